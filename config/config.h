@@ -1,0 +1,109 @@
+/*
+ * config: the configuration file, loaded, defaulted and checked; nothing of it is interpreted twice.
+ * YAML by libcyaml; what YAML's types cannot say is checked in check.c.
+ */
+#ifndef CFG_CONFIG_H
+#define CFG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum cfg_log_level { CFG_LOG_ERROR, CFG_LOG_WARN, CFG_LOG_INFO, CFG_LOG_DEBUG } cfg_log_level;
+typedef enum cfg_hash_function { CFG_XXH3, CFG_NUMERIC_HASH, CFG_CITYHASH64, CFG_PG_HASH } cfg_hash_function;
+typedef enum cfg_hash_type { CFG_HASH_INT8, CFG_HASH_UINT64 } cfg_hash_type;
+typedef enum cfg_uncomputable { CFG_UNCOMPUTABLE_ERROR, CFG_UNCOMPUTABLE_FORWARD } cfg_uncomputable;
+typedef enum cfg_null_key { CFG_NULL_KEY_ERROR, CFG_NULL_KEY_ALLOW } cfg_null_key;
+typedef enum cfg_atomicity { CFG_ATOMICITY_STATEMENT, CFG_ATOMICITY_PARTITION } cfg_atomicity;
+typedef enum cfg_sequences { CFG_SEQUENCES_SESSION, CFG_SEQUENCES_IGNORE } cfg_sequences;
+
+/* Where to listen: a TCP address (numeric or a name) with port, or a Unix socket's path. */
+typedef struct cfg_listen {
+    char *host; /* NULL for a Unix socket */
+    uint16_t port;
+    char *path; /* NULL for TCP */
+} cfg_listen;
+
+typedef struct cfg_column {
+    char *name, *type;
+    bool not_null;
+} cfg_column;
+
+/* Exactly one of uniform, buckets, at. Default: uniform 1. `at` values are int64 or uint64 bit
+ * patterns by hash_type. */
+typedef struct cfg_partitions {
+    uint32_t uniform; /* 0 = not this */
+    uint32_t buckets; /* 0 = not this */
+    uint64_t *at;
+    size_t at_count;
+} cfg_partitions;
+
+typedef struct cfg_batch {
+    uint32_t rows;          /* 500 */
+    uint64_t bytes;         /* 1 MiB */
+    uint32_t wait_ms;       /* 0 */
+    uint32_t target_ms;     /* 50 */
+    uint32_t lock_wait_ms;  /* 200 */
+    uint32_t max_wait_ms;   /* 30000 */
+} cfg_batch;
+
+typedef struct cfg_table {
+    char *schema; /* NULL if not written */
+    char *name;
+    char **primary_key;
+    size_t primary_key_count;
+    char **hash_key; /* defaulted: the first key column */
+    size_t hash_key_count;
+    char *hash_column; /* defaulted: <first hash_key column>_hash */
+    cfg_hash_function hash_function;
+    cfg_hash_type hash_type;
+    cfg_column *columns;
+    size_t column_count; /* 0: ask the backend */
+    cfg_partitions partitions;
+    cfg_uncomputable uncomputable;
+    cfg_null_key null_key;
+    cfg_atomicity atomicity;
+    cfg_sequences sequences;
+    cfg_batch batch;
+    unsigned line; /* in the file, for messages */
+} cfg_table;
+
+typedef struct cfg_config {
+    char *path; /* of the file */
+    cfg_listen *listen;
+    size_t listen_count;
+    uint32_t workers; /* 0 = one a core */
+    bool allow_remote_trust;
+    struct {
+        char *dsn;
+        uint32_t max_links;    /* 90 */
+        uint32_t batch_links;  /* 16 */
+        uint32_t link_wait_ms; /* 10000 */
+        uint32_t connect_ms;   /* 10000 */
+    } backend;
+    cfg_log_level log_level;
+    cfg_table *tables;
+    size_t table_count;
+    struct {
+        uint64_t row_bytes;       /* 8 MiB */
+        uint64_t key_bytes;       /* 2 KiB */
+        bool enforce;
+        uint32_t clients;         /* 10000 */
+        uint32_t unauthenticated; /* 100 */
+        uint32_t startup_ms;      /* 10000 */
+        uint64_t queue_bytes;     /* 256 MiB: rendered rows waiting for batches, in all */
+    } limits;
+} cfg_config;
+
+/* Loads and checks the file. On mistakes prints each to `errors` as `file:line: what, and what would
+ * be right` and returns NULL. Warnings are printed too and do not fail. Freed by cfg_free(). */
+cfg_config *cfg_load(const char *path, FILE *errors);
+void cfg_free(cfg_config *config);
+
+/* "name" or "schema.name", as the file wrote it, for messages; valid as long as the config. */
+const char *cfg_table_label(const cfg_table *table);
+/* Finds a table by the label or the bare name; NULL if there is none. */
+const cfg_table *cfg_find_table(const cfg_config *config, const char *name);
+
+#endif

@@ -1,0 +1,171 @@
+#include "protocol/bytes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *or_die(void *ptr)
+{
+    if (ptr == NULL) {
+        fputs("keyspread: out of memory\n", stderr);
+        abort();
+    }
+    return ptr;
+}
+
+void *pgw_alloc(size_t size) { return or_die(malloc(size ? size : 1)); }
+
+void *pgw_calloc(size_t count, size_t size) { return or_die(calloc(count ? count : 1, size ? size : 1)); }
+
+void *pgw_realloc(void *ptr, size_t size) { return or_die(realloc(ptr, size ? size : 1)); }
+
+char *pgw_strndup(const char *ptr, size_t len)
+{
+    char *copy = pgw_alloc(len + 1);
+    if (len > 0)
+        memcpy(copy, ptr, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+pgw_slice pgw_slice_str(const char *nul_terminated)
+{
+    return (pgw_slice){nul_terminated, nul_terminated ? strlen(nul_terminated) : 0};
+}
+
+pgw_slice pgw_slice_buf(const pgw_buf *buf) { return (pgw_slice){buf->ptr, buf->len}; }
+
+bool pgw_slice_eq(pgw_slice a, pgw_slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+bool pgw_slice_eq_str(pgw_slice a, const char *b) { return pgw_slice_eq(a, pgw_slice_str(b)); }
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+bool pgw_slice_ieq_str(pgw_slice a, const char *b)
+{
+    for (size_t i = 0; i < a.len; i++)
+        if (b[i] == '\0' || lower(a.ptr[i]) != lower(b[i]))
+            return false;
+    return b[a.len] == '\0';
+}
+
+char *pgw_buf_reserve(pgw_buf *buf, size_t more)
+{
+    if (buf->cap - buf->len < more) {
+        size_t cap = buf->cap ? buf->cap : 64;
+        while (cap - buf->len < more)
+            cap *= 2;
+        buf->ptr = pgw_realloc(buf->ptr, cap);
+        buf->cap = cap;
+    }
+    return buf->ptr + buf->len;
+}
+
+void pgw_buf_add(pgw_buf *buf, const void *ptr, size_t len)
+{
+    if (len == 0)
+        return;
+    memcpy(pgw_buf_reserve(buf, len), ptr, len);
+    buf->len += len;
+}
+
+void pgw_buf_add_slice(pgw_buf *buf, pgw_slice slice) { pgw_buf_add(buf, slice.ptr, slice.len); }
+
+void pgw_buf_add_str(pgw_buf *buf, const char *nul_terminated)
+{
+    pgw_buf_add(buf, nul_terminated, strlen(nul_terminated));
+}
+
+void pgw_buf_add_byte(pgw_buf *buf, char byte) { pgw_buf_add(buf, &byte, 1); }
+
+static void add_big_endian(pgw_buf *buf, uint64_t value, size_t bytes)
+{
+    char wire[8];
+    for (size_t i = 0; i < bytes; i++)
+        wire[i] = (char)(value >> (8 * (bytes - 1 - i)));
+    pgw_buf_add(buf, wire, bytes);
+}
+
+void pgw_buf_add_i16(pgw_buf *buf, int16_t value) { add_big_endian(buf, (uint64_t)value, 2); }
+
+void pgw_buf_add_i32(pgw_buf *buf, int32_t value) { add_big_endian(buf, (uint64_t)value, 4); }
+
+void pgw_buf_add_i64(pgw_buf *buf, int64_t value) { add_big_endian(buf, (uint64_t)value, 8); }
+
+void pgw_buf_addf(pgw_buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *end = pgw_buf_reserve(buf, (size_t)len + 1);
+    va_start(args, format);
+    vsnprintf(end, (size_t)len + 1, format, args);
+    va_end(args);
+    buf->len += (size_t)len;
+}
+
+void pgw_buf_clear(pgw_buf *buf) { buf->len = 0; }
+
+void pgw_buf_free(pgw_buf *buf)
+{
+    free(buf->ptr);
+    *buf = (pgw_buf){0};
+}
+
+struct pgw_arena_block {
+    struct pgw_arena_block *next;
+    size_t used, cap;
+    _Alignas(16) char bytes[];
+};
+
+enum { ARENA_BLOCK = 4096 };
+
+void *pgw_arena_alloc(pgw_arena *arena, size_t size)
+{
+    size = (size + 15) & ~(size_t)15;
+    struct pgw_arena_block *block = arena->head;
+    if (block == NULL || block->cap - block->used < size) {
+        size_t cap = size > ARENA_BLOCK ? size : ARENA_BLOCK;
+        block = pgw_alloc(sizeof *block + cap);
+        *block = (struct pgw_arena_block){.next = arena->head, .cap = cap};
+        arena->head = block;
+    }
+    void *ptr = block->bytes + block->used;
+    block->used += size;
+    return memset(ptr, 0, size);
+}
+
+pgw_slice pgw_arena_copy(pgw_arena *arena, pgw_slice slice)
+{
+    char *copy = pgw_arena_alloc(arena, slice.len + 1);
+    if (slice.len > 0)
+        memcpy(copy, slice.ptr, slice.len);
+    return (pgw_slice){copy, slice.len};
+}
+
+char *pgw_arena_printf(pgw_arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = pgw_arena_alloc(arena, (size_t)len + 1);
+    va_start(args, format);
+    vsnprintf(text, (size_t)len + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+void pgw_arena_free(pgw_arena *arena)
+{
+    while (arena->head != NULL) {
+        struct pgw_arena_block *next = arena->head->next;
+        free(arena->head);
+        arena->head = next;
+    }
+}

@@ -1,0 +1,67 @@
+/*
+ * bytes: what all the code above is made of: slices (bytes that somebody else owns), buffers
+ * (bytes that grow) and arenas (memory that is freed at once).
+ * Running out of memory ends the process: what a client can cause is bounded by its callers.
+ */
+#ifndef PGW_BYTES_H
+#define PGW_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `len` bytes at `ptr`, owned by somebody else; no NUL at the end. {NULL, 0} is empty. */
+typedef struct pgw_slice {
+    const char *ptr;
+    size_t len;
+} pgw_slice;
+
+#define PGW_LITERAL(s) ((pgw_slice){(s), sizeof(s) - 1})
+
+/* A growing byte string. All zero is an empty one; the owner calls pgw_buf_free(). */
+typedef struct pgw_buf {
+    char *ptr;
+    size_t len, cap;
+} pgw_buf;
+
+/* Memory that is freed all at once. All zero is an empty one. */
+typedef struct pgw_arena {
+    struct pgw_arena_block *head;
+} pgw_arena;
+
+/* malloc, calloc and realloc that end the process instead of returning NULL. */
+void *pgw_alloc(size_t size);
+void *pgw_calloc(size_t count, size_t size);
+void *pgw_realloc(void *ptr, size_t size);
+/* A NUL-terminated copy, freed by the caller. */
+char *pgw_strndup(const char *ptr, size_t len);
+
+pgw_slice pgw_slice_str(const char *nul_terminated); /* NULL gives an empty slice */
+pgw_slice pgw_slice_buf(const pgw_buf *buf);
+bool pgw_slice_eq(pgw_slice a, pgw_slice b);
+bool pgw_slice_eq_str(pgw_slice a, const char *b);
+/* ASCII letters compare without case, as in PostgreSQL's keywords. */
+bool pgw_slice_ieq_str(pgw_slice a, const char *b);
+
+/* Makes room for `more` bytes and returns the end, where they are to be written. */
+char *pgw_buf_reserve(pgw_buf *buf, size_t more);
+void pgw_buf_add(pgw_buf *buf, const void *ptr, size_t len);
+void pgw_buf_add_slice(pgw_buf *buf, pgw_slice slice);
+void pgw_buf_add_str(pgw_buf *buf, const char *nul_terminated); /* without its NUL */
+void pgw_buf_add_byte(pgw_buf *buf, char byte);
+void pgw_buf_add_i16(pgw_buf *buf, int16_t value); /* big-endian, as on the wire */
+void pgw_buf_add_i32(pgw_buf *buf, int32_t value);
+void pgw_buf_add_i64(pgw_buf *buf, int64_t value);
+void pgw_buf_addf(pgw_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pgw_buf_clear(pgw_buf *buf); /* keeps the memory */
+void pgw_buf_free(pgw_buf *buf);
+
+/* Zeroed memory, aligned for anything, that lives until pgw_arena_free(). */
+void *pgw_arena_alloc(pgw_arena *arena, size_t size);
+/* A copy of `slice` in the arena, with a NUL behind it. */
+pgw_slice pgw_arena_copy(pgw_arena *arena, pgw_slice slice);
+char *pgw_arena_printf(pgw_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void pgw_arena_free(pgw_arena *arena);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * lexer: PostgreSQL's tokens, one at a time, as offsets into the client's text.
+ * Follows scan.l: strings of all kinds, dollar quotes, nested comments, quoted identifiers,
+ * parameters, operators. Knows no grammar and never allocates.
+ */
+#ifndef RW_LEXER_H
+#define RW_LEXER_H
+
+#include "protocol/bytes.h"
+
+typedef enum rw_token_kind {
+    RW_TOKEN_END,      /* end of the text */
+    RW_TOKEN_BAD,      /* unterminated or impossible: the text is not PostgreSQL's */
+    RW_TOKEN_WORD,     /* identifier or keyword, unquoted */
+    RW_TOKEN_QUOTED,   /* "identifier" or U&"identifier" */
+    RW_TOKEN_STRING,   /* '…' E'…' U&'…' N'…' $…$, continuation over newlines included */
+    RW_TOKEN_BITS,     /* B'…' X'…' */
+    RW_TOKEN_INTEGER,
+    RW_TOKEN_DECIMAL,
+    RW_TOKEN_PARAM,    /* $1 */
+    RW_TOKEN_OPERATOR, /* a run of operator characters, as PostgreSQL cuts it; also := and => */
+    RW_TOKEN_CAST,     /* :: */
+    RW_TOKEN_CHAR      /* one of , ; ( ) [ ] . : and other single characters */
+} rw_token_kind;
+
+typedef struct rw_token {
+    rw_token_kind kind;
+    size_t start, end; /* byte offsets */
+} rw_token;
+
+typedef struct rw_lexer {
+    pgw_slice text;
+    size_t at;
+    bool conforming; /* standard_conforming_strings: '…' takes backslashes literally */
+} rw_lexer;
+
+void rw_lexer_init(rw_lexer *lexer, pgw_slice text, bool conforming);
+/* The next token, blanks and comments skipped. After END or BAD the same again. */
+rw_token rw_lexer_next(rw_lexer *lexer);
+
+pgw_slice rw_token_text(pgw_slice text, rw_token token);
+/* A word that equals `lower` without case. Never true for a quoted identifier. */
+bool rw_token_is(pgw_slice text, rw_token token, const char *lower);
+/* The identifier as PostgreSQL stores it: folded to lower case or unquoted; arena-owned.
+ * Not cut to 63 bytes. {NULL,0} for a U&"" that is malformed. */
+pgw_slice rw_token_name(pgw_slice text, rw_token token, pgw_arena *arena);
+/* A STRING's value, unescaped; arena-owned or in `text`. False if its escapes are invalid. */
+bool rw_token_string(pgw_slice text, rw_token token, bool conforming, pgw_arena *arena, pgw_slice *out);
+
+#endif

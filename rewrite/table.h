@@ -1,0 +1,76 @@
+/*
+ * table: a configured table as the rewriter sees it: its columns, its key as the application knows
+ * it, the hash rule, the partition map. Immutable once built and shared by plans of one epoch.
+ */
+#ifndef RW_TABLE_H
+#define RW_TABLE_H
+
+#include "protocol/value.h"
+
+typedef enum rw_hash_function { RW_XXH3, RW_NUMERIC_HASH, RW_CITYHASH64, RW_PG_HASH } rw_hash_function;
+typedef enum rw_hash_type { RW_HASH_INT8, RW_HASH_UINT64 } rw_hash_type;
+
+typedef struct rw_column {
+    char *name;
+    uint32_t type; /* pg_type oid */
+    int32_t typmod;
+    char *type_name;    /* as format_type() prints it */
+    bool not_null;
+    bool has_default;   /* any default, generated and identity included */
+    bool sequence;      /* the default draws from a sequence (serial, identity) */
+    bool generated;     /* GENERATED ALWAYS AS (…) STORED */
+    bool nondeterministic; /* its collation makes more equal than bytes */
+} rw_column;
+
+typedef enum rw_partition_kind { RW_PARTITION_UNIFORM, RW_PARTITION_AT, RW_PARTITION_BUCKETS } rw_partition_kind;
+
+/* How the hash space is cut. `at` holds the first hashes of partitions 2…count, ascending in the
+ * order of the hash type (int8: as int64_t bit patterns). */
+typedef struct rw_partitions {
+    rw_partition_kind kind;
+    uint32_t count;
+    uint64_t *at;
+} rw_partitions;
+
+typedef struct rw_table {
+    char *schema; /* "public" if the file names none */
+    char *name;
+    bool schema_written; /* the file wrote schema.table with a schema other than public:
+                            only the qualified name matches */
+    rw_column *columns;  /* visible, live columns in attnum order, the hash column included */
+    size_t column_count;
+    size_t *primary_key; /* indexes into columns; without the hash column */
+    size_t primary_key_count;
+    size_t *hash_key;    /* indexes into columns; a subset of primary_key, order matters */
+    size_t hash_key_count;
+    size_t hash_column;  /* index into columns */
+    rw_hash_function hash_function;
+    rw_hash_type hash_type;
+    rw_partitions partitions;
+    bool forward_uncomputable; /* uncomputable: forward */
+    bool allow_null_key;       /* null_key: allow */
+    bool ignore_sequences;     /* sequences: ignore */
+    bool mergeable;            /* ordinary or partitioned table without INSERT triggers, rules, row security */
+    char *unusable;            /* NULL, or why every write to it must be refused (55000) */
+    uint64_t epoch;            /* grows with each change of the schema that was seen */
+} rw_table;
+
+/* Finds the column by its name as stored (already folded); column_count if there is none. */
+size_t rw_table_column(const rw_table *table, pgw_slice name);
+/* Frees what the table owns (everything is malloc'ed, by pgw_alloc). */
+void rw_table_free(rw_table *table);
+
+/* The configured tables that a session's texts are looked at with. */
+typedef struct rw_catalog {
+    const rw_table *const *tables;
+    size_t count;
+    bool qualified_only; /* search_path was changed or a temporary object made: only schema.table matches */
+} rw_catalog;
+
+/* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */
+const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
+/* True if `text` holds the name of a configured table anywhere, in any case, quoted or not, also in
+ * U&"" form (then always true). False is certain; true is only a candidate. */
+bool rw_catalog_mentioned(const rw_catalog *catalog, pgw_slice text);
+
+#endif
