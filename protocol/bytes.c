@@ -14,11 +14,20 @@ static void *or_die(void *ptr)
     return ptr;
 }
 
-void *pgw_alloc(size_t size) { return or_die(malloc(size ? size : 1)); }
+void *pgw_alloc(size_t size)
+{
+    return or_die(malloc(size ? size : 1));
+}
 
-void *pgw_calloc(size_t count, size_t size) { return or_die(calloc(count ? count : 1, size ? size : 1)); }
+void *pgw_calloc(size_t count, size_t size)
+{
+    return or_die(calloc(count ? count : 1, size ? size : 1));
+}
 
-void *pgw_realloc(void *ptr, size_t size) { return or_die(realloc(ptr, size ? size : 1)); }
+void *pgw_realloc(void *ptr, size_t size)
+{
+    return or_die(realloc(ptr, size ? size : 1));
+}
 
 char *pgw_strndup(const char *ptr, size_t len)
 {
@@ -34,16 +43,25 @@ pgw_slice pgw_slice_str(const char *nul_terminated)
     return (pgw_slice){nul_terminated, nul_terminated ? strlen(nul_terminated) : 0};
 }
 
-pgw_slice pgw_slice_buf(const pgw_buf *buf) { return (pgw_slice){buf->ptr, buf->len}; }
+pgw_slice pgw_slice_buf(const pgw_buf *buf)
+{
+    return (pgw_slice){buf->ptr, buf->len};
+}
 
 bool pgw_slice_eq(pgw_slice a, pgw_slice b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-bool pgw_slice_eq_str(pgw_slice a, const char *b) { return pgw_slice_eq(a, pgw_slice_str(b)); }
+bool pgw_slice_eq_str(pgw_slice a, const char *b)
+{
+    return pgw_slice_eq(a, pgw_slice_str(b));
+}
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
 
 bool pgw_slice_ieq_str(pgw_slice a, const char *b)
 {
@@ -73,14 +91,20 @@ void pgw_buf_add(pgw_buf *buf, const void *ptr, size_t len)
     buf->len += len;
 }
 
-void pgw_buf_add_slice(pgw_buf *buf, pgw_slice slice) { pgw_buf_add(buf, slice.ptr, slice.len); }
+void pgw_buf_add_slice(pgw_buf *buf, pgw_slice slice)
+{
+    pgw_buf_add(buf, slice.ptr, slice.len);
+}
 
 void pgw_buf_add_str(pgw_buf *buf, const char *nul_terminated)
 {
     pgw_buf_add(buf, nul_terminated, strlen(nul_terminated));
 }
 
-void pgw_buf_add_byte(pgw_buf *buf, char byte) { pgw_buf_add(buf, &byte, 1); }
+void pgw_buf_add_byte(pgw_buf *buf, char byte)
+{
+    pgw_buf_add(buf, &byte, 1);
+}
 
 static void add_big_endian(pgw_buf *buf, uint64_t value, size_t bytes)
 {
@@ -90,11 +114,20 @@ static void add_big_endian(pgw_buf *buf, uint64_t value, size_t bytes)
     pgw_buf_add(buf, wire, bytes);
 }
 
-void pgw_buf_add_i16(pgw_buf *buf, int16_t value) { add_big_endian(buf, (uint64_t)value, 2); }
+void pgw_buf_add_i16(pgw_buf *buf, int16_t value)
+{
+    add_big_endian(buf, (uint64_t)value, 2);
+}
 
-void pgw_buf_add_i32(pgw_buf *buf, int32_t value) { add_big_endian(buf, (uint64_t)value, 4); }
+void pgw_buf_add_i32(pgw_buf *buf, int32_t value)
+{
+    add_big_endian(buf, (uint64_t)value, 4);
+}
 
-void pgw_buf_add_i64(pgw_buf *buf, int64_t value) { add_big_endian(buf, (uint64_t)value, 8); }
+void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
+{
+    add_big_endian(buf, (uint64_t)value, 8);
+}
 
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...)
 {
@@ -109,7 +142,10 @@ void pgw_buf_addf(pgw_buf *buf, const char *format, ...)
     buf->len += (size_t)len;
 }
 
-void pgw_buf_clear(pgw_buf *buf) { buf->len = 0; }
+void pgw_buf_clear(pgw_buf *buf)
+{
+    buf->len = 0;
+}
 
 void pgw_buf_free(pgw_buf *buf)
 {

@@ -8,16 +8,17 @@
 #include "protocol/bytes.h"
 
 typedef struct pgw_error {
-    char sqlstate[6];   /* "" = no error */
-    char message[512];  /* cut at the end of the field if longer */
-    char detail[512];   /* "" = none */
-    char hint[512];     /* "" = none */
-    size_t position;    /* characters, from 1, into the client's text; 0 = none */
+    char sqlstate[6];  /* "" = no error */
+    char message[512]; /* cut at the end of the field if longer */
+    char detail[512];  /* "" = none */
+    char hint[512];    /* "" = none */
+    size_t position;   /* characters, from 1, into the client's text; 0 = none */
 } pgw_error;
 
 #define PGW_ERROR_NONE ((pgw_error){.sqlstate = ""})
 
-/* Fills `error` (detail, hint and position become empty). Returns false, for `return pgw_fail(…)`. */
+/* Fills `error` (detail, hint and position become empty). Returns false, for `return pgw_fail(…)`.
+ */
 bool pgw_fail(pgw_error *error, const char *sqlstate, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void pgw_error_detail(pgw_error *error, const char *format, ...)
@@ -29,7 +30,8 @@ bool pgw_error_is(const pgw_error *error, const char *sqlstate);
 /* Writes a whole ErrorResponse; `severity` is ERROR or FATAL. */
 void pgw_error_write(const pgw_error *error, const char *severity, pgw_buf *out);
 
-/* Field `code` ('C', 'M', 'D' …) of an ErrorResponse's or NoticeResponse's body; empty if absent. */
+/* Field `code` ('C', 'M', 'D' …) of an ErrorResponse's or NoticeResponse's body; empty if absent.
+ */
 pgw_slice pgw_error_field(pgw_slice body, char code);
 /* Reads an ErrorResponse's body, cut to what pgw_error holds. */
 void pgw_error_read(pgw_slice body, pgw_error *error);

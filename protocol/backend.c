@@ -1,0 +1,132 @@
+#include "protocol/backend.h"
+
+#include "protocol/frontend.h"
+
+#include <string.h>
+
+static void write_empty(char type, pgw_buf *out)
+{
+    pgw_buf_add_byte(out, type);
+    pgw_buf_add_i32(out, 4);
+}
+
+static void write_i32(char type, int32_t value, pgw_buf *out)
+{
+    pgw_buf_add_byte(out, type);
+    pgw_buf_add_i32(out, 8);
+    pgw_buf_add_i32(out, value);
+}
+
+void pgw_write_authentication_ok(pgw_buf *out)
+{
+    write_i32('R', 0, out);
+}
+
+void pgw_write_parameter_status(pgw_slice name, pgw_slice value, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'S');
+    pgw_buf_add_slice(out, name);
+    pgw_buf_add_byte(out, '\0');
+    pgw_buf_add_slice(out, value);
+    pgw_buf_add_byte(out, '\0');
+    pgw_end(out, begun);
+}
+
+void pgw_write_key_data(uint32_t pid, uint32_t key, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'K');
+    pgw_buf_add_i32(out, (int32_t)pid);
+    pgw_buf_add_i32(out, (int32_t)key);
+    pgw_end(out, begun);
+}
+
+void pgw_write_ready(char status, pgw_buf *out)
+{
+    pgw_buf_add_byte(out, 'Z');
+    pgw_buf_add_i32(out, 5);
+    pgw_buf_add_byte(out, status);
+}
+
+void pgw_write_tag(const char *tag, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'C');
+    pgw_buf_add(out, tag, strlen(tag) + 1);
+    pgw_end(out, begun);
+}
+
+void pgw_write_parse_complete(pgw_buf *out)
+{
+    write_empty('1', out);
+}
+
+void pgw_write_bind_complete(pgw_buf *out)
+{
+    write_empty('2', out);
+}
+
+void pgw_write_close_complete(pgw_buf *out)
+{
+    write_empty('3', out);
+}
+
+void pgw_write_no_data(pgw_buf *out)
+{
+    write_empty('n', out);
+}
+
+void pgw_write_parameter_description(const uint32_t *types, size_t count, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 't');
+    pgw_buf_add_i16(out, (int16_t)count);
+    for (size_t i = 0; i < count; i++)
+        pgw_buf_add_i32(out, (int32_t)types[i]);
+    pgw_end(out, begun);
+}
+
+bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value)
+{
+    pgw_reader reader = pgw_reader_of(body);
+    *name = pgw_read_string(&reader);
+    *value = pgw_read_string(&reader);
+    return pgw_reader_done(&reader);
+}
+
+bool pgw_parameter_description_decode(pgw_slice body, size_t *count, pgw_slice *types)
+{
+    pgw_reader reader = pgw_reader_of(body);
+    *count = pgw_read_u16(&reader);
+    *types = pgw_read_bytes(&reader, *count * 4);
+    return pgw_reader_done(&reader);
+}
+
+uint32_t pgw_type_at(pgw_slice types, size_t i)
+{
+    pgw_reader reader = pgw_reader_of((pgw_slice){types.ptr + 4 * i, 4});
+    return pgw_read_u32(&reader);
+}
+
+uint64_t pgw_tag_rows(pgw_slice body)
+{
+    pgw_reader reader = pgw_reader_of(body);
+    pgw_slice tag = pgw_read_string(&reader);
+    uint64_t rows = 0;
+    for (size_t i = 0; i < tag.len; i++) {
+        char c = tag.ptr[i];
+        rows = c >= '0' && c <= '9' ? rows * 10 + (uint64_t)(c - '0') : 0;
+    }
+    return rows;
+}
+
+int pgw_data_row_decode(pgw_slice body, pgw_slice *cells, bool *nulls, int max)
+{
+    pgw_reader reader = pgw_reader_of(body);
+    int count = pgw_read_u16(&reader);
+    for (int i = 0; i < count && !reader.failed; i++) {
+        pgw_bind_value value = pgw_bind_next(&reader);
+        if (i < max) {
+            cells[i] = value.bytes;
+            nulls[i] = value.null;
+        }
+    }
+    return pgw_reader_done(&reader) ? count : -1;
+}

@@ -1,0 +1,30 @@
+/*
+ * backend: the bodies of the server's messages, read and written.
+ */
+#ifndef PGW_BACKEND_H
+#define PGW_BACKEND_H
+
+#include "protocol/reader.h"
+
+void pgw_write_authentication_ok(pgw_buf *out);
+void pgw_write_parameter_status(pgw_slice name, pgw_slice value, pgw_buf *out);
+void pgw_write_key_data(uint32_t pid, uint32_t key, pgw_buf *out);
+void pgw_write_ready(char status, pgw_buf *out);   /* 'I', 'T' or 'E' */
+void pgw_write_tag(const char *tag, pgw_buf *out); /* CommandComplete */
+void pgw_write_parse_complete(pgw_buf *out);
+void pgw_write_bind_complete(pgw_buf *out);
+void pgw_write_close_complete(pgw_buf *out);
+void pgw_write_no_data(pgw_buf *out);
+void pgw_write_parameter_description(const uint32_t *types, size_t count, pgw_buf *out);
+
+/* ParameterStatus. */
+bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value);
+/* ParameterDescription: the count, and the type of parameter `i` (from 0). */
+bool pgw_parameter_description_decode(pgw_slice body, size_t *count, pgw_slice *types);
+uint32_t pgw_type_at(pgw_slice types, size_t i);
+/* The rows a CommandComplete's tag counts ("INSERT 0 5" is 5); 0 if it counts none. */
+uint64_t pgw_tag_rows(pgw_slice body);
+/* DataRow in text format: up to `max` cells; returns how many there are, or -1 if malformed. */
+int pgw_data_row_decode(pgw_slice body, pgw_slice *cells, bool *nulls, int max);
+
+#endif

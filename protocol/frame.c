@@ -1,0 +1,34 @@
+#include "protocol/frame.h"
+
+#include <string.h>
+
+pgw_frame_result pgw_frame_next(pgw_slice bytes, pgw_frame *frame)
+{
+    if (bytes.len < PGW_HEADER)
+        return PGW_FRAME_MORE;
+    const unsigned char *at = (const unsigned char *)bytes.ptr;
+    uint32_t length = (uint32_t)at[1] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 8 | at[4];
+    *frame = (pgw_frame){.type = bytes.ptr[0], .size = (size_t)length + 1};
+    return length < 4 || length - 4 > PGW_MAX_BODY ? PGW_FRAME_BAD : PGW_FRAME_OK;
+}
+
+bool pgw_frame_is_frontend(char type)
+{
+    return type != '\0' && strchr("QPBEDCHSXFdcf", type) != NULL;
+}
+
+size_t pgw_frame_limit(char type)
+{
+    /* E, D, C, H, S, X, c and f are small in PostgreSQL; CopyFail's text counts as large there. */
+    return type != '\0' && strchr("EDCHSXc", type) != NULL ? PGW_MAX_SMALL_BODY : PGW_MAX_BODY;
+}
+
+bool pgw_frame_is_backend(char type)
+{
+    return type != '\0' && strchr("RKSZ123CDEGHIWANVTtnsdcv", type) != NULL;
+}
+
+pgw_slice pgw_frame_body(pgw_slice bytes, pgw_frame frame)
+{
+    return (pgw_slice){bytes.ptr + PGW_HEADER, frame.size - PGW_HEADER};
+}

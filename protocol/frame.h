@@ -1,0 +1,40 @@
+/*
+ * frame: a stream of bytes cut into messages. Only headers are looked at: a body may be larger than
+ * any buffer, and whoever need not understand it passes it on as it comes.
+ */
+#ifndef PGW_FRAME_H
+#define PGW_FRAME_H
+
+#include "protocol/bytes.h"
+
+typedef enum pgw_frame_result {
+    PGW_FRAME_OK,   /* header complete; the body may not be there yet */
+    PGW_FRAME_MORE, /* fewer bytes than a header */
+    PGW_FRAME_BAD   /* the length is impossible */
+} pgw_frame_result;
+
+typedef struct pgw_frame {
+    char type;
+    size_t size; /* of the whole message on the wire, header included */
+} pgw_frame;
+
+enum {
+    PGW_HEADER = 5,             /* type and length */
+    PGW_MAX_BODY = 0x3fffffff,  /* PQ_LARGE_MESSAGE_LIMIT (pqcomm.h), what PostgreSQL takes */
+    PGW_MAX_SMALL_BODY = 10000, /* PQ_SMALL_MESSAGE_LIMIT */
+    PGW_MAX_STARTUP = 10000     /* MAX_STARTUP_PACKET_LENGTH */
+};
+
+/* The message that begins at the start of `bytes`. */
+pgw_frame_result pgw_frame_next(pgw_slice bytes, pgw_frame *frame);
+/* Whether a client may send this type outside of startup and authentication. */
+bool pgw_frame_is_frontend(char type);
+/* The longest body PostgreSQL takes for this type of client message (SocketBackend of postgres.c).
+ */
+size_t pgw_frame_limit(char type);
+/* Whether a server may send this type. */
+bool pgw_frame_is_backend(char type);
+/* The body of a message that is wholly there. */
+pgw_slice pgw_frame_body(pgw_slice bytes, pgw_frame frame);
+
+#endif

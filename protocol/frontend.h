@@ -1,0 +1,74 @@
+/*
+ * frontend: the bodies of the client's messages, read and written.
+ * Decoded slices point into the body; nothing is allocated but by the writers.
+ */
+#ifndef PGW_FRONTEND_H
+#define PGW_FRONTEND_H
+
+#include "protocol/reader.h"
+
+typedef struct pgw_parse {
+    pgw_slice name, query; /* a NUL stands behind each */
+    pgw_slice types;       /* parameter type oids, 4 bytes each, big-endian */
+    size_t type_count;
+} pgw_parse;
+
+typedef struct pgw_bind {
+    pgw_slice portal, statement;
+    pgw_slice formats; /* parameter format codes, 2 bytes each */
+    size_t format_count;
+    pgw_slice values; /* each an int32 length (-1 = NULL) and as many bytes */
+    size_t value_count;
+    pgw_slice results; /* result format codes, with their count in front: 2 + 2·n bytes */
+} pgw_bind;
+
+typedef struct pgw_target { /* of Describe and Close */
+    char kind;              /* 'S' statement or 'P' portal */
+    pgw_slice name;
+} pgw_target;
+
+typedef struct pgw_execute {
+    pgw_slice portal;
+    uint32_t max_rows;
+} pgw_execute;
+
+/* False if the body is malformed: the client is to get 08P01. */
+bool pgw_parse_decode(pgw_slice body, pgw_parse *out);
+bool pgw_bind_decode(pgw_slice body, pgw_bind *out);
+bool pgw_target_decode(pgw_slice body, pgw_target *out);
+bool pgw_execute_decode(pgw_slice body, pgw_execute *out);
+bool pgw_query_decode(pgw_slice body, pgw_slice *text);
+
+/* Declared type of parameter `i` (from 0); 0 where none was declared. */
+uint32_t pgw_parse_type(const pgw_parse *parse, size_t i);
+/* The format of parameter `i`: false text, true binary, by the rules for 0, 1 and n codes. */
+bool pgw_bind_is_binary(const pgw_bind *bind, size_t i);
+
+/* The parameters of a Bind one after another. Start: {bind->values, 0}. */
+typedef struct pgw_bind_value {
+    bool null;
+    pgw_slice bytes;
+} pgw_bind_value;
+/* Reads the next from `reader` (over bind->values); the caller stops after value_count. */
+pgw_bind_value pgw_bind_next(pgw_reader *reader);
+
+/* Whole messages. `name`, `text` need no NUL behind them. */
+void pgw_write_query(pgw_slice text, pgw_buf *out);
+void pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types, size_t type_count,
+                     pgw_buf *out);
+void pgw_write_describe(char kind, pgw_slice name, pgw_buf *out);
+void pgw_write_close(char kind, pgw_slice name, pgw_buf *out);
+void pgw_write_execute(pgw_slice portal, uint32_t max_rows, pgw_buf *out);
+void pgw_write_sync(pgw_buf *out);
+void pgw_write_flush(pgw_buf *out);
+void pgw_write_terminate(pgw_buf *out);
+/* The client's Bind to another portal and statement, with `more` int8 parameters behind its own, in
+ * whatever format its codes leave open. */
+void pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
+                    const int64_t *more, size_t more_count, pgw_buf *out);
+
+/* Begins a message of `type`; pgw_end() sets its length. Any bytes may be added between. */
+size_t pgw_begin(pgw_buf *out, char type);
+void pgw_end(pgw_buf *out, size_t begun);
+
+#endif

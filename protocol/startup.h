@@ -1,0 +1,44 @@
+/*
+ * startup: the first packet of a connection, which has no type byte: StartupMessage, SSLRequest,
+ * GSSENCRequest or CancelRequest (protocol documentation, "Message Formats").
+ */
+#ifndef PGW_STARTUP_H
+#define PGW_STARTUP_H
+
+#include "protocol/reader.h"
+
+typedef enum pgw_startup_kind {
+    PGW_STARTUP_MORE,        /* not wholly there yet */
+    PGW_STARTUP_BAD,         /* impossible length or malformed */
+    PGW_STARTUP_UNSUPPORTED, /* a major protocol version other than 3 */
+    PGW_STARTUP_SESSION,
+    PGW_STARTUP_SSL,
+    PGW_STARTUP_GSSENC,
+    PGW_STARTUP_CANCEL
+} pgw_startup_kind;
+
+enum { PGW_MAX_STARTUP_PARAMETERS = 100 };
+
+typedef struct pgw_parameter {
+    pgw_slice name, value; /* a NUL stands behind each */
+} pgw_parameter;
+
+typedef struct pgw_startup {
+    size_t size;                                          /* of the packet on the wire */
+    uint16_t major, minor;                                /* of the protocol version asked for */
+    pgw_parameter parameters[PGW_MAX_STARTUP_PARAMETERS]; /* as sent, protocol options included */
+    size_t parameter_count;
+    uint32_t cancel_pid;
+    uint32_t cancel_key;
+} pgw_startup;
+
+/* Decodes the packet at the start of `bytes`; slices point into it. */
+pgw_startup_kind pgw_startup_decode(pgw_slice bytes, pgw_startup *startup);
+/* The value of a parameter; {NULL, 0} if it was not sent. */
+pgw_slice pgw_startup_parameter(const pgw_startup *startup, const char *name);
+/* True for the names of protocol options (_pq_.…), which are no settings. */
+bool pgw_startup_is_option(pgw_slice name);
+/* Writes NegotiateProtocolVersion: 3.0 at most, and the options that are not known. */
+void pgw_startup_negotiate(const pgw_startup *startup, pgw_buf *out);
+
+#endif
