@@ -1,0 +1,16 @@
+/*
+ * log: one line an event to stderr, key=value. Never statement text, parameters, passwords or what the
+ * backend said: SQLSTATE, table and counts are what an operator needs.
+ */
+#ifndef PX_LOG_H
+#define PX_LOG_H
+
+#include "config/config.h"
+
+void px_log_level(cfg_log_level level); /* atomic; before it is called, info */
+/* px_log(CFG_LOG_INFO, "ready", "listen=%s workers=%u", …) prints
+ * `time=2026-01-01T00:00:00.000Z level=info event=ready listen=… workers=…`. One write a line. */
+void px_log(cfg_log_level level, const char *event, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * worker: one event loop and all it owns: sessions, links, queues. Nothing of a worker is touched by
+ * another thread; other threads send messages.
+ */
+#ifndef PX_WORKER_H
+#define PX_WORKER_H
+
+#include "protocol/bytes.h"
+
+#include <pthread.h>
+#include <uv.h>
+
+struct px_server;
+struct px_stream;
+struct px_session;
+struct px_batcher;
+struct px_catalogs;
+
+/* Something to be done on another worker's thread. Embedded as the first member of what it carries;
+ * `run` owns it from then on. */
+typedef struct px_message {
+    struct px_message *next;
+    void (*run)(struct px_worker *worker, struct px_message *message);
+} px_message;
+
+typedef struct px_worker {
+    unsigned index;
+    struct px_server *server;
+    const struct cfg_config *config; /* in force now; old ones live until the process ends */
+    uv_loop_t loop;
+    pthread_t thread;
+    /* inbox */
+    uv_async_t wake;
+    pthread_mutex_t inbox_lock;
+    px_message *inbox, **inbox_tail;
+    /* output at the end of a turn */
+    uv_prepare_t before_poll;
+    uv_check_t after_poll;
+    struct px_stream *dirty;
+    /* what lives here */
+    struct px_session **sessions; /* by slot; NULL where free */
+    size_t session_slots, session_count;
+    uv_timer_t tick;              /* every 100 ms: deadlines, idle links, catalog age */
+    struct px_batcher *batcher;
+    struct px_catalogs *catalogs;
+    bool draining;                /* no new work; ends when the last session is gone */
+} px_worker;
+
+/* Thread-safe: hands `message` to the worker's loop. */
+void px_worker_send(px_worker *worker, px_message *message);
+/* Milliseconds of a clock that only goes forward, as of this turn. */
+uint64_t px_worker_now(const px_worker *worker);
+/* The worker that owns partition `partition` of `table`. */
+px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partition);
+
+/* The loop: created, run on the calling thread until it has drained, freed. */
+void px_worker_init(px_worker *worker, struct px_server *server, unsigned index);
+void px_worker_run(px_worker *worker);
+void px_worker_free(px_worker *worker);
+/* No new work: idle sessions end with 57P01, busy ones when they are answered. On the worker's thread. */
+void px_worker_drain(px_worker *worker);
+
+#endif
