@@ -48,4 +48,7 @@ void px_stream_put_buf(px_stream *stream, const pgw_buf *buf);
 void px_stream_pass(px_stream *stream, px_stream *from, size_t len);
 size_t px_stream_pending(const px_stream *stream); /* bytes put and not written */
 
+/* The end of a turn: everything that was put leaves. Called by the worker alone. */
+void px_stream_flush_all(struct px_worker *worker);
+
 #endif

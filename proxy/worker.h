@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <uv.h>
 
+struct px_worker;
 struct px_server;
 struct px_stream;
 struct px_session;
