@@ -1,0 +1,536 @@
+"""harness: a throwaway PostgreSQL, a keyspread before it, and the tables that the tests write.
+
+Environment: KEYSPREAD is the program under test (ctest sets it); with KEYSPREAD_DIRECT=1 the tests
+talk to PostgreSQL itself through tables without a hash, to prove the tests rather than the program;
+with CI=true a missing tool is a failure, else its test says that it was skipped.
+"""
+import collections
+import contextlib
+import ctypes
+import datetime
+import decimal
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import uuid
+
+import wire
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VECTORS = os.path.join(os.path.dirname(HERE), "vectors")
+DIRECT = os.environ.get("KEYSPREAD_DIRECT") == "1"
+CI = os.environ.get("CI") == "true"
+USER = "app"
+PATIENCE = 60.0  # how long anything may take before it counts as hung
+
+
+def missing(what):
+    """A tool is not there: a failure in CI, a skip that says so elsewhere."""
+    if CI:
+        raise AssertionError(f"{what} is missing, and in CI every tool must be there")
+    raise unittest.SkipTest(f"{what} is not installed here")
+
+
+def proxied(test):
+    """Marks what says nothing when it runs against PostgreSQL directly."""
+    return unittest.skipIf(DIRECT, "only with keyspread in between")(test)
+
+
+def program():
+    path = os.environ.get("KEYSPREAD")
+    if not path or not os.access(path, os.X_OK):
+        raise AssertionError("KEYSPREAD must name the keyspread program")
+    return path
+
+
+def instrumented():
+    """Whether the program was built with a sanitizer (memory bounds mean nothing then)."""
+    with open(program(), "rb") as file:
+        data = file.read()
+    return b"__asan_init" in data or b"__tsan_init" in data
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def eventually(what, condition, patience=PATIENCE):
+    """Waits for a state that nothing announces. The polling is never the synchronisation itself."""
+    deadline = time.monotonic() + patience
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"in {patience:.0f} s this did not happen: {what}")
+        time.sleep(0.01)
+
+
+class Lines:
+    """The lines of a child's stderr, collected by a thread; others wait for one they know."""
+
+    def __init__(self, stream):
+        self.lines = []
+        self.ended = False
+        self.changed = threading.Condition()
+        self.thread = threading.Thread(target=self._collect, args=(stream,), daemon=True)
+        self.thread.start()
+
+    def _collect(self, stream):
+        for line in stream:
+            with self.changed:
+                self.lines.append(line.decode(errors="replace").rstrip("\n"))
+                self.changed.notify_all()
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+    def wait_for(self, pattern, since=0, patience=PATIENCE):
+        """The first line from number `since` on that matches; None if the stream ended."""
+        expression = re.compile(pattern)
+        deadline = time.monotonic() + patience
+        with self.changed:
+            while True:
+                for line in self.lines[since:]:
+                    if expression.search(line):
+                        return line
+                since = max(since, len(self.lines))
+                if self.ended:
+                    return None
+                if not self.changed.wait(deadline - time.monotonic()):
+                    raise AssertionError(f"no line like {pattern!r} in {patience:.0f} s:\n"
+                                         + "\n".join(self.lines[-30:]))
+
+    def text(self):
+        with self.changed:
+            return "\n".join(self.lines)
+
+
+Statement = collections.namedtuple("Statement", "pid kind text parameters")
+
+
+class Postgres:
+    """A PostgreSQL of its own: a temporary folder, a free port, every statement in its log."""
+
+    def __init__(self, **settings):
+        self.folder = tempfile.mkdtemp(prefix="keyspread-pg-")
+        self.data = os.path.join(self.folder, "data")
+        self.log_path = os.path.join(self.folder, "log")
+        self.settings = settings
+        self.process = None
+        self.port = None
+        self.bin = self._bin_folder()
+        self.as_user = []
+        if os.geteuid() == 0:
+            self.as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups",
+                            "--pdeathsig=TERM", "--"]
+            shutil.chown(self.folder, "postgres")
+        subprocess.run(self.as_user + [f"{self.bin}/initdb", "-D", self.data, "-U", "postgres",
+                                       "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
+                                       "--no-sync"],
+                       check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
+        self.start()
+        with self.admin("postgres") as admin:
+            admin.rows(f"create role {USER} superuser login")
+
+    @staticmethod
+    def _bin_folder():
+        folders = glob.glob("/usr/lib/postgresql/*/bin")
+        if folders:
+            return max(folders, key=lambda path: int(path.split("/")[-2]))
+        config = shutil.which("pg_config")
+        if not config:
+            missing("PostgreSQL's server")
+        return subprocess.run([config, "--bindir"], check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    def start(self, wait=True):
+        """Starts on the same port as before, if there was one."""
+        for _ in range(5):
+            self.port = self.port or free_port()
+            settings = {
+                "listen_addresses": "127.0.0.1", "port": self.port,
+                "unix_socket_directories": self.folder, "fsync": "off", "max_connections": 200,
+                "synchronous_commit": "off", "log_statement": "all",
+                "log_line_prefix": "<%p %d> ", "logging_collector": "off",
+                "log_min_messages": "warning", "log_checkpoints": "off",
+                "lc_messages": "C", "timezone": "UTC", "shared_buffers": "32MB",
+                "autovacuum": "off", **self.settings}
+            with open(self.log_path, "ab") as log:
+                self.process = subprocess.Popen(
+                    self.as_user + [f"{self.bin}/postgres", "-D", self.data]
+                    + [f"-c{name}={value}" for name, value in settings.items()],
+                    stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder)
+            if not wait or self._wait():
+                return
+            self.port = None
+        raise AssertionError("PostgreSQL does not start:\n" + self.log()[-3000:])
+
+    def _wait(self):
+        def answers():
+            if self.process.poll() is not None:
+                return "ended"
+            try:
+                self.admin("postgres").close()
+                return "ready"
+            except (OSError, wire.Closed):
+                return None
+        return eventually("PostgreSQL answers", answers) == "ready"
+
+    def wait(self):
+        """Until it answers (again)."""
+        assert self._wait(), self.log()[-3000:]
+
+    def stop(self, how=signal.SIGINT):
+        """SIGINT ends all sessions at once and checkpoints; SIGQUIT leaves a crash to recover."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait(PATIENCE)
+
+    def remove(self):
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def admin(self, database, **params):
+        """A raw session past keyspread."""
+        session = wire.Wire(("127.0.0.1", self.port))
+        try:
+            session.login("postgres", database, **params)
+        except (OSError, wire.Closed):
+            session.drop()
+            raise
+        return session
+
+    def create_database(self, name):
+        with self.admin("postgres") as admin:
+            admin.rows(f'create database "{name}"')
+
+    def log(self, since=0):
+        with open(self.log_path, "rb") as file:
+            file.seek(since)
+            return file.read().decode(errors="replace")
+
+    def mark(self):
+        """A place in the log, for statements()."""
+        return os.path.getsize(self.log_path)
+
+    def statements(self, since, database, containing=""):
+        """What this database was told since the mark, a Statement each."""
+        found, entry = [], re.compile(
+            r"^<(\d+) (\S+)> (LOG|DETAIL):  (?:(statement|execute [^:]*|parameters): ?)?")
+        for line in self.log(since).split("\n"):
+            match = entry.match(line)
+            if line.startswith("\t") and found and found[-1] is not None:
+                key = "parameters" if found[-1].parameters else "text"
+                found[-1] = found[-1]._replace(
+                    **{key: getattr(found[-1], key) + "\n" + line[1:]})
+            elif not match or match[2] != database or not match[4]:
+                found.append(None)
+            elif match[4] == "parameters" and found and found[-1]:
+                found[-1] = found[-1]._replace(parameters=line[match.end():])
+            else:
+                found.append(Statement(int(match[1]), match[4].split()[0], line[match.end():], ""))
+        return [one for one in found if one and containing.lower() in one.text.lower()]
+
+
+class Keyspread:
+    """The program under test. Give it a configuration; it is ready when the constructor returns."""
+
+    def __init__(self, config, environment=None):
+        self.folder = tempfile.mkdtemp(prefix="keyspread-")
+        self.config_path = os.path.join(self.folder, "keyspread.yaml")
+        self.environment = {**os.environ, **(environment or {})}
+        for attempt in range(5):
+            self.port = free_port()
+            self.config = {"listen": [f"127.0.0.1:{self.port}"], **config}
+            self.write_config(self.config)
+            self.process = subprocess.Popen([program(), "run", self.config_path],
+                                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.PIPE, cwd=self.folder,
+                                            env=self.environment)
+            self.lines = Lines(self.process.stderr)
+            if self.lines.wait_for(r"\bevent=ready\b"):
+                return
+            self.process.wait(PATIENCE)
+            if "in use" not in self.lines.text() or attempt == 4:
+                text = self.lines.text()
+                shutil.rmtree(self.folder, ignore_errors=True)
+                raise AssertionError(
+                    f"keyspread did not start (exit {self.process.returncode}):\n{text}")
+
+    def write_config(self, config):
+        """JSON is YAML too."""
+        with open(self.config_path, "w", encoding="utf-8") as file:
+            json.dump(config, file, indent=2)
+
+    def address(self):
+        return ("127.0.0.1", self.port)
+
+    def memory_peak(self):
+        """The most memory it ever held, in bytes."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) * 1024
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def finish(self):
+        """Waits for the end after a SIGTERM, which must be a clean one."""
+        try:
+            code = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError("keyspread did not end after SIGTERM:\n"
+                                 + self.lines.text()[-3000:]) from None
+        self.lines.thread.join(PATIENCE)
+        self.process.stderr.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        text = self.lines.text()
+        if code != 0 or "Sanitizer" in text or "runtime error" in text:
+            raise AssertionError(f"keyspread ended with {code}:\n{text[-6000:]}")
+
+    def stop(self):
+        """SIGTERM; the end must be clean: exit 0, nothing from a sanitizer."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        elif self.process.stderr.closed:
+            return
+        self.finish()
+
+
+class Table:
+    """A table as the application knows it, and as it is stored behind keyspread."""
+
+    def __init__(self, name, columns, key, **options):
+        """`columns`: declarations. Options: those of the configuration file, and `hash_first`
+        (where the hash column stands) and `constraints` (more of the table's body)."""
+        self.name = name
+        self.columns = columns
+        self.key = key
+        self.hash_first = options.pop("hash_first", True)
+        self.constraints = options.pop("constraints", [])
+        self.partitions = options.pop("partitions", 16)
+        self.options = options
+        self.hash_key = options.get("hash_key", key[:1])
+        self.hash_column = options.get("hash_column", f"{self.hash_key[0]}_hash")
+
+    def config(self):
+        return {"name": self.name, "primary_key": self.key, "hash_function": "xxh3",
+                "partitions": {"uniform": self.partitions}, **self.options}
+
+    def ddl(self, hashed=True, partitioned=True):
+        """`partitioned`: by range of the hash column, at the bounds of `uniform`."""
+        columns, key = list(self.columns), list(self.key)
+        if hashed:
+            columns.insert(0 if self.hash_first else len(columns),
+                           f"{self.hash_column} bigint not null")
+            key.insert(0, self.hash_column)
+        body = ", ".join(columns + [f"primary key ({', '.join(key)})"] + self.constraints)
+        if not hashed or not partitioned:
+            return f"create table {self.name} ({body});"
+        text = f"create table {self.name} ({body}) partition by range ({self.hash_column});"
+        bounds = [(number * 2**64 // self.partitions) - 2**63 for number in range(self.partitions)]
+        bounds = ["minvalue"] + bounds[1:] + ["maxvalue"]
+        for number in range(self.partitions):
+            text += (f"create table {self.name}_p{number} partition of {self.name} for values "
+                     f"from ({bounds[number]}) to ({bounds[number + 1]});")
+        return text
+
+    def partition_of(self, hashed):
+        return ((hashed + 2**63) * self.partitions) >> 64
+
+
+EVENTS = Table("events", ["userid bigint not null", "ts timestamptz not null", "event text"],
+               ["userid", "ts"], hash_column="userhash")
+
+
+def backend_config(postgres, tables=(EVENTS,), port=None, **more):
+    """A configuration that leads to this PostgreSQL; `more` replaces whole sections but `backend`,
+    whose entries it adds."""
+    backend = {"dsn": f"host=127.0.0.1 port={port or postgres.port} sslmode=disable",
+               "dialect": "postgres", **more.pop("backend", {})}
+    return {"auth": {"mode": "trust"}, "backend": backend, "workers": 2,
+            "tables": [table.config() for table in tables], **more}
+
+
+def create_tables(postgres, database, tables, hashed=None, partitioned=True):
+    postgres.create_database(database)
+    with postgres.admin(database) as admin:
+        for table in tables:
+            admin.rows(table.ddl(not DIRECT if hashed is None else hashed, partitioned))
+
+
+class StackCase(unittest.TestCase):
+    """A PostgreSQL and a keyspread for a whole class of tests, an emptied database for each."""
+
+    tables = (EVENTS,)
+    database = "app"
+    settings = {}
+    options = {}
+    partitioned = True
+    setup_sql = ""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.postgres = Postgres(**cls.settings)
+        cls.addClassCleanup(cls.postgres.remove)
+        create_tables(cls.postgres, cls.database, cls.tables, partitioned=cls.partitioned)
+        if cls.setup_sql:
+            with cls.postgres.admin(cls.database) as admin:
+                admin.rows(cls.setup_sql)
+        cls.keyspread = None
+        if not DIRECT:
+            cls.keyspread = Keyspread(backend_config(cls.postgres, cls.tables, **cls.options))
+            cls.addClassCleanup(cls.keyspread.stop)
+
+    def setUp(self):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows(f"truncate {', '.join(table.name for table in self.tables)}"
+                       " restart identity")
+
+    def tearDown(self):
+        if self.keyspread and self.keyspread.process.poll() is not None:
+            self.fail("keyspread died:\n" + self.keyspread.lines.text()[-6000:])
+
+    @classmethod
+    def port(cls):
+        return cls.keyspread.port if cls.keyspread else cls.postgres.port
+
+    @classmethod
+    def dsn(cls):
+        """For libpq's clients."""
+        return (f"host=127.0.0.1 port={cls.port()} user={USER} dbname={cls.database}"
+                " sslmode=disable")
+
+    def wire(self, user=USER, **params):
+        """A raw session; closed when the test ends."""
+        session = wire.Wire(("127.0.0.1", self.port()))
+        self.addCleanup(session.close)
+        session.login(user, self.database, **params)
+        return session
+
+    def stored(self, table=EVENTS, columns="*", order=None):
+        """What the table holds, seen past keyspread."""
+        with self.postgres.admin(self.database) as admin:
+            return admin.rows(f"select {columns} from {table.name} order by "
+                              f"{order or ', '.join(table.key)}")
+
+    def check_stored(self, table=EVENTS, count=None):
+        """Every row has the right hash and lies in the right partition; returns their number."""
+        with contextlib.closing(connect_admin(self.postgres, self.database)) as connection:
+            return verify_hashes(self, connection, table, count)
+
+
+def connect_admin(postgres, database):
+    """psycopg2 past keyspread."""
+    try:
+        import psycopg2
+    except ImportError:
+        missing("psycopg2")
+    return psycopg2.connect(host="127.0.0.1", port=postgres.port, user="postgres", dbname=database)
+
+
+def verify_hashes(test, connection, table, count=None):
+    """Compares every stored hash with libxxhash's of the stored key."""
+    if DIRECT:
+        columns, names = "0", "''"
+    else:
+        columns, names = table.hash_column, "tableoid::regclass::text"
+    with connection.cursor() as cursor:
+        cursor.execute(f"select {columns}, {names}, {', '.join(table.hash_key)} from {table.name}")
+        rows = cursor.fetchall()
+    for stored, relation, *key in rows:
+        if DIRECT:
+            continue
+        expected = xxh3_signed(*key)
+        test.assertEqual(stored, expected, f"the hash of {key} in {table.name}")
+        if relation.startswith(f"{table.name}_p"):
+            test.assertEqual(relation, f"{table.name}_p{table.partition_of(expected)}")
+    if count is not None:
+        test.assertEqual(len(rows), count, f"rows in {table.name}")
+    return len(rows)
+
+
+def _xxhash():
+    for name in ("libxxhash.so.0", "libxxhash.so"):
+        with contextlib.suppress(OSError):
+            library = ctypes.CDLL(name)
+            library.XXH3_64bits.restype = ctypes.c_uint64
+            library.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+            return library
+    return missing("libxxhash")
+
+
+def canonical(value):
+    """A stored value as the bytes that feed the hash."""
+    if value is None:
+        return b""
+    if isinstance(value, bool):
+        return b"\1" if value else b"\0"
+    if isinstance(value, int):
+        return struct.pack("<q", value)
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, (bytes, memoryview)):
+        return bytes(value)
+    if isinstance(value, uuid.UUID):
+        return value.bytes
+    if isinstance(value, float):
+        return struct.pack("<d", value + 0.0)
+    if isinstance(value, decimal.Decimal):
+        text = format(value, "f")
+        return (text.rstrip("0").rstrip(".") if "." in text else text).encode()
+    if isinstance(value, datetime.datetime):
+        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+        if value.tzinfo is None:
+            epoch = epoch.replace(tzinfo=None)
+        return struct.pack("<q", (value - epoch) // datetime.timedelta(microseconds=1))
+    if isinstance(value, datetime.date):
+        return struct.pack("<i", (value - datetime.date(1970, 1, 1)).days)
+    raise AssertionError(f"no canonical form for {type(value)}")
+
+
+def xxh3(data):
+    return _xxhash().XXH3_64bits(data, len(data))
+
+
+def xxh3_signed(*values):
+    """The hash of a key as an int8 column holds it."""
+    unsigned = xxh3(b"".join(canonical(value) for value in values))
+    return unsigned - 2**64 if unsigned >= 2**63 else unsigned
+
+
+def in_threads(count, work):
+    """Runs work(0 … count-1) at once; returns the results, raises the first failure."""
+    results, failures = [None] * count, []
+
+    def run(number):
+        try:
+            results[number] = work(number)
+        except BaseException as failure:  # reported by the caller's thread
+            failures.append(failure)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE * 3)
+        if thread.is_alive():
+            raise AssertionError("a client hangs")
+    if failures:
+        raise failures[0]
+    return results
