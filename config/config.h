@@ -51,6 +51,7 @@ typedef struct cfg_batch {
 typedef struct cfg_table {
     char *schema; /* NULL if not written */
     char *name;
+    char *label; /* what cfg_table_label() gives */
     char **primary_key;
     size_t primary_key_count;
     char **hash_key; /* defaulted: the first key column */
@@ -77,6 +78,7 @@ typedef struct cfg_config {
     bool allow_remote_trust;
     struct {
         char *dsn;
+        unsigned dsn_line;     /* in the file, for messages */
         uint32_t max_links;    /* 90 */
         uint32_t batch_links;  /* 16 */
         uint32_t link_wait_ms; /* 10000 */

@@ -1,0 +1,251 @@
+#include "config/build.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/scalar.h"
+
+#define KIB ((uint64_t)1 << 10)
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+
+/* The value of an optional word (enum, bool) or its default. */
+#define WORD(member, otherwise) ((member) != NULL ? *(member) : (otherwise))
+
+typedef struct range {
+    uint64_t otherwise, min, max;
+} range;
+
+/* Whole numbers have 32 bits in the file and in memory. */
+static uint32_t take_number(cfg_document *document, const char *prefix, const char *key,
+                            const uint32_t *written, range allowed)
+{
+    if (written == NULL)
+        return (uint32_t)allowed.otherwise;
+    if (*written >= allowed.min && *written <= allowed.max)
+        return *written;
+    char *where = cfg_printf("%s%s", prefix, key);
+    cfg_mistake(document, where, "%s is %" PRIu32 ": it must be from %" PRIu64 " to %" PRIu64,
+                where, *written, allowed.min, allowed.max);
+    free(where);
+    return (uint32_t)allowed.otherwise;
+}
+
+static char *size_text(uint64_t bytes)
+{
+    if (bytes % GIB == 0)
+        return cfg_printf("%" PRIu64 "GiB", bytes / GIB);
+    if (bytes % MIB == 0)
+        return cfg_printf("%" PRIu64 "MiB", bytes / MIB);
+    if (bytes % KIB == 0)
+        return cfg_printf("%" PRIu64 "KiB", bytes / KIB);
+    return cfg_printf("%" PRIu64, bytes);
+}
+
+static uint64_t take_size(cfg_document *document, const char *prefix, const char *key,
+                          const char *written, range allowed)
+{
+    if (written == NULL)
+        return allowed.otherwise;
+    uint64_t bytes;
+    char *where = cfg_printf("%s%s", prefix, key);
+    const char *right = cfg_parse_size(written, &bytes);
+    bool good = right == NULL && bytes >= allowed.min && bytes <= allowed.max;
+    if (right != NULL) {
+        cfg_mistake(document, where, "%s is \"%s\": %s", where, written, right);
+    } else if (!good) {
+        char *min = size_text(allowed.min), *max = size_text(allowed.max);
+        cfg_mistake(document, where, "%s is %s: it must be from %s to %s", where, written, min,
+                    max);
+        free(min);
+        free(max);
+    }
+    free(where);
+    return good ? bytes : allowed.otherwise;
+}
+
+static void build_listen(cfg_document *document, const cfg_raw *raw, cfg_config *config)
+{
+    static char *otherwise[] = {"127.0.0.1:6432"};
+    char **written = raw->listen ? raw->listen : otherwise;
+    size_t count = raw->listen ? raw->listen_count : 1;
+    config->listen = cfg_alloc(count * sizeof *config->listen);
+    for (size_t i = 0; i < count; i++) {
+        const char *right = cfg_parse_listen(written[i], &config->listen[config->listen_count]);
+        if (right == NULL) {
+            config->listen_count++;
+            continue;
+        }
+        char *where = cfg_printf("listen[%zu]", i);
+        cfg_mistake(document, where, "%s is \"%s\": %s", where, written[i], right);
+        free(where);
+    }
+}
+
+static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config *config)
+{
+    const char *in = "backend.";
+    config->backend.dsn = cfg_copy(raw->backend.dsn);
+    config->backend.dsn_line = cfg_document_line(document, "backend.dsn");
+    config->backend.max_links =
+        take_number(document, in, "max_links", raw->backend.max_links, (range){90, 1, 10000});
+    config->backend.batch_links =
+        take_number(document, in, "batch_links", raw->backend.batch_links, (range){16, 1, 1000});
+    config->backend.link_wait_ms = take_number(
+        document, in, "link_wait_ms", raw->backend.link_wait_ms, (range){10000, 0, 3600000});
+    config->backend.connect_ms = take_number(document, in, "connect_ms", raw->backend.connect_ms,
+                                             (range){10000, 1, 3600000});
+}
+
+static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config *config)
+{
+    const char *in = "limits.";
+    config->limits.row_bytes =
+        take_size(document, in, "row_bytes", raw->limits.row_bytes, (range){8 * MIB, KIB, GIB - 1});
+    config->limits.key_bytes =
+        take_size(document, in, "key_bytes", raw->limits.key_bytes, (range){2 * KIB, 16, GIB - 1});
+    config->limits.queue_bytes = take_size(document, in, "queue_bytes", raw->limits.queue_bytes,
+                                           (range){256 * MIB, MIB, 1024 * GIB});
+    config->limits.enforce = WORD(raw->limits.enforce, false);
+    config->limits.clients =
+        take_number(document, in, "clients", raw->limits.clients, (range){10000, 1, 1000000});
+    config->limits.unauthenticated = take_number(
+        document, in, "unauthenticated", raw->limits.unauthenticated, (range){100, 1, 1000000});
+    config->limits.startup_ms = take_number(document, in, "startup_ms", raw->limits.startup_ms,
+                                            (range){10000, 100, 3600000});
+}
+
+static char **copy_list(char *const *list, size_t count)
+{
+    char **copy = cfg_alloc(count * sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = cfg_copy(list[i]);
+    return copy;
+}
+
+static void build_columns(const cfg_raw_table *raw, cfg_table *table)
+{
+    table->column_count = raw->columns_count;
+    table->columns = cfg_alloc(raw->columns_count * sizeof *table->columns);
+    for (size_t i = 0; i < raw->columns_count; i++)
+        table->columns[i] = (cfg_column){.name = cfg_copy(raw->columns[i].name),
+                                         .type = cfg_copy(raw->columns[i].type),
+                                         .not_null = WORD(raw->columns[i].not_null, false)};
+}
+
+static bool ascending(uint64_t a, uint64_t b, cfg_hash_type type)
+{
+    return type == CFG_HASH_INT8 ? (int64_t)a < (int64_t)b : a < b;
+}
+
+static void build_boundaries(cfg_document *document, const char *prefix,
+                             const cfg_raw_partitions *raw, cfg_table *table)
+{
+    cfg_partitions *partitions = &table->partitions;
+    partitions->at = cfg_alloc(raw->at_count * sizeof *partitions->at);
+    partitions->at_count = raw->at_count;
+    for (size_t i = 0; i < raw->at_count; i++) {
+        char *where = cfg_printf("%spartitions.at[%zu]", prefix, i);
+        const char *right = cfg_parse_hash(raw->at[i], table->hash_type, &partitions->at[i]);
+        if (right != NULL)
+            cfg_mistake(document, where, "%s is \"%s\": %s", where, raw->at[i], right);
+        else if (i > 0 && !ascending(partitions->at[i - 1], partitions->at[i], table->hash_type))
+            cfg_mistake(document, where, "%s is %s: each must be greater than the one before (%s)",
+                        where, raw->at[i], raw->at[i - 1]);
+        free(where);
+    }
+    if (raw->at_count > 999999) {
+        char *where = cfg_printf("%spartitions.at", prefix);
+        cfg_mistake(document, where, "%s has %u boundaries: at most 999999 are possible", where,
+                    raw->at_count);
+        free(where);
+    }
+}
+
+/* The default, one partition, stands in only if no key says otherwise. */
+static void build_partitions(cfg_document *document, const char *prefix,
+                             const cfg_raw_partitions *raw, cfg_table *table)
+{
+    char *in = cfg_printf("%spartitions.", prefix);
+    cfg_partitions *partitions = &table->partitions;
+    if (raw != NULL && raw->uniform != NULL)
+        partitions->uniform =
+            take_number(document, in, "uniform", raw->uniform, (range){1, 1, 1000000});
+    if (raw != NULL && raw->buckets != NULL)
+        partitions->buckets =
+            take_number(document, in, "buckets", raw->buckets, (range){1, 1, 1000000});
+    if (raw != NULL && raw->at_count > 0)
+        build_boundaries(document, prefix, raw, table);
+    if (raw == NULL)
+        partitions->uniform = 1;
+    free(in);
+}
+
+static void build_batch(cfg_document *document, const char *prefix, const cfg_raw_batch *raw,
+                        cfg_batch *batch)
+{
+    char *in = cfg_printf("%sbatch.", prefix);
+    batch->rows = take_number(document, in, "rows", raw->rows, (range){500, 1, 100000});
+    batch->bytes = take_size(document, in, "bytes", raw->bytes, (range){MIB, KIB, 256 * MIB});
+    batch->wait_ms = take_number(document, in, "wait_ms", raw->wait_ms, (range){0, 0, 10000});
+    batch->target_ms =
+        take_number(document, in, "target_ms", raw->target_ms, (range){50, 1, 60000});
+    batch->lock_wait_ms =
+        take_number(document, in, "lock_wait_ms", raw->lock_wait_ms, (range){200, 1, 600000});
+    batch->max_wait_ms =
+        take_number(document, in, "max_wait_ms", raw->max_wait_ms, (range){30000, 1, 3600000});
+    free(in);
+}
+
+static void build_table(cfg_document *document, size_t index, const cfg_raw_table *raw,
+                        cfg_table *table)
+{
+    char *prefix = cfg_printf("tables[%zu].", index);
+    char *where = cfg_printf("tables[%zu]", index);
+    table->line = cfg_document_line(document, where);
+    const char *right = cfg_parse_table_name(raw->name, table);
+    if (right != NULL) {
+        char *name = cfg_printf("%sname", prefix);
+        cfg_mistake(document, name, "%s is \"%s\": %s", name, raw->name, right);
+        free(name);
+        table->name = cfg_copy(raw->name);
+        table->label = cfg_copy(raw->name);
+    }
+    table->primary_key = copy_list(raw->primary_key, raw->primary_key_count);
+    table->primary_key_count = raw->primary_key_count;
+    bool listed = raw->hash_key_count > 0;
+    table->hash_key =
+        copy_list(listed ? raw->hash_key : raw->primary_key, listed ? raw->hash_key_count : 1);
+    table->hash_key_count = listed ? raw->hash_key_count : 1;
+    table->hash_column =
+        raw->hash_column ? cfg_copy(raw->hash_column) : cfg_printf("%s_hash", table->hash_key[0]);
+    table->hash_function = *raw->hash_function;
+    table->hash_type = WORD(raw->hash_type, CFG_HASH_INT8);
+    table->uncomputable = WORD(raw->uncomputable, CFG_UNCOMPUTABLE_ERROR);
+    table->null_key = WORD(raw->null_key, CFG_NULL_KEY_ERROR);
+    table->atomicity = WORD(raw->atomicity, CFG_ATOMICITY_STATEMENT);
+    table->sequences = WORD(raw->sequences, CFG_SEQUENCES_SESSION);
+    build_columns(raw, table);
+    build_partitions(document, prefix, raw->partitions, table);
+    build_batch(document, prefix, &raw->batch, &table->batch);
+    free(where);
+    free(prefix);
+}
+
+cfg_config *cfg_build(cfg_document *document, const cfg_raw *raw)
+{
+    cfg_config *config = cfg_alloc(sizeof *config);
+    config->path = cfg_copy(document->path);
+    build_listen(document, raw, config);
+    config->workers = take_number(document, "", "workers", raw->workers, (range){0, 0, 256});
+    config->allow_remote_trust = WORD(raw->auth.allow_remote_trust, false);
+    build_backend(document, raw, config);
+    config->log_level = WORD(raw->log.level, CFG_LOG_INFO);
+    config->table_count = raw->tables_count;
+    config->tables = cfg_alloc(raw->tables_count * sizeof *config->tables);
+    for (size_t i = 0; i < raw->tables_count; i++)
+        build_table(document, i, &raw->tables[i], &config->tables[i]);
+    build_limits(document, raw, config);
+    return config;
+}

@@ -1,0 +1,299 @@
+#include "config/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/scalar.h"
+
+enum { MAX_KEY = 31 }; /* an index of PostgreSQL has 32 columns, one of them is the hash */
+
+/* Checks of one table need its index, for the lines. */
+typedef struct table_check {
+    cfg_document *document;
+    const cfg_raw_table *raw;
+    const cfg_table *table;
+    char *prefix; /* "tables[3]." */
+} table_check;
+
+#define WRONG(check, key, ...)                                                                     \
+    do {                                                                                           \
+        char *where_ = cfg_printf("%s%s", (check)->prefix, key);                                   \
+        cfg_mistake((check)->document, where_, __VA_ARGS__);                                       \
+        free(where_);                                                                              \
+    } while (0)
+
+void cfg_check_available(cfg_document *document, const cfg_raw *raw)
+{
+    if (raw->client_tls.mode != NULL && *raw->client_tls.mode != CFG_TLS_DISABLE)
+        cfg_mistake(document, "client_tls.mode",
+                    "TLS to clients is not available in this version: write `mode: disable` and "
+                    "keep clients on this machine or behind a TLS terminator");
+    else if (raw->client_tls.cert != NULL || raw->client_tls.key != NULL)
+        cfg_mistake(document, raw->client_tls.cert ? "client_tls.cert" : "client_tls.key",
+                    "TLS to clients is not available in this version: remove the key");
+    if (raw->auth.mode != NULL && *raw->auth.mode != CFG_AUTH_TRUST)
+        cfg_mistake(document, "auth.mode",
+                    "auth.mode %s is not available in this version: write `mode: trust` and listen "
+                    "on loopback or a Unix socket",
+                    *raw->auth.mode == CFG_AUTH_SCRAM ? "scram" : "forward");
+    if (raw->auth.users_file != NULL)
+        cfg_mistake(document, "auth.users_file",
+                    "auth.users_file belongs to auth.mode scram, which is not available in this "
+                    "version: remove the key");
+    if (raw->backend.dialect != NULL && *raw->backend.dialect != CFG_DIALECT_POSTGRES)
+        cfg_mistake(document, "backend.dialect",
+                    "backend.dialect ydb is not available in this version: write `postgres`");
+}
+
+/* -- the whole -- */
+
+static bool same_address(const cfg_listen *a, const cfg_listen *b)
+{
+    if (a->path != NULL || b->path != NULL)
+        return a->path != NULL && b->path != NULL && strcmp(a->path, b->path) == 0;
+    return a->port == b->port && strcmp(a->host, b->host) == 0;
+}
+
+/* Only called when every address was understood, so that indexes are those of the file. */
+static void check_listen(cfg_document *document, const cfg_config *config)
+{
+    for (size_t i = 0; i < config->listen_count; i++) {
+        const cfg_listen *listen = &config->listen[i];
+        char *where = cfg_printf("listen[%zu]", i);
+        if (!cfg_is_local(listen) && !config->allow_remote_trust)
+            cfg_mistake(document, where,
+                        "%s is %s:%u, which other machines reach, and auth.mode trust asks nobody "
+                        "for a password: listen on 127.0.0.1, [::1] or a Unix socket, or set "
+                        "auth.allow_remote_trust: true",
+                        where, listen->host, listen->port);
+        for (size_t j = 0; j < i; j++)
+            if (same_address(listen, &config->listen[j]))
+                cfg_mistake(document, where, "%s is the same address as listen[%zu]: keep one",
+                            where, j);
+        free(where);
+    }
+}
+
+static void check_numbers(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
+{
+    if (config->backend.max_links < config->backend.batch_links)
+        cfg_mistake(document,
+                    raw->backend.batch_links ? "backend.batch_links" : "backend.max_links",
+                    "backend.max_links is %u and backend.batch_links is %u: the links for batches "
+                    "are some of all links, so max_links must be at least batch_links",
+                    config->backend.max_links, config->backend.batch_links);
+    else if (config->backend.max_links == config->backend.batch_links)
+        cfg_warning(document,
+                    raw->backend.batch_links ? "backend.batch_links" : "backend.max_links",
+                    "backend.max_links equals backend.batch_links (%u): batches can take all links "
+                    "and leave none to sessions; make max_links greater",
+                    config->backend.max_links);
+    if (config->limits.key_bytes > config->limits.row_bytes)
+        cfg_mistake(
+            document, raw->limits.key_bytes ? "limits.key_bytes" : "limits.row_bytes",
+            "limits.key_bytes is greater than limits.row_bytes: a key is a part of its row, "
+            "so it must be at most that");
+    if (config->limits.unauthenticated > config->limits.clients && raw->limits.unauthenticated)
+        cfg_mistake(
+            document, "limits.unauthenticated",
+            "limits.unauthenticated is %u and limits.clients is %u: it must be at most that",
+            config->limits.unauthenticated, config->limits.clients);
+}
+
+/* -- one table -- */
+
+static bool in_list(const char *name, char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+static void check_names(const table_check *check, const char *key, char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *item = cfg_printf("%s[%zu]", key, i);
+        if (strlen(names[i]) > CFG_MAX_NAME)
+            WRONG(check, item, "%s of %s is longer than 63 bytes: PostgreSQL has no such name",
+                  item, check->table->label);
+        if (in_list(names[i], names, i))
+            WRONG(check, item, "%s names column %s twice in %s: keep one", key, names[i],
+                  check->table->label);
+        free(item);
+    }
+}
+
+static void check_key(const table_check *check)
+{
+    const cfg_table *table = check->table;
+    check_names(check, "primary_key", table->primary_key, table->primary_key_count);
+    if (table->primary_key_count > MAX_KEY)
+        WRONG(check, "primary_key", "primary_key of %s has %zu columns: at most 31 are possible",
+              table->label, table->primary_key_count);
+    if (check->raw->hash_key_count > 0)
+        check_names(check, "hash_key", table->hash_key, table->hash_key_count);
+    for (size_t i = 0; i < check->raw->hash_key_count; i++)
+        if (!in_list(table->hash_key[i], table->primary_key, table->primary_key_count)) {
+            char *item = cfg_printf("hash_key[%zu]", i);
+            WRONG(check, item,
+                  "hash_key of %s names %s, which is not in its primary_key: the hash must follow "
+                  "from the key, so name columns of primary_key only",
+                  table->label, table->hash_key[i]);
+            free(item);
+        }
+}
+
+static void check_hash(const table_check *check)
+{
+    const cfg_table *table = check->table;
+    const char *where = check->raw->hash_column ? "hash_column" : "hash_key";
+    if (strlen(table->hash_column) > CFG_MAX_NAME)
+        WRONG(check, where,
+              "hash_column %s of %s is longer than 63 bytes: write a shorter hash_column",
+              table->hash_column, table->label);
+    if (in_list(table->hash_column, table->primary_key, table->primary_key_count))
+        WRONG(check, where,
+              "hash_column of %s is %s, which is in its primary_key: primary_key is the key as the "
+              "application knows it, without the hash; name another column or take it out",
+              table->label, table->hash_column);
+    if (table->hash_function == CFG_NUMERIC_HASH && table->hash_key_count != 1)
+        WRONG(check, "hash_function",
+              "hash_function numeric_hash of %s takes exactly one hash_key column, and there are "
+              "%zu: name one integer column, or take xxh3",
+              table->label, table->hash_key_count);
+    if (table->hash_function == CFG_PG_HASH && table->hash_type == CFG_HASH_UINT64)
+        WRONG(
+            check, "hash_type",
+            "hash_function pg_hash of %s gives PostgreSQL's signed 64-bit numbers: take hash_type "
+            "int8, or xxh3 for uint64",
+            table->label);
+}
+
+static bool has_column(const cfg_table *table, const char *name, size_t until)
+{
+    for (size_t i = 0; i < until; i++)
+        if (strcmp(table->columns[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void check_columns(const table_check *check)
+{
+    const cfg_table *table = check->table;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *name = table->columns[i].name;
+        char *item = cfg_printf("columns[%zu]", i);
+        if (strlen(name) > CFG_MAX_NAME)
+            WRONG(check, item,
+                  "the name of %s of %s is longer than 63 bytes: PostgreSQL has no "
+                  "such name",
+                  item, table->label);
+        if (has_column(table, name, i))
+            WRONG(check, item, "columns of %s name %s twice: keep one", table->label, name);
+        free(item);
+    }
+    for (size_t i = 0; table->column_count > 0 && i < table->primary_key_count; i++)
+        if (!has_column(table, table->primary_key[i], table->column_count))
+            WRONG(check, "columns",
+                  "columns of %s lack %s, which is in its primary_key: list every column of the "
+                  "table, or remove `columns` so that the backend is asked",
+                  table->label, table->primary_key[i]);
+}
+
+static void check_partitions(const table_check *check)
+{
+    const cfg_raw_partitions *raw = check->raw->partitions;
+    if (raw == NULL)
+        return;
+    if (raw->discover != NULL) {
+        WRONG(check, "partitions.discover",
+              "partitions.discover of %s is not available in this version: write uniform, at or "
+              "buckets",
+              check->table->label);
+        return;
+    }
+    int kinds = (raw->uniform != NULL) + (raw->buckets != NULL) + (raw->at_count > 0);
+    if (kinds != 1)
+        WRONG(check, "partitions",
+              "partitions of %s has %s of uniform, at and buckets: write exactly one, such as "
+              "{ uniform: 16 }",
+              check->table->label, kinds == 0 ? "none" : "more than one");
+}
+
+static void check_batch(const table_check *check, const cfg_config *config)
+{
+    const cfg_batch *batch = &check->table->batch;
+    if (batch->wait_ms > batch->max_wait_ms)
+        WRONG(check, "batch.wait_ms",
+              "batch.wait_ms of %s is %u and max_wait_ms is %u: a row would be given up before its "
+              "batch leaves; make max_wait_ms greater",
+              check->table->label, batch->wait_ms, batch->max_wait_ms);
+    if (batch->bytes > config->limits.queue_bytes)
+        WRONG(check, "batch.bytes",
+              "batch.bytes of %s is greater than limits.queue_bytes: no batch could grow so large; "
+              "make it at most that",
+              check->table->label);
+}
+
+static const char *schema_of(const cfg_table *table)
+{
+    return table->schema ? table->schema : "public";
+}
+
+static void check_twin(const table_check *check, const cfg_config *config)
+{
+    const cfg_table *table = check->table;
+    for (const cfg_table *other = config->tables; other < table; other++)
+        if (strcmp(table->name, other->name) == 0 &&
+            strcmp(schema_of(table), schema_of(other)) == 0) {
+            WRONG(check, "name", "table %s is configured twice (first in line %u): keep one",
+                  table->label, other->line);
+            return;
+        }
+}
+
+static void check_case(const table_check *check)
+{
+    for (const char *at = check->table->name; *at != '\0'; at++)
+        if (*at >= 'A' && *at <= 'Z') {
+            char *where = cfg_printf("%sname", check->prefix);
+            cfg_warning(check->document, where,
+                        "table %s has capital letters: only statements that write it in double "
+                        "quotes mean it; PostgreSQL folds all others to small letters",
+                        check->table->label);
+            free(where);
+            return;
+        }
+}
+
+static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_config *config,
+                        size_t index)
+{
+    table_check check = {document, &raw->tables[index], &config->tables[index],
+                         cfg_printf("tables[%zu].", index)};
+    if (check.raw->store != NULL && *check.raw->store == CFG_STORE_COLUMN)
+        WRONG(&check, "store",
+              "store: column of %s is not available in this version: write `store: row`, or remove "
+              "the table from the file so that it passes untouched",
+              check.table->label);
+    check_key(&check);
+    check_hash(&check);
+    check_columns(&check);
+    check_partitions(&check);
+    check_batch(&check, config);
+    check_twin(&check, config);
+    check_case(&check);
+    free(check.prefix);
+}
+
+void cfg_check(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
+{
+    if (raw->listen_count == config->listen_count || raw->listen == NULL)
+        check_listen(document, config);
+    check_numbers(document, raw, config);
+    for (size_t i = 0; i < config->table_count; i++)
+        check_table(document, raw, config, i);
+    if (config->table_count == 0)
+        cfg_warning(document, "", "no tables are configured: every statement passes untouched");
+}

@@ -1,0 +1,153 @@
+#include "config/schema.h"
+
+#include <string.h>
+
+enum { OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, WORD = OPTIONAL | CYAML_FLAG_STRICT };
+
+#define STRING(key, type, member)                                                                  \
+    CYAML_FIELD_STRING_PTR(key, OPTIONAL, type, member, 1, CYAML_UNLIMITED)
+#define UINT(key, type, member) CYAML_FIELD_UINT_PTR(key, OPTIONAL, type, member)
+#define BOOL(key, type, member) CYAML_FIELD_BOOL_PTR(key, OPTIONAL, type, member)
+#define ENUM(key, type, member, words)                                                             \
+    CYAML_FIELD_ENUM_PTR(key, WORD, type, member, words, CYAML_ARRAY_LEN(words))
+#define SEQUENCE(key, type, member, entry, min)                                                    \
+    CYAML_FIELD_SEQUENCE(key, OPTIONAL, type, member, entry, min, CYAML_UNLIMITED)
+#define MAPPING(key, type, member, fields)                                                         \
+    CYAML_FIELD_MAPPING(key, CYAML_FLAG_OPTIONAL, type, member, fields)
+
+static const cyaml_strval_t tls_modes[] = {
+    {"disable", CFG_TLS_DISABLE}, {"prefer", CFG_TLS_PREFER}, {"require", CFG_TLS_REQUIRE}};
+static const cyaml_strval_t auth_modes[] = {
+    {"trust", CFG_AUTH_TRUST}, {"scram", CFG_AUTH_SCRAM}, {"forward", CFG_AUTH_FORWARD}};
+static const cyaml_strval_t dialects[] = {{"postgres", CFG_DIALECT_POSTGRES},
+                                          {"ydb", CFG_DIALECT_YDB}};
+static const cyaml_strval_t log_levels[] = {{"error", CFG_LOG_ERROR},
+                                            {"warn", CFG_LOG_WARN},
+                                            {"info", CFG_LOG_INFO},
+                                            {"debug", CFG_LOG_DEBUG}};
+static const cyaml_strval_t hash_functions[] = {{"xxh3", CFG_XXH3},
+                                                {"numeric_hash", CFG_NUMERIC_HASH},
+                                                {"cityhash64", CFG_CITYHASH64},
+                                                {"pg_hash", CFG_PG_HASH}};
+static const cyaml_strval_t hash_types[] = {{"int8", CFG_HASH_INT8}, {"uint64", CFG_HASH_UINT64}};
+static const cyaml_strval_t stores[] = {{"row", CFG_STORE_ROW}, {"column", CFG_STORE_COLUMN}};
+static const cyaml_strval_t uncomputables[] = {{"error", CFG_UNCOMPUTABLE_ERROR},
+                                               {"forward", CFG_UNCOMPUTABLE_FORWARD}};
+static const cyaml_strval_t null_keys[] = {{"error", CFG_NULL_KEY_ERROR},
+                                           {"allow", CFG_NULL_KEY_ALLOW}};
+static const cyaml_strval_t atomicities[] = {{"statement", CFG_ATOMICITY_STATEMENT},
+                                             {"partition", CFG_ATOMICITY_PARTITION}};
+static const cyaml_strval_t sequence_modes[] = {{"session", CFG_SEQUENCES_SESSION},
+                                                {"ignore", CFG_SEQUENCES_IGNORE}};
+
+static const cyaml_schema_value_t text = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, CYAML_UNLIMITED)};
+
+static const cyaml_schema_field_t column_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, cfg_raw_column, name, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("type", CYAML_FLAG_POINTER, cfg_raw_column, type, 1, CYAML_UNLIMITED),
+    BOOL("not_null", cfg_raw_column, not_null), CYAML_FIELD_END};
+static const cyaml_schema_value_t column = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, cfg_raw_column, column_fields)};
+
+static const cyaml_schema_field_t partitions_fields[] = {
+    UINT("uniform", cfg_raw_partitions, uniform), UINT("buckets", cfg_raw_partitions, buckets),
+    SEQUENCE("at", cfg_raw_partitions, at, &text, 1),
+    BOOL("discover", cfg_raw_partitions, discover), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t batch_fields[] = {
+    UINT("rows", cfg_raw_batch, rows),
+    STRING("bytes", cfg_raw_batch, bytes),
+    UINT("wait_ms", cfg_raw_batch, wait_ms),
+    UINT("target_ms", cfg_raw_batch, target_ms),
+    UINT("lock_wait_ms", cfg_raw_batch, lock_wait_ms),
+    UINT("max_wait_ms", cfg_raw_batch, max_wait_ms),
+    CYAML_FIELD_END};
+
+static const cyaml_schema_field_t table_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, cfg_raw_table, name, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("primary_key", CYAML_FLAG_POINTER, cfg_raw_table, primary_key, &text, 1,
+                         CYAML_UNLIMITED),
+    SEQUENCE("hash_key", cfg_raw_table, hash_key, &text, 1),
+    STRING("hash_column", cfg_raw_table, hash_column),
+    CYAML_FIELD_ENUM_PTR("hash_function", CYAML_FLAG_POINTER | CYAML_FLAG_STRICT, cfg_raw_table,
+                         hash_function, hash_functions, CYAML_ARRAY_LEN(hash_functions)),
+    ENUM("hash_type", cfg_raw_table, hash_type, hash_types),
+    SEQUENCE("columns", cfg_raw_table, columns, &column, 0),
+    CYAML_FIELD_MAPPING_PTR("partitions", OPTIONAL, cfg_raw_table, partitions, partitions_fields),
+    ENUM("store", cfg_raw_table, store, stores),
+    ENUM("uncomputable", cfg_raw_table, uncomputable, uncomputables),
+    ENUM("null_key", cfg_raw_table, null_key, null_keys),
+    ENUM("atomicity", cfg_raw_table, atomicity, atomicities),
+    ENUM("sequences", cfg_raw_table, sequences, sequence_modes),
+    MAPPING("batch", cfg_raw_table, batch, batch_fields),
+    CYAML_FIELD_END};
+static const cyaml_schema_value_t table = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, cfg_raw_table, table_fields)};
+
+static const cyaml_schema_field_t tls_fields[] = {
+    ENUM("mode", cfg_raw, client_tls.mode, tls_modes), STRING("cert", cfg_raw, client_tls.cert),
+    STRING("key", cfg_raw, client_tls.key), CYAML_FIELD_END};
+static const cyaml_schema_field_t auth_fields[] = {
+    ENUM("mode", cfg_raw, auth.mode, auth_modes), STRING("users_file", cfg_raw, auth.users_file),
+    BOOL("allow_remote_trust", cfg_raw, auth.allow_remote_trust), CYAML_FIELD_END};
+static const cyaml_schema_field_t backend_fields[] = {
+    CYAML_FIELD_STRING_PTR("dsn", CYAML_FLAG_POINTER, cfg_raw, backend.dsn, 1, CYAML_UNLIMITED),
+    ENUM("dialect", cfg_raw, backend.dialect, dialects),
+    UINT("max_links", cfg_raw, backend.max_links),
+    UINT("batch_links", cfg_raw, backend.batch_links),
+    UINT("link_wait_ms", cfg_raw, backend.link_wait_ms),
+    UINT("connect_ms", cfg_raw, backend.connect_ms),
+    CYAML_FIELD_END};
+static const cyaml_schema_field_t log_fields[] = {ENUM("level", cfg_raw, log.level, log_levels),
+                                                  CYAML_FIELD_END};
+static const cyaml_schema_field_t limits_fields[] = {
+    STRING("row_bytes", cfg_raw, limits.row_bytes),
+    STRING("key_bytes", cfg_raw, limits.key_bytes),
+    STRING("queue_bytes", cfg_raw, limits.queue_bytes),
+    BOOL("enforce", cfg_raw, limits.enforce),
+    UINT("clients", cfg_raw, limits.clients),
+    UINT("unauthenticated", cfg_raw, limits.unauthenticated),
+    UINT("startup_ms", cfg_raw, limits.startup_ms),
+    CYAML_FIELD_END};
+
+/* The members of a mapping that is not a structure of its own are offsets into cfg_raw. */
+#define PART(name, flags, fields)                                                                  \
+    {                                                                                              \
+        .key = name, .data_offset = 0, .value = { CYAML_VALUE_MAPPING(flags, cfg_raw, fields) }    \
+    }
+
+static const cyaml_schema_field_t file_fields[] = {
+    SEQUENCE("listen", cfg_raw, listen, &text, 1),
+    UINT("workers", cfg_raw, workers),
+    PART("client_tls", CYAML_FLAG_OPTIONAL, tls_fields),
+    PART("auth", CYAML_FLAG_OPTIONAL, auth_fields),
+    PART("backend", CYAML_FLAG_DEFAULT, backend_fields),
+    PART("log", CYAML_FLAG_OPTIONAL, log_fields),
+    SEQUENCE("tables", cfg_raw, tables, &table, 0),
+    PART("limits", CYAML_FLAG_OPTIONAL, limits_fields),
+    CYAML_FIELD_END};
+
+const cyaml_schema_value_t cfg_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, cfg_raw, file_fields)};
+
+static const struct {
+    const char *mapping, *key, *what;
+} later[] = {
+    {"", "admin", "the admin endpoint is not available in this version: remove the key"},
+    {"tables", "repeat",
+     "repeating after a lost link is not available in this version: remove the key; the outcome of "
+     "such a batch is reported as 08007"},
+    {"tables", "transactions",
+     "lazy transactions are not available in this version: remove the key"},
+    {"tables", "partition_key", "column stores are not available in this version: remove the key"},
+    {"tables", "column_shards", "column stores are not available in this version: remove the key"},
+};
+
+const char *cfg_schema_later(const char *mapping, const char *key)
+{
+    for (size_t i = 0; i < CYAML_ARRAY_LEN(later); i++)
+        if (strcmp(later[i].mapping, mapping) == 0 && strcmp(later[i].key, key) == 0)
+            return later[i].what;
+    return NULL;
+}

@@ -1,0 +1,91 @@
+/*
+ * schema: the keys of the file and their YAML types, for libcyaml, and the bare structures it
+ * fills: a NULL is a key that was not written. Sizes, boundaries and addresses are still text.
+ */
+#ifndef CFG_SCHEMA_H
+#define CFG_SCHEMA_H
+
+#include <cyaml/cyaml.h>
+
+#include "config/config.h"
+
+typedef struct cfg_raw_column {
+    char *name, *type;
+    bool *not_null;
+} cfg_raw_column;
+
+typedef struct cfg_raw_partitions {
+    uint32_t *uniform, *buckets;
+    char **at;
+    unsigned at_count;
+    bool *discover;
+} cfg_raw_partitions;
+
+typedef struct cfg_raw_batch {
+    uint32_t *rows, *wait_ms, *target_ms, *lock_wait_ms, *max_wait_ms;
+    char *bytes;
+} cfg_raw_batch;
+
+enum { CFG_STORE_ROW, CFG_STORE_COLUMN };
+
+typedef struct cfg_raw_table {
+    char *name;
+    char **primary_key;
+    unsigned primary_key_count;
+    char **hash_key;
+    unsigned hash_key_count;
+    char *hash_column;
+    cfg_hash_function *hash_function;
+    cfg_hash_type *hash_type;
+    cfg_raw_column *columns;
+    unsigned columns_count;
+    cfg_raw_partitions *partitions;
+    int *store;
+    cfg_uncomputable *uncomputable;
+    cfg_null_key *null_key;
+    cfg_atomicity *atomicity;
+    cfg_sequences *sequences;
+    cfg_raw_batch batch;
+} cfg_raw_table;
+
+enum { CFG_TLS_DISABLE, CFG_TLS_PREFER, CFG_TLS_REQUIRE };
+enum { CFG_AUTH_TRUST, CFG_AUTH_SCRAM, CFG_AUTH_FORWARD };
+enum { CFG_DIALECT_POSTGRES, CFG_DIALECT_YDB };
+
+typedef struct cfg_raw {
+    char **listen;
+    unsigned listen_count;
+    uint32_t *workers;
+    struct {
+        int *mode;
+        char *cert, *key;
+    } client_tls;
+    struct {
+        int *mode;
+        char *users_file;
+        bool *allow_remote_trust;
+    } auth;
+    struct {
+        char *dsn;
+        int *dialect;
+        uint32_t *max_links, *batch_links, *link_wait_ms, *connect_ms;
+    } backend;
+    struct {
+        cfg_log_level *level;
+    } log;
+    cfg_raw_table *tables;
+    unsigned tables_count;
+    struct {
+        char *row_bytes, *key_bytes, *queue_bytes;
+        bool *enforce;
+        uint32_t *clients, *unauthenticated, *startup_ms;
+    } limits;
+} cfg_raw;
+
+extern const cyaml_schema_value_t cfg_schema;
+
+/* What to say of a key that the design has but this version has not; NULL for a key that is
+ * nobody's. `mapping` is where it stands: "", "tables", "tables.partitions" … */
+const char *cfg_schema_later(const char *mapping, const char *key);
+
+#endif
