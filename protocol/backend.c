@@ -101,6 +101,8 @@ bool pgw_parameter_description_decode(pgw_slice body, size_t *count, pgw_slice *
 
 uint32_t pgw_type_at(pgw_slice types, size_t i)
 {
+    if (i >= types.len / 4)
+        return 0;
     pgw_reader reader = pgw_reader_of((pgw_slice){types.ptr + 4 * i, 4});
     return pgw_read_u32(&reader);
 }
@@ -109,10 +111,17 @@ uint64_t pgw_tag_rows(pgw_slice body)
 {
     pgw_reader reader = pgw_reader_of(body);
     pgw_slice tag = pgw_read_string(&reader);
+    size_t at = tag.len;
+    while (at > 0 && tag.ptr[at - 1] >= '0' && tag.ptr[at - 1] <= '9')
+        at--;
+    if (!pgw_reader_done(&reader) || at == 0 || tag.ptr[at - 1] != ' ')
+        return 0;
     uint64_t rows = 0;
-    for (size_t i = 0; i < tag.len; i++) {
-        char c = tag.ptr[i];
-        rows = c >= '0' && c <= '9' ? rows * 10 + (uint64_t)(c - '0') : 0;
+    for (; at < tag.len; at++) {
+        uint64_t digit = (uint64_t)(tag.ptr[at] - '0');
+        if (rows > (UINT64_MAX - digit) / 10)
+            return 0;
+        rows = rows * 10 + digit;
     }
     return rows;
 }

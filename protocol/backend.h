@@ -21,10 +21,12 @@ void pgw_write_parameter_description(const uint32_t *types, size_t count, pgw_bu
 bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value);
 /* ParameterDescription: the count, and the type of parameter `i` (from 0). */
 bool pgw_parameter_description_decode(pgw_slice body, size_t *count, pgw_slice *types);
-uint32_t pgw_type_at(pgw_slice types, size_t i);
-/* The rows a CommandComplete's tag counts ("INSERT 0 5" is 5); 0 if it counts none. */
+uint32_t pgw_type_at(pgw_slice types, size_t i); /* 0 beyond the last */
+/* The rows a CommandComplete's tag counts ("INSERT 0 5" is 5); 0 if it counts none or the body is
+ * malformed. */
 uint64_t pgw_tag_rows(pgw_slice body);
-/* DataRow in text format: up to `max` cells; returns how many there are, or -1 if malformed. */
+/* DataRow in text format: up to `max` cells; returns how many there are (perhaps more than `max`),
+ * or -1 if malformed. */
 int pgw_data_row_decode(pgw_slice body, pgw_slice *cells, bool *nulls, int max);
 
 #endif

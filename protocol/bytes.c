@@ -73,7 +73,9 @@ bool pgw_slice_ieq_str(pgw_slice a, const char *b)
 
 char *pgw_buf_reserve(pgw_buf *buf, size_t more)
 {
-    if (buf->cap - buf->len < more) {
+    if (buf->ptr == NULL || buf->cap - buf->len < more) {
+        if (more > SIZE_MAX / 2 - buf->len)
+            or_die(NULL);
         size_t cap = buf->cap ? buf->cap : 64;
         while (cap - buf->len < more)
             cap *= 2;
@@ -163,6 +165,8 @@ enum { ARENA_BLOCK = 4096 };
 
 void *pgw_arena_alloc(pgw_arena *arena, size_t size)
 {
+    if (size > SIZE_MAX / 2)
+        or_die(NULL);
     size = (size + 15) & ~(size_t)15;
     struct pgw_arena_block *block = arena->head;
     if (block == NULL || block->cap - block->used < size) {

@@ -43,8 +43,10 @@ bool pgw_slice_eq_str(pgw_slice a, const char *b);
 /* ASCII letters compare without case, as in PostgreSQL's keywords. */
 bool pgw_slice_ieq_str(pgw_slice a, const char *b);
 
-/* Makes room for `more` bytes and returns the end, where they are to be written. */
+/* Makes room for `more` bytes and returns the end, where they are to be written; the caller adds to
+ * `len` what it wrote. */
 char *pgw_buf_reserve(pgw_buf *buf, size_t more);
+/* `ptr` is not in the buffer itself, which may move. */
 void pgw_buf_add(pgw_buf *buf, const void *ptr, size_t len);
 void pgw_buf_add_slice(pgw_buf *buf, pgw_slice slice);
 void pgw_buf_add_str(pgw_buf *buf, const char *nul_terminated); /* without its NUL */

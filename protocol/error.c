@@ -4,13 +4,35 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Where to cut `text`, of more than `len` bytes, so that no UTF-8 character is split. Text in other
+ * encodings loses three bytes at most. */
+static size_t cut(const char *text, size_t len)
+{
+    size_t at = len;
+    while (at > 0 && len - at < 3 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    return ((unsigned char)text[at] & 0xc0) == 0x80 ? len : at;
+}
+
+__attribute__((format(printf, 3, 0))) static void print(char *to, size_t size, const char *format,
+                                                        va_list args)
+{
+    char text[sizeof((pgw_error *)NULL)->message + 1]; /* a byte more, to see what is cut */
+    int len = vsnprintf(text, size + 1, format, args);
+    if (len < 0)
+        text[0] = '\0';
+    else if ((size_t)len >= size)
+        text[cut(text, size - 1)] = '\0';
+    memcpy(to, text, strlen(text) + 1);
+}
+
 bool pgw_fail(pgw_error *error, const char *sqlstate, const char *format, ...)
 {
     *error = PGW_ERROR_NONE;
     snprintf(error->sqlstate, sizeof error->sqlstate, "%s", sqlstate);
     va_list args;
     va_start(args, format);
-    vsnprintf(error->message, sizeof error->message, format, args);
+    print(error->message, sizeof error->message, format, args);
     va_end(args);
     return false;
 }
@@ -19,7 +41,7 @@ void pgw_error_detail(pgw_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(error->detail, sizeof error->detail, format, args);
+    print(error->detail, sizeof error->detail, format, args);
     va_end(args);
 }
 
@@ -27,7 +49,7 @@ void pgw_error_hint(pgw_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(error->hint, sizeof error->hint, format, args);
+    print(error->hint, sizeof error->hint, format, args);
     va_end(args);
 }
 
@@ -38,10 +60,14 @@ bool pgw_error_is(const pgw_error *error, const char *sqlstate)
 
 static void add_field(pgw_buf *out, char code, const char *text)
 {
-    if (text[0] == '\0')
-        return;
     pgw_buf_add_byte(out, code);
     pgw_buf_add(out, text, strlen(text) + 1);
+}
+
+static void add_optional(pgw_buf *out, char code, const char *text)
+{
+    if (text[0] != '\0')
+        add_field(out, code, text);
 }
 
 void pgw_error_write(const pgw_error *error, const char *severity, pgw_buf *out)
@@ -53,8 +79,8 @@ void pgw_error_write(const pgw_error *error, const char *severity, pgw_buf *out)
     add_field(out, 'V', severity);
     add_field(out, 'C', error->sqlstate);
     add_field(out, 'M', error->message);
-    add_field(out, 'D', error->detail);
-    add_field(out, 'H', error->hint);
+    add_optional(out, 'D', error->detail);
+    add_optional(out, 'H', error->hint);
     if (error->position > 0) {
         char digits[24];
         snprintf(digits, sizeof digits, "%zu", error->position);
@@ -84,20 +110,34 @@ pgw_slice pgw_error_field(pgw_slice body, char code)
 static void copy_field(pgw_slice body, char code, char *to, size_t size)
 {
     pgw_slice field = pgw_error_field(body, code);
-    size_t len = field.len < size ? field.len : size - 1;
+    size_t len = field.len < size ? field.len : cut(field.ptr, size - 1);
     if (len > 0)
         memcpy(to, field.ptr, len);
     to[len] = '\0';
+}
+
+/* 0 if it is none. */
+static size_t number(pgw_slice digits)
+{
+    size_t value = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        if (digits.ptr[i] < '0' || digits.ptr[i] > '9')
+            return 0;
+        value = value * 10 + (size_t)(digits.ptr[i] - '0');
+    }
+    return value;
 }
 
 void pgw_error_read(pgw_slice body, pgw_error *error)
 {
     *error = PGW_ERROR_NONE;
     copy_field(body, 'C', error->sqlstate, sizeof error->sqlstate);
+    if (error->sqlstate[0] == '\0')
+        strcpy(error->sqlstate, "XX000");
     copy_field(body, 'M', error->message, sizeof error->message);
     copy_field(body, 'D', error->detail, sizeof error->detail);
     copy_field(body, 'H', error->hint, sizeof error->hint);
     pgw_slice position = pgw_error_field(body, 'P');
-    for (size_t i = 0; i < position.len; i++)
-        error->position = error->position * 10 + (size_t)(position.ptr[i] - '0');
+    if (position.len <= 10) /* characters of a message: below 2^30 */
+        error->position = number(position);
 }

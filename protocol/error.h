@@ -18,7 +18,7 @@ typedef struct pgw_error {
 #define PGW_ERROR_NONE ((pgw_error){.sqlstate = ""})
 
 /* Fills `error` (detail, hint and position become empty). Returns false, for `return pgw_fail(…)`.
- */
+ * Here and below, what does not fit is cut between two UTF-8 characters. */
 bool pgw_fail(pgw_error *error, const char *sqlstate, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void pgw_error_detail(pgw_error *error, const char *format, ...)
@@ -33,7 +33,8 @@ void pgw_error_write(const pgw_error *error, const char *severity, pgw_buf *out)
 /* Field `code` ('C', 'M', 'D' …) of an ErrorResponse's or NoticeResponse's body; empty if absent.
  */
 pgw_slice pgw_error_field(pgw_slice body, char code);
-/* Reads an ErrorResponse's body, cut to what pgw_error holds. */
+/* Reads an ErrorResponse's body, cut to what pgw_error holds. One without a SQLSTATE is still an
+ * error: it gets XX000. */
 void pgw_error_read(pgw_slice body, pgw_error *error);
 
 #endif

@@ -19,8 +19,10 @@ bool pgw_frame_is_frontend(char type)
 
 size_t pgw_frame_limit(char type)
 {
-    /* E, D, C, H, S, X, c and f are small in PostgreSQL; CopyFail's text counts as large there. */
-    return type != '\0' && strchr("EDCHSXc", type) != NULL ? PGW_MAX_SMALL_BODY : PGW_MAX_BODY;
+    if (type == 'p')
+        return PGW_MAX_AUTH_BODY;
+    bool large = type != '\0' && strchr("QPBFd", type) != NULL;
+    return large ? PGW_MAX_LARGE_BODY : PGW_MAX_SMALL_BODY;
 }
 
 bool pgw_frame_is_backend(char type)

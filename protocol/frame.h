@@ -19,18 +19,21 @@ typedef struct pgw_frame {
 } pgw_frame;
 
 enum {
-    PGW_HEADER = 5,             /* type and length */
-    PGW_MAX_BODY = 0x3fffffff,  /* PQ_LARGE_MESSAGE_LIMIT (pqcomm.h), what PostgreSQL takes */
-    PGW_MAX_SMALL_BODY = 10000, /* PQ_SMALL_MESSAGE_LIMIT */
-    PGW_MAX_STARTUP = 10000     /* MAX_STARTUP_PACKET_LENGTH */
+    PGW_HEADER = 5,            /* type and length */
+    PGW_MAX_BODY = 0x3ffffffe, /* MaxAllocSize - 1: the longest that PostgreSQL can build or send */
+    /* What it takes from a client is less: its limits count the four bytes of the length. */
+    PGW_MAX_LARGE_BODY = 0x3ffffffe - 4, /* PQ_LARGE_MESSAGE_LIMIT (libpq.h) */
+    PGW_MAX_SMALL_BODY = 10000 - 4,      /* PQ_SMALL_MESSAGE_LIMIT */
+    PGW_MAX_AUTH_BODY = 65535 - 4,       /* PG_MAX_AUTH_TOKEN_LENGTH (auth.h) */
+    PGW_MAX_STARTUP = 10000 + 4          /* MAX_STARTUP_PACKET_LENGTH, which does not count them */
 };
 
 /* The message that begins at the start of `bytes`. */
 pgw_frame_result pgw_frame_next(pgw_slice bytes, pgw_frame *frame);
 /* Whether a client may send this type outside of startup and authentication. */
 bool pgw_frame_is_frontend(char type);
-/* The longest body PostgreSQL takes for this type of client message (SocketBackend of postgres.c).
- */
+/* The longest body PostgreSQL takes for this type of client message (SocketBackend of postgres.c,
+ * and auth.c for 'p'). A longer one is a framing error there: the connection ends. */
 size_t pgw_frame_limit(char type);
 /* Whether a server may send this type. */
 bool pgw_frame_is_backend(char type);

@@ -1,5 +1,7 @@
 #include "protocol/frontend.h"
 
+#include "protocol/frame.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -58,22 +60,23 @@ bool pgw_execute_decode(pgw_slice body, pgw_execute *out)
 
 uint32_t pgw_parse_type(const pgw_parse *parse, size_t i)
 {
-    if (i >= parse->type_count)
+    if (i >= parse->types.len / 4)
         return 0;
     pgw_reader reader = pgw_reader_of((pgw_slice){parse->types.ptr + 4 * i, 4});
     return pgw_read_u32(&reader);
 }
 
+/* 0 (text) where there is none. */
 static uint16_t format_code(const pgw_bind *bind, size_t i)
 {
+    if (i >= bind->formats.len / 2)
+        return 0;
     pgw_reader reader = pgw_reader_of((pgw_slice){bind->formats.ptr + 2 * i, 2});
     return pgw_read_u16(&reader);
 }
 
 bool pgw_bind_is_binary(const pgw_bind *bind, size_t i)
 {
-    if (bind->format_count == 0)
-        return false;
     return format_code(bind, bind->format_count == 1 ? 0 : i) == 1;
 }
 
@@ -112,9 +115,11 @@ void pgw_write_query(pgw_slice text, pgw_buf *out)
     pgw_end(out, begun);
 }
 
-void pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types, size_t type_count,
+bool pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types, size_t type_count,
                      pgw_buf *out)
 {
+    if (type_count > PGW_MAX_PARAMETERS)
+        return false;
     size_t begun = pgw_begin(out, 'P');
     add_string(out, name);
     add_string(out, text);
@@ -122,6 +127,7 @@ void pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types, size
     for (size_t i = 0; i < type_count; i++)
         pgw_buf_add_i32(out, (int32_t)types[i]);
     pgw_end(out, begun);
+    return true;
 }
 
 static void write_target(char type, char kind, pgw_slice name, pgw_buf *out)
@@ -172,15 +178,19 @@ void pgw_write_terminate(pgw_buf *out)
 }
 
 /* Format codes for the client's parameters and ours. One code for all, or none, stays as it is and
- * decides our format too; one a parameter gains text codes. Returns whether ours are binary. */
+ * decides our format too; one a parameter gains text codes. Returns whether ours are binary.
+ * PostgreSQL never looks at the one code of a Bind without parameters, so that a senseless one
+ * there must not become that of ours. */
 static bool add_formats(const pgw_bind *bind, size_t more_count, pgw_buf *out)
 {
-    bool one_for_all =
-        bind->format_count == 1 && (bind->value_count != 1 || format_code(bind, 0) <= 1);
-    if (bind->format_count == 0 || one_for_all) {
+    if (bind->value_count == 0 && more_count > 0) {
+        pgw_buf_add_i16(out, 0);
+        return false;
+    }
+    if (bind->format_count <= 1) {
         pgw_buf_add_i16(out, (int16_t)bind->format_count);
         pgw_buf_add_slice(out, bind->formats);
-        return bind->format_count == 1 && format_code(bind, 0) == 1;
+        return format_code(bind, 0) == 1;
     }
     pgw_buf_add_i16(out, (int16_t)(bind->format_count + more_count));
     pgw_buf_add_slice(out, bind->formats);
@@ -202,9 +212,12 @@ static void add_int8(int64_t value, bool binary, pgw_buf *out)
     pgw_buf_add(out, digits, (size_t)len);
 }
 
-void pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
+bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
                     const int64_t *more, size_t more_count, pgw_buf *out)
 {
+    if (more_count > PGW_MAX_PARAMETERS - bind->value_count)
+        return false;
+    size_t before = out->len;
     size_t begun = pgw_begin(out, 'B');
     add_string(out, portal);
     add_string(out, statement);
@@ -213,6 +226,12 @@ void pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
     pgw_buf_add_slice(out, bind->values);
     for (size_t i = 0; i < more_count; i++)
         add_int8(more[i], binary, out);
+    if (bind->results.len == 0)
+        pgw_buf_add_i16(out, 0);
     pgw_buf_add_slice(out, bind->results);
     pgw_end(out, begun);
+    if (out->len - before - PGW_HEADER <= PGW_MAX_LARGE_BODY)
+        return true;
+    out->len = before;
+    return false;
 }

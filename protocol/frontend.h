@@ -19,7 +19,8 @@ typedef struct pgw_bind {
     size_t format_count;
     pgw_slice values; /* each an int32 length (-1 = NULL) and as many bytes */
     size_t value_count;
-    pgw_slice results; /* result format codes, with their count in front: 2 + 2·n bytes */
+    pgw_slice results; /* result format codes, with their count in front: 2 + 2·n bytes; empty: none
+                        */
 } pgw_bind;
 
 typedef struct pgw_target { /* of Describe and Close */
@@ -29,7 +30,7 @@ typedef struct pgw_target { /* of Describe and Close */
 
 typedef struct pgw_execute {
     pgw_slice portal;
-    uint32_t max_rows;
+    uint32_t max_rows; /* 0, or above INT32_MAX (negative on the wire): all */
 } pgw_execute;
 
 /* False if the body is malformed: the client is to get 08P01. */
@@ -41,7 +42,8 @@ bool pgw_query_decode(pgw_slice body, pgw_slice *text);
 
 /* Declared type of parameter `i` (from 0); 0 where none was declared. */
 uint32_t pgw_parse_type(const pgw_parse *parse, size_t i);
-/* The format of parameter `i`: false text, true binary, by the rules for 0, 1 and n codes. */
+/* The format of parameter `i`: false text, true binary, by the rules for 0, 1 and n codes. False
+ * for codes there are none of, too: PostgreSQL refuses them (22023) when the Bind gets there. */
 bool pgw_bind_is_binary(const pgw_bind *bind, size_t i);
 
 /* The parameters of a Bind one after another. Start: {bind->values, 0}. */
@@ -52,9 +54,13 @@ typedef struct pgw_bind_value {
 /* Reads the next from `reader` (over bind->values); the caller stops after value_count. */
 pgw_bind_value pgw_bind_next(pgw_reader *reader);
 
+/* Most parameters a message can have: their count is an unsigned 16 bits on the wire. */
+enum { PGW_MAX_PARAMETERS = 65535 };
+
 /* Whole messages. `name`, `text` need no NUL behind them. */
 void pgw_write_query(pgw_slice text, pgw_buf *out);
-void pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types, size_t type_count,
+/* False, and nothing written, if there are more than PGW_MAX_PARAMETERS types. */
+bool pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types, size_t type_count,
                      pgw_buf *out);
 void pgw_write_describe(char kind, pgw_slice name, pgw_buf *out);
 void pgw_write_close(char kind, pgw_slice name, pgw_buf *out);
@@ -63,8 +69,9 @@ void pgw_write_sync(pgw_buf *out);
 void pgw_write_flush(pgw_buf *out);
 void pgw_write_terminate(pgw_buf *out);
 /* The client's Bind to another portal and statement, with `more` int8 parameters behind its own, in
- * whatever format its codes leave open. */
-void pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
+ * whatever format its codes leave open. False, and nothing written, if that makes more than
+ * PGW_MAX_PARAMETERS or a message longer than PostgreSQL takes: to the client, 54000. */
+bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
                     const int64_t *more, size_t more_count, pgw_buf *out);
 
 /* Begins a message of `type`; pgw_end() sets its length. Any bytes may be added between. */

@@ -58,7 +58,7 @@ pgw_startup_kind pgw_startup_decode(pgw_slice bytes, pgw_startup *startup)
 
 pgw_slice pgw_startup_parameter(const pgw_startup *startup, const char *name)
 {
-    for (size_t i = 0; i < startup->parameter_count; i++)
+    for (size_t i = startup->parameter_count; i-- > 0;)
         if (pgw_slice_eq_str(startup->parameters[i].name, name))
             return startup->parameters[i].value;
     return (pgw_slice){NULL, 0};

@@ -34,7 +34,8 @@ typedef struct pgw_startup {
 
 /* Decodes the packet at the start of `bytes`; slices point into it. */
 pgw_startup_kind pgw_startup_decode(pgw_slice bytes, pgw_startup *startup);
-/* The value of a parameter; {NULL, 0} if it was not sent. */
+/* The value of a parameter, the last if it was sent twice, as PostgreSQL has it; {NULL, 0} if it
+ * was not sent. */
 pgw_slice pgw_startup_parameter(const pgw_startup *startup, const char *name);
 /* True for the names of protocol options (_pq_.…), which are no settings. */
 bool pgw_startup_is_option(pgw_slice name);
