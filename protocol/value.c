@@ -1,0 +1,298 @@
+#include "protocol/value_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Into 1970 from 2000, where PostgreSQL counts from. */
+#define EPOCH_DAYS INT64_C(10957)
+#define EPOCH_USECS INT64_C(946684800000000)
+
+static bool is_string(uint32_t type)
+{
+    return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR || type == PGW_NAME;
+}
+
+/* Length coercion and rounding to the typmod, of a value that has the type already. */
+static pgw_verdict fit(int32_t typmod, bool explicit_cast, pgw_arena *arena, pgw_value *value,
+                       pgw_error *error)
+{
+    pgw_verdict verdict = PGW_KNOWN;
+    switch (value->type) {
+    case PGW_VARCHAR:
+    case PGW_BPCHAR:
+        verdict = pgw_text_fit(value->type, typmod, explicit_cast, &value->as.bytes, error);
+        if (value->type == PGW_BPCHAR)
+            value->as.bytes = pgw_text_trim(value->as.bytes);
+        return verdict;
+    case PGW_NUMERIC:
+        return pgw_numeric_fit(typmod, arena, value, error);
+    case PGW_TIMESTAMP:
+    case PGW_TIMESTAMPTZ:
+        pgw_time_fit(typmod, value);
+        return PGW_KNOWN;
+    default:
+        return PGW_KNOWN;
+    }
+}
+
+/* Whether PostgreSQL would accept the typmod itself: it checks before it looks at the value. */
+static bool typmod_valid(uint32_t type, int32_t typmod)
+{
+    enum { LENGTH_MAX = 10485760, PRECISION_MAX = 1000, TIME_DIGITS_MAX = 6 };
+    int32_t above = typmod - PGW_TYPMOD_BASE;
+    if (typmod == -1)
+        return true;
+    switch (type) {
+    case PGW_VARCHAR:
+    case PGW_BPCHAR:
+        return typmod > PGW_TYPMOD_BASE && above <= LENGTH_MAX;
+    case PGW_NUMERIC:
+        return typmod > PGW_TYPMOD_BASE && (above >> 16) >= 1 && (above >> 16) <= PRECISION_MAX &&
+               ((above & 0x7ff) <= PRECISION_MAX || (above & 0x7ff) >= 2048 - PRECISION_MAX);
+    case PGW_TIMESTAMP:
+    case PGW_TIMESTAMPTZ:
+        return typmod >= 0 && typmod <= TIME_DIGITS_MAX;
+    default:
+        return false;
+    }
+}
+
+static pgw_verdict string_in(uint32_t type, pgw_slice text, pgw_value *out)
+{
+    *out = (pgw_value){.type = type, .as.bytes = text};
+    if (type == PGW_NAME)
+        out->as.bytes = pgw_name_cut(text);
+    return PGW_KNOWN;
+}
+
+static pgw_verdict read_text(uint32_t type, pgw_slice text, const pgw_env *env, pgw_arena *arena,
+                             pgw_value *out, pgw_error *error)
+{
+    switch (type) {
+    case PGW_BOOL:
+        return pgw_bool_in(text, out, error);
+    case PGW_BYTEA:
+        return pgw_bytea_in(text, arena, out, error);
+    case PGW_INT2:
+    case PGW_INT4:
+    case PGW_INT8:
+        return pgw_integer_in(type, text, out, error);
+    case PGW_FLOAT4:
+    case PGW_FLOAT8:
+        return pgw_float_in(type, text, arena, out, error);
+    case PGW_NUMERIC:
+        return pgw_numeric_in(text, arena, out, error);
+    case PGW_UUID:
+        return pgw_uuid_in(text, arena, out, error);
+    case PGW_DATE:
+    case PGW_TIMESTAMP:
+    case PGW_TIMESTAMPTZ:
+        return pgw_time_in(type, text, env, out, error);
+    case PGW_TEXT:
+    case PGW_VARCHAR:
+    case PGW_BPCHAR:
+    case PGW_NAME:
+    case PGW_UNKNOWN:
+        return string_in(type, text, out);
+    default:
+        return PGW_UNKNOWABLE;
+    }
+}
+
+pgw_verdict pgw_value_from_text(uint32_t type, int32_t typmod, pgw_slice text, const pgw_env *env,
+                                pgw_arena *arena, pgw_value *out, pgw_error *error)
+{
+    *out = (pgw_value){.type = type};
+    *error = PGW_ERROR_NONE;
+    if (!typmod_valid(type, typmod))
+        return PGW_UNKNOWABLE;
+    pgw_verdict verdict = pgw_text_check(text, env, error);
+    if (verdict == PGW_KNOWN)
+        verdict = read_text(type, text, env, arena, out, error);
+    return verdict == PGW_KNOWN ? fit(typmod, false, arena, out, error) : verdict;
+}
+
+static int64_t read_integer(pgw_slice bytes)
+{
+    uint64_t integer = (unsigned char)bytes.ptr[0] & 0x80 ? UINT64_MAX : 0;
+    for (size_t i = 0; i < bytes.len; i++)
+        integer = integer << 8 | (unsigned char)bytes.ptr[i];
+    return (int64_t)integer;
+}
+
+static double read_float8(pgw_slice bytes)
+{
+    int64_t bits = read_integer(bytes);
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+static double read_float4(pgw_slice bytes)
+{
+    int32_t bits = (int32_t)read_integer(bytes);
+    float real;
+    memcpy(&real, &bits, sizeof real);
+    return (double)real;
+}
+
+/* How many bytes the receive function takes; 0: all there are. */
+static size_t binary_width(uint32_t type)
+{
+    switch (type) {
+    case PGW_BOOL:
+        return 1;
+    case PGW_INT2:
+        return 2;
+    case PGW_INT4:
+    case PGW_FLOAT4:
+    case PGW_DATE:
+        return 4;
+    case PGW_INT8:
+    case PGW_FLOAT8:
+    case PGW_TIMESTAMP:
+    case PGW_TIMESTAMPTZ:
+        return 8;
+    case PGW_UUID:
+        return 16;
+    default:
+        return 0;
+    }
+}
+
+static pgw_verdict read_fixed(uint32_t type, pgw_slice bytes, pgw_arena *arena, pgw_value *out,
+                              pgw_error *error)
+{
+    *out = (pgw_value){.type = type};
+    switch (type) {
+    case PGW_BOOL:
+        out->as.integer = bytes.ptr[0] != 0;
+        return PGW_KNOWN;
+    case PGW_INT2:
+    case PGW_INT4:
+    case PGW_INT8:
+        out->as.integer = read_integer(bytes);
+        return PGW_KNOWN;
+    case PGW_FLOAT4:
+        out->as.real = read_float4(bytes);
+        return PGW_KNOWN;
+    case PGW_FLOAT8:
+        out->as.real = read_float8(bytes);
+        return PGW_KNOWN;
+    case PGW_UUID:
+        out->as.bytes = pgw_arena_copy(arena, bytes);
+        return PGW_KNOWN;
+    default:
+        return pgw_time_recv(type, read_integer(bytes), out, error);
+    }
+}
+
+static pgw_verdict read_string(uint32_t type, pgw_slice bytes, const pgw_env *env, pgw_value *out,
+                               pgw_error *error)
+{
+    if (type == PGW_NAME && bytes.len > 63)
+        return PGW_UNKNOWABLE;
+    pgw_verdict verdict = pgw_text_check(bytes, env, error);
+    return verdict == PGW_KNOWN ? string_in(type, bytes, out) : verdict;
+}
+
+pgw_verdict pgw_value_from_binary(uint32_t type, pgw_slice bytes, const pgw_env *env,
+                                  pgw_arena *arena, pgw_value *out, pgw_error *error)
+{
+    *out = (pgw_value){.type = type};
+    *error = PGW_ERROR_NONE;
+    size_t width = binary_width(type);
+    if (width > 0 && bytes.len < width)
+        return PGW_REFUSE(error, "08P01", "insufficient data left in message");
+    if (width > 0 && bytes.len > width) {
+        /* The value itself is looked at first. */
+        bytes.len = width;
+        pgw_verdict verdict = read_fixed(type, bytes, arena, out, error);
+        return verdict != PGW_KNOWN ? verdict
+                                    : PGW_REFUSE(error, "22P03", "incorrect binary data format");
+    }
+    if (width > 0)
+        return read_fixed(type, bytes, arena, out, error);
+    if (type == PGW_NUMERIC)
+        return pgw_numeric_recv(bytes, arena, out, error);
+    if (type == PGW_BYTEA) {
+        out->as.bytes = bytes;
+        return PGW_KNOWN;
+    }
+    if (!is_string(type) && type != PGW_UNKNOWN)
+        return PGW_UNKNOWABLE;
+    pgw_verdict verdict = read_string(type, bytes, env, out, error);
+    return verdict == PGW_KNOWN ? fit(-1, false, arena, out, error) : verdict;
+}
+
+pgw_verdict pgw_value_fit(int32_t typmod, bool explicit_cast, pgw_arena *arena, pgw_value *value,
+                          pgw_error *error)
+{
+    return typmod_valid(value->type, typmod) ? fit(typmod, explicit_cast, arena, value, error)
+                                             : PGW_UNKNOWABLE;
+}
+
+static void add_little_endian(uint64_t integer, size_t width, pgw_buf *out)
+{
+    char *bytes = pgw_buf_reserve(out, width);
+    for (size_t i = 0; i < width; i++)
+        bytes[i] = (char)(integer >> 8 * i);
+    out->len += width;
+}
+
+/* Days and microseconds are moved from 2000 to 1970; the infinities stay where they are. */
+static void add_time(const pgw_value *value, pgw_buf *out)
+{
+    int64_t integer = value->as.integer;
+    if (value->type == PGW_DATE) {
+        bool infinite = integer == INT32_MIN || integer == INT32_MAX;
+        add_little_endian((uint64_t)(infinite ? integer : integer + EPOCH_DAYS), 4, out);
+        return;
+    }
+    bool infinite = integer == INT64_MIN || integer == INT64_MAX;
+    add_little_endian((uint64_t)integer + (infinite ? 0 : (uint64_t)EPOCH_USECS), 8, out);
+}
+
+static void add_real(double real, pgw_buf *out)
+{
+    uint64_t bits;
+    if (real == 0)
+        real = 0; /* -0 = 0 */
+    memcpy(&bits, &real, sizeof bits);
+    if (isnan(real))
+        bits = UINT64_C(0x7ff8000000000000); /* all NaNs are equal */
+    add_little_endian(bits, 8, out);
+}
+
+void pgw_value_canonical(const pgw_value *value, pgw_buf *out)
+{
+    if (value->null)
+        return;
+    switch (value->type) {
+    case PGW_BOOL:
+        add_little_endian((uint64_t)value->as.integer, 1, out);
+        return;
+    case PGW_INT2:
+    case PGW_INT4:
+    case PGW_INT8:
+        add_little_endian((uint64_t)value->as.integer, 8, out);
+        return;
+    case PGW_DATE:
+    case PGW_TIMESTAMP:
+    case PGW_TIMESTAMPTZ:
+        add_time(value, out);
+        return;
+    case PGW_FLOAT4:
+    case PGW_FLOAT8:
+        add_real(value->as.real, out);
+        return;
+    case PGW_NUMERIC:
+        pgw_buf_add_slice(out, pgw_numeric_shortest(value->as.bytes));
+        return;
+    case PGW_BPCHAR:
+        pgw_buf_add_slice(out, pgw_text_trim(value->as.bytes));
+        return;
+    default:
+        pgw_buf_add_slice(out, value->as.bytes);
+    }
+}

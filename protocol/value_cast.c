@@ -1,0 +1,142 @@
+/*
+ * value_cast: which casts there are between the types that are known here (pg_cast, and the casts
+ * through text that PostgreSQL makes by itself), and what they do.
+ */
+#include "protocol/value_parts.h"
+
+/* In the order in which they include each other: what is assigned implicitly may be explicit. */
+typedef enum cast_path {
+    CAST_NONE,
+    CAST_EXPLICIT,   /* only by :: */
+    CAST_ASSIGNMENT, /* also into a column */
+} cast_path;
+
+static bool is_string(uint32_t type)
+{
+    return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR || type == PGW_NAME;
+}
+
+static bool is_integer(uint32_t type)
+{
+    return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
+}
+
+static bool is_number(uint32_t type)
+{
+    return is_integer(type) || type == PGW_FLOAT4 || type == PGW_FLOAT8 || type == PGW_NUMERIC;
+}
+
+static bool is_time(uint32_t type)
+{
+    return type == PGW_DATE || type == PGW_TIMESTAMP || type == PGW_TIMESTAMPTZ;
+}
+
+static cast_path find_path(uint32_t from, uint32_t to)
+{
+    if (from == to)
+        return CAST_ASSIGNMENT;
+    if (is_string(to)) /* `name` is no string type for the casts through text but by :: */
+        return to == PGW_NAME && !is_string(from) ? CAST_EXPLICIT : CAST_ASSIGNMENT;
+    if (is_string(from))
+        return CAST_EXPLICIT;
+    if (is_number(from) && is_number(to))
+        return CAST_ASSIGNMENT;
+    if ((from == PGW_BOOL && to == PGW_INT4) || (from == PGW_INT4 && to == PGW_BOOL))
+        return CAST_EXPLICIT;
+    return is_time(from) && is_time(to) ? CAST_ASSIGNMENT : CAST_NONE;
+}
+
+/* What does not depend on the session's output settings. */
+static pgw_verdict to_text(const pgw_value *in, pgw_arena *arena, pgw_slice *text)
+{
+    switch (in->type) {
+    case PGW_BOOL:
+        *text = pgw_slice_str(in->as.integer ? "true" : "false");
+        return PGW_KNOWN;
+    case PGW_INT2:
+    case PGW_INT4:
+    case PGW_INT8:
+        *text = pgw_slice_str(pgw_arena_printf(arena, "%lld", (long long)in->as.integer));
+        return PGW_KNOWN;
+    case PGW_UUID:
+        *text = pgw_uuid_out(in->as.bytes, arena);
+        return PGW_KNOWN;
+    case PGW_NUMERIC:
+    case PGW_TEXT:
+    case PGW_VARCHAR:
+    case PGW_BPCHAR:
+    case PGW_NAME:
+        *text = in->as.bytes;
+        return PGW_KNOWN;
+    default:
+        return PGW_UNKNOWABLE;
+    }
+}
+
+static pgw_verdict cast_to_string(const pgw_value *in, uint32_t type, pgw_arena *arena,
+                                  pgw_value *out)
+{
+    *out = (pgw_value){.type = type};
+    if (type == PGW_NAME)
+        return PGW_UNKNOWABLE;
+    return to_text(in, arena, &out->as.bytes);
+}
+
+/* A blank-padded text would be read with its blanks, which are not kept here. */
+static pgw_verdict cast_from_string(const pgw_value *in, uint32_t type, const pgw_env *env,
+                                    pgw_arena *arena, pgw_value *out, pgw_error *error)
+{
+    if (in->type == PGW_BPCHAR || in->type == PGW_NAME)
+        return PGW_UNKNOWABLE;
+    return pgw_value_from_text(type, -1, in->as.bytes, env, arena, out, error);
+}
+
+static pgw_verdict convert(const pgw_value *in, uint32_t type, const pgw_env *env, pgw_arena *arena,
+                           pgw_value *out, pgw_error *error)
+{
+    if (in->type == type) {
+        *out = *in;
+        return PGW_KNOWN;
+    }
+    if (is_string(type))
+        return cast_to_string(in, type, arena, out);
+    if (is_string(in->type))
+        return cast_from_string(in, type, env, arena, out, error);
+    if (is_time(type))
+        return pgw_time_cast(in, type, env, out, error);
+    if (is_number(in->type) && is_number(type))
+        return pgw_number_cast(in, type, arena, out, error);
+    *out = (pgw_value){.type = type,
+                       .as.integer = type == PGW_BOOL ? in->as.integer != 0 : in->as.integer};
+    return PGW_KNOWN;
+}
+
+/* A constant without a type: the input function without typmod, then the typmod as a cast. */
+static pgw_verdict cast_unknown(const pgw_value *in, uint32_t type, int32_t typmod,
+                                bool explicit_cast, const pgw_env *env, pgw_arena *arena,
+                                pgw_value *out, pgw_error *error)
+{
+    if (in->null)
+        return PGW_KNOWN;
+    pgw_verdict verdict = pgw_value_from_text(type, -1, in->as.bytes, env, arena, out, error);
+    return verdict == PGW_KNOWN ? pgw_value_fit(typmod, explicit_cast, arena, out, error) : verdict;
+}
+
+pgw_verdict pgw_value_cast(const pgw_value *in, uint32_t type, int32_t typmod, bool explicit_cast,
+                           const pgw_env *env, pgw_arena *arena, pgw_value *out, pgw_error *error)
+{
+    pgw_value source = *in; /* `in` may be `out` */
+    *out = (pgw_value){.type = type, .null = source.null};
+    *error = PGW_ERROR_NONE;
+    if (pgw_type_name(source.type) == NULL || pgw_type_name(type) == NULL || type == PGW_UNKNOWN)
+        return PGW_UNKNOWABLE;
+    if (source.type == PGW_UNKNOWN)
+        return cast_unknown(&source, type, typmod, explicit_cast, env, arena, out, error);
+    if (find_path(source.type, type) < (explicit_cast ? CAST_EXPLICIT : CAST_ASSIGNMENT))
+        return PGW_REFUSE(error, "42846", "cannot cast type %s to %s", pgw_type_name(source.type),
+                          pgw_type_name(type));
+    if (source.null)
+        return PGW_KNOWN;
+    pgw_verdict verdict = convert(&source, type, env, arena, out, error);
+    return verdict == PGW_KNOWN ? pgw_value_fit(typmod, explicit_cast, arena, out, error) : verdict;
+}

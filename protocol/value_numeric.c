@@ -1,0 +1,354 @@
+#include "protocol/value_parts.h"
+
+#include <string.h>
+
+/* A finite number: `digits` decimal digits without leading zeros, of which the last `scale` stand
+ * behind the point (missing ones are zeros). No digits: zero. */
+typedef struct decimal {
+    bool minus;
+    char *digits;
+    size_t length;
+    int64_t scale; /* negative: that many zeros follow the digits */
+} decimal;
+
+enum {
+    WEIGHT_MAX = 131072, /* digits before the point that the format can hold */
+    SCALE_MAX = 16383,
+    EXPONENT_MAX = INT32_MAX / 2
+};
+
+static pgw_verdict refuse_syntax(pgw_slice text, pgw_error *error)
+{
+    return PGW_REFUSE(error, "22P02", "invalid input syntax for type numeric: \"%.*s\"",
+                      PGW_SHOWN(text));
+}
+
+static bool only_blanks(pgw_slice text, size_t at)
+{
+    while (at < text.len && pgw_is_blank(text.ptr[at]))
+        at++;
+    return at == text.len;
+}
+
+bool pgw_numeric_is_special(pgw_slice text)
+{
+    return text.len > 0 && (text.ptr[0] == 'N' || text.ptr[text.len - 1] == 'y');
+}
+
+static const char *match_special(pgw_slice text, size_t *at)
+{
+    static const struct {
+        const char *spelling, *value;
+    } specials[] = {
+        {"nan", "NaN"},        {"infinity", "Infinity"}, {"+infinity", "Infinity"},
+        {"inf", "Infinity"},   {"+inf", "Infinity"},     {"-infinity", "-Infinity"},
+        {"-inf", "-Infinity"},
+    };
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
+        size_t length = strlen(specials[i].spelling);
+        if (text.len - *at < length ||
+            !pgw_slice_ieq_str((pgw_slice){text.ptr + *at, length}, specials[i].spelling))
+            continue;
+        *at += length;
+        return specials[i].value;
+    }
+    return NULL;
+}
+
+/* Digits and at most one point; false if there is no digit where one must be. */
+static bool parse_digits(pgw_slice text, size_t *at, decimal *number)
+{
+    bool point = *at < text.len && text.ptr[*at] == '.';
+    if (point)
+        ++*at;
+    if (*at >= text.len || !pgw_is_digit(text.ptr[*at]))
+        return false;
+    for (; *at < text.len; ++*at) {
+        char c = text.ptr[*at];
+        if (pgw_is_digit(c)) {
+            number->scale += point;
+            if (number->length > 0 || c != '0')
+                number->digits[number->length++] = c;
+        } else if (c == '.' && !point) {
+            point = true;
+        } else {
+            return c != '.';
+        }
+    }
+    return true;
+}
+
+/* The exponent behind 'e', read as strtol does: blanks before it are allowed. False: no digits. */
+static bool parse_exponent(pgw_slice text, size_t *at, int64_t *exponent)
+{
+    while (*at < text.len && pgw_is_blank(text.ptr[*at]))
+        ++*at;
+    bool minus = *at < text.len && text.ptr[*at] == '-';
+    if (minus || (*at < text.len && text.ptr[*at] == '+'))
+        ++*at;
+    if (*at >= text.len || !pgw_is_digit(text.ptr[*at]))
+        return false;
+    int64_t number = 0;
+    for (; *at < text.len && pgw_is_digit(text.ptr[*at]); ++*at)
+        if (number < EXPONENT_MAX)
+            number = number * 10 + (text.ptr[*at] - '0');
+    *exponent = minus ? -number : number;
+    return true;
+}
+
+static pgw_verdict parse_decimal(pgw_slice text, size_t at, pgw_arena *arena, decimal *number,
+                                 pgw_error *error)
+{
+    *number = (decimal){.digits = pgw_arena_alloc(arena, text.len + 1)};
+    number->minus = at < text.len && text.ptr[at] == '-';
+    if (number->minus || (at < text.len && text.ptr[at] == '+'))
+        at++;
+    if (!parse_digits(text, &at, number))
+        return refuse_syntax(text, error);
+    int64_t exponent = 0;
+    if (at < text.len && (text.ptr[at] == 'e' || text.ptr[at] == 'E')) {
+        at++;
+        if (!parse_exponent(text, &at, &exponent))
+            return refuse_syntax(text, error);
+        if (exponent >= EXPONENT_MAX || exponent <= -EXPONENT_MAX)
+            return PGW_REFUSE(error, "22003", "value overflows numeric format");
+    }
+    number->scale -= exponent;
+    return only_blanks(text, at) ? PGW_KNOWN : refuse_syntax(text, error);
+}
+
+/* Digits before the point; negative if zeros follow the point. */
+static int64_t digits_before(const decimal *number)
+{
+    return (int64_t)number->length - number->scale;
+}
+
+/* numeric_out: sign, at least one digit before the point, `scale` digits behind it. */
+static pgw_slice print_decimal(const decimal *number, pgw_arena *arena)
+{
+    int64_t before = digits_before(number), scale = number->scale > 0 ? number->scale : 0;
+    int64_t whole = number->length > 0 && before > 0 ? before : 1;
+    char *text = pgw_arena_alloc(arena, (size_t)(whole + scale) + 3);
+    size_t at = 0;
+    if (number->minus && number->length > 0)
+        text[at++] = '-';
+    for (int64_t place = -whole; place < scale; place++) {
+        if (place == 0)
+            text[at++] = '.';
+        int64_t index = place + before;
+        bool within = number->length > 0 && index >= 0 && index < (int64_t)number->length;
+        text[at++] = within ? number->digits[index] : '0';
+    }
+    return (pgw_slice){text, at};
+}
+
+static pgw_verdict make_numeric(decimal *number, pgw_arena *arena, pgw_value *out, pgw_error *error)
+{
+    if (number->scale > SCALE_MAX || (number->length > 0 && digits_before(number) > WEIGHT_MAX))
+        return PGW_REFUSE(error, "22003", "value overflows numeric format");
+    if (number->length == 0 && number->scale < 0)
+        number->scale = 0;
+    if (number->scale > PGW_NUMERIC_MAX || digits_before(number) > PGW_NUMERIC_MAX)
+        return PGW_UNKNOWABLE;
+    *out = (pgw_value){.type = PGW_NUMERIC, .as.bytes = print_decimal(number, arena)};
+    return PGW_KNOWN;
+}
+
+pgw_verdict pgw_numeric_in(pgw_slice text, pgw_arena *arena, pgw_value *out, pgw_error *error)
+{
+    size_t at = 0;
+    while (at < text.len && pgw_is_blank(text.ptr[at]))
+        at++;
+    const char *special = match_special(text, &at);
+    if (special != NULL) {
+        *out = (pgw_value){.type = PGW_NUMERIC, .as.bytes = pgw_slice_str(special)};
+        return only_blanks(text, at) ? PGW_KNOWN : refuse_syntax(text, error);
+    }
+    decimal number;
+    pgw_verdict verdict = parse_decimal(text, at, arena, &number, error);
+    return verdict == PGW_KNOWN ? make_numeric(&number, arena, out, error) : verdict;
+}
+
+/* Adds one to the last digit, with its carry; the digits' room has one byte to spare. */
+static void increment(decimal *number)
+{
+    size_t i = number->length;
+    while (i > 0 && number->digits[i - 1] == '9')
+        number->digits[--i] = '0';
+    if (i > 0) {
+        number->digits[i - 1]++;
+        return;
+    }
+    memmove(number->digits + 1, number->digits, number->length++);
+    number->digits[0] = '1';
+}
+
+/* Rounds half away from zero to `scale` digits behind the point; negative: before it. */
+static void round_decimal(decimal *number, int64_t scale)
+{
+    int64_t dropped = number->scale - scale;
+    if (dropped > 0) {
+        int64_t length = (int64_t)number->length;
+        bool up = dropped <= length && number->digits[length - dropped] >= '5';
+        number->length = dropped < length ? (size_t)(length - dropped) : 0;
+        if (up)
+            increment(number);
+        number->scale = scale;
+    }
+}
+
+static pgw_verdict refuse_precision(int precision, int scale, pgw_error *error)
+{
+    int digits = precision - scale;
+    pgw_fail(error, "22003", "numeric field overflow");
+    pgw_error_detail(
+        error,
+        "A field with precision %d, scale %d must round to an absolute value less than %s%d.",
+        precision, scale, digits != 0 ? "10^" : "", digits != 0 ? digits : 1);
+    return PGW_INVALID;
+}
+
+/* The scale is as numeric_in() printed it, so zeros are added up to the column's. */
+static void pad_decimal(decimal *number, int64_t scale)
+{
+    for (; number->scale < scale; number->scale++)
+        if (number->length > 0)
+            number->digits[number->length++] = '0';
+}
+
+pgw_verdict pgw_numeric_fit(int32_t typmod, pgw_arena *arena, pgw_value *value, pgw_error *error)
+{
+    if (typmod < PGW_TYPMOD_BASE)
+        return PGW_KNOWN;
+    int precision = (typmod - PGW_TYPMOD_BASE) >> 16 & 0xffff;
+    int scale = (((typmod - PGW_TYPMOD_BASE) & 0x7ff) ^ 1024) - 1024;
+    pgw_slice text = value->as.bytes;
+    if (pgw_numeric_is_special(text)) {
+        if (text.ptr[0] == 'N')
+            return PGW_KNOWN;
+        pgw_fail(error, "22003", "numeric field overflow");
+        pgw_error_detail(error,
+                         "A field with precision %d, scale %d cannot hold an infinite value.",
+                         precision, scale);
+        return PGW_INVALID;
+    }
+    decimal number = {.minus = text.len > 0 && text.ptr[0] == '-',
+                      .digits = pgw_arena_alloc(arena, text.len + 1100)};
+    size_t at = number.minus ? 1 : 0;
+    if (!parse_digits(text, &at, &number))
+        return PGW_UNKNOWABLE;
+    round_decimal(&number, scale);
+    pad_decimal(&number, scale);
+    if (number.length > 0 && digits_before(&number) > precision - scale)
+        return refuse_precision(precision, scale, error);
+    value->as.bytes = print_decimal(&number, arena);
+    return PGW_KNOWN;
+}
+
+pgw_verdict pgw_numeric_to_integer(pgw_slice text, uint32_t type, pgw_value *out, pgw_error *error)
+{
+    if (pgw_numeric_is_special(text))
+        return PGW_REFUSE(error, "0A000", "cannot convert %s to %s",
+                          text.ptr[0] == 'N' ? "NaN" : "infinity", pgw_type_name(type));
+    size_t at = text.len > 0 && text.ptr[0] == '-' ? 1 : 0;
+    bool minus = at == 1, too_large = false;
+    int64_t number = 0;
+    for (; at < text.len && pgw_is_digit(text.ptr[at]); at++)
+        too_large = too_large || __builtin_mul_overflow(number, 10, &number) ||
+                    __builtin_sub_overflow(number, text.ptr[at] - '0', &number);
+    if (at + 1 < text.len && text.ptr[at + 1] >= '5')
+        too_large = too_large || __builtin_sub_overflow(number, 1, &number);
+    if (!minus)
+        too_large = too_large || __builtin_sub_overflow((int64_t)0, number, &number);
+    if (too_large)
+        return PGW_REFUSE(error, "22003", "%s out of range", pgw_type_name(type));
+    return pgw_integer_fit(type, number, out, error);
+}
+
+pgw_slice pgw_numeric_shortest(pgw_slice text)
+{
+    if (memchr(text.ptr, '.', text.len) == NULL)
+        return text;
+    while (text.len > 0 && text.ptr[text.len - 1] == '0')
+        text.len--;
+    if (text.len > 0 && text.ptr[text.len - 1] == '.')
+        text.len--;
+    return text;
+}
+
+static int read_16(pgw_slice bytes, size_t at)
+{
+    return (unsigned char)bytes.ptr[at] << 8 | (unsigned char)bytes.ptr[at + 1];
+}
+
+static void expand_groups(pgw_slice bytes, int count, decimal *number)
+{
+    for (int i = 0; i < count; i++) {
+        int group = read_16(bytes, 8 + 2 * (size_t)i);
+        for (int unit = 1000; unit > 0; unit /= 10) {
+            char digit = (char)('0' + group / unit % 10);
+            if (number->length > 0 || digit != '0')
+                number->digits[number->length++] = digit;
+        }
+    }
+}
+
+static pgw_verdict recv_special(int sign, size_t left, pgw_value *out, pgw_error *error)
+{
+    const char *special = sign == 0xc000   ? "NaN"
+                          : sign == 0xd000 ? "Infinity"
+                          : sign == 0xf000 ? "-Infinity"
+                                           : NULL;
+    if (special == NULL)
+        return PGW_REFUSE(error, "22P03", "invalid sign in external \"numeric\" value");
+    if (left > 0)
+        return PGW_REFUSE(error, "22P03", "incorrect binary data format");
+    *out = (pgw_value){.type = PGW_NUMERIC, .as.bytes = pgw_slice_str(special)};
+    return PGW_KNOWN;
+}
+
+/* Digits beyond the display scale are cut, not rounded, as numeric_recv() does. */
+static pgw_verdict recv_finite(pgw_slice bytes, int count, pgw_arena *arena, pgw_value *out,
+                               pgw_error *error)
+{
+    int weight = (int16_t)read_16(bytes, 2), scale = read_16(bytes, 6);
+    if (count > PGW_NUMERIC_MAX / 4)
+        return PGW_UNKNOWABLE;
+    decimal number = {.minus = read_16(bytes, 4) == 0x4000,
+                      .digits = pgw_arena_alloc(arena, 4 * (size_t)count + PGW_NUMERIC_MAX + 2),
+                      .scale = 4 * ((int64_t)count - 1 - weight)};
+    expand_groups(bytes, count, &number);
+    int64_t surplus = number.scale - scale;
+    if (surplus > 0)
+        number.length = surplus < (int64_t)number.length ? number.length - (size_t)surplus : 0;
+    if (surplus > 0 || number.length == 0)
+        number.scale = scale;
+    if (scale > PGW_NUMERIC_MAX || digits_before(&number) + scale > PGW_NUMERIC_MAX)
+        return PGW_UNKNOWABLE;
+    pad_decimal(&number, scale);
+    return make_numeric(&number, arena, out, error);
+}
+
+pgw_verdict pgw_numeric_recv(pgw_slice bytes, pgw_arena *arena, pgw_value *out, pgw_error *error)
+{
+    if (bytes.len < 8)
+        return PGW_REFUSE(error, "08P01", "insufficient data left in message");
+    int count = read_16(bytes, 0), sign = read_16(bytes, 4), scale = read_16(bytes, 6);
+    if (sign != 0 && sign != 0x4000 && sign != 0xc000 && sign != 0xd000 && sign != 0xf000)
+        return PGW_REFUSE(error, "22P03", "invalid sign in external \"numeric\" value");
+    if ((scale & ~SCALE_MAX) != 0)
+        return PGW_REFUSE(error, "22P03", "invalid scale in external \"numeric\" value");
+    for (int i = 0; i < count; i++) {
+        size_t at = 8 + 2 * (size_t)i;
+        if (bytes.len - 8 < 2 * (size_t)i + 2)
+            return PGW_REFUSE(error, "08P01", "insufficient data left in message");
+        if (read_16(bytes, at) > 9999)
+            return PGW_REFUSE(error, "22P03", "invalid digit in external \"numeric\" value");
+    }
+    size_t left = bytes.len - 8 - 2 * (size_t)count;
+    if (sign != 0 && sign != 0x4000)
+        return recv_special(sign, left, out, error);
+    if (left > 0)
+        return PGW_REFUSE(error, "22P03", "incorrect binary data format");
+    return recv_finite(bytes, count, arena, out, error);
+}

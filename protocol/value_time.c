@@ -1,0 +1,354 @@
+#include "protocol/value_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define USECS_PER_SECOND INT64_C(1000000)
+#define USECS_PER_DAY INT64_C(86400000000)
+/* What PostgreSQL's types can hold (src/include/datatype/timestamp.h), counted from 2000-01-01. */
+#define TIMESTAMP_LEAST INT64_C(-211813488000000000)
+#define TIMESTAMP_END INT64_C(9223371331200000000)
+
+enum {
+    DATE_LEAST = -2451545,
+    DATE_END = 2147483494 - 2451545,
+    TIMESTAMP_DATE_END = 109203528 - 2451545,
+    YEAR_MAX = 5874897,
+    YEAR_DIGITS_MAX = 7,
+    FRACTION_DIGITS_MAX = 40,
+    OFFSET_HOURS_MAX = 15
+};
+
+/* What was read: ISO 8601's fields, not yet checked. */
+typedef struct moment {
+    int64_t year, month, day;
+    int64_t hour, minute, second, fraction; /* fraction in microseconds */
+    bool has_time, has_offset;
+    int64_t offset_hours, offset_minutes, offset_seconds;
+    bool offset_minus;
+} moment;
+
+typedef struct cursor {
+    pgw_slice text;
+    size_t at;
+} cursor;
+
+static char peek(const cursor *c)
+{
+    return c->at < c->text.len ? c->text.ptr[c->at] : '\0';
+}
+
+static bool take(cursor *c, char wanted)
+{
+    if (peek(c) != wanted)
+        return false;
+    c->at++;
+    return true;
+}
+
+static size_t take_blanks(cursor *c)
+{
+    size_t start = c->at;
+    while (pgw_is_blank(peek(c)))
+        c->at++;
+    return c->at - start;
+}
+
+/* A run of `least` to `most` digits, at most 9. */
+static bool take_number(cursor *c, size_t least, size_t most, int64_t *number)
+{
+    size_t digits = 0;
+    *number = 0;
+    for (; pgw_is_digit(peek(c)); c->at++, digits++) {
+        if (digits == most)
+            return false;
+        *number = *number * 10 + (peek(c) - '0');
+    }
+    return digits >= least;
+}
+
+static bool take_date(cursor *c, moment *m)
+{
+    return take_number(c, 4, YEAR_DIGITS_MAX, &m->year) && take(c, '-') &&
+           take_number(c, 1, 2, &m->month) && take(c, '-') && take_number(c, 1, 2, &m->day);
+}
+
+/* The digits behind the point, to microseconds: through a double, because PostgreSQL does so. */
+static bool take_fraction(cursor *c, moment *m)
+{
+    char digits[FRACTION_DIGITS_MAX + 2] = ".";
+    size_t length = 1;
+    for (; pgw_is_digit(peek(c)); c->at++) {
+        if (length > FRACTION_DIGITS_MAX)
+            return false;
+        digits[length++] = peek(c);
+    }
+    m->fraction = (int64_t)rint(strtod(digits, NULL) * 1000000);
+    return length > 1;
+}
+
+static bool take_time(cursor *c, moment *m)
+{
+    m->has_time = true;
+    if (!take_number(c, 1, 2, &m->hour) || !take(c, ':') || !take_number(c, 2, 2, &m->minute))
+        return false;
+    if (!take(c, ':'))
+        return true;
+    if (!take_number(c, 2, 2, &m->second))
+        return false;
+    return !take(c, '.') || take_fraction(c, m);
+}
+
+/* +HH, +HHMM, +HH:MM, +HH:MM:SS. */
+static bool take_offset(cursor *c, moment *m)
+{
+    m->offset_minus = take(c, '-');
+    if (!m->offset_minus && !take(c, '+'))
+        return false;
+    size_t start = c->at;
+    if (!take_number(c, 1, 4, &m->offset_hours))
+        return false;
+    size_t digits = c->at - start;
+    if (digits == 4) {
+        m->offset_minutes = m->offset_hours % 100;
+        m->offset_hours /= 100;
+        return true;
+    }
+    if (digits > 2)
+        return false;
+    if (!take(c, ':'))
+        return true;
+    if (!take_number(c, 2, 2, &m->offset_minutes))
+        return false;
+    return !take(c, ':') || take_number(c, 2, 2, &m->offset_seconds);
+}
+
+static bool take_zone(cursor *c, moment *m)
+{
+    take_blanks(c);
+    pgw_slice rest = {c->text.ptr + c->at, c->text.len - c->at};
+    if (rest.len == 0)
+        return true;
+    m->has_offset = true;
+    if (pgw_slice_ieq_str(rest, "z") || pgw_slice_ieq_str(rest, "utc")) {
+        c->at = c->text.len;
+        return true;
+    }
+    return take_offset(c, m);
+}
+
+/* False: not one of the ISO forms, which says nothing of whether PostgreSQL would take it. */
+static bool parse_moment(pgw_slice text, moment *m)
+{
+    cursor c = {text, 0};
+    *m = (moment){0};
+    take_blanks(&c);
+    while (c.text.len > c.at && pgw_is_blank(c.text.ptr[c.text.len - 1]))
+        c.text.len--;
+    if (!take_date(&c, m))
+        return false;
+    if (c.at == c.text.len)
+        return true;
+    if (take_blanks(&c) == 0 && !take(&c, 'T') && !take(&c, 't'))
+        return false;
+    return take_time(&c, m) && take_zone(&c, m) && c.at == c.text.len;
+}
+
+static bool is_leap(int64_t year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+static int64_t days_in_month(int64_t year, int64_t month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return month == 2 && is_leap(year) ? 29 : days[month - 1];
+}
+
+/* Days since 2000-01-01 in the proleptic Gregorian calendar; a year begins in March here, so that
+ * the leap day is its last one. */
+static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
+{
+    int64_t y = month <= 2 ? year - 1 : year;
+    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return y * 365 + y / 4 - y / 100 + y / 400 + day_of_year - 730425;
+}
+
+static int64_t time_of_day(const moment *m)
+{
+    return ((m->hour * 60 + m->minute) * 60 + m->second) * USECS_PER_SECOND + m->fraction;
+}
+
+static pgw_verdict refuse_field(pgw_slice text, pgw_error *error)
+{
+    return PGW_REFUSE(error, "22008", "date/time field value out of range: \"%.*s\"",
+                      PGW_SHOWN(text));
+}
+
+/* In PostgreSQL's order: time and offset where they stand, the date at last. */
+static pgw_verdict check_moment(const moment *m, pgw_slice text, pgw_error *error)
+{
+    if (m->minute > 59 || m->second > 60 || time_of_day(m) > USECS_PER_DAY)
+        return refuse_field(text, error);
+    if (m->offset_hours > OFFSET_HOURS_MAX || m->offset_minutes > 59 || m->offset_seconds > 59)
+        return PGW_REFUSE(error, "22009", "time zone displacement out of range: \"%.*s\"",
+                          PGW_SHOWN(text));
+    if (m->year == 0)
+        return refuse_field(text, error);
+    if (m->month < 1 || m->month > 12 || m->day < 1 || m->day > 31) {
+        refuse_field(text, error);
+        pgw_error_hint(error, "Perhaps you need a different \"datestyle\" setting.");
+        return PGW_INVALID;
+    }
+    return m->day <= days_in_month(m->year, m->month) ? PGW_KNOWN : refuse_field(text, error);
+}
+
+static bool timestamp_holds(int64_t usecs)
+{
+    return usecs >= TIMESTAMP_LEAST && usecs < TIMESTAMP_END;
+}
+
+static pgw_verdict make_date(const moment *m, pgw_slice text, pgw_value *out, pgw_error *error)
+{
+    if (m->year > YEAR_MAX)
+        return PGW_REFUSE(error, "22008", "date out of range: \"%.*s\"", PGW_SHOWN(text));
+    out->as.integer = days_from_date(m->year, m->month, m->day);
+    return PGW_KNOWN;
+}
+
+static pgw_verdict make_timestamp(uint32_t type, const moment *m, pgw_slice text,
+                                  const pgw_env *env, pgw_value *out, pgw_error *error)
+{
+    int64_t east = 0;
+    if (type == PGW_TIMESTAMPTZ) {
+        if (!m->has_offset && !env->zone_known)
+            return PGW_UNKNOWABLE;
+        east = (m->offset_hours * 60 + m->offset_minutes) * 60 + m->offset_seconds;
+        if (m->offset_minus)
+            east = -east;
+        if (!m->has_offset)
+            east = env->zone_seconds;
+    }
+    int64_t days = days_from_date(m->year, m->month, m->day);
+    if (days <= TIMESTAMP_DATE_END) {
+        out->as.integer = days * USECS_PER_DAY + (time_of_day(m) - east * USECS_PER_SECOND);
+        if (timestamp_holds(out->as.integer))
+            return PGW_KNOWN;
+    }
+    return PGW_REFUSE(error, "22008", "timestamp out of range: \"%.*s\"", PGW_SHOWN(text));
+}
+
+/* The infinities are the ends of the type's integer. */
+static int64_t infinity(uint32_t type, bool minus)
+{
+    if (type == PGW_DATE)
+        return minus ? INT32_MIN : INT32_MAX;
+    return minus ? INT64_MIN : INT64_MAX;
+}
+
+static bool is_infinite(const pgw_value *value)
+{
+    return value->as.integer == infinity(value->type, true) ||
+           value->as.integer == infinity(value->type, false);
+}
+
+static bool match_infinity(pgw_slice text, bool *minus)
+{
+    while (text.len > 0 && pgw_is_blank(text.ptr[text.len - 1]))
+        text.len--;
+    while (text.len > 0 && pgw_is_blank(text.ptr[0]))
+        text = (pgw_slice){text.ptr + 1, text.len - 1};
+    *minus = text.len > 0 && text.ptr[0] == '-';
+    if (*minus)
+        text = (pgw_slice){text.ptr + 1, text.len - 1};
+    return pgw_slice_ieq_str(text, "infinity");
+}
+
+pgw_verdict pgw_time_in(uint32_t type, pgw_slice text, const pgw_env *env, pgw_value *out,
+                        pgw_error *error)
+{
+    enum { TEXT_MAX = 100 }; /* longer ones PostgreSQL's own work space may refuse */
+    moment m;
+    bool minus;
+    *out = (pgw_value){.type = type};
+    if (text.len > TEXT_MAX)
+        return PGW_UNKNOWABLE;
+    if (match_infinity(text, &minus)) {
+        out->as.integer = infinity(type, minus);
+        return PGW_KNOWN;
+    }
+    if (!parse_moment(text, &m))
+        return PGW_UNKNOWABLE;
+    pgw_verdict verdict = check_moment(&m, text, error);
+    if (verdict != PGW_KNOWN)
+        return verdict;
+    return type == PGW_DATE ? make_date(&m, text, out, error)
+                            : make_timestamp(type, &m, text, env, out, error);
+}
+
+pgw_verdict pgw_time_recv(uint32_t type, int64_t integer, pgw_value *out, pgw_error *error)
+{
+    *out = (pgw_value){.type = type, .as.integer = integer};
+    if (is_infinite(out))
+        return PGW_KNOWN;
+    if (type == PGW_DATE)
+        return integer >= DATE_LEAST && integer < DATE_END
+                   ? PGW_KNOWN
+                   : PGW_REFUSE(error, "22008", "date out of range");
+    return timestamp_holds(integer) ? PGW_KNOWN
+                                    : PGW_REFUSE(error, "22008", "timestamp out of range");
+}
+
+void pgw_time_fit(int32_t typmod, pgw_value *value)
+{
+    static const int64_t scales[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
+    if (value->type == PGW_DATE || typmod < 0 || typmod > 6 || is_infinite(value))
+        return;
+    int64_t scale = scales[typmod], usecs = value->as.integer;
+    if (usecs >= 0)
+        value->as.integer = (usecs + scale / 2) / scale * scale;
+    else
+        value->as.integer = -((-usecs + scale / 2) / scale * scale);
+}
+
+static int64_t floor_days(int64_t usecs)
+{
+    int64_t days = usecs / USECS_PER_DAY;
+    return usecs % USECS_PER_DAY < 0 ? days - 1 : days;
+}
+
+static pgw_verdict cast_date(const pgw_value *in, int64_t east, pgw_value *out, pgw_error *error)
+{
+    if (in->as.integer < TIMESTAMP_DATE_END) {
+        out->as.integer = in->as.integer * USECS_PER_DAY - east * USECS_PER_SECOND;
+        if (timestamp_holds(out->as.integer))
+            return PGW_KNOWN;
+    }
+    return PGW_REFUSE(error, "22008", "date out of range for timestamp");
+}
+
+pgw_verdict pgw_time_cast(const pgw_value *in, uint32_t type, const pgw_env *env, pgw_value *out,
+                          pgw_error *error)
+{
+    *out = (pgw_value){.type = type, .as.integer = in->as.integer};
+    if (in->type == type)
+        return PGW_KNOWN;
+    bool zoned = in->type == PGW_TIMESTAMPTZ || type == PGW_TIMESTAMPTZ;
+    if (is_infinite(in)) {
+        out->as.integer = infinity(type, in->as.integer < 0);
+        return PGW_KNOWN;
+    }
+    if (zoned && !env->zone_known)
+        return PGW_UNKNOWABLE;
+    int64_t east = zoned ? env->zone_seconds : 0;
+    if (in->type == PGW_DATE)
+        return cast_date(in, east, out, error);
+    if (type == PGW_TIMESTAMPTZ)
+        east = -east;
+    int64_t usecs = in->as.integer + east * USECS_PER_SECOND;
+    out->as.integer = type == PGW_DATE ? floor_days(usecs) : usecs;
+    if (type != PGW_DATE && !timestamp_holds(usecs))
+        return PGW_REFUSE(error, "22008", "timestamp out of range");
+    return PGW_KNOWN;
+}
