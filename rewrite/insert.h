@@ -28,6 +28,7 @@ typedef struct rw_row {
     size_t open, close;  /* byte offsets of its '(' and of its matching ')' */
     rw_cell *key;        /* primary_key_count cells, in primary_key order */
     rw_cell hash_cell;   /* what the client itself wrote for the hash column; ABSENT if it did not */
+    bool superseded;     /* a later row of an UPSERT or REPLACE has the same key: not rendered */
 } rw_row;
 
 typedef struct rw_insert {
@@ -50,6 +51,7 @@ typedef struct rw_insert {
     size_t splice_count;
     size_t tail;          /* offset behind the last row's ')': ON CONFLICT, RETURNING, … */
     size_t values;        /* offset behind the word VALUES */
+    size_t end;           /* offset behind the last token */
 } rw_insert;
 
 /* Parses one statement that begins with INSERT, UPSERT or REPLACE (or WITH before INSERT).
@@ -71,6 +73,11 @@ typedef struct rw_key {
 } rw_key;
 pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *params, size_t param_count,
                           const pgw_env *env, pgw_arena *arena, rw_key *key, pgw_error *error);
+
+/* For UPSERT and REPLACE: marks the rows whose key a later row has too (the last one wins), given
+ * the row_count keys of the statement; rows whose keys are not all known are left alone. Returns
+ * how many are marked: the tag counts them all the same. Nothing for INSERT. */
+size_t rw_insert_supersede(rw_insert *insert, const rw_key *keys, pgw_arena *arena);
 
 /* How the hash is written into the text: as decimal constants, or as further parameters
  * $param_count+1 … +row_count (in row order), for Parse. */
