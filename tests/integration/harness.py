@@ -367,9 +367,11 @@ def backend_config(postgres, tables=(EVENTS,), port=None, **more):
             "tables": [table.config() for table in tables], **more}
 
 
-def create_tables(postgres, database, tables, hashed=None, partitioned=True):
+def create_tables(postgres, database, tables, hashed=None, partitioned=True, before=""):
     postgres.create_database(database)
     with postgres.admin(database) as admin:
+        if before:
+            admin.rows(before)
         for table in tables:
             admin.rows(table.ddl(not DIRECT if hashed is None else hashed, partitioned))
 
@@ -382,13 +384,15 @@ class StackCase(unittest.TestCase):
     settings = {}
     options = {}
     partitioned = True
-    setup_sql = ""
+    before_sql = ""  # what the tables need
+    setup_sql = ""   # what needs the tables
 
     @classmethod
     def setUpClass(cls):
         cls.postgres = Postgres(**cls.settings)
         cls.addClassCleanup(cls.postgres.remove)
-        create_tables(cls.postgres, cls.database, cls.tables, partitioned=cls.partitioned)
+        create_tables(cls.postgres, cls.database, cls.tables, partitioned=cls.partitioned,
+                      before=cls.before_sql)
         if cls.setup_sql:
             with cls.postgres.admin(cls.database) as admin:
                 admin.rows(cls.setup_sql)

@@ -184,7 +184,11 @@ class Wire:
         else:
             self.socket = socket.socket(socket.AF_INET)
         self.socket.settimeout(timeout)
-        self.socket.connect(address)
+        try:
+            self.socket.connect(address)
+        except OSError:
+            self.socket.close()
+            raise
         if not isinstance(address, str):
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = bytearray()
