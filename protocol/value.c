@@ -203,7 +203,8 @@ pgw_verdict pgw_value_from_binary(uint32_t type, pgw_slice bytes, const pgw_env 
     *error = PGW_ERROR_NONE;
     size_t width = binary_width(type);
     if (width > 0 && bytes.len < width)
-        return PGW_REFUSE(error, "08P01", "insufficient data left in message");
+        return PGW_REFUSE(error, "08P01", "%s data left in message",
+                          type == PGW_BOOL ? "no" : "insufficient");
     if (width > 0 && bytes.len > width) {
         /* The value itself is looked at first. */
         bytes.len = width;

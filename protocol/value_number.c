@@ -94,9 +94,12 @@ static bool parse_float(uint32_t type, const char *digits, double *real)
     return errno != ERANGE || (*real != 0 && !isinf(*real));
 }
 
-static pgw_verdict refuse_range(uint32_t type, const char *digits, pgw_error *error)
+/* float8in() shows the number alone, float4in() the whole text. */
+static pgw_verdict refuse_range(uint32_t type, pgw_slice text, const char *digits, pgw_error *error)
 {
-    return PGW_REFUSE(error, "22003", "\"%s\" is out of range for type %s", digits,
+    if (type == PGW_FLOAT8)
+        text = pgw_slice_str(digits);
+    return PGW_REFUSE(error, "22003", "\"%.*s\" is out of range for type %s", PGW_SHOWN(text),
                       pgw_type_name(type));
 }
 
@@ -142,7 +145,7 @@ pgw_verdict pgw_float_in(uint32_t type, pgw_slice text, pgw_arena *arena, pgw_va
         return refuse_syntax(type, text, error);
     const char *digits = pgw_arena_copy(arena, (pgw_slice){word.ptr, used}).ptr;
     if (!parse_float(type, digits, &out->as.real))
-        return refuse_range(type, digits, error);
+        return refuse_range(type, text, digits, error);
     return used == word.len ? PGW_KNOWN : refuse_syntax(type, text, error);
 }
 

@@ -44,15 +44,10 @@ static pgw_verdict read_number(const rw_cell *cell, const context *c, pgw_value 
     return pgw_value_from_text(PGW_NUMERIC, -1, text, c->env, c->arena, out, c->error);
 }
 
-static pgw_verdict read_param(const rw_cell *cell, const rw_param *params, size_t count,
-                              const context *c, pgw_value *out)
+static pgw_verdict read_param(const rw_cell *cell, const rw_param *param, const context *c,
+                              pgw_value *out)
 {
-    if (params == NULL || cell->parameter == 0 || cell->parameter > count)
-        return PGW_UNKNOWABLE;
-    const rw_param *param = &params[cell->parameter - 1];
     *out = (pgw_value){.type = param->type, .null = param->null};
-    if (param->type == PGW_UNSPECIFIED || param->type == PGW_UNKNOWN)
-        return PGW_UNKNOWABLE;
     if (param->null)
         return PGW_KNOWN;
     if (!param->binary)
@@ -63,31 +58,6 @@ static pgw_verdict read_param(const rw_cell *cell, const rw_param *params, size_
         pgw_fail(c->error, "22P03", "incorrect binary data format in bind parameter %u",
                  (unsigned)cell->parameter);
     return verdict;
-}
-
-/* The constant itself, with its sign where that belongs to it. */
-static pgw_verdict read_constant(const rw_cell *cell, const rw_param *params, size_t count,
-                                 const context *c, pgw_value *out)
-{
-    bool number = cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL;
-    if (cell->minus_after == 0 && !number)
-        return PGW_UNKNOWABLE; /* an operator is chosen, or there is none */
-    switch (cell->kind) {
-    case RW_CELL_NULL:
-        *out = (pgw_value){.type = PGW_UNKNOWN, .null = true};
-        return PGW_KNOWN;
-    case RW_CELL_STRING:
-        return pgw_value_from_text(PGW_UNKNOWN, -1, cell->text, c->env, c->arena, out, c->error);
-    case RW_CELL_BOOL:
-        return pgw_value_from_text(PGW_BOOL, -1, cell->text, c->env, c->arena, out, c->error);
-    case RW_CELL_INTEGER:
-    case RW_CELL_DECIMAL:
-        return read_number(cell, c, out);
-    case RW_CELL_PARAM:
-        return read_param(cell, params, count, c, out);
-    default:
-        return PGW_UNKNOWABLE;
-    }
 }
 
 static pgw_verdict negate_numeric(const context *c, pgw_value *value)
@@ -154,11 +124,11 @@ static pgw_verdict assign(const rw_column *column, const context *c, pgw_value *
     return verdict;
 }
 
-/* The casts from number `first` on, and the assignment. */
-static pgw_verdict apply_casts(const rw_cell *cell, size_t first, const rw_column *column,
-                               const context *c, pgw_value *value)
+/* All casts, the sign in its place, and the assignment. */
+static pgw_verdict apply_casts(const rw_cell *cell, const rw_column *column, const context *c,
+                               pgw_value *value)
 {
-    for (size_t i = first; i < cell->cast_count && i < RW_MAX_CASTS; i++) {
+    for (size_t i = 0; i < cell->cast_count && i < RW_MAX_CASTS; i++) {
         const rw_cast *cast = &cell->casts[i];
         pgw_verdict verdict = pgw_value_cast(value, cast->type, cast->typmod, true, c->env,
                                              c->arena, value, c->error);
@@ -171,19 +141,61 @@ static pgw_verdict apply_casts(const rw_cell *cell, size_t first, const rw_colum
 }
 
 /* PostgreSQL looks at all the types before it computes anything, so that a cast that does not exist
- * is what it complains of, whatever is wrong with the value. A NULL shows what types alone do. */
-static void prefer_type_error(const rw_cell *cell, const rw_column *column, const context *c)
+ * is what it complains of, whatever else is wrong. A NULL shows what the types alone do. */
+static pgw_verdict check_types(const rw_cell *cell, const rw_column *column, const context *c,
+                               uint32_t type)
 {
-    pgw_error of_types;
-    pgw_value value;
-    context types_only = {c->env, c->arena, &of_types};
-    for (size_t first = 0; first < cell->cast_count && first < RW_MAX_CASTS; first++) {
-        value = (pgw_value){.type = cell->casts[first].type, .null = true};
-        if (apply_casts(cell, first + 1, column, &types_only, &value) == PGW_INVALID) {
-            *c->error = of_types;
-            return;
-        }
+    pgw_value value = {.type = type, .null = true};
+    return apply_casts(cell, column, c, &value);
+}
+
+/* A string becomes a value where its type becomes known: in the first cast, else in the column. */
+static pgw_verdict read_string(const rw_cell *cell, const rw_column *column, const context *c,
+                               pgw_value *out)
+{
+    uint32_t type = cell->cast_count > 0 ? cell->casts[0].type : column->type;
+    return pgw_value_from_text(type, -1, cell->text, c->env, c->arena, out, c->error);
+}
+
+/* The constant itself, with its sign where that belongs to it. */
+static pgw_verdict read_constant(const rw_cell *cell, const rw_column *column, const context *c,
+                                 pgw_value *out)
+{
+    switch (cell->kind) {
+    case RW_CELL_NULL:
+        *out = (pgw_value){.type = PGW_UNKNOWN, .null = true};
+        return PGW_KNOWN;
+    case RW_CELL_STRING:
+        return read_string(cell, column, c, out);
+    case RW_CELL_BOOL:
+        return pgw_value_from_text(PGW_BOOL, -1, cell->text, c->env, c->arena, out, c->error);
+    case RW_CELL_INTEGER:
+    case RW_CELL_DECIMAL:
+        return read_number(cell, c, out);
+    default:
+        return PGW_UNKNOWABLE;
     }
+}
+
+static pgw_verdict constant_value(const rw_cell *cell, const rw_column *column, const context *c,
+                                  pgw_value *out)
+{
+    pgw_verdict verdict = read_constant(cell, column, c, out);
+    if (verdict == PGW_KNOWN)
+        verdict = check_types(cell, column, c, out->type);
+    return verdict;
+}
+
+static pgw_verdict param_value(const rw_cell *cell, const rw_column *column, const rw_param *params,
+                               size_t count, const context *c, pgw_value *out)
+{
+    if (params == NULL || cell->parameter == 0 || cell->parameter > count)
+        return PGW_UNKNOWABLE;
+    const rw_param *param = &params[cell->parameter - 1];
+    if (param->type == PGW_UNSPECIFIED || param->type == PGW_UNKNOWN)
+        return PGW_UNKNOWABLE;
+    pgw_verdict verdict = check_types(cell, column, c, param->type);
+    return verdict == PGW_KNOWN ? read_param(cell, param, c, out) : verdict;
 }
 
 pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, const rw_param *params,
@@ -191,16 +203,14 @@ pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, const rw
                           pgw_error *error)
 {
     context c = {env, arena, error};
+    bool number = cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL;
     *error = PGW_ERROR_NONE;
     *out = (pgw_value){.type = column->type};
-    if (cell->minus_after > cell->cast_count)
+    /* A sign in front of anything but a number chooses an operator, or there is none. */
+    if (cell->minus_after > cell->cast_count || (cell->minus_after == 0 && !number))
         return PGW_UNKNOWABLE;
-    pgw_verdict verdict = read_constant(cell, params, param_count, &c, out);
-    if (verdict != PGW_KNOWN)
-        return verdict;
-    bool at_once = out->type == PGW_UNKNOWN; /* a string is read where its type becomes known */
-    verdict = apply_casts(cell, 0, column, &c, out);
-    if (verdict == PGW_INVALID && !at_once)
-        prefer_type_error(cell, column, &c);
-    return verdict;
+    pgw_verdict verdict = cell->kind == RW_CELL_PARAM
+                              ? param_value(cell, column, params, param_count, &c, out)
+                              : constant_value(cell, column, &c, out);
+    return verdict == PGW_KNOWN ? apply_casts(cell, column, &c, out) : verdict;
 }
