@@ -1,0 +1,207 @@
+#include "proxy/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libpq-fe.h>
+
+#include "proxy/schema.h"
+#include "proxy/server.h"
+
+static int run_server(const px_command *command);
+static int run_check(const px_command *command);
+static int run_version(const px_command *command);
+static int run_help(const px_command *command);
+
+static const struct {
+    const char *word, *arguments, *what;
+    int least, most; /* arguments; most -1: any number */
+    int (*run)(const px_command *command);
+} commands[] = {
+    {"run", "CONFIG", "run the proxy in the foreground; logs go to standard error", 1, 1,
+     run_server},
+    {"check", "CONFIG", "validate the file", 1, 1, run_check},
+    {"explain", "CONFIG [FILE]",
+     "say of each SQL statement (FILE, else standard input) what would become of it", 1, 2,
+     px_command_explain},
+    {"hash", "CONFIG TABLE COL=VALUE...", "print the hash of a key, and its partition", 3, -1,
+     px_command_hash},
+    {"ddl", "[--postgres|--yql] CONFIG [TABLE]", "print the DDL that makes the tables", 1, 3,
+     px_command_ddl},
+    {"verify", "CONFIG TABLE", "count the stored rows whose hash is wrong or missing", 2, 2,
+     px_command_verify},
+    {"version", "", "print the version", 0, 0, run_version},
+    {"help", "", "print this", 0, 0, run_help},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_usage(FILE *out)
+{
+    fputs("keyspread: a PostgreSQL proxy that spreads growing keys over partitions and batches "
+          "their inserts\n\nusage:\n",
+          out);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  keyspread %s %s\n        %s\n", commands[i].word, commands[i].arguments,
+                commands[i].what);
+    fputs("\nexit codes: 0 done, 1 the input is wrong, 2 usage\n", out);
+}
+
+static int run_help(const px_command *command)
+{
+    print_usage(command->out);
+    return PX_DONE;
+}
+
+static int run_version(const px_command *command)
+{
+    fprintf(command->out, "keyspread %s\n", KEYSPREAD_VERSION);
+    return PX_DONE;
+}
+
+static int run_server(const px_command *command)
+{
+    cfg_config *config = px_config_load(command->argv[0], command->errors);
+    return config == NULL ? PX_WRONG : px_run(config);
+}
+
+static int run_check(const px_command *command)
+{
+    cfg_config *config = px_config_load(command->argv[0], command->errors);
+    if (config == NULL)
+        return PX_WRONG;
+    fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, config->table_count,
+            config->table_count == 1 ? "table" : "tables");
+    cfg_free(config);
+    return PX_DONE;
+}
+
+/* `-h` and its like, at the first place only: later words may be values. */
+static const char *plain_word(const char *word)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return "help";
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+        return "version";
+    return word;
+}
+
+static int run_command(size_t i, const px_command *command)
+{
+    if (command->argc > 0 && strcmp(plain_word(command->argv[0]), "help") == 0 &&
+        command->argv[0][0] == '-') {
+        fprintf(command->out, "usage: keyspread %s %s\n  %s\n", commands[i].word,
+                commands[i].arguments, commands[i].what);
+        return PX_DONE;
+    }
+    if (command->argc >= commands[i].least &&
+        (commands[i].most < 0 || command->argc <= commands[i].most))
+        return commands[i].run(command);
+    fprintf(command->errors, "keyspread: %s takes %s\nusage: keyspread %s %s\n", commands[i].word,
+            commands[i].most == 0 ? "no arguments" : "other arguments", commands[i].word,
+            commands[i].arguments);
+    return PX_USAGE;
+}
+
+int px_commands_run(int argc, char **argv, FILE *in, FILE *out, FILE *errors)
+{
+    if (argc < 2) {
+        print_usage(errors);
+        return PX_USAGE;
+    }
+    const char *word = plain_word(argv[1]);
+    px_command command = {argc - 2, argv + 2, in, out, errors};
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(word, commands[i].word) != 0)
+            continue;
+        int code = run_command(i, &command);
+        if (fflush(out) == 0 && !ferror(out))
+            return code;
+        fputs("keyspread: the output could not be written\n", errors);
+        return PX_WRONG;
+    }
+    fprintf(errors, "keyspread: unknown command \"%s\": see `keyspread help`\n", argv[1]);
+    return PX_USAGE;
+}
+
+/* -- the configuration -- */
+
+static bool has_option(const PQconninfoOption *options, const char *keyword)
+{
+    for (; options->keyword != NULL; options++)
+        if (strcmp(options->keyword, keyword) == 0)
+            return options->val != NULL && options->val[0] != '\0';
+    return false;
+}
+
+/* libpq's messages end with a newline. */
+static int printable(const char *message)
+{
+    return (int)strcspn(message, "\n");
+}
+
+static bool check_dsn(const cfg_config *config, FILE *errors)
+{
+    char *message = NULL;
+    PQconninfoOption *options = PQconninfoParse(config->backend.dsn, &message);
+    if (options == NULL) {
+        fprintf(errors,
+                "%s:%u: backend.dsn is not a connection string: %.*s; write it as "
+                "postgresql://user@host:port/database or host=… port=… dbname=…\n",
+                config->path, config->backend.dsn_line, message ? printable(message) : 0,
+                message ? message : "");
+        PQfreemem(message);
+        return false;
+    }
+    if (has_option(options, "password"))
+        fprintf(errors,
+                "%s:%u: warning: backend.dsn holds a password, and with auth.mode trust everybody "
+                "who reaches keyspread works with its rights; use a passfile or a role with few "
+                "rights, and a Unix socket that only they may open\n",
+                config->path, config->backend.dsn_line);
+    PQconninfoFree(options);
+    return true;
+}
+
+static bool check_columns(const cfg_config *config, FILE *errors)
+{
+    bool good = true;
+    for (size_t i = 0; i < config->table_count; i++) {
+        const cfg_table *written = &config->tables[i];
+        pgw_error error = PGW_ERROR_NONE;
+        rw_table *table =
+            written->column_count > 0 ? px_schema_build(written, NULL, 0, &error) : NULL;
+        if (table != NULL && table->unusable != NULL) {
+            fprintf(errors, "%s:%u: table %s: %s\n", config->path, written->line,
+                    cfg_table_label(written), table->unusable);
+            good = false;
+        }
+        rw_table_free(table);
+    }
+    return good;
+}
+
+cfg_config *px_config_load(const char *path, FILE *errors)
+{
+    cfg_config *config = cfg_load(path, errors);
+    if (config == NULL)
+        return NULL;
+    bool good = check_dsn(config, errors);
+    if (check_columns(config, errors) && good)
+        return config;
+    cfg_free(config);
+    return NULL;
+}
+
+const cfg_table *px_config_table(const cfg_config *config, const char *name, FILE *errors)
+{
+    const cfg_table *table = cfg_find_table(config, name);
+    if (table != NULL)
+        return table;
+    fprintf(errors, "keyspread: %s has no table \"%s\"", config->path, name);
+    for (size_t i = 0; i < config->table_count; i++)
+        fprintf(errors, "%s%s", i == 0 ? ": its tables are " : ", ",
+                cfg_table_label(&config->tables[i]));
+    fputc('\n', errors);
+    return NULL;
+}
