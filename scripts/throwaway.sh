@@ -1,0 +1,135 @@
+# throwaway: a PostgreSQL and a keyspread that live in a temporary folder and die with the script
+# that sources this. PostgreSQL listens on a Unix socket in that folder only; it refuses to run as
+# root, so root runs it as `postgres`.
+# shellcheck shell=bash
+
+pg_bin=/usr/lib/postgresql/15/bin
+folder=$(mktemp -d "${TMPDIR:-/tmp}/keyspread.XXXXXX")
+chmod 755 "$folder"
+as_postgres=()
+if [ "$(id -u)" = 0 ]; then
+  as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups --)
+  chown postgres "$folder"
+fi
+children=() # what is ended by its number when the script ends, last started first
+
+cleanup() {
+  local i
+  trap - EXIT
+  for ((i = ${#children[@]} - 1; i >= 0; i--)); do
+    kill "${children[i]}" 2>/dev/null || continue
+    wait "${children[i]}" 2>/dev/null || true
+  done
+  if [ -f "$folder/data/postmaster.pid" ]; then
+    (cd "$folder" && "${as_postgres[@]}" "$pg_bin/pg_ctl" -s -D data -m immediate stop) || true
+  fi
+  rm -rf "$folder"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+die() {
+  echo "${0##*/}: $*" >&2
+  exit 1
+}
+
+# free_port FIRST: the first port from FIRST on that nobody listens on.
+free_port() {
+  local port=$1
+  while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
+  echo "$port"
+}
+
+# start_postgres OPTION…: each OPTION is a setting, as name=value.
+start_postgres() {
+  local option
+  cd "$folder"
+  "${as_postgres[@]}" "$pg_bin/initdb" -D data -U app -A trust -E UTF8 --locale=C.UTF-8 --no-sync \
+    >initdb.log 2>&1 || { cat initdb.log >&2; die "initdb failed"; }
+  {
+    echo "listen_addresses = ''"
+    echo "unix_socket_directories = '$folder'"
+    echo "max_connections = 200"
+    for option in "$@"; do echo "${option%%=*} = '${option#*=}'"; done
+  } >>data/postgresql.conf
+  # Job control apart, so that Ctrl-C reaches the script, and PostgreSQL is stopped by cleanup().
+  "${as_postgres[@]}" setsid "$pg_bin/pg_ctl" -s -w -t 60 -D data -l "$folder/postgresql.log" start \
+    </dev/null >/dev/null || { cat "$folder/postgresql.log" >&2; die "PostgreSQL did not start"; }
+  cd - >/dev/null
+}
+
+# sql DATABASE [psql's options]: PostgreSQL itself, without keyspread.
+sql() {
+  local database=$1
+  shift
+  psql -X -q -v ON_ERROR_STOP=1 -h "$folder" -U app -d "$database" "$@"
+}
+
+# start_child NAME PATTERN COMMAND…: starts it with its output in NAME.log, and waits until a line
+# there matches PATTERN.
+start_child() {
+  local name=$1 pattern=$2 pid tries
+  shift 2
+  "$@" </dev/null >"$folder/$name.log" 2>&1 &
+  pid=$!
+  children+=("$pid")
+  for ((tries = 0; tries < 300; tries++)); do
+    grep -q "$pattern" "$folder/$name.log" && return
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.05
+  done
+  cat "$folder/$name.log" >&2
+  die "$name did not start"
+}
+
+# build DIR TARGET…: an optimised build without tests; silent unless it fails.
+build() {
+  local dir=$1
+  shift
+  { cmake -G Ninja -S . -B "$dir" -DKEYSPREAD_TESTS=OFF && ninja -C "$dir" "$@"; } \
+    >"$folder/build.log" 2>&1 || { tail -n 40 "$folder/build.log" >&2; die "the build failed"; }
+}
+
+# The table of the demo and the benchmarks: 16 partitions, by ranges of the hash.
+events_ddl() {
+  cat <<'SQL'
+create table events (
+  userhash bigint not null,
+  userid bigint not null,
+  ts timestamptz not null,
+  event text,
+  primary key (userhash, userid, ts)
+) partition by range (userhash);
+do $$
+declare
+  step constant numeric := 2::numeric ^ 60;
+begin
+  for n in 0..15 loop
+    execute format('create table events_p%s partition of events for values from (%s) to (%s)',
+      lpad((n + 1)::text, 2, '0'),
+      case n when 0 then 'minvalue' else ((n - 8) * step)::bigint::text end,
+      case n when 15 then 'maxvalue' else ((n - 7) * step)::bigint::text end);
+  end loop;
+end $$;
+SQL
+}
+
+# events_config PORT DATABASE WORKERS: the keyspread.yaml that goes with it.
+events_config() {
+  cat <<YAML
+listen: ["127.0.0.1:$1"]
+workers: $3
+auth: { mode: trust }
+backend:
+  dsn: "host=$folder user=app dbname=$2"
+  dialect: postgres
+tables:
+  - name: events
+    primary_key: [userid, ts]
+    hash_key: [userid]
+    hash_column: userhash
+    hash_function: xxh3
+    partitions: { uniform: 16 }
+YAML
+}
