@@ -165,16 +165,19 @@ static size_t skip_quoted(pgw_slice text, size_t at)
     return 0;
 }
 
-/* Behind the dollar-quoted string at `at`; 0 if it does not end, `at` if none begins there. */
-static size_t skip_dollar(pgw_slice text, size_t at)
+/* How long the `$tag$` at `at` is; 0 if none stands there. */
+static size_t dollar_tag(pgw_slice text, size_t at)
 {
-    size_t tag = at + 1;
-    if (is(text, tag, WORD))
-        tag = skip(text, tag, WORD | DIGIT);
-    if (peek(text, tag) != '$')
-        return at;
-    size_t len = tag + 1 - at;
-    for (size_t end = tag + 1; end + len <= text.len; end++) {
+    size_t end = at + 1;
+    if (is(text, end, WORD))
+        end = skip(text, end, WORD | DIGIT);
+    return peek(text, end) == '$' ? end + 1 - at : 0;
+}
+
+/* Behind the string that the `$tag$` of `len` bytes at `at` opens; 0 if it does not end. */
+static size_t skip_dollar(pgw_slice text, size_t at, size_t len)
+{
+    for (size_t end = at + len; end + len <= text.len; end++) {
         const char *dollar = memchr(text.ptr + end, '$', text.len - end);
         if (dollar == NULL)
             return 0;
@@ -225,9 +228,9 @@ static rw_token lex_dollar(pgw_slice text, size_t start)
         return is(text, end, WORD) ? token(RW_TOKEN_BAD, start, start)
                                    : token(RW_TOKEN_PARAM, start, end);
     }
-    size_t end = skip_dollar(text, start);
-    return end == start ? token(RW_TOKEN_CHAR, start, start + 1)
-                        : finished(RW_TOKEN_STRING, start, end);
+    size_t tag = dollar_tag(text, start);
+    return tag == 0 ? token(RW_TOKEN_CHAR, start, start + 1)
+                    : finished(RW_TOKEN_STRING, start, skip_dollar(text, start, tag));
 }
 
 /* A run of operator characters ends before a comment, and does not end in + or - unless it holds a
