@@ -284,8 +284,11 @@ class Keyspread:
             return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) * 1024
 
     def kill(self):
+        """kill -9; stop() has nothing to say then."""
         self.process.kill()
         self.process.wait(PATIENCE)
+        self.lines.thread.join(PATIENCE)
+        self.process.stderr.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def finish(self):
