@@ -1,9 +1,11 @@
 # throwaway: a PostgreSQL and a keyspread that live in a temporary folder and die with the script
-# that sources this. PostgreSQL listens on a Unix socket in that folder only; it refuses to run as
-# root, so root runs it as `postgres`.
+# that sources this. PostgreSQL listens on a Unix socket in that folder, unless told otherwise; it
+# refuses to run as root, so root runs it as `postgres`.
 # shellcheck shell=bash
 
 pg_bin=/usr/lib/postgresql/15/bin
+pg_port=5432 # names the socket; PostgreSQL listens on TCP only if the script gives a pg_host
+pg_host=
 folder=$(mktemp -d "${TMPDIR:-/tmp}/keyspread.XXXXXX")
 chmod 755 "$folder"
 as_postgres=()
@@ -48,7 +50,8 @@ start_postgres() {
   "${as_postgres[@]}" "$pg_bin/initdb" -D data -U app -A trust -E UTF8 --locale=C.UTF-8 --no-sync \
     >initdb.log 2>&1 || { cat initdb.log >&2; die "initdb failed"; }
   {
-    echo "listen_addresses = ''"
+    echo "listen_addresses = '$pg_host'"
+    echo "port = $pg_port"
     echo "unix_socket_directories = '$folder'"
     echo "max_connections = 200"
     for option in "$@"; do echo "${option%%=*} = '${option#*=}'"; done
@@ -63,7 +66,7 @@ start_postgres() {
 sql() {
   local database=$1
   shift
-  psql -X -q -v ON_ERROR_STOP=1 -h "$folder" -U app -d "$database" "$@"
+  psql -X -q -v ON_ERROR_STOP=1 -h "$folder" -p "$pg_port" -U app -d "$database" "$@"
 }
 
 # start_child NAME PATTERN COMMAND…: starts it with its output in NAME.log, and waits until a line
@@ -122,7 +125,7 @@ listen: ["127.0.0.1:$1"]
 workers: $3
 auth: { mode: trust }
 backend:
-  dsn: "host=$folder user=app dbname=$2"
+  dsn: "host=${pg_host:-$folder} port=$pg_port user=app dbname=$2"
   dialect: postgres
 tables:
   - name: events
