@@ -135,9 +135,10 @@ static const char *name_part(const char *text, char *part)
 
 const char *cfg_parse_table_name(const char *text, cfg_table *table)
 {
-    static const char right[] = "it takes name or schema.name as PostgreSQL stores them, each of 1 "
-                                "to 63 bytes; a part with "
-                                "a dot or a blank in it stands in double quotes";
+    static const char right[] =
+        "it takes name or schema.name as PostgreSQL stores them, each of 1 "
+        "to 63 bytes; a part with "
+        "a dot, a blank, a quote or a parenthesis in it stands in double quotes";
     char first[CFG_MAX_NAME + 1], second[CFG_MAX_NAME + 1];
     const char *end = name_part(text, first);
     if (end == NULL)
