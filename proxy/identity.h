@@ -18,6 +18,13 @@ typedef struct px_identity {
     _Atomic unsigned references;
 } px_identity;
 
+/* A new one, all copied. `options` in libpq's form; application and replication may be NULL. */
+px_identity *px_identity_new(const char *user, const char *database, const char *options,
+                             const char *application, const char *replication, const pgw_env *env);
+/* Appends ` -c name=value`, blanks and backslashes escaped. */
+void px_identity_add_option(pgw_buf *options, pgw_slice name, pgw_slice value);
+/* What reported settings mean for the reading of values; NULL = not reported. */
+pgw_env px_identity_env(const char *client_encoding, const char *zone, const char *conforming);
 px_identity *px_identity_take(px_identity *identity); /* one more reference */
 void px_identity_drop(px_identity *identity);         /* NULL is fine */
 

@@ -35,6 +35,7 @@ struct px_stream {
 
     block *in;
     size_t in_start, in_end, expected;
+    int watched; /* what poll waits for now; a change costs system calls */
     bool paused, closing, hung_up;
 
     chunk *out; /* a ring of out_cap (a power of two) chunks */
@@ -76,6 +77,9 @@ static void watch(px_stream *stream)
         events |= UV_DISCONNECT;
     if (stream->blocked || stream->ssl_wants_write)
         events |= UV_WRITABLE;
+    if (events == stream->watched)
+        return;
+    stream->watched = events;
     if (events == 0)
         uv_poll_stop(&stream->poll);
     else
@@ -87,6 +91,7 @@ static void lose(px_stream *stream, const char *reason)
     if (stream->closing)
         return;
     uv_poll_stop(&stream->poll);
+    stream->watched = 0;
     stream->ops->on_lost(stream, reason);
 }
 

@@ -16,6 +16,8 @@ struct px_stream;
 struct px_session;
 struct px_batcher;
 struct px_catalogs;
+struct px_welcome;
+struct px_plan_cache;
 
 /* Something to be done on another worker's thread. Embedded as the first member of what it carries;
  * `run` owns it from then on. */
@@ -44,6 +46,10 @@ typedef struct px_worker {
     uv_timer_t tick;              /* every 100 ms: deadlines, idle links, catalog age */
     struct px_batcher *batcher;
     struct px_catalogs *catalogs;
+    struct px_welcome *welcomes;  /* what sessions of a kind are greeted with */
+    struct px_plan_cache *plans;
+    uint64_t tickets;             /* given to sessions */
+    _Atomic unsigned load;        /* sessions, for the listener to choose by */
     bool draining;                /* no new work; ends when the last session is gone */
 } px_worker;
 

@@ -1,0 +1,70 @@
+#include "proxy/bind.h"
+
+#include <xxhash.h>
+
+static rw_param *read_parameters(const px_plan *plan, const pgw_bind *bind, pgw_arena *arena)
+{
+    rw_param *params = pgw_arena_alloc(arena, (bind->value_count + 1) * sizeof *params);
+    pgw_reader reader = pgw_reader_of(bind->values);
+    for (size_t i = 0; i < bind->value_count; i++) {
+        pgw_bind_value value = pgw_bind_next(&reader);
+        params[i] = (rw_param){.type = plan->types[i],
+                               .binary = pgw_bind_is_binary(bind, i),
+                               .null = value.null,
+                               .bytes = value.bytes};
+    }
+    return params;
+}
+
+bool px_bind_keys(const px_plan *plan, const pgw_bind *bind, const pgw_env *env, pgw_arena *arena,
+                  px_bound *bound, pgw_error *error)
+{
+    const rw_insert *insert = plan->insert;
+    if (bind->value_count != insert->param_count)
+        return pgw_fail(error, "08P01",
+                        "bind message supplies %zu parameters, but prepared statement \"%.*s\" requires %u",
+                        bind->value_count, (int)bind->statement.len, bind->statement.ptr,
+                        insert->param_count);
+    *bound = (px_bound){0};
+    if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
+        return true;
+    rw_param *params = read_parameters(plan, bind, arena);
+    bound->keys = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->keys);
+    bound->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->hashes);
+    for (size_t r = 0; r < insert->row_count; r++) {
+        if (rw_insert_key(insert, r, params, bind->value_count, env, arena, &bound->keys[r], error) !=
+            PGW_KNOWN)
+            return false;
+        bound->hashes[r] = (int64_t)bound->keys[r].hash;
+    }
+    return true;
+}
+
+bool px_bind_write(const px_plan *plan, const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
+                   const px_bound *bound, pgw_buf *out, pgw_error *error)
+{
+    size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
+    if (pgw_write_bind(bind, portal, statement, bound->hashes, more, out))
+        return true;
+    pgw_fail(error, "54000", "a statement of %zu parameters has no room for the hash of each of its %zu rows",
+             bind->value_count, more);
+    pgw_error_hint(error, "Send fewer rows a statement.");
+    return false;
+}
+
+px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
+{
+    px_unit_key out = {.hash = key->hash, .constant = key->all_known};
+    if (!key->all_known)
+        return out;
+    pgw_buf bytes = {0};
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        size_t before = bytes.len;
+        pgw_value_canonical(&key->values[i], &bytes);
+        uint64_t len = key->values[i].null ? UINT64_MAX : bytes.len - before;
+        pgw_buf_add(&bytes, &len, sizeof len); /* ("ab", "c") is not ("a", "bc") */
+    }
+    out.fingerprint = XXH3_64bits(bytes.ptr, bytes.len);
+    pgw_buf_free(&bytes);
+    return out;
+}

@@ -1,0 +1,226 @@
+#include "proxy/link.h"
+
+#include "proxy/log.h"
+#include "proxy/opening.h"
+#include "proxy/server.h"
+
+#include <libpq-fe.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct px_link {
+    px_worker *worker;
+    px_identity *identity;
+    char *extra_options;
+    const px_link_ops *ops;
+    void *owner;
+
+    px_opening *opening; /* until it is ready */
+    PGconn *conn;
+    PGcancel *cancel;
+    px_stream *stream;
+    bool closing, counted;
+
+    uv_timer_t retry; /* waits for one of max_links */
+    uint64_t wait_until;
+    bool retry_open;
+    uv_work_t cancel_work;
+    bool cancelling;
+};
+
+const char *const px_link_parameters[] = {
+    "server_version",   "server_encoding", "client_encoding",  "application_name",
+    "is_superuser",     "session_authorization", "DateStyle",  "IntervalStyle",
+    "TimeZone",         "integer_datetimes", "standard_conforming_strings",
+    "default_transaction_read_only", "in_hot_standby", NULL};
+
+enum { RETRY_MS = 20 };
+
+static void on_stream_input(px_stream *stream)
+{
+    px_link *link = px_stream_owner(stream);
+    link->ops->on_input(link);
+}
+
+static void on_stream_drained(px_stream *stream)
+{
+    px_link *link = px_stream_owner(stream);
+    if (!link->cancelling)
+        link->ops->on_drained(link);
+}
+
+static void on_stream_lost(px_stream *stream, const char *reason)
+{
+    px_link *link = px_stream_owner(stream);
+    link->ops->on_lost(link, reason);
+}
+
+static const px_stream_ops stream_ops = {on_stream_input, on_stream_drained, on_stream_lost};
+
+/* ---- the end ---- */
+
+static void free_link(px_link *link)
+{
+    if (link->cancel != NULL)
+        PQfreeCancel(link->cancel);
+    if (link->conn != NULL)
+        PQfinish(link->conn); /* says Terminate, and closes the socket: libpq alone does */
+    if (link->counted)
+        atomic_fetch_sub(&link->worker->server->links, 1);
+    px_identity_drop(link->identity);
+    free(link->extra_options);
+    free(link);
+}
+
+/* Frees the link when nothing refers to it any more. */
+static void finish_if_quiet(px_link *link)
+{
+    if (link->closing && link->stream == NULL && !link->cancelling && !link->retry_open)
+        free_link(link);
+}
+
+static void on_stream_closed(void *owner)
+{
+    px_link *link = owner;
+    link->stream = NULL;
+    finish_if_quiet(link);
+}
+
+static void on_retry_closed(uv_handle_t *handle)
+{
+    px_link *link = handle->data;
+    link->retry_open = false;
+    finish_if_quiet(link);
+}
+
+void px_link_close(px_link *link)
+{
+    if (link->closing)
+        return;
+    link->closing = true;
+    if (link->opening != NULL) {
+        px_opening_abandon(link->opening);
+        link->opening = NULL;
+    }
+    if (link->retry_open)
+        uv_close((uv_handle_t *)&link->retry, on_retry_closed);
+    if (link->stream != NULL)
+        px_stream_close(link->stream, on_stream_closed);
+    finish_if_quiet(link);
+}
+
+/* ---- opening ---- */
+
+static void fail(px_link *link, const pgw_error *error)
+{
+    link->ops->on_failed(link, error);
+    px_link_close(link);
+}
+
+static void on_opened(void *owner, PGconn *conn, const pgw_error *error)
+{
+    px_link *link = owner;
+    link->opening = NULL;
+    if (conn == NULL) {
+        fail(link, error);
+        return;
+    }
+    link->conn = conn;
+    link->cancel = PQgetCancel(conn);
+    struct ssl_st *ssl = PQsslInUse(conn) ? PQsslStruct(conn, "OpenSSL") : NULL;
+    link->stream = px_stream_open(link->worker, PQsocket(conn), ssl, &stream_ops, link);
+    link->ops->on_ready(link);
+}
+
+static void try_open(px_link *link)
+{
+    px_server *server = link->worker->server;
+    const cfg_config *config = link->worker->config;
+    unsigned used = atomic_load(&server->links);
+    while (used < config->backend.max_links)
+        if (atomic_compare_exchange_weak(&server->links, &used, used + 1)) {
+            link->counted = true;
+            uv_timer_stop(&link->retry);
+            link->opening = px_opening_start(link->worker, link->identity, link->extra_options,
+                                             on_opened, link);
+            return;
+        }
+    if (px_worker_now(link->worker) < link->wait_until)
+        return;
+    uv_timer_stop(&link->retry);
+    pgw_error error;
+    pgw_fail(&error, "53300", "no connection to the backend is free: all %u are in use",
+             config->backend.max_links);
+    pgw_error_hint(&error, "Raise backend.max_links (and the server's max_connections), or "
+                           "backend.link_wait_ms.");
+    px_log(CFG_LOG_WARN, "links_exhausted", "max_links=%u", config->backend.max_links);
+    fail(link, &error);
+}
+
+static void on_retry(uv_timer_t *timer) { try_open(timer->data); }
+
+px_link *px_link_open(px_worker *worker, px_identity *identity, const char *extra_options,
+                      const px_link_ops *ops, void *owner)
+{
+    px_link *link = pgw_calloc(1, sizeof *link);
+    link->worker = worker;
+    link->identity = px_identity_take(identity);
+    link->extra_options = extra_options ? pgw_strndup(extra_options, strlen(extra_options)) : NULL;
+    link->ops = ops;
+    link->owner = owner;
+    link->wait_until = px_worker_now(worker) + worker->config->backend.link_wait_ms;
+    uv_timer_init(&worker->loop, &link->retry);
+    link->retry.data = link;
+    link->retry_open = true;
+    uv_timer_start(&link->retry, on_retry, 0, RETRY_MS);
+    return link;
+}
+
+/* ---- use ---- */
+
+void *px_link_owner(const px_link *link) { return link->owner; }
+
+void px_link_give(px_link *link, const px_link_ops *ops, void *owner)
+{
+    link->ops = ops;
+    link->owner = owner;
+}
+
+px_stream *px_link_stream(px_link *link) { return link->stream; }
+
+px_identity *px_link_identity(const px_link *link) { return link->identity; }
+
+const char *px_link_parameter(const px_link *link, const char *name)
+{
+    return PQparameterStatus(link->conn, name);
+}
+
+/* ---- cancel ---- */
+
+static void run_cancel(uv_work_t *work)
+{
+    px_link *link = work->data;
+    char reason[256];
+    PQcancel(link->cancel, reason, sizeof reason);
+}
+
+static void on_cancelled(uv_work_t *work, int status)
+{
+    (void)status;
+    px_link *link = work->data;
+    link->cancelling = false;
+    if (!link->closing)
+        link->ops->on_drained(link);
+    finish_if_quiet(link);
+}
+
+void px_link_cancel(px_link *link)
+{
+    if (link->cancelling || link->closing || link->cancel == NULL)
+        return;
+    link->cancelling = true;
+    link->cancel_work.data = link;
+    uv_queue_work(&link->worker->loop, &link->cancel_work, run_cancel, on_cancelled);
+}
+
+bool px_link_cancelling(const px_link *link) { return link->cancelling; }

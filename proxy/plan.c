@@ -1,0 +1,199 @@
+#include "proxy/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { CACHE_SLOTS = 8192, CACHE_PLANS = 4096 }; /* open addressing, at most half full */
+
+struct px_plan_slot {
+    px_plan_id id;
+    px_plan *plan; /* NULL: free */
+};
+
+void px_plan_take(px_plan *plan) { plan->references++; }
+
+void px_plan_drop(px_plan *plan)
+{
+    if (plan == NULL || --plan->references > 0)
+        return;
+    px_catalog_drop(plan->catalog);
+    px_identity_drop(plan->identity);
+    pgw_arena arena = plan->arena;
+    pgw_arena_free(&arena);
+}
+
+/* A parameter feeds a key if a key cell is that parameter. */
+static bool parameter_feeds_key(const rw_insert *insert, uint32_t parameter)
+{
+    for (size_t r = 0; r < insert->row_count; r++) {
+        const rw_row *row = &insert->rows[r];
+        for (size_t k = 0; k < insert->table->primary_key_count; k++)
+            if (row->key[k].kind == RW_CELL_PARAM && row->key[k].parameter == parameter)
+                return true;
+        if (row->hash_cell.kind == RW_CELL_PARAM && row->hash_cell.parameter == parameter)
+            return true;
+    }
+    return false;
+}
+
+/* Whether some row's hash can only be told when parameters are bound. */
+static bool hash_needs_parameters(const rw_insert *insert)
+{
+    const rw_table *table = insert->table;
+    for (size_t r = 0; r < insert->row_count; r++)
+        for (size_t h = 0; h < table->hash_key_count; h++)
+            for (size_t k = 0; k < table->primary_key_count; k++)
+                if (table->primary_key[k] == table->hash_key[h] &&
+                    insert->rows[r].key[k].kind == RW_CELL_PARAM)
+                    return true;
+    return false;
+}
+
+static void settle_types(px_plan *plan, const uint32_t *declared, size_t declared_count)
+{
+    rw_insert *insert = plan->insert;
+    plan->types = pgw_arena_alloc(&plan->arena, (insert->param_count + 1) * sizeof *plan->types);
+    plan->types_known = true;
+    for (uint32_t i = 0; i < insert->param_count; i++) {
+        uint32_t type = i < declared_count ? declared[i] : PGW_UNSPECIFIED;
+        if (type == PGW_UNSPECIFIED || type == PGW_UNKNOWN)
+            type = insert->inferred[i];
+        plan->types[i] = type;
+        if (type == PGW_UNSPECIFIED && parameter_feeds_key(insert, i + 1))
+            plan->types_known = false;
+    }
+}
+
+static void declare(px_plan *plan, const uint32_t *declared, size_t declared_count)
+{
+    size_t own = plan->insert->param_count;
+    size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
+    plan->declared_count = more > 0 ? own + more : declared_count;
+    plan->declared =
+        pgw_arena_alloc(&plan->arena, (plan->declared_count + 1) * sizeof *plan->declared);
+    for (size_t i = 0; i < plan->declared_count; i++) {
+        plan->declared[i] = i < declared_count ? declared[i] : PGW_UNSPECIFIED;
+        if (more > 0 && i >= own)
+            plan->declared[i] = PGW_INT8;
+    }
+}
+
+static bool constant_hashes(px_plan *plan, pgw_error *error)
+{
+    plan->hashes = pgw_arena_alloc(&plan->arena, plan->insert->row_count * sizeof *plan->hashes);
+    for (size_t r = 0; r < plan->insert->row_count; r++) {
+        rw_key key;
+        if (rw_insert_key(plan->insert, r, NULL, 0, &plan->identity->env, &plan->arena, &key, error) !=
+            PGW_KNOWN)
+            return false;
+        plan->hashes[r] = key.hash;
+    }
+    return true;
+}
+
+static void render(px_plan *plan)
+{
+    pgw_buf text = {0};
+    rw_render_statement(plan->insert, plan->form, plan->hashes, &text);
+    plan->rewritten = pgw_arena_copy(&plan->arena, pgw_slice_buf(&text));
+    pgw_buf_free(&text);
+}
+
+static void name_it(px_plan *plan)
+{
+    XXH3_state_t *state = XXH3_createState();
+    XXH3_128bits_reset(state);
+    XXH3_128bits_update(state, plan->rewritten.ptr, plan->rewritten.len);
+    XXH3_128bits_update(state, plan->declared, plan->declared_count * sizeof *plan->declared);
+    XXH3_128bits_update(state, plan->identity->key, strlen(plan->identity->key));
+    XXH3_128bits_update(state, &plan->catalog->epoch, sizeof plan->catalog->epoch);
+    XXH128_hash_t hash = XXH3_128bits_digest(state);
+    XXH3_freeState(state);
+    plan->merge_hash = hash.low64;
+    snprintf(plan->name, sizeof plan->name, "ks_%016llx%016llx", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
+}
+
+px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
+                     const uint32_t *declared, size_t declared_count, pgw_error *error)
+{
+    px_plan *plan = pgw_arena_alloc(&arena, sizeof *plan);
+    *plan = (px_plan){.references = 1, .insert = insert, .catalog = catalog};
+    plan->arena = arena;
+    px_catalog_take(catalog);
+    plan->identity = px_identity_take(identity);
+    settle_types(plan, declared, declared_count);
+    bool forwarded = insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE;
+    plan->form = !forwarded && hash_needs_parameters(insert) ? RW_HASH_PARAMETER : RW_HASH_CONSTANT;
+    if (plan->form == RW_HASH_CONSTANT && !forwarded && !constant_hashes(plan, error)) {
+        px_plan_drop(plan);
+        return NULL;
+    }
+    declare(plan, declared, declared_count);
+    if (forwarded)
+        plan->rewritten = insert->text;
+    else
+        render(plan);
+    name_it(plan);
+    return plan;
+}
+
+void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count)
+{
+    for (size_t i = 0; i < plan->insert->param_count && i < count; i++)
+        plan->types[i] = types[i];
+    plan->described = plan->types_known = true;
+}
+
+/* ---- the cache ---- */
+
+px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declared_count,
+                         const px_identity *identity, const px_catalog *catalog)
+{
+    XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);
+    uint64_t parts[] = {hash.low64, hash.high64,
+                        XXH3_64bits(declared, declared_count * sizeof *declared),
+                        XXH3_64bits(identity->key, strlen(identity->key)),
+                        (uint64_t)(uintptr_t)catalog, catalog->epoch};
+    hash = XXH3_128bits(parts, sizeof parts);
+    return (px_plan_id){hash.low64, hash.high64};
+}
+
+static struct px_plan_slot *slot_of(px_plan_cache *cache, px_plan_id id)
+{
+    for (size_t i = id.low % CACHE_SLOTS;; i = (i + 1) % CACHE_SLOTS) {
+        struct px_plan_slot *slot = &cache->slots[i];
+        if (slot->plan == NULL || (slot->id.low == id.low && slot->id.high == id.high))
+            return slot;
+    }
+}
+
+px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id)
+{
+    return cache->slots != NULL ? slot_of(cache, id)->plan : NULL;
+}
+
+/* A full cache starts anew: cheaper to think of than to evict, and plans in use live on. */
+void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan)
+{
+    if (cache->count == CACHE_PLANS)
+        px_plan_cache_clear(cache);
+    if (cache->slots == NULL)
+        cache->slots = pgw_calloc(CACHE_SLOTS, sizeof *cache->slots);
+    struct px_plan_slot *slot = slot_of(cache, id);
+    px_plan_take(plan);
+    if (slot->plan == NULL)
+        cache->count++;
+    px_plan_drop(slot->plan);
+    *slot = (struct px_plan_slot){id, plan};
+}
+
+void px_plan_cache_clear(px_plan_cache *cache)
+{
+    for (size_t i = 0; cache->slots != NULL && i < CACHE_SLOTS; i++)
+        px_plan_drop(cache->slots[i].plan);
+    free(cache->slots);
+    *cache = (px_plan_cache){0};
+}

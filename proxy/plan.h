@@ -1,0 +1,53 @@
+/*
+ * plan: what is known of a prepared INSERT into a configured table: parsed, rewritten, and described by
+ * the backend. Cached a worker by text, declared types, identity and schema epoch.
+ */
+#ifndef PX_PLAN_H
+#define PX_PLAN_H
+
+#include "proxy/catalog.h"
+#include "rewrite/insert.h"
+
+typedef struct px_plan {
+    unsigned references;
+    pgw_arena arena;
+    px_catalog *catalog;
+    px_identity *identity;
+    rw_insert *insert;       /* its text is the client's, in the arena */
+    rw_hash_form form;
+    uint64_t *hashes;        /* CONSTANT: one a row */
+    pgw_slice rewritten;     /* the text for the backend's Parse */
+    uint32_t *declared;      /* for the backend's Parse: the client's, padded, and ours */
+    size_t declared_count;
+    uint32_t *types;         /* of the client's parameters: described, else declared or inferred */
+    bool described;          /* `types` is what the backend said */
+    bool types_known;        /* no parameter that feeds a key is of unknown type */
+    char name[40];           /* of the prepared statement on batch links: made of the cache key's hash */
+    uint64_t merge_hash;
+} px_plan;
+
+void px_plan_take(px_plan *plan);
+void px_plan_drop(px_plan *plan); /* NULL is fine */
+
+/* An empty plan around a statement parsed in `arena` (given away). NULL and the error if its hash
+ * is constant and cannot be computed. */
+px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
+                     const uint32_t *declared, size_t declared_count, pgw_error *error);
+/* What Describe said (ours at the end still there). */
+void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
+
+/* A worker's plans by the XXH3-128 of text, types, identity and epoch. */
+typedef struct px_plan_cache {
+    struct px_plan_slot *slots;
+    size_t count;
+} px_plan_cache;
+typedef struct px_plan_id {
+    uint64_t low, high;
+} px_plan_id;
+px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declared_count,
+                         const px_identity *identity, const px_catalog *catalog);
+px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id); /* not counted; NULL if there is none */
+void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan);
+void px_plan_cache_clear(px_plan_cache *cache);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * replies: the queue of what the own link owes: one entry for each message that was sent to it, matched
+ * to its answers in order. No reply is guessed.
+ */
+#ifndef PX_REPLIES_H
+#define PX_REPLIES_H
+
+#include "proxy/plan.h"
+#include "rewrite/statement.h"
+
+/* A text that was looked into, for as long as a reply to it may have to be mapped back. Counted. */
+typedef struct px_text {
+    unsigned references;
+    pgw_arena arena;
+    px_catalog *catalog;
+    pgw_slice text;
+    rw_script script;
+    uint64_t **hashes; /* for each statement that is an INSERT: its rows' */
+    rw_key **keys;     /* likewise */
+    size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts them */
+    size_t *sent_at;   /* where each statement begins in the text that was sent */
+} px_text;
+
+void px_text_take(px_text *text);
+void px_text_drop(px_text *text); /* NULL is fine */
+
+typedef enum px_reply_kind {
+    PX_REPLY_QUERY, /* ends with ReadyForQuery; FunctionCall too */
+    PX_REPLY_PARSE,
+    PX_REPLY_BIND,
+    PX_REPLY_DESCRIBE, /* of a statement: ParameterDescription, then as of a portal */
+    PX_REPLY_DESCRIBE_PORTAL,
+    PX_REPLY_EXECUTE,
+    PX_REPLY_CLOSE,
+    PX_REPLY_SYNC
+} px_reply_kind;
+
+typedef struct px_reply {
+    px_reply_kind kind;
+    bool swallow;       /* the client never sent it: it sees nothing of it but an error */
+    bool describe_plan; /* what DESCRIBE says is for the plan */
+    px_plan *plan;      /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
+    px_text *text;      /* QUERY, PARSE that was looked into. Counted */
+    size_t at;          /* QUERY: the statement of `text` that is being answered */
+    pgw_error *refusal; /* the error must come, and this one is shown in its place. Owned */
+    char *name;         /* PARSE: the statement's. Owned */
+} px_reply;
+
+typedef struct px_replies {
+    px_reply *ring;
+    size_t head, count, cap; /* cap is a power of two */
+} px_replies;
+
+/* A fresh entry at the end, all zero but its kind; valid until the next push. */
+px_reply *px_replies_push(px_replies *replies, px_reply_kind kind);
+px_reply *px_replies_head(px_replies *replies); /* NULL if empty */
+void px_replies_pop(px_replies *replies);
+/* Takes the last one back. */
+void px_replies_unpush(px_replies *replies);
+void px_replies_clear(px_replies *replies);
+
+#endif

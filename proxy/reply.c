@@ -1,0 +1,334 @@
+#include "proxy/session.h"
+
+#include "protocol/backend.h"
+#include "proxy/log.h"
+#include "rewrite/hide.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum fate {
+    SHOW,  /* the client gets it as it is */
+    HIDE,  /* the client never sent what this answers */
+    INSTEAD /* something was written in its place */
+} fate;
+
+/* ---- errors ---- */
+
+static size_t count_characters(const char *text, size_t bytes)
+{
+    size_t characters = 0;
+    for (size_t i = 0; i < bytes; i++)
+        characters += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return characters;
+}
+
+static size_t error_position(pgw_slice body)
+{
+    pgw_slice field = pgw_error_field(body, 'P');
+    size_t position = 0;
+    for (size_t i = 0; i < field.len && position < 1u << 30; i++)
+        position = position * 10 + (size_t)(field.ptr[i] - '0');
+    return position;
+}
+
+/* The statement of a text that an error is about: by its position if it has one. */
+static size_t statement_of(const px_text *text, pgw_slice body, size_t at)
+{
+    size_t position = error_position(body);
+    if (position == 0 || text->sent_at == NULL)
+        return at < text->script.count ? at : text->script.count - 1;
+    size_t found = 0;
+    for (size_t i = 1; i < text->script.count; i++)
+        if (text->sent_at[i] < position)
+            found = i;
+    return found;
+}
+
+void px_reply_hide(const px_text *text, size_t at, pgw_slice body, pgw_buf *out)
+{
+    at = statement_of(text, body, at);
+    const rw_statement *statement = &text->script.statements[at];
+    size_t before = count_characters(text->text.ptr, statement->start);
+    size_t sent_before = text->sent_at != NULL ? before + text->sent_at[at] - statement->start : before;
+    if (statement->insert != NULL && text->hashes != NULL && text->hashes[at] != NULL)
+        rw_hide_error(body, statement->insert, RW_HASH_CONSTANT, text->hashes[at], before, sent_before,
+                      out);
+    else
+        pgw_buf_add_slice(out, body);
+}
+
+static void put_body(px_session *session, char type, const pgw_buf *body)
+{
+    pgw_buf head = {0};
+    pgw_buf_add_byte(&head, type);
+    pgw_buf_add_i32(&head, (int32_t)(body->len + 4));
+    px_stream_put_buf(session->stream, &head);
+    px_stream_put_buf(session->stream, body);
+    pgw_buf_free(&head);
+}
+
+/* Writes the error as the client may see it. */
+static fate show_error(px_session *session, const px_reply *head, pgw_slice body)
+{
+    pgw_buf out = {0};
+    if (head != NULL && head->refusal != NULL) {
+        pgw_error_write(head->refusal, "ERROR", &out);
+        px_stream_put_buf(session->stream, &out);
+    } else if (head != NULL && head->plan != NULL) {
+        rw_hide_error(body, head->plan->insert, head->plan->form, head->plan->hashes, 0, 0, &out);
+        put_body(session, 'E', &out);
+    } else if (head != NULL && head->text != NULL && head->text->script.inserts > 0) {
+        px_reply_hide(head->text, head->at, body, &out);
+        put_body(session, 'E', &out);
+    } else {
+        return SHOW;
+    }
+    pgw_buf_free(&out);
+    return INSTEAD;
+}
+
+/* Our picture of the schema is wrong: look again before the next statement. */
+static void notice_stale(px_session *session, const px_reply *head, pgw_slice body)
+{
+    if (head == NULL || (head->plan == NULL && head->text == NULL))
+        return;
+    pgw_slice sqlstate = pgw_error_field(body, 'C');
+    if (pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01"))
+        px_catalog_stale(session->worker, session->identity->database);
+}
+
+/* The server drops everything up to Sync: so do the entries. Names that were not prepared are free. */
+static void skip_to_sync(px_session *session)
+{
+    px_reply *head;
+    while ((head = px_replies_head(&session->replies)) != NULL && head->kind != PX_REPLY_SYNC) {
+        if (head->kind == PX_REPLY_PARSE && head->name != NULL)
+            px_statements_remove(&session->statements, pgw_slice_str(head->name));
+        px_replies_pop(&session->replies);
+    }
+    if (head == NULL && session->unsynced)
+        session->skipping = true;
+}
+
+static fate on_error(px_session *session, pgw_slice body)
+{
+    px_reply *head = px_replies_head(&session->replies);
+    fate what = show_error(session, head, body);
+    notice_stale(session, head, body);
+    session->copy_in = false;
+    if (session->wait == PX_WAIT_DESCRIBE)
+        px_extended_refused(session);
+    if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)
+        skip_to_sync(session);
+    return what;
+}
+
+/* ---- what a statement did ---- */
+
+static void after_statement(px_session *session, const rw_statement *statement)
+{
+    if (statement->effects & RW_EFFECT_DISCARD_ALL) {
+        px_statements_clear(&session->statements);
+        session->private_session = session->qualified_only = session->link_state = false;
+        for (size_t i = 5; i < PX_TRACKED; i++)
+            px_session_set(session, i, (pgw_slice){NULL, 0});
+    }
+    if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
+        px_statements_clear(&session->statements);
+    else if (statement->effects & RW_EFFECT_DEALLOCATE)
+        px_statements_remove(&session->statements, statement->name);
+    size_t setting = px_session_setting(statement->setting);
+    if ((statement->effects & RW_EFFECT_TRACKED) && setting >= 5 && setting < PX_TRACKED &&
+        statement->setting_simple)
+        px_session_set(session, setting, statement->setting_value);
+}
+
+static void on_command_complete(px_session *session, px_reply *head)
+{
+    if (head == NULL || head->text == NULL)
+        return;
+    const rw_script *script = &head->text->script;
+    if (head->at < script->count)
+        after_statement(session, &script->statements[head->at]);
+    head->at++;
+}
+
+/* ---- one message of the link ---- */
+
+static fate pop(px_session *session)
+{
+    bool swallow = px_replies_head(&session->replies)->swallow;
+    px_replies_pop(&session->replies);
+    return swallow ? HIDE : SHOW;
+}
+
+static void on_setting(px_session *session, pgw_slice body)
+{
+    pgw_slice name, value;
+    if (!pgw_parameter_status_decode(body, &name, &value))
+        return;
+    size_t setting = px_session_setting(name);
+    if (setting < PX_TRACKED)
+        px_session_set(session, setting, value);
+}
+
+static fate on_ready(px_session *session, pgw_slice body)
+{
+    session->status = body.len > 0 ? body.ptr[0] : 'I';
+    session->copy_in = false;
+    if (session->ddl_seen && session->status == 'I') {
+        session->ddl_seen = false;
+        px_catalog_stale(session->worker, session->identity->database);
+    }
+    px_reply *head = px_replies_head(&session->replies);
+    if (head == NULL)
+        return SHOW;
+    fate what = pop(session);
+    if (what == HIDE && session->wait == PX_WAIT_DESCRIBE)
+        session->wait = PX_WAIT_NOTHING;
+    return what;
+}
+
+/* ParameterDescription: the plan learns from it; the client is not told of our parameters. */
+static fate on_parameters(px_session *session, px_reply *head, pgw_slice body)
+{
+    size_t count;
+    pgw_slice types;
+    if (head == NULL || head->plan == NULL || !pgw_parameter_description_decode(body, &count, &types))
+        return head != NULL && head->swallow ? HIDE : SHOW;
+    size_t own = head->plan->insert->param_count < count ? head->plan->insert->param_count : count;
+    uint32_t *list = pgw_calloc(own + 1, sizeof *list);
+    for (size_t i = 0; i < own; i++)
+        list[i] = pgw_type_at(types, i);
+    px_plan_describe(head->plan, list, own);
+    pgw_buf out = {0};
+    if (!head->swallow) {
+        pgw_write_parameter_description(list, own, &out);
+        px_stream_put_buf(session->stream, &out);
+    }
+    pgw_buf_free(&out);
+    free(list);
+    return INSTEAD;
+}
+
+/* COPY through Execute: a Sync that was already sent was eaten by the copy, and answers nothing. */
+static void on_copy_in(px_session *session, px_reply *head)
+{
+    session->copy_in = true;
+    if (head == NULL || head->kind != PX_REPLY_EXECUTE)
+        return;
+    while (session->replies.count > 1)
+        px_replies_unpush(&session->replies);
+    session->unsynced = true;
+}
+
+static fate on_message(px_session *session, char type, pgw_slice body)
+{
+    px_reply *head = px_replies_head(&session->replies);
+    bool query = head == NULL || head->kind == PX_REPLY_QUERY;
+    switch (type) {
+    case 'S':
+        on_setting(session, body);
+        return SHOW;
+    case 'E':
+        return on_error(session, body);
+    case 'Z':
+        return on_ready(session, body);
+    case '1':
+    case '2':
+    case '3':
+        return head != NULL ? pop(session) : SHOW;
+    case 't':
+        return on_parameters(session, head, body);
+    case 'T':
+    case 'n':
+        if (head != NULL && (head->kind == PX_REPLY_DESCRIBE || head->kind == PX_REPLY_DESCRIBE_PORTAL)) {
+            bool flushed = head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->unsynced;
+            fate what = pop(session);
+            if (flushed)
+                session->wait = PX_WAIT_NOTHING;
+            return what;
+        }
+        return SHOW;
+    case 'C':
+        on_command_complete(session, head);
+        return query ? SHOW : pop(session);
+    case 'I':
+    case 's':
+        return query ? SHOW : pop(session);
+    case 'G':
+        on_copy_in(session, head);
+        return SHOW;
+    default:
+        return SHOW;
+    }
+}
+
+static bool needs_body(char type) { return strchr("SEZt", type) != NULL; }
+
+/* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
+static bool move(px_session *session, px_stream *link)
+{
+    size_t here = px_stream_input(link).len;
+    size_t part = here < session->reply_left ? here : session->reply_left;
+    if (session->reply_dropped)
+        px_stream_consume(link, part);
+    else
+        px_stream_pass(session->stream, link, part);
+    session->reply_left -= part;
+    return session->reply_left == 0;
+}
+
+/* One message; false if more of it must come first. */
+static bool take_message(px_session *session, px_stream *link)
+{
+    pgw_slice input = px_stream_input(link);
+    pgw_frame frame;
+    switch (pgw_frame_next(input, &frame)) {
+    case PGW_FRAME_MORE:
+        return false;
+    case PGW_FRAME_BAD:
+        px_session_lose_link(session, "the backend sent an impossible length");
+        return false;
+    case PGW_FRAME_OK:
+        break;
+    }
+    if (!pgw_frame_is_backend(frame.type)) {
+        px_session_lose_link(session, "the backend sent an unknown message");
+        return false;
+    }
+    if (needs_body(frame.type) && input.len < frame.size) {
+        px_stream_expect(link, frame.size);
+        return false;
+    }
+    pgw_slice body = needs_body(frame.type) ? pgw_frame_body(input, frame) : (pgw_slice){NULL, 0};
+    fate what = on_message(session, frame.type, body);
+    session->reply_left = frame.size;
+    session->reply_dropped = what != SHOW;
+    return move(session, link);
+}
+
+void px_session_on_link_input(px_session *session)
+{
+    if (!session->link_ready || session->state == PX_CLOSING)
+        return;
+    px_link *owner = session->link;
+    px_stream *link = px_link_stream(owner);
+    bool more = true;
+    while (more && session->state == PX_READY && session->link == owner &&
+           px_stream_pending(session->stream) < PX_STREAM_HIGH) {
+        if (session->reply_left > 0)
+            more = move(session, link);
+        else
+            more = px_stream_input(link).len > 0 && take_message(session, link);
+    }
+    if (session->state != PX_READY || session->link != owner)
+        return;
+    if (px_stream_pending(session->stream) >= PX_STREAM_HIGH)
+        px_stream_pause(link);
+    if (session->replies.count == 0)
+        px_session_wake(session, PX_WAIT_IDLE);
+    else
+        px_session_process(session);
+}

@@ -1,0 +1,305 @@
+#include "proxy/server.h"
+
+#include "proxy/batcher.h"
+#include "proxy/catalog.h"
+#include "proxy/listener.h"
+#include "proxy/log.h"
+#include "proxy/plan.h"
+#include "proxy/session.h"
+#include "proxy/welcome.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WORKER_STACK = 64 * 1024 * 1024, PID_SLOT_BITS = 22 }; /* libpg_query recurses deeply */
+
+/* What the main thread has: it accepts, and hears signals. */
+typedef struct process {
+    px_server server;
+    uv_loop_t loop;
+    uv_signal_t signals[3];
+    px_listener **listeners;
+    size_t listener_count;
+    cfg_config **configs; /* all that were ever in force: workers may still read an old one */
+    size_t config_count;
+    bool stopping;
+} process;
+
+/* ---- what workers ask ---- */
+
+typedef struct cancel_message {
+    px_message message;
+    uint32_t pid, key;
+} cancel_message;
+
+static void on_cancel(px_worker *worker, px_message *message)
+{
+    cancel_message *cancel = (cancel_message *)message;
+    px_session_cancel(worker, cancel->pid, cancel->key);
+    free(cancel);
+}
+
+void px_server_cancel(px_server *server, uint32_t pid, uint32_t key)
+{
+    unsigned index = pid >> PID_SLOT_BITS;
+    if (index >= server->worker_count)
+        return;
+    cancel_message *cancel = pgw_alloc(sizeof *cancel);
+    *cancel = (cancel_message){.message.run = on_cancel, .pid = pid, .key = key};
+    px_worker_send(&server->workers[index], &cancel->message);
+}
+
+bool px_server_quiet(px_server *server)
+{
+    unsigned load = 0;
+    for (unsigned i = 0; i < server->worker_count; i++)
+        load += atomic_load(&server->workers[i].load);
+    return load == 0;
+}
+
+/* ---- workers ---- */
+
+static void *worker_main(void *argument)
+{
+    px_worker_run(argument);
+    return NULL;
+}
+
+static bool start_worker(process *p, unsigned index)
+{
+    px_worker *worker = &p->server.workers[index];
+    px_worker_init(worker, &p->server, index);
+    worker->config = p->configs[0];
+    worker->plans = pgw_calloc(1, sizeof *worker->plans);
+    worker->catalogs = px_catalogs_new(worker);
+    worker->batcher = px_batcher_new(worker);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, WORKER_STACK);
+    int error = pthread_create(&worker->thread, &attributes, worker_main, worker);
+    pthread_attr_destroy(&attributes);
+    return error == 0;
+}
+
+static void free_worker(px_worker *worker)
+{
+    pthread_join(worker->thread, NULL);
+    px_plan_cache_clear(worker->plans);
+    free(worker->plans);
+    px_welcomes_free(worker);
+    px_worker_free(worker);
+}
+
+/* ---- signals ---- */
+
+typedef struct order { /* from the main thread to a worker */
+    px_message message;
+    const cfg_config *config;
+} order;
+
+static void give_order(process *p, void (*run)(px_worker *, px_message *), const cfg_config *config)
+{
+    for (unsigned i = 0; i < p->server.worker_count; i++) {
+        order *o = pgw_alloc(sizeof *o);
+        *o = (order){.message.run = run, .config = config};
+        px_worker_send(&p->server.workers[i], &o->message);
+    }
+}
+
+static void on_drain(px_worker *worker, px_message *message)
+{
+    free(message);
+    px_worker_drain(worker);
+}
+
+static void on_new_config(px_worker *worker, px_message *message)
+{
+    worker->config = ((order *)message)->config;
+    free(message);
+}
+
+static void stop(process *p, int signal_number)
+{
+    if (p->stopping)
+        return;
+    p->stopping = true;
+    px_log(CFG_LOG_INFO, "stopping", "signal=%d clients=%u", signal_number,
+           atomic_load(&p->server.clients));
+    for (size_t i = 0; i < p->listener_count; i++)
+        px_listener_close(p->listeners[i]);
+    for (size_t i = 0; i < 3; i++)
+        uv_close((uv_handle_t *)&p->signals[i], NULL);
+    give_order(p, on_drain, NULL);
+}
+
+static bool same_listen(const cfg_config *a, const cfg_config *b)
+{
+    if (a->workers != b->workers || a->listen_count != b->listen_count)
+        return false;
+    for (size_t i = 0; i < a->listen_count; i++) {
+        const cfg_listen *x = &a->listen[i], *y = &b->listen[i];
+        const char *p = x->path ? x->path : x->host, *q = y->path ? y->path : y->host;
+        if (x->port != y->port || !x->path != !y->path || strcmp(p, q) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The rule by which a table's rows were placed is forever. */
+static bool same_rule(const cfg_table *a, const cfg_table *b)
+{
+    bool same = a->hash_function == b->hash_function && a->hash_type == b->hash_type &&
+                strcmp(a->hash_column, b->hash_column) == 0 && a->hash_key_count == b->hash_key_count;
+    for (size_t i = 0; same && i < a->hash_key_count; i++)
+        same = strcmp(a->hash_key[i], b->hash_key[i]) == 0;
+    return same;
+}
+
+static const cfg_table *changed_rule(const cfg_config *old, const cfg_config *fresh)
+{
+    for (size_t i = 0; i < fresh->table_count; i++) {
+        const cfg_table *before = cfg_find_table(old, cfg_table_label(&fresh->tables[i]));
+        if (before != NULL && !same_rule(before, &fresh->tables[i]))
+            return &fresh->tables[i];
+    }
+    return NULL;
+}
+
+static void reload(process *p)
+{
+    cfg_config *old = p->configs[p->config_count - 1];
+    cfg_config *fresh = cfg_load(old->path, stderr);
+    if (fresh == NULL) {
+        px_log(CFG_LOG_ERROR, "reload_failed", "file=%s kept=old", old->path);
+        return;
+    }
+    const cfg_table *changed = changed_rule(old, fresh);
+    if (changed != NULL) {
+        px_log(CFG_LOG_ERROR, "reload_failed",
+               "file=%s table=%s kept=old reason=\"the hash rule of a table cannot be changed by reload\"",
+               old->path, cfg_table_label(changed));
+        cfg_free(fresh);
+        return;
+    }
+    if (!same_listen(old, fresh))
+        px_log(CFG_LOG_WARN, "restart_needed", "keys=listen,workers");
+    p->configs = pgw_realloc(p->configs, (p->config_count + 1) * sizeof *p->configs);
+    p->configs[p->config_count++] = fresh;
+    px_log_level(fresh->log_level);
+    give_order(p, on_new_config, fresh);
+    px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", fresh->path, fresh->table_count);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    process *p = handle->data;
+    if (number == SIGHUP)
+        reload(p);
+    else
+        stop(p, number);
+}
+
+static void watch_signals(process *p)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < 3; i++) {
+        uv_signal_init(&p->loop, &p->signals[i]);
+        p->signals[i].data = p;
+        uv_signal_start(&p->signals[i], on_signal, numbers[i]);
+    }
+}
+
+/* ---- the process ---- */
+
+/* PG* variables would leak into links through libpq. */
+static void clear_environment(void)
+{
+    extern char **environ;
+    for (size_t i = 0; environ[i] != NULL;) {
+        char name[64];
+        size_t len = strcspn(environ[i], "=");
+        if (strncmp(environ[i], "PG", 2) != 0 || len >= sizeof name) {
+            i++;
+            continue;
+        }
+        memcpy(name, environ[i], len);
+        name[len] = '\0';
+        unsetenv(name);
+    }
+}
+
+static bool open_listeners(process *p)
+{
+    const cfg_config *config = p->configs[0];
+    p->listeners = pgw_calloc(config->listen_count, sizeof *p->listeners);
+    for (size_t i = 0; i < config->listen_count; i++) {
+        char message[512];
+        px_listener *listener =
+            px_listener_open(&p->server, &p->loop, &config->listen[i], message, sizeof message);
+        if (listener == NULL) {
+            px_log(CFG_LOG_ERROR, "listen_failed", "reason=\"%s\"", message);
+            return false;
+        }
+        p->listeners[p->listener_count++] = listener;
+    }
+    return true;
+}
+
+static void log_ready(const process *p)
+{
+    const cfg_config *config = p->configs[0];
+    pgw_buf where = {0};
+    for (size_t i = 0; i < config->listen_count; i++) {
+        const cfg_listen *listen = &config->listen[i];
+        if (listen->path != NULL)
+            pgw_buf_addf(&where, "%s%s", i ? "," : "", listen->path);
+        else
+            pgw_buf_addf(&where, "%s%s:%u", i ? "," : "", listen->host, listen->port);
+    }
+    pgw_buf_add_byte(&where, '\0');
+    px_log(CFG_LOG_INFO, "ready", "listen=%s workers=%u tables=%zu pid=%ld", where.ptr,
+           p->server.worker_count, config->table_count, (long)getpid());
+    pgw_buf_free(&where);
+}
+
+static void free_process(process *p)
+{
+    uv_loop_close(&p->loop);
+    free(p->listeners);
+    free(p->server.workers);
+    for (size_t i = 0; i < p->config_count; i++)
+        cfg_free(p->configs[i]);
+    free(p->configs);
+}
+
+int px_run(cfg_config *config)
+{
+    process p = {0};
+    p.configs = pgw_alloc(sizeof *p.configs);
+    p.configs[p.config_count++] = config;
+    px_log_level(config->log_level);
+    clear_environment();
+    signal(SIGPIPE, SIG_IGN);
+    uv_loop_init(&p.loop);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    p.server.worker_count = config->workers > 0 ? config->workers : (unsigned)(cores > 0 ? cores : 1);
+    p.server.workers = pgw_calloc(p.server.worker_count, sizeof *p.server.workers);
+    bool up = true;
+    for (unsigned i = 0; i < p.server.worker_count && up; i++)
+        up = start_worker(&p, i);
+    watch_signals(&p);
+    up = up && open_listeners(&p);
+    if (up)
+        log_ready(&p);
+    else
+        stop(&p, 0);
+    uv_run(&p.loop, UV_RUN_DEFAULT);
+    for (unsigned i = 0; i < p.server.worker_count; i++)
+        free_worker(&p.server.workers[i]);
+    px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
+    free_process(&p);
+    return up ? 0 : 1;
+}

@@ -1,0 +1,29 @@
+/*
+ * server: the process: listeners, workers, signals, reload, and what all workers share.
+ */
+#ifndef PX_SERVER_H
+#define PX_SERVER_H
+
+#include "config/config.h"
+#include "proxy/worker.h"
+
+#include <stdatomic.h>
+
+typedef struct px_server {
+    px_worker *workers;
+    unsigned worker_count;
+    _Atomic unsigned links;           /* all connections to the backend */
+    _Atomic unsigned clients;         /* logged in */
+    _Atomic unsigned unauthenticated; /* not yet */
+} px_server;
+
+/* Hands a CancelRequest to the worker its pid names. A wrong key is answered like a right one: not. */
+void px_server_cancel(px_server *server, uint32_t pid, uint32_t key);
+/* No worker has a session any more. */
+bool px_server_quiet(px_server *server);
+
+/* Runs the proxy until SIGTERM or SIGINT; takes ownership of `config`. Returns the exit code: 0 after
+ * an orderly end, 1 if it could not start. */
+int px_run(cfg_config *config);
+
+#endif

@@ -1,0 +1,514 @@
+#include "proxy/session.h"
+
+#include "protocol/backend.h"
+#include "proxy/log.h"
+#include "proxy/server.h"
+#include "proxy/welcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+const char *const px_tracked[PX_TRACKED] = {
+    "client_encoding", "datestyle",          "intervalstyle",     "timezone",
+    "standard_conforming_strings", "synchronous_commit", "statement_timeout", "lock_timeout"};
+
+enum { SLOT_BITS = 22 }; /* of the pid in BackendKeyData; the worker's index is above */
+
+static void on_link_lost(px_link *link, const char *reason);
+
+/* ---- slots ---- */
+
+static void take_slot(px_session *session)
+{
+    px_worker *worker = session->worker;
+    size_t slot = 0;
+    while (slot < worker->session_slots && worker->sessions[slot] != NULL)
+        slot++;
+    if (slot == worker->session_slots) {
+        size_t slots = slot ? slot * 2 : 64;
+        worker->sessions = pgw_realloc(worker->sessions, slots * sizeof *worker->sessions);
+        memset(worker->sessions + slot, 0, (slots - slot) * sizeof *worker->sessions);
+        worker->session_slots = slots;
+    }
+    worker->sessions[slot] = session;
+    worker->session_count++;
+    session->slot = slot;
+}
+
+static uint32_t session_pid(const px_session *session)
+{
+    return session->worker->index << SLOT_BITS | (uint32_t)(session->slot + 1);
+}
+
+/* ---- the end ---- */
+
+static _Atomic unsigned *counter(px_session *session)
+{
+    px_server *server = session->worker->server;
+    return session->state == PX_READY ? &server->clients : &server->unauthenticated;
+}
+
+static void free_session(void *owner)
+{
+    px_session *session = owner;
+    close(session->fd);
+    for (size_t i = 0; i < PX_TRACKED; i++)
+        free(session->settings[i]);
+    free(session->base_options);
+    px_identity_drop(session->identity);
+    px_statements_clear(&session->statements);
+    px_replies_clear(&session->replies);
+    px_group_clear(session);
+    free(session->group.held);
+    pgw_buf_free(&session->group.bytes);
+    px_text_drop(session->unit_text);
+    free(session);
+}
+
+/* The unit under way goes on without anybody to tell. */
+static void leave_unit(px_session *session)
+{
+    if (session->unit == NULL)
+        return;
+    px_unit *unit = session->unit;
+    unit->session = NULL;
+    session->unit = NULL;
+    px_batcher_withdraw(session->worker, unit, unit->ticket);
+}
+
+void px_session_close(px_session *session, const char *reason)
+{
+    if (session->state == PX_CLOSING)
+        return;
+    px_log(CFG_LOG_DEBUG, "client_closed", "worker=%u slot=%zu reason=\"%s\"", session->worker->index,
+           session->slot, reason);
+    atomic_fetch_sub(counter(session), 1);
+    session->state = PX_CLOSING;
+    px_catalog_forget(session->worker, session);
+    leave_unit(session);
+    if (session->link != NULL)
+        px_link_close(session->link);
+    session->link = NULL;
+    session->worker->sessions[session->slot] = NULL;
+    session->worker->session_count--;
+    atomic_fetch_sub(&session->worker->load, 1);
+    px_stream_close(session->stream, free_session);
+}
+
+void px_session_fatal(px_session *session, const pgw_error *error)
+{
+    pgw_buf out = {0};
+    pgw_error_write(error, "FATAL", &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+    px_log(CFG_LOG_INFO, "client_fatal", "sqlstate=%s worker=%u slot=%zu", error->sqlstate,
+           session->worker->index, session->slot);
+    px_session_close(session, error->sqlstate);
+}
+
+/* ---- settings and identity ---- */
+
+size_t px_session_setting(pgw_slice name)
+{
+    size_t i = 0;
+    while (i < PX_TRACKED && !pgw_slice_ieq_str(name, px_tracked[i]))
+        i++;
+    return i;
+}
+
+static const char *setting_now(px_session *session, size_t setting, const char *reported)
+{
+    if (session->settings[setting] != NULL)
+        return session->settings[setting];
+    return px_welcome_value(session->worker, session->identity, reported);
+}
+
+static px_identity *identity_with_settings(px_session *session)
+{
+    pgw_buf options = {0};
+    pgw_buf_add_str(&options, session->base_options);
+    for (size_t i = 0; i < PX_TRACKED; i++)
+        if (session->settings[i] != NULL)
+            px_identity_add_option(&options, pgw_slice_str(px_tracked[i]),
+                                   pgw_slice_str(session->settings[i]));
+    pgw_buf_add_byte(&options, '\0');
+    px_identity *old = session->identity;
+    px_identity *base = px_identity_new(old->user, old->database, session->base_options,
+                                        old->application, old->replication, &old->env);
+    const char *values[3];
+    static const struct { size_t setting; const char *reported; } read[3] = {
+        {0, "client_encoding"}, {3, "TimeZone"}, {4, "standard_conforming_strings"}};
+    for (size_t i = 0; i < 3; i++)
+        values[i] = session->settings[read[i].setting] != NULL
+                        ? session->settings[read[i].setting]
+                        : px_welcome_value(session->worker, base, read[i].reported);
+    pgw_env env = px_identity_env(values[0], values[1], values[2]);
+    px_identity_drop(base);
+    px_identity *identity = px_identity_new(old->user, old->database, options.ptr, old->application,
+                                            old->replication, &env);
+    pgw_buf_free(&options);
+    return identity;
+}
+
+void px_session_set(px_session *session, size_t setting, pgw_slice value)
+{
+    char *copy = value.ptr != NULL ? pgw_strndup(value.ptr, value.len) : NULL;
+    free(session->settings[setting]);
+    session->settings[setting] = copy;
+    px_identity *identity = identity_with_settings(session);
+    px_identity_drop(session->identity);
+    session->identity = identity;
+}
+
+/* ---- the own link ---- */
+
+bool px_session_idle(const px_session *session)
+{
+    return session->replies.count == 0 && !session->unsynced && session->status == 'I' &&
+           session->streaming == 0;
+}
+
+static void greet(px_session *session)
+{
+    pgw_buf out = {0};
+    if (!px_welcome_write(session->worker, session->identity, &out)) {
+        pgw_buf_free(&out);
+        return;
+    }
+    pgw_write_key_data(session_pid(session), session->cancel_key, &out);
+    pgw_write_ready('I', &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+    atomic_fetch_sub(counter(session), 1);
+    session->state = PX_READY;
+    atomic_fetch_add(counter(session), 1);
+    px_identity *identity = identity_with_settings(session); /* now that the settings are known */
+    px_identity_drop(session->identity);
+    session->identity = identity;
+    px_log(CFG_LOG_DEBUG, "client_ready", "worker=%u slot=%zu", session->worker->index, session->slot);
+}
+
+/* What a link opened later reports otherwise than the client was told. */
+static void tell_differences(px_session *session, px_link *link)
+{
+    pgw_buf out = {0};
+    for (size_t i = 0; px_link_parameters[i] != NULL; i++) {
+        const char *name = px_link_parameters[i], *now = px_link_parameter(link, name);
+        size_t setting = px_session_setting(pgw_slice_str(name));
+        const char *told = setting < PX_TRACKED
+                               ? setting_now(session, setting, name)
+                               : px_welcome_value(session->worker, session->identity, name);
+        bool own = strcmp(name, "application_name") == 0;
+        if (now != NULL && told != NULL && !own && strcmp(now, told) != 0)
+            pgw_write_parameter_status(pgw_slice_str(name), pgw_slice_str(now), &out);
+    }
+    if (out.len > 0)
+        px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+}
+
+static void on_link_ready(px_link *link)
+{
+    px_session *session = px_link_owner(link);
+    session->link_ready = true;
+    if (session->state == PX_WELCOME) {
+        px_welcome_keep(session->worker, link);
+        greet(session);
+        px_session_process(session);
+        return;
+    }
+    tell_differences(session, link);
+    px_session_wake(session, PX_WAIT_LINK);
+}
+
+static void on_link_failed(px_link *link, const pgw_error *error)
+{
+    px_session *session = px_link_owner(link);
+    session->link = NULL;
+    session->link_ready = false;
+    px_log(CFG_LOG_WARN, "link_failed", "sqlstate=%s worker=%u", error->sqlstate, session->worker->index);
+    if (session->state == PX_WELCOME) {
+        px_session_fatal(session, error);
+        return;
+    }
+    px_session_link_failed(session, error);
+}
+
+static void on_link_input(px_link *link) { px_session_on_link_input(px_link_owner(link)); }
+
+static void on_link_drained(px_link *link)
+{
+    px_session *session = px_link_owner(link);
+    px_stream_resume(session->stream);
+    px_session_process(session);
+}
+
+static void on_link_lost(px_link *link, const char *reason)
+{
+    px_session *session = px_link_owner(link);
+    px_session_on_link_input(session); /* its last words, a FATAL perhaps */
+    if (session->state != PX_CLOSING && session->link == link)
+        px_session_lose_link(session, reason);
+}
+
+static const px_link_ops link_ops = {on_link_ready, on_link_failed, on_link_input, on_link_drained,
+                                     on_link_lost};
+
+bool px_session_need_link(px_session *session)
+{
+    if (session->link_ready)
+        return true;
+    if (session->link == NULL)
+        session->link = px_link_open(session->worker, session->identity, NULL, &link_ops, session);
+    session->wait = PX_WAIT_LINK;
+    return false;
+}
+
+/* Nothing that was prepared is there any more. */
+static void forget_link(px_session *session)
+{
+    px_link_close(session->link);
+    session->link = NULL;
+    session->link_ready = false;
+    session->reply_left = 0;
+    for (size_t i = 0; i < session->statements.count; i++)
+        session->statements.list[i].on_link = false;
+}
+
+static bool replaceable(const px_session *session)
+{
+    if (!px_session_idle(session) || session->link_state || session->private_session)
+        return false;
+    for (size_t i = 0; i < session->statements.count; i++)
+        if (session->statements.list[i].plan == NULL)
+            return false; /* prepared there, and its text was not kept */
+    return true;
+}
+
+void px_session_lose_link(px_session *session, const char *reason)
+{
+    px_log(CFG_LOG_WARN, "link_lost", "worker=%u slot=%zu reason=\"%s\"", session->worker->index,
+           session->slot, reason);
+    if (replaceable(session)) {
+        forget_link(session);
+        return;
+    }
+    pgw_error error;
+    if (session->replies.count > 0)
+        pgw_fail(&error, "08006", "the connection to the backend was lost while a statement was running");
+    else
+        pgw_fail(&error, "57P01", "the connection to the backend was lost");
+    pgw_error_detail(&error, "%s", reason);
+    px_session_fatal(session, &error);
+}
+
+/* ---- startup ---- */
+
+static void add_parameters(const pgw_startup *startup, pgw_buf *options)
+{
+    static const char *const apart[] = {"user", "database", "options", "replication", "application_name"};
+    pgw_buf_add_slice(options, pgw_startup_parameter(startup, "options"));
+    for (size_t i = 0; i < startup->parameter_count; i++) {
+        const pgw_parameter *parameter = &startup->parameters[i];
+        bool skip = pgw_startup_is_option(parameter->name);
+        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++)
+            skip = skip || pgw_slice_eq_str(parameter->name, apart[k]);
+        if (!skip)
+            px_identity_add_option(options, parameter->name, parameter->value);
+    }
+    pgw_buf_add_byte(options, '\0');
+}
+
+static void make_identity(px_session *session, const pgw_startup *startup)
+{
+    const char *user = pgw_startup_parameter(startup, "user").ptr;
+    pgw_slice database = pgw_startup_parameter(startup, "database");
+    pgw_buf options = {0};
+    add_parameters(startup, &options);
+    pgw_env nothing = {0};
+    session->base_options = pgw_strndup(options.ptr, strlen(options.ptr));
+    session->identity =
+        px_identity_new(user, database.len > 0 ? database.ptr : user, options.ptr,
+                        pgw_startup_parameter(startup, "application_name").ptr,
+                        pgw_startup_parameter(startup, "replication").ptr, &nothing);
+    pgw_buf_free(&options);
+}
+
+static void start_session(px_session *session, const pgw_startup *startup)
+{
+    pgw_error error;
+    const cfg_config *config = session->worker->config;
+    if (pgw_startup_parameter(startup, "user").len == 0) {
+        pgw_fail(&error, "28000", "no PostgreSQL user name specified in startup packet");
+        px_session_fatal(session, &error);
+        return;
+    }
+    if (atomic_load(&session->worker->server->clients) >= config->limits.clients) {
+        pgw_fail(&error, "53300", "sorry, too many clients already");
+        pgw_error_hint(&error, "limits.clients is %u.", config->limits.clients);
+        px_session_fatal(session, &error);
+        return;
+    }
+    make_identity(session, startup);
+    bool options = false;
+    for (size_t i = 0; i < startup->parameter_count; i++)
+        options = options || pgw_startup_is_option(startup->parameters[i].name);
+    if (startup->minor > 0 || options) {
+        pgw_buf out = {0};
+        pgw_startup_negotiate(startup, &out);
+        px_stream_put_buf(session->stream, &out);
+        pgw_buf_free(&out);
+    }
+    session->state = PX_WELCOME;
+    if (session->identity->replication == NULL)
+        greet(session);
+    if (session->state == PX_WELCOME) {
+        px_session_need_link(session);
+        session->wait = PX_WAIT_NOTHING;
+    }
+}
+
+static void relay_cancel(px_session *session, const pgw_startup *startup)
+{
+    px_server_cancel(session->worker->server, startup->cancel_pid, startup->cancel_key);
+    px_session_close(session, "cancel request");
+}
+
+/* SSLRequest and GSSENCRequest: no. What was sent behind them before the answer is not taken
+ * (CVE-2021-23214). */
+static void decline(px_session *session, size_t size)
+{
+    bool clean = px_stream_input(session->stream).len == size;
+    px_stream_consume(session->stream, size);
+    if (clean)
+        px_stream_put(session->stream, "N", 1);
+    else
+        px_session_close(session, "bytes behind an encryption request");
+}
+
+static void on_startup(px_session *session)
+{
+    pgw_error error;
+    while (session->state == PX_STARTUP) {
+        pgw_startup startup;
+        pgw_slice input = px_stream_input(session->stream);
+        switch (pgw_startup_decode(input, &startup)) {
+        case PGW_STARTUP_MORE:
+            return;
+        case PGW_STARTUP_SSL:
+        case PGW_STARTUP_GSSENC:
+            decline(session, startup.size);
+            continue;
+        case PGW_STARTUP_CANCEL:
+            relay_cancel(session, &startup);
+            return;
+        case PGW_STARTUP_SESSION:
+            start_session(session, &startup);
+            if (session->state != PX_CLOSING)
+                px_stream_consume(session->stream, startup.size);
+            break;
+        case PGW_STARTUP_UNSUPPORTED:
+            pgw_fail(&error, "0A000",
+                     "unsupported frontend protocol %u.%u: server supports 3.0 to 3.0", startup.major,
+                     startup.minor);
+            px_session_fatal(session, &error);
+            return;
+        case PGW_STARTUP_BAD:
+            pgw_fail(&error, "08P01", "invalid length of startup packet");
+            px_session_fatal(session, &error);
+            return;
+        }
+    }
+}
+
+/* ---- the client's stream ---- */
+
+static void on_input(px_stream *stream)
+{
+    px_session *session = px_stream_owner(stream);
+    if (session->state == PX_STARTUP)
+        on_startup(session);
+    if (session->state == PX_READY)
+        px_session_process(session);
+    else if (session->state == PX_WELCOME)
+        px_stream_pause(session->stream);
+}
+
+static void on_drained(px_stream *stream)
+{
+    px_session *session = px_stream_owner(stream);
+    if (session->link_ready) {
+        px_stream_resume(px_link_stream(session->link));
+        px_session_on_link_input(session);
+    }
+}
+
+static void on_lost(px_stream *stream, const char *reason)
+{
+    px_session_close(px_stream_owner(stream), reason);
+}
+
+static const px_stream_ops stream_ops = {on_input, on_drained, on_lost};
+
+void px_session_accept(px_worker *worker, int fd, bool local)
+{
+    px_session *session = pgw_calloc(1, sizeof *session);
+    session->worker = worker;
+    session->fd = fd;
+    session->local = local;
+    session->status = 'I';
+    session->ticket = ++worker->tickets;
+    session->started = px_worker_now(worker);
+    if (getrandom(&session->cancel_key, sizeof session->cancel_key, 0) != sizeof session->cancel_key)
+        abort(); /* a key that can be guessed is worse than none */
+    atomic_fetch_add(counter(session), 1);
+    take_slot(session);
+    session->stream = px_stream_open(worker, fd, NULL, &stream_ops, session);
+}
+
+/* ---- cancel, deadlines, drain ---- */
+
+static bool same_key(uint32_t a, uint32_t b)
+{
+    volatile uint32_t difference = a ^ b; /* no early way out */
+    return difference == 0;
+}
+
+void px_session_cancel(px_worker *worker, uint32_t pid, uint32_t key)
+{
+    size_t slot = (pid & ((1u << SLOT_BITS) - 1)) - 1;
+    px_session *session = slot < worker->session_slots ? worker->sessions[slot] : NULL;
+    if (session == NULL || session->state != PX_READY || !same_key(session->cancel_key, key))
+        return;
+    if (session->unit != NULL)
+        px_batcher_withdraw(worker, session->unit, session->unit->ticket);
+    else if (session->link_ready && session->replies.count > 0)
+        px_link_cancel(session->link);
+}
+
+void px_sessions_tick(px_worker *worker)
+{
+    uint64_t now = px_worker_now(worker);
+    for (size_t i = 0; i < worker->session_slots; i++) {
+        px_session *session = worker->sessions[i];
+        if (session != NULL && session->state == PX_STARTUP &&
+            now - session->started > worker->config->limits.startup_ms)
+            px_session_close(session, "no startup packet in time");
+    }
+    if (worker->draining)
+        px_sessions_drain(worker);
+}
+
+void px_sessions_drain(px_worker *worker)
+{
+    pgw_error error;
+    pgw_fail(&error, "57P01", "terminating connection due to administrator command");
+    for (size_t i = 0; i < worker->session_slots; i++) {
+        px_session *session = worker->sessions[i];
+        if (session == NULL || session->unit != NULL)
+            continue; /* its unit is finished first */
+        px_session_fatal(session, &error);
+    }
+}

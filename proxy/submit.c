@@ -1,0 +1,360 @@
+#include "proxy/session.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/bind.h"
+#include "rewrite/hide.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { ALONE_MS = 10000 }; /* a session with a failed unit sends alone for so long */
+
+static void on_done(px_unit *unit);
+
+/* ---- making units ---- */
+
+static uint64_t deadline_of(const px_session *session, const cfg_table *table)
+{
+    const char *timeout = session->settings[6];
+    char *end = NULL;
+    unsigned long ms = timeout != NULL ? strtoul(timeout, &end, 10) : 0;
+    if (end != NULL && strcmp(end, "s") == 0)
+        ms *= 1000;
+    else if (end != NULL && strcmp(end, "min") == 0)
+        ms *= 60000;
+    uint64_t wait = ms > 0 && ms < table->batch.max_wait_ms ? ms : table->batch.max_wait_ms;
+    return px_worker_now(session->worker) + wait;
+}
+
+static px_unit *new_unit(px_session *session, const rw_table *table, px_catalog *catalog,
+                         px_identity *identity)
+{
+    px_unit *unit = px_unit_new(session->worker);
+    unit->identity = px_identity_take(identity);
+    unit->table = px_catalog_config(catalog, table);
+    unit->table_name = pgw_arena_printf(&unit->arena, "%s.%s", table->schema, table->name);
+    unit->epoch = catalog->epoch;
+    unit->deadline = deadline_of(session, unit->table);
+    unit->send_alone = px_worker_now(session->worker) < session->failed_until;
+    unit->session = session;
+    unit->ticket = ++session->worker->tickets;
+    unit->done = on_done;
+    return unit;
+}
+
+static void submit(px_session *session, px_unit *unit)
+{
+    unit->partition = unit->row_count > 0 ? unit->partition : 0;
+    session->unit = unit;
+    session->wait = PX_WAIT_UNIT;
+    px_batcher_submit(unit);
+}
+
+/* Counts a row in: its key, and whether the unit still touches one partition. */
+static void add_key(px_unit *unit, const rw_table *table, const rw_key *key)
+{
+    if (unit->row_count == 0)
+        unit->partition = key->partition;
+    else if (unit->partition != key->partition)
+        unit->several_partitions = true;
+    unit->keys[unit->row_count++] = px_unit_key_of(table, key);
+}
+
+static pgw_slice keep(px_unit *unit, pgw_buf *buf)
+{
+    pgw_slice slice = pgw_arena_copy(&unit->arena, pgw_slice_buf(buf));
+    unit->bytes += slice.len;
+    pgw_buf_free(buf);
+    return slice;
+}
+
+static uint64_t hash_merge_key(const px_unit *unit)
+{
+    uint64_t parts[] = {unit->kind, unit->epoch, XXH3_64bits(unit->head.ptr, unit->head.len),
+                        XXH3_64bits(unit->tail.ptr, unit->tail.len),
+                        XXH3_64bits(unit->identity->key, strlen(unit->identity->key)),
+                        XXH3_64bits(unit->table_name, strlen(unit->table_name))};
+    return XXH3_64bits(parts, sizeof parts);
+}
+
+/* ---- text ---- */
+
+static pgw_slice render_part(px_unit *unit, const rw_insert *insert,
+                             void (*render)(const rw_insert *, pgw_buf *))
+{
+    pgw_buf buf = {0};
+    render(insert, &buf);
+    return keep(unit, &buf);
+}
+
+/* Rows of all its statements may stand in one VALUES list: then heads and tails are the same. */
+static bool merges(px_unit *unit, const rw_script *script)
+{
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_insert *insert = script->statements[i].insert;
+        if (!insert->values_merge)
+            return false;
+        pgw_slice head = render_part(unit, insert, rw_render_head);
+        pgw_slice tail = render_part(unit, insert, rw_render_tail);
+        if (i == 0) {
+            unit->head = head;
+            unit->tail = tail;
+        } else if (!pgw_slice_eq(head, unit->head) || !pgw_slice_eq(tail, unit->tail)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_rows(px_unit *unit, const px_text *text, size_t i)
+{
+    const rw_insert *insert = text->script.statements[i].insert;
+    struct px_unit_statement *statement = &unit->statements[i];
+    pgw_buf rows = {0};
+    for (size_t r = 0; r < insert->row_count; r++) {
+        if (insert->rows[r].superseded)
+            continue;
+        if (rows.len > 0)
+            pgw_buf_add_str(&rows, ",\n");
+        rw_render_row(insert, r, text->hashes[i][r], &rows);
+        add_key(unit, insert->table, &text->keys[i][r]);
+        statement->rows++;
+    }
+    statement->batch = keep(unit, &rows);
+    if (unit->kind == PX_UNIT_ROWS)
+        return;
+    rw_render_statement(insert, RW_HASH_CONSTANT, text->hashes[i], &rows);
+    statement->batch = keep(unit, &rows);
+}
+
+void px_submit_script(px_session *session, px_text *text)
+{
+    const rw_script *script = &text->script;
+    const rw_table *table = script->statements[0].insert->table;
+    px_unit *unit = new_unit(session, table, text->catalog, session->identity);
+    unit->kind = merges(unit, script) ? PX_UNIT_ROWS : PX_UNIT_TEXT;
+    if (unit->kind == PX_UNIT_TEXT)
+        unit->head = unit->tail = (pgw_slice){NULL, 0};
+    size_t rows = 0;
+    for (size_t i = 0; i < script->count; i++)
+        rows += script->statements[i].insert->row_count;
+    unit->keys = pgw_arena_alloc(&unit->arena, rows * sizeof *unit->keys);
+    unit->statement_count = script->count;
+    unit->statements = pgw_arena_alloc(&unit->arena, script->count * sizeof *unit->statements);
+    for (size_t i = 0; i < script->count; i++)
+        add_rows(unit, text, i);
+    pgw_buf rendered = {0}, message = {0};
+    px_text_render(text, &rendered);
+    pgw_write_query(pgw_slice_buf(&rendered), &message);
+    pgw_buf_free(&rendered);
+    unit->alone = keep(unit, &message);
+    unit->merge_hash = hash_merge_key(unit);
+    px_text_take(text);
+    session->unit_text = text;
+    submit(session, unit);
+}
+
+/* ---- parameters ---- */
+
+static bool add_execution(px_session *session, px_unit *unit, size_t execute, pgw_error *error, size_t *at)
+{
+    const px_group *group = &session->group;
+    pgw_execute target;
+    pgw_bind bind;
+    px_bound bound;
+    pgw_buf out = {0};
+    *at = execute;
+    if (!pgw_execute_decode(px_held_body(group, execute), &target))
+        return pgw_fail(error, "08P01", "malformed Execute message");
+    size_t b = px_group_portal(group, target.portal, execute);
+    const px_plan *plan = group->held[execute].plan;
+    if (b == group->count || !pgw_bind_decode(px_held_body(group, b), &bind))
+        return pgw_fail(error, "34000", "portal \"%.*s\" does not exist", (int)target.portal.len,
+                        target.portal.ptr);
+    if (!px_bind_keys(plan, &bind, &session->identity->env, &unit->arena, &bound, error) ||
+        !px_bind_write(plan, &bind, PGW_LITERAL(""), unit->statement_name, &bound, &out, error)) {
+        bool at_bind = memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
+        *at = at_bind ? b : execute;
+        pgw_buf_free(&out);
+        return false;
+    }
+    pgw_write_execute(PGW_LITERAL(""), 0, &out);
+    struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
+    statement->batch = keep(unit, &out);
+    for (size_t r = 0; r < plan->insert->row_count; r++, statement->rows++)
+        add_key(unit, plan->insert->table, &bound.keys[r]);
+    return true;
+}
+
+static const px_plan *executed_plan(const px_group *group, size_t *executions)
+{
+    const px_plan *plan = NULL;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].type == 'E') {
+            plan = group->held[i].plan;
+            (*executions)++;
+        }
+    return plan;
+}
+
+bool px_submit_group(px_session *session, pgw_error *error, size_t *at)
+{
+    size_t executions = 0;
+    const px_plan *plan = executed_plan(&session->group, &executions);
+    px_unit *unit = new_unit(session, plan->insert->table, plan->catalog, plan->identity);
+    unit->kind = PX_UNIT_PARAMS;
+    unit->statement_name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
+    unit->statement_text = pgw_arena_copy(&unit->arena, plan->rewritten);
+    uint32_t *types = pgw_arena_alloc(&unit->arena, (plan->declared_count + 1) * sizeof *types);
+    memcpy(types, plan->declared, plan->declared_count * sizeof *types);
+    unit->types = types;
+    unit->type_count = plan->declared_count;
+    unit->merge_hash = plan->merge_hash;
+    unit->statements = pgw_arena_alloc(&unit->arena, executions * sizeof *unit->statements);
+    unit->keys = pgw_arena_alloc(&unit->arena, executions * plan->insert->row_count * sizeof *unit->keys);
+    for (size_t i = 0; i < session->group.count; i++)
+        if (session->group.held[i].type == 'E' && !add_execution(session, unit, i, error, at)) {
+            px_unit_free(unit);
+            return false;
+        }
+    submit(session, unit);
+    return true;
+}
+
+/* ---- the outcome ---- */
+
+static void hide_in_group(px_session *session, const px_unit *unit, pgw_buf *body)
+{
+    size_t executions = 0;
+    const px_plan *plan = executed_plan(&session->group, &executions);
+    rw_hide_error(pgw_slice_buf(&unit->error), plan->insert, plan->form, plan->hashes, 0, 0, body);
+}
+
+static void add_error(px_session *session, const px_unit *unit, pgw_buf *out)
+{
+    pgw_buf body = {0};
+    if (session->unit_text != NULL)
+        px_reply_hide(session->unit_text, unit->completed, pgw_slice_buf(&unit->error), &body);
+    else
+        hide_in_group(session, unit, &body);
+    pgw_buf_add_byte(out, 'E');
+    pgw_buf_add_i32(out, (int32_t)(body.len + 4));
+    pgw_buf_add_slice(out, pgw_slice_buf(&body));
+    pgw_buf_free(&body);
+}
+
+static void answer_text(px_session *session, const px_unit *unit)
+{
+    pgw_buf out = {0};
+    bool failed = unit->outcome == PX_UNIT_FAILED;
+    size_t done = failed ? unit->completed : unit->statement_count;
+    pgw_buf_add_slice(&out, pgw_slice_buf(&unit->notices));
+    for (size_t i = 0; i < done; i++) {
+        char tag[40];
+        snprintf(tag, sizeof tag, "INSERT 0 %llu",
+                 (unsigned long long)(unit->statements[i].tag + session->unit_text->superseded[i]));
+        pgw_write_tag(tag, &out);
+    }
+    if (failed)
+        add_error(session, unit, &out);
+    pgw_write_ready('I', &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+    px_statements_remove(&session->statements, PGW_LITERAL(""));
+}
+
+/* The held message at which a failed unit stopped: the Execute of the statement that failed, or its Bind. */
+static size_t failed_at(const px_session *session, const px_unit *unit)
+{
+    const px_group *group = &session->group;
+    size_t executed = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].type != 'E' || executed++ < unit->completed)
+            continue;
+        pgw_execute execute;
+        bool bound = unit->completed < unit->statement_count && unit->statements[unit->completed].bound;
+        if (bound || !pgw_execute_decode(px_held_body(group, i), &execute))
+            return i;
+        return px_group_portal(group, execute.portal, i);
+    }
+    return group->count;
+}
+
+static void answer_group(px_session *session, const px_unit *unit)
+{
+    pgw_buf out = {0};
+    bool failed = unit->outcome == PX_UNIT_FAILED;
+    pgw_buf_add_slice(&out, pgw_slice_buf(&unit->notices));
+    px_group_answer(session, failed ? failed_at(session, unit) : session->group.count, unit, &out);
+    if (failed)
+        add_error(session, unit, &out);
+    px_group_end(session, &out);
+}
+
+static bool schema_was_stale(const px_unit *unit)
+{
+    pgw_slice sqlstate = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
+    pgw_slice message = pgw_error_field(pgw_slice_buf(&unit->error), 'M');
+    if (pgw_slice_eq_str(sqlstate, "0A000"))
+        return pgw_slice_eq_str(message, "cached plan must not change result type");
+    return pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01");
+}
+
+static void note_failure(px_session *session, const px_unit *unit)
+{
+    pgw_slice sqlstate = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
+    bool own_fault = sqlstate.len == 5 && memcmp(sqlstate.ptr, "08", 2) != 0 &&
+                     memcmp(sqlstate.ptr, "57", 2) != 0 && memcmp(sqlstate.ptr, "53", 2) != 0;
+    if (own_fault)
+        session->failed_until = px_worker_now(session->worker) + ALONE_MS;
+}
+
+/* The message that made the unit is answered: on to the next. */
+static void finish(px_session *session)
+{
+    pgw_frame frame;
+    if (pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK)
+        px_stream_consume(session->stream, frame.size);
+    session->repeated = false;
+}
+
+/* The message is looked at again: on the own link (rerouted), or with the schema as it is now, once. */
+static bool look_again(px_session *session, const px_unit *unit)
+{
+    if (unit->outcome == PX_UNIT_REROUTED) {
+        session->rerouted = true;
+        return true;
+    }
+    if (unit->outcome != PX_UNIT_FAILED || session->repeated || session->unit_text == NULL ||
+        !schema_was_stale(unit))
+        return false;
+    px_catalog_stale(session->worker, session->identity->database);
+    session->repeated = true;
+    return true;
+}
+
+static void on_done(px_unit *unit)
+{
+    px_session *session = unit->session;
+    if (session == NULL) { /* its client has left */
+        px_unit_free(unit);
+        return;
+    }
+    session->unit = NULL;
+    if (!look_again(session, unit)) {
+        if (unit->outcome == PX_UNIT_FAILED)
+            note_failure(session, unit);
+        if (session->unit_text != NULL)
+            answer_text(session, unit);
+        else
+            answer_group(session, unit);
+        finish(session);
+    }
+    px_text_drop(session->unit_text);
+    session->unit_text = NULL;
+    px_unit_free(unit);
+    px_session_wake(session, PX_WAIT_UNIT);
+}

@@ -1,0 +1,119 @@
+#include "proxy/worker.h"
+
+#include "proxy/batcher.h"
+#include "proxy/catalog.h"
+#include "proxy/server.h"
+#include "proxy/session.h"
+#include "proxy/stream.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+enum { TICK_MS = 100 };
+
+/* ---- messages ---- */
+
+void px_worker_send(px_worker *worker, px_message *message)
+{
+    message->next = NULL;
+    pthread_mutex_lock(&worker->inbox_lock);
+    *worker->inbox_tail = message;
+    worker->inbox_tail = &message->next;
+    pthread_mutex_unlock(&worker->inbox_lock);
+    uv_async_send(&worker->wake);
+}
+
+static px_message *take_inbox(px_worker *worker)
+{
+    pthread_mutex_lock(&worker->inbox_lock);
+    px_message *first = worker->inbox;
+    worker->inbox = NULL;
+    worker->inbox_tail = &worker->inbox;
+    pthread_mutex_unlock(&worker->inbox_lock);
+    return first;
+}
+
+static void on_wake(uv_async_t *async)
+{
+    px_worker *worker = async->data;
+    px_message *message = take_inbox(worker);
+    while (message != NULL) {
+        px_message *next = message->next; /* `run` owns the message */
+        message->run(worker, message);
+        message = next;
+    }
+}
+
+/* ---- the turn ---- */
+
+static void on_before_poll(uv_prepare_t *handle) { px_stream_flush_all(handle->data); }
+
+static void on_after_poll(uv_check_t *handle) { px_stream_flush_all(handle->data); }
+
+static void close_handles(px_worker *worker)
+{
+    uv_close((uv_handle_t *)&worker->wake, NULL);
+    uv_close((uv_handle_t *)&worker->before_poll, NULL);
+    uv_close((uv_handle_t *)&worker->after_poll, NULL);
+    uv_close((uv_handle_t *)&worker->tick, NULL);
+}
+
+static void end_if_drained(px_worker *worker)
+{
+    if (!worker->draining || worker->session_count > 0 || uv_is_closing((uv_handle_t *)&worker->tick))
+        return;
+    if (!px_server_quiet(worker->server))
+        return; /* another worker's sessions may still have units here */
+    px_batcher_free(worker->batcher);
+    px_catalogs_free(worker->catalogs);
+    close_handles(worker);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    px_worker *worker = timer->data;
+    px_batcher_tick(worker->batcher);
+    px_sessions_tick(worker);
+    end_if_drained(worker);
+}
+
+uint64_t px_worker_now(const px_worker *worker) { return uv_now(&worker->loop); }
+
+px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partition)
+{
+    pgw_slice name = pgw_slice_str(table);
+    uint64_t hash = XXH3_64bits_withSeed(name.ptr, name.len, partition);
+    return &worker->server->workers[hash % worker->server->worker_count];
+}
+
+void px_worker_init(px_worker *worker, px_server *server, unsigned index)
+{
+    *worker = (px_worker){.index = index, .server = server};
+    worker->inbox_tail = &worker->inbox;
+    pthread_mutex_init(&worker->inbox_lock, NULL);
+    uv_loop_init(&worker->loop);
+    uv_async_init(&worker->loop, &worker->wake, on_wake);
+    uv_prepare_init(&worker->loop, &worker->before_poll);
+    uv_check_init(&worker->loop, &worker->after_poll);
+    uv_timer_init(&worker->loop, &worker->tick);
+    worker->wake.data = worker->before_poll.data = worker->after_poll.data = worker->tick.data = worker;
+    uv_prepare_start(&worker->before_poll, on_before_poll);
+    uv_check_start(&worker->after_poll, on_after_poll);
+    uv_timer_start(&worker->tick, on_tick, TICK_MS, TICK_MS);
+}
+
+void px_worker_run(px_worker *worker) { uv_run(&worker->loop, UV_RUN_DEFAULT); }
+
+void px_worker_drain(px_worker *worker)
+{
+    worker->draining = true;
+    px_sessions_drain(worker);
+    end_if_drained(worker);
+}
+
+void px_worker_free(px_worker *worker)
+{
+    uv_loop_close(&worker->loop);
+    pthread_mutex_destroy(&worker->inbox_lock);
+    free(worker->sessions);
+}
