@@ -19,8 +19,7 @@ typedef struct pgw_bind {
     size_t format_count;
     pgw_slice values; /* each an int32 length (-1 = NULL) and as many bytes */
     size_t value_count;
-    pgw_slice results; /* result format codes, with their count in front: 2 + 2·n bytes; empty: none
-                        */
+    pgw_slice results; /* result format codes behind their count: 2 + 2·n bytes; empty: none */
 } pgw_bind;
 
 typedef struct pgw_target { /* of Describe and Close */
