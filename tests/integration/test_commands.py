@@ -1,0 +1,296 @@
+"""The commands: their exit codes, what they print, and that they agree with what is stored."""
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+import harness
+from harness import EVENTS
+
+DONE, WRONG, USAGE = 0, 1, 2
+COLUMNS = [{"name": "userid", "type": "bigint", "not_null": True},
+           {"name": "ts", "type": "timestamptz", "not_null": True},
+           {"name": "event", "type": "text"}]
+TS = "2026-01-02 03:04:05+00"
+
+
+class CommandCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="keyspread-commands-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, text, name="keyspread.yaml"):
+        """A file with this text (or, as JSON, this configuration); its path."""
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text if isinstance(text, str) else json.dumps(text, indent=2))
+        return path
+
+    def run_command(self, *arguments, code=DONE, stdin=""):
+        result = subprocess.run([harness.program(), *arguments], input=stdin, check=False,
+                                capture_output=True, text=True, timeout=harness.PATIENCE,
+                                cwd=self.folder)
+        self.assertEqual(result.returncode, code,
+                         f"keyspread {' '.join(arguments)}\n{result.stdout}\n{result.stderr}")
+        return result
+
+    def config(self, port=1, **table):
+        """A configuration of `events` with its columns in the file."""
+        return {"listen": ["127.0.0.1:6432"],
+                "backend": {"dsn": f"host=127.0.0.1 port={port} user={harness.USER} dbname=app "
+                                   "sslmode=disable", "dialect": "postgres"},
+                "tables": [{**EVENTS.config(), "columns": COLUMNS, **table}]}
+
+    @staticmethod
+    def blocks(text):
+        """`key: value` lines, a dict for each statement."""
+        blocks = [{}]
+        for line in text.split("\n"):
+            match = re.match(r"(\w+): ?(.*)", line)
+            if match:
+                if match[1] in blocks[-1]:
+                    blocks.append({})
+                blocks[-1][match[1]] = match[2]
+        return blocks
+
+
+class Plain(CommandCase):
+    def test_usage(self):
+        for arguments in ((), ("nothing",), ("run",), ("check",), ("hash", "x"), ("verify", "x"),
+                          ("check", "a", "b"), ("version", "x"), ("ddl",)):
+            with self.subTest(arguments=arguments):
+                result = self.run_command(*arguments, code=USAGE)
+                self.assertEqual(result.stdout, "")
+                self.assertIn("keyspread", result.stderr)
+
+    def test_help_and_version(self):
+        for word in ("help", "--help", "-h"):
+            text = self.run_command(word).stdout
+            for command in ("run", "check", "explain", "hash", "ddl", "verify", "version", "help"):
+                self.assertIn(f"keyspread {command}", text)
+        self.assertRegex(self.run_command("version").stdout, r"^keyspread \d+\.\d+\.\d+\n$")
+
+    def test_check(self):
+        self.run_command("check", self.file(self.config()))
+
+    def test_check_of_the_sample(self):
+        sample = os.path.join(harness.HERE, "..", "..", "config", "keyspread.yaml")
+        self.run_command("check", sample)
+
+    def test_check_names_file_line_and_mistake(self):
+        good = ('listen: ["127.0.0.1:6432"]\n'
+                'backend: { dsn: "host=127.0.0.1" }\n'
+                "tables:\n"
+                "  - name: events\n"
+                "    primary_key: [userid, ts]\n"
+                "    hash_function: xxh3\n")
+        self.run_command("check", self.file(good))
+        for line, old, new, word in (
+                (1, "listen", "lissten", "lissten"),
+                (1, "6432", "70000", "70000"),
+                (2, "dsn", "dns", "dns"),
+                (2, "host=", "hust=", "hust"),
+                (4, "name: events", "name: [events]", "name"),
+                (6, "xxh3", "md5", "md5"),
+                (6, "xxh3", "xxh3\n    hash_key: [nobody]", "nobody"),
+                (7, "xxh3", "xxh3\n    wait: 5", "wait"),
+                (7, "xxh3", "xxh3\n    batch: { rows: many }", "rows")):
+            with self.subTest(new=new):
+                path = self.file(good.replace(old, new, 1), "bad.yaml")
+                errors = self.run_command("check", path, code=WRONG).stderr
+                self.assertIn(word, errors)
+                match = re.search(r"bad\.yaml:(\d+):", errors)
+                self.assertIsNotNone(match, errors)
+                self.assertLessEqual(abs(int(match[1]) - line), 3 if line > 3 else 0, errors)
+
+    def test_missing_and_broken_files(self):
+        for path in (os.path.join(self.folder, "nothing.yaml"), self.folder,
+                     self.file("tables: {", "broken.yaml"), self.file("", "empty.yaml")):
+            for command in ("check", "run", "ddl"):
+                with self.subTest(path=path, command=command):
+                    errors = self.run_command(command, path, code=WRONG).stderr
+                    self.assertIn(os.path.basename(path), errors)
+
+    def test_run_on_a_port_in_use(self):
+        import socket
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            config = {**self.config(), "listen": [f"127.0.0.1:{taken.getsockname()[1]}"]}
+            errors = self.run_command("run", self.file(config), code=WRONG).stderr
+            self.assertIn("in use", errors)
+
+    def test_hash(self):
+        path = self.file(self.config())
+        for value in (0, 1, 5, -1, 2**63 - 1, -2**63):
+            block = self.blocks(self.run_command("hash", path, "events",
+                                                 f"userid={value}").stdout)[0]
+            expected = harness.xxh3_signed(value)
+            self.assertEqual(block["userhash"], str(expected))
+            self.assertEqual(block["partition"], str(EVENTS.partition_of(expected)))
+        same = {self.run_command("hash", path, "events", f"userid={spelling}").stdout
+                for spelling in ("5", "005", " 5 ", "+5")}
+        self.assertEqual(len(same), 1)
+
+    def test_hash_of_what_is_wrong(self):
+        path = self.file(self.config())
+        for arguments, word in ((("nobody", "userid=1"), "nobody"), (("events", "ts=1"), "userid"),
+                                (("events", "userid=one"), "one"), (("events", "userid"), "userid"),
+                                (("events", "userid=1", "userid=2"), "userid")):
+            with self.subTest(arguments=arguments):
+                result = self.run_command("hash", path, *arguments, code=WRONG)
+                self.assertIn(word, result.stderr)
+                self.assertEqual(result.stdout, "")
+
+    def test_explain(self):
+        path = self.file(self.config())
+        expected = harness.xxh3_signed(5)
+        sql = f"insert into events (userid, ts) values (5, '{TS}');\nselect 1;\n"
+        for arguments, stdin in (((path,), sql), ((path, self.file(sql, "x.sql")), "")):
+            insert, select = self.blocks(self.run_command("explain", *arguments,
+                                                          stdin=stdin).stdout)
+            self.assertEqual(insert["original"],
+                             f"insert into events (userid, ts) values (5, '{TS}')")
+            self.assertIn(str(expected), insert["rewritten"])
+            self.assertIn("userhash", insert["rewritten"])
+            self.assertIn("events", insert["table"])
+            self.assertIn(str(expected), insert["hash"])
+            self.assertEqual(insert["partition"], str(EVENTS.partition_of(expected)))
+            self.assertEqual(insert["batchable"], "yes")
+            self.assertEqual(select["original"], "select 1")
+            self.assertTrue(select.get("batchable", "no").startswith("no"))
+
+    def test_explain_says_why_not(self):
+        path = self.file(self.config())
+        for sql, word in (
+                (f"insert into events (userid, ts) values (5, '{TS}') returning userid",
+                 "returning"),
+                ("insert into events (userid, ts) values (random()::int, now())", ""),
+                ("update events set userid = 5", "")):
+            with self.subTest(sql=sql):
+                result = subprocess.run([harness.program(), "explain", path], input=sql,
+                                        capture_output=True, text=True, check=False)
+                self.assertIn(result.returncode, (DONE, WRONG), result.stderr)
+                text = result.stdout + result.stderr
+                self.assertRegex(text.lower(), f"no, because .*{word}|0a000|refused")
+
+    def test_ddl_runs_nothing(self):
+        text = self.run_command("ddl", self.file(self.config())).stdout
+        self.assertIn("CREATE TABLE", text)
+        self.assertEqual(text.count("PARTITION OF"), 16)
+        self.assertIn("Digest::XXH3", text)
+
+
+class WithPostgres(CommandCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.postgres = harness.Postgres()
+        cls.addClassCleanup(cls.postgres.remove)
+
+    def setUp(self):
+        super().setUp()
+        with self.postgres.admin("postgres") as admin:
+            admin.rows("drop database if exists app")
+        self.postgres.create_database("app")
+
+    def asks(self, **table):
+        """The configuration without columns: the backend is asked."""
+        config = self.config(self.postgres.port, **table)
+        del config["tables"][0]["columns"]
+        return self.file(config, "asks.yaml")
+
+    def test_the_ddl_makes_the_table(self):
+        for extra in ({}, {"hash_function": "numeric_hash"}, {"hash_function": "pg_hash"},
+                      {"hash_function": "cityhash64"}, {"partitions": {"at": [-5, 0, 70]}},
+                      {"hash_type": "uint64"}):
+            with self.subTest(extra=extra):
+                self.setUp()
+                path = self.file(self.config(self.postgres.port, **extra), "with.yaml")
+                text = self.run_command("ddl", "--postgres", path, "events").stdout
+                with self.postgres.admin("app") as admin:
+                    admin.rows(text)
+                    self.assertEqual(admin.rows(
+                        "select attnotnull, atthasdef from pg_attribute where attname = 'userhash' "
+                        "and attrelid = 'events'::regclass"), [["t", "f"]])
+                if extra != {"hash_type": "uint64"}:
+                    verify = self.run_command("verify", self.asks(**extra), "events").stdout
+                    self.assertEqual(self.blocks(verify)[0]["rows"], "0")
+
+    def test_hash_asks_the_backend(self):
+        with self.postgres.admin("app") as admin:
+            admin.rows(EVENTS.ddl())
+        out = self.run_command("hash", self.asks(), "events", "userid=5").stdout
+        self.assertEqual(self.blocks(out)[0]["userhash"], str(harness.xxh3_signed(5)))
+
+    def test_the_backend_is_not_there(self):
+        config = self.config(harness.free_port())
+        del config["tables"][0]["columns"]
+        for command in (("hash", "events", "userid=5"), ("verify", "events"), ("ddl",)):
+            result = self.run_command(command[0], self.file(config), *command[1:], code=WRONG)
+            self.assertIn("refused", result.stderr)
+
+    def test_the_table_is_not_there(self):
+        result = self.run_command("verify", self.asks(), "events", code=WRONG)
+        self.assertIn("events", result.stderr)
+
+    def test_verify(self):
+        path = self.asks()
+        with self.postgres.admin("app") as admin:
+            admin.rows(EVENTS.ddl())
+            for userid in range(50):
+                admin.rows(f"insert into events values ({harness.xxh3_signed(userid)}, {userid}, "
+                           f"'{TS}', 'x')")
+        block = self.blocks(self.run_command("verify", path, "events").stdout)[0]
+        self.assertEqual((block["rows"], block["wrong"], block["missing"]), ("50", "0", "0"))
+        with self.postgres.admin("app") as admin:
+            admin.rows("update events set userhash = userhash + 1 where userid < 3")
+        result = self.run_command("verify", path, "events", code=WRONG)
+        block = self.blocks(result.stdout)[0]
+        self.assertEqual((block["rows"], block["wrong"], block["missing"]), ("50", "3", "0"))
+        self.assertIn("userid=1", result.stderr)
+
+    def test_verify_counts_missing_hashes(self):
+        with self.postgres.admin("app") as admin:
+            admin.rows("create table events (userhash bigint, userid bigint not null, "
+                       "ts timestamptz not null, event text, primary key (userid, ts));"
+                       f"insert into events values (null, 1, '{TS}', 'x')")
+        result = self.run_command("verify", self.asks(), "events", code=WRONG)
+        if "missing: " in result.stdout:
+            self.assertEqual(self.blocks(result.stdout)[0]["missing"], "1")
+        else:
+            self.assertIn("userhash", result.stderr)
+
+    @harness.proxied
+    def test_what_ddl_hash_run_and_verify_say_agrees(self):
+        for function in ("xxh3", "numeric_hash", "cityhash64", "pg_hash"):
+            with self.subTest(function=function):
+                self.setUp()
+                with_columns = self.file(
+                    self.config(self.postgres.port, hash_function=function), "with.yaml")
+                with self.postgres.admin("app") as admin:
+                    admin.rows(self.run_command("ddl", "--postgres", with_columns).stdout)
+                table = harness.Table("events", EVENTS.columns, EVENTS.key,
+                                      hash_column="userhash", hash_function=function)
+                keyspread = harness.Keyspread(harness.backend_config(self.postgres, (table,)))
+                try:
+                    session = harness.wire.Wire(keyspread.address())
+                    session.login(harness.USER, "app")
+                    for userid in range(-20, 20):
+                        session.rows(f"insert into events values ({userid}, '{TS}', 'x')")
+                    session.close()
+                finally:
+                    keyspread.stop()
+                out = self.run_command("verify", self.asks(hash_function=function),
+                                       "events").stdout
+                self.assertEqual(self.blocks(out)[0]["rows"], "40")
+                with self.postgres.admin("app") as admin:
+                    for userid, stored in admin.rows(
+                            "select userid, userhash from events where userid in (-20, 0, 7)"):
+                        out = self.run_command("hash", with_columns, "events",
+                                               f"userid={userid}").stdout
+                        self.assertEqual(self.blocks(out)[0]["userhash"], stored)
+
+
+if __name__ == "__main__":
+    unittest.main()
