@@ -331,8 +331,8 @@ static pgw_verdict recv_finite(pgw_slice bytes, int count, pgw_arena *arena, pgw
 
 pgw_verdict pgw_numeric_recv(pgw_slice bytes, pgw_arena *arena, pgw_value *out, pgw_error *error)
 {
-    if (bytes.len < 8)
-        return PGW_REFUSE(error, "08P01", "insufficient data left in message");
+    if (bytes.len < 8) /* which part is missing decides which error: not worth repeating */
+        return PGW_UNKNOWABLE;
     int count = read_16(bytes, 0), sign = read_16(bytes, 4), scale = read_16(bytes, 6);
     if (sign != 0 && sign != 0x4000 && sign != 0xc000 && sign != 0xd000 && sign != 0xf000)
         return PGW_REFUSE(error, "22P03", "invalid sign in external \"numeric\" value");
