@@ -55,17 +55,17 @@ static bool same_address(const cfg_listen *a, const cfg_listen *b)
 }
 
 /* Only called when every address was understood, so that indexes are those of the file. */
-static void check_listen(cfg_document *document, const cfg_config *config)
+static void check_listen(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
 {
     for (size_t i = 0; i < config->listen_count; i++) {
         const cfg_listen *listen = &config->listen[i];
         char *where = cfg_printf("listen[%zu]", i);
         if (!cfg_is_local(listen) && !config->allow_remote_trust)
             cfg_mistake(document, where,
-                        "%s is %s:%u, which other machines reach, and auth.mode trust asks nobody "
+                        "%s is \"%s\", which other machines reach, and auth.mode trust asks nobody "
                         "for a password: listen on 127.0.0.1, [::1] or a Unix socket, or set "
                         "auth.allow_remote_trust: true",
-                        where, listen->host, listen->port);
+                        where, raw->listen[i]);
         for (size_t j = 0; j < i; j++)
             if (same_address(listen, &config->listen[j]))
                 cfg_mistake(document, where, "%s is the same address as listen[%zu]: keep one",
@@ -290,7 +290,7 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
 void cfg_check(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
 {
     if (raw->listen_count == config->listen_count || raw->listen == NULL)
-        check_listen(document, config);
+        check_listen(document, raw, config);
     check_numbers(document, raw, config);
     for (size_t i = 0; i < config->table_count; i++)
         check_table(document, raw, config, i);

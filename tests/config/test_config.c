@@ -1,0 +1,278 @@
+/* The files of vectors/config: each says in `# expect: LINE: TEXT` comments what is wrong with it
+ * (or warned of), LINE 0 for the file as a whole; and what the right ones hold. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+
+#define FILES VECTORS "/config/"
+#define SAMPLE VECTORS "/../../config/keyspread.yaml"
+
+/* Loads the file and returns what was printed, to be freed. */
+static char *load(const char *path, cfg_config **config)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *errors = open_memstream(&text, &size);
+    *config = cfg_load(path, errors);
+    fclose(errors);
+    return text;
+}
+
+static cfg_config *load_good(const char *path)
+{
+    cfg_config *config;
+    char *text = load(path, &config);
+    if (config == NULL)
+        fail_msg("%s", text);
+    free(text);
+    return config;
+}
+
+/* Takes the first printed line that begins with `expected` out of `printed`. */
+static bool strike(char *printed, const char *path, const char *expected)
+{
+    char start[1024];
+    if (strncmp(expected, "0: ", 3) == 0)
+        snprintf(start, sizeof start, "%s: %s", path, expected + 3);
+    else
+        snprintf(start, sizeof start, "%s:%s", path, expected);
+    for (char *line = printed; *line != '\0';) {
+        char *next = line + strcspn(line, "\n") + 1;
+        if (strncmp(line, start, strlen(start)) == 0) {
+            memmove(line, next, strlen(next) + 1);
+            return true;
+        }
+        line = next;
+    }
+    return false;
+}
+
+static void check_file(const char *name)
+{
+    char path[512], line[1024];
+    snprintf(path, sizeof path, FILES "%s", name);
+    cfg_config *config;
+    char *printed = load(path, &config);
+    if ((config != NULL) != (strncmp(name, "good", 4) == 0))
+        fail_msg("%s: should%s load, but: %s", name, config ? " not" : "", printed);
+    cfg_free(config);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *mark = "# expect: ";
+        if (strncmp(line, mark, strlen(mark)) == 0 && !strike(printed, path, line + strlen(mark)))
+            fail_msg("%s: not said: %s; left: %s", name, line + strlen(mark), printed);
+    }
+    fclose(file);
+    if (*printed != '\0')
+        fail_msg("%s: not expected: %s", name, printed);
+    free(printed);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    DIR *folder = opendir(FILES);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        const char *end = strrchr(entry->d_name, '.');
+        if (end == NULL || strcmp(end, ".yaml") != 0)
+            continue;
+        check_file(entry->d_name);
+        count++;
+    }
+    closedir(folder);
+    assert_true(count > 20);
+}
+
+static void test_unreadable(void **state)
+{
+    (void)state;
+    cfg_config *config;
+    char *text = load(FILES "no such file", &config);
+    assert_null(config);
+    assert_string_equal(text, FILES "no such file: cannot be read: No such file or directory\n");
+    free(text);
+    text = load(FILES, &config);
+    assert_null(config);
+    assert_non_null(strstr(text, "cannot be read: Is a directory"));
+    free(text);
+}
+
+/* Messages stand in the order of the file, whatever found them. */
+static void test_order(void **state)
+{
+    (void)state;
+    cfg_config *config;
+    char *text = load(FILES "wrong_not_available.yaml", &config);
+    unsigned long last = 0;
+    for (char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        unsigned long at = strtoul(line + strlen(FILES "wrong_not_available.yaml:"), NULL, 10);
+        assert_true(at >= last);
+        last = at;
+    }
+    assert_int_equal(last, 18);
+    free(text);
+}
+
+/* The annotated sample says that it shows the defaults: a file without them must be the same. */
+static void test_sample_is_defaults(void **state)
+{
+    (void)state;
+    cfg_config *sample = load_good(SAMPLE), *bare = load_good(FILES "good_minimal.yaml");
+    assert_int_equal(sample->listen_count, 1);
+    assert_int_equal(bare->listen_count, 1);
+    assert_string_equal(sample->listen[0].host, bare->listen[0].host);
+    assert_int_equal(sample->listen[0].port, bare->listen[0].port);
+    assert_int_equal(sample->workers, bare->workers);
+    assert_int_equal(sample->allow_remote_trust, bare->allow_remote_trust);
+    assert_string_equal(sample->backend.dsn, bare->backend.dsn);
+    assert_int_equal(sample->backend.max_links, bare->backend.max_links);
+    assert_int_equal(sample->backend.batch_links, bare->backend.batch_links);
+    assert_int_equal(sample->backend.link_wait_ms, bare->backend.link_wait_ms);
+    assert_int_equal(sample->backend.connect_ms, bare->backend.connect_ms);
+    assert_int_equal(sample->log_level, bare->log_level);
+    assert_memory_equal(&sample->limits, &bare->limits, sizeof bare->limits);
+    const cfg_table *a = &sample->tables[0], *b = &bare->tables[0];
+    assert_string_equal(a->hash_key[0], b->hash_key[0]);
+    assert_int_equal(a->hash_key_count, b->hash_key_count);
+    assert_string_equal(a->hash_column, b->hash_column);
+    assert_int_equal(a->hash_type, b->hash_type);
+    assert_int_equal(a->uncomputable, b->uncomputable);
+    assert_int_equal(a->null_key, b->null_key);
+    assert_int_equal(a->atomicity, b->atomicity);
+    assert_int_equal(a->sequences, b->sequences);
+    assert_memory_equal(&a->batch, &b->batch, sizeof a->batch);
+    cfg_free(sample);
+    cfg_free(bare);
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    cfg_config *config = load_good(FILES "good_minimal.yaml");
+    assert_string_equal(config->listen[0].host, "127.0.0.1");
+    assert_int_equal(config->listen[0].port, 6432);
+    assert_int_equal(config->backend.max_links, 90);
+    assert_int_equal(config->backend.batch_links, 16);
+    assert_int_equal(config->backend.link_wait_ms, 10000);
+    assert_int_equal(config->backend.connect_ms, 10000);
+    assert_int_equal(config->backend.dsn_line, 1);
+    assert_int_equal(config->log_level, CFG_LOG_INFO);
+    assert_int_equal(config->limits.row_bytes, 8 << 20);
+    assert_int_equal(config->limits.key_bytes, 2 << 10);
+    assert_int_equal(config->limits.queue_bytes, 256 << 20);
+    assert_false(config->limits.enforce);
+    assert_int_equal(config->limits.clients, 10000);
+    assert_int_equal(config->limits.unauthenticated, 100);
+    assert_int_equal(config->limits.startup_ms, 10000);
+    const cfg_table *table = &config->tables[0];
+    assert_null(table->schema);
+    assert_string_equal(table->hash_column, "userid_hash");
+    assert_int_equal(table->hash_function, CFG_XXH3);
+    assert_int_equal(table->hash_type, CFG_HASH_INT8);
+    assert_int_equal(table->column_count, 0);
+    assert_int_equal(table->partitions.uniform, 1);
+    assert_int_equal(table->batch.rows, 500);
+    assert_int_equal(table->batch.bytes, 1 << 20);
+    assert_int_equal(table->batch.wait_ms, 0);
+    assert_int_equal(table->batch.target_ms, 50);
+    assert_int_equal(table->batch.lock_wait_ms, 200);
+    assert_int_equal(table->batch.max_wait_ms, 30000);
+    assert_int_equal(table->line, 3);
+    cfg_free(config);
+}
+
+static void check_full_table(const cfg_table *table)
+{
+    assert_string_equal(table->schema, "app");
+    assert_string_equal(table->name, "events");
+    assert_int_equal(table->primary_key_count, 3);
+    assert_string_equal(table->primary_key[2], "k");
+    assert_int_equal(table->hash_key_count, 2);
+    assert_string_equal(table->hash_key[0], "day");
+    assert_string_equal(table->hash_key[1], "id");
+    assert_string_equal(table->hash_column, "h");
+    assert_int_equal(table->hash_function, CFG_CITYHASH64);
+    assert_int_equal(table->hash_type, CFG_HASH_UINT64);
+    assert_int_equal(table->column_count, 3);
+    assert_string_equal(table->columns[2].name, "k");
+    assert_string_equal(table->columns[2].type, "numeric(6,2)");
+    assert_true(table->columns[0].not_null);
+    assert_false(table->columns[1].not_null);
+    assert_int_equal(table->partitions.uniform, 0);
+    assert_int_equal(table->partitions.at_count, 3);
+    assert_true(table->partitions.at[1] == UINT64_C(1) << 63);
+    assert_true(table->partitions.at[2] == UINT64_MAX);
+    assert_int_equal(table->uncomputable, CFG_UNCOMPUTABLE_FORWARD);
+    assert_int_equal(table->null_key, CFG_NULL_KEY_ALLOW);
+    assert_int_equal(table->atomicity, CFG_ATOMICITY_PARTITION);
+    assert_int_equal(table->sequences, CFG_SEQUENCES_IGNORE);
+    assert_int_equal(table->batch.rows, 100000);
+    assert_int_equal(table->batch.bytes, 2 << 20);
+    assert_int_equal(table->batch.max_wait_ms, 4);
+}
+
+static void test_full(void **state)
+{
+    (void)state;
+    cfg_config *config = load_good(FILES "good_full.yaml");
+    assert_int_equal(config->listen_count, 4);
+    assert_int_equal(config->listen[0].port, 1);
+    assert_string_equal(config->listen[1].host, "::1");
+    assert_int_equal(config->listen[1].port, 65535);
+    assert_null(config->listen[2].host);
+    assert_string_equal(config->listen[2].path, "/tmp/.s.PGSQL.6432");
+    assert_int_equal(config->workers, 256);
+    assert_true(config->allow_remote_trust);
+    assert_int_equal(config->log_level, CFG_LOG_DEBUG);
+    check_full_table(&config->tables[0]);
+    assert_true(config->tables[1].partitions.at[0] == UINT64_C(1) << 63);
+    assert_true(config->tables[1].partitions.at[1] == UINT64_MAX);
+    assert_int_equal(config->tables[2].partitions.buckets, 64);
+    assert_int_equal(config->tables[2].partitions.uniform, 0);
+    assert_string_equal(config->tables[3].schema, "odd \".name");
+    assert_string_equal(config->tables[3].name, "t");
+    assert_int_equal(config->limits.row_bytes, 1023 << 10);
+    assert_int_equal(config->limits.key_bytes, 16);
+    assert_true(config->limits.enforce);
+    assert_true(config->limits.queue_bytes == UINT64_C(1) << 40);
+    cfg_free(config);
+}
+
+static void test_find_table(void **state)
+{
+    (void)state;
+    cfg_config *config = load_good(FILES "good_full.yaml");
+    assert_ptr_equal(cfg_find_table(config, "app.events"), &config->tables[0]);
+    assert_ptr_equal(cfg_find_table(config, "events"), &config->tables[0]);
+    assert_ptr_equal(cfg_find_table(config, "public.signed"), &config->tables[1]);
+    assert_ptr_equal(cfg_find_table(config, "virtual"), &config->tables[2]);
+    assert_ptr_equal(cfg_find_table(config, "other.virtual"), &config->tables[4]);
+    assert_ptr_equal(cfg_find_table(config, "plain"), &config->tables[5]);
+    assert_string_equal(cfg_table_label(&config->tables[5]), "public.plain");
+    assert_null(cfg_find_table(config, "public.events"));
+    assert_null(cfg_find_table(config, "nobody"));
+    assert_null(cfg_find_table(config, ""));
+    cfg_free(config);
+    cfg_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_order),      cmocka_unit_test(test_sample_is_defaults),
+        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_full),
+        cmocka_unit_test(test_find_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
