@@ -9,6 +9,7 @@
 #include "proxy/worker.h"
 
 #include "config/config.h"
+#include "protocol/error.h"
 
 /* How the rows of a unit came, and so how they travel (rules: "How rows travel to PostgreSQL"). */
 typedef enum px_unit_kind {
@@ -85,15 +86,25 @@ typedef struct px_unit {
     /* The batcher's own. */
     struct px_unit *next, *previous;
     struct px_queue *queue;
+    struct px_key_table *key_table; /* where its claims stand */
     struct px_key_claim *claims;
-    size_t claims_missing;
+    size_t claim_count, claims_missing; /* the latter under the key table's lock */
+    px_unit_key least;              /* by (hash, fingerprint): its place in a batch */
     uint64_t arrived;
-    unsigned attempts;
-    int state;
+    unsigned attempts;              /* alone, after a serialization failure */
+    bool renewed;                   /* its prepared statement was made anew once */
+    bool withdrawn;                 /* asked for while it could not be taken out */
+    int state;                      /* px_unit_state of queue.h; the owner's */
+    px_worker *owner;               /* of its queue */
+    struct px_unit *registered;     /* home's: the next under way in one slot */
+    unsigned pins;                  /* home's: withdrawals on their way, which still look at the unit */
+    bool came_back;                 /* home's: … and for which it waits */
 } px_unit;
 
 px_unit *px_unit_new(px_worker *home); /* all zero but home; with a deadline far away */
 void px_unit_free(px_unit *unit);
+/* Makes the unit FAILED with an error of our own. */
+void px_unit_fail(px_unit *unit, const pgw_error *error);
 
 /* Takes the unit. May call nothing before it returns: the outcome comes on a later turn. */
 void px_batcher_submit(px_unit *unit);
@@ -107,6 +118,24 @@ void px_batcher_free(struct px_batcher *batcher);
 void px_batcher_tick(struct px_batcher *batcher); /* deadlines, idle links; every 100 ms */
 bool px_batcher_idle(const struct px_batcher *batcher); /* nothing queued or in flight */
 
+/* Whether limits.queue_bytes lets one more unit in. A session asks before it reads on. Any thread. */
+bool px_batcher_has_room(const px_worker *worker);
+/* No unit of any worker is under way: only then may the first batcher be freed. Any thread. */
+bool px_batcher_all_idle(void);
 
+/* What all batchers of the process did; each is only ever added to. */
+typedef struct px_batch_counters {
+    _Atomic uint64_t units, batches, rows;  /* units taken; batches written (first attempts), rows in them */
+    _Atomic uint64_t committed, failed, rerouted; /* units, by outcome; failed counts the next three too */
+    _Atomic uint64_t unknown;   /* 08007 */
+    _Atomic uint64_t expired;   /* deadline while queued */
+    _Atomic uint64_t withdrawn; /* cancelled or left while queued */
+    _Atomic uint64_t repeated;  /* units sent again after a failed attempt */
+    _Atomic uint64_t notices;   /* of merged statements, told to nobody */
+} px_batch_counters;
+
+extern px_batch_counters px_batch_totals;
+/* One line: `event=batches batches=… rows=… units=… rows_per_batch=… failed=…` */
+void px_batcher_log_totals(void);
 
 #endif

@@ -1,0 +1,203 @@
+/*
+ * flight: a batch from its link to its units' outcomes.
+ */
+#include "proxy/batcher_parts.h"
+
+#include "proxy/log.h"
+
+#include <stddef.h>
+
+enum { MAX_SCRATCH = 4 * 1024 * 1024 }; /* kept for the next batch */
+
+static px_batcher *batcher_of(const px_pool *pool)
+{
+    return pool->owner;
+}
+
+/* ---- out ---- */
+
+static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
+{
+    px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
+    if (verdict == PX_VERDICT_REPEAT) {
+        px_batch_add_again(batch, unit);
+        px_count(&px_batch_totals.repeated, 1);
+        return;
+    }
+    unit->outcome = verdict == PX_VERDICT_COMMITTED ? PX_UNIT_COMMITTED
+                    : verdict == PX_VERDICT_REROUTE ? PX_UNIT_REROUTED
+                                                    : PX_UNIT_FAILED;
+    if (verdict == PX_VERDICT_REROUTE)
+        pgw_buf_clear(&unit->notices); /* they come again */
+    px_batcher_finish(batcher_of(batch->link->pool), unit);
+}
+
+static void begin_attempt(px_batch *batch)
+{
+    px_attempt *attempt = &batch->attempt;
+    attempt->shared = batch->first && attempt->count > 1;
+    attempt->prepared = &batch->link->prepared;
+    attempt->answered = on_answered;
+    attempt->at = 0;
+    attempt->preparing = attempt->parsing = attempt->refused_size = false;
+    attempt->rows = attempt->notices = 0;
+    attempt->fatal[0] = '\0';
+    pgw_buf_clear(&attempt->error);
+    pgw_buf_clear(&attempt->prepare_error);
+}
+
+static void write_attempt(px_batcher *batcher, px_batch *batch)
+{
+    begin_attempt(batch);
+    px_dialect_postgres.write(&batch->attempt, &batcher->scratch);
+    px_stream_put_buf(px_link_stream(batch->link->link), &batcher->scratch);
+    if (batcher->scratch.cap > MAX_SCRATCH)
+        pgw_buf_free(&batcher->scratch);
+    else
+        pgw_buf_clear(&batcher->scratch);
+}
+
+static void start(px_batcher *batcher, px_queue *queue, px_pool_link *link)
+{
+    px_batch *batch = &queue->batch;
+    px_queue_form(queue);
+    queue->state = PX_QUEUE_FLYING;
+    batch->link = link;
+    batch->started = px_worker_now(batcher->worker);
+    link->batch = batch;
+    px_count(&px_batch_totals.batches, 1);
+    px_count(&px_batch_totals.rows, batch->rows);
+    write_attempt(batcher, batch);
+}
+
+void px_flight_dispatch(px_pool *pool)
+{
+    px_queue *queue;
+    while ((queue = px_ready_first(&pool->ready)) != NULL) {
+        px_pool_link *link = px_pool_take(pool, queue->table->batch.lock_wait_ms);
+        if (link == NULL)
+            return;
+        px_ready_remove(&pool->ready, queue);
+        start(batcher_of(pool), queue, link);
+    }
+}
+
+/* ---- back ---- */
+
+static px_progress on_reply(px_pool_link *link, char type, pgw_slice message)
+{
+    return px_dialect_postgres.reply(&link->batch->attempt, type, message);
+}
+
+/* Units that are to be sent again, but not on this link. They keep their keys and their place. */
+static void requeue(px_batcher *batcher, px_batch *batch)
+{
+    while (batch->again_count > 0) {
+        px_unit *unit = batch->again[--batch->again_count];
+        px_batcher_note_deadline(batcher, unit);
+        px_queue_push_front(batch->queue, unit);
+    }
+}
+
+static void land(px_batcher *batcher, px_batch *batch)
+{
+    batch->queue->state = PX_QUEUE_EMPTY;
+    batch->queue->idle_since = px_worker_now(batcher->worker);
+    batch->link = NULL;
+    px_batcher_place(batcher, batch->queue);
+}
+
+static void learn(px_batcher *batcher, px_batch *batch)
+{
+    px_count(&px_batch_totals.notices, batch->attempt.notices);
+    if (batch->attempt.refused_size)
+        px_queue_refused(batch->queue);
+    else if (batch->first && batch->again_count == 0 && batch->attempt.error.len == 0)
+        px_queue_learn(batch->queue, px_worker_now(batcher->worker) - batch->started);
+}
+
+static void drop_unwanted(px_batcher *batcher, px_batch *batch)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < batch->again_count; i++)
+        if (!px_batcher_give_up(batcher, batch->again[i]))
+            batch->again[kept++] = batch->again[i];
+    batch->again_count = kept;
+}
+
+static void on_done(px_pool_link *link)
+{
+    px_batch *batch = link->batch;
+    px_batcher *batcher = batcher_of(link->pool);
+    learn(batcher, batch);
+    drop_unwanted(batcher, batch);
+    if (batch->again_count > 0 && !link->lost) {
+        px_batch_next_attempt(batch);
+        write_attempt(batcher, batch);
+        return;
+    }
+    requeue(batcher, batch);
+    px_pool_put(link);
+    land(batcher, batch);
+    px_flight_dispatch(link->pool);
+}
+
+static void fail_unknown(px_batcher *batcher, px_unit *unit, const char *fatal)
+{
+    pgw_error error;
+    pgw_fail(&error, "08007",
+             "the connection to the server was lost after the statement was sent; it is unknown "
+             "whether it was committed");
+    if (fatal[0] != '\0')
+        pgw_error_detail(&error, "The server ended the connection with SQLSTATE %s.", fatal);
+    pgw_error_hint(&error, "Look whether the rows are there before you send them again.");
+    px_unit_fail(unit, &error);
+    pgw_buf_clear(&unit->notices);
+    px_count(&px_batch_totals.unknown, 1);
+    px_batcher_finish(batcher, unit);
+}
+
+static void on_lost(px_pool_link *link, const char *reason)
+{
+    px_batch *batch = link->batch;
+    px_batcher *batcher = batcher_of(link->pool);
+    px_attempt *attempt = &batch->attempt;
+    size_t answered = px_attempt_answered(attempt);
+    px_log(CFG_LOG_ERROR, "batch_link_lost", "table=%s units=%zu sqlstate=%s reason=\"%s\"",
+           batch->queue->key.table_name, attempt->count - answered, attempt->fatal, reason);
+    for (size_t i = answered; i < attempt->count; i++)
+        fail_unknown(batcher, attempt->units[i], attempt->fatal);
+    link->batch = NULL;
+    requeue(batcher, batch);
+    land(batcher, batch);
+}
+
+/* Nobody can serve the queues that wait: their units are told why. */
+static void on_unreachable(px_pool *pool, const pgw_error *error)
+{
+    px_batcher *batcher = batcher_of(pool);
+    px_queue *queue;
+    while ((queue = px_ready_first(&pool->ready)) != NULL) {
+        while (queue->first != NULL) {
+            px_unit *unit = queue->first;
+            px_queue_remove(queue, unit);
+            px_unit_fail(unit, error);
+            px_batcher_finish(batcher, unit);
+        }
+        px_batcher_place(batcher, queue);
+    }
+}
+
+static void on_turn(px_pool *pool)
+{
+    px_batcher_wind_up(batcher_of(pool));
+}
+
+const px_pool_ops px_flight_ops = {
+    .on_free = px_flight_dispatch,
+    .on_unreachable = on_unreachable,
+    .on_reply = on_reply,
+    .on_done = on_done,
+    .on_lost = on_lost,
+    .on_turn = on_turn,
+};

@@ -1,0 +1,65 @@
+/*
+ * pool: a worker's links for batches of one identity. Links are opened when a queue waits for one,
+ * used the latest first, and closed when they were idle for a minute.
+ */
+#ifndef PX_POOL_H
+#define PX_POOL_H
+
+#include "proxy/link.h"
+#include "proxy/queue.h"
+
+typedef struct px_pool px_pool;
+typedef struct px_pool_link px_pool_link;
+
+/* How the batcher hears of links. Each but on_turn may use and drop links of the pool. */
+typedef struct px_pool_ops {
+    void (*on_free)(px_pool *pool); /* a link is there for the next queue */
+    /* No link is open and none could be opened. */
+    void (*on_unreachable)(px_pool *pool, const pgw_error *error);
+    px_progress (*on_reply)(px_pool_link *link, char type, pgw_slice message);
+    void (*on_done)(
+        px_pool_link *link); /* on_reply said so; gives the link back or uses it again */
+    void (*on_lost)(px_pool_link *link,
+                    const char *reason); /* with a batch on it; dropped after it */
+    void (*on_turn)(px_pool *pool);      /* all that was to be told was told */
+} px_pool_ops;
+
+typedef enum px_pool_link_state { PX_POOL_OPENING, PX_POOL_IDLE, PX_POOL_BUSY } px_pool_link_state;
+
+struct px_pool_link {
+    px_pool *pool;
+    px_link *link;
+    px_pool_link_state state;
+    bool lost;    /* its last input is being read: it is not used again */
+    bool reading; /* its input is being read: it is not closed to make room */
+    uint32_t lock_wait_ms;
+    px_batch *batch; /* BUSY */
+    px_prepared prepared;
+    uint64_t idle_since;
+    px_pool_link *next, *previous;
+};
+
+struct px_pool {
+    px_pool *next; /* of the worker */
+    px_worker *worker;
+    void *owner;
+    px_identity *identity;
+    const px_pool_ops *ops;
+    px_pool_link *links; /* the one used last is the first */
+    size_t link_count, opening;
+    uint64_t no_opening_until;
+    px_ready ready;    /* queues that wait for a link */
+    size_t references; /* queues */
+};
+
+px_pool *px_pool_new(px_worker *worker, px_identity *identity, const px_pool_ops *ops, void *owner);
+/* Closes its links: no batch is on any. */
+void px_pool_free(px_pool *pool);
+
+/* An idle link, now busy; or NULL, and then another one is opened if the pool may have it. */
+px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms);
+void px_pool_put(px_pool_link *link); /* idle again */
+/* Closes links that were idle for a minute. */
+void px_pool_tick(px_pool *pool);
+
+#endif
