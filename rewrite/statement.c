@@ -101,36 +101,44 @@ static void check_words(const candidate *it)
     refuse(it, error);
 }
 
-static void check_tree(const candidate *it)
+/* True if the statement itself is an INSERT into a configured table, and nothing else is wrong. */
+static bool check_tree(const candidate *it)
 {
-    if (!rw_tree_can_read(it->text, it->piece, it->env)) {
-        check_words(it);
-        return;
-    }
+    bool inserts = false;
     pgw_error *error = new_error(it);
-    rw_tree_answer answer = rw_tree_check(it->text, it->catalog, it->env, it->arena, error);
+    rw_tree_answer answer =
+        rw_tree_check(it->text, it->catalog, it->env, it->arena, &inserts, error);
     if (answer == RW_TREE_REFUSED ||
         (answer == RW_TREE_UNPARSED && (!passes_unread(it) || it->piece->marks & RW_MARK_ATOMIC)))
         refuse(it, error);
+    return inserts && answer == RW_TREE_HARMLESS;
+}
+
+static void parse_insert(const candidate *it)
+{
+    pgw_error *error = new_error(it);
+    if (!rw_insert_parse(it->text, it->catalog, it->env, it->arena, &it->out->insert, error))
+        refuse(it, error);
+    else if (it->out->insert != NULL)
+        it->out->kind = RW_STATEMENT_INSERT;
 }
 
 /* Statements that name a configured table. */
 static void judge(const candidate *it)
 {
     bool with = rw_token_is(it->text, it->first, "with");
-    bool insert = is_insert(it);
-    if (insert || with) {
-        pgw_error *error = new_error(it);
-        if (!rw_insert_parse(it->text, it->catalog, it->env, it->arena, &it->out->insert, error)) {
-            refuse(it, error);
-            return;
-        }
-        if (it->out->insert != NULL)
-            it->out->kind = RW_STATEMENT_INSERT;
+    bool reads = needs_reading(it) && rw_tree_can_read(it->text, it->piece, it->env);
+    if (is_insert(it) || (with && !reads)) {
+        parse_insert(it);
+        if (it->out->kind != RW_STATEMENT_FORWARD)
+            return; /* an INSERT … VALUES of ours has no room for another write behind it */
     }
-    /* An INSERT VALUES of ours holds no other write, unless in a WITH before it. */
-    if (needs_reading(it) && !(insert && it->out->insert != NULL))
-        check_tree(it);
+    if (reads) {
+        if (check_tree(it) && with)
+            parse_insert(it);
+    } else if (needs_reading(it)) {
+        check_words(it);
+    }
 }
 
 static void read_statement(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,

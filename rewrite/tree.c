@@ -290,19 +290,22 @@ static rw_tree_answer unparsed(const char *message, int position, pgw_error *err
     return RW_TREE_UNPARSED;
 }
 
-static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result)
+static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, bool *inserts)
 {
     if (result == NULL || result->n_stmts != 1 || result->stmts[0]->stmt == NULL)
         return unparsed("cannot tell where the statement ends", 0, walk->error);
     const PgQuery__Node *top = result->stmts[0]->stmt;
-    if (top->node_case == PG_QUERY__NODE__NODE_INSERT_STMT)
+    if (top->node_case == PG_QUERY__NODE__NODE_INSERT_STMT) {
         walk->spared = top->insert_stmt;
+        *inserts = find(walk, top->insert_stmt->relation) != NULL;
+    }
     return visit(walk, (const ProtobufCMessage *)top) ? RW_TREE_HARMLESS : RW_TREE_REFUSED;
 }
 
 rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
-                             pgw_arena *arena, pgw_error *error)
+                             pgw_arena *arena, bool *inserts, pgw_error *error)
 {
+    *inserts = false;
     PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(readable_copy(text, env, arena));
     rw_tree_answer answer;
     if (parsed.error != NULL) {
@@ -312,7 +315,7 @@ rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pg
             NULL, parsed.parse_tree.len, (const uint8_t *)parsed.parse_tree.data);
         walker walk = {
             .text = text, .catalog = catalog, .env = env, .error = error, .inside = "WITH"};
-        answer = check(&walk, result);
+        answer = check(&walk, result, inserts);
         if (result != NULL)
             pg_query__parse_result__free_unpacked(result, NULL);
     }

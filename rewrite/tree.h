@@ -22,10 +22,10 @@ typedef enum rw_tree_answer {
 bool rw_tree_can_read(pgw_slice text, const rw_piece *piece, const pgw_env *env);
 
 /* Looks at one statement, for which rw_tree_can_read() was true. An INSERT (UPSERT, REPLACE) that
- * is the statement itself counts as harmless: rewrite/insert.h decides about it. Needs up to 64 MiB
- * of stack. */
+ * is the statement itself counts as harmless: rewrite/insert.h decides about it, and `*inserts` says
+ * whether it is one into a configured table. Needs up to 64 MiB of stack. */
 rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
-                             pgw_arena *arena, pgw_error *error);
+                             pgw_arena *arena, bool *inserts, pgw_error *error);
 
 /* The same question answered by the lexer alone, for what libpg_query cannot be given: false if the
  * text certainly has no INSERT, MERGE, COPY … FROM into a configured table and no UPDATE of one

@@ -96,12 +96,18 @@ static bool sets_hash_input(reader *in, const rw_table *table)
     return false;
 }
 
-static bool copies_into(reader *in)
+/* The table behind COPY, which may have the name binary. */
+static bool copies_ours(reader *in)
 {
-    if (!at_word(in, "binary"))
-        return take_table(in) != NULL;
-    advance(in); /* COPY BINARY name, or a table of that name */
-    return at_char(in, '(') || at_word(in, "from") || take_table(in) != NULL;
+    if (at_word(in, "binary")) {
+        reader ahead = *in;
+        advance(&ahead);
+        if (ahead.token.kind == RW_TOKEN_QUOTED ||
+            (ahead.token.kind == RW_TOKEN_WORD && !at_word(&ahead, "from") &&
+             !at_word(&ahead, "to")))
+            advance(in);
+    }
+    return take_table(in) != NULL;
 }
 
 /* What the word just taken begins. */
@@ -126,7 +132,7 @@ static bool is_copy_from(reader *in)
     if (!at_word(in, "copy"))
         return false;
     advance(in);
-    if (at_char(in, '(') || !copies_into(in))
+    if (at_char(in, '(') || !copies_ours(in))
         return false;
     while (!at_end(in) && !(in->depth == 0 && (at_word(in, "from") || at_word(in, "to"))))
         advance(in);
