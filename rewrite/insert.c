@@ -560,6 +560,20 @@ static rw_outcome parse_cells(rw_parser *parser, rw_row *row, size_t *count)
     return rw_at(parser, ')') ? RW_PARSED : rw_syntax_error(parser);
 }
 
+static const char *why_uncomputable(const rw_cell *cell)
+{
+    switch (cell->kind) {
+    case RW_CELL_ABSENT:
+        return "is not listed";
+    case RW_CELL_DEFAULT:
+        return "is DEFAULT";
+    case RW_CELL_EXPRESSION:
+        return "is an expression";
+    default:
+        return "is drawn from its sequence (OVERRIDING USER VALUE)";
+    }
+}
+
 /* The hash_key columns of a row must be constants. */
 static rw_outcome check_key(rw_parser *parser, const rw_row *row)
 {
@@ -569,17 +583,13 @@ static rw_outcome check_key(rw_parser *parser, const rw_row *row)
             parser->insert->key_constant = false;
     for (size_t i = 0; i < table->hash_key_count; i++) {
         size_t column = table->hash_key[i];
-        int slot = slot_of(table, column);
-        const rw_cell *cell = &row->key[slot];
+        const rw_cell *cell = &row->key[slot_of(table, column)];
         if (cell->kind == RW_CELL_NULL && !table->allow_null_key && !parser->unknown_column)
             return null_key(parser, column);
-        if (is_constant(cell) && !(parser->overriding_user && table->columns[column].sequence))
-            continue;
-        return rw_uncomputable(parser, column,
-                               cell->kind == RW_CELL_ABSENT ? row->open : cell->position,
-                               cell->kind == RW_CELL_ABSENT    ? "is not listed"
-                               : cell->kind == RW_CELL_DEFAULT ? "is DEFAULT"
-                                                               : "is an expression");
+        if (!is_constant(cell) || (parser->overriding_user && table->columns[column].sequence))
+            return rw_uncomputable(parser, column,
+                                   cell->kind == RW_CELL_ABSENT ? row->open : cell->position,
+                                   why_uncomputable(cell));
     }
     return RW_PARSED;
 }

@@ -29,50 +29,58 @@ static bool is_key(const rw_table *table, size_t column)
 
 /* --- ON CONFLICT --- */
 
-/* The columns of a conflict target. `*count` is SIZE_MAX if it holds more than names. */
-static rw_outcome parse_target(rw_parser *parser, size_t *count, bool *all_keys)
+/* An element of a conflict target that is more than a name: up to its ',' or ')'. */
+static bool skip_element(rw_parser *parser)
+{
+    while (!rw_at(parser, ',') && !rw_at(parser, ')')) {
+        if (rw_at_end(parser) || parser->token.kind == RW_TOKEN_BAD)
+            return false;
+        if (!rw_at(parser, '('))
+            rw_skip_token(parser);
+        else if (!rw_skip_brackets(parser))
+            return false;
+    }
+    return true;
+}
+
+/* The columns of a conflict target up to its ')'. `*whole` says whether they are the columns of the
+ * key, each once. */
+static rw_outcome parse_target(rw_parser *parser, bool *whole)
 {
     const rw_table *table = parser->table;
-    *count = 0;
-    *all_keys = true;
-    size_t keys = 0;
-    while (!rw_at(parser, ')')) {
-        bool named = rw_at_name(parser);
-        size_t column = table->column_count;
+    bool *seen = pgw_arena_alloc(parser->arena, table->column_count * sizeof *seen);
+    size_t count = 0;
+    *whole = true;
+    do {
         rw_mark mark = rw_mark_here(parser);
-        if (named)
+        size_t column = table->column_count;
+        if (rw_at_name(parser))
             column = rw_table_column(table, rw_take_name(parser));
-        if (!named || !(rw_at(parser, ',') || rw_at(parser, ')'))) {
-            rw_go_back(parser, mark);
-            *all_keys = false;
-            while (!rw_at(parser, ',') && !rw_at(parser, ')')) {
-                if (rw_at_end(parser))
-                    return rw_syntax_error(parser);
-                if (!rw_at(parser, '('))
-                    rw_skip_token(parser);
-                else if (!rw_skip_brackets(parser))
-                    return rw_syntax_error(parser);
-                if (parser->token.kind == RW_TOKEN_BAD)
-                    return rw_syntax_error(parser);
-            }
+        if (rw_at(parser, ',') || rw_at(parser, ')')) {
+            *whole =
+                *whole && column < table->column_count && is_key(table, column) && !seen[column];
+            if (*whole)
+                seen[column] = true;
+            count++;
+            continue;
         }
-        *all_keys = *all_keys && is_key(table, column);
-        keys++;
-        rw_take(parser, ',');
-    }
-    *count = keys;
+        rw_go_back(parser, mark);
+        *whole = false;
+        if (!skip_element(parser))
+            return rw_syntax_error(parser);
+    } while (rw_take(parser, ','));
+    *whole = *whole && count == table->primary_key_count;
     return RW_PARSED;
 }
 
 /* Behind the '(' of a conflict target. */
 static rw_outcome parse_conflict_columns(rw_parser *parser)
 {
-    size_t count;
-    bool all_keys;
-    rw_outcome outcome = parse_target(parser, &count, &all_keys);
+    bool whole;
+    rw_outcome outcome = parse_target(parser, &whole);
     if (outcome != RW_PARSED)
         return outcome;
-    if (all_keys && count == parser->table->primary_key_count) {
+    if (whole) {
         pgw_buf text = {0};
         pgw_buf_add_str(&text, ", ");
         rw_add_identifier(&text, parser->table->columns[parser->table->hash_column].name);

@@ -65,8 +65,8 @@ static void put_spliced(writer *w, size_t from, size_t to, bool last)
         put_client(w, from, to);
 }
 
-/* A constant that PostgreSQL reads as int8. -9223372036854775808 has no such form without quotes:
- * the minus is applied to a number that is too large. */
+/* A constant of type int8. -9223372036854775808 is quoted: where the minus is an operator, it is
+ * applied to a number that is too large. */
 static void print_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
 {
     bool smallest = table->hash_type == RW_HASH_INT8 && hash == (uint64_t)INT64_MIN;

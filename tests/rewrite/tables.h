@@ -1,0 +1,72 @@
+/*
+ * tables: the configured tables that the tests of the rewriter, and the fuzz targets, speak of.
+ */
+#ifndef TEST_TABLES_H
+#define TEST_TABLES_H
+
+#include "rewrite/table.h"
+
+#define COLUMN(n, t, m, ...)                                                                       \
+    {                                                                                              \
+        .name = (n), .type = (t), .typmod = (m), .type_name = "", __VA_ARGS__                      \
+    }
+#define HASH(n) COLUMN(n, PGW_INT8, -1, .not_null = true)
+
+static rw_column test_event_columns[] = {
+    COLUMN("userid", PGW_INT8, -1, .not_null = true),
+    COLUMN("ts", PGW_TIMESTAMPTZ, -1, .not_null = true),
+    COLUMN("event", PGW_TEXT, -1, .not_null = false),
+    HASH("userhash"),
+};
+static rw_column test_serial_columns[] = {
+    HASH("userhash"),
+    COLUMN("userid", PGW_INT8, -1, .not_null = true),
+    COLUMN("event", PGW_VARCHAR, 14, .not_null = false),
+    COLUMN("pk", PGW_INT8, -1, .not_null = true, .has_default = true, .sequence = true),
+};
+static rw_column test_mixed_columns[] = {
+    COLUMN("Text \"Id\"", PGW_TEXT, -1, .not_null = true),
+    COLUMN("n", PGW_NUMERIC, -1, .not_null = true),
+    COLUMN("sum", PGW_NUMERIC, -1, .generated = true, .has_default = true),
+    HASH("H"),
+};
+static size_t test_first_two[] = {0, 1}, test_swapped[] = {1, 0}, test_with_serial[] = {1, 3};
+
+#define TEST_TABLE(s, n, c, hash, key, hashed, hashed_count, ...)                                  \
+    {                                                                                              \
+        .schema = (s), .name = (n), .columns = (c), .column_count = sizeof(c) / sizeof *(c),       \
+        .primary_key = (key), .primary_key_count = 2, .hash_key = (hashed),                        \
+        .hash_key_count = (hashed_count), .hash_column = (hash), .hash_function = RW_XXH3,         \
+        .partitions = {.kind = RW_PARTITION_UNIFORM, .count = 16}, __VA_ARGS__                     \
+    }
+#define EVENTS(n, ...)                                                                             \
+    TEST_TABLE("public", n, test_event_columns, 3, test_first_two, test_first_two, 1, __VA_ARGS__)
+#define SERIALS(n, hashed, ...)                                                                    \
+    TEST_TABLE("public", n, test_serial_columns, 0, test_with_serial, hashed, 1, __VA_ARGS__)
+
+static const rw_table test_tables[] = {
+    EVENTS("events", .mergeable = true),
+    SERIALS("serials", test_with_serial, .mergeable = true), /* the hash column first */
+    SERIALS("ignoring", test_with_serial, .mergeable = true, .ignore_sequences = true),
+    SERIALS("drawn", test_with_serial + 1, .mergeable = true), /* the serial itself is hashed */
+    /* names that need quotes, two hashed columns in the other order, a generated column */
+    TEST_TABLE("Odd", "Mixed \"Case\"", test_mixed_columns, 3, test_first_two, test_swapped, 2,
+               .mergeable = true, .schema_written = true),
+    EVENTS("forwards", .mergeable = true, .forward_uncomputable = true),
+    EVENTS("nullable", .mergeable = true, .allow_null_key = true),
+    EVENTS("triggered", .mergeable = false),
+    EVENTS("broken", .mergeable = true, .unusable = "its rows have other hashes"),
+};
+enum { TEST_TABLE_COUNT = sizeof test_tables / sizeof *test_tables };
+
+/* Fills `pointers`, which must have TEST_TABLE_COUNT entries and live as long as the catalog. */
+static inline rw_catalog test_catalog(const rw_table **pointers)
+{
+    for (size_t i = 0; i < TEST_TABLE_COUNT; i++)
+        pointers[i] = &test_tables[i];
+    return (rw_catalog){pointers, TEST_TABLE_COUNT, false};
+}
+
+static const pgw_env test_env = {.utf8 = true, .zone_known = true, .conforming = true};
+
+#endif
