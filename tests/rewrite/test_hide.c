@@ -1,0 +1,247 @@
+/* The backend's errors as the client is shown them. */
+#include "rewrite/hide.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rewrite/hash.h"
+#include "tables.h"
+#include "vectors.h"
+
+static rw_insert *parse(const char *text, pgw_arena *arena)
+{
+    const rw_table *pointers[TEST_TABLE_COUNT];
+    rw_catalog catalog = test_catalog(pointers);
+    rw_insert *insert = NULL;
+    pgw_error error = PGW_ERROR_NONE;
+    if (!rw_insert_parse(pgw_slice_str(text), &catalog, &test_env, arena, &insert, &error))
+        fail_msg("%s: %s", error.message, text);
+    assert_non_null(insert);
+    return insert;
+}
+
+/* An INSERT into the table of that name. */
+static const char *insert_into(const char *table)
+{
+    if (strcmp(table, "serials") == 0)
+        return "INSERT INTO serials (userid, event, pk) VALUES (1, 'x', 1)";
+    if (strcmp(table, "events") == 0)
+        return "INSERT INTO events (userid, ts) VALUES (1, '2026-01-01 00:00:00+00')";
+    return "INSERT INTO \"Odd\".\"Mixed \"\"Case\"\"\" (\"Text \"\"Id\"\"\", n) VALUES ('a', 1.5)";
+}
+
+static void add_field(pgw_buf *body, char code, const char *text)
+{
+    pgw_buf_add_byte(body, code);
+    pgw_buf_add(body, text, strlen(text) + 1);
+}
+
+static pgw_buf body_of(const char *sqlstate, const char *detail, const char *position)
+{
+    pgw_buf body = {0};
+    add_field(&body, 'S', "ERROR");
+    add_field(&body, 'C', sqlstate);
+    add_field(&body, 'M', "Key (userhash, userid)=(1, 2) stays here");
+    if (detail != NULL)
+        add_field(&body, 'D', detail);
+    if (position != NULL)
+        add_field(&body, 'P', position);
+    add_field(&body, 't', "events");
+    pgw_buf_add_byte(&body, '\0');
+    return body;
+}
+
+static void check_others(pgw_slice body, const char *sqlstate)
+{
+    assert_true(body.len > 0 && body.ptr[body.len - 1] == '\0');
+    assert_true(pgw_slice_eq_str(pgw_error_field(body, 'S'), "ERROR"));
+    assert_true(pgw_slice_eq_str(pgw_error_field(body, 'C'), sqlstate));
+    assert_true(
+        pgw_slice_eq_str(pgw_error_field(body, 'M'), "Key (userhash, userid)=(1, 2) stays here"));
+    assert_true(pgw_slice_eq_str(pgw_error_field(body, 't'), "events"));
+}
+
+static void details_lose_the_hash(void **state)
+{
+    (void)state;
+    vectors it = {.file = fopen(VECTORS "/hide.txt", "r")};
+    assert_non_null(it.file);
+    int cases = 0, wrong = 0;
+    for (; vectors_next(&it, 4); cases++) {
+        pgw_arena arena = {0};
+        pgw_buf out = {0};
+        rw_insert *insert = parse(insert_into(it.field[0]), &arena);
+        pgw_buf body = body_of(it.field[1], it.field[3], NULL);
+        rw_hide_error(pgw_slice_buf(&body), insert, RW_HASH_PARAMETER, NULL, 0, 0, &out);
+        check_others(pgw_slice_buf(&out), it.field[1]);
+        pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'D');
+        const char *expected = strcmp(it.field[2], "=") == 0 ? it.field[3] : it.field[2];
+        if (!pgw_slice_eq_str(shown, expected)) {
+            print_error("line %d: %.*s\n", it.line, (int)shown.len, shown.ptr);
+            wrong++;
+        }
+        pgw_buf_free(&body);
+        pgw_buf_free(&out);
+        pgw_arena_free(&arena);
+    }
+    fclose(it.file);
+    assert_int_equal(wrong, 0);
+    assert_true(cases >= 50);
+}
+
+/* Shows `detail` for the INSERT `text`, whose hashes are known. */
+static void check_detail(const char *text, const char *detail, const char *expected)
+{
+    pgw_arena arena = {0};
+    rw_insert *insert = parse(text, &arena);
+    uint64_t hashes[4];
+    for (size_t i = 0; i < insert->row_count; i++)
+        hashes[i] = 100 + i;
+    pgw_buf body = body_of("23505", detail, NULL), out = {0};
+    rw_hide_error(pgw_slice_buf(&body), insert, RW_HASH_CONSTANT, hashes, 0, 0, &out);
+    pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'D');
+    if (!pgw_slice_eq_str(shown, expected))
+        fail_msg("%.*s, not %s", (int)shown.len, shown.ptr, expected);
+    pgw_buf_free(&body);
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
+static void only_hashes_of_the_statement_are_taken_for_hashes(void **state)
+{
+    (void)state;
+    const char *text = "INSERT INTO events (userid, ts) VALUES (1, '2026-01-01 00:00:00+00'), "
+                       "(2, '2026-01-01 00:00:00+00')";
+    check_detail(text, "Key (userhash, userid)=(100, 1) already exists.",
+                 "Key (userid)=(1) already exists.");
+    check_detail(text, "Key (userhash, userid)=(101, 1) already exists.",
+                 "Key (userid)=(1) already exists.");
+    check_detail(text, "Key (userhash, userid)=(102, 1) already exists.",
+                 "Key (userhash, userid)=(102, 1) already exists.");
+}
+
+static void who_lists_the_hash_column_is_shown_it(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    rw_insert *insert =
+        parse("INSERT INTO events (userid, ts, userhash) VALUES ($1, $2, $3)", &arena);
+    const char *detail = "Key (userhash, userid, ts)=(1, 2, 3) already exists.";
+    pgw_buf body = body_of("23505", detail, NULL), out = {0};
+    rw_hide_error(pgw_slice_buf(&body), insert, RW_HASH_PARAMETER, NULL, 0, 0, &out);
+    assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'D'), detail));
+    pgw_buf_free(&body);
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
+/* The position of `word` in `text`, in characters from 1 (ASCII only). */
+static size_t position_of(pgw_slice text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (memcmp(text.ptr + i, word, len) == 0)
+            return i + 1;
+    fail_msg("no %s", word);
+    return 0;
+}
+
+static size_t shown_position(const rw_insert *insert, const uint64_t *hashes, size_t sent,
+                             size_t before, size_t rendered_before)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%zu", sent);
+    pgw_buf body = body_of("42703", NULL, digits), out = {0};
+    rw_hide_error(pgw_slice_buf(&body), insert, RW_HASH_CONSTANT, hashes, before, rendered_before,
+                  &out);
+    check_others(pgw_slice_buf(&out), "42703");
+    pgw_slice field = pgw_error_field(pgw_slice_buf(&out), 'P');
+    char shown[24];
+    snprintf(shown, sizeof shown, "%.*s", (int)field.len, field.ptr);
+    pgw_buf_free(&body);
+    pgw_buf_free(&out);
+    return strtoul(shown, NULL, 10);
+}
+
+static void positions_point_where_the_client_wrote(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"INSERT", "events", "userid", "ts",
+                                        "VALUES", "2026",   "AAA",    "BBB"};
+    const char *text = "INSERT INTO events (userid, ts, event) VALUES (1, '2026-01-01 00:00:00+00',"
+                       " 'AAA'), (2, '2026-01-01 00:00:00+00', 'BBB') ON CONFLICT DO NOTHING";
+    pgw_arena arena = {0};
+    rw_insert *insert = parse(text, &arena);
+    uint64_t hashes[2] = {1234567, 89};
+    pgw_buf sent = {0};
+    rw_render_statement(insert, RW_HASH_CONSTANT, hashes, &sent);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t there = position_of(pgw_slice_buf(&sent), words[i]);
+        size_t here = position_of(pgw_slice_str(text), words[i]);
+        assert_int_equal(shown_position(insert, hashes, there, 0, 0), here);
+        assert_int_equal(shown_position(insert, hashes, 70 + there, 50, 70), 50 + here);
+    }
+    /* in front of this statement: not ours to move */
+    assert_int_equal(shown_position(insert, hashes, 7, 50, 70), 7);
+    pgw_buf_free(&sent);
+    pgw_arena_free(&arena);
+}
+
+static void without_an_insert_only_positions_move(void **state)
+{
+    (void)state;
+    const char *detail = "Key (userhash, userid, ts)=(1, 2, 3) already exists.";
+    pgw_buf body = body_of("23505", detail, "30"), out = {0};
+    rw_hide_error(pgw_slice_buf(&body), NULL, RW_HASH_CONSTANT, NULL, 5, 10, &out);
+    assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'D'), detail));
+    assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'P'), "25"));
+    pgw_buf_free(&body);
+    pgw_buf_free(&out);
+}
+
+/* Bodies cut at every byte, in memory of just that size, and positions that are none. */
+static void broken_bodies_are_harmless(void **state)
+{
+    (void)state;
+    static const char *const positions[] = {"", "-1", "x", "99999999999999999999999", "0"};
+    pgw_arena arena = {0};
+    rw_insert *insert = parse(insert_into("events"), &arena);
+    uint64_t hash = 123;
+    pgw_buf body = body_of("23505", "Key (userhash, userid, ts)=(123, 1, x) already exists.", "12");
+    for (size_t cut = 0; cut <= body.len; cut++) {
+        char *copy = pgw_alloc(cut);
+        memcpy(copy, body.ptr, cut);
+        pgw_buf out = {0};
+        rw_hide_error((pgw_slice){copy, cut}, insert, RW_HASH_CONSTANT, &hash, 0, 0, &out);
+        assert_true(out.len > 0 && out.ptr[out.len - 1] == '\0');
+        pgw_buf_free(&out);
+        free(copy);
+    }
+    pgw_buf_free(&body);
+    for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
+        pgw_buf odd = body_of("23505", NULL, positions[i]), out = {0};
+        rw_hide_error(pgw_slice_buf(&odd), insert, RW_HASH_CONSTANT, &hash, 0, 0, &out);
+        assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'P'), positions[i]));
+        pgw_buf_free(&odd);
+        pgw_buf_free(&out);
+    }
+    pgw_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(details_lose_the_hash),
+        cmocka_unit_test(only_hashes_of_the_statement_are_taken_for_hashes),
+        cmocka_unit_test(who_lists_the_hash_column_is_shown_it),
+        cmocka_unit_test(positions_point_where_the_client_wrote),
+        cmocka_unit_test(without_an_insert_only_positions_move),
+        cmocka_unit_test(broken_bodies_are_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
