@@ -1,0 +1,123 @@
+/* Which tables and columns a text means. */
+#include "rewrite/table.h"
+#include "tests/rewrite/tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const rw_table *pointers[TEST_TABLE_COUNT];
+
+static const char *found(const rw_catalog *catalog, const char *schema, const char *name)
+{
+    const rw_table *table = rw_catalog_find(catalog, pgw_slice_str(schema), pgw_slice_str(name));
+    return table != NULL ? table->name : "";
+}
+
+static void tables_match_by_name_and_schema(void **state)
+{
+    (void)state;
+    rw_catalog catalog = test_catalog(pointers);
+    assert_string_equal(found(&catalog, NULL, "events"), "events");
+    assert_string_equal(found(&catalog, "public", "events"), "events");
+    assert_string_equal(found(&catalog, "other", "events"), "");
+    assert_string_equal(found(&catalog, NULL, "Events"), "");
+    assert_string_equal(found(&catalog, NULL, "event"), "");
+    assert_string_equal(found(&catalog, NULL, ""), "");
+    assert_string_equal(found(&catalog, "Odd", "Mixed \"Case\""), "Mixed \"Case\"");
+    assert_string_equal(found(&catalog, "public", "Mixed \"Case\""), "");
+    assert_string_equal(found(&catalog, NULL, "Mixed \"Case\""), "");
+    catalog.qualified_only = true;
+    assert_string_equal(found(&catalog, NULL, "events"), "");
+    assert_string_equal(found(&catalog, "public", "events"), "events");
+}
+
+/* PostgreSQL cuts names to 63 bytes, and never in the middle of a character. */
+static void long_names_are_cut(void **state)
+{
+    (void)state;
+    char name[64], written[80], split[80];
+    memset(name, 'a', 63);
+    name[63] = '\0';
+    rw_table table = test_tables[0];
+    table.name = name;
+    const rw_table *one = &table;
+    rw_catalog catalog = {&one, 1, false};
+    snprintf(written, sizeof written, "%sbcd", name);
+    assert_string_equal(found(&catalog, NULL, written), name);
+    snprintf(split, sizeof split, "%.62s\xc3\xa9", name);
+    assert_string_equal(found(&catalog, NULL, split), "");
+    name[62] = '\0';
+    assert_string_equal(found(&catalog, NULL, split), name);
+}
+
+static void columns_are_found_as_stored(void **state)
+{
+    (void)state;
+    const rw_table *table = &test_tables[0];
+    assert_int_equal(rw_table_column(table, PGW_LITERAL("userid")), 0);
+    assert_int_equal(rw_table_column(table, PGW_LITERAL("userhash")), 3);
+    assert_int_equal(rw_table_column(table, PGW_LITERAL("UserId")), table->column_count);
+    assert_int_equal(rw_table_column(table, PGW_LITERAL("")), table->column_count);
+}
+
+static void mentions_are_never_missed(void **state)
+{
+    (void)state;
+    rw_catalog catalog = test_catalog(pointers);
+    static const char *const yes[] = {
+        "SELECT * FROM events",
+        "EVENTS",
+        "select \"Events\"",
+        "xxeventsxx",
+        "-- events",
+        "U&\"\\0065vents\"",
+        "u&\"x\"",
+        "SELECT 1 FROM \"Odd\".\"Mixed \"\"Case\"\"\"",
+        "eventevents",
+    };
+    static const char *const no[] = {"",      "e",       "SELECT 1", "event", "select U & \"x\"",
+                                     "vents", "ev ents", "a&\"b\"x", "&\""};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (!rw_catalog_mentioned(&catalog, pgw_slice_str(yes[i])))
+            fail_msg("missed in: %s", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        if (rw_catalog_mentioned(&catalog, pgw_slice_str(no[i])))
+            fail_msg("seen in: %s", no[i]);
+    rw_catalog empty = {NULL, 0, false};
+    assert_false(rw_catalog_mentioned(&empty, PGW_LITERAL("U&\"x\" events")));
+}
+
+static void a_table_is_freed_whole(void **state)
+{
+    (void)state;
+    rw_table *table = pgw_calloc(1, sizeof *table);
+    table->schema = pgw_strndup("public", 6);
+    table->name = pgw_strndup("t", 1);
+    table->columns = pgw_calloc(1, sizeof *table->columns);
+    table->column_count = 1;
+    table->columns[0].name = pgw_strndup("a", 1);
+    table->columns[0].type_name = pgw_strndup("bigint", 6);
+    table->primary_key = pgw_calloc(1, sizeof *table->primary_key);
+    table->hash_key = pgw_calloc(1, sizeof *table->hash_key);
+    table->partitions.at = pgw_calloc(1, sizeof *table->partitions.at);
+    table->unusable = pgw_strndup("why", 3);
+    rw_table_free(table);
+    rw_table_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_match_by_name_and_schema),
+        cmocka_unit_test(long_names_are_cut),
+        cmocka_unit_test(columns_are_found_as_stored),
+        cmocka_unit_test(mentions_are_never_missed),
+        cmocka_unit_test(a_table_is_freed_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
