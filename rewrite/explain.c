@@ -133,7 +133,7 @@ static void explain_insert(const rw_statement *statement, const pgw_env *env, pg
                            pgw_buf *out)
 {
     const rw_insert *insert = statement->insert;
-    row_keys keys = {0};
+    row_keys keys = {.unhashed = insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE};
     pgw_error error = PGW_ERROR_NONE;
     if (!read_rows(insert, env, arena, &keys, &error)) {
         add_error(out, &error);

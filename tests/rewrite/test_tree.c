@@ -1,0 +1,203 @@
+/* What PostgreSQL's grammar says of a statement, and that the lexer alone never says less. */
+#include "rewrite/tree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables.h"
+#include "vectors.h"
+
+static rw_piece first_piece(pgw_slice text)
+{
+    rw_lexer lexer;
+    rw_piece piece;
+    rw_lexer_init(&lexer, text, true);
+    assert_true(rw_cut_next(&lexer, &piece));
+    return piece;
+}
+
+static rw_catalog catalog_of_tests(void)
+{
+    static const rw_table *pointers[TEST_TABLE_COUNT];
+    return test_catalog(pointers);
+}
+
+static rw_tree_answer check(const char *text, bool *inserts, pgw_error *error)
+{
+    rw_catalog catalog = catalog_of_tests();
+    pgw_arena arena = {0};
+    *error = PGW_ERROR_NONE;
+    rw_tree_answer answer =
+        rw_tree_check(pgw_slice_str(text), &catalog, &test_env, &arena, inserts, error);
+    pgw_arena_free(&arena);
+    return answer;
+}
+
+static void answers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        rw_tree_answer answer;
+        bool inserts;
+    } cases[] = {
+        {"SELECT * FROM events", RW_TREE_HARMLESS, false},
+        {"INSERT INTO events VALUES (1)", RW_TREE_HARMLESS, true},
+        {"INSERT INTO events SELECT 1", RW_TREE_HARMLESS, true},
+        {"UPSERT INTO events VALUES (1)", RW_TREE_HARMLESS, true},
+        {"REPLACE INTO public.events VALUES (1)", RW_TREE_HARMLESS, true},
+        {"INSERT INTO other SELECT * FROM events", RW_TREE_HARMLESS, false},
+        {"WITH x AS (SELECT 1) REPLACE INTO events TABLE x", RW_TREE_HARMLESS, true},
+        {"WITH x AS (INSERT INTO events VALUES (1)) INSERT INTO events TABLE x", RW_TREE_REFUSED,
+         true},
+        {"WITH x AS (UPSERT INTO events VALUES (1)) SELECT 1", RW_TREE_REFUSED, false},
+        {"UPDATE events SET userid = 1", RW_TREE_REFUSED, false},
+        {"UPDATE triggered SET userid = 1", RW_TREE_REFUSED, false},
+        {"UPDATE nowhere SET userid = 1", RW_TREE_HARMLESS, false},
+        {"SELECT upsert, replace FROM events", RW_TREE_HARMLESS, false},
+        {"SELECT 'upsert into' FROM events", RW_TREE_HARMLESS, false},
+        {"CREATE RULE r AS ON UPDATE TO a DO INSERT INTO events VALUES (1)", RW_TREE_HARMLESS,
+         false},
+        {"CREATE FUNCTION f() RETURNS int BEGIN ATOMIC UPDATE events SET userid = 1; END",
+         RW_TREE_HARMLESS, false},
+        {"UPDATE events", RW_TREE_UNPARSED, false},
+        {"SELECT 1; SELECT 2", RW_TREE_UNPARSED, false},
+        {"", RW_TREE_UNPARSED, false},
+        {"--", RW_TREE_UNPARSED, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_error error;
+        bool inserts;
+        rw_tree_answer answer = check(cases[i].text, &inserts, &error);
+        if (answer != cases[i].answer || inserts != cases[i].inserts)
+            fail_msg("%d %d %s: %s", answer, inserts, error.message, cases[i].text);
+        assert_true((answer == RW_TREE_HARMLESS) == (error.sqlstate[0] == '\0'));
+    }
+}
+
+static void what_libpg_query_can_be_given(void **state)
+{
+    (void)state;
+    pgw_env backslashes = test_env;
+    backslashes.conforming = false;
+    char text[RW_TREE_MAX_BYTES + 1];
+    memset(text, ' ', sizeof text);
+    memcpy(text, "SELECT", 6);
+    rw_piece piece = {.tokens = RW_TREE_MAX_TOKENS};
+    assert_true(rw_tree_can_read((pgw_slice){text, RW_TREE_MAX_BYTES}, &piece, &test_env));
+    assert_false(rw_tree_can_read((pgw_slice){text, sizeof text}, &piece, &test_env));
+    piece.tokens++;
+    assert_false(rw_tree_can_read((pgw_slice){text, 6}, &piece, &test_env));
+    piece.tokens = 2;
+    assert_true(rw_tree_can_read(pgw_slice_str("SELECT '\\'"), &piece, &test_env));
+    assert_false(rw_tree_can_read(pgw_slice_str("SELECT '\\'"), &piece, &backslashes));
+    assert_true(rw_tree_can_read(pgw_slice_str("SELECT ''"), &piece, &backslashes));
+}
+
+/* A refusal by the tree that the words would let pass were a hole for long texts. */
+static void words_never_miss(const char *file, int fields)
+{
+    vectors it = {.file = fopen(file, "r")};
+    assert_non_null(it.file);
+    rw_catalog catalog = catalog_of_tests();
+    int refused = 0, harmless = 0, alarms = 0;
+    while (vectors_next(&it, fields)) {
+        pgw_slice all = pgw_slice_str(it.field[fields - 1]);
+        rw_lexer lexer;
+        rw_piece piece;
+        rw_lexer_init(&lexer, all, true);
+        while (rw_cut_next(&lexer, &piece)) {
+            pgw_arena arena = {0};
+            pgw_slice text = {all.ptr + piece.start, piece.end - piece.start};
+            pgw_error error;
+            bool inserts;
+            rw_tree_answer answer =
+                rw_tree_check(text, &catalog, &test_env, &arena, &inserts, &error);
+            bool may = rw_words_may_write(text, &piece, &catalog, &test_env, &arena);
+            if ((answer == RW_TREE_REFUSED || inserts) && !may)
+                fail_msg("%s:%d: the words miss %.*s", file, it.line, (int)text.len, text.ptr);
+            refused += answer == RW_TREE_REFUSED;
+            harmless += answer == RW_TREE_HARMLESS && !inserts;
+            alarms += answer == RW_TREE_HARMLESS && !inserts && may;
+            pgw_arena_free(&arena);
+        }
+    }
+    fclose(it.file);
+    assert_true(refused > 0);
+    assert_true(alarms * 5 <= harmless); /* and rarely cry wolf */
+}
+
+static void words_miss_nothing_that_the_tree_sees(void **state)
+{
+    (void)state;
+    words_never_miss(VECTORS "/statements.txt", 3);
+    words_never_miss(VECTORS "/refused.txt", 4);
+}
+
+static void words_tell_columns_and_places_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool may;
+    } cases[] = {
+        {"UPDATE events SET event = 'x' WHERE userid = 1", false},
+        {"UPDATE events SET event = 'x' FROM a WHERE userid = 1", false},
+        {"UPDATE events SET event = 'x' RETURNING userid", false},
+        {"UPDATE events SET event = (SELECT 1 FROM a WHERE userid = 1)", true},
+        {"UPDATE events SET event = (SELECT 1 FROM a), userid = 1", true},
+        {"UPDATE ONLY (events) SET \"userid\" = 1", true},
+        {"UPDATE ONLY (events) SET event = 1", false},
+        {"UPDATE db.public.events SET USERHASH = 1", true},
+        {"WITH x AS (UPDATE events SET event = 1) SELECT userid FROM x", false},
+        {"WITH x AS (UPDATE events SET userid = 1) SELECT 1", true},
+        {"SELECT 1 FROM events FOR UPDATE", false},
+        {"SELECT 1 FROM events FOR UPDATE OF events", false},
+        {"INSERT INTO other VALUES (1) ON CONFLICT DO UPDATE SET userid = 1", false},
+        {"COPY events FROM STDIN", true},
+        {"COPY events (a, b) TO STDOUT", false},
+        {"COPY binary FROM STDIN", false},
+        {"COPY BINARY events FROM STDIN", true},
+        {"COPY BINARY \"events\" TO STDOUT", false},
+        {"COPY (SELECT 1 FROM events) TO STDOUT", false},
+        {"MERGE INTO events USING x", true},
+        {"SELECT U&\"a\"", true},
+    };
+    rw_catalog catalog = catalog_of_tests();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        pgw_slice text = pgw_slice_str(cases[i].text);
+        rw_piece piece = first_piece(text);
+        if (rw_words_may_write(text, &piece, &catalog, &test_env, &arena) != cases[i].may)
+            fail_msg("%s", cases[i].text);
+        pgw_arena_free(&arena);
+    }
+}
+
+static void characters_are_counted_by_the_encoding(void **state)
+{
+    (void)state;
+    pgw_env bytes = test_env;
+    bytes.utf8 = false;
+    pgw_slice text = PGW_LITERAL("a\xc3\xa4\xe2\x82\xac!");
+    assert_int_equal(rw_characters(text, 6, &test_env), 3);
+    assert_int_equal(rw_characters(text, 6, &bytes), 6);
+    assert_int_equal(rw_characters(text, 100, &test_env), 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers),
+        cmocka_unit_test(what_libpg_query_can_be_given),
+        cmocka_unit_test(words_miss_nothing_that_the_tree_sees),
+        cmocka_unit_test(words_tell_columns_and_places_apart),
+        cmocka_unit_test(characters_are_counted_by_the_encoding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
