@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 /* Memory that input is read into and that output refers to. Counted: a relayed slice keeps it. */
-typedef struct block {
+typedef struct px_block {
+    struct px_block *next; /* while it is spare */
     unsigned references;
     size_t cap;
     char bytes[];
@@ -48,20 +49,44 @@ struct px_stream {
     bool dirty;
 };
 
-enum { BLOCK = 16 * 1024, BIG_BLOCK = 64 * 1024, MAX_VECTORS = 64 };
+enum { BLOCK = 16 * 1024, BIG_BLOCK = 64 * 1024, MAX_VECTORS = 64, MAX_SPARE = 256 };
 
-static block *block_new(size_t cap)
+/* Blocks of the usual size are kept for the next reader: the allocator would give their pages back to
+ * the system and ask for them again, turn by turn. */
+static block *block_new(px_worker *worker, size_t cap)
 {
-    block *b = pgw_alloc(sizeof *b + cap);
+    block *b = cap == BLOCK ? worker->spare_blocks : NULL;
+    if (b != NULL) {
+        worker->spare_blocks = b->next;
+        worker->spare_count--;
+    } else {
+        b = pgw_alloc(sizeof *b + cap);
+        b->cap = cap;
+    }
     b->references = 1;
-    b->cap = cap;
     return b;
 }
 
-static void block_drop(block *b)
+static void block_drop(px_worker *worker, block *b)
 {
-    if (b != NULL && --b->references == 0)
+    if (b == NULL || --b->references > 0)
+        return;
+    if (b->cap != BLOCK || worker->spare_count == MAX_SPARE) {
         free(b);
+        return;
+    }
+    b->next = worker->spare_blocks;
+    worker->spare_blocks = b;
+    worker->spare_count++;
+}
+
+void px_stream_free_spares(px_worker *worker)
+{
+    while (worker->spare_blocks != NULL) {
+        block *next = worker->spare_blocks->next;
+        free(worker->spare_blocks);
+        worker->spare_blocks = next;
+    }
 }
 
 /* ---- polling ---- */
@@ -108,10 +133,10 @@ static void make_room(px_stream *stream)
         return;
     bool was_full = stream->in != NULL && stream->in_end == stream->in->cap;
     size_t cap = was_full ? BIG_BLOCK : BLOCK;
-    block *fresh = block_new(wanted > cap ? wanted : cap);
+    block *fresh = block_new(stream->worker, wanted > cap ? wanted : cap);
     if (held > 0)
         memcpy(fresh->bytes, stream->in->bytes + stream->in_start, held);
-    block_drop(stream->in);
+    block_drop(stream->worker, stream->in);
     stream->in = fresh;
     stream->in_start = 0;
     stream->in_end = held;
@@ -158,7 +183,7 @@ static void drop_empty_input(px_stream *stream)
 {
     if (stream->in == NULL || stream->in_start != stream->in_end)
         return;
-    block_drop(stream->in);
+    block_drop(stream->worker, stream->in);
     stream->in = NULL;
     stream->in_start = stream->in_end = 0;
 }
@@ -214,7 +239,7 @@ static void consume_output(px_stream *stream, size_t len)
         len -= part;
         if (first->len > 0)
             return;
-        block_drop(first->block);
+        block_drop(stream->worker, first->block);
         stream->out_head = (stream->out_head + 1) & (stream->out_cap - 1);
         stream->out_count--;
     }
@@ -235,6 +260,10 @@ static ssize_t send_tls(px_stream *stream)
 
 static ssize_t send_plain(px_stream *stream)
 {
+    if (stream->out_count == 1) {
+        chunk *only = chunk_at(stream, 0);
+        return send(stream->fd, only->block->bytes + only->offset, only->len, MSG_NOSIGNAL);
+    }
     struct iovec vectors[MAX_VECTORS];
     size_t count = stream->out_count < MAX_VECTORS ? stream->out_count : MAX_VECTORS;
     for (size_t i = 0; i < count; i++) {
@@ -311,7 +340,7 @@ void px_stream_put(px_stream *stream, const void *ptr, size_t len)
                 grow_ring(stream);
             room = len > 2048 ? len : 2048;
             last = chunk_at(stream, stream->out_count++);
-            *last = (chunk){.block = block_new(room)};
+            *last = (chunk){.block = block_new(stream->worker, room)};
         }
         size_t part = len < room ? len : room;
         memcpy(last->block->bytes + last->offset + last->len, from, part);
@@ -386,7 +415,7 @@ void *px_stream_owner(const px_stream *stream) { return stream->owner; }
 static void on_handle_closed(uv_handle_t *handle)
 {
     px_stream *stream = (px_stream *)handle;
-    block_drop(stream->in);
+    block_drop(stream->worker, stream->in);
     while (stream->out_count > 0)
         consume_output(stream, chunk_at(stream, 0)->len);
     free(stream->out);

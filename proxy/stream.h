@@ -50,5 +50,7 @@ size_t px_stream_pending(const px_stream *stream); /* bytes put and not written 
 
 /* The end of a turn: everything that was put leaves. Called by the worker alone. */
 void px_stream_flush_all(struct px_worker *worker);
+/* Before the worker ends. */
+void px_stream_free_spares(struct px_worker *worker);
 
 #endif

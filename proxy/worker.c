@@ -114,6 +114,7 @@ void px_worker_drain(px_worker *worker)
 void px_worker_free(px_worker *worker)
 {
     uv_loop_close(&worker->loop);
+    px_stream_free_spares(worker);
     pthread_mutex_destroy(&worker->inbox_lock);
     free(worker->sessions);
 }

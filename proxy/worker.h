@@ -13,6 +13,7 @@
 struct px_worker;
 struct px_server;
 struct px_stream;
+struct px_block;
 struct px_session;
 struct px_batcher;
 struct px_catalogs;
@@ -40,6 +41,8 @@ typedef struct px_worker {
     uv_prepare_t before_poll;
     uv_check_t after_poll;
     struct px_stream *dirty;
+    struct px_block *spare_blocks; /* of streams, to be used again */
+    size_t spare_count;
     /* what lives here */
     struct px_session **sessions; /* by slot; NULL where free */
     size_t session_slots, session_count;
