@@ -121,13 +121,11 @@ static void column_from_file(rw_table *table, const cfg_column *written)
 {
     rw_column *column = add_column(table);
     bool uint64 = pgw_slice_ieq_str(pgw_slice_str(written->type), "uint64");
-    if (!px_schema_type(written->type, column))
+    if (!px_schema_type(uint64 ? "numeric(20,0)" : written->type, column))
         refuse(table,
                "type \"%s\" of column %s is not understood: write it as in CREATE TABLE, such as "
                "bigint, varchar(30) or numeric(6,2)",
                written->type, written->name);
-    if (uint64)
-        column->type = PGW_NUMERIC;
     column->name = copy(written->name);
     column->not_null = written->not_null;
 }

@@ -110,7 +110,7 @@ static char *format_type(const rw_column *column, const char *written)
     if (column->type == PGW_UNSPECIFIED || name == NULL)
         pgw_buf_add_str(&out, written);
     else if (column->typmod < 0)
-        pgw_buf_add_str(&out, name);
+        pgw_buf_add_str(&out, column->type == PGW_BPCHAR ? "bpchar" : name);
     else if (column->type == PGW_NUMERIC)
         pgw_buf_addf(&out, "%s(%d,%d)", name, (column->typmod - HEADER) >> 16,
                      (((column->typmod - HEADER) & 0x7ff) ^ 1024) - 1024);
