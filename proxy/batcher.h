@@ -89,6 +89,7 @@ typedef struct px_unit {
     struct px_key_table *key_table; /* where its claims stand */
     struct px_key_claim *claims;
     size_t claim_count, claims_missing; /* the latter under the key table's lock */
+    size_t batch_bytes;             /* of its statements, which count against a batch's limit */
     px_unit_key least;              /* by (hash, fingerprint): its place in a batch */
     uint64_t arrived;
     unsigned attempts;              /* alone, after a serialization failure */

@@ -33,7 +33,8 @@ typedef struct px_attempt {
     bool preparing;        /* the answer to a Parse under its own Sync is to come first */
     bool parsing;          /* ParseComplete is to come */
     bool refused_size;     /* out: 54000 */
-    uint64_t rows;         /* counted by the tag of a merged statement */
+    unsigned tags;         /* of a merged statement */
+    uint64_t rows;         /* that they counted */
     uint64_t notices;      /* of merged statements */
     pgw_buf error;         /* body of this segment's ErrorResponse */
     pgw_buf prepare_error; /* of the segment before the first */

@@ -216,6 +216,17 @@ static void end_shared(px_attempt *attempt)
     }
 }
 
+/* A ReadyForQuery without the tags before it would be the answer to something else. */
+static bool has_all_tags(const px_attempt *attempt)
+{
+    if (attempt->error.len > 0)
+        return true;
+    if (!attempt->shared)
+        return attempt->units[attempt->at]->completed == attempt->units[attempt->at]->statement_count;
+    return attempt->units[0]->kind == PX_UNIT_ROWS ? attempt->tags == 1
+                                                   : attempt->at == attempt->count;
+}
+
 static px_progress on_ready(px_attempt *attempt, pgw_slice body)
 {
     if (body.len != 1 || body.ptr[0] != 'I')
@@ -227,6 +238,8 @@ static px_progress on_ready(px_attempt *attempt, pgw_slice body)
         attempt->parsing = false;
         return PX_PROGRESS_MORE;
     }
+    if (!has_all_tags(attempt))
+        return PX_PROGRESS_BROKEN;
     if (attempt->shared) {
         end_shared(attempt);
         return PX_PROGRESS_DONE;
@@ -246,6 +259,7 @@ static px_progress on_complete(px_attempt *attempt, pgw_slice body)
     bool merged = attempt->shared && attempt->units[0]->kind == PX_UNIT_ROWS;
     if (merged) {
         attempt->rows += rows;
+        attempt->tags++;
         return PX_PROGRESS_MORE;
     }
     if (attempt->preparing || attempt->at == attempt->count)

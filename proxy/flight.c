@@ -40,7 +40,7 @@ static void begin_attempt(px_batch *batch)
     attempt->answered = on_answered;
     attempt->at = 0;
     attempt->preparing = attempt->parsing = attempt->refused_size = false;
-    attempt->rows = attempt->notices = 0;
+    attempt->rows = attempt->notices = attempt->tags = 0;
     attempt->fatal[0] = '\0';
     pgw_buf_clear(&attempt->error);
     pgw_buf_clear(&attempt->prepare_error);

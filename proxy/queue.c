@@ -142,9 +142,12 @@ void px_queue_configure(px_queue *queue, const cfg_table *table)
 
 static void count_in(px_queue *queue, px_unit *unit)
 {
+    unit->batch_bytes = 0;
+    for (size_t i = 0; i < unit->statement_count; i++)
+        unit->batch_bytes += unit->statements[i].batch.len;
     queue->units++;
     queue->rows += unit->row_count;
-    queue->bytes += unit->bytes;
+    queue->bytes += unit->batch_bytes;
     unit->queue = queue;
     unit->state = PX_UNIT_QUEUED;
 }
@@ -185,7 +188,7 @@ void px_queue_remove(px_queue *queue, px_unit *unit)
         queue->last = unit->previous;
     queue->units--;
     queue->rows -= unit->row_count;
-    queue->bytes -= unit->bytes;
+    queue->bytes -= unit->batch_bytes;
 }
 
 bool px_queue_is_full(const px_queue *queue)
@@ -197,7 +200,7 @@ bool px_queue_is_full(const px_queue *queue)
 static bool travels_alone(const px_queue *queue, const px_unit *unit)
 {
     return unit->send_alone || unit->row_count > queue->limit_rows / 2 ||
-           unit->bytes > queue->limit_bytes / 2;
+           unit->batch_bytes > queue->limit_bytes / 2;
 }
 
 static bool key_before(const px_unit_key *a, const px_unit_key *b)
@@ -240,11 +243,11 @@ void px_queue_form(px_queue *queue)
     batch->rows = 0;
     batch->first = true;
     bool alone = travels_alone(queue, queue->first);
-    size_t bytes = queue->first->bytes;
+    size_t bytes = queue->first->batch_bytes;
     take_first(queue);
     while (!alone && queue->first != NULL) {
         const px_unit *unit = queue->first;
-        bytes += unit->bytes;
+        bytes += unit->batch_bytes;
         if (travels_alone(queue, unit) || bytes > queue->limit_bytes ||
             batch->rows + unit->row_count > queue->limit_rows)
             break;

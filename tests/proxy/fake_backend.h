@@ -1,0 +1,454 @@
+/*
+ * fake_backend: test doubles of workers, links and streams, so that the batcher is tested without
+ * sockets, threads or clocks: what it writes lies in a buffer, what the backend says is put into
+ * one.
+ */
+#ifndef FAKE_BACKEND_H
+#define FAKE_BACKEND_H
+
+#include "protocol/backend.h"
+#include "protocol/error.h"
+#include "protocol/frame.h"
+#include "protocol/frontend.h"
+#include "proxy/batcher.h"
+#include "proxy/keylocks.h"
+#include "proxy/link.h"
+#include "proxy/server.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define UNUSED __attribute__((unused)) /* each test uses some of it */
+
+enum { FAKE_LINKS = 2048, FAKE_WORKERS = 2 };
+
+struct px_stream {
+    pgw_buf in, out;
+    size_t in_start;
+};
+
+struct px_link {
+    px_worker *worker;
+    px_identity *identity;
+    const px_link_ops *ops;
+    void *owner;
+    px_stream stream;
+    char options[128];
+    bool ready, closed;
+};
+
+static struct {
+    px_server server;
+    px_worker workers[FAKE_WORKERS];
+    cfg_config config;
+    cfg_table table;
+    px_identity identity;
+    uint64_t now;
+    px_link *links[FAKE_LINKS]; /* all that were ever opened */
+    size_t link_count;
+    pthread_mutex_t links_lock;
+} fake;
+
+/* ---- the doubles ---- */
+
+px_identity *px_identity_take(px_identity *identity)
+{
+    identity->references++;
+    return identity;
+}
+
+void px_identity_drop(px_identity *identity)
+{
+    if (identity != NULL)
+        identity->references--;
+}
+
+void px_worker_send(px_worker *worker, px_message *message)
+{
+    message->next = NULL;
+    pthread_mutex_lock(&worker->inbox_lock);
+    *worker->inbox_tail = message;
+    worker->inbox_tail = &message->next;
+    pthread_mutex_unlock(&worker->inbox_lock);
+}
+
+/* Runs what was sent to a worker; false if there was nothing. */
+UNUSED static bool fake_receive(px_worker *worker)
+{
+    pthread_mutex_lock(&worker->inbox_lock);
+    px_message *message = worker->inbox;
+    worker->inbox = NULL;
+    worker->inbox_tail = &worker->inbox;
+    pthread_mutex_unlock(&worker->inbox_lock);
+    bool any = message != NULL;
+    for (px_message *next; message != NULL; message = next) {
+        next = message->next;
+        message->run(worker, message);
+    }
+    return any;
+}
+
+uint64_t px_worker_now(const px_worker *worker)
+{
+    (void)worker;
+    return fake.now;
+}
+
+/* Even partitions belong to the first worker, odd ones to the second. */
+px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partition)
+{
+    (void)worker;
+    (void)table;
+    return &fake.workers[partition == UINT32_MAX ? 0 : partition % FAKE_WORKERS];
+}
+
+px_link *px_link_open(px_worker *worker, px_identity *identity, const char *extra_options,
+                      const px_link_ops *ops, void *owner)
+{
+    px_link *link = pgw_calloc(1, sizeof *link);
+    link->worker = worker;
+    link->identity = identity;
+    link->ops = ops;
+    link->owner = owner;
+    snprintf(link->options, sizeof link->options, "%s", extra_options);
+    pthread_mutex_lock(&fake.links_lock);
+    assert_true(fake.link_count < FAKE_LINKS);
+    fake.links[fake.link_count++] = link;
+    pthread_mutex_unlock(&fake.links_lock);
+    return link;
+}
+
+void px_link_close(px_link *link)
+{
+    assert_false(link->closed);
+    link->closed = true;
+}
+
+void *px_link_owner(const px_link *link)
+{
+    return link->owner;
+}
+
+px_stream *px_link_stream(px_link *link)
+{
+    assert_true(link->ready && !link->closed);
+    return &link->stream;
+}
+
+pgw_slice px_stream_input(const px_stream *stream)
+{
+    return (pgw_slice){stream->in.ptr + stream->in_start, stream->in.len - stream->in_start};
+}
+
+void px_stream_consume(px_stream *stream, size_t len)
+{
+    stream->in_start += len;
+}
+
+void px_stream_expect(px_stream *stream, size_t len)
+{
+    (void)stream;
+    (void)len;
+}
+
+void px_stream_put_buf(px_stream *stream, const pgw_buf *buf)
+{
+    pgw_buf_add(&stream->out, buf->ptr, buf->len);
+}
+
+/* ---- setting up ---- */
+
+UNUSED static void fake_turn(void)
+{
+    for (bool busy = true; busy;) {
+        busy = false;
+        for (size_t i = 0; i < FAKE_WORKERS; i++)
+            busy |= fake_receive(&fake.workers[i]);
+    }
+}
+
+UNUSED static int fake_setup(void **state)
+{
+    (void)state;
+    memset(&fake, 0, sizeof fake);
+    fake.now = 1000000;
+    pthread_mutex_init(&fake.links_lock, NULL);
+    fake.server.workers = fake.workers;
+    fake.server.worker_count = FAKE_WORKERS;
+    fake.config.backend.batch_links = 2 * FAKE_WORKERS;
+    fake.config.limits.queue_bytes = 1024 * 1024;
+    fake.table.batch = (cfg_batch){.rows = 100,
+                                   .bytes = 1024 * 1024,
+                                   .target_ms = 50,
+                                   .lock_wait_ms = 200,
+                                   .max_wait_ms = 30000};
+    fake.identity = (px_identity){.user = "u", .database = "d", .key = "u/d", .references = 1};
+    for (unsigned i = 0; i < FAKE_WORKERS; i++) {
+        px_worker *worker = &fake.workers[i];
+        worker->index = i;
+        worker->server = &fake.server;
+        worker->config = &fake.config;
+        worker->inbox_tail = &worker->inbox;
+        pthread_mutex_init(&worker->inbox_lock, NULL);
+        uv_loop_init(&worker->loop);
+        worker->batcher = px_batcher_new(worker);
+    }
+    return 0;
+}
+
+UNUSED static int fake_teardown(void **state)
+{
+    (void)state;
+    assert_true(px_batcher_all_idle());
+    for (unsigned i = 0; i < FAKE_WORKERS; i++) {
+        assert_true(px_batcher_idle(fake.workers[i].batcher));
+        px_batcher_free(fake.workers[i].batcher);
+        uv_run(&fake.workers[i].loop, UV_RUN_DEFAULT);
+        assert_int_equal(uv_loop_close(&fake.workers[i].loop), 0);
+    }
+    for (size_t i = 0; i < fake.link_count; i++) {
+        px_link *link = fake.links[i];
+        pgw_buf_free(&link->stream.in);
+        pgw_buf_free(&link->stream.out);
+        free(link);
+    }
+    assert_int_equal(px_keylocks_count("t"), 0);
+    assert_int_equal(fake.identity.references, 1);
+    px_keylocks_free();
+    return 0;
+}
+
+/* ---- the backend's part ---- */
+
+UNUSED static px_link *fake_open(size_t i)
+{
+    assert_true(i < fake.link_count);
+    px_link *link = fake.links[i];
+    link->ready = true;
+    link->ops->on_ready(link);
+    fake_turn();
+    return link;
+}
+
+/* The types of the messages written since last time; the Query texts behind them go to `text`. */
+UNUSED static const char *fake_read(px_link *link, pgw_buf *text)
+{
+    static char types[1024];
+    size_t count = 0;
+    pgw_slice out = pgw_slice_buf(&link->stream.out);
+    pgw_frame frame;
+    if (text != NULL)
+        pgw_buf_clear(text);
+    while (pgw_frame_next(out, &frame) == PGW_FRAME_OK && frame.size <= out.len) {
+        assert_true(count < sizeof types - 1);
+        types[count++] = frame.type;
+        if (frame.type == 'Q' && text != NULL)
+            pgw_buf_add(text, out.ptr + PGW_HEADER, frame.size - PGW_HEADER - 1);
+        out.ptr += frame.size;
+        out.len -= frame.size;
+    }
+    assert_int_equal(out.len, 0);
+    types[count] = '\0';
+    pgw_buf_clear(&link->stream.out);
+    return types;
+}
+
+UNUSED static void fake_error(px_link *link, const char *severity, const char *sqlstate)
+{
+    pgw_error error;
+    pgw_fail(&error, sqlstate, "message of %s", sqlstate);
+    pgw_error_write(&error, severity, &link->stream.in);
+}
+
+/* Puts replies into the link: "C3" is a tag INSERT 0 3, "E23505" an error, "F57P01" a fatal one,
+ * N a notice, 1 2 3 Z as on the wire. Nothing is read before fake_hear(). */
+UNUSED static void fake_say(px_link *link, const char *replies)
+{
+    pgw_buf *in = &link->stream.in;
+    char word[16], tag[40];
+    for (int used; sscanf(replies, "%15s%n", word, &used) == 1; replies += used)
+        switch (word[0]) {
+        case 'C':
+            snprintf(tag, sizeof tag, "INSERT 0 %s", word + 1);
+            pgw_write_tag(tag, in);
+            break;
+        case 'E':
+            fake_error(link, "ERROR", word + 1);
+            break;
+        case 'F':
+            fake_error(link, "FATAL", word + 1);
+            break;
+        case 'N':
+            pgw_buf_add(in, "N\0\0\0\x10SNOTICE\0M!\0", 17);
+            break;
+        case '1':
+            pgw_write_parse_complete(in);
+            break;
+        case '2':
+            pgw_write_bind_complete(in);
+            break;
+        case '3':
+            pgw_write_close_complete(in);
+            break;
+        case 'Z':
+            pgw_write_ready(word[1] != '\0' ? word[1] : 'I', in);
+            break;
+        default:
+            fail_msg("no reply %s", word);
+        }
+}
+
+UNUSED static void fake_hear(px_link *link)
+{
+    link->ops->on_input(link);
+    fake_turn();
+}
+
+UNUSED static void fake_answer(px_link *link, const char *replies)
+{
+    fake_say(link, replies);
+    fake_hear(link);
+}
+
+UNUSED static void fake_lose(px_link *link)
+{
+    link->ops->on_lost(link, "test");
+    fake_turn();
+}
+
+/* ---- units ---- */
+
+/* What a unit came back with; freed units are looked at here. */
+typedef struct told {
+    bool back;
+    px_unit_outcome outcome;
+    char sqlstate[6];
+    size_t completed, notices;
+    uint64_t tags[4];
+    px_unit *unit; /* while it is under way */
+} told;
+
+static _Atomic uint64_t fake_tickets;
+
+static void fake_done(px_unit *unit)
+{
+    told *t = unit->session;
+    assert_false(t->back);
+    t->back = true;
+    t->outcome = unit->outcome;
+    t->completed = unit->completed;
+    t->notices = unit->notices.len;
+    pgw_slice code = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
+    memcpy(t->sqlstate, code.len == 5 ? code.ptr : "-----", 5);
+    for (size_t i = 0; i < unit->statement_count && i < 4; i++)
+        t->tags[i] = unit->statements[i].tag;
+    t->unit = NULL;
+    px_unit_free(unit);
+}
+
+static px_unit *fake_unit(told *t, px_unit_kind kind, uint32_t partition, size_t statements)
+{
+    px_unit *unit = px_unit_new(&fake.workers[0]);
+    *t = (told){.unit = unit};
+    unit->kind = kind;
+    unit->identity = px_identity_take(&fake.identity);
+    unit->table = &fake.table;
+    unit->table_name = pgw_arena_printf(&unit->arena, "t");
+    unit->partition = partition;
+    unit->merge_hash = 77 + kind;
+    unit->statement_count = statements;
+    unit->statements = pgw_arena_alloc(&unit->arena, statements * sizeof *unit->statements);
+    unit->keys = pgw_arena_alloc(&unit->arena, statements * sizeof *unit->keys);
+    unit->row_count = statements;
+    unit->session = t;
+    unit->ticket = ++fake_tickets;
+    unit->done = fake_done;
+    return unit;
+}
+
+static void fake_key(px_unit *unit, size_t i, uint64_t hash, uint64_t fingerprint)
+{
+    unit->keys[i] = (px_unit_key){hash, fingerprint, true};
+}
+
+/* "insert into t values (key)": one row, ROWS. */
+UNUSED static px_unit *rows_unit(told *t, uint32_t partition, uint64_t key)
+{
+    px_unit *unit = fake_unit(t, PX_UNIT_ROWS, partition, 1);
+    unit->head = PGW_LITERAL("insert into t values ");
+    const char *row = pgw_arena_printf(&unit->arena, "(%d)", (int)key);
+    unit->statements[0].batch = pgw_slice_str(row);
+    unit->statements[0].rows = 1;
+    fake_key(unit, 0, key, key);
+    pgw_buf alone = {0};
+    char text[64];
+    snprintf(text, sizeof text, "INSERT INTO t VALUES (%d)", (int)key);
+    pgw_write_query(pgw_slice_str(text), &alone);
+    unit->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&alone));
+    pgw_buf_free(&alone);
+    unit->bytes = 100;
+    return unit;
+}
+
+/* `statements` inserts of one row each, TEXT. */
+UNUSED static px_unit *text_unit(told *t, uint32_t partition, uint64_t key, size_t statements)
+{
+    px_unit *unit = fake_unit(t, PX_UNIT_TEXT, partition, statements);
+    pgw_buf all = {0}, alone = {0};
+    for (size_t i = 0; i < statements; i++) {
+        const char *text = pgw_arena_printf(&unit->arena, "i%d", (int)(key + i));
+        unit->statements[i].batch = pgw_slice_str(text);
+        unit->statements[i].rows = 1;
+        fake_key(unit, i, key + i, key + i);
+        pgw_buf_addf(&all, "%s%s", i > 0 ? "; " : "", text);
+    }
+    pgw_write_query(pgw_slice_buf(&all), &alone);
+    unit->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&alone));
+    pgw_buf_free(&all);
+    pgw_buf_free(&alone);
+    return unit;
+}
+
+/* Bind and Execute of one prepared insert, PARAMS. */
+UNUSED static px_unit *params_unit(told *t, uint32_t partition, uint64_t key, size_t statements)
+{
+    px_unit *unit = fake_unit(t, PX_UNIT_PARAMS, partition, statements);
+    static const uint32_t types[] = {20};
+    unit->statement_name = PGW_LITERAL("ks_1");
+    unit->statement_text = PGW_LITERAL("insert into t values ($1)");
+    unit->types = types;
+    unit->type_count = 1;
+    for (size_t i = 0; i < statements; i++) {
+        pgw_buf out = {0};
+        pgw_bind bind = {0};
+        int64_t value = (int64_t)(key + i);
+        bind.results = PGW_LITERAL("\0\0");
+        pgw_write_bind(&bind, PGW_LITERAL(""), unit->statement_name, &value, 1, &out);
+        pgw_write_execute(PGW_LITERAL(""), 0, &out);
+        unit->statements[i].batch = pgw_arena_copy(&unit->arena, pgw_slice_buf(&out));
+        unit->statements[i].rows = 1;
+        fake_key(unit, i, key + i, key + i);
+        pgw_buf_free(&out);
+    }
+    return unit;
+}
+
+UNUSED static void expect_committed(const told *t, uint64_t tag)
+{
+    assert_true(t->back);
+    assert_int_equal(t->outcome, PX_UNIT_COMMITTED);
+    assert_int_equal(t->tags[0], tag);
+}
+
+UNUSED static void expect_failed(const told *t, const char *sqlstate)
+{
+    assert_true(t->back);
+    assert_int_equal(t->outcome, PX_UNIT_FAILED);
+    assert_string_equal(t->sqlstate, sqlstate);
+}
+
+#endif

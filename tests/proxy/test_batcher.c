@@ -1,0 +1,822 @@
+/* Batches against a backend made of buffers: who travels with whom, and what each is told. */
+#include "fake_backend.h"
+
+#include "proxy/batcher_parts.h"
+
+static void submit(px_unit *unit)
+{
+    px_batcher_submit(unit);
+    fake_turn();
+}
+
+/* A link is there and idle, so that the next unit leaves at once. */
+static px_link *warm_link(void)
+{
+    told first;
+    submit(rows_unit(&first, 0, 1000000));
+    px_link *link = fake_open(0);
+    fake_read(link, NULL);
+    fake_answer(link, "C1 Z");
+    expect_committed(&first, 1);
+    return link;
+}
+
+static void expect_text(px_link *link, const char *types, const char *text)
+{
+    pgw_buf sent = {0};
+    assert_string_equal(fake_read(link, &sent), types);
+    pgw_buf_add_byte(&sent, '\0');
+    assert_string_equal(sent.ptr, text);
+    pgw_buf_free(&sent);
+}
+
+static void test_lone_unit_leaves_at_once(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t;
+    px_batcher_submit(rows_unit(&t, 0, 1));
+    expect_text(link, "Q", "INSERT INTO t VALUES (1)"); /* before any turn, and as it was sent */
+    assert_false(t.back);
+    fake_answer(link, "N C1 Z");
+    expect_committed(&t, 1);
+    assert_int_equal(t.notices, 17);
+    assert_int_equal(t.completed, 1);
+}
+
+static void test_link_options(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    assert_string_equal(link->options, "-c lock_timeout=200 -c standard_conforming_strings=on");
+}
+
+/* What comes while a batch is in flight makes up the next one, in the order of keys. */
+static void test_group_commit(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[5];
+    submit(rows_unit(&t[0], 0, 50));
+    fake_read(link, NULL);
+    submit(rows_unit(&t[1], 0, 9));
+    submit(rows_unit(&t[2], 0, 3));
+    px_unit *two = rows_unit(&t[3], 0, 7);
+    two->statements[0].rows = 2;
+    submit(two);
+    assert_string_equal(fake_read(link, NULL), "");
+    fake_answer(link, "C1 Z");
+    expect_text(link, "Q", "insert into t values (3),\n(7),\n(9)");
+    submit(rows_unit(&t[4], 0, 4));
+    fake_answer(link, "C4 N");
+    assert_false(t[1].back); /* CommandComplete is no commit */
+    fake_answer(link, "Z");
+    expect_committed(&t[1], 1);
+    expect_committed(&t[2], 1);
+    expect_committed(&t[3], 2);
+    assert_int_equal(t[3].notices, 0);
+    assert_false(t[4].back);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[4], 1);
+}
+
+static void test_merge_keys_are_apart(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[4];
+    submit(rows_unit(&t[0], 0, 1));
+    fake_read(link, NULL);
+    submit(rows_unit(&t[1], 0, 2));
+    px_unit *other = rows_unit(&t[2], 0, 3);
+    other->head = PGW_LITERAL("insert into t (a) values "); /* with the same merge_hash */
+    submit(other);
+    px_unit *epoch = rows_unit(&t[3], 0, 4);
+    epoch->epoch = 2;
+    submit(epoch);
+    fake_answer(link, "C1 Z");
+    /* Both other queues asked for a second link when they came, and wait for it. */
+    assert_int_equal(fake.link_count, 2);
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(fake_read(link, NULL), "Q");
+        fake_answer(link, "C1 Z");
+    }
+    for (int i = 0; i < 4; i++)
+        expect_committed(&t[i], 1);
+}
+
+static void test_guilty_and_innocent(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[4];
+    submit(rows_unit(&t[0], 0, 100));
+    fake_read(link, NULL);
+    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_unit(&t[2], 0, 2));
+    submit(rows_unit(&t[3], 0, 3));
+    fake_answer(link, "C1 Z");
+    assert_string_equal(fake_read(link, NULL), "Q");
+    fake_answer(link, "N E23505 Z");
+    expect_text(link, "QQQ",
+                "INSERT INTO t VALUES (1)INSERT INTO t VALUES (2)INSERT INTO t VALUES (3)");
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[1], 1);
+    assert_false(t[2].back);
+    fake_answer(link, "N E23505 Z C1 Z");
+    expect_failed(&t[2], "23505");
+    assert_int_equal(t[2].notices, 17);
+    expect_committed(&t[3], 1);
+    assert_int_equal(t[3].notices, 0);
+}
+
+/* A deferred constraint: the error comes behind the tag. */
+static void test_error_at_commit(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t;
+    submit(rows_unit(&t, 0, 1));
+    fake_read(link, NULL);
+    fake_answer(link, "C1 E23503 Z");
+    expect_failed(&t, "23503");
+    assert_int_equal(t.completed, 1);
+}
+
+static void test_trouble_of_all(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    static const char *const codes[] = {"53100", "53300", "57P03", "08006"};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        told t[3];
+        char replies[32];
+        submit(rows_unit(&t[0], 0, 100));
+        submit(rows_unit(&t[1], 0, 1));
+        submit(rows_unit(&t[2], 0, 2));
+        fake_answer(link, "C1 Z");
+        fake_read(link, NULL);
+        snprintf(replies, sizeof replies, "E%s Z", codes[i]);
+        fake_answer(link, replies);
+        expect_failed(&t[1], codes[i]);
+        expect_failed(&t[2], codes[i]);
+    }
+}
+
+static void test_lock_reroutes(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(rows_unit(&t[0], 0, 100));
+    fake_read(link, NULL);
+    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_unit(&t[2], 0, 2));
+    fake_answer(link, "N E55P03 Z");
+    assert_true(t[0].back);
+    assert_int_equal(t[0].outcome, PX_UNIT_REROUTED);
+    assert_int_equal(t[0].notices, 0);
+    assert_string_equal(fake_read(link, NULL), "Q");
+    fake_answer(link, "E55P03 Z");
+    assert_string_equal(fake_read(link, NULL), "QQ");
+    fake_answer(link, "E55P03 Z C1 Z");
+    assert_int_equal(t[1].outcome, PX_UNIT_REROUTED);
+    expect_committed(&t[2], 1);
+}
+
+static void test_serialization_repeats(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[2];
+    submit(rows_unit(&t[0], 0, 1));
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(fake_read(link, NULL), "Q");
+        fake_answer(link, i % 2 ? "E40001 Z" : "E40P01 Z");
+        assert_false(t[0].back);
+    }
+    fake_answer(link, "E40001 Z");
+    expect_failed(&t[0], "40001");
+    submit(rows_unit(&t[1], 0, 1));
+    fake_answer(link, "E40001 Z");
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[1], 1);
+}
+
+static void test_shared_timeout_repeats_singly(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(rows_unit(&t[0], 0, 100));
+    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_unit(&t[2], 0, 2));
+    fake_answer(link, "C1 Z E57014 Z");
+    fake_answer(link, "C1 Z E57014 Z");
+    expect_committed(&t[1], 1);
+    expect_failed(&t[2], "57014");
+}
+
+static void test_lost_in_flight(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[4];
+    submit(rows_unit(&t[0], 0, 100));
+    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_unit(&t[2], 0, 2));
+    fake_answer(link, "C1 Z");
+    submit(rows_unit(&t[3], 0, 3));
+    fake_say(link, "C2 F57P01"); /* came, but no ReadyForQuery */
+    fake_lose(link);
+    expect_failed(&t[1], "08007");
+    expect_failed(&t[2], "08007");
+    assert_false(t[3].back);
+    link = fake_open(1);
+    assert_string_equal(fake_read(link, NULL), "Q");
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[3], 1);
+}
+
+/* The outcome that came before the end is the outcome. */
+static void test_lost_behind_outcome(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[4];
+    submit(rows_unit(&t[0], 0, 100));
+    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_unit(&t[2], 0, 2));
+    submit(rows_unit(&t[3], 0, 3));
+    fake_answer(link, "C1 Z E23505 Z");
+    fake_say(link, "C1 Z E40001 Z");
+    fake_lose(link);
+    expect_committed(&t[1], 1);
+    expect_failed(&t[3], "08007");
+    assert_false(t[2].back); /* wrote nothing for sure: goes on with another link */
+    link = fake_open(1);
+    expect_text(link, "Q", "INSERT INTO t VALUES (2)");
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[2], 1);
+}
+
+static void test_nonsense_is_a_lost_link(void **state)
+{
+    (void)state;
+    static const char *const replies[] = {"C1 ZT", "C1 C1 Z", "2 2 Z", "Z"};
+    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+        told t;
+        submit(rows_unit(&t, 0, 1));
+        px_link *link = fake_open(i);
+        fake_answer(link, replies[i]);
+        expect_failed(&t, "08007");
+        assert_true(link->closed);
+    }
+}
+
+static void test_idle_link_lost(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    fake_say(link, "F57P01");
+    fake_hear(link);
+    fake_lose(link);
+    assert_true(link->closed);
+    told t;
+    submit(rows_unit(&t, 0, 1));
+    fake_answer(fake_open(1), "C1 Z");
+    expect_committed(&t, 1);
+}
+
+static void fail_opening(size_t i, const char *sqlstate)
+{
+    pgw_error error;
+    pgw_fail(&error, sqlstate, "no");
+    px_link *link = fake.links[i];
+    link->ops->on_failed(link, &error);
+    link->closed = true;
+    fake_turn();
+}
+
+static void test_unreachable(void **state)
+{
+    (void)state;
+    told t[3];
+    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_unit(&t[1], 2, 2));
+    assert_int_equal(fake.link_count, 2);
+    fail_opening(0, "08006");
+    assert_false(t[0].back); /* the other link may yet come */
+    fail_opening(1, "53300");
+    expect_failed(&t[0], "53300");
+    expect_failed(&t[1], "53300");
+    submit(rows_unit(&t[2], 0, 1));
+    assert_int_equal(fake.link_count, 3); /* and the next one tries again */
+    fake_answer(fake_open(2), "C1 Z");
+    expect_committed(&t[2], 1);
+}
+
+static void test_deadline(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[4];
+    submit(rows_unit(&t[0], 0, 1));
+    px_unit *late = rows_unit(&t[1], 0, 2), *in_time = rows_unit(&t[2], 0, 3);
+    px_unit *blocked = rows_unit(&t[3], 0, 1); /* the key of the one in flight */
+    late->deadline = blocked->deadline = fake.now + 100;
+    in_time->deadline = fake.now + 200;
+    submit(late);
+    submit(in_time);
+    submit(blocked);
+    fake.now += 99;
+    px_batcher_tick(fake.workers[0].batcher);
+    assert_false(t[1].back);
+    fake.now += 1;
+    px_batcher_tick(fake.workers[0].batcher);
+    expect_failed(&t[1], "57014");
+    expect_failed(&t[3], "57014");
+    fake_read(link, NULL);
+    fake_answer(link, "C1 Z");
+    expect_text(link, "Q", "INSERT INTO t VALUES (3)");
+    fake.now += 1000;
+    px_batcher_tick(fake.workers[0].batcher);
+    assert_false(t[2].back); /* in flight: its true outcome */
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[2], 1);
+}
+
+static void test_deadline_between_attempts(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(rows_unit(&t[0], 0, 100));
+    px_unit *late = rows_unit(&t[1], 0, 1);
+    late->deadline = fake.now + 100;
+    submit(late);
+    submit(rows_unit(&t[2], 0, 2));
+    fake_answer(link, "C1 Z");
+    fake_read(link, NULL);
+    fake.now += 100;
+    fake_answer(link, "E40001 Z");
+    expect_failed(&t[1], "57014");
+    expect_text(link, "Q", "INSERT INTO t VALUES (2)");
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[2], 1);
+}
+
+static void withdraw(told *t)
+{
+    px_batcher_withdraw(t->unit->home, t->unit, t->unit->ticket);
+    fake_turn();
+}
+
+static void test_withdraw(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[4];
+    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_unit(&t[1], 0, 2));
+    submit(rows_unit(&t[2], 0, 1));
+    submit(rows_unit(&t[3], 0, 1)); /* behind the one before it */
+    withdraw(&t[0]);
+    withdraw(&t[1]);
+    withdraw(&t[2]);
+    assert_false(t[0].back);
+    expect_failed(&t[1], "57014");
+    expect_failed(&t[2], "57014");
+    assert_false(t[3].back);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[0], 1);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[3], 1);
+}
+
+/* A withdrawal that crosses the outcome does no harm, nor one for a unit that is long gone. */
+static void test_late_withdraw(void **state)
+{
+    (void)state;
+    told t;
+    px_unit *unit = rows_unit(&t, 1, 1); /* the second worker's */
+    uint64_t ticket = unit->ticket;
+    submit(unit);
+    px_link *link = fake_open(0);
+    fake_say(link, "C1 Z");
+    link->ops->on_input(link); /* the outcome is on its way home */
+    assert_false(t.back);
+    px_batcher_withdraw(&fake.workers[0], unit, ticket);
+    fake_turn();
+    expect_committed(&t, 1);
+    px_batcher_withdraw(&fake.workers[0], unit, ticket);
+    fake_turn();
+}
+
+/* Keys order units over queues, shapes and workers. */
+static void test_keys_over_workers(void **state)
+{
+    (void)state;
+    told t[3];
+    submit(rows_unit(&t[0], 0, 1));
+    px_unit *other = rows_unit(&t[1], 1, 1); /* as with another map of partitions */
+    submit(other);
+    px_unit *lane = rows_unit(&t[2], 0, 1);
+    lane->several_partitions = true;
+    submit(lane);
+    px_link *link = fake_open(0);
+    assert_int_equal(fake.link_count, 1);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[0], 1);
+    assert_int_equal(fake.link_count, 2);
+    assert_string_equal(fake_read(link, NULL), "Q");
+    fake_answer(fake_open(1), "C1 Z");
+    expect_committed(&t[1], 1);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[2], 1);
+}
+
+static void test_statements_travel_joined(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(text_unit(&t[0], 0, 10, 1));
+    fake_read(link, NULL);
+    submit(text_unit(&t[1], 0, 2, 2));
+    submit(text_unit(&t[2], 0, 5, 1));
+    fake_answer(link, "C1 Z");
+    expect_text(link, "Q", "i2\n;\ni3\n;\ni5");
+    fake_answer(link, "C7 C0 C9 Z");
+    expect_committed(&t[1], 7);
+    assert_int_equal(t[1].tags[1], 0);
+    expect_committed(&t[2], 9);
+}
+
+static void test_statement_of_a_unit_fails(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(text_unit(&t[0], 0, 10, 1));
+    submit(text_unit(&t[1], 0, 2, 3));
+    submit(text_unit(&t[2], 0, 7, 1));
+    fake_answer(link, "C1 Z C1 E23505 Z");
+    fake_read(link, NULL);
+    fake_answer(link, "C1 C1 E23505 Z C1 Z");
+    expect_failed(&t[1], "23505");
+    assert_int_equal(t[1].completed, 2);
+    expect_committed(&t[2], 1);
+}
+
+static void test_parameters(void **state)
+{
+    (void)state;
+    told t[4];
+    submit(params_unit(&t[0], 0, 1, 2));
+    px_link *link = fake_open(0);
+    assert_string_equal(fake_read(link, NULL), "CPBEBES");
+    submit(params_unit(&t[1], 0, 5, 1));
+    submit(params_unit(&t[2], 0, 4, 2)); /* behind: 5 is taken */
+    submit(params_unit(&t[3], 0, 9, 1));
+    fake_answer(link, "3 1 2 C1 2 C1 Z");
+    expect_committed(&t[0], 1);
+    assert_string_equal(fake_read(link, NULL), "BEBES");
+    fake_answer(link, "2 C0 2 C1 Z");
+    expect_committed(&t[1], 0);
+    expect_committed(&t[3], 1);
+    assert_string_equal(fake_read(link, NULL), "BEBES");
+    fake_answer(link, "2 C1 2 E23505 Z");
+    expect_failed(&t[2], "23505");
+    assert_int_equal(t[2].completed, 1);
+}
+
+static void test_parameters_guilty(void **state)
+{
+    (void)state;
+    told t[3];
+    submit(params_unit(&t[0], 0, 100, 1));
+    px_link *link = fake_open(0);
+    submit(params_unit(&t[1], 0, 1, 1));
+    submit(params_unit(&t[2], 0, 2, 1));
+    fake_answer(link, "3 1 2 C1 Z");
+    fake_read(link, NULL);
+    fake_answer(link, "2 C1 2 E23505 Z");
+    assert_string_equal(fake_read(link, NULL), "BESBES");
+    fake_answer(link, "2 C1 Z 2 E23505 Z");
+    expect_committed(&t[1], 1);
+    expect_failed(&t[2], "23505");
+}
+
+/* A statement the link has lost is prepared again, under a Sync of its own. */
+static void test_prepared_again(void **state)
+{
+    (void)state;
+    static const char *const codes[] = {"E26000 Z", "E42703 Z", "E42P01 Z"};
+    told t[3];
+    submit(params_unit(&t[0], 0, 100, 1));
+    px_link *link = fake_open(0);
+    fake_answer(link, "3 1 2 C1 Z");
+    for (size_t i = 0; i < 3; i++) {
+        submit(params_unit(&t[0], 0, 100, 1));
+        submit(params_unit(&t[1], 0, 1, 1));
+        submit(params_unit(&t[2], 0, 2, 1));
+        fake_answer(link, "2 C1 Z");
+        fake_read(link, NULL);
+        fake_answer(link, codes[i]);
+        assert_string_equal(fake_read(link, NULL), "CPSBESBES");
+        fake_answer(link, "3 1 Z 2 C1 Z 2 C1 Z");
+        expect_committed(&t[1], 1);
+        expect_committed(&t[2], 1);
+        submit(params_unit(&t[0], 0, 7, 1));
+        fake_read(link, NULL);
+        fake_answer(link, codes[i]);
+        assert_string_equal(fake_read(link, NULL), "CPBES");
+        fake_answer(link, codes[i]);
+        assert_true(t[0].back); /* once */
+        assert_int_equal(t[0].outcome, PX_UNIT_FAILED);
+        submit(params_unit(&t[0], 0, 7, 1));
+        assert_string_equal(fake_read(link, NULL), "CPBES");
+        fake_answer(link, "3 1 2 C1 Z");
+    }
+}
+
+/* Nobody is told 26000 because the Parse failed. */
+static void test_parse_fails(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    fake.config.backend.batch_links = 1;
+    submit(rows_unit(&t[0], 0, 100));
+    px_unit *units[2] = {params_unit(&t[1], 0, 1, 1), params_unit(&t[2], 0, 2, 1)};
+    submit(units[0]);
+    submit(units[1]);
+    fake_read(link, NULL);
+    fake_answer(link, "C1 Z");
+    assert_string_equal(fake_read(link, NULL), "CPBEBES");
+    fake_answer(link, "3 E42804 Z");
+    assert_string_equal(fake_read(link, NULL), "CPSBESBES");
+    fake_answer(link, "3 E42804 Z E26000 Z E26000 Z");
+    expect_failed(&t[1], "42804");
+    expect_failed(&t[2], "42804");
+}
+
+/* The link keeps 500 names: the oldest one is closed for one more. */
+static void test_oldest_name_is_closed(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    for (int i = 0; i <= 500; i++) {
+        told t;
+        px_unit *unit = params_unit(&t, 0, 1, 1);
+        unit->statement_name = pgw_slice_str(pgw_arena_printf(&unit->arena, "n%d", i));
+        submit(unit);
+        assert_string_equal(fake_read(link, NULL), i < 500 ? "CPBES" : "CCPBES");
+        fake_answer(link, "3 1 2 C1 Z");
+        expect_committed(&t, 1);
+    }
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[6];
+    fake.table.batch.rows = 100;
+    submit(rows_unit(&t[0], 0, 100));
+    fake_read(link, NULL);
+    for (int i = 1; i < 6; i++) {
+        px_unit *unit = rows_unit(&t[i], 0, (uint64_t)i);
+        unit->send_alone = i == 4;
+        if (i == 2) { /* more than half a batch */
+            unit->row_count = 51;
+            unit->keys = pgw_arena_alloc(&unit->arena, 51 * sizeof *unit->keys);
+            for (size_t k = 0; k < 51; k++)
+                fake_key(unit, k, 500 + k, 500 + k);
+        }
+        submit(unit);
+    }
+    static const char *const expected[] = {"INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)",
+                                           "INSERT INTO t VALUES (3)", "INSERT INTO t VALUES (4)",
+                                           "INSERT INTO t VALUES (5)"};
+    for (int i = 0; i < 5; i++) {
+        fake_answer(link, "C1 Z");
+        expect_text(link, "Q", expected[i]);
+    }
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[5], 1);
+}
+
+/* The rows of the next attempt, which is answered with `answer`, or else committed. */
+static size_t answer_next(px_link *link, const char *answer)
+{
+    pgw_buf text = {0};
+    char types[400];
+    snprintf(types, sizeof types, "%s", fake_read(link, &text));
+    size_t rows = strlen(types);
+    for (size_t i = 0; i < text.len; i++)
+        rows += text.ptr[i] == '\n';
+    pgw_buf_free(&text);
+    if (strlen(types) == 1 && answer == NULL) {
+        char tag[32];
+        snprintf(tag, sizeof tag, "C%zu Z", rows);
+        fake_say(link, tag);
+    } else if (answer != NULL) {
+        fake_say(link, answer);
+    } else {
+        for (size_t i = 0; types[i] != '\0'; i++)
+            fake_say(link, "C1 Z");
+    }
+    fake_hear(link);
+    return rows;
+}
+
+/* Sends `count` rows and says how many of them the first batch behind the one in flight has. */
+static size_t rows_of_next_batch(px_link *link, size_t count, const char *answer, uint64_t ms)
+{
+    static told t[300];
+    submit(rows_unit(&t[0], 0, 1000));
+    for (size_t i = 1; i <= count; i++)
+        submit(rows_unit(&t[i], 0, i));
+    answer_next(link, NULL);
+    fake.now += ms;
+    size_t rows = answer_next(link, answer);
+    while (link->stream.out.len > 0)
+        answer_next(link, NULL);
+    return rows;
+}
+
+static void test_limit_in_force(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    assert_int_equal(rows_of_next_batch(link, 150, NULL, 50), 100);
+    assert_int_equal(rows_of_next_batch(link, 150, "E54000 Z", 0), 100);
+    size_t rows = rows_of_next_batch(link, 150, NULL, 51);
+    assert_in_range(rows, 50, 80); /* halved, and grown by what came since */
+    size_t fewer = rows_of_next_batch(link, 10, NULL, 0);
+    assert_int_equal(fewer, 10);
+    for (int i = 0; i < 10; i++)
+        rows_of_next_batch(link, 1, NULL, 51);
+    assert_in_range(rows_of_next_batch(link, 150, NULL, 0), 1, 20); /* but no batch of one */
+    for (int i = 0; i < 30; i++)
+        rows = rows_of_next_batch(link, 150, NULL, 0);
+    assert_int_equal(rows, 100);
+}
+
+/* A freed link takes the queue whose first unit waits longest. */
+static void test_oldest_first(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[4];
+    fake.config.backend.batch_links = 1;
+    submit(rows_unit(&t[0], 0, 1));
+    static const uint32_t partitions[] = {6, 2, 4};
+    for (int i = 0; i < 3; i++) {
+        fake.now += 10;
+        submit(rows_unit(&t[i + 1], partitions[i], 10 + (uint64_t)i));
+    }
+    fake_read(link, NULL);
+    static const char *const expected[] = {"INSERT INTO t VALUES (10)", "INSERT INTO t VALUES (11)",
+                                           "INSERT INTO t VALUES (12)"};
+    for (int i = 0; i < 3; i++) {
+        fake_answer(link, "C1 Z");
+        expect_text(link, "Q", expected[i]);
+    }
+    fake_answer(link, "C1 Z");
+    assert_int_equal(fake.link_count, 1);
+}
+
+static void test_wait_ms(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    fake.table.batch.wait_ms = 1;
+    fake.table.batch.rows = 100;
+    told t[2];
+    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_unit(&t[1], 0, 2));
+    assert_string_equal(fake_read(link, NULL), "");
+    fake.now += 1;
+    uv_run(&fake.workers[0].loop, UV_RUN_ONCE); /* until the timer */
+    expect_text(link, "Q", "insert into t values (1),\n(2)");
+    fake_answer(link, "C2 Z");
+    expect_committed(&t[1], 1);
+}
+
+static void test_links_close_when_idle(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    fake.now += 59999;
+    px_batcher_tick(fake.workers[0].batcher);
+    assert_false(link->closed);
+    fake.now += 1;
+    px_batcher_tick(fake.workers[0].batcher);
+    assert_true(link->closed);
+    fake.now += 60000;
+    px_batcher_tick(fake.workers[0].batcher); /* the queue and the pool go too */
+    assert_null(fake.workers[0].batcher->pools);
+    assert_int_equal(fake.workers[0].batcher->queues.count, 0);
+}
+
+/* Tables wait for locks differently long: a link is opened anew if there may not be another. */
+static void test_lock_wait_is_the_links(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    fake.config.backend.batch_links = 1;
+    cfg_table other = fake.table;
+    other.batch.lock_wait_ms = 7;
+    told t;
+    px_unit *unit = rows_unit(&t, 2, 1);
+    unit->table = &other;
+    submit(unit);
+    assert_true(link->closed);
+    link = fake_open(1);
+    assert_memory_equal(link->options, "-c lock_timeout=7 ", 18);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t, 1);
+}
+
+static void test_room(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t;
+    px_unit *unit = rows_unit(&t, 0, 1);
+    unit->bytes = 1024 * 1024;
+    assert_true(px_batcher_has_room(&fake.workers[1]));
+    submit(unit);
+    assert_false(px_batcher_has_room(&fake.workers[1]));
+    fake_answer(link, "C1 Z");
+    assert_true(px_batcher_has_room(&fake.workers[1]));
+}
+
+/* Replies may come cut at any byte. */
+static void test_cut_replies(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(rows_unit(&t[0], 0, 100));
+    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_unit(&t[2], 0, 2));
+    fake_say(link, "C1 Z E23505 Z C1 Z N E23505 Z");
+    pgw_buf all = link->stream.in;
+    size_t start = link->stream.in_start;
+    link->stream.in = (pgw_buf){0};
+    link->stream.in_start = 0;
+    for (size_t i = start; i < all.len; i++) {
+        pgw_buf_add(&link->stream.in, all.ptr + i, 1);
+        fake_hear(link);
+    }
+    pgw_buf_free(&all);
+    expect_committed(&t[1], 1);
+    expect_failed(&t[2], "23505");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_lone_unit_leaves_at_once),
+        TEST(test_link_options),
+        TEST(test_group_commit),
+        TEST(test_merge_keys_are_apart),
+        TEST(test_guilty_and_innocent),
+        TEST(test_error_at_commit),
+        TEST(test_trouble_of_all),
+        TEST(test_lock_reroutes),
+        TEST(test_serialization_repeats),
+        TEST(test_shared_timeout_repeats_singly),
+        TEST(test_lost_in_flight),
+        TEST(test_lost_behind_outcome),
+        TEST(test_nonsense_is_a_lost_link),
+        TEST(test_idle_link_lost),
+        TEST(test_unreachable),
+        TEST(test_deadline),
+        TEST(test_deadline_between_attempts),
+        TEST(test_withdraw),
+        TEST(test_late_withdraw),
+        TEST(test_keys_over_workers),
+        TEST(test_statements_travel_joined),
+        TEST(test_statement_of_a_unit_fails),
+        TEST(test_parameters),
+        TEST(test_parameters_guilty),
+        TEST(test_prepared_again),
+        TEST(test_parse_fails),
+        TEST(test_oldest_name_is_closed),
+        TEST(test_limits),
+        TEST(test_limit_in_force),
+        TEST(test_oldest_first),
+        TEST(test_wait_ms),
+        TEST(test_links_close_when_idle),
+        TEST(test_lock_wait_is_the_links),
+        TEST(test_room),
+        TEST(test_cut_replies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
