@@ -1,0 +1,92 @@
+/* Any statement: parsed, its keys taken, rendered, parsed again; positions stay inside. */
+#include "rewrite/insert.h"
+#include "tests/rewrite/tables.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST_ROWS = 64 };
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* The keys of the rows; false if one of them is refused. */
+static bool take_keys(const rw_insert *insert, pgw_arena *arena, rw_key *keys, uint64_t *hashes)
+{
+    static const rw_param params[] = {{PGW_INT8, true, false, {"\0\0\0\0\0\0\0\5", 8}},
+                                      {PGW_TEXT, false, false, {"a", 1}}};
+    for (size_t i = 0; i < insert->row_count; i++) {
+        pgw_error error = PGW_ERROR_NONE;
+        if (rw_insert_key(insert, i, params, 2, &test_env, arena, &keys[i], &error) != PGW_KNOWN) {
+            require(error.sqlstate[0] != '\0');
+            return false;
+        }
+        hashes[i] = keys[i].hash;
+    }
+    return true;
+}
+
+/* What was put in must be taken as it is: the statement lists the hash, and it is right. */
+static void check_again(const rw_insert *insert, const rw_catalog *catalog, const pgw_buf *rendered,
+                        pgw_arena *arena)
+{
+    rw_insert *again;
+    pgw_error error;
+    rw_key keys[MOST_ROWS];
+    uint64_t hashes[MOST_ROWS];
+    if (insert->verb != RW_VERB_INSERT)
+        return;
+    require(rw_insert_parse(pgw_slice_buf(rendered), catalog, &test_env, arena, &again, &error));
+    require(again != NULL && again->row_count == insert->row_count && again->hash_listed);
+    require(take_keys(again, arena, keys, hashes));
+    pgw_buf twice = {0};
+    rw_render_statement(again, RW_HASH_CONSTANT, hashes, &twice);
+    require(pgw_slice_eq(pgw_slice_buf(rendered), pgw_slice_buf(&twice)));
+    pgw_buf_free(&twice);
+}
+
+static void check_insert(rw_insert *insert, const rw_catalog *catalog, pgw_arena *arena)
+{
+    rw_key keys[MOST_ROWS];
+    uint64_t hashes[MOST_ROWS];
+    pgw_buf out = {0};
+    if (insert->row_count == 0) { /* untouched */
+        rw_render_statement(insert, RW_HASH_CONSTANT, NULL, &out);
+        require(pgw_slice_eq(pgw_slice_buf(&out), insert->text));
+    } else if (insert->row_count <= MOST_ROWS && take_keys(insert, arena, keys, hashes)) {
+        rw_render_statement(insert, RW_HASH_CONSTANT, hashes, &out);
+        require(out.len >= insert->text.len || insert->obstacle == RW_OBSTACLE_RETURNING ||
+                insert->verb == RW_VERB_REPLACE || insert->hash_listed);
+        check_again(insert, catalog, &out, arena);
+        size_t last = 0;
+        for (size_t position = 1; position <= out.len + 2 && out.len < 2000; position += 7) {
+            size_t back = rw_render_position(insert, RW_HASH_CONSTANT, hashes, position);
+            require(back >= last && back <= insert->text.len + 1);
+            last = back;
+        }
+        rw_insert_supersede(insert, keys, arena);
+        pgw_buf_clear(&out);
+        rw_render_statement(insert, RW_HASH_PARAMETER, NULL, &out);
+    }
+    pgw_buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const rw_table *pointers[TEST_TABLE_COUNT];
+    rw_catalog catalog = test_catalog(pointers);
+    pgw_arena arena = {0};
+    pgw_error error = PGW_ERROR_NONE;
+    rw_insert *insert = NULL;
+    pgw_slice text = {(const char *)data, size};
+    if (!rw_insert_parse(text, &catalog, &test_env, &arena, &insert, &error))
+        require(error.sqlstate[0] != '\0');
+    else if (insert != NULL)
+        check_insert(insert, &catalog, &arena);
+    pgw_arena_free(&arena);
+    return 0;
+}
