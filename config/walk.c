@@ -92,7 +92,7 @@ static void unknown_key(cfg_document *document, const cyaml_schema_field_t *fiel
         cfg_note_line(document, line, "%s%s%s: %s", at->where, *at->where ? "." : "", key, later);
         return;
     }
-    const char *near = NULL, *words[32];
+    const char *near = NULL, *words[32] = {0};
     size_t count = 0, nearest = 3;
     for (const cyaml_schema_field_t *field = fields; field->key && count < 32; field++) {
         words[count++] = field->key;
