@@ -39,9 +39,9 @@ static pgw_verdict fit(int32_t typmod, bool explicit_cast, pgw_arena *arena, pgw
 static bool typmod_valid(uint32_t type, int32_t typmod)
 {
     enum { LENGTH_MAX = 10485760, PRECISION_MAX = 1000, TIME_DIGITS_MAX = 6 };
+    if (typmod < 0)
+        return typmod == -1;
     int32_t above = typmod - PGW_TYPMOD_BASE;
-    if (typmod == -1)
-        return true;
     switch (type) {
     case PGW_VARCHAR:
     case PGW_BPCHAR:
@@ -51,7 +51,7 @@ static bool typmod_valid(uint32_t type, int32_t typmod)
                ((above & 0x7ff) <= PRECISION_MAX || (above & 0x7ff) >= 2048 - PRECISION_MAX);
     case PGW_TIMESTAMP:
     case PGW_TIMESTAMPTZ:
-        return typmod >= 0 && typmod <= TIME_DIGITS_MAX;
+        return typmod <= TIME_DIGITS_MAX;
     default:
         return false;
     }

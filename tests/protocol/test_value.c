@@ -1,0 +1,273 @@
+/* Values in and out: by the vectors that PostgreSQL itself answered. */
+#include "tests/protocol/value_vectors.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const pgw_env utc = {.utf8 = true, .zone_known = true, .conforming = true};
+
+static unsigned wrong;
+
+static void check_text(const vector_line *line)
+{
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value value;
+    pgw_buf got = {0};
+    pgw_verdict verdict = pgw_value_from_text(pgw_type_by_name(line->fields[0]), -1,
+                                              line->fields[2], &utc, &arena, &value, &error);
+    /* As PostgreSQL: without typmod, then the typmod as an assignment. */
+    if (verdict == PGW_KNOWN)
+        verdict = pgw_value_cast(&value, value.type, (int32_t)vector_number(line->fields[1]), false,
+                                 &utc, &arena, &value, &error);
+    vector_add_outcome(verdict, &value, &error, &got);
+    wrong += !vector_same(line, line->fields[3], &got);
+    pgw_buf_free(&got);
+    pgw_arena_free(&arena);
+}
+
+static void text_is_read_as_postgres_does(void **state)
+{
+    (void)state;
+    wrong = 0;
+    assert_true(vector_each(VECTORS "/values_text.txt", check_text) > 250);
+    assert_int_equal(wrong, 0);
+}
+
+/* The typmod given to the input function itself makes no difference. */
+static void check_typmod(const vector_line *line)
+{
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value value;
+    pgw_buf got = {0};
+    pgw_verdict verdict = pgw_value_from_text(pgw_type_by_name(line->fields[0]),
+                                              (int32_t)vector_number(line->fields[1]),
+                                              line->fields[2], &utc, &arena, &value, &error);
+    vector_add_outcome(verdict, &value, &error, &got);
+    wrong += !vector_same(line, line->fields[3], &got);
+    pgw_buf_free(&got);
+    pgw_arena_free(&arena);
+}
+
+static void typmod_may_be_given_at_once(void **state)
+{
+    (void)state;
+    wrong = 0;
+    assert_true(vector_each(VECTORS "/values_text.txt", check_typmod) > 250);
+    assert_int_equal(wrong, 0);
+}
+
+static void check_binary(const vector_line *line)
+{
+    char bytes[256];
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value value;
+    pgw_buf got = {0};
+    size_t length = line->fields[1].len / 2;
+    for (size_t i = 0; i < length; i++)
+        bytes[i] = (char)(vector_hex(line->fields[1].ptr[2 * i]) << 4 |
+                          vector_hex(line->fields[1].ptr[2 * i + 1]));
+    pgw_slice exact = pgw_arena_copy(&arena, (pgw_slice){bytes, length});
+    pgw_verdict verdict = pgw_value_from_binary(pgw_type_by_name(line->fields[0]), exact, &utc,
+                                                &arena, &value, &error);
+    vector_add_outcome(verdict, &value, &error, &got);
+    wrong += !vector_same(line, line->fields[2], &got);
+    pgw_buf_free(&got);
+    pgw_arena_free(&arena);
+}
+
+static void binary_is_read_as_postgres_does(void **state)
+{
+    (void)state;
+    wrong = 0;
+    assert_true(vector_each(VECTORS "/values_binary.txt", check_binary) > 60);
+    assert_int_equal(wrong, 0);
+}
+
+static pgw_verdict read(uint32_t type, const char *text, const pgw_env *env, pgw_arena *arena,
+                        pgw_value *value)
+{
+    pgw_error error;
+    return pgw_value_from_text(type, -1, pgw_slice_str(text), env, arena, value, &error);
+}
+
+static void zone_decides_where_no_offset_is_written(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_value value;
+    pgw_env unknown = {.utf8 = true}, india = {.zone_known = true, .zone_seconds = 19800};
+    assert_int_equal(read(PGW_TIMESTAMPTZ, "2000-01-01 05:30", &india, &arena, &value), PGW_KNOWN);
+    assert_int_equal(value.as.integer, 0);
+    assert_int_equal(read(PGW_TIMESTAMPTZ, "2000-01-01 00:00", &unknown, &arena, &value),
+                     PGW_UNKNOWABLE);
+    assert_int_equal(read(PGW_TIMESTAMPTZ, "2000-01-01 00:00+00", &unknown, &arena, &value),
+                     PGW_KNOWN);
+    assert_int_equal(read(PGW_TIMESTAMP, "2000-01-01 00:00", &unknown, &arena, &value), PGW_KNOWN);
+    pgw_arena_free(&arena);
+}
+
+static void casts_between_zones_need_a_known_zone(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value day = {.type = PGW_DATE, .as.integer = 1}, out;
+    pgw_env unknown = {.utf8 = true}, west = {.zone_known = true, .zone_seconds = -3600};
+    assert_int_equal(
+        pgw_value_cast(&day, PGW_TIMESTAMPTZ, -1, false, &unknown, &arena, &out, &error),
+        PGW_UNKNOWABLE);
+    assert_int_equal(pgw_value_cast(&day, PGW_TIMESTAMPTZ, -1, false, &west, &arena, &out, &error),
+                     PGW_KNOWN);
+    assert_int_equal(out.as.integer, INT64_C(90000000000));
+    assert_int_equal(pgw_value_cast(&out, PGW_DATE, -1, false, &west, &arena, &out, &error),
+                     PGW_KNOWN);
+    assert_int_equal(out.as.integer, 1);
+    pgw_arena_free(&arena);
+}
+
+static void text_beyond_ascii_needs_utf8(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_value value;
+    pgw_env other = {.utf8 = false};
+    assert_int_equal(read(PGW_TEXT, "\xc3\xa9", &other, &arena, &value), PGW_UNKNOWABLE);
+    assert_int_equal(read(PGW_TEXT, "\xff", &other, &arena, &value), PGW_UNKNOWABLE);
+    assert_int_equal(read(PGW_TEXT, "abc", &other, &arena, &value), PGW_KNOWN);
+    assert_int_equal(read(PGW_TEXT, "\xff", &utc, &arena, &value), PGW_INVALID);
+    pgw_arena_free(&arena);
+}
+
+static void typmods_that_postgres_refuses_are_unknowable(void **state)
+{
+    static const struct {
+        uint32_t type;
+        int32_t typmod;
+    } cases[] = {{PGW_VARCHAR, 4},
+                 {PGW_VARCHAR, 10485765},
+                 {PGW_VARCHAR, 0},
+                 {PGW_NUMERIC, 4},
+                 {PGW_NUMERIC, (1001 << 16) + 4},
+                 {PGW_TIMESTAMP, 7},
+                 {PGW_TIMESTAMP, -2},
+                 {PGW_INT8, 5},
+                 {PGW_VARCHAR, INT32_MIN},
+                 {PGW_NUMERIC, INT32_MIN}};
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value value;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(pgw_value_from_text(cases[i].type, cases[i].typmod,
+                                             pgw_slice_str("2020-01-01"), &utc, &arena, &value,
+                                             &error),
+                         PGW_UNKNOWABLE);
+    pgw_arena_free(&arena);
+}
+
+static void types_are_found_by_any_name(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t type;
+    } cases[] = {{"int8", PGW_INT8},
+                 {"bigint", PGW_INT8},
+                 {"int", PGW_INT4},
+                 {"decimal", PGW_NUMERIC},
+                 {"double precision", PGW_FLOAT8},
+                 {"float", PGW_FLOAT8},
+                 {"real", PGW_FLOAT4},
+                 {"character varying", PGW_VARCHAR},
+                 {"char", PGW_BPCHAR},
+                 {"timestamp with time zone", PGW_TIMESTAMPTZ},
+                 {"timestamp without time zone", PGW_TIMESTAMP},
+                 {"pg_catalog.int4", PGW_INT4},
+                 {"pg_catalog.bpchar", PGW_BPCHAR},
+                 {"pg_catalog.integer", PGW_UNSPECIFIED},
+                 {"pg_catalog.char", PGW_UNSPECIFIED},
+                 {"pg_catalog.", PGW_UNSPECIFIED},
+                 {"public.int4", PGW_UNSPECIFIED},
+                 {"int16", PGW_UNSPECIFIED},
+                 {"", PGW_UNSPECIFIED}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(pgw_type_by_name(pgw_slice_str(cases[i].name)), cases[i].type);
+    assert_true(pgw_type_is_key(PGW_NUMERIC));
+    assert_false(pgw_type_is_key(PGW_FLOAT4));
+    assert_false(pgw_type_is_key(PGW_NAME));
+    assert_false(pgw_type_is_key(PGW_UNSPECIFIED));
+}
+
+static void assert_canonical(pgw_value value, const char *hex)
+{
+    pgw_buf bytes = {0}, shown = {0};
+    pgw_value_canonical(&value, &bytes);
+    vector_add_hex(pgw_slice_buf(&bytes), &shown);
+    assert_int_equal(shown.len, strlen(hex));
+    if (shown.len > 0)
+        assert_memory_equal(shown.ptr, hex, shown.len);
+    pgw_buf_free(&bytes);
+    pgw_buf_free(&shown);
+}
+
+static pgw_value integer(uint32_t type, int64_t number)
+{
+    return (pgw_value){.type = type, .as.integer = number};
+}
+
+static pgw_value bytes(uint32_t type, const char *text)
+{
+    return (pgw_value){.type = type, .as.bytes = pgw_slice_str(text)};
+}
+
+static pgw_value real(double number)
+{
+    return (pgw_value){.type = PGW_FLOAT8, .as.real = number};
+}
+
+static void canonical_bytes_are_as_published(void **state)
+{
+    (void)state;
+    assert_canonical(integer(PGW_INT2, -2), "feffffffffffffff");
+    assert_canonical(integer(PGW_INT4, 258), "0201000000000000");
+    assert_canonical(integer(PGW_INT8, INT64_MIN), "0000000000000080");
+    assert_canonical(integer(PGW_BOOL, 1), "01");
+    assert_canonical(integer(PGW_DATE, -10957), "00000000");
+    assert_canonical(integer(PGW_DATE, INT32_MAX), "ffffff7f");
+    assert_canonical(integer(PGW_TIMESTAMP, INT64_C(-946684800000000)), "0000000000000000");
+    assert_canonical(integer(PGW_TIMESTAMPTZ, INT64_MIN), "0000000000000080");
+    assert_canonical(integer(PGW_TIMESTAMP, INT64_C(9223371331199999999)), "ffbf22b75b5e0380");
+    assert_canonical(bytes(PGW_TEXT, "ab "), "616220");
+    assert_canonical(bytes(PGW_BPCHAR, "ab "), "6162");
+    assert_canonical(bytes(PGW_NUMERIC, "-1.50"), "2d312e35");
+    assert_canonical(bytes(PGW_NUMERIC, "100"), "313030");
+    assert_canonical(bytes(PGW_NUMERIC, "0.00"), "30");
+    assert_canonical(bytes(PGW_NUMERIC, "NaN"), "4e614e");
+    assert_canonical(real(-0.0), "0000000000000000");
+    assert_canonical(real(1), "000000000000f03f");
+    assert_canonical(real(-(double)NAN), "000000000000f87f");
+    assert_canonical((pgw_value){.type = PGW_INT8, .null = true}, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_read_as_postgres_does),
+        cmocka_unit_test(typmod_may_be_given_at_once),
+        cmocka_unit_test(binary_is_read_as_postgres_does),
+        cmocka_unit_test(zone_decides_where_no_offset_is_written),
+        cmocka_unit_test(casts_between_zones_need_a_known_zone),
+        cmocka_unit_test(text_beyond_ascii_needs_utf8),
+        cmocka_unit_test(typmods_that_postgres_refuses_are_unknowable),
+        cmocka_unit_test(types_are_found_by_any_name),
+        cmocka_unit_test(canonical_bytes_are_as_published),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* What a column will hold for an expression: by the vectors that PostgreSQL itself answered. */
+#include "rewrite/literal.h"
+#include "tests/protocol/value_vectors.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const pgw_env utc = {.utf8 = true, .zone_known = true, .conforming = true};
+
+static unsigned wrong;
+
+static rw_cell_kind read_kind(pgw_slice name)
+{
+    static const struct {
+        const char *name;
+        rw_cell_kind kind;
+    } kinds[] = {{"absent", RW_CELL_ABSENT},
+                 {"default", RW_CELL_DEFAULT},
+                 {"null", RW_CELL_NULL},
+                 {"string", RW_CELL_STRING},
+                 {"integer", RW_CELL_INTEGER},
+                 {"decimal", RW_CELL_DECIMAL},
+                 {"bool", RW_CELL_BOOL},
+                 {"param", RW_CELL_PARAM},
+                 {"expression", RW_CELL_EXPRESSION}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (pgw_slice_eq_str(name, kinds[i].name))
+            return kinds[i].kind;
+    fail_msg("no such kind: %.*s", (int)name.len, name.ptr);
+    return RW_CELL_EXPRESSION;
+}
+
+/* "type:typmod type:typmod …" */
+static void read_casts(pgw_slice text, rw_cell *cell)
+{
+    char copy[128] = "", *rest = NULL;
+    assert_true(text.len < sizeof copy);
+    memcpy(copy, text.ptr, text.len);
+    for (char *word = strtok_r(copy, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        rw_cast *cast = &cell->casts[cell->cast_count++];
+        assert_int_equal(sscanf(word, "%u:%d", &cast->type, &cast->typmod), 2);
+    }
+}
+
+static void check_literal(const vector_line *line)
+{
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value value;
+    pgw_buf got = {0};
+    char name[] = "x";
+    rw_column column = {.name = name,
+                        .type = pgw_type_by_name(line->fields[0]),
+                        .typmod = (int32_t)vector_number(line->fields[1])};
+    rw_cell cell = {.kind = read_kind(line->fields[2]),
+                    .text = line->fields[3],
+                    .parameter = 1,
+                    .minus_after = (int8_t)vector_number(line->fields[4])};
+    read_casts(line->fields[5], &cell);
+    pgw_verdict verdict = rw_cell_value(&cell, &column, NULL, 0, &utc, &arena, &value, &error);
+    vector_add_outcome(verdict, &value, &error, &got);
+    wrong += !vector_same(line, line->fields[6], &got);
+    if (verdict == PGW_KNOWN)
+        assert_int_equal(value.type, column.type);
+    pgw_buf_free(&got);
+    pgw_arena_free(&arena);
+}
+
+static void literals_are_stored_as_postgres_does(void **state)
+{
+    (void)state;
+    wrong = 0;
+    assert_true(vector_each(VECTORS "/literals.txt", check_literal) > 120);
+    assert_int_equal(wrong, 0);
+}
+
+static char column_name[] = "id";
+static const rw_column bigint = {.name = column_name, .type = PGW_INT8, .typmod = -1};
+static const rw_cell first_param = {.kind = RW_CELL_PARAM, .parameter = 1, .minus_after = -1};
+
+static pgw_verdict bind(const rw_column *column, rw_param param, pgw_value *out, pgw_error *error)
+{
+    static pgw_arena arena;
+    pgw_verdict verdict = rw_cell_value(&first_param, column, &param, 1, &utc, &arena, out, error);
+    pgw_arena_free(&arena);
+    return verdict;
+}
+
+static void one_value_whatever_its_form(void **state)
+{
+    const rw_param forms[] = {
+        {.type = PGW_INT8, .bytes = PGW_LITERAL("5")},
+        {.type = PGW_INT8, .bytes = PGW_LITERAL(" 005 ")},
+        {.type = PGW_INT2, .binary = true, .bytes = PGW_LITERAL("\0\5")},
+        {.type = PGW_INT4, .binary = true, .bytes = PGW_LITERAL("\0\0\0\5")},
+        {.type = PGW_INT8, .binary = true, .bytes = PGW_LITERAL("\0\0\0\0\0\0\0\5")},
+        {.type = PGW_NUMERIC, .bytes = PGW_LITERAL("4.5")},
+        {.type = PGW_NUMERIC, .binary = true, .bytes = PGW_LITERAL("\0\1\0\0\0\0\0\0\0\5")},
+    };
+    (void)state;
+    pgw_value value;
+    pgw_error error;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        assert_int_equal(bind(&bigint, forms[i], &value, &error), PGW_KNOWN);
+        assert_int_equal(value.type, PGW_INT8);
+        assert_int_equal(value.as.integer, 5);
+    }
+}
+
+static void parameters_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    pgw_value value;
+    pgw_error error;
+    rw_param text = {.type = PGW_TEXT, .bytes = PGW_LITERAL("5")};
+    assert_int_equal(bind(&bigint, text, &value, &error), PGW_INVALID);
+    assert_string_equal(error.sqlstate, "42804");
+    assert_string_equal(error.message,
+                        "column \"id\" is of type bigint but expression is of type text");
+    rw_param longer = {.type = PGW_INT4, .binary = true, .bytes = PGW_LITERAL("\0\0\0\0\5")};
+    assert_int_equal(bind(&bigint, longer, &value, &error), PGW_INVALID);
+    assert_string_equal(error.sqlstate, "22P03");
+    assert_string_equal(error.message, "incorrect binary data format in bind parameter 1");
+}
+
+static void parameters_that_are_not_known_are_unknowable(void **state)
+{
+    (void)state;
+    pgw_value value;
+    pgw_error error;
+    rw_param undeclared = {.bytes = PGW_LITERAL("5")};
+    rw_param unknown = {.type = PGW_UNKNOWN, .bytes = PGW_LITERAL("5")};
+    rw_param money = {.type = 790, .bytes = PGW_LITERAL("5")};
+    assert_int_equal(bind(&bigint, undeclared, &value, &error), PGW_UNKNOWABLE);
+    assert_int_equal(bind(&bigint, unknown, &value, &error), PGW_UNKNOWABLE);
+    assert_int_equal(bind(&bigint, money, &value, &error), PGW_UNKNOWABLE);
+    rw_cell second = {.kind = RW_CELL_PARAM, .parameter = 2, .minus_after = -1}, zeroth = second;
+    zeroth.parameter = 0;
+    rw_param five = {.type = PGW_INT8, .bytes = PGW_LITERAL("5")};
+    pgw_arena arena = {0};
+    assert_int_equal(rw_cell_value(&second, &bigint, &five, 1, &utc, &arena, &value, &error),
+                     PGW_UNKNOWABLE);
+    assert_int_equal(rw_cell_value(&zeroth, &bigint, &five, 1, &utc, &arena, &value, &error),
+                     PGW_UNKNOWABLE);
+    assert_int_equal(rw_cell_value(&first_param, &bigint, NULL, 0, &utc, &arena, &value, &error),
+                     PGW_UNKNOWABLE);
+    pgw_arena_free(&arena);
+}
+
+static void null_parameter_is_a_known_null(void **state)
+{
+    (void)state;
+    pgw_value value;
+    pgw_error error;
+    rw_param null = {.type = PGW_INT4, .null = true};
+    assert_int_equal(bind(&bigint, null, &value, &error), PGW_KNOWN);
+    assert_true(value.null);
+    assert_int_equal(value.type, PGW_INT8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(literals_are_stored_as_postgres_does),
+        cmocka_unit_test(one_value_whatever_its_form),
+        cmocka_unit_test(parameters_that_do_not_fit_are_refused),
+        cmocka_unit_test(parameters_that_are_not_known_are_unknowable),
+        cmocka_unit_test(null_parameter_is_a_known_null),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
