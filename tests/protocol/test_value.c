@@ -243,7 +243,7 @@ static void canonical_bytes_are_as_published(void **state)
     assert_canonical(integer(PGW_DATE, INT32_MAX), "ffffff7f");
     assert_canonical(integer(PGW_TIMESTAMP, INT64_C(-946684800000000)), "0000000000000000");
     assert_canonical(integer(PGW_TIMESTAMPTZ, INT64_MIN), "0000000000000080");
-    assert_canonical(integer(PGW_TIMESTAMP, INT64_C(9223371331199999999)), "ffbf22b75b5e0380");
+    assert_canonical(integer(PGW_TIMESTAMP, INT64_C(9223371331199999999)), "ff7feaee5c5c0380");
     assert_canonical(bytes(PGW_TEXT, "ab "), "616220");
     assert_canonical(bytes(PGW_BPCHAR, "ab "), "6162");
     assert_canonical(bytes(PGW_NUMERIC, "-1.50"), "2d312e35");
