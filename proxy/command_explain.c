@@ -98,7 +98,8 @@ static bool explain_text(const px_command *command, const px_tables *tables)
         };
         warn_of_tables(tables, command->errors);
         good = run_deep(&work, command->errors);
-        fwrite(work.out.ptr, 1, work.out.len, command->out);
+        if (work.out.len > 0)
+            fwrite(work.out.ptr, 1, work.out.len, command->out);
         pgw_buf_free(&work.out);
     }
     pgw_buf_free(&text);

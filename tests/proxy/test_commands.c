@@ -1,0 +1,227 @@
+/* The commands that need no backend, run as a shell would: arguments in, streams and exit code out.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "proxy/commands.h"
+
+#define FILES VECTORS "/config/"
+#define SAMPLE VECTORS "/../../config/keyspread.yaml"
+
+typedef struct outcome {
+    int code;
+    char *out, *errors;
+} outcome;
+
+/* `line` is cut at blanks; @ stands for the annotated sample. */
+static outcome run(const char *line, const char *input)
+{
+    char text[1024], *words[32];
+    int count = 0;
+    size_t out_size, errors_size;
+    outcome result = {0};
+    snprintf(text, sizeof text, "%s", line);
+    for (char *at = text; count < 32 && (words[count] = strsep(&at, " ")) != NULL; count++)
+        if (strcmp(words[count], "@") == 0)
+            words[count] = SAMPLE;
+    FILE *in = fmemopen((void *)input, strlen(input), "r"); /* not of length 0 */
+    FILE *out = open_memstream(&result.out, &out_size);
+    FILE *errors = open_memstream(&result.errors, &errors_size);
+    result.code = px_commands_run(count, words, in, out, errors);
+    fclose(in);
+    fclose(out);
+    fclose(errors);
+    return result;
+}
+
+static void forget(outcome *got)
+{
+    free(got->out);
+    free(got->errors);
+}
+
+/* What must be in the output, or in the errors where the code is not 0. */
+static const struct {
+    const char *line;
+    int code;
+    const char *said;
+} cases[] = {
+    {"keyspread", 2, "usage:"},
+    {"keyspread help", 0, "usage:"},
+    {"keyspread --help", 0, "usage:"},
+    {"keyspread -h", 0, "usage:"},
+    {"keyspread version", 0, "keyspread "},
+    {"keyspread --version", 0, "keyspread "},
+    {"keyspread nonsense", 2, "unknown command \"nonsense\""},
+    {"keyspread version 1", 2, "version takes no arguments"},
+    {"keyspread check", 2, "usage: keyspread check CONFIG"},
+    {"keyspread check --help", 0, "usage: keyspread check CONFIG"},
+    {"keyspread run", 2, "usage: keyspread run CONFIG"},
+    {"keyspread hash @ events", 2, "usage: keyspread hash CONFIG TABLE COL=VALUE..."},
+    {"keyspread verify @", 2, "usage: keyspread verify CONFIG TABLE"},
+    {"keyspread check @", 0, "no mistakes; 1 table"},
+    {"keyspread check nofile.yaml", 1, "nofile.yaml: cannot be read"},
+    {"keyspread run nofile.yaml", 1, "nofile.yaml: cannot be read"},
+    {"keyspread check " FILES "wrong_list.yaml", 1, "wrong_list.yaml:1: the file is a list"},
+    {"keyspread hash @ events userid=42", 0, "partition: "},
+    {"keyspread hash @ public.events userid=42 ts=2026-01-01", 0, "userid_hash: "},
+    {"keyspread hash @ events ts=5", 1, "userid=VALUE is missing: the hash needs all of userid"},
+    {"keyspread hash @ events userid", 1, "give COL=VALUE for the columns of hash_key: userid"},
+    {"keyspread hash @ events event=x userid=1", 1, "\"event=x\": give COL=VALUE"},
+    {"keyspread hash @ events userid=1 userid=1", 1, "userid is given twice"},
+    {"keyspread hash @ events userid=x", 1, "invalid input syntax for type bigint: \"x\" (22P02)"},
+    {"keyspread hash @ events userid=9223372036854775808", 1, "(22003)"},
+    {"keyspread hash @ nobody userid=1", 1, "has no table \"nobody\": its tables are events"},
+    {"keyspread ddl @ nobody", 1, "has no table \"nobody\""},
+    {"keyspread ddl --yql", 2, "usage: keyspread ddl"},
+    {"keyspread ddl @ events more", 2, "usage: keyspread ddl"},
+    {"keyspread ddl --sql @", 2, "usage: keyspread ddl"},
+    {"keyspread ddl @", 0, "PRIMARY KEY (\"userid_hash\", \"userid\", \"ts\")"},
+    {"keyspread ddl --yql @ events", 0, "PRIMARY KEY (`userid_hash`, `userid`, `ts`)"},
+    {"keyspread explain @ nofile.sql", 1, "nofile.sql cannot be read"},
+    {"keyspread explain @", 0, "batchable: yes"},
+};
+
+static void test_cases(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        outcome got = run(cases[i].line, "insert into events (userid, ts) values (1, '2026-01-01 "
+                                         "00:00:00+00')");
+        const char *said = cases[i].code == 0 ? got.out : got.errors;
+        if (got.code != cases[i].code || strstr(said, cases[i].said) == NULL)
+            fail_msg("%s: code %d, out: %s, errors: %s", cases[i].line, got.code, got.out,
+                     got.errors);
+        if (got.code != 0)
+            assert_string_equal(got.out, "");
+        else
+            assert_string_equal(got.errors, "");
+        forget(&got);
+    }
+}
+
+/* The number that explain writes into an INSERT is the one that hash prints. */
+static void test_hash_is_explained(void **state)
+{
+    (void)state;
+    outcome hash = run("keyspread hash @ events userid=42", " ");
+    outcome explained =
+        run("keyspread explain @", "insert into events (userid, ts) values ('042', now())");
+    assert_int_equal(hash.code, 0);
+    assert_int_equal(explained.code, 0);
+    char line[64];
+    assert_int_equal(strncmp(hash.out, "userid_hash: ", 13), 0);
+    snprintf(line, sizeof line, "\nhash: %.*s", (int)strcspn(hash.out + 13, "\n") + 1,
+             hash.out + 13);
+    assert_non_null(strstr(explained.out, line));
+    const char *partition = strstr(hash.out, "partition: ");
+    snprintf(line, sizeof line, "\n%.*s", (int)strcspn(partition, "\n") + 1, partition);
+    assert_non_null(strstr(explained.out, line));
+    forget(&hash);
+    forget(&explained);
+}
+
+static void test_spellings(void **state)
+{
+    (void)state;
+    static const char *const spellings[] = {"userid=007", "userid=+7"};
+    outcome plain = run("keyspread hash @ events userid=7", " ");
+    for (size_t i = 0; i < 2; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "keyspread hash @ events %s", spellings[i]);
+        outcome other = run(line, " ");
+        assert_string_equal(other.out, plain.out);
+        forget(&other);
+    }
+    forget(&plain);
+}
+
+/* Every statement of the PostgreSQL DDL stands outside comments, every line of YQL within. */
+static void test_ddl(void **state)
+{
+    (void)state;
+    outcome got = run("keyspread ddl @ events", " ");
+    assert_int_equal(got.code, 0);
+    assert_non_null(strstr(got.out, "\nCREATE TABLE \"public\".\"events\" (\n"
+                                    "    \"userid_hash\" bigint NOT NULL,\n"
+                                    "    \"userid\" bigint NOT NULL,\n"
+                                    "    \"ts\" timestamp with time zone NOT NULL,\n"
+                                    "    \"event\" text,\n"
+                                    "    PRIMARY KEY (\"userid_hash\", \"userid\", \"ts\")\n"
+                                    ") PARTITION BY RANGE (\"userid_hash\");\n"));
+    assert_non_null(strstr(got.out, "\"events_p0\" PARTITION OF \"public\".\"events\" FOR VALUES "
+                                    "FROM (MINVALUE) TO (-8070450532247928832);\n"));
+    assert_non_null(strstr(got.out, "\"events_p15\" PARTITION OF \"public\".\"events\" FOR VALUES "
+                                    "FROM (8070450532247928832) TO (MAXVALUE);\n"));
+    assert_null(strstr(got.out, "\"events_p16\""));
+    assert_non_null(strstr(got.out, "\n-- CREATE TABLE `events` (\n"));
+    assert_null(strstr(got.out, "\nCREATE TABLE `"));
+    forget(&got);
+    got = run("keyspread ddl --yql @ events", " ");
+    assert_null(strstr(got.out, "PARTITION OF"));
+    assert_non_null(
+        strstr(got.out, "\nCREATE TABLE `events` (\n    `userid_hash` pgint8 NOT NULL,"));
+    forget(&got);
+}
+
+static void test_explain_nothing(void **state)
+{
+    (void)state;
+    outcome got = run("keyspread explain @", " ; ");
+    assert_int_equal(got.code, 0);
+    assert_string_equal(got.out, "");
+    forget(&got);
+}
+
+/* A file whose form is right and that only PostgreSQL's side of things can judge. */
+static void check_text(const char *text, int code, const char *said)
+{
+    char path[] = "/tmp/keyspread-test-XXXXXX", line[128];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    snprintf(line, sizeof line, "keyspread check %s", path);
+    outcome got = run(line, " ");
+    if (got.code != code || strstr(got.errors, said) == NULL)
+        fail_msg("code %d, errors: %s", got.code, got.errors);
+    forget(&got);
+    unlink(path);
+}
+
+#define TABLE(columns)                                                                             \
+    "backend: { dsn: \"host=h\" }\ntables:\n"                                                      \
+    "  - { name: t, primary_key: [k], hash_function: numeric_hash, columns: [" columns "] }\n"
+
+static void test_check(void **state)
+{
+    (void)state;
+    check_text("backend:\n  dsn: \"host\"\ntables: []\n", 1,
+               ":2: backend.dsn is not a connection string: missing \"=\" after \"host\"");
+    check_text("backend:\n  dsn: \"hots=x\"\ntables: []\n", 1,
+               ":2: backend.dsn is not a connection string: invalid connection option \"hots\"");
+    check_text("backend:\n  dsn: \"postgresql://a:secret@h/d\"\ntables: []\n", 0,
+               ":2: warning: backend.dsn holds a password");
+    check_text(TABLE("{ name: k, type: bigint }"), 0, "");
+    check_text(TABLE("{ name: k, type: text }"), 1, ":3: table t: numeric_hash takes exactly one");
+    check_text(TABLE("{ name: k, type: jsonb }"), 1, ":3: table t: key column k is of type jsonb");
+    check_text(TABLE("{ name: k, type: varchar(0) }"), 1,
+               ":3: table t: type \"varchar(0)\" of column k is not understood");
+    check_text(TABLE("{ name: k, type: bigint }, { name: k_hash, type: int }"), 1,
+               ":3: table t: hash column k_hash is integer: for hash_type int8 it must be bigint");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),           cmocka_unit_test(test_hash_is_explained),
+        cmocka_unit_test(test_spellings),       cmocka_unit_test(test_ddl),
+        cmocka_unit_test(test_explain_nothing), cmocka_unit_test(test_check),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
