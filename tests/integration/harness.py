@@ -252,6 +252,7 @@ class Keyspread:
         self.folder = tempfile.mkdtemp(prefix="keyspread-")
         self.config_path = os.path.join(self.folder, "keyspread.yaml")
         self.environment = {**os.environ, **(environment or {})}
+        self.gone = False
         for attempt in range(5):
             self.port = free_port()
             self.config = {"listen": [f"127.0.0.1:{self.port}"], **config}
@@ -278,6 +279,13 @@ class Keyspread:
     def address(self):
         return ("127.0.0.1", self.port)
 
+    def check_alive(self):
+        """A death is the failure of the test that sees it first; the next one starts another."""
+        if self.process.poll() is not None and not self.gone:
+            self.kill()
+            raise AssertionError(f"keyspread died ({self.process.returncode}):\n"
+                                 + self.lines.text()[-6000:])
+
     def memory_peak(self):
         """The most memory it ever held, in bytes."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
@@ -285,6 +293,7 @@ class Keyspread:
 
     def kill(self):
         """kill -9; stop() has nothing to say then."""
+        self.gone = True
         self.process.kill()
         self.process.wait(PATIENCE)
         self.lines.thread.join(PATIENCE)
@@ -299,6 +308,7 @@ class Keyspread:
             self.kill()
             raise AssertionError("keyspread did not end after SIGTERM:\n"
                                  + self.lines.text()[-3000:]) from None
+        self.gone = True
         self.lines.thread.join(PATIENCE)
         self.process.stderr.close()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -308,10 +318,10 @@ class Keyspread:
 
     def stop(self):
         """SIGTERM; the end must be clean: exit 0, nothing from a sanitizer."""
+        if self.gone:
+            return
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        elif self.process.stderr.closed:
-            return
         self.finish()
 
 
@@ -401,17 +411,23 @@ class StackCase(unittest.TestCase):
                 admin.rows(cls.setup_sql)
         cls.keyspread = None
         if not DIRECT:
-            cls.keyspread = Keyspread(backend_config(cls.postgres, cls.tables, **cls.options))
-            cls.addClassCleanup(cls.keyspread.stop)
+            cls.start_keyspread()
+
+    @classmethod
+    def start_keyspread(cls):
+        cls.keyspread = Keyspread(backend_config(cls.postgres, cls.tables, **cls.options))
+        cls.addClassCleanup(cls.keyspread.stop)
 
     def setUp(self):
+        if self.keyspread and self.keyspread.gone:
+            self.start_keyspread()
         with self.postgres.admin(self.database) as admin:
             admin.rows(f"truncate {', '.join(table.name for table in self.tables)}"
                        " restart identity")
 
     def tearDown(self):
-        if self.keyspread and self.keyspread.process.poll() is not None:
-            self.fail("keyspread died:\n" + self.keyspread.lines.text()[-6000:])
+        if self.keyspread:
+            self.keyspread.check_alive()
 
     @classmethod
     def port(cls):

@@ -16,7 +16,8 @@ Names are bare words or "…"; texts and lists are JSON ("" is the unnamed state
   read-until Name …                     up to one of these messages
   read-end                              up to the end of the connection
   read-fatal SQLSTATE                   the connection ends, by this error or (PostgreSQL does that
-                                        for broken frames) without a word
+                                        for broken frames) without a word; what comes before in the
+                                        same read does not count
   elsewhere "sql"                       on another connection, past keyspread
   loose                                 errors made by keyspread: only severity and SQLSTATE count
 
@@ -175,7 +176,6 @@ class Player:
         if messages and messages[-1].kind == "E":
             fields = messages.pop().fields()
             assert (fields["S"], fields["C"]) == ("FATAL", sqlstate), fields
-        self.replies += messages
         self.ended = True
 
     def _finish(self):
@@ -211,7 +211,7 @@ def normalise(messages, others, loose):
         elif message.kind in "EN":
             pair = [message] + ([others[index]] if index < len(others) else [])
             own = any(one.kind in "EN" and "R" not in one.fields() for one in pair)
-            keep = "SVC" if own and loose else "SVCMDP" if own else "SVCMDHPpqWstcdnFLR"
+            keep = "SVC" if own and loose else "SVCMP" if own else "SVCMDHPpqWstcdnFLR"
             lines.append(_error_text(message, keep))
         else:
             lines.append(f"{message.name} {message.body!r}")

@@ -49,6 +49,11 @@ def setUpModule():
                 admin.rows(table.ddl(hashed, partitioned=False))
             admin.rows(TRIGGER)
     KEYSPREAD = None
+    start_keyspread()
+
+
+def start_keyspread():
+    global KEYSPREAD
     if not harness.DIRECT:
         KEYSPREAD = harness.Keyspread(harness.backend_config(POSTGRES, TABLES))
         unittest.addModuleCleanup(KEYSPREAD.stop)
@@ -56,6 +61,14 @@ def setUpModule():
 
 class Sequences(unittest.TestCase):
     maxDiff = None
+
+    def setUp(self):
+        if KEYSPREAD and KEYSPREAD.gone:
+            start_keyspread()
+
+    def tearDown(self):
+        if KEYSPREAD:
+            KEYSPREAD.check_alive()
 
     def compare(self, sequence, piecewise):
         direct, rows_direct = self.play(sequence, "direct", POSTGRES.port, False)
