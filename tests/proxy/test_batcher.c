@@ -741,6 +741,26 @@ static void test_lock_wait_is_the_links(void **state)
     expect_committed(&t, 1);
 }
 
+/* … but not while what it said is still being read. */
+static void test_link_makes_room_behind_its_outcome(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    fake.config.backend.batch_links = 1;
+    cfg_table other = fake.table;
+    other.batch.lock_wait_ms = 7;
+    told t[2];
+    submit(rows_unit(&t[0], 0, 1));
+    px_unit *unit = rows_unit(&t[1], 2, 2);
+    unit->table = &other;
+    submit(unit);
+    fake_answer(link, "C1 Z N");
+    expect_committed(&t[0], 1);
+    assert_true(link->closed);
+    fake_answer(fake_open(1), "C1 Z");
+    expect_committed(&t[1], 1);
+}
+
 static void test_room(void **state)
 {
     (void)state;
@@ -815,6 +835,7 @@ int main(void)
         TEST(test_wait_ms),
         TEST(test_links_close_when_idle),
         TEST(test_lock_wait_is_the_links),
+        TEST(test_link_makes_room_behind_its_outcome),
         TEST(test_room),
         TEST(test_cut_replies),
     };
