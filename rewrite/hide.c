@@ -222,11 +222,10 @@ static bool read_names(const shown *detail, extent *list, size_t *indexes, liste
     return false;
 }
 
-/* Behind the values: the last ')' that what is known to follow them begins with. */
+/* Behind the values: the last ')', but for details that end with a table's name. */
 static size_t end_of_values(pgw_slice text, size_t from)
 {
-    static const char *const tails[] = {") already exists.", ") is duplicated.",
-                                        ") is not present in table \"",
+    static const char *const tails[] = {") is not present in table \"",
                                         ") is still referenced from table \""};
     for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
         size_t at = find_last(text, from, text.len, pgw_slice_str(tails[i]));

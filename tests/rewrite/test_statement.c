@@ -400,6 +400,21 @@ static void a_glance_lets_pass(void **state)
     check_complaints();
 }
 
+/* A name that does not begin as words do is not looked for word by word. */
+static void a_glance_at_odd_names(void **state)
+{
+    (void)state;
+    rw_table odd = test_tables[0];
+    odd.name = (char *)"-odd";
+    const rw_table *pointers[] = {&odd};
+    rw_catalog catalog = {pointers, 1, false}, empty = {pointers, 0, false};
+    assert_false(rw_text_passes(PGW_LITERAL("INSERT INTO \"-odd\" VALUES (1)"), &catalog));
+    odd.name = (char *)"2024_events";
+    assert_false(rw_text_passes(PGW_LITERAL("INSERT INTO \"2024_events\" VALUES (1)"), &catalog));
+    assert_true(rw_text_passes(PGW_LITERAL("INSERT INTO \"2024_others\" VALUES (1)"), &catalog));
+    assert_true(rw_text_passes(PGW_LITERAL("INSERT INTO events VALUES (1)"), &empty));
+}
+
 /* Cut at every byte, a text still is read without harm. */
 static void beginnings_of_texts_are_harmless(void **state)
 {
@@ -430,6 +445,7 @@ int main(void)
         cmocka_unit_test(the_deepest_text_fits_the_stack),
         cmocka_unit_test(other_names_in_a_session_with_its_own_search_path),
         cmocka_unit_test(a_glance_lets_pass),
+        cmocka_unit_test(a_glance_at_odd_names),
         cmocka_unit_test(beginnings_of_texts_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
