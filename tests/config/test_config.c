@@ -37,7 +37,7 @@ static cfg_config *load_good(const char *path)
 /* Takes the first printed line that begins with `expected` out of `printed`. */
 static bool strike(char *printed, const char *path, const char *expected)
 {
-    char start[1024];
+    char start[2048];
     if (strncmp(expected, "0: ", 3) == 0)
         snprintf(start, sizeof start, "%s: %s", path, expected + 3);
     else
