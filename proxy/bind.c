@@ -16,15 +16,24 @@ static rw_param *read_parameters(const px_plan *plan, const pgw_bind *bind, pgw_
     return params;
 }
 
+bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_error *error)
+{
+    if (bind->format_count > 1 && bind->format_count != bind->value_count)
+        return pgw_fail(error, "08P01", "bind message has %zu parameter formats but %zu parameters",
+                        bind->format_count, bind->value_count);
+    if (bind->value_count != plan->insert->param_count)
+        return pgw_fail(
+            error, "08P01",
+            "bind message supplies %zu parameters, but prepared statement \"%.*s\" requires %u",
+            bind->value_count, (int)bind->statement.len, bind->statement.ptr,
+            plan->insert->param_count);
+    return whole || pgw_fail(error, "08P01", "insufficient data left in message");
+}
+
 bool px_bind_keys(const px_plan *plan, const pgw_bind *bind, const pgw_env *env, pgw_arena *arena,
                   px_bound *bound, pgw_error *error)
 {
     const rw_insert *insert = plan->insert;
-    if (bind->value_count != insert->param_count)
-        return pgw_fail(error, "08P01",
-                        "bind message supplies %zu parameters, but prepared statement \"%.*s\" requires %u",
-                        bind->value_count, (int)bind->statement.len, bind->statement.ptr,
-                        insert->param_count);
     *bound = (px_bound){0};
     if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
         return true;
@@ -32,8 +41,8 @@ bool px_bind_keys(const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
     bound->keys = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->keys);
     bound->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->hashes);
     for (size_t r = 0; r < insert->row_count; r++) {
-        if (rw_insert_key(insert, r, params, bind->value_count, env, arena, &bound->keys[r], error) !=
-            PGW_KNOWN)
+        if (rw_insert_key(insert, r, params, bind->value_count, env, arena, &bound->keys[r],
+                          error) != PGW_KNOWN)
             return false;
         bound->hashes[r] = (int64_t)bound->keys[r].hash;
     }
@@ -46,7 +55,8 @@ bool px_bind_write(const px_plan *plan, const pgw_bind *bind, pgw_slice portal, 
     size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
     if (pgw_write_bind(bind, portal, statement, bound->hashes, more, out))
         return true;
-    pgw_fail(error, "54000", "a statement of %zu parameters has no room for the hash of each of its %zu rows",
+    pgw_fail(error, "54000",
+             "a statement of %zu parameters has no room for the hash of each of its %zu rows",
              bind->value_count, more);
     pgw_error_hint(error, "Send fewer rows a statement.");
     return false;

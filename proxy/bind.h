@@ -14,6 +14,9 @@ typedef struct px_bound {
     int64_t *hashes; /* of each */
 } px_bound;
 
+/* What the server would say of a Bind that is malformed (`whole` false) or has too few or too many
+ * parameters. */
+bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_error *error);
 /* Computes the keys; memory from `arena`. False: the error for the client. */
 bool px_bind_keys(const px_plan *plan, const pgw_bind *bind, const pgw_env *env, pgw_arena *arena,
                   px_bound *bound, pgw_error *error);

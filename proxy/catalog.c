@@ -44,7 +44,10 @@ struct px_catalogs {
     const rw_table **pointers;
 };
 
-void px_catalog_take(px_catalog *catalog) { catalog->references++; }
+void px_catalog_take(px_catalog *catalog)
+{
+    catalog->references++;
+}
 
 void px_catalog_drop(px_catalog *catalog)
 {
@@ -206,14 +209,17 @@ static void on_input(px_link *link)
     }
 }
 
-static void on_drained(px_link *link) { (void)link; }
+static void on_drained(px_link *link)
+{
+    (void)link;
+}
 
 static void on_lost(px_link *link, const char *reason)
 {
     entry *e = px_link_owner(link);
     pgw_error error;
-    pgw_fail(&error, "08006", "the connection to the backend was lost while the schema was read: %s",
-             reason);
+    pgw_fail(&error, "08006",
+             "the connection to the backend was lost while the schema was read: %s", reason);
     finish(e, &error);
 }
 

@@ -32,13 +32,15 @@ void px_catalogs_free(struct px_catalogs *catalogs);
 const rw_catalog *px_catalog_names(px_worker *worker);
 /* The snapshot to use now; NULL if it must be loaded first. Not counted: take it to keep it. */
 px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity);
-/* Loads it over a link of its own, opened as `identity`, and calls back (with NULL if all went well) on
- * a later turn. Callers that come meanwhile share the load. */
+/* Loads it over a link of its own, opened as `identity`, and calls back (with NULL if all went
+ * well) on a later turn. Callers that come meanwhile share the load. */
 typedef void px_catalog_loaded(void *waiter, const pgw_error *error);
-void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded, void *waiter);
+void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded,
+                     void *waiter);
 /* `waiter` is not called any more. */
 void px_catalog_forget(px_worker *worker, void *waiter);
-/* DDL was seen, or the backend says that our picture is wrong: every worker loads again before the next use. */
+/* DDL was seen, or the backend says that our picture is wrong: every worker loads again before the
+ * next use. */
 void px_catalog_stale(px_worker *worker, const char *database);
 
 #endif

@@ -103,8 +103,8 @@ enum choice { HOLD, FORWARD, WAIT };
 static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice message)
 {
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || session->private_session ||
-        !plan->identity->env.utf8 || session->rerouted || session->unsynced || session->status != 'I' ||
-        plan->insert->table->unusable != NULL ||
+        !plan->identity->env.utf8 || session->rerouted || session->unsynced ||
+        session->status != 'I' || plan->insert->table->unusable != NULL ||
         session->group.bytes.len + message.len > PX_GROUP_BYTES)
         return FORWARD;
     if (session->group.count > 0 || px_session_idle(session))
@@ -115,7 +115,8 @@ static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice 
 
 /* ---- sending to the own link ---- */
 
-static void send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow)
+/* `adds`: the name is new, and free again if the server refuses. */
+static void send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow, bool adds)
 {
     pgw_buf out = {0};
     pgw_write_parse(name, plan->rewritten, plan->declared, plan->declared_count, &out);
@@ -123,7 +124,7 @@ static void send_parse(px_session *session, pgw_slice name, px_plan *plan, bool 
     reply->swallow = swallow;
     reply->plan = plan;
     px_plan_take(plan);
-    reply->name = pgw_strndup(name.ptr, name.len);
+    reply->name = adds ? pgw_strndup(name.ptr, name.len) : NULL;
     px_session_send(session, &out);
     pgw_buf_free(&out);
     session->unsynced = true;
@@ -166,13 +167,14 @@ void px_extended_refused(px_session *session)
         session->wait = PX_WAIT_NOTHING; /* no ReadyForQuery comes before the client's own Sync */
 }
 
-/* A recorded statement whose name is asked for again: the link must know it, to refuse the second. */
+/* A recorded statement whose name is asked for again: the link must know it, to refuse the second.
+ */
 static void prepare_if_recorded(px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->statements, name);
     if (statement == NULL || statement->plan == NULL || statement->on_link)
         return;
-    send_parse(session, name, statement->plan, true);
+    send_parse(session, name, statement->plan, true, false);
     statement->on_link = true;
 }
 
@@ -180,8 +182,9 @@ static void forward_parse(px_session *session, pgw_slice name, px_plan *plan)
 {
     if (name.len > 0)
         prepare_if_recorded(session, name);
-    send_parse(session, name, plan, false);
-    if (name.len == 0 || px_statements_find(&session->statements, name) == NULL)
+    bool adds = name.len == 0 || px_statements_find(&session->statements, name) == NULL;
+    send_parse(session, name, plan, false, adds);
+    if (adds)
         px_statements_put(&session->statements, name, plan, true);
     if (!plan->types_known)
         describe(session, name, plan, false);
@@ -204,6 +207,7 @@ static void forward_bind(px_session *session, const pgw_bind *bind, px_plan *pla
         reply->swallow = swallow;
         px_session_send(session, &out);
         session->unsynced = true;
+        px_statements_put(&session->portals, bind->portal, plan, true);
     }
     pgw_buf_free(&out);
     pgw_arena_free(&arena);
@@ -289,7 +293,7 @@ static bool describe_new(px_session *session, bool keys)
             return false;
         if (!pgw_parse_decode(px_held_body(group, i), &parse))
             continue;
-        send_parse(session, parse.name, plan, true);
+        send_parse(session, parse.name, plan, true, false);
         describe(session, parse.name, plan, true);
         group->held[i].on_link = true;
         return false;
@@ -352,7 +356,8 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
     }
 }
 
-/* A text seen for the first time: its plan, or what else is to become of it. The arena is given away. */
+/* A text seen for the first time: its plan, or what else is to become of it. The arena is given
+ * away. */
 static px_step make_plan(px_session *session, const pgw_parse *parse, const uint32_t *declared,
                          px_catalog *catalog, const rw_catalog *view, px_plan **plan)
 {
@@ -368,8 +373,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
             i++;
         step = refuse(session, script.statements[i].error);
     } else if (script.inserts == 1 && script.count == 1) {
-        *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->identity, declared,
-                            parse->type_count, &error);
+        *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->identity,
+                            declared, parse->type_count, &error);
         return *plan != NULL ? PX_DONE : refuse(session, &error);
     } else if (script.effects != 0) {
         step = forward_later(session) == PX_LATER ? PX_LATER : PX_PASS;
@@ -407,15 +412,17 @@ static px_step plan_of(px_session *session, const pgw_parse *parse, px_plan **pl
     return step;
 }
 
-static px_step take_parse(px_session *session, pgw_slice message, const pgw_parse *parse, px_plan *plan)
+static px_step take_parse(px_session *session, pgw_slice message, const pgw_parse *parse,
+                          px_plan *plan)
 {
     if (plan->insert->table->unusable != NULL) {
         pgw_error error;
         pgw_fail(&error, "55000", "%s", plan->insert->table->unusable);
         return refuse(session, &error);
     }
-    bool taken = parse->name.len > 0 && (px_statements_find(&session->statements, parse->name) != NULL ||
-                                         find_plan(session, parse->name) != NULL);
+    bool taken =
+        parse->name.len > 0 && (px_statements_find(&session->statements, parse->name) != NULL ||
+                                find_plan(session, parse->name) != NULL);
     enum choice choice = taken ? FORWARD : may_hold(session, plan, message);
     if (choice == HOLD)
         hold(session, 'P', message, plan);
@@ -454,12 +461,15 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
 static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
 {
     pgw_bind bind;
-    if (!pgw_bind_decode(body, &bind))
-        return PX_PASS;
+    pgw_error error;
+    bool whole = pgw_bind_decode(body, &bind);
     px_plan *plan = find_plan(session, bind.statement);
     if (plan == NULL)
         return PX_PASS;
-    enum choice choice = may_hold(session, plan, message);
+    if (!px_bind_check(plan, &bind, whole, &error))
+        return refuse(session, &error);
+    bool taken = bind.portal.len > 0 && portal_in_group(&session->group, bind.portal);
+    enum choice choice = taken ? FORWARD : may_hold(session, plan, message);
     if (choice == HOLD)
         hold(session, 'B', message, plan);
     if (choice != FORWARD)
@@ -504,8 +514,17 @@ static px_step on_describe(px_session *session, pgw_slice message, pgw_slice bod
 static px_step on_execute(px_session *session, pgw_slice message, pgw_slice body)
 {
     pgw_execute execute;
-    if (!pgw_execute_decode(body, &execute) || !portal_in_group(&session->group, execute.portal))
+    if (!pgw_execute_decode(body, &execute))
         return PX_PASS;
+    if (!portal_in_group(&session->group, execute.portal)) {
+        if (forward_later(session) == PX_LATER)
+            return PX_LATER;
+        px_statement *portal = px_statements_find(&session->portals, execute.portal);
+        if (portal == NULL || session->skipping)
+            return PX_PASS;
+        forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, message);
+        return PX_DONE;
+    }
     size_t bind = px_group_portal(&session->group, execute.portal, session->group.count);
     hold(session, 'E', message, session->group.held[bind].plan);
     return PX_DONE;
@@ -535,6 +554,14 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
 
 /* ---- the end of a group ---- */
 
+static void forget_statement(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->statements, name);
+    if (statement != NULL && statement->on_link && session->link_ready)
+        px_session_close_on_link(session, name);
+    px_statements_remove(&session->statements, name);
+}
+
 /* What the client is owed for held message `i`, as it stands when it did what it should. */
 static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
 {
@@ -554,7 +581,8 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
         break;
     case 'D':
         if (held->plan != NULL)
-            pgw_write_parameter_description(held->plan->types, held->plan->insert->param_count, out);
+            pgw_write_parameter_description(held->plan->types, held->plan->insert->param_count,
+                                            out);
         pgw_write_no_data(out);
         break;
     case 'E':
@@ -562,7 +590,7 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
         break;
     default:
         if (pgw_target_decode(body, &target) && target.kind == 'S')
-            px_statements_remove(&session->statements, target.name);
+            forget_statement(session, target.name);
         pgw_write_close_complete(out);
     }
     held->answered = true;
@@ -575,7 +603,8 @@ void px_group_answer(px_session *session, size_t before, const px_unit *unit, pg
         const px_held *held = &session->group.held[i];
         char tag[40] = "";
         if (held->type == 'E') {
-            size_t rows = unit != NULL ? unit->statements[executed++].tag : held->plan->insert->row_count;
+            size_t rows =
+                unit != NULL ? unit->statements[executed++].tag : held->plan->insert->row_count;
             snprintf(tag, sizeof tag, "INSERT 0 %zu", rows);
         }
         if (!session->group.held[i].answered)

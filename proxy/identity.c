@@ -42,7 +42,10 @@ void px_identity_add_option(pgw_buf *options, pgw_slice name, pgw_slice value)
     add_escaped(options, value);
 }
 
-static char *copy(const char *text) { return text ? pgw_strndup(text, strlen(text)) : NULL; }
+static char *copy(const char *text)
+{
+    return text ? pgw_strndup(text, strlen(text)) : NULL;
+}
 
 px_identity *px_identity_new(const char *user, const char *database, const char *options,
                              const char *application, const char *replication, const pgw_env *env)
@@ -63,11 +66,12 @@ px_identity *px_identity_new(const char *user, const char *database, const char 
     return identity;
 }
 
-/* "UTC", "GMT", "Etc/UTC" and the form SET TIME ZONE with an offset reports ("<+03>-03": POSIX, so the
- * sign is turned round). */
+/* "UTC", "GMT", "Etc/UTC" and the form SET TIME ZONE with an offset reports ("<+03>-03": POSIX, so
+ * the sign is turned round). */
 static bool zone_offset(const char *zone, int32_t *seconds)
 {
-    static const char *const utc[] = {"UTC", "GMT", "Etc/UTC", "Etc/GMT", "Zulu", "Universal", "UCT"};
+    static const char *const utc[] = {"UTC",  "GMT",       "Etc/UTC", "Etc/GMT",
+                                      "Zulu", "Universal", "UCT"};
     *seconds = 0;
     for (size_t i = 0; i < sizeof utc / sizeof *utc; i++)
         if (strcmp(zone, utc[i]) == 0)
@@ -77,7 +81,8 @@ static bool zone_offset(const char *zone, int32_t *seconds)
     if (sscanf(zone, "<%c%2d>%n", &mark, &hours, &used) == 2 && used == 5)
         sign = mark == '+' ? 1 : mark == '-' ? -1 : 0;
     char expected[32];
-    snprintf(expected, sizeof expected, "<%c%02d>%c%02d", mark, hours, mark == '+' ? '-' : '+', hours);
+    snprintf(expected, sizeof expected, "<%c%02d>%c%02d", mark, hours, mark == '+' ? '-' : '+',
+             hours);
     *seconds = sign * hours * 3600;
     return sign != 0 && strcmp(zone, expected) == 0;
 }

@@ -28,11 +28,20 @@ struct px_link {
     bool cancelling;
 };
 
-const char *const px_link_parameters[] = {
-    "server_version",   "server_encoding", "client_encoding",  "application_name",
-    "is_superuser",     "session_authorization", "DateStyle",  "IntervalStyle",
-    "TimeZone",         "integer_datetimes", "standard_conforming_strings",
-    "default_transaction_read_only", "in_hot_standby", NULL};
+const char *const px_link_parameters[] = {"server_version",
+                                          "server_encoding",
+                                          "client_encoding",
+                                          "application_name",
+                                          "is_superuser",
+                                          "session_authorization",
+                                          "DateStyle",
+                                          "IntervalStyle",
+                                          "TimeZone",
+                                          "integer_datetimes",
+                                          "standard_conforming_strings",
+                                          "default_transaction_read_only",
+                                          "in_hot_standby",
+                                          NULL};
 
 enum { RETRY_MS = 20 };
 
@@ -157,7 +166,10 @@ static void try_open(px_link *link)
     fail(link, &error);
 }
 
-static void on_retry(uv_timer_t *timer) { try_open(timer->data); }
+static void on_retry(uv_timer_t *timer)
+{
+    try_open(timer->data);
+}
 
 px_link *px_link_open(px_worker *worker, px_identity *identity, const char *extra_options,
                       const px_link_ops *ops, void *owner)
@@ -178,7 +190,10 @@ px_link *px_link_open(px_worker *worker, px_identity *identity, const char *extr
 
 /* ---- use ---- */
 
-void *px_link_owner(const px_link *link) { return link->owner; }
+void *px_link_owner(const px_link *link)
+{
+    return link->owner;
+}
 
 void px_link_give(px_link *link, const px_link_ops *ops, void *owner)
 {
@@ -186,9 +201,15 @@ void px_link_give(px_link *link, const px_link_ops *ops, void *owner)
     link->owner = owner;
 }
 
-px_stream *px_link_stream(px_link *link) { return link->stream; }
+px_stream *px_link_stream(px_link *link)
+{
+    return link->stream;
+}
 
-px_identity *px_link_identity(const px_link *link) { return link->identity; }
+px_identity *px_link_identity(const px_link *link)
+{
+    return link->identity;
+}
 
 const char *px_link_parameter(const px_link *link, const char *name)
 {
@@ -223,4 +244,7 @@ void px_link_cancel(px_link *link)
     uv_queue_work(&link->worker->loop, &link->cancel_work, run_cancel, on_cancelled);
 }
 
-bool px_link_cancelling(const px_link *link) { return link->cancelling; }
+bool px_link_cancelling(const px_link *link)
+{
+    return link->cancelling;
+}

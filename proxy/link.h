@@ -1,6 +1,6 @@
 /*
- * link: one connection to the backend. libpq opens it (addresses, passwords, TLS), then its socket is
- * taken over and everything is read and written by our own codec; libpq only cancels and closes.
+ * link: one connection to the backend. libpq opens it (addresses, passwords, TLS), then its socket
+ * is taken over and everything is read and written by our own codec; libpq only cancels and closes.
  */
 #ifndef PX_LINK_H
 #define PX_LINK_H
@@ -15,8 +15,8 @@ typedef struct px_link px_link;
 typedef struct px_link_ops {
     /* Ready for queries: px_link_stream() is there. */
     void (*on_ready)(px_link *link);
-    /* Could not be opened: the server's own FATAL, or 08006 with the reason, or 53300 when max_links
-     * are in use for longer than link_wait_ms. The link is freed after this call. */
+    /* Could not be opened: the server's own FATAL, or 08006 with the reason, or 53300 when
+     * max_links are in use for longer than link_wait_ms. The link is freed after this call. */
     void (*on_failed)(px_link *link, const pgw_error *error);
     /* Then as a stream's owner: */
     void (*on_input)(px_link *link);
@@ -24,11 +24,12 @@ typedef struct px_link_ops {
     void (*on_lost)(px_link *link, const char *reason); /* the owner calls px_link_close() */
 } px_link_ops;
 
-/* Starts opening; the answer comes on a later turn. `extra_options` ("-c lock_timeout=200") stand behind
- * the identity's own; NULL for none. */
+/* Starts opening; the answer comes on a later turn. `extra_options` ("-c lock_timeout=200") stand
+ * behind the identity's own; NULL for none. */
 px_link *px_link_open(struct px_worker *worker, px_identity *identity, const char *extra_options,
                       const px_link_ops *ops, void *owner);
-/* Terminates politely if it was ready; also ends an opening. Frees later; no callback comes any more. */
+/* Terminates politely if it was ready; also ends an opening. Frees later; no callback comes any
+ * more. */
 void px_link_close(px_link *link);
 
 void *px_link_owner(const px_link *link);

@@ -73,7 +73,8 @@ static void hand_over(px_server *server, int fd, const struct sockaddr_storage *
 {
     const cfg_config *config = server->workers[0].config;
     if (atomic_load(&server->unauthenticated) >= config->limits.unauthenticated) {
-        static const char busy[] = "E\0\0\0\x46SFATAL\0VFATAL\0C53300\0Mtoo many connections are logging in\0";
+        static const char busy[] =
+            "E\0\0\0\x46SFATAL\0VFATAL\0C53300\0Mtoo many connections are logging in\0";
         ssize_t sent = send(fd, busy, sizeof busy, MSG_NOSIGNAL | MSG_DONTWAIT);
         (void)sent;
         close(fd);
@@ -196,8 +197,8 @@ static int open_tcp(const cfg_listen *where, char *message, size_t size)
     return up ? fd : fail(message, size, fd, name);
 }
 
-px_listener *px_listener_open(px_server *server, uv_loop_t *loop, const cfg_listen *where, char *message,
-                              size_t message_size)
+px_listener *px_listener_open(px_server *server, uv_loop_t *loop, const cfg_listen *where,
+                              char *message, size_t message_size)
 {
     int fd = where->path != NULL ? open_unix(where->path, message, message_size)
                                  : open_tcp(where, message, message_size);

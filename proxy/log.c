@@ -8,7 +8,10 @@
 
 static _Atomic cfg_log_level threshold = CFG_LOG_INFO;
 
-void px_log_level(cfg_log_level level) { atomic_store(&threshold, level); }
+void px_log_level(cfg_log_level level)
+{
+    atomic_store(&threshold, level);
+}
 
 void px_log(cfg_log_level level, const char *event, const char *format, ...)
 {

@@ -1,6 +1,6 @@
 /*
- * log: one line an event to stderr, key=value. Never statement text, parameters, passwords or what the
- * backend said: SQLSTATE, table and counts are what an operator needs.
+ * log: one line an event to stderr, key=value. Never statement text, parameters, passwords or what
+ * the backend said: SQLSTATE, table and counts are what an operator needs.
  */
 #ifndef PX_LOG_H
 #define PX_LOG_H

@@ -18,7 +18,7 @@ struct px_opening {
     pgw_arena arena;
     const char *keywords[MAX_OPTIONS], *values[MAX_OPTIONS]; /* what PQconnectStartParams gets */
     size_t option_count;
-    char *hosts;      /* the DSN's host list that is left to resolve; NULL = nothing to resolve */
+    char *hosts;       /* the DSN's host list that is left to resolve; NULL = nothing to resolve */
     pgw_buf addresses; /* hostaddr: one a host, empty for Unix sockets */
 
     uv_getaddrinfo_t resolve;
@@ -89,7 +89,10 @@ static void release(px_opening *opening)
     free(opening);
 }
 
-static void on_handle_closed(uv_handle_t *handle) { release(handle->data); }
+static void on_handle_closed(uv_handle_t *handle)
+{
+    release(handle->data);
+}
 
 static void on_poll_closed(uv_handle_t *handle)
 {
@@ -171,8 +174,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     advance(poll->data);
 }
 
-/* libpq closes and reopens sockets, often under the same number, while it tries hosts and TLS: a handle
- * serves one socket only, and none is started while PQconnectPoll runs. */
+/* libpq closes and reopens sockets, often under the same number, while it tries hosts and TLS: a
+ * handle serves one socket only, and none is started while PQconnectPoll runs. */
 static void poll_socket(px_opening *opening, int events)
 {
     int socket = PQsocket(opening->conn);
@@ -226,7 +229,8 @@ static void connect_now(px_opening *opening)
         fail_with(opening, opening->conn ? PQerrorMessage(opening->conn) : "out of memory");
         return;
     }
-    PQsetErrorVerbosity(opening->conn, PQERRORS_VERBOSE); /* the only way to the SQLSTATE of a FATAL */
+    PQsetErrorVerbosity(opening->conn,
+                        PQERRORS_VERBOSE); /* the only way to the SQLSTATE of a FATAL */
     poll_socket(opening, UV_WRITABLE);
 }
 
@@ -238,7 +242,8 @@ static void add_address(px_opening *opening, const struct addrinfo *info)
 {
     char address[128] = "";
     if (info != NULL)
-        getnameinfo(info->ai_addr, info->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST);
+        getnameinfo(info->ai_addr, info->ai_addrlen, address, sizeof address, NULL, 0,
+                    NI_NUMERICHOST);
     pgw_buf_add_str(&opening->addresses, address);
 }
 
@@ -278,7 +283,8 @@ static void resolve_next(px_opening *opening)
         struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
         opening->resolve.data = opening;
         opening->handles++;
-        if (uv_getaddrinfo(&opening->worker->loop, &opening->resolve, on_resolved, host, NULL, &hints) == 0)
+        if (uv_getaddrinfo(&opening->worker->loop, &opening->resolve, on_resolved, host, NULL,
+                           &hints) == 0)
             return;
         opening->handles--;
         fail_with(opening, "the host name cannot be resolved");
@@ -289,7 +295,8 @@ static void resolve_next(px_opening *opening)
 
 static void on_timeout(uv_timer_t *timer);
 
-/* Begins on a turn of its own, so that `done` is never called before px_opening_start() returned. */
+/* Begins on a turn of its own, so that `done` is never called before px_opening_start() returned.
+ */
 static void on_begin(uv_timer_t *timer)
 {
     px_opening *opening = timer->data;
@@ -315,8 +322,10 @@ static void on_timeout(uv_timer_t *timer)
     fail_with(opening, message);
 }
 
-px_opening *px_opening_start(px_worker *worker, const px_identity *identity, const char *extra_options,
-                             void (*done)(void *owner, PGconn *conn, const pgw_error *error), void *owner)
+px_opening *px_opening_start(px_worker *worker, const px_identity *identity,
+                             const char *extra_options,
+                             void (*done)(void *owner, PGconn *conn, const pgw_error *error),
+                             void *owner)
 {
     px_opening *opening = pgw_calloc(1, sizeof *opening);
     *opening = (px_opening){.worker = worker, .done = done, .owner = owner, .handles = 2};

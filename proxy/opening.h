@@ -1,6 +1,6 @@
 /*
- * opening: how libpq makes a connection without blocking the loop: the host's name is resolved on the
- * thread pool, the rest is PQconnectPoll driven by uv_poll.
+ * opening: how libpq makes a connection without blocking the loop: the host's name is resolved on
+ * the thread pool, the rest is PQconnectPoll driven by uv_poll.
  */
 #ifndef PX_OPENING_H
 #define PX_OPENING_H
@@ -17,12 +17,14 @@ typedef struct px_opening px_opening;
  * anybody, which is its owner's from then on; or with NULL and the server's FATAL or 08006. */
 px_opening *px_opening_start(struct px_worker *worker, const px_identity *identity,
                              const char *extra_options,
-                             void (*done)(void *owner, PGconn *conn, const pgw_error *error), void *owner);
+                             void (*done)(void *owner, PGconn *conn, const pgw_error *error),
+                             void *owner);
 /* `done` will not be called. */
 void px_opening_abandon(px_opening *opening);
 
 /* The SQLSTATE and text in libpq's message about a connection that could not be made, as verbose
- * messages have them ("… FATAL:  3D000: database "x" does not exist"); 08006 where there is none. */
+ * messages have them ("… FATAL:  3D000: database "x" does not exist"); 08006 where there is none.
+ */
 void px_opening_error(const char *message, pgw_error *error);
 
 #endif

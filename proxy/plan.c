@@ -12,7 +12,10 @@ struct px_plan_slot {
     px_plan *plan; /* NULL: free */
 };
 
-void px_plan_take(px_plan *plan) { plan->references++; }
+void px_plan_take(px_plan *plan)
+{
+    plan->references++;
+}
 
 void px_plan_drop(px_plan *plan)
 {
@@ -85,8 +88,8 @@ static bool constant_hashes(px_plan *plan, pgw_error *error)
     plan->hashes = pgw_arena_alloc(&plan->arena, plan->insert->row_count * sizeof *plan->hashes);
     for (size_t r = 0; r < plan->insert->row_count; r++) {
         rw_key key;
-        if (rw_insert_key(plan->insert, r, NULL, 0, &plan->identity->env, &plan->arena, &key, error) !=
-            PGW_KNOWN)
+        if (rw_insert_key(plan->insert, r, NULL, 0, &plan->identity->env, &plan->arena, &key,
+                          error) != PGW_KNOWN)
             return false;
         plan->hashes[r] = key.hash;
     }
@@ -153,10 +156,12 @@ px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declar
                          const px_identity *identity, const px_catalog *catalog)
 {
     XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);
-    uint64_t parts[] = {hash.low64, hash.high64,
+    uint64_t parts[] = {hash.low64,
+                        hash.high64,
                         XXH3_64bits(declared, declared_count * sizeof *declared),
                         XXH3_64bits(identity->key, strlen(identity->key)),
-                        (uint64_t)(uintptr_t)catalog, catalog->epoch};
+                        (uint64_t)(uintptr_t)catalog,
+                        catalog->epoch};
     hash = XXH3_128bits(parts, sizeof parts);
     return (px_plan_id){hash.low64, hash.high64};
 }

@@ -1,6 +1,6 @@
 /*
- * plan: what is known of a prepared INSERT into a configured table: parsed, rewritten, and described by
- * the backend. Cached a worker by text, declared types, identity and schema epoch.
+ * plan: what is known of a prepared INSERT into a configured table: parsed, rewritten, and
+ * described by the backend. Cached a worker by text, declared types, identity and schema epoch.
  */
 #ifndef PX_PLAN_H
 #define PX_PLAN_H
@@ -13,16 +13,16 @@ typedef struct px_plan {
     pgw_arena arena;
     px_catalog *catalog;
     px_identity *identity;
-    rw_insert *insert;       /* its text is the client's, in the arena */
+    rw_insert *insert; /* its text is the client's, in the arena */
     rw_hash_form form;
-    uint64_t *hashes;        /* CONSTANT: one a row */
-    pgw_slice rewritten;     /* the text for the backend's Parse */
-    uint32_t *declared;      /* for the backend's Parse: the client's, padded, and ours */
+    uint64_t *hashes;    /* CONSTANT: one a row */
+    pgw_slice rewritten; /* the text for the backend's Parse */
+    uint32_t *declared;  /* for the backend's Parse: the client's, padded, and ours */
     size_t declared_count;
-    uint32_t *types;         /* of the client's parameters: described, else declared or inferred */
-    bool described;          /* `types` is what the backend said */
-    bool types_known;        /* no parameter that feeds a key is of unknown type */
-    char name[40];           /* of the prepared statement on batch links: made of the cache key's hash */
+    uint32_t *types;  /* of the client's parameters: described, else declared or inferred */
+    bool described;   /* `types` is what the backend said */
+    bool types_known; /* no parameter that feeds a key is of unknown type */
+    char name[40];    /* of the prepared statement on batch links: made of the cache key's hash */
     uint64_t merge_hash;
 } px_plan;
 

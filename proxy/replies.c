@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 
-void px_text_take(px_text *text) { text->references++; }
+void px_text_take(px_text *text)
+{
+    text->references++;
+}
 
 void px_text_drop(px_text *text)
 {

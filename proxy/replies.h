@@ -1,6 +1,6 @@
 /*
- * replies: the queue of what the own link owes: one entry for each message that was sent to it, matched
- * to its answers in order. No reply is guessed.
+ * replies: the queue of what the own link owes: one entry for each message that was sent to it,
+ * matched to its answers in order. No reply is guessed.
  */
 #ifndef PX_REPLIES_H
 #define PX_REPLIES_H
@@ -15,10 +15,11 @@ typedef struct px_text {
     px_catalog *catalog;
     pgw_slice text;
     rw_script script;
-    uint64_t **hashes; /* for each statement that is an INSERT: its rows' */
-    rw_key **keys;     /* likewise */
-    size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts them */
-    size_t *sent_at;   /* where each statement begins in the text that was sent */
+    uint64_t **hashes;  /* for each statement that is an INSERT: its rows' */
+    rw_key **keys;      /* likewise */
+    size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts
+                           them */
+    size_t *sent_at;    /* where each statement begins in the text that was sent */
 } px_text;
 
 void px_text_take(px_text *text);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 typedef enum fate {
-    SHOW,  /* the client gets it as it is */
-    HIDE,  /* the client never sent what this answers */
+    SHOW,   /* the client gets it as it is */
+    HIDE,   /* the client never sent what this answers */
     INSTEAD /* something was written in its place */
 } fate;
 
@@ -50,10 +50,11 @@ void px_reply_hide(const px_text *text, size_t at, pgw_slice body, pgw_buf *out)
     at = statement_of(text, body, at);
     const rw_statement *statement = &text->script.statements[at];
     size_t before = count_characters(text->text.ptr, statement->start);
-    size_t sent_before = text->sent_at != NULL ? before + text->sent_at[at] - statement->start : before;
+    size_t sent_before =
+        text->sent_at != NULL ? before + text->sent_at[at] - statement->start : before;
     if (statement->insert != NULL && text->hashes != NULL && text->hashes[at] != NULL)
-        rw_hide_error(body, statement->insert, RW_HASH_CONSTANT, text->hashes[at], before, sent_before,
-                      out);
+        rw_hide_error(body, statement->insert, RW_HASH_CONSTANT, text->hashes[at], before,
+                      sent_before, out);
     else
         pgw_buf_add_slice(out, body);
 }
@@ -98,7 +99,8 @@ static void notice_stale(px_session *session, const px_reply *head, pgw_slice bo
         px_catalog_stale(session->worker, session->identity->database);
 }
 
-/* The server drops everything up to Sync: so do the entries. Names that were not prepared are free. */
+/* The server drops everything up to Sync: so do the entries. Names that were not prepared are free.
+ */
 static void skip_to_sync(px_session *session)
 {
     px_reply *head;
@@ -114,6 +116,8 @@ static void skip_to_sync(px_session *session)
 static fate on_error(px_session *session, pgw_slice body)
 {
     px_reply *head = px_replies_head(&session->replies);
+    pgw_slice severity = pgw_error_field(body, 'V');
+    session->fatal = pgw_slice_eq_str(severity, "FATAL") || pgw_slice_eq_str(severity, "PANIC");
     fate what = show_error(session, head, body);
     notice_stale(session, head, body);
     session->copy_in = false;
@@ -177,6 +181,8 @@ static fate on_ready(px_session *session, pgw_slice body)
 {
     session->status = body.len > 0 ? body.ptr[0] : 'I';
     session->copy_in = false;
+    if (session->status == 'I' && session->portals.count > 0)
+        px_statements_clear(&session->portals);
     if (session->ddl_seen && session->status == 'I') {
         session->ddl_seen = false;
         px_catalog_stale(session->worker, session->identity->database);
@@ -195,7 +201,8 @@ static fate on_parameters(px_session *session, px_reply *head, pgw_slice body)
 {
     size_t count;
     pgw_slice types;
-    if (head == NULL || head->plan == NULL || !pgw_parameter_description_decode(body, &count, &types))
+    if (head == NULL || head->plan == NULL ||
+        !pgw_parameter_description_decode(body, &count, &types))
         return head != NULL && head->swallow ? HIDE : SHOW;
     size_t own = head->plan->insert->param_count < count ? head->plan->insert->param_count : count;
     uint32_t *list = pgw_calloc(own + 1, sizeof *list);
@@ -243,8 +250,10 @@ static fate on_message(px_session *session, char type, pgw_slice body)
         return on_parameters(session, head, body);
     case 'T':
     case 'n':
-        if (head != NULL && (head->kind == PX_REPLY_DESCRIBE || head->kind == PX_REPLY_DESCRIBE_PORTAL)) {
-            bool flushed = head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->unsynced;
+        if (head != NULL &&
+            (head->kind == PX_REPLY_DESCRIBE || head->kind == PX_REPLY_DESCRIBE_PORTAL)) {
+            bool flushed =
+                head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->unsynced;
             fate what = pop(session);
             if (flushed)
                 session->wait = PX_WAIT_NOTHING;
@@ -265,7 +274,10 @@ static fate on_message(px_session *session, char type, pgw_slice body)
     }
 }
 
-static bool needs_body(char type) { return strchr("SEZt", type) != NULL; }
+static bool needs_body(char type)
+{
+    return strchr("SEZt", type) != NULL;
+}
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
 static bool move(px_session *session, px_stream *link)

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "proxy/session.h"
 
 #include "protocol/backend.h"
@@ -174,7 +175,8 @@ static bool script_is_batchable(const px_text *text)
         return false;
     for (size_t i = 0; i < script->count; i++) {
         const rw_insert *insert = script->statements[i].insert;
-        if (insert->obstacle != RW_BATCHABLE || insert->table != script->statements[0].insert->table)
+        if (insert->obstacle != RW_BATCHABLE ||
+            insert->table != script->statements[0].insert->table)
             return false;
     }
     return true;
@@ -187,10 +189,11 @@ static bool session_may_batch(const px_session *session)
            !session->rerouted;
 }
 
-/* Recorded statements that the link has not seen yet: a name may clash, or be deallocated, there. */
-static void prepare_recorded(px_session *session)
+void px_session_prepare_recorded(px_session *session)
 {
     pgw_buf out = {0};
+    if (session->status == 'E')
+        return; /* nothing can be prepared, and nothing run or dropped */
     for (size_t i = 0; i < session->statements.count; i++) {
         px_statement *statement = &session->statements.list[i];
         if (statement->plan == NULL || statement->on_link)
@@ -201,11 +204,23 @@ static void prepare_recorded(px_session *session)
         reply->swallow = true;
         statement->on_link = true;
     }
-    if (out.len > 0) {
+    if (out.len > 0 && !session->unsynced) {
         pgw_write_sync(&out);
         px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
-        px_session_send(session, &out);
     }
+    if (out.len > 0)
+        px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+void px_session_close_on_link(px_session *session, pgw_slice name)
+{
+    pgw_buf out = {0};
+    pgw_write_close('S', name, &out);
+    pgw_write_sync(&out);
+    px_replies_push(&session->replies, PX_REPLY_CLOSE)->swallow = true;
+    px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+    px_session_send(session, &out);
     pgw_buf_free(&out);
 }
 
@@ -229,7 +244,8 @@ static void note_effects(px_session *session, const px_text *text)
     }
     for (size_t i = 0; i < script->count; i++)
         if (script->statements[i].effects & RW_EFFECT_PREPARE)
-            px_statements_put(&session->statements, script->statements[i].name, NULL, true)->sql = true;
+            px_statements_put(&session->statements, script->statements[i].name, NULL, true)->sql =
+                true;
 }
 
 /* Fills hashes of every INSERT; false: the error. */
@@ -243,7 +259,8 @@ static bool hash_script(px_session *session, px_text *text, pgw_error *error)
         rw_insert *insert = script->statements[i].insert;
         if (insert == NULL || insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
             continue;
-        text->hashes[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->hashes[i]);
+        text->hashes[i] =
+            pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->hashes[i]);
         text->keys[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->keys[i]);
         for (size_t r = 0; r < insert->row_count; r++) {
             if (rw_insert_key(insert, r, NULL, 0, &session->identity->env, &text->arena,
@@ -278,13 +295,14 @@ void px_text_render(px_text *text, pgw_buf *out)
 static void send_text(px_session *session, px_text *text)
 {
     if (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE))
-        prepare_recorded(session);
+        px_session_prepare_recorded(session);
     note_effects(session, text);
     pgw_buf rendered = {0}, message = {0};
     px_text_render(text, &rendered);
     pgw_write_query(pgw_slice_buf(&rendered), &message);
     px_text_take(text);
     px_replies_push(&session->replies, PX_REPLY_QUERY)->text = text;
+    session->unnamed_on_link = false;
     px_session_send(session, &message);
     pgw_buf_free(&rendered);
     pgw_buf_free(&message);
@@ -328,6 +346,11 @@ static px_step on_query(px_session *session, pgw_frame frame, pgw_slice message)
     if (session->group.count > 0 && !px_group_release(session))
         return PX_LATER;
     rw_catalog names = *px_catalog_names(session->worker);
+    if (readable && session->statements.ours > 0 && strcasestr(text.ptr, "execute") != NULL) {
+        if (!px_session_need_link(session))
+            return PX_LATER;
+        px_session_prepare_recorded(session);
+    }
     if (!readable || session->identity->replication != NULL || rw_text_passes(text, &names))
         return PX_PASS;
     px_catalog *catalog;
@@ -350,6 +373,7 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
             return false;
         px_replies_push(&session->replies, PX_REPLY_QUERY);
         pass(session, frame);
+        session->unnamed_on_link = false;
         break;
     case PX_DONE:
         px_stream_consume(session->stream, frame.size);
@@ -373,8 +397,9 @@ static px_reply_kind reply_kind(char type, pgw_slice message)
     case 'C':
         return PX_REPLY_CLOSE;
     default:
-        return message.len > PGW_HEADER && message.ptr[PGW_HEADER] == 'S' ? PX_REPLY_DESCRIBE
-                                                                        : PX_REPLY_DESCRIBE_PORTAL;
+        return message.len > PGW_HEADER && message.ptr[PGW_HEADER] == 'S'
+                   ? PX_REPLY_DESCRIBE
+                   : PX_REPLY_DESCRIBE_PORTAL;
     }
 }
 
@@ -383,11 +408,11 @@ static void note_foreign(px_session *session, px_reply *reply, pgw_slice name)
 {
     if (name.len == 0) {
         px_statements_remove(&session->statements, name);
-        return;
-    }
-    reply->name = pgw_strndup(name.ptr, name.len);
-    if (px_statements_find(&session->statements, name) == NULL)
+        session->unnamed_on_link = true;
+    } else if (px_statements_find(&session->statements, name) == NULL) {
+        reply->name = pgw_strndup(name.ptr, name.len);
         px_statements_put(&session->statements, name, NULL, true);
+    }
 }
 
 static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice message)
@@ -411,7 +436,8 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
 
 static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    bool ours_possible = session->group.count > 0 || session->statements.ours > 0 || frame.type == 'P';
+    bool ours_possible =
+        session->group.count > 0 || session->statements.ours > 0 || frame.type == 'P';
     if (session->copy_in || !ours_possible)
         return pass_extended(session, frame, message);
     if (message.len < frame.size) {
@@ -429,6 +455,21 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
         return true;
     }
     return false;
+}
+
+/* Sync or Flush with a body: an error that the server is to word. */
+static bool handle_malformed(px_session *session, pgw_frame frame)
+{
+    if (session->group.count > 0 && !px_group_release(session))
+        return false;
+    if (!px_session_need_link(session))
+        return false;
+    bool sync = frame.type == 'S';
+    px_replies_push(&session->replies, sync ? PX_REPLY_SYNC : PX_REPLY_CLOSE);
+    session->unsynced = !sync;
+    session->skipping = session->skipping && !sync;
+    pass(session, frame);
+    return true;
 }
 
 static bool handle_sync(px_session *session, pgw_frame frame)
@@ -502,7 +543,8 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
 
 static bool too_large_for_ours(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    if (frame.size <= PX_HOLD_BYTES || (frame.type != 'Q' && frame.type != 'P' && frame.type != 'B'))
+    if (frame.size <= PX_HOLD_BYTES ||
+        (frame.type != 'Q' && frame.type != 'P' && frame.type != 'B'))
         return false;
     if (frame.type == 'B')
         return session->statements.ours > 0 || session->group.count > 0;
@@ -545,9 +587,10 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
     case 'C':
         return handle_extended(session, frame, message);
     case 'S':
-        return handle_sync(session, frame);
     case 'H':
-        return handle_flush(session, frame);
+        if (frame.size != PGW_HEADER && !session->copy_in)
+            return handle_malformed(session, frame);
+        return frame.type == 'S' ? handle_sync(session, frame) : handle_flush(session, frame);
     case 'F':
         if (session->group.count > 0 && !px_group_release(session))
             return false;
@@ -590,8 +633,9 @@ static bool must_not_read(const px_session *session)
 {
     if (session->wait != PX_WAIT_NOTHING)
         return true;
-    return session->link_ready && (px_link_cancelling(session->link) ||
-                                   px_stream_pending(px_link_stream(session->link)) >= PX_STREAM_HIGH);
+    return session->link_ready &&
+           (px_link_cancelling(session->link) ||
+            px_stream_pending(px_link_stream(session->link)) >= PX_STREAM_HIGH);
 }
 
 void px_session_process(px_session *session)

@@ -152,7 +152,8 @@ static bool same_listen(const cfg_config *a, const cfg_config *b)
 static bool same_rule(const cfg_table *a, const cfg_table *b)
 {
     bool same = a->hash_function == b->hash_function && a->hash_type == b->hash_type &&
-                strcmp(a->hash_column, b->hash_column) == 0 && a->hash_key_count == b->hash_key_count;
+                strcmp(a->hash_column, b->hash_column) == 0 &&
+                a->hash_key_count == b->hash_key_count;
     for (size_t i = 0; same && i < a->hash_key_count; i++)
         same = strcmp(a->hash_key[i], b->hash_key[i]) == 0;
     return same;
@@ -179,7 +180,8 @@ static void reload(process *p)
     const cfg_table *changed = changed_rule(old, fresh);
     if (changed != NULL) {
         px_log(CFG_LOG_ERROR, "reload_failed",
-               "file=%s table=%s kept=old reason=\"the hash rule of a table cannot be changed by reload\"",
+               "file=%s table=%s kept=old reason=\"the hash rule of a table cannot be changed by "
+               "reload\"",
                old->path, cfg_table_label(changed));
         cfg_free(fresh);
         return;
@@ -285,7 +287,8 @@ int px_run(cfg_config *config)
     signal(SIGPIPE, SIG_IGN);
     uv_loop_init(&p.loop);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    p.server.worker_count = config->workers > 0 ? config->workers : (unsigned)(cores > 0 ? cores : 1);
+    p.server.worker_count =
+        config->workers > 0 ? config->workers : (unsigned)(cores > 0 ? cores : 1);
     p.server.workers = pgw_calloc(p.server.worker_count, sizeof *p.server.workers);
     bool up = true;
     for (unsigned i = 0; i < p.server.worker_count && up; i++)
@@ -299,6 +302,7 @@ int px_run(cfg_config *config)
     uv_run(&p.loop, UV_RUN_DEFAULT);
     for (unsigned i = 0; i < p.server.worker_count; i++)
         free_worker(&p.server.workers[i]);
+    px_batcher_log_totals();
     px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
     free_process(&p);
     return up ? 0 : 1;

@@ -17,13 +17,14 @@ typedef struct px_server {
     _Atomic unsigned unauthenticated; /* not yet */
 } px_server;
 
-/* Hands a CancelRequest to the worker its pid names. A wrong key is answered like a right one: not. */
+/* Hands a CancelRequest to the worker its pid names. A wrong key is answered like a right one: not.
+ */
 void px_server_cancel(px_server *server, uint32_t pid, uint32_t key);
 /* No worker has a session any more. */
 bool px_server_quiet(px_server *server);
 
-/* Runs the proxy until SIGTERM or SIGINT; takes ownership of `config`. Returns the exit code: 0 after
- * an orderly end, 1 if it could not start. */
+/* Runs the proxy until SIGTERM or SIGINT; takes ownership of `config`. Returns the exit code: 0
+ * after an orderly end, 1 if it could not start. */
 int px_run(cfg_config *config);
 
 #endif

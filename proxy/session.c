@@ -10,9 +10,14 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-const char *const px_tracked[PX_TRACKED] = {
-    "client_encoding", "datestyle",          "intervalstyle",     "timezone",
-    "standard_conforming_strings", "synchronous_commit", "statement_timeout", "lock_timeout"};
+const char *const px_tracked[PX_TRACKED] = {"client_encoding",
+                                            "datestyle",
+                                            "intervalstyle",
+                                            "timezone",
+                                            "standard_conforming_strings",
+                                            "synchronous_commit",
+                                            "statement_timeout",
+                                            "lock_timeout"};
 
 enum { SLOT_BITS = 22 }; /* of the pid in BackendKeyData; the worker's index is above */
 
@@ -59,6 +64,7 @@ static void free_session(void *owner)
     free(session->base_options);
     px_identity_drop(session->identity);
     px_statements_clear(&session->statements);
+    px_statements_clear(&session->portals);
     px_replies_clear(&session->replies);
     px_group_clear(session);
     free(session->group.held);
@@ -82,8 +88,8 @@ void px_session_close(px_session *session, const char *reason)
 {
     if (session->state == PX_CLOSING)
         return;
-    px_log(CFG_LOG_DEBUG, "client_closed", "worker=%u slot=%zu reason=\"%s\"", session->worker->index,
-           session->slot, reason);
+    px_log(CFG_LOG_DEBUG, "client_closed", "worker=%u slot=%zu reason=\"%s\"",
+           session->worker->index, session->slot, reason);
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_CLOSING;
     px_catalog_forget(session->worker, session);
@@ -138,8 +144,10 @@ static px_identity *identity_with_settings(px_session *session)
     px_identity *base = px_identity_new(old->user, old->database, session->base_options,
                                         old->application, old->replication, &old->env);
     const char *values[3];
-    static const struct { size_t setting; const char *reported; } read[3] = {
-        {0, "client_encoding"}, {3, "TimeZone"}, {4, "standard_conforming_strings"}};
+    static const struct {
+        size_t setting;
+        const char *reported;
+    } read[3] = {{0, "client_encoding"}, {3, "TimeZone"}, {4, "standard_conforming_strings"}};
     for (size_t i = 0; i < 3; i++)
         values[i] = session->settings[read[i].setting] != NULL
                         ? session->settings[read[i].setting]
@@ -187,7 +195,8 @@ static void greet(px_session *session)
     px_identity *identity = identity_with_settings(session); /* now that the settings are known */
     px_identity_drop(session->identity);
     session->identity = identity;
-    px_log(CFG_LOG_DEBUG, "client_ready", "worker=%u slot=%zu", session->worker->index, session->slot);
+    px_log(CFG_LOG_DEBUG, "client_ready", "worker=%u slot=%zu", session->worker->index,
+           session->slot);
 }
 
 /* What a link opened later reports otherwise than the client was told. */
@@ -228,7 +237,8 @@ static void on_link_failed(px_link *link, const pgw_error *error)
     px_session *session = px_link_owner(link);
     session->link = NULL;
     session->link_ready = false;
-    px_log(CFG_LOG_WARN, "link_failed", "sqlstate=%s worker=%u", error->sqlstate, session->worker->index);
+    px_log(CFG_LOG_WARN, "link_failed", "sqlstate=%s worker=%u", error->sqlstate,
+           session->worker->index);
     if (session->state == PX_WELCOME) {
         px_session_fatal(session, error);
         return;
@@ -236,7 +246,10 @@ static void on_link_failed(px_link *link, const pgw_error *error)
     px_session_link_failed(session, error);
 }
 
-static void on_link_input(px_link *link) { px_session_on_link_input(px_link_owner(link)); }
+static void on_link_input(px_link *link)
+{
+    px_session_on_link_input(px_link_owner(link));
+}
 
 static void on_link_drained(px_link *link)
 {
@@ -273,6 +286,7 @@ static void forget_link(px_session *session)
     session->link = NULL;
     session->link_ready = false;
     session->reply_left = 0;
+    session->unnamed_on_link = false;
     for (size_t i = 0; i < session->statements.count; i++)
         session->statements.list[i].on_link = false;
 }
@@ -291,13 +305,18 @@ void px_session_lose_link(px_session *session, const char *reason)
 {
     px_log(CFG_LOG_WARN, "link_lost", "worker=%u slot=%zu reason=\"%s\"", session->worker->index,
            session->slot, reason);
+    if (session->fatal) {
+        px_session_close(session, reason);
+        return;
+    }
     if (replaceable(session)) {
         forget_link(session);
         return;
     }
     pgw_error error;
     if (session->replies.count > 0)
-        pgw_fail(&error, "08006", "the connection to the backend was lost while a statement was running");
+        pgw_fail(&error, "08006",
+                 "the connection to the backend was lost while a statement was running");
     else
         pgw_fail(&error, "57P01", "the connection to the backend was lost");
     pgw_error_detail(&error, "%s", reason);
@@ -308,7 +327,8 @@ void px_session_lose_link(px_session *session, const char *reason)
 
 static void add_parameters(const pgw_startup *startup, pgw_buf *options)
 {
-    static const char *const apart[] = {"user", "database", "options", "replication", "application_name"};
+    static const char *const apart[] = {"user", "database", "options", "replication",
+                                        "application_name"};
     pgw_buf_add_slice(options, pgw_startup_parameter(startup, "options"));
     for (size_t i = 0; i < startup->parameter_count; i++) {
         const pgw_parameter *parameter = &startup->parameters[i];
@@ -411,8 +431,8 @@ static void on_startup(px_session *session)
             break;
         case PGW_STARTUP_UNSUPPORTED:
             pgw_fail(&error, "0A000",
-                     "unsupported frontend protocol %u.%u: server supports 3.0 to 3.0", startup.major,
-                     startup.minor);
+                     "unsupported frontend protocol %u.%u: server supports 3.0 to 3.0",
+                     startup.major, startup.minor);
             px_session_fatal(session, &error);
             return;
         case PGW_STARTUP_BAD:
@@ -461,7 +481,8 @@ void px_session_accept(px_worker *worker, int fd, bool local)
     session->status = 'I';
     session->ticket = ++worker->tickets;
     session->started = px_worker_now(worker);
-    if (getrandom(&session->cancel_key, sizeof session->cancel_key, 0) != sizeof session->cancel_key)
+    if (getrandom(&session->cancel_key, sizeof session->cancel_key, 0) !=
+        sizeof session->cancel_key)
         abort(); /* a key that can be guessed is worse than none */
     atomic_fetch_add(counter(session), 1);
     take_slot(session);

@@ -1,7 +1,7 @@
 /*
  * session: one client: its states, its own link, what it has prepared, the replies it is owed.
- * session.c is its life, request.c what it sends, reply.c what its link answers, group.c and submit.c
- * how its INSERTs become units.
+ * session.c is its life, request.c what it sends, reply.c what its link answers, group.c and
+ * submit.c how its INSERTs become units.
  */
 #ifndef PX_SESSION_H
 #define PX_SESSION_H
@@ -26,7 +26,7 @@ typedef enum px_session_state {
 /* Why the client's next message is not looked at yet. */
 typedef enum px_wait {
     PX_WAIT_NOTHING,
-    PX_WAIT_LINK,     /* its own link is being opened */
+    PX_WAIT_LINK, /* its own link is being opened */
     PX_WAIT_CATALOG,
     PX_WAIT_DESCRIBE, /* the backend describes a new statement */
     PX_WAIT_IDLE,     /* everything before must be answered first */
@@ -64,39 +64,41 @@ typedef struct px_session {
     uint32_t cancel_key;
     uint64_t ticket; /* never used twice in a worker */
     uint64_t started;
-    bool local;  /* came over a Unix socket or loopback */
-    bool fatal;  /* closes when its output has left */
+    bool local; /* came over a Unix socket or loopback */
+    bool fatal; /* the backend has said FATAL, and the client has seen it */
     bool processing;
 
     /* who */
-    px_identity *identity;   /* with the tracked settings as they are now */
-    char *base_options;      /* what it came with */
+    px_identity *identity;      /* with the tracked settings as they are now */
+    char *base_options;         /* what it came with */
     char *settings[PX_TRACKED]; /* changed since; NULL = as at the start */
-    bool private_session;    /* its writes use its own link */
-    bool qualified_only;     /* only schema.table means a configured table */
+    bool private_session;       /* its writes use its own link */
+    bool qualified_only;        /* only schema.table means a configured table */
 
     /* its own link */
     px_link *link;
     bool link_ready;
-    bool link_state;     /* something there cannot be made again elsewhere */
-    char status;         /* 'I', 'T' or 'E' as the link last said */
-    bool unsynced;       /* extended messages were sent since the last Sync */
-    bool skipping;       /* an error was answered: messages up to Sync are dropped */
-    bool copy_in;        /* the link is in copy-in mode */
+    bool link_state; /* something there cannot be made again elsewhere */
+    char status;     /* 'I', 'T' or 'E' as the link last said */
+    bool unsynced;   /* extended messages were sent since the last Sync */
+    bool skipping;   /* an error was answered: messages up to Sync are dropped */
+    bool copy_in;    /* the link is in copy-in mode */
     bool ddl_seen;
     px_replies replies;
-    size_t streaming;    /* bytes of the client's message that still go to the link unread */
-    size_t reply_left;   /* bytes of the link's message that still go to the client, or nowhere */
+    size_t streaming;  /* bytes of the client's message that still go to the link unread */
+    size_t reply_left; /* bytes of the link's message that still go to the client, or nowhere */
     bool reply_dropped;
 
     px_statements statements;
+    px_statements portals; /* of ours, bound on the own link: whose error is whose */
+    bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */
     px_group group;
 
     /* the unit under way, and what to answer when it is done */
     px_unit *unit;
-    px_text *unit_text;   /* simple protocol: the script it came from */
-    bool repeated;        /* the message at hand was tried with an older picture of the schema */
-    bool rerouted;        /* the message being looked at goes to the own link, whatever it is */
+    px_text *unit_text;    /* simple protocol: the script it came from */
+    bool repeated;         /* the message at hand was tried with an older picture of the schema */
+    bool rerouted;         /* the message being looked at goes to the own link, whatever it is */
     uint64_t failed_until; /* px_worker_now() scale: sends alone until then */
 } px_session;
 
@@ -115,8 +117,8 @@ void px_sessions_drain(px_worker *worker);
 /* Makes `identity` anew after a tracked setting changed (value NULL = default). */
 void px_session_set(px_session *session, size_t setting, pgw_slice value);
 size_t px_session_setting(pgw_slice name); /* index into px_tracked; PX_TRACKED if none */
-/* Opens the own link if there is none. True if it is ready; else the session waits and the message is
- * looked at again. */
+/* Opens the own link if there is none. True if it is ready; else the session waits and the message
+ * is looked at again. */
 bool px_session_need_link(px_session *session);
 void px_session_lose_link(px_session *session, const char *reason);
 /* Nothing is owed and the link is absent or outside of a transaction. */
@@ -128,12 +130,18 @@ bool px_session_idle(const px_session *session);
 void px_session_link_failed(px_session *session, const pgw_error *error);
 /* Looks at what the client has sent as far as it may. */
 void px_session_process(px_session *session);
+/* Closes a statement on the own link; the client is not told. */
+void px_session_close_on_link(px_session *session, pgw_slice name);
+/* Recorded statements that the link has not seen yet are prepared there: a name may clash, be run
+ * by SQL, or be deallocated. */
+void px_session_prepare_recorded(px_session *session);
 /* The wait is over. */
 void px_session_wake(px_session *session, px_wait wait);
-/* Answers an error to the message at hand: here if the session is idle, else by a statement that must
- * fail in the link's transaction. `extended`: then skip until Sync. */
+/* Answers an error to the message at hand: here if the session is idle, else by a statement that
+ * must fail in the link's transaction. `extended`: then skip until Sync. */
 void px_session_refuse(px_session *session, const pgw_error *error, bool extended);
-/* The whole text for the own link: each INSERT rewritten, everything else as it was. Fills sent_at. */
+/* The whole text for the own link: each INSERT rewritten, everything else as it was. Fills sent_at.
+ */
 void px_text_render(px_text *text, pgw_buf *out);
 /* The catalog to look at texts with; false if the session now waits for it. */
 bool px_session_catalog(px_session *session, px_catalog **catalog, rw_catalog *view);
@@ -156,8 +164,8 @@ pgw_slice px_held_message(const px_group *group, size_t i);
 pgw_slice px_held_body(const px_group *group, size_t i);
 /* The held Bind before `before` that made a portal; group->count if none did or it was executed. */
 size_t px_group_portal(const px_group *group, pgw_slice name, size_t before);
-/* Writes what is owed for the held messages before `before`; tags are the unit's, or (NULL) as if all
- * their rows were stored. */
+/* Writes what is owed for the held messages before `before`; tags are the unit's, or (NULL) as if
+ * all their rows were stored. */
 void px_group_answer(px_session *session, size_t before, const px_unit *unit, pgw_buf *out);
 /* Writes ReadyForQuery behind `out`, sends it, and forgets the group. */
 void px_group_end(px_session *session, pgw_buf *out);
@@ -168,14 +176,15 @@ void px_extended_refused(px_session *session);
 
 /* Makes a unit of a script of batchable INSERTs, whose hashes are known, and submits it. */
 void px_submit_script(px_session *session, px_text *text);
-/* Makes a unit of the held group, and submits it. False: `error` says why not, and `at` is the held message that
- * cannot be done. */
+/* Makes a unit of the held group, and submits it. False: `error` says why not, and `at` is the held
+ * message that cannot be done. */
 bool px_submit_group(px_session *session, pgw_error *error, size_t *at);
 
 /* ---- reply.c ---- */
 
 void px_session_on_link_input(px_session *session);
-/* The body of an ErrorResponse about statement `at` of a rewritten text, as the client may see it. */
+/* The body of an ErrorResponse about statement `at` of a rewritten text, as the client may see it.
+ */
 void px_reply_hide(const px_text *text, size_t at, pgw_slice body, pgw_buf *out);
 
 #endif

@@ -18,18 +18,20 @@ static void release(px_statements *statements, px_statement *statement)
     free(statement->name);
 }
 
-px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan, bool on_link)
+px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan,
+                                bool on_link)
 {
     if (plan != NULL)
         px_plan_take(plan);
     px_statements_remove(statements, name);
     if (statements->count == statements->cap) {
         statements->cap = statements->cap ? statements->cap * 2 : 4;
-        statements->list = pgw_realloc(statements->list, statements->cap * sizeof *statements->list);
+        statements->list =
+            pgw_realloc(statements->list, statements->cap * sizeof *statements->list);
     }
     px_statement *statement = &statements->list[statements->count++];
-    *statement = (px_statement){
-        .name = pgw_strndup(name.ptr, name.len), .plan = plan, .on_link = on_link};
+    *statement =
+        (px_statement){.name = pgw_strndup(name.ptr, name.len), .plan = plan, .on_link = on_link};
     if (plan != NULL)
         statements->ours++;
     return statement;

@@ -1,6 +1,6 @@
 /*
- * statements: what a session has prepared, by name: ours with their plan, others by name alone, so that
- * names clash as they would in PostgreSQL.
+ * statements: what a session has prepared, by name: ours with their plan, others by name alone, so
+ * that names clash as they would in PostgreSQL.
  */
 #ifndef PX_STATEMENTS_H
 #define PX_STATEMENTS_H
@@ -22,7 +22,8 @@ typedef struct px_statements {
 
 px_statement *px_statements_find(px_statements *statements, pgw_slice name);
 /* Adds it, in place of one of the same name. Takes one more reference of `plan`. */
-px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan, bool on_link);
+px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan,
+                                bool on_link);
 void px_statements_remove(px_statements *statements, pgw_slice name);
 void px_statements_clear(px_statements *statements);
 

@@ -41,18 +41,18 @@ struct px_stream {
 
     chunk *out; /* a ring of out_cap (a power of two) chunks */
     size_t out_head, out_count, out_cap, out_bytes;
-    bool full;       /* was over PX_STREAM_HIGH and on_drained is owed */
-    bool blocked;    /* the socket takes no more: waiting for writable */
+    bool full;            /* was over PX_STREAM_HIGH and on_drained is owed */
+    bool blocked;         /* the socket takes no more: waiting for writable */
     bool ssl_wants_write; /* SSL_read needs the socket writable (renegotiation, KeyUpdate) */
-    bool broken;     /* a write failed; the loss is told when the loop polls next */
+    bool broken;          /* a write failed; the loss is told when the loop polls next */
     px_stream *next_dirty;
     bool dirty;
 };
 
 enum { BLOCK = 16 * 1024, BIG_BLOCK = 64 * 1024, MAX_VECTORS = 64, MAX_SPARE = 256 };
 
-/* Blocks of the usual size are kept for the next reader: the allocator would give their pages back to
- * the system and ask for them again, turn by turn. */
+/* Blocks of the usual size are kept for the next reader: the allocator would give their pages back
+ * to the system and ask for them again, turn by turn. */
 static block *block_new(px_worker *worker, size_t cap)
 {
     block *b = cap == BLOCK ? worker->spare_blocks : NULL;
@@ -188,8 +188,8 @@ static void drop_empty_input(px_stream *stream)
     stream->in_start = stream->in_end = 0;
 }
 
-/* One read a turn is fair to the others; polling is level-triggered and comes back. TLS is read until
- * it wants more, for poll does not see what OpenSSL has already taken. */
+/* One read a turn is fair to the others; polling is level-triggered and comes back. TLS is read
+ * until it wants more, for poll does not see what OpenSSL has already taken. */
 static void on_readable(px_stream *stream)
 {
     do {
@@ -351,7 +351,10 @@ void px_stream_put(px_stream *stream, const void *ptr, size_t len)
     mark_dirty(stream);
 }
 
-void px_stream_put_buf(px_stream *stream, const pgw_buf *buf) { px_stream_put(stream, buf->ptr, buf->len); }
+void px_stream_put_buf(px_stream *stream, const pgw_buf *buf)
+{
+    px_stream_put(stream, buf->ptr, buf->len);
+}
 
 void px_stream_pass(px_stream *stream, px_stream *from, size_t len)
 {
@@ -373,7 +376,10 @@ void px_stream_pass(px_stream *stream, px_stream *from, size_t len)
     mark_dirty(stream);
 }
 
-size_t px_stream_pending(const px_stream *stream) { return stream->out_bytes; }
+size_t px_stream_pending(const px_stream *stream)
+{
+    return stream->out_bytes;
+}
 
 /* ---- life ---- */
 
@@ -399,7 +405,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         watch(stream);
 }
 
-px_stream *px_stream_open(px_worker *worker, int fd, SSL *ssl, const px_stream_ops *ops, void *owner)
+px_stream *px_stream_open(px_worker *worker, int fd, SSL *ssl, const px_stream_ops *ops,
+                          void *owner)
 {
     px_stream *stream = pgw_calloc(1, sizeof *stream);
     *stream = (px_stream){.worker = worker, .fd = fd, .ssl = ssl, .ops = ops, .owner = owner};
@@ -410,7 +417,10 @@ px_stream *px_stream_open(px_worker *worker, int fd, SSL *ssl, const px_stream_o
     return stream;
 }
 
-void *px_stream_owner(const px_stream *stream) { return stream->owner; }
+void *px_stream_owner(const px_stream *stream)
+{
+    return stream->owner;
+}
 
 static void on_handle_closed(uv_handle_t *handle)
 {
@@ -461,7 +471,10 @@ void px_stream_consume(px_stream *stream, size_t len)
     stream->expected = 0;
 }
 
-void px_stream_expect(px_stream *stream, size_t len) { stream->expected = len; }
+void px_stream_expect(px_stream *stream, size_t len)
+{
+    stream->expected = len;
+}
 
 void px_stream_pause(px_stream *stream)
 {

@@ -1,7 +1,7 @@
 /*
- * stream: one socket, client's or backend's, watched by uv_poll: bytes in as a contiguous run, bytes
- * out as a ring of slices of shared blocks, so that relayed bytes are never copied between buffers.
- * Writes are gathered and leave in one system call at the end of the loop's turn.
+ * stream: one socket, client's or backend's, watched by uv_poll: bytes in as a contiguous run,
+ * bytes out as a ring of slices of shared blocks, so that relayed bytes are never copied between
+ * buffers. Writes are gathered and leave in one system call at the end of the loop's turn.
  */
 #ifndef PX_STREAM_H
 #define PX_STREAM_H
@@ -17,17 +17,20 @@ typedef struct px_stream px_stream;
 /* How the owner hears of things. None is called after px_stream_close(). In each the owner may
  * close the stream; it is freed only after the turn. */
 typedef struct px_stream_ops {
-    void (*on_input)(px_stream *stream);  /* there is more in px_stream_input() */
-    void (*on_drained)(px_stream *stream); /* output fell under PX_STREAM_LOW after it was PX_STREAM_HIGH */
-    void (*on_lost)(px_stream *stream, const char *reason); /* hung up or failed; input still there stays */
+    void (*on_input)(px_stream *stream); /* there is more in px_stream_input() */
+    void (*on_drained)(
+        px_stream *stream); /* output fell under PX_STREAM_LOW after it was PX_STREAM_HIGH */
+    void (*on_lost)(px_stream *stream,
+                    const char *reason); /* hung up or failed; input still there stays */
 } px_stream_ops;
 
 enum { PX_STREAM_LOW = 64 * 1024, PX_STREAM_HIGH = 256 * 1024 };
 
 /* Watches `fd` (non-blocking). With `ssl`, bytes go through it. Neither is owned by the stream:
- * `on_closed` is called with `owner` when nothing watches the fd any more, and then it may be closed. */
-px_stream *px_stream_open(struct px_worker *worker, int fd, struct ssl_st *ssl, const px_stream_ops *ops,
-                          void *owner);
+ * `on_closed` is called with `owner` when nothing watches the fd any more, and then it may be
+ * closed. */
+px_stream *px_stream_open(struct px_worker *worker, int fd, struct ssl_st *ssl,
+                          const px_stream_ops *ops, void *owner);
 void *px_stream_owner(const px_stream *stream);
 /* Stops at once and frees later. `on_closed` may be NULL. What was put and not yet written is tried
  * once more, without waiting. */
@@ -42,7 +45,8 @@ void px_stream_expect(px_stream *stream, size_t len);
 void px_stream_pause(px_stream *stream);
 void px_stream_resume(px_stream *stream);
 
-/* Output: a copy of the bytes; or the first `len` bytes of another stream's input, shared and consumed. */
+/* Output: a copy of the bytes; or the first `len` bytes of another stream's input, shared and
+ * consumed. */
 void px_stream_put(px_stream *stream, const void *ptr, size_t len);
 void px_stream_put_buf(px_stream *stream, const pgw_buf *buf);
 void px_stream_pass(px_stream *stream, px_stream *from, size_t len);

@@ -73,7 +73,9 @@ static pgw_slice keep(px_unit *unit, pgw_buf *buf)
 
 static uint64_t hash_merge_key(const px_unit *unit)
 {
-    uint64_t parts[] = {unit->kind, unit->epoch, XXH3_64bits(unit->head.ptr, unit->head.len),
+    uint64_t parts[] = {unit->kind,
+                        unit->epoch,
+                        XXH3_64bits(unit->head.ptr, unit->head.len),
                         XXH3_64bits(unit->tail.ptr, unit->tail.len),
                         XXH3_64bits(unit->identity->key, strlen(unit->identity->key)),
                         XXH3_64bits(unit->table_name, strlen(unit->table_name))};
@@ -159,7 +161,8 @@ void px_submit_script(px_session *session, px_text *text)
 
 /* ---- parameters ---- */
 
-static bool add_execution(px_session *session, px_unit *unit, size_t execute, pgw_error *error, size_t *at)
+static bool add_execution(px_session *session, px_unit *unit, size_t execute, pgw_error *error,
+                          size_t *at)
 {
     const px_group *group = &session->group;
     pgw_execute target;
@@ -176,7 +179,8 @@ static bool add_execution(px_session *session, px_unit *unit, size_t execute, pg
                         target.portal.ptr);
     if (!px_bind_keys(plan, &bind, &session->identity->env, &unit->arena, &bound, error) ||
         !px_bind_write(plan, &bind, PGW_LITERAL(""), unit->statement_name, &bound, &out, error)) {
-        bool at_bind = memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
+        bool at_bind =
+            memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
         *at = at_bind ? b : execute;
         pgw_buf_free(&out);
         return false;
@@ -214,7 +218,8 @@ bool px_submit_group(px_session *session, pgw_error *error, size_t *at)
     unit->type_count = plan->declared_count;
     unit->merge_hash = plan->merge_hash;
     unit->statements = pgw_arena_alloc(&unit->arena, executions * sizeof *unit->statements);
-    unit->keys = pgw_arena_alloc(&unit->arena, executions * plan->insert->row_count * sizeof *unit->keys);
+    unit->keys =
+        pgw_arena_alloc(&unit->arena, executions * plan->insert->row_count * sizeof *unit->keys);
     for (size_t i = 0; i < session->group.count; i++)
         if (session->group.held[i].type == 'E' && !add_execution(session, unit, i, error, at)) {
             px_unit_free(unit);
@@ -263,10 +268,14 @@ static void answer_text(px_session *session, const px_unit *unit)
     pgw_write_ready('I', &out);
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
+    if (session->unnamed_on_link && session->link_ready)
+        px_session_close_on_link(session, PGW_LITERAL("")); /* a simple Query destroys it */
+    session->unnamed_on_link = false;
     px_statements_remove(&session->statements, PGW_LITERAL(""));
 }
 
-/* The held message at which a failed unit stopped: the Execute of the statement that failed, or its Bind. */
+/* The held message at which a failed unit stopped: the Execute of the statement that failed, or its
+ * Bind. */
 static size_t failed_at(const px_session *session, const px_unit *unit)
 {
     const px_group *group = &session->group;
@@ -275,7 +284,8 @@ static size_t failed_at(const px_session *session, const px_unit *unit)
         if (group->held[i].type != 'E' || executed++ < unit->completed)
             continue;
         pgw_execute execute;
-        bool bound = unit->completed < unit->statement_count && unit->statements[unit->completed].bound;
+        bool bound =
+            unit->completed < unit->statement_count && unit->statements[unit->completed].bound;
         if (bound || !pgw_execute_decode(px_held_body(group, i), &execute))
             return i;
         return px_group_portal(group, execute.portal, i);
@@ -321,7 +331,8 @@ static void finish(px_session *session)
     session->repeated = false;
 }
 
-/* The message is looked at again: on the own link (rerouted), or with the schema as it is now, once. */
+/* The message is looked at again: on the own link (rerouted), or with the schema as it is now,
+ * once. */
 static bool look_again(px_session *session, const px_unit *unit)
 {
     if (unit->outcome == PX_UNIT_REROUTED) {

@@ -46,9 +46,15 @@ static void on_wake(uv_async_t *async)
 
 /* ---- the turn ---- */
 
-static void on_before_poll(uv_prepare_t *handle) { px_stream_flush_all(handle->data); }
+static void on_before_poll(uv_prepare_t *handle)
+{
+    px_stream_flush_all(handle->data);
+}
 
-static void on_after_poll(uv_check_t *handle) { px_stream_flush_all(handle->data); }
+static void on_after_poll(uv_check_t *handle)
+{
+    px_stream_flush_all(handle->data);
+}
 
 static void close_handles(px_worker *worker)
 {
@@ -60,7 +66,8 @@ static void close_handles(px_worker *worker)
 
 static void end_if_drained(px_worker *worker)
 {
-    if (!worker->draining || worker->session_count > 0 || uv_is_closing((uv_handle_t *)&worker->tick))
+    if (!worker->draining || worker->session_count > 0 ||
+        uv_is_closing((uv_handle_t *)&worker->tick))
         return;
     if (!px_server_quiet(worker->server))
         return; /* another worker's sessions may still have units here */
@@ -77,7 +84,10 @@ static void on_tick(uv_timer_t *timer)
     end_if_drained(worker);
 }
 
-uint64_t px_worker_now(const px_worker *worker) { return uv_now(&worker->loop); }
+uint64_t px_worker_now(const px_worker *worker)
+{
+    return uv_now(&worker->loop);
+}
 
 px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partition)
 {
@@ -96,13 +106,17 @@ void px_worker_init(px_worker *worker, px_server *server, unsigned index)
     uv_prepare_init(&worker->loop, &worker->before_poll);
     uv_check_init(&worker->loop, &worker->after_poll);
     uv_timer_init(&worker->loop, &worker->tick);
-    worker->wake.data = worker->before_poll.data = worker->after_poll.data = worker->tick.data = worker;
+    worker->wake.data = worker->before_poll.data = worker->after_poll.data = worker->tick.data =
+        worker;
     uv_prepare_start(&worker->before_poll, on_before_poll);
     uv_check_start(&worker->after_poll, on_after_poll);
     uv_timer_start(&worker->tick, on_tick, TICK_MS, TICK_MS);
 }
 
-void px_worker_run(px_worker *worker) { uv_run(&worker->loop, UV_RUN_DEFAULT); }
+void px_worker_run(px_worker *worker)
+{
+    uv_run(&worker->loop, UV_RUN_DEFAULT);
+}
 
 void px_worker_drain(px_worker *worker)
 {

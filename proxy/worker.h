@@ -1,6 +1,6 @@
 /*
- * worker: one event loop and all it owns: sessions, links, queues. Nothing of a worker is touched by
- * another thread; other threads send messages.
+ * worker: one event loop and all it owns: sessions, links, queues. Nothing of a worker is touched
+ * by another thread; other threads send messages.
  */
 #ifndef PX_WORKER_H
 #define PX_WORKER_H
@@ -46,14 +46,14 @@ typedef struct px_worker {
     /* what lives here */
     struct px_session **sessions; /* by slot; NULL where free */
     size_t session_slots, session_count;
-    uv_timer_t tick;              /* every 100 ms: deadlines, idle links, catalog age */
+    uv_timer_t tick; /* every 100 ms: deadlines, idle links, catalog age */
     struct px_batcher *batcher;
     struct px_catalogs *catalogs;
-    struct px_welcome *welcomes;  /* what sessions of a kind are greeted with */
+    struct px_welcome *welcomes; /* what sessions of a kind are greeted with */
     struct px_plan_cache *plans;
-    uint64_t tickets;             /* given to sessions */
-    _Atomic unsigned load;        /* sessions, for the listener to choose by */
-    bool draining;                /* no new work; ends when the last session is gone */
+    uint64_t tickets;      /* given to sessions */
+    _Atomic unsigned load; /* sessions, for the listener to choose by */
+    bool draining;         /* no new work; ends when the last session is gone */
 } px_worker;
 
 /* Thread-safe: hands `message` to the worker's loop. */
@@ -67,7 +67,8 @@ px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partit
 void px_worker_init(px_worker *worker, struct px_server *server, unsigned index);
 void px_worker_run(px_worker *worker);
 void px_worker_free(px_worker *worker);
-/* No new work: idle sessions end with 57P01, busy ones when they are answered. On the worker's thread. */
+/* No new work: idle sessions end with 57P01, busy ones when they are answered. On the worker's
+ * thread. */
 void px_worker_drain(px_worker *worker);
 
 #endif
