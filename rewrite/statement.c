@@ -155,7 +155,7 @@ static void read_statement(pgw_slice text, const rw_piece *piece, const rw_catal
     rw_lexer_init(&lexer, it.text, env->conforming);
     it.first = rw_lexer_next(&lexer);
     rw_effects(it.text, piece, env, arena, out);
-    if (rw_catalog_mentioned(catalog, it.text))
+    if (rw_words_mention(it.text, catalog))
         judge(&it);
     if (out->error != NULL && out->error->position > 0)
         out->error->position += rw_characters(text, piece->start, env);

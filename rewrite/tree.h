@@ -33,6 +33,10 @@ rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pg
 bool rw_words_may_write(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,
                         const pgw_env *env, pgw_arena *arena);
 
+/* Whether a configured table may be named at all: a word of the text, wherever it stands, is its
+ * name in any case. False is certain. */
+bool rw_words_mention(pgw_slice text, const rw_catalog *catalog);
+
 /* Whether the table's hash depends on this column, or it is the hash. */
 bool rw_is_hash_input(const rw_table *table, pgw_slice column);
 
