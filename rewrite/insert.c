@@ -586,10 +586,13 @@ static rw_outcome check_key(rw_parser *parser, const rw_row *row)
         const rw_cell *cell = &row->key[slot_of(table, column)];
         if (cell->kind == RW_CELL_NULL && !table->allow_null_key && !parser->unknown_column)
             return null_key(parser, column);
-        if (!is_constant(cell) || (parser->overriding_user && table->columns[column].sequence))
-            return rw_uncomputable(parser, column,
-                                   cell->kind == RW_CELL_ABSENT ? row->open : cell->position,
-                                   why_uncomputable(cell));
+        if (is_constant(cell) && !(parser->overriding_user && table->columns[column].sequence))
+            continue;
+        if (parser->unknown_column && !parser->insert->hash_listed)
+            return RW_PASS; /* of which PostgreSQL complains first */
+        return rw_uncomputable(parser, column,
+                               cell->kind == RW_CELL_ABSENT ? row->open : cell->position,
+                               why_uncomputable(cell));
     }
     return RW_PARSED;
 }
