@@ -222,7 +222,8 @@ static bool has_all_tags(const px_attempt *attempt)
     if (attempt->error.len > 0)
         return true;
     if (!attempt->shared)
-        return attempt->units[attempt->at]->completed == attempt->units[attempt->at]->statement_count;
+        return attempt->units[attempt->at]->completed ==
+               attempt->units[attempt->at]->statement_count;
     return attempt->units[0]->kind == PX_UNIT_ROWS ? attempt->tags == 1
                                                    : attempt->at == attempt->count;
 }
