@@ -109,7 +109,7 @@ class FaultCase(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.postgres = harness.Postgres()
+        cls.postgres = harness.Postgres(synchronous_commit="on")  # what is committed survives
         cls.addClassCleanup(cls.postgres.remove)
         harness.create_tables(cls.postgres, cls.database, (EVENTS,), hashed=True)
 

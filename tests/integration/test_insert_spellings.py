@@ -1,0 +1,88 @@
+"""One value in many spellings, and statements that are wrong: tests/vectors/insert-spellings sent
+line by line through keyspread; stored hashes are compared with libxxhash's."""
+import contextlib
+import os
+import re
+import unittest
+
+import harness
+
+try:
+    import psycopg2
+    import psycopg2.extras
+except ImportError:
+    psycopg2 = None
+
+VECTORS = os.path.join(harness.VECTORS, "insert-spellings")
+
+
+def read_tables():
+    """The tables of the companion file, without the hash column, which the harness puts in."""
+    with open(VECTORS + ".sql", encoding="utf-8") as file:
+        text = file.read()
+    for name, columns, key in re.findall(
+            r"CREATE TABLE (\w+) \(h int8 NOT NULL, (.*), PRIMARY KEY \(h, ([^)]*)\)\);", text):
+        key = key.split(", ")
+        hash_key = key if name == "pairs" else key[:1]
+        yield harness.Table(name, [columns], key, hash_key=hash_key, hash_column="h")
+
+
+def read_cases():
+    with open(VECTORS, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip() and not line.startswith("#"):
+                sql, expected = line.rstrip("\n").rsplit(" | ", 1)
+                yield number, sql.replace("<NL>", "\n"), expected
+
+
+def outcome(cursor, sql):
+    try:
+        cursor.execute(sql)
+        return f"ok {cursor.rowcount}"
+    except psycopg2.Error as error:
+        return error.pgcode
+
+
+class InsertSpellings(harness.StackCase):
+    tables = tuple(read_tables())
+    partitioned = False
+
+    def setUp(self):
+        if psycopg2 is None:
+            harness.missing("psycopg2")
+        super().setUp()
+
+    def check_hashes(self, cursor, table):
+        """Of the rows whose values Python can hold: not those of infinite dates. Their number."""
+        columns = [f"{column}::text" if table.name == "chars" else column
+                   for column in table.hash_key]
+        finite = f"isfinite({columns[0]})" if table.name in ("days", "moments", "times") else "true"
+        cursor.execute(f"select h, {', '.join(columns)} from {table.name} where {finite}")
+        rows = cursor.fetchall()
+        for stored, *key in rows:
+            self.assertEqual(stored, harness.xxh3_signed(*key), key)
+        return len(rows)
+
+    @harness.proxied
+    def test_every_line(self):
+        with contextlib.closing(psycopg2.connect(self.dsn(), options="-c timezone=UTC")) as client, \
+                contextlib.closing(harness.connect_admin(self.postgres, self.database)) as admin:
+            client.autocommit = admin.autocommit = True
+            psycopg2.extras.register_uuid(conn_or_curs=admin)
+            looking, cursor = admin.cursor(), client.cursor()
+            looking.execute("set timezone to 'UTC'")
+            count = checked = 0
+            for number, sql, expected in read_cases():
+                with self.subTest(line=number, sql=sql):
+                    self.assertEqual(outcome(cursor, sql), expected)
+                    for table in self.tables:
+                        if re.search(rf"\b{table.name}\b", sql, re.IGNORECASE):
+                            checked += self.check_hashes(looking, table)
+                            looking.execute(f"truncate {table.name} restart identity")
+                count += 1
+        self.assertGreater(count, 500)
+        self.assertGreater(checked, 300)
+
+
+if __name__ == "__main__":
+    unittest.main()
