@@ -39,9 +39,10 @@ static bool begins(pgw_slice name, const char *prefix)
 }
 
 /* Names count whether quoted or not; the quoted ones in any case, which costs nothing. */
-static unsigned mark_of_name(pgw_slice name)
+static unsigned mark_of_name(const cutter *cut, pgw_slice name)
 {
-    if (begins(name, "pg_temp"))
+    /* Something new there, by CREATE or INTO; what is only read was noticed when it was made. */
+    if (begins(name, "pg_temp") && (cut->create || rw_token_is(cut->text, cut->previous, "into")))
         return RW_MARK_TEMPORARY;
     if (begins(name, "pg_advisory_") || begins(name, "pg_try_advisory_"))
         return RW_MARK_ADVISORY;
@@ -80,17 +81,18 @@ static unsigned mark_of_word(const cutter *cut, rw_token word)
                    : 0;
     case 'p':
     case 's':
-        return mark_of_name(rw_token_text(text, word));
+        return mark_of_name(cut, rw_token_text(text, word));
     default:
         return 0;
     }
 }
 
-static unsigned mark_of_quoted(pgw_slice text, rw_token token)
+static unsigned mark_of_quoted(const cutter *cut, rw_token token)
 {
+    pgw_slice text = cut->text;
     if (text.ptr[token.start] != '"')
         return RW_MARK_OPAQUE;
-    return mark_of_name((pgw_slice){text.ptr + token.start + 1, token.end - token.start - 2});
+    return mark_of_name(cut, (pgw_slice){text.ptr + token.start + 1, token.end - token.start - 2});
 }
 
 /* Bodies of SQL routines hold semicolons: BEGIN ATOMIC … END, in which CASE has an END, too. A word
@@ -130,7 +132,7 @@ static void take(cutter *cut, rw_token token)
         if (cut->create)
             count_blocks(cut, token);
     } else if (token.kind == RW_TOKEN_QUOTED) {
-        piece->marks |= mark_of_quoted(cut->text, token);
+        piece->marks |= mark_of_quoted(cut, token);
     } else if (is_char(cut->text, token, '(')) {
         cut->depth++;
     } else if (is_char(cut->text, token, ')') && cut->depth > 0) {

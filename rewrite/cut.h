@@ -11,7 +11,7 @@
 typedef enum rw_piece_mark {
     RW_MARK_WRITE = 1 << 0,     /* INSERT, UPDATE, DELETE, MERGE, UPSERT, REPLACE, COPY */
     RW_MARK_INTO = 1 << 1,      /* INTO that no such word stands before: SELECT … INTO */
-    RW_MARK_TEMPORARY = 1 << 2, /* CREATE TEMP …, INTO TEMP …, a name that begins with pg_temp */
+    RW_MARK_TEMPORARY = 1 << 2, /* CREATE TEMP …, INTO TEMP …, pg_temp where something is made */
     RW_MARK_SET_CONFIG = 1 << 3, /* set_config */
     RW_MARK_ADVISORY = 1 << 4,   /* pg_advisory_…, pg_try_advisory_… */
     RW_MARK_HOLD = 1 << 5,       /* WITH HOLD */

@@ -50,12 +50,30 @@ static pgw_slice take_name(reader *in)
     return name;
 }
 
+static bool is_letter(char c)
+{
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 static bool contains(pgw_slice text, const char *word)
 {
     size_t len = strlen(word);
     for (size_t i = 0; i + len <= text.len; i++)
         if (pgw_slice_ieq_str((pgw_slice){text.ptr + i, len}, word))
             return true;
+    return false;
+}
+
+/* The same, but not as a part of a longer word. */
+static bool contains_word(pgw_slice text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++) {
+        bool begins = i == 0 || !is_letter(text.ptr[i - 1]);
+        bool ends = i + len == text.len || !is_letter(text.ptr[i + len]);
+        if (begins && ends && pgw_slice_ieq_str((pgw_slice){text.ptr + i, len}, word))
+            return true;
+    }
     return false;
 }
 
@@ -158,11 +176,38 @@ static unsigned setting_effects(pgw_slice name, bool local)
     return effects | RW_EFFECT_PRIVATE;
 }
 
+/* A search_path under which an unqualified name means what it meant at the start: a list of public,
+ * "$user" and pg_catalog, or the default. */
+static bool is_usual_path(const reader *in)
+{
+    static const char *const names[] = {"public", "$user", "pg_catalog", NULL};
+    reader ahead = *in;
+    if (take_word(&ahead, "default"))
+        return at_end(&ahead);
+    for (;;) {
+        pgw_slice name = nothing;
+        if (ahead.token.kind != RW_TOKEN_STRING)
+            name = take_name(&ahead);
+        else if (rw_token_string(ahead.lexer.text, ahead.token, ahead.lexer.conforming, ahead.arena,
+                                 &name))
+            advance(&ahead);
+        if (!is_one_of(name, names))
+            return false;
+        if (at_end(&ahead))
+            return true;
+        if (!at_text(&ahead, ","))
+            return false;
+        advance(&ahead);
+    }
+}
+
 static void set_setting(reader *in, pgw_slice name, bool local, bool zone)
 {
     rw_statement *out = in->out;
     out->setting = lower_copy(in->arena, name);
     add(in, setting_effects(out->setting, local));
+    if (pgw_slice_eq_str(out->setting, "search_path") && is_usual_path(in))
+        out->effects &= ~(unsigned)RW_EFFECT_TEMPORARY;
     bool simple = take_value(in, zone, &out->setting_value);
     out->setting_simple = simple && !local;
     if (!simple)
@@ -237,7 +282,7 @@ static void read_reset(reader *in)
     }
     in->out->setting = lower_copy(in->arena, name);
     in->out->setting_simple = true;
-    add(in, setting_effects(in->out->setting, false));
+    add(in, setting_effects(in->out->setting, false) & ~(unsigned)RW_EFFECT_TEMPORARY);
 }
 
 /* --- the other words --- */
@@ -278,12 +323,13 @@ static void read_do(reader *in)
     static const char *const schema[] = {"create", "alter", "drop", "truncate"};
     pgw_slice text = in->lexer.text;
     add(in, RW_EFFECT_PRIVATE);
-    if (contains(text, "temp") || contains(text, "search_path"))
+    if (contains_word(text, "temp") || contains_word(text, "temporary") ||
+        contains(text, "pg_temp") || contains(text, "search_path"))
         add(in, RW_EFFECT_TEMPORARY);
     if (contains(text, "advisory"))
         add(in, RW_EFFECT_STATE);
     for (size_t i = 0; i < sizeof schema / sizeof schema[0]; i++)
-        if (contains(text, schema[i]))
+        if (contains_word(text, schema[i]))
             add(in, RW_EFFECT_DDL);
 }
 
