@@ -57,7 +57,7 @@ typedef struct rw_parser {
 
 enum { RW_PARAM_UNCLEAR = -1 };
 
-/* --- insert.c: tokens --- */
+/* --- splice.c --- */
 void rw_advance(rw_parser *parser);
 bool rw_at(const rw_parser *parser, char c); /* a CHAR token c */
 bool rw_at_word(const rw_parser *parser, const char *lower);
@@ -90,12 +90,23 @@ void rw_note_obstacle(rw_parser *parser, rw_obstacle obstacle);
 rw_outcome rw_syntax_error(rw_parser *parser);
 /* Refused with 0A000, or untouched if the table forwards. `why` ends "column … …". */
 rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size_t position, const char *why);
+/* The error's position: where the byte at `offset` is, in characters. */
+void rw_set_position(rw_parser *parser, size_t offset);
 size_t rw_text_position(pgw_slice text, const pgw_env *env, size_t offset);
+/* rw_uncomputable() of a statement whose rows come from a query. */
+rw_outcome rw_from_a_query(rw_parser *parser);
+/* Which cell of a row's key the column's values are; RW_HASH_SLOT; RW_NO_SLOT. */
+int rw_slot_of(const rw_table *table, size_t column);
+rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position);
 void rw_add_identifier(pgw_buf *out, const char *name);
 
 /* --- expression.c --- */
 /* The cell that begins here, up to its ',' or ')'. The value's text is filled if `wanted`. */
 rw_outcome rw_parse_cell(rw_parser *parser, bool wanted, rw_cell *cell);
+
+/* --- insert_rows.c --- */
+/* From the '(' of the first row behind VALUES to behind the last, and `depth` more ')'. */
+rw_outcome rw_parse_rows(rw_parser *parser, size_t depth);
 
 /* --- insert_tail.c --- */
 /* ON CONFLICT and RETURNING, or what UPSERT and REPLACE mean; up to the end. */
