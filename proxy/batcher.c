@@ -154,8 +154,13 @@ static void enqueue(px_batcher *batcher, px_unit *unit)
     px_queue *queue = find_queue(batcher, unit);
     px_queue_push(queue, unit);
     px_batcher_place(batcher, queue);
-    if (queue->state == PX_QUEUE_READY)
-        px_flight_dispatch(queue->pool);
+}
+
+void px_batcher_turn(px_batcher *batcher)
+{
+    for (px_pool *pool = batcher->pools; pool != NULL; pool = pool->next)
+        if (pool->ready.count > 0)
+            px_flight_dispatch(pool);
 }
 
 static void arrive(px_batcher *batcher, px_unit *unit)

@@ -316,18 +316,18 @@ bool px_group_release(px_session *session)
 static px_step forward_later(px_session *session)
 {
     if (session->group.count > 0 && !px_group_release(session))
-        return PX_LATER;
-    return px_session_need_link(session) ? PX_DONE : PX_LATER;
+        return PX_STEP_LATER;
+    return px_session_need_link(session) ? PX_STEP_DONE : PX_STEP_LATER;
 }
 
 static px_step refuse(px_session *session, const pgw_error *error)
 {
     if (session->group.count > 0 && !px_group_release(session))
-        return PX_LATER;
+        return PX_STEP_LATER;
     if (!px_session_idle(session) && !px_session_need_link(session))
-        return PX_LATER;
+        return PX_STEP_LATER;
     px_session_refuse(session, error, true);
-    return PX_DONE;
+    return PX_STEP_DONE;
 }
 
 /* What a statement that is none of ours does to the session when it is prepared here and run later.
@@ -366,7 +366,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     pgw_error error = PGW_ERROR_NONE;
     pgw_slice text = pgw_arena_copy(&arena, parse->query);
     rw_script_parse(text, view, &session->identity->env, &arena, &script);
-    px_step step = PX_PASS;
+    px_step step = PX_STEP_PASS;
     if (script.refused) {
         size_t i = 0;
         while (script.statements[i].kind != RW_STATEMENT_REFUSED)
@@ -375,31 +375,31 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     } else if (script.inserts == 1 && script.count == 1) {
         *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->identity,
                             declared, parse->type_count, &error);
-        return *plan != NULL ? PX_DONE : refuse(session, &error);
+        return *plan != NULL ? PX_STEP_DONE : refuse(session, &error);
     } else if (script.effects != 0) {
-        step = forward_later(session) == PX_LATER ? PX_LATER : PX_PASS;
-        if (step == PX_PASS)
+        step = forward_later(session) == PX_STEP_LATER ? PX_STEP_LATER : PX_STEP_PASS;
+        if (step == PX_STEP_PASS)
             note_prepared_effects(session, &script);
     }
     pgw_arena_free(&arena);
     return step;
 }
 
-/* The plan of a Parse, counted; NULL where it is none of ours (PX_PASS), was refused (PX_DONE), or
- * must wait (PX_LATER). */
+/* The plan of a Parse, counted; NULL where it is none of ours (PX_STEP_PASS), was refused (PX_STEP_DONE), or
+ * must wait (PX_STEP_LATER). */
 static px_step plan_of(px_session *session, const pgw_parse *parse, px_plan **plan)
 {
     px_catalog *catalog;
     rw_catalog view;
     *plan = NULL;
     if (!px_session_catalog(session, &catalog, &view))
-        return PX_LATER;
+        return PX_STEP_LATER;
     uint32_t *declared = pgw_alloc(parse->type_count * sizeof *declared);
     for (size_t i = 0; i < parse->type_count; i++)
         declared[i] = pgw_parse_type(parse, i);
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->identity, catalog);
-    px_step step = PX_DONE;
+    px_step step = PX_STEP_DONE;
     *plan = session->qualified_only ? NULL : px_plan_find(session->worker->plans, id);
     if (*plan != NULL) {
         px_plan_take(*plan);
@@ -427,11 +427,11 @@ static px_step take_parse(px_session *session, pgw_slice message, const pgw_pars
     if (choice == HOLD)
         hold(session, 'P', message, plan);
     if (choice != FORWARD)
-        return choice == HOLD ? PX_DONE : PX_LATER;
-    if (forward_later(session) == PX_LATER)
-        return PX_LATER;
+        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
+    if (forward_later(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
     forward_parse(session, parse->name, plan);
-    return PX_DONE;
+    return PX_STEP_DONE;
 }
 
 static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
@@ -440,15 +440,15 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
     px_plan *plan;
     rw_catalog names = *px_catalog_names(session->worker);
     if (!pgw_parse_decode(body, &parse) || session->identity->replication != NULL)
-        return PX_PASS;
+        return PX_STEP_PASS;
     if (rw_text_passes(parse.query, &names)) {
         px_statement *same = px_statements_find(&session->statements, parse.name);
         if (same == NULL || same->plan == NULL || same->on_link || parse.name.len == 0)
-            return PX_PASS;
-        if (forward_later(session) == PX_LATER)
-            return PX_LATER;
+            return PX_STEP_PASS;
+        if (forward_later(session) == PX_STEP_LATER)
+            return PX_STEP_LATER;
         prepare_if_recorded(session, parse.name);
-        return PX_PASS;
+        return PX_STEP_PASS;
     }
     px_step step = plan_of(session, &parse, &plan);
     if (plan == NULL)
@@ -465,7 +465,7 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     bool whole = pgw_bind_decode(body, &bind);
     px_plan *plan = find_plan(session, bind.statement);
     if (plan == NULL)
-        return PX_PASS;
+        return PX_STEP_PASS;
     if (!px_bind_check(plan, &bind, whole, &error))
         return refuse(session, &error);
     bool taken = bind.portal.len > 0 && portal_in_group(&session->group, bind.portal);
@@ -473,10 +473,10 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     if (choice == HOLD)
         hold(session, 'B', message, plan);
     if (choice != FORWARD)
-        return choice == HOLD ? PX_DONE : PX_LATER;
+        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan); /* releasing the group lets go of its hold */
     px_step step = forward_later(session);
-    if (step == PX_DONE && !session->skipping)
+    if (step == PX_STEP_DONE && !session->skipping)
         forward_bind(session, &bind, plan, false);
     px_plan_drop(plan);
     return step;
@@ -486,24 +486,24 @@ static px_step on_describe(px_session *session, pgw_slice message, pgw_slice bod
 {
     pgw_target target;
     if (!pgw_target_decode(body, &target))
-        return PX_PASS;
+        return PX_STEP_PASS;
     if (target.kind == 'P') {
         if (!portal_in_group(&session->group, target.name))
-            return PX_PASS;
+            return PX_STEP_PASS;
         hold(session, 'D', message, NULL);
-        return PX_DONE;
+        return PX_STEP_DONE;
     }
     px_plan *plan = find_plan(session, target.name);
     if (plan == NULL)
-        return PX_PASS;
+        return PX_STEP_PASS;
     enum choice choice = may_hold(session, plan, message);
     if (choice == HOLD)
         hold(session, 'D', message, plan);
     if (choice != FORWARD)
-        return choice == HOLD ? PX_DONE : PX_LATER;
+        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan);
     px_step step = forward_later(session);
-    if (step == PX_DONE && !session->skipping) {
+    if (step == PX_STEP_DONE && !session->skipping) {
         prepare_if_recorded(session, target.name);
         forward_raw(session, PX_REPLY_DESCRIBE, plan, false, message);
     }
@@ -515,41 +515,41 @@ static px_step on_execute(px_session *session, pgw_slice message, pgw_slice body
 {
     pgw_execute execute;
     if (!pgw_execute_decode(body, &execute))
-        return PX_PASS;
+        return PX_STEP_PASS;
     if (!portal_in_group(&session->group, execute.portal)) {
-        if (forward_later(session) == PX_LATER)
-            return PX_LATER;
+        if (forward_later(session) == PX_STEP_LATER)
+            return PX_STEP_LATER;
         px_statement *portal = px_statements_find(&session->portals, execute.portal);
         if (portal == NULL || session->skipping)
-            return PX_PASS;
+            return PX_STEP_PASS;
         forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, message);
-        return PX_DONE;
+        return PX_STEP_DONE;
     }
     size_t bind = px_group_portal(&session->group, execute.portal, session->group.count);
     hold(session, 'E', message, session->group.held[bind].plan);
-    return PX_DONE;
+    return PX_STEP_DONE;
 }
 
 static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
 {
     pgw_target target;
     if (!pgw_target_decode(body, &target))
-        return PX_PASS;
+        return PX_STEP_PASS;
     bool ours = target.kind == 'S' ? find_plan(session, target.name) != NULL
                                    : portal_in_group(&session->group, target.name);
     if (ours && (session->group.count > 0 || px_session_idle(session))) {
         px_statement *statement = px_statements_find(&session->statements, target.name);
         if (target.kind == 'P' || statement == NULL || !statement->on_link) {
             hold(session, 'C', message, NULL);
-            return PX_DONE;
+            return PX_STEP_DONE;
         }
     }
     px_step step = forward_later(session);
-    if (step == PX_LATER)
+    if (step == PX_STEP_LATER)
         return step;
     if (target.kind == 'S')
         px_statements_remove(&session->statements, target.name);
-    return PX_PASS;
+    return PX_STEP_PASS;
 }
 
 /* ---- the end of a group ---- */
@@ -638,16 +638,16 @@ static bool one_statement(const px_group *group)
 static px_step on_sync(px_session *session)
 {
     if (session->rerouted || !one_statement(&session->group)) {
-        px_step step = px_group_release(session) ? PX_PASS : PX_LATER;
-        session->rerouted = session->rerouted && step == PX_LATER;
+        px_step step = px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
+        session->rerouted = session->rerouted && step == PX_STEP_LATER;
         return step;
     }
     if (!describe_new(session, false))
-        return PX_LATER;
+        return PX_STEP_LATER;
     pgw_error error;
     size_t at = 0;
     if (group_has(&session->group, "E") && px_submit_group(session, &error, &at))
-        return PX_LATER; /* Sync is answered with the outcome */
+        return PX_STEP_LATER; /* Sync is answered with the outcome */
     pgw_buf out = {0};
     if (!group_has(&session->group, "E")) {
         px_group_answer(session, session->group.count, NULL, &out);
@@ -656,20 +656,20 @@ static px_step on_sync(px_session *session)
         pgw_error_write(&error, "ERROR", &out);
     }
     px_group_end(session, &out);
-    return PX_DONE;
+    return PX_STEP_DONE;
 }
 
 static px_step on_flush(px_session *session)
 {
     if (session->rerouted || group_has(&session->group, "BE"))
-        return px_group_release(session) ? PX_PASS : PX_LATER;
+        return px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
     if (!describe_new(session, false))
-        return PX_LATER;
+        return PX_STEP_LATER;
     pgw_buf out = {0};
     px_group_answer(session, session->group.count, NULL, &out);
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
-    return PX_DONE;
+    return PX_STEP_DONE;
 }
 
 px_step px_extended(px_session *session, char type, pgw_slice message)

@@ -118,6 +118,10 @@ static fate on_error(px_session *session, pgw_slice body)
     px_reply *head = px_replies_head(&session->replies);
     pgw_slice severity = pgw_error_field(body, 'V');
     session->fatal = pgw_slice_eq_str(severity, "FATAL") || pgw_slice_eq_str(severity, "PANIC");
+    if (session->fatal && px_session_replaceable(session)) {
+        session->fatal = false;
+        return HIDE; /* the session goes on with another link */
+    }
     fate what = show_error(session, head, body);
     notice_stale(session, head, body);
     session->copy_in = false;

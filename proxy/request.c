@@ -196,10 +196,13 @@ void px_session_prepare_recorded(px_session *session)
         return; /* nothing can be prepared, and nothing run or dropped */
     for (size_t i = 0; i < session->statements.count; i++) {
         px_statement *statement = &session->statements.list[i];
-        if (statement->plan == NULL || statement->on_link)
+        if (statement->on_link || (statement->plan == NULL && statement->parse.len == 0))
             continue;
-        pgw_write_parse(pgw_slice_str(statement->name), statement->plan->rewritten,
-                        statement->plan->declared, statement->plan->declared_count, &out);
+        if (statement->plan == NULL)
+            pgw_buf_add_slice(&out, pgw_slice_buf(&statement->parse));
+        else
+            pgw_write_parse(pgw_slice_str(statement->name), statement->plan->rewritten,
+                            statement->plan->declared, statement->plan->declared_count, &out);
         px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
         reply->swallow = true;
         statement->on_link = true;
@@ -211,6 +214,15 @@ void px_session_prepare_recorded(px_session *session)
     if (out.len > 0)
         px_session_send(session, &out);
     pgw_buf_free(&out);
+}
+
+void px_session_prepare_again(px_session *session)
+{
+    for (size_t i = 0; i < session->statements.count; i++)
+        if (session->statements.list[i].plan == NULL && !session->statements.list[i].on_link) {
+            px_session_prepare_recorded(session);
+            return;
+        }
 }
 
 void px_session_close_on_link(px_session *session, pgw_slice name)
@@ -314,29 +326,29 @@ static px_step look_into(px_session *session, px_text *text)
     pgw_error error;
     if (first_refusal(text, &error)) {
         if (!px_session_idle(session) && !px_session_need_link(session))
-            return PX_LATER;
+            return PX_STEP_LATER;
         px_session_refuse(session, &error, false);
-        return PX_DONE;
+        return PX_STEP_DONE;
     }
     bool batchable = script_is_batchable(text) && session_may_batch(session);
     if (batchable && !session->unsynced && session->replies.count > 0) {
         session->wait = PX_WAIT_IDLE; /* only then it is known whether a transaction is open */
-        return PX_LATER;
+        return PX_STEP_LATER;
     }
     bool alone = batchable && px_session_idle(session);
     if (!alone && !px_session_need_link(session))
-        return PX_LATER;
+        return PX_STEP_LATER;
     if (!hash_script(session, text, &error)) {
         px_session_refuse(session, &error, false);
-        return PX_DONE;
+        return PX_STEP_DONE;
     }
     if (alone) {
         px_submit_script(session, text);
-        return PX_LATER; /* the message is consumed when it is answered */
+        return PX_STEP_LATER; /* the message is consumed when it is answered */
     }
     session->rerouted = false;
     send_text(session, text);
-    return PX_DONE;
+    return PX_STEP_DONE;
 }
 
 static px_step on_query(px_session *session, pgw_frame frame, pgw_slice message)
@@ -344,19 +356,19 @@ static px_step on_query(px_session *session, pgw_frame frame, pgw_slice message)
     pgw_slice text;
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
     if (session->group.count > 0 && !px_group_release(session))
-        return PX_LATER;
+        return PX_STEP_LATER;
     rw_catalog names = *px_catalog_names(session->worker);
     if (readable && session->statements.ours > 0 && strcasestr(text.ptr, "execute") != NULL) {
         if (!px_session_need_link(session))
-            return PX_LATER;
+            return PX_STEP_LATER;
         px_session_prepare_recorded(session);
     }
     if (!readable || session->identity->replication != NULL || rw_text_passes(text, &names))
-        return PX_PASS;
+        return PX_STEP_PASS;
     px_catalog *catalog;
     rw_catalog view;
     if (!px_session_catalog(session, &catalog, &view))
-        return PX_LATER;
+        return PX_STEP_LATER;
     px_text *parsed = parse_text(session, text, catalog, &view);
     px_step step = look_into(session, parsed);
     px_text_drop(parsed);
@@ -366,16 +378,16 @@ static px_step on_query(px_session *session, pgw_frame frame, pgw_slice message)
 static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message)
 {
     switch (on_query(session, frame, message)) {
-    case PX_LATER:
+    case PX_STEP_LATER:
         return false;
-    case PX_PASS:
+    case PX_STEP_PASS:
         if (!px_session_need_link(session))
             return false;
         px_replies_push(&session->replies, PX_REPLY_QUERY);
         pass(session, frame);
         session->unnamed_on_link = false;
         break;
-    case PX_DONE:
+    case PX_STEP_DONE:
         px_stream_consume(session->stream, frame.size);
         break;
     }
@@ -404,14 +416,16 @@ static px_reply_kind reply_kind(char type, pgw_slice message)
 }
 
 /* A statement that is none of ours, remembered by its name alone, for names clash. */
-static void note_foreign(px_session *session, px_reply *reply, pgw_slice name)
+static void note_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
 {
     if (name.len == 0) {
         px_statements_remove(&session->statements, name);
         session->unnamed_on_link = true;
     } else if (px_statements_find(&session->statements, name) == NULL) {
         reply->name = pgw_strndup(name.ptr, name.len);
-        px_statements_put(&session->statements, name, NULL, true);
+        px_statement *statement = px_statements_put(&session->statements, name, NULL, true);
+        if (message.len <= PX_KEPT_PARSE)
+            pgw_buf_add_slice(&statement->parse, message);
     }
 }
 
@@ -426,7 +440,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         pgw_slice name = {message.ptr + PGW_HEADER, 0};
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
-            note_foreign(session, reply, name);
+            note_foreign(session, reply, name, message);
         }
         session->unsynced = true;
     }
@@ -446,11 +460,11 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
     }
     message.len = frame.size;
     switch (px_extended(session, frame.type, message)) {
-    case PX_LATER:
+    case PX_STEP_LATER:
         return false;
-    case PX_PASS:
+    case PX_STEP_PASS:
         return pass_extended(session, frame, message);
-    case PX_DONE:
+    case PX_STEP_DONE:
         px_stream_consume(session->stream, frame.size);
         return true;
     }
@@ -476,10 +490,10 @@ static bool handle_sync(px_session *session, pgw_frame frame)
 {
     if (session->group.count > 0) {
         px_step step = px_extended(session, 'S', px_stream_input(session->stream));
-        if (step == PX_DONE)
+        if (step == PX_STEP_DONE)
             px_stream_consume(session->stream, frame.size);
-        if (step != PX_PASS)
-            return step == PX_DONE;
+        if (step != PX_STEP_PASS)
+            return step == PX_STEP_DONE;
     }
     if (!session->link_ready || (session->skipping && !session->unsynced)) {
         if (session->link != NULL && !session->skipping && !px_session_need_link(session))
@@ -503,12 +517,12 @@ static bool handle_sync(px_session *session, pgw_frame frame)
 
 static bool handle_flush(px_session *session, pgw_frame frame)
 {
-    px_step step = PX_PASS;
+    px_step step = PX_STEP_PASS;
     if (session->group.count > 0)
         step = px_extended(session, 'H', px_stream_input(session->stream));
-    if (step == PX_LATER)
+    if (step == PX_STEP_LATER)
         return false;
-    if (step == PX_PASS && session->link_ready)
+    if (step == PX_STEP_PASS && session->link_ready)
         pass(session, frame);
     else
         px_stream_consume(session->stream, frame.size);

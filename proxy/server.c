@@ -2,6 +2,7 @@
 
 #include "proxy/batcher.h"
 #include "proxy/catalog.h"
+#include "proxy/commands.h"
 #include "proxy/listener.h"
 #include "proxy/log.h"
 #include "proxy/plan.h"
@@ -57,7 +58,7 @@ bool px_server_quiet(px_server *server)
     unsigned load = 0;
     for (unsigned i = 0; i < server->worker_count; i++)
         load += atomic_load(&server->workers[i].load);
-    return load == 0;
+    return load == 0 && px_batcher_all_idle();
 }
 
 /* ---- workers ---- */
@@ -172,7 +173,7 @@ static const cfg_table *changed_rule(const cfg_config *old, const cfg_config *fr
 static void reload(process *p)
 {
     cfg_config *old = p->configs[p->config_count - 1];
-    cfg_config *fresh = cfg_load(old->path, stderr);
+    cfg_config *fresh = px_config_load(old->path, stderr);
     if (fresh == NULL) {
         px_log(CFG_LOG_ERROR, "reload_failed", "file=%s kept=old", old->path);
         return;

@@ -229,6 +229,7 @@ static void on_link_ready(px_link *link)
         return;
     }
     tell_differences(session, link);
+    px_session_prepare_again(session);
     px_session_wake(session, PX_WAIT_LINK);
 }
 
@@ -291,12 +292,12 @@ static void forget_link(px_session *session)
         session->statements.list[i].on_link = false;
 }
 
-static bool replaceable(const px_session *session)
+bool px_session_replaceable(const px_session *session)
 {
     if (!px_session_idle(session) || session->link_state || session->private_session)
         return false;
     for (size_t i = 0; i < session->statements.count; i++)
-        if (session->statements.list[i].plan == NULL)
+        if (session->statements.list[i].plan == NULL && session->statements.list[i].parse.len == 0)
             return false; /* prepared there, and its text was not kept */
     return true;
 }
@@ -309,7 +310,7 @@ void px_session_lose_link(px_session *session, const char *reason)
         px_session_close(session, reason);
         return;
     }
-    if (replaceable(session)) {
+    if (px_session_replaceable(session)) {
         forget_link(session);
         return;
     }

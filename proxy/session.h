@@ -52,7 +52,7 @@ typedef struct px_group {
     size_t count, cap;
 } px_group;
 
-enum { PX_GROUP_BYTES = 256 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
+enum { PX_KEPT_PARSE = 64 * 1024, PX_GROUP_BYTES = 256 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
 typedef struct px_session {
     px_worker *worker;
@@ -120,6 +120,8 @@ size_t px_session_setting(pgw_slice name); /* index into px_tracked; PX_TRACKED 
 /* Opens the own link if there is none. True if it is ready; else the session waits and the message
  * is looked at again. */
 bool px_session_need_link(px_session *session);
+/* The own link, should it be lost now, can be replaced without the client's noticing. */
+bool px_session_replaceable(const px_session *session);
 void px_session_lose_link(px_session *session, const char *reason);
 /* Nothing is owed and the link is absent or outside of a transaction. */
 bool px_session_idle(const px_session *session);
@@ -135,6 +137,8 @@ void px_session_close_on_link(px_session *session, pgw_slice name);
 /* Recorded statements that the link has not seen yet are prepared there: a name may clash, be run
  * by SQL, or be deallocated. */
 void px_session_prepare_recorded(px_session *session);
+/* A new link in place of one that was lost: what is none of ours is prepared there again at once. */
+void px_session_prepare_again(px_session *session);
 /* The wait is over. */
 void px_session_wake(px_session *session, px_wait wait);
 /* Answers an error to the message at hand: here if the session is idle, else by a statement that
@@ -151,9 +155,9 @@ void px_session_send(px_session *session, const pgw_buf *bytes);
 /* ---- extended.c: messages of the extended protocol that concern a configured table ---- */
 
 typedef enum px_step {
-    PX_DONE, /* the message was dealt with: consume it */
-    PX_PASS, /* none of ours: forward it as it is */
-    PX_LATER /* the session waits: look at it again */
+    PX_STEP_DONE, /* the message was dealt with: consume it */
+    PX_STEP_PASS, /* none of ours: forward it as it is */
+    PX_STEP_LATER /* the session waits: look at it again */
 } px_step;
 
 px_step px_extended(px_session *session, char type, pgw_slice message);

@@ -15,6 +15,7 @@ static void release(px_statements *statements, px_statement *statement)
     if (statement->plan != NULL)
         statements->ours--;
     px_plan_drop(statement->plan);
+    pgw_buf_free(&statement->parse);
     free(statement->name);
 }
 

@@ -46,14 +46,21 @@ static void on_wake(uv_async_t *async)
 
 /* ---- the turn ---- */
 
+static void end_turn(px_worker *worker)
+{
+    if (worker->batcher != NULL)
+        px_batcher_turn(worker->batcher);
+    px_stream_flush_all(worker);
+}
+
 static void on_before_poll(uv_prepare_t *handle)
 {
-    px_stream_flush_all(handle->data);
+    end_turn(handle->data);
 }
 
 static void on_after_poll(uv_check_t *handle)
 {
-    px_stream_flush_all(handle->data);
+    end_turn(handle->data);
 }
 
 static void close_handles(px_worker *worker)
@@ -72,6 +79,7 @@ static void end_if_drained(px_worker *worker)
     if (!px_server_quiet(worker->server))
         return; /* another worker's sessions may still have units here */
     px_batcher_free(worker->batcher);
+    worker->batcher = NULL;
     px_catalogs_free(worker->catalogs);
     close_handles(worker);
 }
