@@ -84,7 +84,11 @@ def spellings():
 # The stored key as Python values that harness.canonical() takes; infinite times have no such value.
 READ = {
     "char(5)": "rtrim({}::text)", "date": "({} - date '1970-01-01')",
-    "timestamp": "extract(epoch from {})", "timestamptz": "extract(epoch from {})",
+    # (extract(epoch from a time) rounds the latest ones.)
+    "timestamp": "case when isfinite({0}) then 946684800 + extract(epoch from {0} - "
+                 "timestamp '2000-01-01') else {0}::text::numeric end",
+    "timestamptz": "case when isfinite({0}) then 946684800 + extract(epoch from {0} - "
+                   "timestamptz '2000-01-01 00:00:00+00') else {0}::text::numeric end",
     "numeric": "{}::text", "numeric(6,2)": "{}::text", "bytea": "encode({}, 'hex')",
     "uuid": "replace({}::text, '-', '')", "double precision": "{}",
 }
