@@ -13,27 +13,28 @@
 typedef enum rw_obstacle {
     RW_BATCHABLE,
     RW_OBSTACLE_RETURNING,
-    RW_OBSTACLE_SEQUENCE,   /* a sequence is drawn from and the table says sequences: session */
-    RW_OBSTACLE_TRIGGER,    /* INSERT triggers, rules or row security */
-    RW_OBSTACLE_EXPRESSION, /* a cell that is more than constants, parameters, casts, short functions */
+    RW_OBSTACLE_SEQUENCE,     /* a sequence is drawn from and the table says sequences: session */
+    RW_OBSTACLE_TRIGGER,      /* INSERT triggers, rules or row security */
+    RW_OBSTACLE_EXPRESSION,   /* a cell that is more than constants, parameters, casts, short
+                                 functions */
     RW_OBSTACLE_UNCOMPUTABLE, /* forwarded without a hash (uncomputable: forward) */
-    RW_OBSTACLE_FORM        /* a form that is rewritten but not merged: WITH, OVERRIDING, VALUES with
-                               ORDER BY or LIMIT, … */
+    RW_OBSTACLE_FORM /* a form that is rewritten but not merged: WITH, OVERRIDING, VALUES with
+                        ORDER BY or LIMIT, … */
 } rw_obstacle;
 const char *rw_obstacle_name(rw_obstacle obstacle); /* "returning", "sequence", … */
 
 typedef enum rw_insert_verb { RW_VERB_INSERT, RW_VERB_UPSERT, RW_VERB_REPLACE } rw_insert_verb;
 
 typedef struct rw_row {
-    size_t open, close;  /* byte offsets of its '(' and of its matching ')' */
-    rw_cell *key;        /* primary_key_count cells, in primary_key order */
-    rw_cell hash_cell;   /* what the client itself wrote for the hash column; ABSENT if it did not */
-    bool superseded;     /* a later row of an UPSERT or REPLACE has the same key: not rendered */
+    size_t open, close; /* byte offsets of its '(' and of its matching ')' */
+    rw_cell *key;       /* primary_key_count cells, in primary_key order */
+    rw_cell hash_cell;  /* what the client itself wrote for the hash column; ABSENT if it did not */
+    bool superseded;    /* a later row of an UPSERT or REPLACE has the same key: not rendered */
 } rw_row;
 
 typedef struct rw_insert {
     const rw_table *table;
-    pgw_slice text;      /* of this statement alone, without ';', inside the caller's text */
+    pgw_slice text; /* of this statement alone, without ';', inside the caller's text */
     rw_insert_verb verb;
     rw_row *rows;
     size_t row_count;
@@ -49,21 +50,21 @@ typedef struct rw_insert {
     uint32_t *inferred;
     struct rw_splice *splices; /* what the renderer puts in; private to insert.c and render.c */
     size_t splice_count;
-    size_t tail;          /* offset behind the last row's ')': ON CONFLICT, RETURNING, … */
-    size_t values;        /* offset behind the word VALUES */
-    size_t end;           /* offset behind the last token */
+    size_t tail;   /* offset behind the last row's ')': ON CONFLICT, RETURNING, … */
+    size_t values; /* offset behind the word VALUES */
+    size_t end;    /* offset behind the last token */
 } rw_insert;
 
 /* Parses one statement that begins with INSERT, UPSERT or REPLACE (or WITH before INSERT).
  * `*out` is NULL and true returned if it is none of ours to touch (another table). False: it writes
- * a configured table and must be refused; the error says why (0A000, 23502, 42P10 …) with position. Memory from
- * `arena`; `text` must live as long. */
-bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, pgw_arena *arena,
-                     rw_insert **out, pgw_error *error);
+ * a configured table and must be refused; the error says why (0A000, 23502, 42P10 …) with position.
+ * Memory from `arena`; `text` must live as long. */
+bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+                     pgw_arena *arena, rw_insert **out, pgw_error *error);
 
 /* The keys of one row: values of the primary key columns as stored (key[i] valid where known[i])
- * and the hash. Checks the client's own hash column (22023) and NULLs (23502). PGW_UNKNOWABLE comes with error 0A000
- * filled (table, column, hint), to be used unless the table forwards. */
+ * and the hash. Checks the client's own hash column (22023) and NULLs (23502). PGW_UNKNOWABLE comes
+ * with error 0A000 filled (table, column, hint), to be used unless the table forwards. */
 typedef struct rw_key {
     uint64_t hash;
     uint32_t partition;
@@ -71,8 +72,9 @@ typedef struct rw_key {
     bool *known;
     bool all_known;
 } rw_key;
-pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *params, size_t param_count,
-                          const pgw_env *env, pgw_arena *arena, rw_key *key, pgw_error *error);
+pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *params,
+                          size_t param_count, const pgw_env *env, pgw_arena *arena, rw_key *key,
+                          pgw_error *error);
 
 /* For UPSERT and REPLACE: marks the rows whose key a later row has too (the last one wins), given
  * the row_count keys of the statement; rows whose keys are not all known are left alone. Returns
@@ -84,9 +86,10 @@ size_t rw_insert_supersede(rw_insert *insert, const rw_key *keys, pgw_arena *are
 typedef enum rw_hash_form { RW_HASH_CONSTANT, RW_HASH_PARAMETER } rw_hash_form;
 
 /* The whole statement with column list, hash cells, conflict target and expanded RETURNING *.
- * `hashes` has row_count entries (NULL with RW_HASH_PARAMETER). Equals insert->text byte for byte when
- * nothing has to be put in (hash_listed and right). */
-void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes, pgw_buf *out);
+ * `hashes` has row_count entries (NULL with RW_HASH_PARAMETER). Equals insert->text byte for byte
+ * when nothing has to be put in (hash_listed and right). */
+void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                         pgw_buf *out);
 /* The three parts of which merged statements are made: head up to and with VALUES, one row
  * "( … , hash)" , tail behind the rows (without ';'). */
 void rw_render_head(const rw_insert *insert, pgw_buf *out);
@@ -94,6 +97,7 @@ void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, pgw_buf *
 void rw_render_tail(const rw_insert *insert, pgw_buf *out);
 /* Maps a position (characters, from 1) in the rendered statement back to the client's text: errors
  * point where the client wrote. A position inside something put in maps to where it was put in. */
-size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes, size_t position);
+size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                          size_t position);
 
 #endif

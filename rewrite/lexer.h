@@ -9,12 +9,12 @@
 #include "protocol/bytes.h"
 
 typedef enum rw_token_kind {
-    RW_TOKEN_END,      /* end of the text */
-    RW_TOKEN_BAD,      /* unterminated or impossible: the text is not PostgreSQL's */
-    RW_TOKEN_WORD,     /* identifier or keyword, unquoted */
-    RW_TOKEN_QUOTED,   /* "identifier" or U&"identifier" */
-    RW_TOKEN_STRING,   /* '…' E'…' U&'…' N'…' $…$, continuation over newlines included */
-    RW_TOKEN_BITS,     /* B'…' X'…' */
+    RW_TOKEN_END,    /* end of the text */
+    RW_TOKEN_BAD,    /* unterminated or impossible: the text is not PostgreSQL's */
+    RW_TOKEN_WORD,   /* identifier or keyword, unquoted */
+    RW_TOKEN_QUOTED, /* "identifier" or U&"identifier" */
+    RW_TOKEN_STRING, /* '…' E'…' U&'…' N'…' $…$, continuation over newlines included */
+    RW_TOKEN_BITS,   /* B'…' X'…' */
     RW_TOKEN_INTEGER,
     RW_TOKEN_DECIMAL,
     RW_TOKEN_PARAM,    /* $1 */
@@ -45,6 +45,7 @@ bool rw_token_is(pgw_slice text, rw_token token, const char *lower);
  * Not cut to 63 bytes. {NULL,0} for a U&"" that is malformed. */
 pgw_slice rw_token_name(pgw_slice text, rw_token token, pgw_arena *arena);
 /* A STRING's value, unescaped; arena-owned or in `text`. False if its escapes are invalid. */
-bool rw_token_string(pgw_slice text, rw_token token, bool conforming, pgw_arena *arena, pgw_slice *out);
+bool rw_token_string(pgw_slice text, rw_token token, bool conforming, pgw_arena *arena,
+                     pgw_slice *out);
 
 #endif

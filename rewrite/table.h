@@ -7,22 +7,31 @@
 
 #include "protocol/value.h"
 
-typedef enum rw_hash_function { RW_XXH3, RW_NUMERIC_HASH, RW_CITYHASH64, RW_PG_HASH } rw_hash_function;
+typedef enum rw_hash_function {
+    RW_XXH3,
+    RW_NUMERIC_HASH,
+    RW_CITYHASH64,
+    RW_PG_HASH
+} rw_hash_function;
 typedef enum rw_hash_type { RW_HASH_INT8, RW_HASH_UINT64 } rw_hash_type;
 
 typedef struct rw_column {
     char *name;
     uint32_t type; /* pg_type oid */
     int32_t typmod;
-    char *type_name;    /* as format_type() prints it */
+    char *type_name; /* as format_type() prints it */
     bool not_null;
-    bool has_default;   /* any default, generated and identity included */
-    bool sequence;      /* the default draws from a sequence (serial, identity) */
-    bool generated;     /* GENERATED ALWAYS AS (…) STORED */
+    bool has_default;      /* any default, generated and identity included */
+    bool sequence;         /* the default draws from a sequence (serial, identity) */
+    bool generated;        /* GENERATED ALWAYS AS (…) STORED */
     bool nondeterministic; /* its collation makes more equal than bytes */
 } rw_column;
 
-typedef enum rw_partition_kind { RW_PARTITION_UNIFORM, RW_PARTITION_AT, RW_PARTITION_BUCKETS } rw_partition_kind;
+typedef enum rw_partition_kind {
+    RW_PARTITION_UNIFORM,
+    RW_PARTITION_AT,
+    RW_PARTITION_BUCKETS
+} rw_partition_kind;
 
 /* How the hash space is cut. `at` holds the first hashes of partitions 2…count, ascending in the
  * order of the hash type (int8: as int64_t bit patterns). */
@@ -41,18 +50,18 @@ typedef struct rw_table {
     size_t column_count;
     size_t *primary_key; /* indexes into columns; without the hash column */
     size_t primary_key_count;
-    size_t *hash_key;    /* indexes into columns; a subset of primary_key, order matters */
+    size_t *hash_key; /* indexes into columns; a subset of primary_key, order matters */
     size_t hash_key_count;
-    size_t hash_column;  /* index into columns */
+    size_t hash_column; /* index into columns */
     rw_hash_function hash_function;
     rw_hash_type hash_type;
     rw_partitions partitions;
     bool forward_uncomputable; /* uncomputable: forward */
     bool allow_null_key;       /* null_key: allow */
     bool ignore_sequences;     /* sequences: ignore */
-    bool mergeable;            /* ordinary or partitioned table without INSERT triggers, rules, row security */
-    char *unusable;            /* NULL, or why every write to it must be refused (55000) */
-    uint64_t epoch;            /* grows with each change of the schema that was seen */
+    bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
+    char *unusable; /* NULL, or why every write to it must be refused (55000) */
+    uint64_t epoch; /* grows with each change of the schema that was seen */
 } rw_table;
 
 /* Finds the column by its name as stored (already folded); column_count if there is none. */
@@ -64,7 +73,8 @@ void rw_table_free(rw_table *table);
 typedef struct rw_catalog {
     const rw_table *const *tables;
     size_t count;
-    bool qualified_only; /* search_path was changed or a temporary object made: only schema.table matches */
+    bool qualified_only; /* search_path was changed or a temporary object made: only schema.table
+                            matches */
 } rw_catalog;
 
 /* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */
