@@ -168,6 +168,8 @@ UNUSED static void fake_turn(void)
         busy = false;
         for (size_t i = 0; i < FAKE_WORKERS; i++)
             busy |= fake_receive(&fake.workers[i]);
+        for (size_t i = 0; i < FAKE_WORKERS; i++)
+            px_batcher_turn(fake.workers[i].batcher);
     }
 }
 

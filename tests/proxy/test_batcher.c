@@ -30,13 +30,27 @@ static void expect_text(px_link *link, const char *types, const char *text)
     pgw_buf_free(&sent);
 }
 
+static void test_units_of_one_turn_leave_together(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[2];
+    px_batcher_submit(rows_unit(&t[0], 0, 1));
+    px_batcher_submit(rows_unit(&t[1], 0, 2));
+    fake_turn();
+    expect_text(link, "Q", "insert into t values (1),\n(2)");
+    fake_answer(link, "C2 Z");
+    expect_committed(&t[0], 1);
+    expect_committed(&t[1], 1);
+}
+
 static void test_lone_unit_leaves_at_once(void **state)
 {
     (void)state;
     px_link *link = warm_link();
     told t;
-    px_batcher_submit(rows_unit(&t, 0, 1));
-    expect_text(link, "Q", "INSERT INTO t VALUES (1)"); /* before any turn, and as it was sent */
+    submit(rows_unit(&t, 0, 1));
+    expect_text(link, "Q", "INSERT INTO t VALUES (1)"); /* within the turn, and as it was sent */
     assert_false(t.back);
     fake_answer(link, "N C1 Z");
     expect_committed(&t, 1);
@@ -802,6 +816,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(test_units_of_one_turn_leave_together),
         TEST(test_lone_unit_leaves_at_once),
         TEST(test_link_options),
         TEST(test_group_commit),

@@ -154,6 +154,7 @@ static void *run_worker(void *argument)
     while (atomic_load(&stress.busy) > 0 || !px_batcher_all_idle()) {
         bool any = fake_receive(worker);
         any |= serve_links(worker, &random);
+        px_batcher_turn(worker->batcher);
         if (!any)
             sched_yield();
     }
