@@ -91,7 +91,7 @@ static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config
     config->backend.max_links =
         take_number(document, in, "max_links", raw->backend.max_links, (range){90, 1, 10000});
     config->backend.batch_links =
-        take_number(document, in, "batch_links", raw->backend.batch_links, (range){16, 1, 1000});
+        take_number(document, in, "batch_links", raw->backend.batch_links, (range){8, 1, 1000});
     config->backend.link_wait_ms = take_number(
         document, in, "link_wait_ms", raw->backend.link_wait_ms, (range){10000, 0, 3600000});
     config->backend.connect_ms = take_number(document, in, "connect_ms", raw->backend.connect_ms,

@@ -80,7 +80,7 @@ typedef struct cfg_config {
         char *dsn;
         unsigned dsn_line;     /* in the file, for messages */
         uint32_t max_links;    /* 90 */
-        uint32_t batch_links;  /* 16 */
+        uint32_t batch_links;  /* 8 */
         uint32_t link_wait_ms; /* 10000 */
         uint32_t connect_ms;   /* 10000 */
     } backend;

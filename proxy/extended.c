@@ -278,6 +278,18 @@ static void forward_held(px_session *session, size_t i)
     }
 }
 
+/* One session asks for all that come with the same statement, so that a thousand do not open a
+ * thousand links for it. */
+static void claim(px_session *session, px_plan *plan)
+{
+    if (session->describing == plan)
+        return;
+    px_session_give_up_claim(session);
+    session->describing = plan;
+    plan->describing = true;
+    px_plan_take(plan);
+}
+
 /* The first new statement of the group that the backend has not described (or, with `keys`, whose
  * parameters have types that only it can tell) is described now; false: the session waits. */
 static bool describe_new(px_session *session, bool keys)
@@ -289,6 +301,11 @@ static bool describe_new(px_session *session, bool keys)
         if (group->held[i].type != 'P' || group->held[i].answered ||
             (keys ? plan->types_known : plan->described))
             continue;
+        if (plan->describing && session->describing != plan) {
+            session->wait = PX_WAIT_TURN;
+            return false;
+        }
+        claim(session, plan);
         if (!px_session_need_link(session))
             return false;
         if (!pgw_parse_decode(px_held_body(group, i), &parse))
@@ -646,6 +663,10 @@ static px_step on_sync(px_session *session)
         return PX_STEP_LATER;
     pgw_error error;
     size_t at = 0;
+    if (group_has(&session->group, "E") && !px_batcher_has_room(session->worker)) {
+        session->wait = PX_WAIT_TURN;
+        return PX_STEP_LATER;
+    }
     if (group_has(&session->group, "E") && px_submit_group(session, &error, &at))
         return PX_STEP_LATER; /* Sync is answered with the outcome */
     pgw_buf out = {0};

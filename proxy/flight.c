@@ -24,6 +24,13 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
         px_count(&px_batch_totals.repeated, 1);
         return;
     }
+    if (verdict == PX_VERDICT_REROUTE && unit->withdrawn) { /* nobody is to wait for that lock */
+        pgw_error error;
+        pgw_fail(&error, "57014", "canceling statement due to user request");
+        px_unit_fail(unit, &error);
+        px_batcher_finish(batcher_of(batch->link->pool), unit);
+        return;
+    }
     unit->outcome = verdict == PX_VERDICT_COMMITTED ? PX_UNIT_COMMITTED
                     : verdict == PX_VERDICT_REROUTE ? PX_UNIT_REROUTED
                                                     : PX_UNIT_FAILED;

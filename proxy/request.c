@@ -97,11 +97,21 @@ void px_session_link_failed(px_session *session, const pgw_error *error)
     bool simple = whole && (frame.type == 'Q' || frame.type == 'F');
     bool sync = whole && frame.type == 'S';
     px_group_clear(session);
+    session->rerouted = false;
     put_error(session, error, simple || sync);
     session->skipping = !simple && !sync;
     if (whole)
         drop(session, frame);
     px_session_wake(session, PX_WAIT_LINK);
+}
+
+void px_session_cancel_waiting(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(&error, "57014", "canceling statement due to user request");
+    px_catalog_forget(session->worker, session);
+    session->wait = PX_WAIT_LINK; /* what link_failed ends */
+    px_session_link_failed(session, &error);
 }
 
 /* ---- the simple protocol ---- */
@@ -336,6 +346,10 @@ static px_step look_into(px_session *session, px_text *text)
         return PX_STEP_LATER;
     }
     bool alone = batchable && px_session_idle(session);
+    if (alone && !px_batcher_has_room(session->worker)) {
+        session->wait = PX_WAIT_TURN;
+        return PX_STEP_LATER;
+    }
     if (!alone && !px_session_need_link(session))
         return PX_STEP_LATER;
     if (!hash_script(session, text, &error)) {
@@ -662,6 +676,8 @@ void px_session_process(px_session *session)
     session->processing = false;
     if (session->state != PX_READY)
         return;
+    if (session->describing != NULL && session->wait != PX_WAIT_DESCRIBE && session->wait != PX_WAIT_LINK)
+        px_session_give_up_claim(session);
     if (must_not_read(session))
         px_stream_pause(session->stream);
     else

@@ -93,6 +93,7 @@ void px_session_close(px_session *session, const char *reason)
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_CLOSING;
     px_catalog_forget(session->worker, session);
+    px_session_give_up_claim(session);
     leave_unit(session);
     if (session->link != NULL)
         px_link_close(session->link);
@@ -112,6 +113,20 @@ void px_session_fatal(px_session *session, const pgw_error *error)
     px_log(CFG_LOG_INFO, "client_fatal", "sqlstate=%s worker=%u slot=%zu", error->sqlstate,
            session->worker->index, session->slot);
     px_session_close(session, error->sqlstate);
+}
+
+void px_session_give_up_claim(px_session *session)
+{
+    px_worker *worker = session->worker;
+    px_plan *plan = session->describing;
+    if (plan == NULL)
+        return;
+    session->describing = NULL;
+    plan->describing = false;
+    px_plan_drop(plan);
+    for (size_t i = 0; i < worker->session_slots; i++)
+        if (worker->sessions[i] != NULL && worker->sessions[i]->wait == PX_WAIT_TURN)
+            px_session_wake(worker->sessions[i], PX_WAIT_TURN);
 }
 
 /* ---- settings and identity ---- */
@@ -153,6 +168,8 @@ static px_identity *identity_with_settings(px_session *session)
                         ? session->settings[read[i].setting]
                         : px_welcome_value(session->worker, base, read[i].reported);
     pgw_env env = px_identity_env(values[0], values[1], values[2]);
+    const char *server = px_welcome_value(session->worker, base, "server_encoding");
+    env.utf8 = env.utf8 && server != NULL && strcmp(server, "UTF8") == 0; /* lengths are the server's */
     px_identity_drop(base);
     px_identity *identity = px_identity_new(old->user, old->database, options.ptr, old->application,
                                             old->replication, &env);
@@ -508,6 +525,8 @@ void px_session_cancel(px_worker *worker, uint32_t pid, uint32_t key)
         px_batcher_withdraw(worker, session->unit, session->unit->ticket);
     else if (session->link_ready && session->replies.count > 0)
         px_link_cancel(session->link);
+    else if (session->wait == PX_WAIT_LINK || session->wait == PX_WAIT_CATALOG)
+        px_session_cancel_waiting(session);
 }
 
 void px_sessions_tick(px_worker *worker)
@@ -515,6 +534,9 @@ void px_sessions_tick(px_worker *worker)
     uint64_t now = px_worker_now(worker);
     for (size_t i = 0; i < worker->session_slots; i++) {
         px_session *session = worker->sessions[i];
+        if (session != NULL && session->state == PX_READY && session->wait == PX_WAIT_TURN)
+            px_session_wake(session, PX_WAIT_TURN);
+        session = worker->sessions[i];
         if (session != NULL && session->state == PX_STARTUP &&
             now - session->started > worker->config->limits.startup_ms)
             px_session_close(session, "no startup packet in time");

@@ -30,7 +30,8 @@ typedef enum px_wait {
     PX_WAIT_CATALOG,
     PX_WAIT_DESCRIBE, /* the backend describes a new statement */
     PX_WAIT_IDLE,     /* everything before must be answered first */
-    PX_WAIT_UNIT      /* a unit's outcome */
+    PX_WAIT_UNIT,     /* a unit's outcome */
+    PX_WAIT_TURN      /* another session describes the statement, or the queues are full */
 } px_wait;
 
 /* Settings that are part of the identity (rules: clean, tracked, private). */
@@ -89,6 +90,7 @@ typedef struct px_session {
     size_t reply_left; /* bytes of the link's message that still go to the client, or nowhere */
     bool reply_dropped;
 
+    px_plan *describing; /* counted: others wait until this session knows what it is */
     px_statements statements;
     px_statements portals; /* of ours, bound on the own link: whose error is whose */
     bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */
@@ -130,6 +132,8 @@ bool px_session_idle(const px_session *session);
 
 /* The link could not be opened: the statement at hand gets the error. */
 void px_session_link_failed(px_session *session, const pgw_error *error);
+/* A statement that waits for a link or the catalog, not sent yet: 57014. */
+void px_session_cancel_waiting(px_session *session);
 /* Looks at what the client has sent as far as it may. */
 void px_session_process(px_session *session);
 /* Closes a statement on the own link; the client is not told. */
@@ -173,6 +177,8 @@ size_t px_group_portal(const px_group *group, pgw_slice name, size_t before);
 void px_group_answer(px_session *session, size_t before, const px_unit *unit, pgw_buf *out);
 /* Writes ReadyForQuery behind `out`, sends it, and forgets the group. */
 void px_group_end(px_session *session, pgw_buf *out);
+/* The statement that this session had described, or not, is free for the others. */
+void px_session_give_up_claim(px_session *session);
 /* The backend refused a statement it was to describe; the client has been told. */
 void px_extended_refused(px_session *session);
 

@@ -387,7 +387,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 {
     px_stream *stream = (px_stream *)poll;
     if (status < 0 || stream->broken) {
-        lose(stream, status < 0 ? uv_strerror(status) : "write failed");
+        lose(stream, "connection reset"); /* libuv calls every poll error EBADF */
         return;
     }
     if (events & UV_WRITABLE) {

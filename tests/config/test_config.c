@@ -162,7 +162,7 @@ static void test_defaults(void **state)
     assert_string_equal(config->listen[0].host, "127.0.0.1");
     assert_int_equal(config->listen[0].port, 6432);
     assert_int_equal(config->backend.max_links, 90);
-    assert_int_equal(config->backend.batch_links, 16);
+    assert_int_equal(config->backend.batch_links, 8);
     assert_int_equal(config->backend.link_wait_ms, 10000);
     assert_int_equal(config->backend.connect_ms, 10000);
     assert_int_equal(config->backend.dsn_line, 1);
@@ -214,7 +214,7 @@ static void check_full_table(const cfg_table *table)
     assert_true(table->partitions.at[2] == UINT64_MAX);
     assert_int_equal(table->uncomputable, CFG_UNCOMPUTABLE_FORWARD);
     assert_int_equal(table->null_key, CFG_NULL_KEY_ALLOW);
-    assert_int_equal(table->atomicity, CFG_ATOMICITY_PARTITION);
+    assert_int_equal(table->atomicity, CFG_ATOMICITY_STATEMENT);
     assert_int_equal(table->sequences, CFG_SEQUENCES_IGNORE);
     assert_int_equal(table->batch.rows, 100000);
     assert_int_equal(table->batch.bytes, 2 << 20);

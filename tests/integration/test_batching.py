@@ -147,11 +147,11 @@ class Load(harness.StackCase):
 
 
 class LoadOneWorker(Load):
-    options = {"workers": 1, "backend": {"batch_links": 8}}
+    options = {"workers": 1}
 
 
 class LoadFourWorkers(Load):
-    options = {"workers": 4, "backend": {"batch_links": 8}}
+    options = {"workers": 4}
 
 
 del Load
