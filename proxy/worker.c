@@ -13,9 +13,16 @@ enum { TICK_MS = 100 };
 
 /* ---- messages ---- */
 
+static _Thread_local px_worker *current; /* the worker whose thread this is */
+
 void px_worker_send(px_worker *worker, px_message *message)
 {
     message->next = NULL;
+    if (worker == current) {
+        *worker->own_tail = message;
+        worker->own_tail = &message->next;
+        return;
+    }
     pthread_mutex_lock(&worker->inbox_lock);
     *worker->inbox_tail = message;
     worker->inbox_tail = &message->next;
@@ -33,10 +40,8 @@ static px_message *take_inbox(px_worker *worker)
     return first;
 }
 
-static void on_wake(uv_async_t *async)
+static void run_all(px_worker *worker, px_message *message)
 {
-    px_worker *worker = async->data;
-    px_message *message = take_inbox(worker);
     while (message != NULL) {
         px_message *next = message->next; /* `run` owns the message */
         message->run(worker, message);
@@ -44,13 +49,32 @@ static void on_wake(uv_async_t *async)
     }
 }
 
+static void run_own(px_worker *worker)
+{
+    while (worker->own != NULL) {
+        px_message *first = worker->own;
+        worker->own = NULL;
+        worker->own_tail = &worker->own;
+        run_all(worker, first);
+    }
+}
+
+static void on_wake(uv_async_t *async)
+{
+    px_worker *worker = async->data;
+    run_all(worker, take_inbox(worker));
+}
+
 /* ---- the turn ---- */
 
 static void end_turn(px_worker *worker)
 {
-    if (worker->batcher != NULL)
-        px_batcher_turn(worker->batcher);
-    px_stream_flush_all(worker);
+    do {
+        run_own(worker);
+        if (worker->batcher != NULL)
+            px_batcher_turn(worker->batcher);
+        px_stream_flush_all(worker); /* may tell owners that there is room again */
+    } while (worker->own != NULL);
 }
 
 static void on_before_poll(uv_prepare_t *handle)
@@ -108,6 +132,7 @@ void px_worker_init(px_worker *worker, px_server *server, unsigned index)
 {
     *worker = (px_worker){.index = index, .server = server};
     worker->inbox_tail = &worker->inbox;
+    worker->own_tail = &worker->own;
     pthread_mutex_init(&worker->inbox_lock, NULL);
     uv_loop_init(&worker->loop);
     uv_async_init(&worker->loop, &worker->wake, on_wake);
@@ -123,6 +148,7 @@ void px_worker_init(px_worker *worker, px_server *server, unsigned index)
 
 void px_worker_run(px_worker *worker)
 {
+    current = worker;
     uv_run(&worker->loop, UV_RUN_DEFAULT);
 }
 

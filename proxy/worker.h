@@ -37,6 +37,7 @@ typedef struct px_worker {
     uv_async_t wake;
     pthread_mutex_t inbox_lock;
     px_message *inbox, **inbox_tail;
+    px_message *own, **own_tail; /* sent by the worker itself: run at the end of the turn */
     /* output at the end of a turn */
     uv_prepare_t before_poll;
     uv_check_t after_poll;

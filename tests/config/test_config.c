@@ -119,7 +119,7 @@ static void test_order(void **state)
         assert_true(at >= last);
         last = at;
     }
-    assert_int_equal(last, 18);
+    assert_int_equal(last, 19);
     free(text);
 }
 
