@@ -417,7 +417,8 @@ class Shapes(ClientCase):
         'INSERT INTO "events" ("userid", "ts", "event") VALUES '
         "(12, '1970-01-01 00:00:00.000000+0000', 'it''s')",
         "INSERT INTO events (userid, ts, event) VALUES (13, to_timestamp(1795254379), 'x');",
-        "INSERT INTO events (userid,ts,event) VALUES (14,'2026-01-02'::timestamptz,E'it''s \\\\x');",
+        "INSERT INTO events (userid,ts,event) VALUES "
+        "(14,'2026-01-02'::timestamptz,E'it''s \\\\x');",
         "INSERT INTO public.events (userid, ts) VALUES (15, CURRENT_TIMESTAMP)",
     )
 

@@ -84,5 +84,47 @@ class InsertSpellings(harness.StackCase):
         self.assertGreater(checked, 300)
 
 
+class NullKeys(harness.StackCase):
+    """NULL in the key is PostgreSQL's to reject, in its own words and at its own time."""
+    tables = (harness.Table("events", ["userid bigint not null", "ts int not null", "event text"],
+                            ["userid", "ts"]),
+              harness.Table("forwards", ["userid bigint not null", "event text"], ["userid"],
+                            uncomputable="forward"))
+
+    def rejected(self, replies, column, row):
+        """The fields of the only error."""
+        (error,) = [wire.fields(body) for kind, body in replies if kind == "E"]
+        self.assertEqual(error["C"], "23502")
+        self.assertEqual(error["c"], column)
+        self.assertEqual(error["D"], f"Failing row contains ({row}).")
+        return error
+
+    @harness.proxied
+    def test_literals(self):
+        session = self.session()
+        for sql, row in (("(userid, ts, event) values (null, 1, 'x')", "null, 1, x"),
+                         ("values (null::int8, 1)", "null, 1, null"),
+                         ("(userid, ts) values (default, 1)", "null, 1, null"),
+                         ("(ts) values (1)", "null, 1, null"),
+                         ("(userid, ts) values (7, 1), (null, 2)", "null, 2, null")):
+            with self.subTest(sql):
+                self.rejected(session.query("insert into events " + sql), "userid", row)
+        self.assertEqual(self.stored("events"), 0)
+
+    @harness.proxied
+    def test_forwarded_values_stay_in_their_columns(self):
+        session = self.session()
+        for sql, row in (("values (1 + random()::int * 0, 'x')", "1, x"),
+                         ("select 5, 'x'", "5, x"), ("select 5", "5, null"),
+                         ("table (select 5, 'x') t", None)):
+            with self.subTest(sql):
+                replies = session.query("insert into forwards " + sql)
+                if row is None:
+                    self.assertEqual(wire.errors_of(replies)[0]["C"], "42601")
+                else:
+                    self.rejected(replies, "userid_hash", row)
+        self.assertEqual(self.stored("forwards"), 0)
+
+
 if __name__ == "__main__":
     unittest.main()
