@@ -74,6 +74,7 @@ sql() {
 start_child() {
   local name=$1 pattern=$2 pid tries
   shift 2
+  : >"$folder/$name.log"
   "$@" </dev/null >"$folder/$name.log" 2>&1 &
   pid=$!
   children+=("$pid")
@@ -94,31 +95,8 @@ build() {
     >"$folder/build.log" 2>&1 || { tail -n 40 "$folder/build.log" >&2; die "the build failed"; }
 }
 
-# The table of the demo and the benchmarks: 16 partitions, by ranges of the hash.
-events_ddl() {
-  cat <<'SQL'
-create table events (
-  userhash bigint not null,
-  userid bigint not null,
-  ts timestamptz not null,
-  event text,
-  primary key (userhash, userid, ts)
-) partition by range (userhash);
-do $$
-declare
-  step constant numeric := 2::numeric ^ 60;
-begin
-  for n in 0..15 loop
-    execute format('create table events_p%s partition of events for values from (%s) to (%s)',
-      lpad((n + 1)::text, 2, '0'),
-      case n when 0 then 'minvalue' else ((n - 8) * step)::bigint::text end,
-      case n when 15 then 'maxvalue' else ((n - 7) * step)::bigint::text end);
-  end loop;
-end $$;
-SQL
-}
-
-# events_config PORT DATABASE WORKERS: the keyspread.yaml that goes with it.
+# events_config PORT DATABASE WORKERS: the keyspread.yaml of the demo and the benchmarks. Its columns
+# are there for `keyspread ddl`, which makes the table: 16 partitions by ranges of the hash.
 events_config() {
   cat <<YAML
 listen: ["127.0.0.1:$1"]
@@ -133,6 +111,10 @@ tables:
     hash_key: [userid]
     hash_column: userhash
     hash_function: xxh3
+    columns:
+      - { name: userid, type: bigint, not_null: true }
+      - { name: ts, type: timestamptz, not_null: true }
+      - { name: event, type: text }
     partitions: { uniform: 16 }
 YAML
 }
