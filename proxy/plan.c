@@ -135,10 +135,7 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
         return NULL;
     }
     declare(plan, declared, declared_count);
-    if (forwarded)
-        plan->rewritten = insert->text;
-    else
-        render(plan);
+    render(plan);
     name_it(plan);
     return plan;
 }

@@ -52,7 +52,7 @@ void px_reply_hide(const px_text *text, size_t at, pgw_slice body, pgw_buf *out)
     size_t before = count_characters(text->text.ptr, statement->start);
     size_t sent_before =
         text->sent_at != NULL ? before + text->sent_at[at] - statement->start : before;
-    if (statement->insert != NULL && text->hashes != NULL && text->hashes[at] != NULL)
+    if (text->hashes != NULL)
         rw_hide_error(body, statement->insert, RW_HASH_CONSTANT, text->hashes[at], before,
                       sent_before, out);
     else

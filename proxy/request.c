@@ -305,7 +305,7 @@ void px_text_render(px_text *text, pgw_buf *out)
         pgw_buf_add(out, text->text.ptr + from, statement->start - from);
         text->sent_at[i] = out->len;
         from = statement->start;
-        if (statement->insert == NULL || statement->insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
+        if (statement->insert == NULL)
             continue;
         rw_render_statement(statement->insert, RW_HASH_CONSTANT, text->hashes[i], out);
         from = statement->end;

@@ -78,8 +78,9 @@ static bool needs_parameter(const rw_insert *insert, size_t row)
         bool hashed = false;
         for (size_t k = 0; k < table->hash_key_count; k++)
             hashed |= table->hash_key[k] == table->primary_key[i];
-        if (hashed && (cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT ||
-                       cell->kind == RW_CELL_EXPRESSION))
+        bool omitted = cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT;
+        if (hashed && (cell->kind == RW_CELL_EXPRESSION ||
+                       (omitted && !rw_table_defaults_to_null(table, table->primary_key[i]))))
             return false;
         parameter |= hashed && cell->kind == RW_CELL_PARAM;
     }
@@ -140,7 +141,7 @@ static void explain_insert(const rw_statement *statement, const pgw_env *env, pg
         return;
     }
     pgw_buf rewritten = {0};
-    if (keys.unhashed)
+    if (keys.unhashed && insert->obstacle != RW_OBSTACLE_UNCOMPUTABLE)
         pgw_buf_add_slice(&rewritten, insert->text);
     else if (keys.parameters)
         rw_render_statement(insert, RW_HASH_PARAMETER, NULL, &rewritten);

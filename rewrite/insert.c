@@ -82,6 +82,8 @@ static rw_outcome parse_table(rw_parser *parser)
     if (parser->table->unusable != NULL) {
         pgw_fail(parser->error, "55000", "table \"%s\" cannot be written: %s", parser->table->name,
                  parser->table->unusable);
+        pgw_error_hint(parser->error, "Correct the table or the configuration; \"keyspread verify\" "
+                                      "counts rows with a wrong hash.");
         return RW_REFUSED;
     }
     if (rw_take_word(parser, "as")) {
@@ -155,11 +157,46 @@ static rw_outcome parse_overriding(rw_parser *parser)
     return RW_PARSED;
 }
 
+/* Whether the list of a SELECT ends here. Neither DISTINCT ON nor IS DISTINCT FROM ends it. */
+static bool ends_selected(const rw_parser *parser, bool distinct)
+{
+    static const char *const words[] = {"where", "group",  "having",    "window", "union",
+                                        "order", "except", "intersect", "limit",  "offset",
+                                        "fetch", "for",    "returning", "into"};
+    if (rw_at_end(parser) || parser->token.kind == RW_TOKEN_BAD || rw_at(parser, ')'))
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (rw_at_word(parser, words[i]))
+            return true;
+    return (rw_at_word(parser, "from") || rw_at_word(parser, "on")) && !distinct;
+}
+
+/* How many columns the SELECT that is next gives; 0 if a * may stand for any number. A wrong number
+ * is an error there, never another place for a value. */
+static size_t count_selected(rw_parser *parser)
+{
+    rw_mark mark = rw_mark_here(parser);
+    size_t count = 1;
+    bool distinct = false, star = false;
+    for (rw_skip_token(parser); !ends_selected(parser, distinct) && !star;) {
+        pgw_slice token = rw_token_text(parser->text, parser->token);
+        distinct = rw_at_word(parser, "distinct");
+        star = pgw_slice_eq_str(token, "*");
+        count += rw_at(parser, ',');
+        if (!rw_at(parser, '(') && !rw_at(parser, '['))
+            rw_skip_token(parser);
+        else if (!rw_skip_brackets(parser))
+            break;
+    }
+    rw_go_back(parser, mark);
+    return star ? 0 : count;
+}
+
 /* Up to and with VALUES; `depth` is how many parentheses stand around it. */
 static rw_outcome parse_source(rw_parser *parser, size_t *depth)
 {
     const rw_table *table = parser->table;
-    size_t name_end = parser->last_end;
+    parser->name_end = parser->last_end;
     if (rw_at(parser, '(') && opens_columns(parser)) {
         rw_advance(parser);
         rw_outcome outcome = parse_columns(parser);
@@ -167,15 +204,18 @@ static rw_outcome parse_source(rw_parser *parser, size_t *depth)
             return outcome;
     }
     if (!parser->columns_listed) /* filled when the number of values is known */
-        rw_add_splice(parser, name_end, 0, nothing);
+        rw_add_splice(parser, parser->name_end, 0, nothing);
     rw_outcome outcome = parse_overriding(parser);
     if (outcome != RW_PARSED)
         return outcome;
-    if (rw_at_word(parser, "default"))
+    parser->default_values = rw_at_word(parser, "default");
+    if (parser->default_values)
         return rw_uncomputable(parser, table->hash_key[0], parser->token.start,
                                "is left to its default");
     while (rw_take(parser, '('))
         ++*depth;
+    if (rw_at_word(parser, "select"))
+        parser->query_columns = count_selected(parser);
     if (rw_at_word(parser, "select") || rw_at_word(parser, "table") || rw_at_word(parser, "with"))
         return rw_from_a_query(parser);
     if (!rw_take_word(parser, "values"))
@@ -241,7 +281,27 @@ static rw_outcome parse_statement(rw_parser *parser)
     return outcome;
 }
 
-/* Nothing is put in: the table takes it without a hash, or rejects it. */
+/* The columns that the client believes in, without which a value would come to stand in the hash
+ * column. As many as there are values, if that is known. */
+static void keep_hash_out(rw_parser *parser, size_t name_end)
+{
+    const rw_table *table = parser->table;
+    size_t most = parser->target_count > 0 ? parser->target_count : parser->query_columns;
+    size_t count = 0;
+    pgw_buf list = {0};
+    for (size_t i = 0; i < table->column_count && (most == 0 || count < most); i++) {
+        if (i == table->hash_column)
+            continue;
+        pgw_buf_add_str(&list, count++ == 0 ? " (" : ", ");
+        rw_add_identifier(&list, table->columns[i].name);
+    }
+    pgw_buf_add_byte(&list, ')');
+    if (count > 0)
+        rw_add_splice(parser, name_end, 0, pgw_arena_copy(parser->arena, pgw_slice_buf(&list)));
+    pgw_buf_free(&list);
+}
+
+/* No hash is put in: the table takes the row without, or rejects it. */
 static void leave_untouched(rw_parser *parser)
 {
     rw_insert *insert = parser->insert;
@@ -249,6 +309,8 @@ static void leave_untouched(rw_parser *parser)
         rw_skip_token(parser);
     insert->rows = NULL;
     insert->row_count = insert->splice_count = 0;
+    if (!parser->columns_listed && !parser->default_values)
+        keep_hash_out(parser, parser->name_end);
     insert->values_merge = insert->key_constant = false;
     finish(parser);
     insert->obstacle = RW_OBSTACLE_UNCOMPUTABLE;

@@ -63,7 +63,8 @@ bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
                      pgw_arena *arena, rw_insert **out, pgw_error *error);
 
 /* The keys of one row: values of the primary key columns as stored (key[i] valid where known[i])
- * and the hash. Checks the client's own hash column (22023) and NULLs (23502). PGW_UNKNOWABLE comes
+ * and the hash. Checks the client's own hash column (22023) and NULLs (23502), where the backend
+ * does not reject them itself. PGW_UNKNOWABLE comes
  * with error 0A000 filled (table, column, hint), to be used unless the table forwards. */
 typedef struct rw_key {
     uint64_t hash;

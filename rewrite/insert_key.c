@@ -95,8 +95,13 @@ static pgw_verdict hashed_value(const rw_insert *insert, size_t row, size_t colu
     const rw_table *table = insert->table;
     size_t i = key_index(table, column);
     const rw_cell *cell = &insert->rows[row].key[i];
-    pgw_verdict verdict = rw_cell_value(cell, &table->columns[column], params, param_count, env,
-                                        arena, &key->values[i], error);
+    bool omitted = cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT;
+    pgw_verdict verdict = PGW_KNOWN;
+    if (omitted && rw_table_defaults_to_null(table, column))
+        key->values[i] = (pgw_value){.type = table->columns[column].type, .null = true};
+    else
+        verdict = rw_cell_value(cell, &table->columns[column], params, param_count, env, arena,
+                                &key->values[i], error);
     key->known[i] = verdict == PGW_KNOWN;
     if (verdict == PGW_UNKNOWABLE)
         return uncomputable(insert, cell, column, env, error);
@@ -105,7 +110,7 @@ static pgw_verdict hashed_value(const rw_insert *insert, size_t row, size_t colu
             error->position = text_position(insert, env, cell->position);
         return verdict;
     }
-    if (key->values[i].null && !table->allow_null_key)
+    if (key->values[i].null && !rw_table_hashes_null(table, column))
         return null_key(insert, column, error);
     return PGW_KNOWN;
 }
@@ -137,18 +142,20 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *p
     key->values = pgw_arena_alloc(arena, table->primary_key_count * sizeof *key->values);
     key->known = pgw_arena_alloc(arena, table->primary_key_count * sizeof *key->known);
     pgw_value *hashed = pgw_arena_alloc(arena, table->hash_key_count * sizeof *hashed);
+    bool rejected = false; /* by the backend, whatever the hash is */
     for (size_t i = 0; i < table->hash_key_count; i++) {
         pgw_verdict verdict = hashed_value(insert, row, table->hash_key[i], params, param_count,
                                            env, arena, key, error);
         if (verdict != PGW_KNOWN)
             return verdict;
         hashed[i] = key->values[key_index(table, table->hash_key[i])];
+        rejected = rejected || (hashed[i].null && !table->allow_null_key);
     }
     other_values(insert, row, params, param_count, env, arena, key);
     key->hash = rw_hash_key(table, hashed);
     key->partition = rw_partition_of(table, key->hash);
     const rw_cell *own = &insert->rows[row].hash_cell;
-    if (own->kind != RW_CELL_ABSENT && own->kind != RW_CELL_DEFAULT &&
+    if (!rejected && own->kind != RW_CELL_ABSENT && own->kind != RW_CELL_DEFAULT &&
         !is_hash(insert, own, params, param_count, env, arena, key->hash))
         return wrong_hash(insert, key->hash, error);
     return PGW_KNOWN;

@@ -131,6 +131,14 @@ static const char *why_uncomputable(const rw_cell *cell)
     }
 }
 
+/* Whether the cell leaves its column NULL. A cast shows its type first. */
+static bool is_null(const rw_parser *parser, const rw_cell *cell, size_t column)
+{
+    if (cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT)
+        return rw_table_defaults_to_null(parser->table, column);
+    return cell->kind == RW_CELL_NULL && cell->cast_count == 0;
+}
+
 /* The hash_key columns of a row must be constants. */
 static rw_outcome check_key(rw_parser *parser, const rw_row *row)
 {
@@ -141,9 +149,11 @@ static rw_outcome check_key(rw_parser *parser, const rw_row *row)
     for (size_t i = 0; i < table->hash_key_count; i++) {
         size_t column = table->hash_key[i];
         const rw_cell *cell = &row->key[rw_slot_of(table, column)];
-        if (cell->kind == RW_CELL_NULL && cell->cast_count == 0 && !table->allow_null_key &&
-            !parser->unknown_column)
-            return null_key(parser, column);
+        if (is_null(parser, cell, column) && !parser->unknown_column) {
+            if (!rw_table_hashes_null(table, column))
+                return null_key(parser, column);
+            continue;
+        }
         if (is_constant(cell) && !(parser->overriding_user && table->columns[column].sequence))
             continue;
         if (parser->unknown_column && !parser->insert->hash_listed)

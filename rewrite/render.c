@@ -115,8 +115,8 @@ static void put_row(writer *w, rw_hash_form form, uint64_t hash, size_t index)
 static void put_statement(writer *w, rw_hash_form form, const uint64_t *hashes)
 {
     const rw_insert *insert = w->insert;
-    if (insert->row_count == 0) {
-        put_client(w, 0, insert->text.len);
+    if (insert->row_count == 0) { /* forwarded */
+        put_spliced(w, 0, insert->text.len, true);
         return;
     }
     put_spliced(w, 0, insert->values, true);

@@ -25,6 +25,16 @@ size_t rw_table_column(const rw_table *table, pgw_slice name)
     return i;
 }
 
+bool rw_table_defaults_to_null(const rw_table *table, size_t column)
+{
+    return !table->columns[column].has_default && !table->defaults_unknown && table->mergeable;
+}
+
+bool rw_table_hashes_null(const rw_table *table, size_t column)
+{
+    return table->allow_null_key || (table->columns[column].not_null && table->mergeable);
+}
+
 void rw_table_free(rw_table *table)
 {
     if (table == NULL)

@@ -59,6 +59,7 @@ typedef struct rw_table {
     bool forward_uncomputable; /* uncomputable: forward */
     bool allow_null_key;       /* null_key: allow */
     bool ignore_sequences;     /* sequences: ignore */
+    bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     char *unusable; /* NULL, or why every write to it must be refused (55000) */
     uint64_t epoch; /* grows with each change of the schema that was seen */
@@ -66,6 +67,12 @@ typedef struct rw_table {
 
 /* Finds the column by its name as stored (already folded); column_count if there is none. */
 size_t rw_table_column(const rw_table *table, pgw_slice name);
+/* Whether a row that leaves the column out, or says DEFAULT for it, certainly has NULL there. */
+bool rw_table_defaults_to_null(const rw_table *table, size_t column);
+/* Whether a hash_key column's NULL is hashed as nothing: because it may be there, or because the
+ * backend certainly rejects it and tells more of it than could be told here. A trigger could still
+ * fill it in. */
+bool rw_table_hashes_null(const rw_table *table, size_t column);
 /* Frees what the table owns (everything is malloc'ed, by pgw_alloc). */
 void rw_table_free(rw_table *table);
 

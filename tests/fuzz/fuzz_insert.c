@@ -54,9 +54,9 @@ static void check_insert(rw_insert *insert, const rw_catalog *catalog, pgw_arena
     rw_key keys[MOST_ROWS];
     uint64_t hashes[MOST_ROWS];
     pgw_buf out = {0};
-    if (insert->row_count == 0) { /* untouched */
+    if (insert->row_count == 0) { /* forwarded: at most a column list is put in */
         rw_render_statement(insert, RW_HASH_CONSTANT, NULL, &out);
-        require(pgw_slice_eq(pgw_slice_buf(&out), insert->text));
+        require(out.len >= insert->text.len);
     } else if (insert->row_count <= MOST_ROWS && take_keys(insert, arena, keys, hashes)) {
         rw_render_statement(insert, RW_HASH_CONSTANT, hashes, &out);
         require(out.len >= insert->text.len || insert->obstacle == RW_OBSTACLE_RETURNING ||

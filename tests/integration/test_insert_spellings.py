@@ -6,6 +6,7 @@ import re
 import unittest
 
 import harness
+import wire
 
 try:
     import psycopg2
@@ -86,44 +87,75 @@ class InsertSpellings(harness.StackCase):
 
 class NullKeys(harness.StackCase):
     """NULL in the key is PostgreSQL's to reject, in its own words and at its own time."""
-    tables = (harness.Table("events", ["userid bigint not null", "ts int not null", "event text"],
-                            ["userid", "ts"]),
-              harness.Table("forwards", ["userid bigint not null", "event text"], ["userid"],
-                            uncomputable="forward"))
 
-    def rejected(self, replies, column, row):
-        """The fields of the only error."""
-        (error,) = [wire.fields(body) for kind, body in replies if kind == "E"]
-        self.assertEqual(error["C"], "23502")
-        self.assertEqual(error["c"], column)
-        self.assertEqual(error["D"], f"Failing row contains ({row}).")
-        return error
+    EVENTS = harness.Table("events", ["userid bigint not null", "ts int not null", "event text"],
+                           ["userid", "ts"])
+    FORWARDS = harness.Table("forwards", ["id bigint not null", "event text"], ["id"],
+                             uncomputable="forward")
+    tables = (EVENTS, FORWARDS)
+    partitioned = False
+
+    def check_rejected(self, replies, column, row):
+        error = next(reply for reply in replies if reply.kind == "E").fields()
+        self.assertEqual((error["C"], error["c"], error["D"]),
+                         ("23502", column, f"Failing row contains ({row})."))
 
     @harness.proxied
-    def test_literals(self):
-        session = self.session()
+    def test_null_constants(self):
+        session = self.wire()
         for sql, row in (("(userid, ts, event) values (null, 1, 'x')", "null, 1, x"),
                          ("values (null::int8, 1)", "null, 1, null"),
                          ("(userid, ts) values (default, 1)", "null, 1, null"),
                          ("(ts) values (1)", "null, 1, null"),
                          ("(userid, ts) values (7, 1), (null, 2)", "null, 2, null")):
             with self.subTest(sql):
-                self.rejected(session.query("insert into events " + sql), "userid", row)
-        self.assertEqual(self.stored("events"), 0)
+                self.check_rejected(session.query("insert into events " + sql), "userid", row)
+        self.check_stored(self.EVENTS, count=0)
+
+    @harness.proxied
+    def test_a_null_parameter_fails_at_execute(self):
+        session = self.wire()
+        for text in ("insert into events values ($1, 1, 'x')",
+                     "insert into events (userid, ts, event) values ($1, 1, 'x') returning ts"):
+            replies = session.ask(wire.parse("", text), wire.bind("", "", [None]), wire.execute(),
+                                  wire.sync())
+            self.assertEqual(wire.kinds(replies), "12EZ")
+            self.check_rejected(replies, "userid", "null, 1, x")
+        self.check_stored(self.EVENTS, count=0)
+
+    @harness.proxied
+    def test_who_shares_the_batch_is_not_harmed(self):
+        def client(number):
+            session = self.wire()
+            for ts in range(20):
+                key = None if (number + ts) % 4 == 0 else str(number)
+                replies = session.ask(wire.parse("", "insert into events values ($1::int8, $2)"),
+                                      wire.bind("", "", [key, str(ts)]), wire.execute(),
+                                      wire.sync())
+                self.assertEqual(wire.error_of(replies), "23502" if key is None else None)
+        harness.in_threads(8, client)
+        self.check_stored(self.EVENTS, count=120)
 
     @harness.proxied
     def test_forwarded_values_stay_in_their_columns(self):
-        session = self.session()
+        session = self.wire()
         for sql, row in (("values (1 + random()::int * 0, 'x')", "1, x"),
                          ("select 5, 'x'", "5, x"), ("select 5", "5, null"),
-                         ("table (select 5, 'x') t", None)):
+                         ("select * from (values (5, 'x')) v", "5, x")):
             with self.subTest(sql):
-                replies = session.query("insert into forwards " + sql)
-                if row is None:
-                    self.assertEqual(wire.errors_of(replies)[0]["C"], "42601")
-                else:
-                    self.rejected(replies, "userid_hash", row)
-        self.assertEqual(self.stored("forwards"), 0)
+                sql = "insert into forwards " + sql
+                self.check_forwarded(session.query(sql), row)
+                self.check_forwarded(session.ask(wire.parse("", sql), wire.bind("", ""),
+                                                 wire.execute(), wire.sync()), row)
+        replies = session.query("insert into forwards select 5, nosuch")
+        error = next(reply for reply in replies if reply.kind == "E").fields()
+        self.assertEqual((error["C"], error["P"]), ("42703", "32"))
+        self.check_stored(self.FORWARDS, count=0)
+
+    def check_forwarded(self, replies, row):
+        error = next(reply for reply in replies if reply.kind == "E").fields()
+        self.assertEqual((error["C"], error["c"]), ("23502", "id_hash"))
+        self.assertIn(row, error["D"])
 
 
 if __name__ == "__main__":

@@ -18,6 +18,12 @@ static rw_column test_event_columns[] = {
     COLUMN("event", PGW_TEXT, -1, .not_null = false),
     HASH("userhash"),
 };
+static rw_column test_loose_columns[] = {
+    COLUMN("userid", PGW_INT8, -1, .not_null = false),
+    COLUMN("ts", PGW_TIMESTAMPTZ, -1, .not_null = false),
+    COLUMN("event", PGW_TEXT, -1, .not_null = false),
+    HASH("userhash"),
+};
 static rw_column test_serial_columns[] = {
     HASH("userhash"),
     COLUMN("userid", PGW_INT8, -1, .not_null = true),
@@ -41,6 +47,9 @@ static size_t test_first_two[] = {0, 1}, test_swapped[] = {1, 0}, test_with_seri
     }
 #define EVENTS(n, ...)                                                                             \
     TEST_TABLE("public", n, test_event_columns, 3, test_first_two, test_first_two, 1, __VA_ARGS__)
+#define LOOSE(n)                                                                                   \
+    TEST_TABLE("public", n, test_loose_columns, 3, test_first_two, test_first_two, 1,              \
+               .mergeable = true)
 #define SERIALS(n, hashed, ...)                                                                    \
     TEST_TABLE("public", n, test_serial_columns, 0, test_with_serial, hashed, 1, __VA_ARGS__)
 
@@ -53,7 +62,10 @@ static const rw_table test_tables[] = {
     TEST_TABLE("Odd", "Mixed \"Case\"", test_mixed_columns, 3, test_first_two, test_swapped, 2,
                .mergeable = true, .schema_written = true),
     EVENTS("forwards", .mergeable = true, .forward_uncomputable = true),
+    SERIALS("forwarding", test_with_serial, .mergeable = true, .forward_uncomputable = true),
     EVENTS("nullable", .mergeable = true, .allow_null_key = true),
+    LOOSE("loose"), /* its key may be NULL at the backend */
+    EVENTS("filed", .mergeable = true, .defaults_unknown = true),
     EVENTS("triggered", .mergeable = false),
     EVENTS("broken", .mergeable = true, .unusable = "its rows have other hashes"),
 };

@@ -92,10 +92,10 @@ static void vectors_hold(void **state)
 static void refusals_name_table_column_and_a_way_out(void **state)
 {
     (void)state;
-    static const char *const refused[] = {
-        "INSERT INTO events (userid, ts) SELECT 1, now()", "INSERT INTO events DEFAULT VALUES",
-        "INSERT INTO events (ts) VALUES (now())", "INSERT INTO events (userid) VALUES (1 + 1)",
-        "INSERT INTO events VALUES (DEFAULT)"};
+    static const char *const refused[] = {"INSERT INTO events (userid, ts) SELECT 1, now()",
+                                          "INSERT INTO events DEFAULT VALUES",
+                                          "INSERT INTO events (userid) VALUES (1 + 1)",
+                                          "INSERT INTO events VALUES (CASE WHEN true THEN 1 END)"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         parsed p = parse(refused[i]);
         assert_false(p.accepted);
@@ -235,11 +235,50 @@ static void parameters_give_the_key(void **state)
     assert_int_equal(rw_insert_key(p.insert, 0, NULL, 0, &test_env, &p.arena, &key, &p.error),
                      PGW_UNKNOWABLE);
     assert_string_equal(p.error.sqlstate, "0A000");
-    const rw_param null = {PGW_INT8, false, true, {NULL, 0}};
-    assert_int_equal(rw_insert_key(p.insert, 0, &null, 1, &test_env, &p.arena, &key, &p.error),
-                     PGW_INVALID);
-    assert_string_equal(p.error.sqlstate, "23502");
     pgw_arena_free(&p.arena);
+}
+
+/* The hash of (userid) = (NULL): nothing was added to it. */
+static void null_is_left_to_the_backend_where_it_rejects_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *sqlstate; /* "": hashed */
+        uint32_t type;              /* of $1, which is NULL */
+    } cases[] = {
+        {"INSERT INTO events (userid, ts) VALUES (NULL, now())", "", 0},
+        {"INSERT INTO events (userid, ts) VALUES (NULL::int8, now())", "", 0},
+        {"INSERT INTO events (userid, ts) VALUES (CAST(NULL AS int2), now())", "", 0},
+        {"INSERT INTO events (userid, ts) VALUES (DEFAULT, now())", "", 0},
+        {"INSERT INTO events (ts) VALUES (now())", "", 0},
+        {"INSERT INTO events (userhash, userid, ts) VALUES (1, NULL, now())", "", 0},
+        {"INSERT INTO events (userid, ts) VALUES ($1, now())", "", PGW_INT8},
+        {"INSERT INTO events (userid, ts) VALUES ($1::int8, now())", "", PGW_TEXT},
+        {"INSERT INTO nullable (userid, ts) VALUES ($1, now())", "", PGW_INT8},
+        {"INSERT INTO events (userid, ts) VALUES (NULL::bool, now())", "42804", 0},
+        {"INSERT INTO events (userid, ts) VALUES (NULL::date, now())", "42804", 0},
+        {"INSERT INTO loose (userid, ts) VALUES (NULL::date, now())", "42804", 0},
+        {"INSERT INTO events (userid, ts) VALUES ($1, now())", "42804", PGW_BOOL},
+        {"INSERT INTO loose (userid, ts) VALUES ($1, now())", "42804", PGW_DATE},
+        {"INSERT INTO loose (userid, ts) VALUES (NULL::int8, now())", "23502", 0},
+        {"INSERT INTO loose (userid, ts) VALUES ($1, now())", "23502", PGW_INT8},
+        {"INSERT INTO triggered (userid, ts) VALUES ($1, now())", "23502", PGW_INT8},
+        {"INSERT INTO nullable (userhash, userid, ts) VALUES (1, NULL, now())", "22023", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        parsed p;
+        rw_key key;
+        const rw_param null = {cases[i].type, false, true, {NULL, 0}};
+        pgw_verdict verdict = key_of(&p, cases[i].sql, &null, 1, &key);
+        if (verdict != (cases[i].sqlstate[0] == '\0' ? PGW_KNOWN : PGW_INVALID) ||
+            strcmp(p.error.sqlstate, cases[i].sqlstate) != 0)
+            fail_msg("%s: %d %s %s", cases[i].sql, verdict, p.error.sqlstate, p.error.message);
+        if (verdict == PGW_KNOWN) {
+            assert_true(key.known[0] && key.values[0].null);
+            assert_true(key.hash == rw_xxh3(PGW_LITERAL("")));
+        }
+        pgw_arena_free(&p.arena);
+    }
 }
 
 static void values_that_cannot_be_told_are_refused(void **state)
@@ -712,6 +751,7 @@ int main(void)
         cmocka_unit_test(one_value_has_one_hash_in_every_spelling),
         cmocka_unit_test(the_sign_is_applied_where_it_stands),
         cmocka_unit_test(parameters_give_the_key),
+        cmocka_unit_test(null_is_left_to_the_backend_where_it_rejects_it),
         cmocka_unit_test(values_that_cannot_be_told_are_refused),
         cmocka_unit_test(the_clients_own_hash_is_checked),
         cmocka_unit_test(two_columns_are_hashed_in_their_order),

@@ -258,6 +258,15 @@ static void positions_lead_back(void **state)
     check_position(upsert, "nosuch", "nosuch");
 }
 
+static void what_is_forwarded_keeps_its_positions(void **state)
+{
+    (void)state;
+    static const char sql[] = "INSERT INTO forwards SELECT 'é', nosuch";
+    check_position(sql, "forwards", "forwards");
+    check_position(sql, "\"userid\"", " SELECT");
+    check_position(sql, "nosuch", "nosuch");
+}
+
 static void positions_of_nothing_stay_inside(void **state)
 {
     (void)state;
@@ -278,6 +287,7 @@ int main(void)
         cmocka_unit_test(rendering_twice_changes_nothing),
         cmocka_unit_test(parts_make_the_whole),
         cmocka_unit_test(positions_lead_back),
+        cmocka_unit_test(what_is_forwarded_keeps_its_positions),
         cmocka_unit_test(positions_of_nothing_stay_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

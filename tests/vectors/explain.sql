@@ -13,3 +13,5 @@ UPDATE events SET userid = 5;
 INSERT INTO events (userid, ts) VALUES (random(), '2026-01-01 00:00:00+00');
 INSERT INTO events (userid, ts) VALUES ('five', '2026-01-01 00:00:00+00');
 INSERT INTO events (userid, ts) VALUES (NULL, '2026-01-01 00:00:00+00');
+INSERT INTO loose (userid, ts) VALUES (NULL, '2026-01-01 00:00:00+00');
+INSERT INTO forwards SELECT 5, now();
