@@ -1,5 +1,7 @@
 #include "proxy/bind.h"
 
+#include "proxy/log.h"
+
 #include <xxhash.h>
 
 static rw_param *read_parameters(const px_plan *plan, const pgw_bind *bind, pgw_arena *arena)
@@ -30,8 +32,40 @@ bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_er
     return whole || pgw_fail(error, "08P01", "insufficient data left in message");
 }
 
-bool px_bind_keys(const px_plan *plan, const pgw_bind *bind, const pgw_env *env, pgw_arena *arena,
-                  px_bound *bound, pgw_error *error)
+static size_t key_bytes(const rw_table *table, const rw_key *key)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        uint32_t type = table->columns[table->primary_key[i]].type;
+        bool bytewise = type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR ||
+                        type == PGW_BYTEA || type == PGW_NUMERIC;
+        if (key->known[i] && !key->values[i].null)
+            bytes += bytewise ? key->values[i].as.bytes.len : sizeof(int64_t);
+    }
+    return bytes;
+}
+
+bool px_bind_limit(const cfg_config *config, const rw_table *table, size_t row_bytes,
+                   const rw_key *key, pgw_error *error)
+{
+    size_t of_key = key_bytes(table, key);
+    bool row = row_bytes > config->limits.row_bytes;
+    if (!row && of_key <= config->limits.key_bytes)
+        return true;
+    px_log(CFG_LOG_WARN, row ? "large_row" : "large_key", "table=%s bytes=%zu", table->name,
+           row ? row_bytes : of_key);
+    if (!config->limits.enforce)
+        return true;
+    pgw_fail(error, "54000", "a %s for table \"%s\" has %zu bytes", row ? "row" : "key",
+             table->name, row ? row_bytes : of_key);
+    pgw_error_hint(error, "limits.%s is %llu, and limits.enforce is on.",
+                   row ? "row_bytes" : "key_bytes",
+                   (unsigned long long)(row ? config->limits.row_bytes : config->limits.key_bytes));
+    return false;
+}
+
+bool px_bind_keys(const cfg_config *config, const px_plan *plan, const pgw_bind *bind,
+                  const pgw_env *env, pgw_arena *arena, px_bound *bound, pgw_error *error)
 {
     const rw_insert *insert = plan->insert;
     *bound = (px_bound){0};
@@ -42,7 +76,9 @@ bool px_bind_keys(const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
     bound->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->hashes);
     for (size_t r = 0; r < insert->row_count; r++) {
         if (rw_insert_key(insert, r, params, bind->value_count, env, arena, &bound->keys[r],
-                          error) != PGW_KNOWN)
+                          error) != PGW_KNOWN ||
+            !px_bind_limit(config, insert->table, bind->values.len / insert->row_count,
+                           &bound->keys[r], error))
             return false;
         bound->hashes[r] = (int64_t)bound->keys[r].hash;
     }

@@ -3,6 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
+#include "proxy/audit.h"
 #include "proxy/link.h"
 #include "proxy/log.h"
 #include "proxy/plan.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRESH_MS = 60000, INCOMPLETE_MS = 1000, MAX_CELLS = 64 };
+enum { FRESH_MS = 60000, INCOMPLETE_MS = 1000, MAX_CELLS = 64, AUDITED_ROWS = 100 };
 
 typedef struct waiter {
     struct waiter *next;
@@ -31,6 +32,9 @@ typedef struct entry {
     px_link *link; /* while loading */
     waiter *waiters;
     px_schema_rows *rows;
+    px_catalog *fresh; /* built, and being audited */
+    size_t audited;    /* of its tables */
+    unsigned audit_rows, audit_wrong;
     pgw_error error;
 } entry;
 
@@ -105,20 +109,23 @@ static bool same(const px_catalog *a, const px_catalog *b)
 }
 
 /* An unchanged schema keeps its epoch, so that plans and batches go on. */
+static bool unchanged(entry *e)
+{
+    if (!same(e->current, e->fresh))
+        return false;
+    e->current->incomplete = e->fresh->incomplete;
+    px_catalog_drop(e->fresh);
+    e->fresh = NULL;
+    return true;
+}
+
 static void adopt(entry *e)
 {
-    struct px_catalogs *catalogs = e->worker->catalogs;
-    px_catalog *fresh = build(e, catalogs->epoch + 1);
-    if (same(e->current, fresh)) {
-        e->current->incomplete = fresh->incomplete;
-        px_catalog_drop(fresh);
-        return;
-    }
-    catalogs->epoch++;
     px_catalog_drop(e->current);
-    e->current = fresh;
+    e->current = e->fresh;
+    e->fresh = NULL;
     px_log(CFG_LOG_INFO, "catalog", "database=%s worker=%u tables=%zu epoch=%llu", e->database,
-           e->worker->index, fresh->count, (unsigned long long)fresh->epoch);
+           e->worker->index, e->current->count, (unsigned long long)e->current->epoch);
 }
 
 /* ---- loading ---- */
@@ -130,6 +137,8 @@ static void finish(entry *e, const pgw_error *error)
     e->link = NULL;
     px_schema_rows_free(e->rows);
     e->rows = NULL;
+    px_catalog_drop(e->fresh);
+    e->fresh = NULL;
     waiter *w = e->waiters;
     e->waiters = NULL;
     while (w != NULL) {
@@ -142,15 +151,21 @@ static void finish(entry *e, const pgw_error *error)
     }
 }
 
+static void ask(entry *e, const pgw_buf *sql)
+{
+    pgw_buf message = {0};
+    pgw_write_query(pgw_slice_buf(sql), &message);
+    px_stream_put_buf(px_link_stream(e->link), &message);
+    pgw_buf_free(&message);
+}
+
 static void on_ready(px_link *link)
 {
     entry *e = px_link_owner(link);
-    pgw_buf sql = {0}, message = {0};
+    pgw_buf sql = {0};
     px_schema_query(e->worker->config, &sql);
-    pgw_write_query(pgw_slice_buf(&sql), &message);
-    px_stream_put_buf(px_link_stream(link), &message);
+    ask(e, &sql);
     pgw_buf_free(&sql);
-    pgw_buf_free(&message);
 }
 
 static void on_failed(px_link *link, const pgw_error *error)
@@ -165,8 +180,73 @@ static void on_row(entry *e, pgw_slice body)
     pgw_slice cells[MAX_CELLS];
     bool nulls[MAX_CELLS];
     int count = pgw_data_row_decode(body, cells, nulls, MAX_CELLS);
-    if (count > 0 && count <= MAX_CELLS)
+    if (count <= 0 || count > MAX_CELLS)
+        return;
+    if (e->fresh == NULL) {
         px_schema_rows_add(e->rows, cells, nulls, (size_t)count);
+        return;
+    }
+    const rw_table *table = e->fresh->tables[e->audited];
+    e->audit_rows++;
+    e->audit_wrong += (size_t)count == table->hash_key_count + 1 &&
+                      px_audit_row(table, cells, nulls, NULL) != PX_AUDIT_RIGHT;
+}
+
+/* A table filled by another rule, or by nobody's: rows that this one adds would be found, the
+ * others not. */
+static void end_audit(entry *e)
+{
+    rw_table *table = e->fresh->tables[e->audited++];
+    if (e->audit_wrong == 0)
+        return;
+    pgw_buf why = {0};
+    pgw_buf_addf(&why, "it has rows whose hash is wrong: %u of the first %u", e->audit_wrong,
+                 e->audit_rows);
+    table->unusable = pgw_strndup(why.ptr, why.len);
+    pgw_buf_free(&why);
+    px_log(CFG_LOG_ERROR, "table_unusable", "table=%s rows=%u wrong=%u", table->name, e->audit_rows,
+           e->audit_wrong);
+}
+
+/* Asks for rows of the next table that can be used; false if there is none left. */
+static bool audit_next(entry *e)
+{
+    while (e->audited < e->fresh->count && e->fresh->tables[e->audited]->unusable != NULL)
+        e->audited++;
+    if (e->audited == e->fresh->count)
+        return false;
+    pgw_buf sql = {0};
+    px_audit_query(e->fresh->tables[e->audited], AUDITED_ROWS, &sql);
+    ask(e, &sql);
+    pgw_buf_free(&sql);
+    e->audit_rows = e->audit_wrong = 0;
+    return true;
+}
+
+/* ReadyForQuery: of the schema, or of a table's rows. True if that was the end. */
+static bool on_answered(entry *e)
+{
+    if (e->fresh != NULL) {
+        end_audit(e);
+    } else if (e->error.sqlstate[0] != '\0') {
+        pgw_error error = e->error;
+        finish(e, &error);
+        return true;
+    } else {
+        e->loaded_at = px_worker_now(e->worker);
+        e->stale = false;
+        e->fresh = build(e, ++e->worker->catalogs->epoch);
+        e->audited = 0;
+        if (unchanged(e)) {
+            finish(e, NULL);
+            return true;
+        }
+    }
+    if (audit_next(e))
+        return false;
+    adopt(e);
+    finish(e, NULL);
+    return true;
 }
 
 /* True if that was the end. */
@@ -174,20 +254,9 @@ static bool on_message(entry *e, char type, pgw_slice body)
 {
     if (type == 'D')
         on_row(e, body);
-    if (type == 'E')
-        pgw_error_read(body, &e->error);
-    if (type != 'Z')
-        return false;
-    if (e->error.sqlstate[0] != '\0') {
-        pgw_error error = e->error;
-        finish(e, &error);
-        return true;
-    }
-    e->loaded_at = px_worker_now(e->worker);
-    e->stale = false;
-    adopt(e);
-    finish(e, NULL);
-    return true;
+    if (type == 'E' && e->fresh == NULL)
+        pgw_error_read(body, &e->error); /* rows that cannot be read are not judged */
+    return type == 'Z' && on_answered(e);
 }
 
 static void on_input(px_link *link)
@@ -250,7 +319,7 @@ void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded
         return;
     e->error = PGW_ERROR_NONE;
     e->rows = px_schema_rows_new();
-    e->link = px_link_open(worker, identity, NULL, &link_ops, e);
+    e->link = px_link_open(worker, identity, PX_AUDIT_OPTIONS, &link_ops, e);
 }
 
 void px_catalog_forget(px_worker *worker, void *who)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/audit.h"
 #include "proxy/command_tables.h"
 #include "rewrite/hash.h"
 
@@ -12,48 +13,9 @@ enum { SHOWN = 5 }; /* rows named one by one; the rest is only counted */
 typedef struct verification {
     const rw_table *table;
     const px_command *command;
-    pgw_value *values; /* of the hash_key columns */
-    pgw_arena arena;   /* of one row */
+    pgw_arena arena; /* of one row */
     uint64_t rows, wrong, missing, unreadable;
 } verification;
-
-static void add_name(pgw_buf *sql, const char *name)
-{
-    pgw_buf_add_byte(sql, '"');
-    for (; *name != '\0'; name++) {
-        if (*name == '"')
-            pgw_buf_add_byte(sql, '"');
-        pgw_buf_add_byte(sql, *name);
-    }
-    pgw_buf_add_byte(sql, '"');
-}
-
-static void add_query(const rw_table *table, pgw_buf *sql)
-{
-    pgw_buf_add_str(sql, "select ");
-    add_name(sql, table->columns[table->hash_column].name);
-    for (size_t i = 0; i < table->hash_key_count; i++) {
-        pgw_buf_add_str(sql, ", ");
-        add_name(sql, table->columns[table->hash_key[i]].name);
-    }
-    pgw_buf_add_str(sql, " from ");
-    add_name(sql, table->schema);
-    pgw_buf_add_byte(sql, '.');
-    add_name(sql, table->name);
-    pgw_buf_add_byte(sql, '\0');
-}
-
-static bool read_value(verification *verify, const PGresult *row, size_t i)
-{
-    const rw_column *column = &verify->table->columns[verify->table->hash_key[i]];
-    int field = (int)i + 1;
-    pgw_error error;
-    pgw_slice text = {PQgetvalue(row, 0, field), (size_t)PQgetlength(row, 0, field)};
-    verify->values[i] = (pgw_value){.type = column->type, .null = true};
-    return PQgetisnull(row, 0, field) ||
-           pgw_value_from_text(column->type, column->typmod, text, &px_plain_env, &verify->arena,
-                               &verify->values[i], &error) == PGW_KNOWN;
-}
 
 static void show(const verification *verify, const PGresult *row, const char *what)
 {
@@ -69,27 +31,32 @@ static void show(const verification *verify, const PGresult *row, const char *wh
 
 static void verify_row(verification *verify, const PGresult *row)
 {
-    bool readable = true;
+    size_t count = verify->table->hash_key_count + 1;
+    pgw_slice *cells = pgw_arena_alloc(&verify->arena, count * sizeof *cells);
+    bool *nulls = pgw_arena_alloc(&verify->arena, count * sizeof *nulls);
+    for (size_t i = 0; i < count; i++) {
+        cells[i] = (pgw_slice){PQgetvalue(row, 0, (int)i), (size_t)PQgetlength(row, 0, (int)i)};
+        nulls[i] = PQgetisnull(row, 0, (int)i);
+    }
+    pgw_buf right = {0};
     verify->rows++;
-    for (size_t i = 0; i < verify->table->hash_key_count; i++)
-        readable = read_value(verify, row, i) && readable;
-    if (PQgetisnull(row, 0, 0)) {
+    switch (px_audit_row(verify->table, cells, nulls, &right)) {
+    case PX_AUDIT_RIGHT:
+        break;
+    case PX_AUDIT_MISSING:
         verify->missing++;
         show(verify, row, "the hash is missing");
-    } else if (!readable) {
+        break;
+    case PX_AUDIT_UNREADABLE:
         verify->unreadable++;
         show(verify, row, "the key cannot be read");
-    } else {
-        pgw_buf right = {0};
-        rw_hash_print(verify->table, rw_hash_key(verify->table, verify->values), &right);
+        break;
+    case PX_AUDIT_WRONG:
+        verify->wrong++;
         pgw_buf_add_byte(&right, '\0');
-        if (strcmp(right.ptr, PQgetvalue(row, 0, 0)) != 0) {
-            char *what = pgw_arena_printf(&verify->arena, "the hash should be %s", right.ptr);
-            verify->wrong++;
-            show(verify, row, what);
-        }
-        pgw_buf_free(&right);
+        show(verify, row, pgw_arena_printf(&verify->arena, "the hash should be %s", right.ptr));
     }
+    pgw_buf_free(&right);
     pgw_arena_free(&verify->arena);
 }
 
@@ -136,15 +103,14 @@ static bool verify_table(const px_command *command, const rw_table *table, PGcon
 {
     verification verify = {.table = table, .command = command};
     pgw_buf sql = {0};
-    verify.values = pgw_calloc(table->hash_key_count, sizeof *verify.values);
-    add_query(table, &sql);
+    px_audit_query(table, 0, &sql);
+    pgw_buf_add_byte(&sql, '\0');
     bool good = PQsendQuery(link, sql.ptr) && PQsetSingleRowMode(link);
     if (!good)
         fprintf(command->errors, "keyspread: the backend could not be asked: %s",
                 PQerrorMessage(link));
     good = good && read_rows(&verify, link) && print_counts(&verify);
     pgw_buf_free(&sql);
-    free(verify.values);
     return good;
 }
 

@@ -104,8 +104,7 @@ static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice 
 {
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || session->private_session ||
         !plan->identity->env.utf8 || session->rerouted || session->unsynced ||
-        session->status != 'I' || plan->insert->table->unusable != NULL ||
-        session->group.bytes.len + message.len > PX_GROUP_BYTES)
+        session->status != 'I' || session->group.bytes.len + message.len > PX_GROUP_BYTES)
         return FORWARD;
     if (session->group.count > 0 || px_session_idle(session))
         return HOLD;
@@ -196,7 +195,8 @@ static void forward_bind(px_session *session, const pgw_bind *bind, px_plan *pla
     pgw_arena arena = {0};
     px_bound bound;
     pgw_buf out = {0};
-    if (!px_bind_keys(plan, bind, &session->identity->env, &arena, &bound, &error) ||
+    if (!px_bind_keys(session->worker->config, plan, bind, &session->identity->env, &arena, &bound,
+                      &error) ||
         !px_bind_write(plan, bind, bind->portal, bind->statement, &bound, &out, &error)) {
         px_session_refuse(session, &error, true);
     } else {
@@ -402,8 +402,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     return step;
 }
 
-/* The plan of a Parse, counted; NULL where it is none of ours (PX_STEP_PASS), was refused (PX_STEP_DONE), or
- * must wait (PX_STEP_LATER). */
+/* The plan of a Parse, counted; NULL where it is none of ours (PX_STEP_PASS), was refused
+ * (PX_STEP_DONE), or must wait (PX_STEP_LATER). */
 static px_step plan_of(px_session *session, const pgw_parse *parse, px_plan **plan)
 {
     px_catalog *catalog;
@@ -432,11 +432,6 @@ static px_step plan_of(px_session *session, const pgw_parse *parse, px_plan **pl
 static px_step take_parse(px_session *session, pgw_slice message, const pgw_parse *parse,
                           px_plan *plan)
 {
-    if (plan->insert->table->unusable != NULL) {
-        pgw_error error;
-        pgw_fail(&error, "55000", "%s", plan->insert->table->unusable);
-        return refuse(session, &error);
-    }
     bool taken =
         parse->name.len > 0 && (px_statements_find(&session->statements, parse->name) != NULL ||
                                 find_plan(session, parse->name) != NULL);

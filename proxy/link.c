@@ -76,6 +76,8 @@ static void free_link(px_link *link)
         PQfinish(link->conn); /* says Terminate, and closes the socket: libpq alone does */
     if (link->counted)
         atomic_fetch_sub(&link->worker->server->links, 1);
+    if (link->counted && link->extra_options == NULL)
+        atomic_fetch_sub(&link->worker->server->session_links, 1);
     px_identity_drop(link->identity);
     free(link->extra_options);
     free(link);
@@ -141,24 +143,45 @@ static void on_opened(void *owner, PGconn *conn, const pgw_error *error)
     link->ops->on_ready(link);
 }
 
-static void try_open(px_link *link)
+static bool count_one(_Atomic unsigned *counter, unsigned most)
+{
+    unsigned used = atomic_load(counter);
+    while (used < most)
+        if (atomic_compare_exchange_weak(counter, &used, used + 1))
+            return true;
+    return false;
+}
+
+/* Batch links are of max_links, so sessions' own leave them their part. */
+static bool count_in(px_link *link)
 {
     px_server *server = link->worker->server;
+    unsigned most = link->worker->config->backend.max_links;
+    unsigned batch = link->worker->config->backend.batch_links;
+    unsigned sessions = most > batch ? most - batch : 1;
+    bool own = link->extra_options == NULL;
+    if (own && !count_one(&server->session_links, sessions))
+        return false;
+    link->counted = count_one(&server->links, most);
+    if (own && !link->counted)
+        atomic_fetch_sub(&server->session_links, 1);
+    return link->counted;
+}
+
+static void try_open(px_link *link)
+{
     const cfg_config *config = link->worker->config;
-    unsigned used = atomic_load(&server->links);
-    while (used < config->backend.max_links)
-        if (atomic_compare_exchange_weak(&server->links, &used, used + 1)) {
-            link->counted = true;
-            uv_timer_stop(&link->retry);
-            link->opening = px_opening_start(link->worker, link->identity, link->extra_options,
-                                             on_opened, link);
-            return;
-        }
+    if (count_in(link)) {
+        uv_timer_stop(&link->retry);
+        link->opening =
+            px_opening_start(link->worker, link->identity, link->extra_options, on_opened, link);
+        return;
+    }
     if (px_worker_now(link->worker) < link->wait_until)
         return;
     uv_timer_stop(&link->retry);
     pgw_error error;
-    pgw_fail(&error, "53300", "no connection to the backend is free: all %u are in use",
+    pgw_fail(&error, "53300", "no connection to the backend is free: backend.max_links is %u",
              config->backend.max_links);
     pgw_error_hint(&error, "Raise backend.max_links (and the server's max_connections), or "
                            "backend.link_wait_ms.");

@@ -24,8 +24,9 @@ typedef struct px_link_ops {
     void (*on_lost)(px_link *link, const char *reason); /* the owner calls px_link_close() */
 } px_link_ops;
 
-/* Starts opening; the answer comes on a later turn. `extra_options` ("-c lock_timeout=200") stand
- * behind the identity's own; NULL for none. */
+/* Starts opening; the answer comes on a later turn. Links with `extra_options` are the proxy's own
+ * and may be any of backend.max_links; sessions' leave backend.batch_links of them free.
+ * `extra_options` ("-c lock_timeout=200") stand behind the identity's own; NULL for none. */
 px_link *px_link_open(struct px_worker *worker, px_identity *identity, const char *extra_options,
                       const px_link_ops *ops, void *owner);
 /* Terminates politely if it was ready; also ends an opening. Frees later; no callback comes any

@@ -3,6 +3,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/bind.h"
 #include "proxy/log.h"
 
 #include <stdlib.h>
@@ -152,16 +153,6 @@ static px_text *parse_text(px_session *session, pgw_slice text, px_catalog *cata
     return parsed;
 }
 
-static const char *unusable(const px_text *text)
-{
-    for (size_t i = 0; i < text->script.count; i++) {
-        const rw_insert *insert = text->script.statements[i].insert;
-        if (insert != NULL && insert->table->unusable != NULL)
-            return insert->table->unusable;
-    }
-    return NULL;
-}
-
 static bool first_refusal(const px_text *text, pgw_error *error)
 {
     for (size_t i = 0; i < text->script.count; i++)
@@ -169,12 +160,7 @@ static bool first_refusal(const px_text *text, pgw_error *error)
             *error = *text->script.statements[i].error;
             return true;
         }
-    const char *why = unusable(text);
-    if (why == NULL)
-        return false;
-    pgw_fail(error, "55000", "%s", why);
-    pgw_error_hint(error, "Correct the table or the configuration file; see \"keyspread verify\".");
-    return true;
+    return false;
 }
 
 /* All INSERTs that may be merged, into one table. */
@@ -270,6 +256,11 @@ static void note_effects(px_session *session, const px_text *text)
                 true;
 }
 
+static size_t row_bytes(const rw_insert *insert, size_t row)
+{
+    return insert->rows[row].close - insert->rows[row].open;
+}
+
 /* Fills hashes of every INSERT; false: the error. */
 static bool hash_script(px_session *session, px_text *text, pgw_error *error)
 {
@@ -286,7 +277,9 @@ static bool hash_script(px_session *session, px_text *text, pgw_error *error)
         text->keys[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->keys[i]);
         for (size_t r = 0; r < insert->row_count; r++) {
             if (rw_insert_key(insert, r, NULL, 0, &session->identity->env, &text->arena,
-                              &text->keys[i][r], error) != PGW_KNOWN)
+                              &text->keys[i][r], error) != PGW_KNOWN ||
+                !px_bind_limit(session->worker->config, insert->table, row_bytes(insert, r),
+                               &text->keys[i][r], error))
                 return false;
             text->hashes[i][r] = text->keys[i][r].hash;
         }
@@ -676,7 +669,8 @@ void px_session_process(px_session *session)
     session->processing = false;
     if (session->state != PX_READY)
         return;
-    if (session->describing != NULL && session->wait != PX_WAIT_DESCRIBE && session->wait != PX_WAIT_LINK)
+    if (session->describing != NULL && session->wait != PX_WAIT_DESCRIBE &&
+        session->wait != PX_WAIT_LINK)
         px_session_give_up_claim(session);
     if (must_not_read(session))
         px_stream_pause(session->stream);

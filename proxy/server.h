@@ -13,6 +13,7 @@ typedef struct px_server {
     px_worker *workers;
     unsigned worker_count;
     _Atomic unsigned links;           /* all connections to the backend */
+    _Atomic unsigned session_links;   /* of them, sessions' own */
     _Atomic unsigned clients;         /* logged in */
     _Atomic unsigned unauthenticated; /* not yet */
 } px_server;

@@ -169,7 +169,8 @@ static px_identity *identity_with_settings(px_session *session)
                         : px_welcome_value(session->worker, base, read[i].reported);
     pgw_env env = px_identity_env(values[0], values[1], values[2]);
     const char *server = px_welcome_value(session->worker, base, "server_encoding");
-    env.utf8 = env.utf8 && server != NULL && strcmp(server, "UTF8") == 0; /* lengths are the server's */
+    env.utf8 =
+        env.utf8 && server != NULL && strcmp(server, "UTF8") == 0; /* lengths are the server's */
     px_identity_drop(base);
     px_identity *identity = px_identity_new(old->user, old->database, options.ptr, old->application,
                                             old->replication, &env);

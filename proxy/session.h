@@ -141,7 +141,8 @@ void px_session_close_on_link(px_session *session, pgw_slice name);
 /* Recorded statements that the link has not seen yet are prepared there: a name may clash, be run
  * by SQL, or be deallocated. */
 void px_session_prepare_recorded(px_session *session);
-/* A new link in place of one that was lost: what is none of ours is prepared there again at once. */
+/* A new link in place of one that was lost: what is none of ours is prepared there again at once.
+ */
 void px_session_prepare_again(px_session *session);
 /* The wait is over. */
 void px_session_wake(px_session *session, px_wait wait);

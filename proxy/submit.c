@@ -177,7 +177,8 @@ static bool add_execution(px_session *session, px_unit *unit, size_t execute, pg
     if (b == group->count || !pgw_bind_decode(px_held_body(group, b), &bind))
         return pgw_fail(error, "34000", "portal \"%.*s\" does not exist", (int)target.portal.len,
                         target.portal.ptr);
-    if (!px_bind_keys(plan, &bind, &session->identity->env, &unit->arena, &bound, error) ||
+    if (!px_bind_keys(session->worker->config, plan, &bind, &session->identity->env, &unit->arena,
+                      &bound, error) ||
         !px_bind_write(plan, &bind, PGW_LITERAL(""), unit->statement_name, &bound, &out, error)) {
         bool at_bind =
             memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
