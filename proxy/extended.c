@@ -3,98 +3,11 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
+#include "proxy/forward.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the group ---- */
-
-pgw_slice px_held_message(const px_group *group, size_t i)
-{
-    return (pgw_slice){group->bytes.ptr + group->held[i].offset, group->held[i].size};
-}
-
-pgw_slice px_held_body(const px_group *group, size_t i)
-{
-    pgw_slice message = px_held_message(group, i);
-    return (pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER};
-}
-
-void px_group_clear(px_session *session)
-{
-    px_group *group = &session->group;
-    for (size_t i = 0; i < group->count; i++)
-        px_plan_drop(group->held[i].plan);
-    group->count = 0;
-    pgw_buf_free(&group->bytes);
-}
-
-static void hold(px_session *session, char type, pgw_slice message, px_plan *plan)
-{
-    px_group *group = &session->group;
-    if (group->count == group->cap) {
-        group->cap = group->cap ? group->cap * 2 : 8;
-        group->held = pgw_realloc(group->held, group->cap * sizeof *group->held);
-    }
-    if (plan != NULL)
-        px_plan_take(plan);
-    group->held[group->count++] =
-        (px_held){.type = type, .offset = group->bytes.len, .size = message.len, .plan = plan};
-    pgw_buf_add_slice(&group->bytes, message);
-}
-
-/* The statement a name means now: prepared in the group, or before it. */
-static px_plan *find_plan(px_session *session, pgw_slice name)
-{
-    const px_group *group = &session->group;
-    for (size_t i = group->count; i-- > 0;) {
-        pgw_parse parse;
-        pgw_target target;
-        if (group->held[i].type == 'P' && pgw_parse_decode(px_held_body(group, i), &parse) &&
-            pgw_slice_eq(parse.name, name))
-            return group->held[i].plan;
-        if (group->held[i].type == 'C' && pgw_target_decode(px_held_body(group, i), &target) &&
-            target.kind == 'S' && pgw_slice_eq(target.name, name))
-            return NULL;
-    }
-    px_statement *statement = px_statements_find(&session->statements, name);
-    return statement != NULL ? statement->plan : NULL;
-}
-
-/* The held Bind that made a portal; count if none did, or if it was executed since. */
-size_t px_group_portal(const px_group *group, pgw_slice name, size_t before)
-{
-    for (size_t i = before; i-- > 0;) {
-        pgw_bind bind;
-        pgw_execute execute;
-        pgw_target target;
-        pgw_slice body = px_held_body(group, i);
-        if (group->held[i].type == 'B' && pgw_bind_decode(body, &bind) &&
-            pgw_slice_eq(bind.portal, name))
-            return i;
-        if (group->held[i].type == 'E' && pgw_execute_decode(body, &execute) &&
-            pgw_slice_eq(execute.portal, name))
-            return group->count; /* a second Execute: 55000, as the server says it */
-        if (group->held[i].type == 'C' && pgw_target_decode(body, &target) && target.kind == 'P' &&
-            pgw_slice_eq(target.name, name))
-            return group->count;
-    }
-    return group->count;
-}
-
-static bool portal_in_group(const px_group *group, pgw_slice name)
-{
-    return px_group_portal(group, name, group->count) < group->count;
-}
-
-static bool group_has(const px_group *group, const char *types)
-{
-    for (size_t i = 0; i < group->count; i++)
-        if (strchr(types, group->held[i].type) != NULL)
-            return true;
-    return false;
-}
 
 /* ---- whether to hold ---- */
 
@@ -110,222 +23,6 @@ static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice 
         return HOLD;
     session->wait = PX_WAIT_IDLE;
     return WAIT;
-}
-
-/* ---- sending to the own link ---- */
-
-/* `adds`: the name is new, and free again if the server refuses. */
-static void send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow, bool adds)
-{
-    pgw_buf out = {0};
-    pgw_write_parse(name, plan->rewritten, plan->declared, plan->declared_count, &out);
-    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
-    reply->swallow = swallow;
-    reply->plan = plan;
-    px_plan_take(plan);
-    reply->name = adds ? pgw_strndup(name.ptr, name.len) : NULL;
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
-    session->unsynced = true;
-}
-
-static void send_describe(px_session *session, pgw_slice name, px_plan *plan)
-{
-    pgw_buf out = {0};
-    pgw_write_describe('S', name, &out);
-    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_DESCRIBE);
-    reply->swallow = reply->describe_plan = true;
-    reply->plan = plan;
-    px_plan_take(plan);
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
-}
-
-/* Lets the backend describe a new statement before anything that needs its types is sent. */
-static void describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
-{
-    pgw_buf out = {0};
-    send_describe(session, name, plan);
-    if (sync) {
-        pgw_write_sync(&out);
-        px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
-        session->unsynced = false;
-    } else {
-        pgw_write_flush(&out);
-    }
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
-    session->wait = PX_WAIT_DESCRIBE;
-}
-
-void px_extended_refused(px_session *session)
-{
-    px_group_clear(session);
-    session->skipping = true;
-    if (session->unsynced)
-        session->wait = PX_WAIT_NOTHING; /* no ReadyForQuery comes before the client's own Sync */
-}
-
-/* A recorded statement whose name is asked for again: the link must know it, to refuse the second.
- */
-static void prepare_if_recorded(px_session *session, pgw_slice name)
-{
-    px_statement *statement = px_statements_find(&session->statements, name);
-    if (statement == NULL || statement->plan == NULL || statement->on_link)
-        return;
-    send_parse(session, name, statement->plan, true, false);
-    statement->on_link = true;
-}
-
-static void forward_parse(px_session *session, pgw_slice name, px_plan *plan)
-{
-    if (name.len > 0)
-        prepare_if_recorded(session, name);
-    bool adds = name.len == 0 || px_statements_find(&session->statements, name) == NULL;
-    send_parse(session, name, plan, false, adds);
-    if (adds)
-        px_statements_put(&session->statements, name, plan, true);
-    if (!plan->types_known)
-        describe(session, name, plan, false);
-}
-
-static void forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow)
-{
-    pgw_error error;
-    pgw_arena arena = {0};
-    px_bound bound;
-    pgw_buf out = {0};
-    if (!px_bind_keys(session->worker->config, plan, bind, &session->identity->env, &arena, &bound,
-                      &error) ||
-        !px_bind_write(plan, bind, bind->portal, bind->statement, &bound, &out, &error)) {
-        px_session_refuse(session, &error, true);
-    } else {
-        prepare_if_recorded(session, bind->statement);
-        px_reply *reply = px_replies_push(&session->replies, PX_REPLY_BIND);
-        reply->plan = plan;
-        px_plan_take(plan);
-        reply->swallow = swallow;
-        px_session_send(session, &out);
-        session->unsynced = true;
-        px_statements_put(&session->portals, bind->portal, plan, true);
-    }
-    pgw_buf_free(&out);
-    pgw_arena_free(&arena);
-}
-
-static void forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
-                        pgw_slice message)
-{
-    px_reply *reply = px_replies_push(&session->replies, kind);
-    reply->swallow = swallow;
-    reply->plan = plan;
-    if (plan != NULL)
-        px_plan_take(plan);
-    px_stream_put(px_link_stream(session->link), message.ptr, message.len);
-    session->unsynced = true;
-}
-
-/* A statement that was described is on the link already: if the client knows it there is nothing to
- * do, else it gets its ParseComplete from a second Parse, for which a name must be free. */
-static void forward_held_parse(px_session *session, const px_held *held, pgw_slice name)
-{
-    if (held->answered && held->on_link)
-        return;
-    if (held->on_link && name.len > 0) {
-        pgw_buf out = {0};
-        pgw_write_close('S', name, &out);
-        forward_raw(session, PX_REPLY_CLOSE, NULL, true, pgw_slice_buf(&out));
-        pgw_buf_free(&out);
-    }
-    if (held->answered)
-        prepare_if_recorded(session, name);
-    else
-        forward_parse(session, name, held->plan);
-}
-
-static void forward_held(px_session *session, size_t i)
-{
-    px_group *group = &session->group;
-    px_held *held = &group->held[i];
-    pgw_slice body = px_held_body(group, i), message = px_held_message(group, i);
-    pgw_parse parse;
-    pgw_bind bind;
-    pgw_target target;
-    switch (held->type) {
-    case 'P':
-        if (pgw_parse_decode(body, &parse))
-            forward_held_parse(session, held, parse.name);
-        return;
-    case 'B':
-        if (pgw_bind_decode(body, &bind))
-            forward_bind(session, &bind, held->plan, held->answered);
-        return;
-    case 'E':
-        forward_raw(session, PX_REPLY_EXECUTE, held->plan, held->answered, message);
-        return;
-    case 'D':
-        if (pgw_target_decode(body, &target) && target.kind == 'S') {
-            prepare_if_recorded(session, target.name);
-            forward_raw(session, PX_REPLY_DESCRIBE, held->plan, held->answered, message);
-        } else {
-            forward_raw(session, PX_REPLY_DESCRIBE_PORTAL, held->plan, held->answered, message);
-        }
-        return;
-    default:
-        if (pgw_target_decode(body, &target) && target.kind == 'S')
-            px_statements_remove(&session->statements, target.name);
-        forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, message);
-    }
-}
-
-/* One session asks for all that come with the same statement, so that a thousand do not open a
- * thousand links for it. */
-static void claim(px_session *session, px_plan *plan)
-{
-    if (session->describing == plan)
-        return;
-    px_session_give_up_claim(session);
-    session->describing = plan;
-    plan->describing = true;
-    px_plan_take(plan);
-}
-
-/* The first new statement of the group that the backend has not described (or, with `keys`, whose
- * parameters have types that only it can tell) is described now; false: the session waits. */
-static bool describe_new(px_session *session, bool keys)
-{
-    px_group *group = &session->group;
-    for (size_t i = 0; i < group->count; i++) {
-        px_plan *plan = group->held[i].plan;
-        pgw_parse parse;
-        if (group->held[i].type != 'P' || group->held[i].answered ||
-            (keys ? plan->types_known : plan->described))
-            continue;
-        if (plan->describing && session->describing != plan) {
-            session->wait = PX_WAIT_TURN;
-            return false;
-        }
-        claim(session, plan);
-        if (!px_session_need_link(session))
-            return false;
-        if (!pgw_parse_decode(px_held_body(group, i), &parse))
-            continue;
-        send_parse(session, parse.name, plan, true, false);
-        describe(session, parse.name, plan, true);
-        group->held[i].on_link = true;
-        return false;
-    }
-    return true;
-}
-
-bool px_group_release(px_session *session)
-{
-    if (!px_session_need_link(session) || !describe_new(session, true))
-        return false;
-    for (size_t i = 0; i < session->group.count && !session->skipping; i++)
-        forward_held(session, i);
-    px_group_clear(session);
-    return true;
 }
 
 /* ---- one message ---- */
@@ -367,7 +64,7 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
         if (statement->effects & RW_EFFECT_PREPARE)
             px_statements_put(&session->statements, statement->name, NULL, true);
         if (statement->effects & RW_EFFECT_DEALLOCATE) {
-            prepare_if_recorded(session, statement->name);
+            px_forward_recorded(session, statement->name);
             px_statements_remove(&session->statements, statement->name);
         }
     }
@@ -434,15 +131,15 @@ static px_step take_parse(px_session *session, pgw_slice message, const pgw_pars
 {
     bool taken =
         parse->name.len > 0 && (px_statements_find(&session->statements, parse->name) != NULL ||
-                                find_plan(session, parse->name) != NULL);
+                                px_group_plan(session, parse->name) != NULL);
     enum choice choice = taken ? FORWARD : may_hold(session, plan, message);
     if (choice == HOLD)
-        hold(session, 'P', message, plan);
+        px_group_hold(session, 'P', message, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     if (forward_later(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    forward_parse(session, parse->name, plan);
+    px_forward_parse(session, parse->name, plan);
     return PX_STEP_DONE;
 }
 
@@ -459,7 +156,7 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
             return PX_STEP_PASS;
         if (forward_later(session) == PX_STEP_LATER)
             return PX_STEP_LATER;
-        prepare_if_recorded(session, parse.name);
+        px_forward_recorded(session, parse.name);
         return PX_STEP_PASS;
     }
     px_step step = plan_of(session, &parse, &plan);
@@ -475,21 +172,21 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     pgw_bind bind;
     pgw_error error;
     bool whole = pgw_bind_decode(body, &bind);
-    px_plan *plan = find_plan(session, bind.statement);
+    px_plan *plan = px_group_plan(session, bind.statement);
     if (plan == NULL)
         return PX_STEP_PASS;
     if (!px_bind_check(plan, &bind, whole, &error))
         return refuse(session, &error);
-    bool taken = bind.portal.len > 0 && portal_in_group(&session->group, bind.portal);
+    bool taken = bind.portal.len > 0 && px_group_has_portal(&session->group, bind.portal);
     enum choice choice = taken ? FORWARD : may_hold(session, plan, message);
     if (choice == HOLD)
-        hold(session, 'B', message, plan);
+        px_group_hold(session, 'B', message, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan); /* releasing the group lets go of its hold */
     px_step step = forward_later(session);
     if (step == PX_STEP_DONE && !session->skipping)
-        forward_bind(session, &bind, plan, false);
+        px_forward_bind(session, &bind, plan, false);
     px_plan_drop(plan);
     return step;
 }
@@ -500,24 +197,24 @@ static px_step on_describe(px_session *session, pgw_slice message, pgw_slice bod
     if (!pgw_target_decode(body, &target))
         return PX_STEP_PASS;
     if (target.kind == 'P') {
-        if (!portal_in_group(&session->group, target.name))
+        if (!px_group_has_portal(&session->group, target.name))
             return PX_STEP_PASS;
-        hold(session, 'D', message, NULL);
+        px_group_hold(session, 'D', message, NULL);
         return PX_STEP_DONE;
     }
-    px_plan *plan = find_plan(session, target.name);
+    px_plan *plan = px_group_plan(session, target.name);
     if (plan == NULL)
         return PX_STEP_PASS;
     enum choice choice = may_hold(session, plan, message);
     if (choice == HOLD)
-        hold(session, 'D', message, plan);
+        px_group_hold(session, 'D', message, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan);
     px_step step = forward_later(session);
     if (step == PX_STEP_DONE && !session->skipping) {
-        prepare_if_recorded(session, target.name);
-        forward_raw(session, PX_REPLY_DESCRIBE, plan, false, message);
+        px_forward_recorded(session, target.name);
+        px_forward_raw(session, PX_REPLY_DESCRIBE, plan, false, message);
     }
     px_plan_drop(plan);
     return step;
@@ -528,17 +225,17 @@ static px_step on_execute(px_session *session, pgw_slice message, pgw_slice body
     pgw_execute execute;
     if (!pgw_execute_decode(body, &execute))
         return PX_STEP_PASS;
-    if (!portal_in_group(&session->group, execute.portal)) {
+    if (!px_group_has_portal(&session->group, execute.portal)) {
         if (forward_later(session) == PX_STEP_LATER)
             return PX_STEP_LATER;
         px_statement *portal = px_statements_find(&session->portals, execute.portal);
         if (portal == NULL || session->skipping)
             return PX_STEP_PASS;
-        forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, message);
+        px_forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, message);
         return PX_STEP_DONE;
     }
     size_t bind = px_group_portal(&session->group, execute.portal, session->group.count);
-    hold(session, 'E', message, session->group.held[bind].plan);
+    px_group_hold(session, 'E', message, session->group.held[bind].plan);
     return PX_STEP_DONE;
 }
 
@@ -547,12 +244,12 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
     pgw_target target;
     if (!pgw_target_decode(body, &target))
         return PX_STEP_PASS;
-    bool ours = target.kind == 'S' ? find_plan(session, target.name) != NULL
-                                   : portal_in_group(&session->group, target.name);
+    bool ours = target.kind == 'S' ? px_group_plan(session, target.name) != NULL
+                                   : px_group_has_portal(&session->group, target.name);
     if (ours && (session->group.count > 0 || px_session_idle(session))) {
         px_statement *statement = px_statements_find(&session->statements, target.name);
         if (target.kind == 'P' || statement == NULL || !statement->on_link) {
-            hold(session, 'C', message, NULL);
+            px_group_hold(session, 'C', message, NULL);
             return PX_STEP_DONE;
         }
     }
@@ -566,106 +263,25 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
 
 /* ---- the end of a group ---- */
 
-static void forget_statement(px_session *session, pgw_slice name)
-{
-    px_statement *statement = px_statements_find(&session->statements, name);
-    if (statement != NULL && statement->on_link && session->link_ready)
-        px_session_close_on_link(session, name);
-    px_statements_remove(&session->statements, name);
-}
-
-/* What the client is owed for held message `i`, as it stands when it did what it should. */
-static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
-{
-    px_group *group = &session->group;
-    px_held *held = &group->held[i];
-    pgw_slice body = px_held_body(group, i);
-    pgw_parse parse;
-    pgw_target target;
-    switch (held->type) {
-    case 'P':
-        if (pgw_parse_decode(body, &parse))
-            px_statements_put(&session->statements, parse.name, held->plan, held->on_link);
-        pgw_write_parse_complete(out);
-        break;
-    case 'B':
-        pgw_write_bind_complete(out);
-        break;
-    case 'D':
-        if (held->plan != NULL)
-            pgw_write_parameter_description(held->plan->types, held->plan->insert->param_count,
-                                            out);
-        pgw_write_no_data(out);
-        break;
-    case 'E':
-        pgw_write_tag(tag.ptr, out);
-        break;
-    default:
-        if (pgw_target_decode(body, &target) && target.kind == 'S')
-            forget_statement(session, target.name);
-        pgw_write_close_complete(out);
-    }
-    held->answered = true;
-}
-
-void px_group_answer(px_session *session, size_t before, const px_unit *unit, pgw_buf *out)
-{
-    size_t executed = 0;
-    for (size_t i = 0; i < before; i++) {
-        const px_held *held = &session->group.held[i];
-        char tag[40] = "";
-        if (held->type == 'E') {
-            size_t rows =
-                unit != NULL ? unit->statements[executed++].tag : held->plan->insert->row_count;
-            snprintf(tag, sizeof tag, "INSERT 0 %zu", rows);
-        }
-        if (!session->group.held[i].answered)
-            answer(session, i, pgw_slice_str(tag), out);
-    }
-}
-
-void px_group_end(px_session *session, pgw_buf *out)
-{
-    pgw_write_ready('I', out);
-    px_stream_put_buf(session->stream, out);
-    pgw_buf_free(out);
-    px_group_clear(session);
-}
-
-/* One statement text for all that is executed: what a pipeline of one prepared statement can do. */
-static bool one_statement(const px_group *group)
-{
-    const px_plan *first = NULL;
-    for (size_t i = 0; i < group->count; i++) {
-        const px_plan *plan = group->held[i].plan;
-        if (group->held[i].type != 'E')
-            continue;
-        if (first != NULL && strcmp(first->name, plan->name) != 0)
-            return false;
-        first = plan;
-    }
-    return true;
-}
-
 static px_step on_sync(px_session *session)
 {
-    if (session->rerouted || !one_statement(&session->group)) {
+    if (session->rerouted || !px_group_is_one_statement(&session->group)) {
         px_step step = px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
         session->rerouted = session->rerouted && step == PX_STEP_LATER;
         return step;
     }
-    if (!describe_new(session, false))
+    if (!px_forward_describe(session, false))
         return PX_STEP_LATER;
     pgw_error error;
     size_t at = 0;
-    if (group_has(&session->group, "E") && !px_batcher_has_room(session->worker)) {
+    if (px_group_has(&session->group, "E") && !px_batcher_has_room(session->worker)) {
         session->wait = PX_WAIT_TURN;
         return PX_STEP_LATER;
     }
-    if (group_has(&session->group, "E") && px_submit_group(session, &error, &at))
+    if (px_group_has(&session->group, "E") && px_submit_group(session, &error, &at))
         return PX_STEP_LATER; /* Sync is answered with the outcome */
     pgw_buf out = {0};
-    if (!group_has(&session->group, "E")) {
+    if (!px_group_has(&session->group, "E")) {
         px_group_answer(session, session->group.count, NULL, &out);
     } else {
         px_group_answer(session, at, NULL, &out);
@@ -677,9 +293,9 @@ static px_step on_sync(px_session *session)
 
 static px_step on_flush(px_session *session)
 {
-    if (session->rerouted || group_has(&session->group, "BE"))
+    if (session->rerouted || px_group_has(&session->group, "BE"))
         return px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
-    if (!describe_new(session, false))
+    if (!px_forward_describe(session, false))
         return PX_STEP_LATER;
     pgw_buf out = {0};
     px_group_answer(session, session->group.count, NULL, &out);

@@ -1,5 +1,7 @@
 #include "proxy/session.h"
 
+#include "proxy/forward.h"
+
 #include "protocol/backend.h"
 #include "proxy/log.h"
 #include "rewrite/hide.h"
@@ -126,7 +128,7 @@ static fate on_error(px_session *session, pgw_slice body)
     notice_stale(session, head, body);
     session->copy_in = false;
     if (session->wait == PX_WAIT_DESCRIBE)
-        px_extended_refused(session);
+        px_forward_refused(session);
     if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)
         skip_to_sync(session);
     return what;

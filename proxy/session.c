@@ -1,5 +1,7 @@
 #include "proxy/session.h"
 
+#include "proxy/forward.h"
+
 #include "protocol/backend.h"
 #include "proxy/log.h"
 #include "proxy/server.h"
@@ -247,7 +249,7 @@ static void on_link_ready(px_link *link)
         return;
     }
     tell_differences(session, link);
-    px_session_prepare_again(session);
+    px_forward_again(session);
     px_session_wake(session, PX_WAIT_LINK);
 }
 

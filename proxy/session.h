@@ -9,6 +9,7 @@
 #include "protocol/frame.h"
 #include "protocol/startup.h"
 #include "proxy/batcher.h"
+#include "proxy/group.h"
 #include "proxy/link.h"
 #include "proxy/plan.h"
 #include "proxy/replies.h"
@@ -38,22 +39,7 @@ typedef enum px_wait {
 enum { PX_TRACKED = 8 };
 extern const char *const px_tracked[PX_TRACKED];
 
-/* One message of a group that is held until Sync or Flush. */
-typedef struct px_held {
-    char type;
-    size_t offset, size; /* of the whole message in the group's buffer */
-    px_plan *plan;       /* Parse: its; Bind: its statement's. Counted */
-    bool answered;       /* the client has its reply already */
-    bool on_link;        /* Parse: the backend has it, for it was asked to describe it */
-} px_held;
-
-typedef struct px_group {
-    pgw_buf bytes;
-    px_held *held;
-    size_t count, cap;
-} px_group;
-
-enum { PX_KEPT_PARSE = 64 * 1024, PX_GROUP_BYTES = 256 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
+enum { PX_KEPT_PARSE = 64 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
 typedef struct px_session {
     px_worker *worker;
@@ -125,6 +111,8 @@ bool px_session_need_link(px_session *session);
 /* The own link, should it be lost now, can be replaced without the client's noticing. */
 bool px_session_replaceable(const px_session *session);
 void px_session_lose_link(px_session *session, const char *reason);
+/* The statement that this session had described, or not, is free for the others. */
+void px_session_give_up_claim(px_session *session);
 /* Nothing is owed and the link is absent or outside of a transaction. */
 bool px_session_idle(const px_session *session);
 
@@ -136,28 +124,15 @@ void px_session_link_failed(px_session *session, const pgw_error *error);
 void px_session_cancel_waiting(px_session *session);
 /* Looks at what the client has sent as far as it may. */
 void px_session_process(px_session *session);
-/* Closes a statement on the own link; the client is not told. */
-void px_session_close_on_link(px_session *session, pgw_slice name);
-/* Recorded statements that the link has not seen yet are prepared there: a name may clash, be run
- * by SQL, or be deallocated. */
-void px_session_prepare_recorded(px_session *session);
-/* A new link in place of one that was lost: what is none of ours is prepared there again at once.
- */
-void px_session_prepare_again(px_session *session);
 /* The wait is over. */
 void px_session_wake(px_session *session, px_wait wait);
 /* Answers an error to the message at hand: here if the session is idle, else by a statement that
  * must fail in the link's transaction. `extended`: then skip until Sync. */
 void px_session_refuse(px_session *session, const pgw_error *error, bool extended);
-/* The whole text for the own link: each INSERT rewritten, everything else as it was. Fills sent_at.
- */
-void px_text_render(px_text *text, pgw_buf *out);
-/* The catalog to look at texts with; false if the session now waits for it. */
-bool px_session_catalog(px_session *session, px_catalog **catalog, rw_catalog *view);
 /* Sends bytes of ours to the link (ready). */
 void px_session_send(px_session *session, const pgw_buf *bytes);
 
-/* ---- extended.c: messages of the extended protocol that concern a configured table ---- */
+/* ---- simple.c: what a Query says ---- */
 
 typedef enum px_step {
     PX_STEP_DONE, /* the message was dealt with: consume it */
@@ -165,24 +140,17 @@ typedef enum px_step {
     PX_STEP_LATER /* the session waits: look at it again */
 } px_step;
 
-px_step px_extended(px_session *session, char type, pgw_slice message);
-/* Sends the held messages, rewritten, to the own link. False: the session waits. */
-bool px_group_release(px_session *session);
-void px_group_clear(px_session *session);
-pgw_slice px_held_message(const px_group *group, size_t i);
-pgw_slice px_held_body(const px_group *group, size_t i);
-/* The held Bind before `before` that made a portal; group->count if none did or it was executed. */
-size_t px_group_portal(const px_group *group, pgw_slice name, size_t before);
-/* Writes what is owed for the held messages before `before`; tags are the unit's, or (NULL) as if
- * all their rows were stored. */
-void px_group_answer(px_session *session, size_t before, const px_unit *unit, pgw_buf *out);
-/* Writes ReadyForQuery behind `out`, sends it, and forgets the group. */
-void px_group_end(px_session *session, pgw_buf *out);
-/* The statement that this session had described, or not, is free for the others. */
-void px_session_give_up_claim(px_session *session);
-/* The backend refused a statement it was to describe; the client has been told. */
-void px_extended_refused(px_session *session);
+/* Looks into a Query: PASS sends it on as it is. */
+px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message);
+/* The whole text for the own link: each INSERT rewritten, everything else as it was. Fills sent_at.
+ */
+void px_text_render(px_text *text, pgw_buf *out);
+/* The catalog to look at texts with; false if the session now waits for it. */
+bool px_session_catalog(px_session *session, px_catalog **catalog, rw_catalog *view);
 
+/* ---- extended.c: messages of the extended protocol that concern a configured table ---- */
+
+px_step px_extended(px_session *session, char type, pgw_slice message);
 /* ---- submit.c: units ---- */
 
 /* Makes a unit of a script of batchable INSERTs, whose hashes are known, and submits it. */

@@ -1,5 +1,7 @@
 #include "proxy/session.h"
 
+#include "proxy/forward.h"
+
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
@@ -270,7 +272,7 @@ static void answer_text(px_session *session, const px_unit *unit)
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
     if (session->unnamed_on_link && session->link_ready)
-        px_session_close_on_link(session, PGW_LITERAL("")); /* a simple Query destroys it */
+        px_forward_close(session, PGW_LITERAL("")); /* a simple Query destroys it */
     session->unnamed_on_link = false;
     px_statements_remove(&session->statements, PGW_LITERAL(""));
 }

@@ -1,0 +1,269 @@
+#include "proxy/forward.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void px_forward_all_recorded(px_session *session)
+{
+    pgw_buf out = {0};
+    if (session->status == 'E')
+        return; /* nothing can be prepared, and nothing run or dropped */
+    for (size_t i = 0; i < session->statements.count; i++) {
+        px_statement *statement = &session->statements.list[i];
+        if (statement->on_link || (statement->plan == NULL && statement->parse.len == 0))
+            continue;
+        if (statement->plan == NULL)
+            pgw_buf_add_slice(&out, pgw_slice_buf(&statement->parse));
+        else
+            pgw_write_parse(pgw_slice_str(statement->name), statement->plan->rewritten,
+                            statement->plan->declared, statement->plan->declared_count, &out);
+        px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
+        reply->swallow = true;
+        statement->on_link = true;
+    }
+    if (out.len > 0 && !session->unsynced) {
+        pgw_write_sync(&out);
+        px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+    }
+    if (out.len > 0)
+        px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+void px_forward_again(px_session *session)
+{
+    for (size_t i = 0; i < session->statements.count; i++)
+        if (session->statements.list[i].plan == NULL && !session->statements.list[i].on_link) {
+            px_forward_all_recorded(session);
+            return;
+        }
+}
+
+void px_forward_close(px_session *session, pgw_slice name)
+{
+    pgw_buf out = {0};
+    pgw_write_close('S', name, &out);
+    pgw_write_sync(&out);
+    px_replies_push(&session->replies, PX_REPLY_CLOSE)->swallow = true;
+    px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+/* `adds`: the name is new, and free again if the server refuses. */
+static void send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow, bool adds)
+{
+    pgw_buf out = {0};
+    pgw_write_parse(name, plan->rewritten, plan->declared, plan->declared_count, &out);
+    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
+    reply->swallow = swallow;
+    reply->plan = plan;
+    px_plan_take(plan);
+    reply->name = adds ? pgw_strndup(name.ptr, name.len) : NULL;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+    session->unsynced = true;
+}
+
+static void send_describe(px_session *session, pgw_slice name, px_plan *plan)
+{
+    pgw_buf out = {0};
+    pgw_write_describe('S', name, &out);
+    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_DESCRIBE);
+    reply->swallow = reply->describe_plan = true;
+    reply->plan = plan;
+    px_plan_take(plan);
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+/* Lets the backend describe a new statement before anything that needs its types is sent. */
+static void describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
+{
+    pgw_buf out = {0};
+    send_describe(session, name, plan);
+    if (sync) {
+        pgw_write_sync(&out);
+        px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+        session->unsynced = false;
+    } else {
+        pgw_write_flush(&out);
+    }
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+    session->wait = PX_WAIT_DESCRIBE;
+}
+
+void px_forward_refused(px_session *session)
+{
+    px_group_clear(session);
+    session->skipping = true;
+    if (session->unsynced)
+        session->wait = PX_WAIT_NOTHING; /* no ReadyForQuery comes before the client's own Sync */
+}
+
+/* A recorded statement whose name is asked for again: the link must know it, to refuse the second.
+ */
+void px_forward_recorded(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->statements, name);
+    if (statement == NULL || statement->plan == NULL || statement->on_link)
+        return;
+    send_parse(session, name, statement->plan, true, false);
+    statement->on_link = true;
+}
+
+void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
+{
+    if (name.len > 0)
+        px_forward_recorded(session, name);
+    bool adds = name.len == 0 || px_statements_find(&session->statements, name) == NULL;
+    send_parse(session, name, plan, false, adds);
+    if (adds)
+        px_statements_put(&session->statements, name, plan, true);
+    if (!plan->types_known)
+        describe(session, name, plan, false);
+}
+
+void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow)
+{
+    pgw_error error;
+    pgw_arena arena = {0};
+    px_bound bound;
+    pgw_buf out = {0};
+    if (!px_bind_keys(session->worker->config, plan, bind, &session->identity->env, &arena, &bound,
+                      &error) ||
+        !px_bind_write(plan, bind, bind->portal, bind->statement, &bound, &out, &error)) {
+        px_session_refuse(session, &error, true);
+    } else {
+        px_forward_recorded(session, bind->statement);
+        px_reply *reply = px_replies_push(&session->replies, PX_REPLY_BIND);
+        reply->plan = plan;
+        px_plan_take(plan);
+        reply->swallow = swallow;
+        px_session_send(session, &out);
+        session->unsynced = true;
+        px_statements_put(&session->portals, bind->portal, plan, true);
+    }
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
+void px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
+                    pgw_slice message)
+{
+    px_reply *reply = px_replies_push(&session->replies, kind);
+    reply->swallow = swallow;
+    reply->plan = plan;
+    if (plan != NULL)
+        px_plan_take(plan);
+    px_stream_put(px_link_stream(session->link), message.ptr, message.len);
+    session->unsynced = true;
+}
+
+/* A statement that was described is on the link already: if the client knows it there is nothing to
+ * do, else it gets its ParseComplete from a second Parse, for which a name must be free. */
+static void forward_held_parse(px_session *session, const px_held *held, pgw_slice name)
+{
+    if (held->answered && held->on_link)
+        return;
+    if (held->on_link && name.len > 0) {
+        pgw_buf out = {0};
+        pgw_write_close('S', name, &out);
+        px_forward_raw(session, PX_REPLY_CLOSE, NULL, true, pgw_slice_buf(&out));
+        pgw_buf_free(&out);
+    }
+    if (held->answered)
+        px_forward_recorded(session, name);
+    else
+        px_forward_parse(session, name, held->plan);
+}
+
+static void forward_held(px_session *session, size_t i)
+{
+    px_group *group = &session->group;
+    px_held *held = &group->held[i];
+    pgw_slice body = px_held_body(group, i), message = px_held_message(group, i);
+    pgw_parse parse;
+    pgw_bind bind;
+    pgw_target target;
+    switch (held->type) {
+    case 'P':
+        if (pgw_parse_decode(body, &parse))
+            forward_held_parse(session, held, parse.name);
+        return;
+    case 'B':
+        if (pgw_bind_decode(body, &bind))
+            px_forward_bind(session, &bind, held->plan, held->answered);
+        return;
+    case 'E':
+        px_forward_raw(session, PX_REPLY_EXECUTE, held->plan, held->answered, message);
+        return;
+    case 'D':
+        if (pgw_target_decode(body, &target) && target.kind == 'S') {
+            px_forward_recorded(session, target.name);
+            px_forward_raw(session, PX_REPLY_DESCRIBE, held->plan, held->answered, message);
+        } else {
+            px_forward_raw(session, PX_REPLY_DESCRIBE_PORTAL, held->plan, held->answered, message);
+        }
+        return;
+    default:
+        if (pgw_target_decode(body, &target) && target.kind == 'S')
+            px_statements_remove(&session->statements, target.name);
+        px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, message);
+    }
+}
+
+/* One session asks for all that come with the same statement, so that a thousand do not open a
+ * thousand links for it. */
+static void claim(px_session *session, px_plan *plan)
+{
+    if (session->describing == plan)
+        return;
+    px_session_give_up_claim(session);
+    session->describing = plan;
+    plan->describing = true;
+    px_plan_take(plan);
+}
+
+/* The first new statement of the group that the backend has not described (or, with `keys`, whose
+ * parameters have types that only it can tell) is described now; false: the session waits. */
+bool px_forward_describe(px_session *session, bool keys)
+{
+    px_group *group = &session->group;
+    for (size_t i = 0; i < group->count; i++) {
+        px_plan *plan = group->held[i].plan;
+        pgw_parse parse;
+        if (group->held[i].type != 'P' || group->held[i].answered ||
+            (keys ? plan->types_known : plan->described))
+            continue;
+        if (plan->describing && session->describing != plan) {
+            session->wait = PX_WAIT_TURN;
+            return false;
+        }
+        claim(session, plan);
+        if (!px_session_need_link(session))
+            return false;
+        if (!pgw_parse_decode(px_held_body(group, i), &parse))
+            continue;
+        send_parse(session, parse.name, plan, true, false);
+        describe(session, parse.name, plan, true);
+        group->held[i].on_link = true;
+        return false;
+    }
+    return true;
+}
+
+bool px_group_release(px_session *session)
+{
+    if (!px_session_need_link(session) || !px_forward_describe(session, true))
+        return false;
+    for (size_t i = 0; i < session->group.count && !session->skipping; i++)
+        forward_held(session, i);
+    px_group_clear(session);
+    return true;
+}

@@ -1,0 +1,35 @@
+/*
+ * forward: messages about configured tables, rewritten, to the session's own link; and what is sent
+ * there that the client never sent: Parse of recorded statements, Describe of new ones, Close.
+ */
+#ifndef PX_FORWARD_H
+#define PX_FORWARD_H
+
+#include "protocol/frontend.h"
+#include "proxy/session.h"
+
+/* Of each the link must be ready. */
+void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan);
+void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow);
+/* A message as it is, whose replies and errors are about `plan` (may be NULL). */
+void px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
+                    pgw_slice message);
+/* Prepares a recorded statement that the link has not seen yet; nothing if it has. */
+void px_forward_recorded(px_session *session, pgw_slice name);
+/* … all of them: a name may clash, be run by SQL, or be deallocated. */
+void px_forward_all_recorded(px_session *session);
+/* A new link in place of one that was lost: what is none of ours is prepared there again at once.
+ */
+void px_forward_again(px_session *session);
+/* Closes a statement; the client is not told. */
+void px_forward_close(px_session *session, pgw_slice name);
+
+/* The first new statement of the held group that the backend has not described (or, with `keys`,
+ * whose parameters have types that only it can tell) is described now. False: the session waits. */
+bool px_forward_describe(px_session *session, bool keys);
+/* The backend refused a statement it was to describe; the client has been told. */
+void px_forward_refused(px_session *session);
+/* Sends the held messages, rewritten. False: the session waits. */
+bool px_group_release(px_session *session);
+
+#endif

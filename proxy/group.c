@@ -1,0 +1,176 @@
+#include "proxy/session.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/forward.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+pgw_slice px_held_message(const px_group *group, size_t i)
+{
+    return (pgw_slice){group->bytes.ptr + group->held[i].offset, group->held[i].size};
+}
+
+pgw_slice px_held_body(const px_group *group, size_t i)
+{
+    pgw_slice message = px_held_message(group, i);
+    return (pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER};
+}
+
+void px_group_clear(px_session *session)
+{
+    px_group *group = &session->group;
+    for (size_t i = 0; i < group->count; i++)
+        px_plan_drop(group->held[i].plan);
+    group->count = 0;
+    pgw_buf_free(&group->bytes);
+}
+
+void px_group_hold(px_session *session, char type, pgw_slice message, px_plan *plan)
+{
+    px_group *group = &session->group;
+    if (group->count == group->cap) {
+        group->cap = group->cap ? group->cap * 2 : 8;
+        group->held = pgw_realloc(group->held, group->cap * sizeof *group->held);
+    }
+    if (plan != NULL)
+        px_plan_take(plan);
+    group->held[group->count++] =
+        (px_held){.type = type, .offset = group->bytes.len, .size = message.len, .plan = plan};
+    pgw_buf_add_slice(&group->bytes, message);
+}
+
+/* The statement a name means now: prepared in the group, or before it. */
+px_plan *px_group_plan(px_session *session, pgw_slice name)
+{
+    const px_group *group = &session->group;
+    for (size_t i = group->count; i-- > 0;) {
+        pgw_parse parse;
+        pgw_target target;
+        if (group->held[i].type == 'P' && pgw_parse_decode(px_held_body(group, i), &parse) &&
+            pgw_slice_eq(parse.name, name))
+            return group->held[i].plan;
+        if (group->held[i].type == 'C' && pgw_target_decode(px_held_body(group, i), &target) &&
+            target.kind == 'S' && pgw_slice_eq(target.name, name))
+            return NULL;
+    }
+    px_statement *statement = px_statements_find(&session->statements, name);
+    return statement != NULL ? statement->plan : NULL;
+}
+
+/* The held Bind that made a portal; count if none did, or if it was executed since. */
+size_t px_group_portal(const px_group *group, pgw_slice name, size_t before)
+{
+    for (size_t i = before; i-- > 0;) {
+        pgw_bind bind;
+        pgw_execute execute;
+        pgw_target target;
+        pgw_slice body = px_held_body(group, i);
+        if (group->held[i].type == 'B' && pgw_bind_decode(body, &bind) &&
+            pgw_slice_eq(bind.portal, name))
+            return i;
+        if (group->held[i].type == 'E' && pgw_execute_decode(body, &execute) &&
+            pgw_slice_eq(execute.portal, name))
+            return group->count; /* a second Execute: 55000, as the server says it */
+        if (group->held[i].type == 'C' && pgw_target_decode(body, &target) && target.kind == 'P' &&
+            pgw_slice_eq(target.name, name))
+            return group->count;
+    }
+    return group->count;
+}
+
+bool px_group_has_portal(const px_group *group, pgw_slice name)
+{
+    return px_group_portal(group, name, group->count) < group->count;
+}
+
+bool px_group_has(const px_group *group, const char *types)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (strchr(types, group->held[i].type) != NULL)
+            return true;
+    return false;
+}
+
+static void forget_statement(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->statements, name);
+    if (statement != NULL && statement->on_link && session->link_ready)
+        px_forward_close(session, name);
+    px_statements_remove(&session->statements, name);
+}
+
+/* What the client is owed for held message `i`, as it stands when it did what it should. */
+static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
+{
+    px_group *group = &session->group;
+    px_held *held = &group->held[i];
+    pgw_slice body = px_held_body(group, i);
+    pgw_parse parse;
+    pgw_target target;
+    switch (held->type) {
+    case 'P':
+        if (pgw_parse_decode(body, &parse))
+            px_statements_put(&session->statements, parse.name, held->plan, held->on_link);
+        pgw_write_parse_complete(out);
+        break;
+    case 'B':
+        pgw_write_bind_complete(out);
+        break;
+    case 'D':
+        if (held->plan != NULL)
+            pgw_write_parameter_description(held->plan->types, held->plan->insert->param_count,
+                                            out);
+        pgw_write_no_data(out);
+        break;
+    case 'E':
+        pgw_write_tag(tag.ptr, out);
+        break;
+    default:
+        if (pgw_target_decode(body, &target) && target.kind == 'S')
+            forget_statement(session, target.name);
+        pgw_write_close_complete(out);
+    }
+    held->answered = true;
+}
+
+void px_group_answer(px_session *session, size_t before, const px_unit *unit, pgw_buf *out)
+{
+    size_t executed = 0;
+    for (size_t i = 0; i < before; i++) {
+        const px_held *held = &session->group.held[i];
+        char tag[40] = "";
+        if (held->type == 'E') {
+            size_t rows =
+                unit != NULL ? unit->statements[executed++].tag : held->plan->insert->row_count;
+            snprintf(tag, sizeof tag, "INSERT 0 %zu", rows);
+        }
+        if (!session->group.held[i].answered)
+            answer(session, i, pgw_slice_str(tag), out);
+    }
+}
+
+void px_group_end(px_session *session, pgw_buf *out)
+{
+    pgw_write_ready('I', out);
+    px_stream_put_buf(session->stream, out);
+    pgw_buf_free(out);
+    px_group_clear(session);
+}
+
+/* One statement text for all that is executed: what a pipeline of one prepared statement can do. */
+bool px_group_is_one_statement(const px_group *group)
+{
+    const px_plan *first = NULL;
+    for (size_t i = 0; i < group->count; i++) {
+        const px_plan *plan = group->held[i].plan;
+        if (group->held[i].type != 'E')
+            continue;
+        if (first != NULL && strcmp(first->name, plan->name) != 0)
+            return false;
+        first = plan;
+    }
+    return true;
+}

@@ -1,0 +1,52 @@
+/*
+ * group: the extended protocol's messages that a session holds until Sync or Flush, for replies are
+ * owed no earlier; then they are known to be a unit, or go on to the own link.
+ */
+#ifndef PX_GROUP_H
+#define PX_GROUP_H
+
+#include "proxy/batcher.h"
+#include "proxy/plan.h"
+
+struct px_session;
+
+/* One message that is held. */
+typedef struct px_held {
+    char type;
+    size_t offset, size; /* of the whole message in the group's buffer */
+    px_plan *plan;       /* Parse: its; Bind, Execute: its statement's. Counted */
+    bool answered;       /* the client has its reply already */
+    bool on_link;        /* Parse: the backend has it, for it was asked to describe it */
+} px_held;
+
+typedef struct px_group {
+    pgw_buf bytes;
+    px_held *held;
+    size_t count, cap;
+} px_group;
+
+enum { PX_GROUP_BYTES = 256 * 1024 }; /* a larger one goes to the own link */
+
+/* Holds a copy; takes one more reference of `plan` (may be NULL). */
+void px_group_hold(struct px_session *session, char type, pgw_slice message, px_plan *plan);
+void px_group_clear(struct px_session *session);
+pgw_slice px_held_message(const px_group *group, size_t i);
+pgw_slice px_held_body(const px_group *group, size_t i);
+/* The plan that a statement's name means now: prepared in the group, or before it. NULL: none of
+ * ours. */
+px_plan *px_group_plan(struct px_session *session, pgw_slice name);
+/* The held Bind before `before` that made a portal; group->count if none did or it was executed. */
+size_t px_group_portal(const px_group *group, pgw_slice name, size_t before);
+bool px_group_has_portal(const px_group *group, pgw_slice name);
+/* A message of one of these types is held. */
+bool px_group_has(const px_group *group, const char *types);
+/* All that is executed is one statement's text: what a pipeline of one prepared statement can do.
+ */
+bool px_group_is_one_statement(const px_group *group);
+/* Writes what is owed for the held messages before `before`; tags are the unit's, or (NULL) as if
+ * all their rows were stored. */
+void px_group_answer(struct px_session *session, size_t before, const px_unit *unit, pgw_buf *out);
+/* Writes ReadyForQuery behind `out`, sends it, and forgets the group. */
+void px_group_end(struct px_session *session, pgw_buf *out);
+
+#endif

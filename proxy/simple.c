@@ -1,0 +1,228 @@
+#define _GNU_SOURCE
+#include "proxy/session.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/bind.h"
+#include "proxy/forward.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void on_catalog(void *waiter, const pgw_error *error)
+{
+    px_session *session = waiter;
+    if (error != NULL)
+        px_session_link_failed(session, error);
+    px_session_wake(session, PX_WAIT_CATALOG);
+}
+
+bool px_session_catalog(px_session *session, px_catalog **catalog, rw_catalog *view)
+{
+    px_catalog *now = px_catalog_now(session->worker, session->identity);
+    if (now == NULL) {
+        session->wait = PX_WAIT_CATALOG;
+        px_catalog_load(session->worker, session->identity, on_catalog, session);
+        return false;
+    }
+    *catalog = now;
+    *view = (rw_catalog){.tables = (const rw_table *const *)now->tables,
+                         .count = now->count,
+                         .qualified_only = session->qualified_only};
+    return true;
+}
+
+static px_text *parse_text(px_session *session, pgw_slice text, px_catalog *catalog,
+                           const rw_catalog *view)
+{
+    pgw_arena arena = {0};
+    px_text *parsed = pgw_arena_alloc(&arena, sizeof *parsed);
+    *parsed = (px_text){.references = 1, .catalog = catalog};
+    px_catalog_take(catalog);
+    parsed->text = pgw_arena_copy(&arena, text);
+    rw_script_parse(parsed->text, view, &session->identity->env, &arena, &parsed->script);
+    parsed->arena = arena;
+    return parsed;
+}
+
+static bool first_refusal(const px_text *text, pgw_error *error)
+{
+    for (size_t i = 0; i < text->script.count; i++)
+        if (text->script.statements[i].kind == RW_STATEMENT_REFUSED) {
+            *error = *text->script.statements[i].error;
+            return true;
+        }
+    return false;
+}
+
+/* All INSERTs that may be merged, into one table. */
+static bool script_is_batchable(const px_text *text)
+{
+    const rw_script *script = &text->script;
+    if (script->inserts == 0 || script->inserts != script->count)
+        return false;
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_insert *insert = script->statements[i].insert;
+        if (insert->obstacle != RW_BATCHABLE ||
+            insert->table != script->statements[0].insert->table)
+            return false;
+    }
+    return true;
+}
+
+static bool session_may_batch(const px_session *session)
+{
+    return !session->private_session && session->identity->env.utf8 &&
+           session->identity->env.conforming && session->identity->replication == NULL &&
+           !session->rerouted;
+}
+
+static void note_effects(px_session *session, const px_text *text)
+{
+    const rw_script *script = &text->script;
+    unsigned effects = script->effects;
+    bool alone = script->count == 1 && session->status == 'I' && session->replies.count == 0;
+    if (effects & (RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY))
+        session->private_session = true;
+    if (effects & RW_EFFECT_TEMPORARY)
+        session->qualified_only = true;
+    if (effects & RW_EFFECT_STATE)
+        session->link_state = true;
+    if (effects & RW_EFFECT_DDL)
+        session->ddl_seen = true;
+    if ((effects & RW_EFFECT_TRACKED) && !(alone && script->statements[0].setting_simple)) {
+        size_t setting = px_session_setting(script->statements[0].setting);
+        if (script->count > 1 || setting >= 5) /* the first five are reported by the server */
+            session->private_session = true;
+    }
+    for (size_t i = 0; i < script->count; i++)
+        if (script->statements[i].effects & RW_EFFECT_PREPARE)
+            px_statements_put(&session->statements, script->statements[i].name, NULL, true)->sql =
+                true;
+}
+
+static size_t row_bytes(const rw_insert *insert, size_t row)
+{
+    return insert->rows[row].close - insert->rows[row].open;
+}
+
+/* Fills hashes of every INSERT; false: the error. */
+static bool hash_script(px_session *session, px_text *text, pgw_error *error)
+{
+    const rw_script *script = &text->script;
+    text->hashes = pgw_arena_alloc(&text->arena, script->count * sizeof *text->hashes);
+    text->keys = pgw_arena_alloc(&text->arena, script->count * sizeof *text->keys);
+    text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
+    for (size_t i = 0; i < script->count; i++) {
+        rw_insert *insert = script->statements[i].insert;
+        if (insert == NULL || insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
+            continue;
+        text->hashes[i] =
+            pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->hashes[i]);
+        text->keys[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->keys[i]);
+        for (size_t r = 0; r < insert->row_count; r++) {
+            if (rw_insert_key(insert, r, NULL, 0, &session->identity->env, &text->arena,
+                              &text->keys[i][r], error) != PGW_KNOWN ||
+                !px_bind_limit(session->worker->config, insert->table, row_bytes(insert, r),
+                               &text->keys[i][r], error))
+                return false;
+            text->hashes[i][r] = text->keys[i][r].hash;
+        }
+        text->superseded[i] = rw_insert_supersede(insert, text->keys[i], &text->arena);
+    }
+    return true;
+}
+
+void px_text_render(px_text *text, pgw_buf *out)
+{
+    const rw_script *script = &text->script;
+    text->sent_at = pgw_arena_alloc(&text->arena, (script->count + 1) * sizeof *text->sent_at);
+    size_t from = 0;
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_statement *statement = &script->statements[i];
+        pgw_buf_add(out, text->text.ptr + from, statement->start - from);
+        text->sent_at[i] = out->len;
+        from = statement->start;
+        if (statement->insert == NULL)
+            continue;
+        rw_render_statement(statement->insert, RW_HASH_CONSTANT, text->hashes[i], out);
+        from = statement->end;
+    }
+    pgw_buf_add(out, text->text.ptr + from, text->text.len - from);
+}
+
+/* A looked-into text goes to the own link, each INSERT rewritten in place. */
+static void send_text(px_session *session, px_text *text)
+{
+    if (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE))
+        px_forward_all_recorded(session);
+    note_effects(session, text);
+    pgw_buf rendered = {0}, message = {0};
+    px_text_render(text, &rendered);
+    pgw_write_query(pgw_slice_buf(&rendered), &message);
+    px_text_take(text);
+    px_replies_push(&session->replies, PX_REPLY_QUERY)->text = text;
+    session->unnamed_on_link = false;
+    px_session_send(session, &message);
+    pgw_buf_free(&rendered);
+    pgw_buf_free(&message);
+}
+
+/* A text that names a configured table or does something to the session. */
+static px_step look_into(px_session *session, px_text *text)
+{
+    pgw_error error;
+    if (first_refusal(text, &error)) {
+        if (!px_session_idle(session) && !px_session_need_link(session))
+            return PX_STEP_LATER;
+        px_session_refuse(session, &error, false);
+        return PX_STEP_DONE;
+    }
+    bool batchable = script_is_batchable(text) && session_may_batch(session);
+    if (batchable && !session->unsynced && session->replies.count > 0) {
+        session->wait = PX_WAIT_IDLE; /* only then it is known whether a transaction is open */
+        return PX_STEP_LATER;
+    }
+    bool alone = batchable && px_session_idle(session);
+    if (alone && !px_batcher_has_room(session->worker)) {
+        session->wait = PX_WAIT_TURN;
+        return PX_STEP_LATER;
+    }
+    if (!alone && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    if (!hash_script(session, text, &error)) {
+        px_session_refuse(session, &error, false);
+        return PX_STEP_DONE;
+    }
+    if (alone) {
+        px_submit_script(session, text);
+        return PX_STEP_LATER; /* the message is consumed when it is answered */
+    }
+    session->rerouted = false;
+    send_text(session, text);
+    return PX_STEP_DONE;
+}
+
+px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    pgw_slice text;
+    bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
+    if (session->group.count > 0 && !px_group_release(session))
+        return PX_STEP_LATER;
+    rw_catalog names = *px_catalog_names(session->worker);
+    if (readable && session->statements.ours > 0 && strcasestr(text.ptr, "execute") != NULL) {
+        if (!px_session_need_link(session))
+            return PX_STEP_LATER;
+        px_forward_all_recorded(session);
+    }
+    if (!readable || session->identity->replication != NULL || rw_text_passes(text, &names))
+        return PX_STEP_PASS;
+    px_catalog *catalog;
+    rw_catalog view;
+    if (!px_session_catalog(session, &catalog, &view))
+        return PX_STEP_LATER;
+    px_text *parsed = parse_text(session, text, catalog, &view);
+    px_step step = look_into(session, parsed);
+    px_text_drop(parsed);
+    return step;
+}
