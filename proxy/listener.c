@@ -71,7 +71,7 @@ static bool is_local(const struct sockaddr_storage *address)
 
 static void hand_over(px_server *server, int fd, const struct sockaddr_storage *from)
 {
-    const cfg_config *config = server->workers[0].config;
+    const cfg_config *config = server->config;
     if (atomic_load(&server->unauthenticated) >= config->limits.unauthenticated) {
         static const char busy[] =
             "E\0\0\0\x46SFATAL\0VFATAL\0C53300\0Mtoo many connections are logging in\0";

@@ -191,6 +191,7 @@ static void reload(process *p)
         px_log(CFG_LOG_WARN, "restart_needed", "keys=listen,workers");
     p->configs = pgw_realloc(p->configs, (p->config_count + 1) * sizeof *p->configs);
     p->configs[p->config_count++] = fresh;
+    p->server.config = fresh;
     px_log_level(fresh->log_level);
     give_order(p, on_new_config, fresh);
     px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", fresh->path, fresh->table_count);
@@ -283,6 +284,7 @@ int px_run(cfg_config *config)
     process p = {0};
     p.configs = pgw_alloc(sizeof *p.configs);
     p.configs[p.config_count++] = config;
+    p.server.config = config;
     px_log_level(config->log_level);
     clear_environment();
     signal(SIGPIPE, SIG_IGN);

@@ -84,8 +84,12 @@ static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t row, si
     pgw_buf_clear(&w->scratch);
     if (separated)
         pgw_buf_add_str(text, ", ");
-    if (form == RW_HASH_PARAMETER)
-        pgw_buf_addf(text, "$%zu", w->insert->param_count + row + 1);
+    size_t parameter = w->insert->param_count + row + 1;
+    if (form == RW_HASH_PARAMETER && w->insert->table->hash_type == RW_HASH_UINT64)
+        pgw_buf_addf(text, "($%zu::numeric + 18446744073709551616) %% 18446744073709551616",
+                     parameter); /* the parameter is an int8: the upper half came as negative */
+    else if (form == RW_HASH_PARAMETER)
+        pgw_buf_addf(text, "$%zu", parameter);
     else
         print_hash(w->insert->table, hash, text);
     if (w->out == NULL)

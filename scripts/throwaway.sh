@@ -70,12 +70,13 @@ sql() {
 }
 
 # start_child NAME PATTERN COMMAND…: starts it with its output in NAME.log, and waits until a line
-# there matches PATTERN.
+# there matches PATTERN. In a session of its own, as a service is: Linux shares the processor out by
+# session first, so that a server would else have to share its part with the clients of the script.
 start_child() {
   local name=$1 pattern=$2 pid tries
   shift 2
   : >"$folder/$name.log"
-  "$@" </dev/null >"$folder/$name.log" 2>&1 &
+  setsid "$@" </dev/null >"$folder/$name.log" 2>&1 &
   pid=$!
   children+=("$pid")
   for ((tries = 0; tries < 300; tries++)); do

@@ -32,13 +32,17 @@ class Forms(TableCase):
                  'create table other.pair (a int, b text);'
                  'create table "Mixed ""Case""" ("Hash Of User" bigint not null,'
                  ' "User Id" bigint not null, "select" text,'
-                 ' primary key ("Hash Of User", "User Id"))')
+                 ' primary key ("Hash Of User", "User Id"));'
+                 'create table large (h numeric(20,0) not null, k bigint not null, primary key (h, k))')
 
     @classmethod
     def start_keyspread(cls):
         config = harness.backend_config(cls.postgres, cls.tables)
         config["tables"].append({
             "name": '"Mixed ""Case"""', "primary_key": ["User Id"], "hash_column": "Hash Of User",
+            "hash_function": "xxh3", "partitions": {"uniform": 4}})
+        config["tables"].append({
+            "name": "large", "primary_key": ["k"], "hash_column": "h", "hash_type": "uint64",
             "hash_function": "xxh3", "partitions": {"uniform": 4}})
         cls.keyspread = harness.Keyspread(config)
         cls.addClassCleanup(cls.keyspread.stop)
@@ -55,6 +59,19 @@ class Forms(TableCase):
             rows = admin.rows('select "Hash Of User", "User Id" from "Mixed ""Case""" order by 2')
             admin.rows('truncate "Mixed ""Case"""')
         self.assertEqual(rows, [[str(harness.xxh3_signed(n)), str(n)] for n in (5, 6, 7)])
+
+    def test_an_unsigned_hash(self):
+        session = self.wire()
+        numbers = range(1, 17)  # about half have the top bit set
+        for number in numbers:
+            if number % 2:
+                self.good(session.query(f"insert into large (k) values ({number})"), "INSERT 0 1")
+            else:
+                self.good(self.parameters(session, "insert into large (k) values ($1)", number),
+                          "INSERT 0 1")
+        with self.postgres.admin(self.database) as admin:
+            rows = admin.rows("select h, k from large order by 2")
+        self.assertEqual(rows, [[str(harness.xxh3_signed(n) % 2**64), str(n)] for n in numbers])
 
     def test_a_schema_in_the_file(self):
         """Only the written name is ours; the table of that name in public is another."""
