@@ -1,6 +1,6 @@
 /*
- * config: the configuration file, loaded, defaulted and checked; nothing of it is interpreted twice.
- * YAML by libcyaml; what YAML's types cannot say is checked in check.c.
+ * config: the configuration file, loaded, defaulted and checked; nothing of it is interpreted
+ * twice. YAML by libcyaml; what YAML's types cannot say is checked in check.c.
  */
 #ifndef CFG_CONFIG_H
 #define CFG_CONFIG_H
@@ -10,8 +10,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef enum cfg_log_level { CFG_LOG_ERROR, CFG_LOG_WARN, CFG_LOG_INFO, CFG_LOG_DEBUG } cfg_log_level;
-typedef enum cfg_hash_function { CFG_XXH3, CFG_NUMERIC_HASH, CFG_CITYHASH64, CFG_PG_HASH } cfg_hash_function;
+typedef enum cfg_log_level {
+    CFG_LOG_ERROR,
+    CFG_LOG_WARN,
+    CFG_LOG_INFO,
+    CFG_LOG_DEBUG
+} cfg_log_level;
+typedef enum cfg_hash_function {
+    CFG_XXH3,
+    CFG_NUMERIC_HASH,
+    CFG_CITYHASH64,
+    CFG_PG_HASH
+} cfg_hash_function;
 typedef enum cfg_hash_type { CFG_HASH_INT8, CFG_HASH_UINT64 } cfg_hash_type;
 typedef enum cfg_uncomputable { CFG_UNCOMPUTABLE_ERROR, CFG_UNCOMPUTABLE_FORWARD } cfg_uncomputable;
 typedef enum cfg_null_key { CFG_NULL_KEY_ERROR, CFG_NULL_KEY_ALLOW } cfg_null_key;
@@ -40,12 +50,12 @@ typedef struct cfg_partitions {
 } cfg_partitions;
 
 typedef struct cfg_batch {
-    uint32_t rows;          /* 500 */
-    uint64_t bytes;         /* 1 MiB */
-    uint32_t wait_ms;       /* 0 */
-    uint32_t target_ms;     /* 50 */
-    uint32_t lock_wait_ms;  /* 200 */
-    uint32_t max_wait_ms;   /* 30000 */
+    uint32_t rows;         /* 500 */
+    uint64_t bytes;        /* 1 MiB */
+    uint32_t wait_ms;      /* 0 */
+    uint32_t target_ms;    /* 50 */
+    uint32_t lock_wait_ms; /* 200 */
+    uint32_t max_wait_ms;  /* 30000 */
 } cfg_batch;
 
 typedef struct cfg_table {
@@ -88,8 +98,8 @@ typedef struct cfg_config {
     cfg_table *tables;
     size_t table_count;
     struct {
-        uint64_t row_bytes;       /* 8 MiB */
-        uint64_t key_bytes;       /* 2 KiB */
+        uint64_t row_bytes; /* 8 MiB */
+        uint64_t key_bytes; /* 2 KiB */
         bool enforce;
         uint32_t clients;         /* 10000 */
         uint32_t unauthenticated; /* 100 */
@@ -98,8 +108,9 @@ typedef struct cfg_config {
     } limits;
 } cfg_config;
 
-/* Loads and checks the file. On mistakes prints each to `errors` as `file:line: what, and what would
- * be right` and returns NULL. Warnings are printed too and do not fail. Freed by cfg_free(). */
+/* Loads and checks the file. On mistakes prints each to `errors` as `file:line: what, and what
+ * would be right` and returns NULL. Warnings are printed too and do not fail. Freed by cfg_free().
+ */
 cfg_config *cfg_load(const char *path, FILE *errors);
 void cfg_free(cfg_config *config);
 

@@ -28,17 +28,18 @@ typedef struct pgw_value {
     uint32_t type; /* an oid of types.h */
     bool null;
     union {
-        int64_t integer;  /* int2/4/8, bool; date: days since 2000-01-01; timestamps: microseconds
-                             since 2000-01-01 (UTC for timestamptz), as PostgreSQL counts */
-        double real;      /* float4, float8 */
-        pgw_slice bytes;  /* text, varchar, bpchar, name, unknown, bytea, uuid (16 bytes); numeric: its
-                             decimal text as numeric_out would print it */
+        int64_t integer; /* int2/4/8, bool; date: days since 2000-01-01; timestamps: microseconds
+                            since 2000-01-01 (UTC for timestamptz), as PostgreSQL counts */
+        double real;     /* float4, float8 */
+        pgw_slice bytes; /* text, varchar, bpchar, name, unknown, bytea, uuid (16 bytes); numeric:
+                            its decimal text as numeric_out would print it */
     } as;
 } pgw_value;
 
 /* Whether values of this type can be part of a key that is hashed. */
 bool pgw_type_is_key(uint32_t type);
-/* The name as SQL writes it ("bigint", "timestamp with time zone"); NULL for a type not known here. */
+/* The name as SQL writes it ("bigint", "timestamp with time zone"); NULL for a type not known here.
+ */
 const char *pgw_type_name(uint32_t type);
 /* The oid for a type's name in any spelling of pg_type or the grammar ("int8", "bigint",
  * "character varying"); lower case, blanks single; PGW_UNSPECIFIED if not known here. */

@@ -121,8 +121,9 @@ void px_batcher_withdraw(px_worker *home, px_unit *unit, uint64_t ticket);
 /* A worker's part: queues of the partitions it owns, and its batch links. */
 struct px_batcher *px_batcher_new(px_worker *worker);
 void px_batcher_free(struct px_batcher *batcher);
-/* The end of a turn: what came in it leaves together, if nothing of it is in flight and a link is free.
- * Units of one turn wait for nothing but each other, and are written when they would be anyway. */
+/* The end of a turn: what came in it leaves together, if nothing of it is in flight and a link is
+ * free. Units of one turn wait for nothing but each other, and are written when they would be
+ * anyway. */
 void px_batcher_turn(struct px_batcher *batcher);
 void px_batcher_tick(struct px_batcher *batcher);       /* deadlines, idle links; every 100 ms */
 bool px_batcher_idle(const struct px_batcher *batcher); /* nothing queued or in flight */

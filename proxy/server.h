@@ -12,8 +12,8 @@
 typedef struct px_server {
     px_worker *workers;
     unsigned worker_count;
-    const cfg_config *config;         /* in force; the main thread's: workers have their own pointer */
-    _Atomic unsigned links;           /* all connections to the backend */
+    const cfg_config *config; /* in force; the main thread's: workers have their own pointer */
+    _Atomic unsigned links;   /* all connections to the backend */
     _Atomic unsigned session_links;   /* of them, sessions' own */
     _Atomic unsigned clients;         /* logged in */
     _Atomic unsigned unauthenticated; /* not yet */

@@ -36,7 +36,7 @@ struct px_stream {
 
     block *in;
     size_t in_start, in_end, expected;
-    int watched; /* what poll waits for now; a change costs system calls */
+    int watched; /* what poll waits for; a change costs system calls */
     bool paused, closing, hung_up;
 
     chunk *out; /* a ring of out_cap (a power of two) chunks */

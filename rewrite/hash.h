@@ -16,7 +16,8 @@ uint64_t rw_cityhash64(pgw_slice bytes);  /* CityHash64 1.0; YQL's Digest::CityH
 uint64_t rw_pg_hash(const pgw_value *values, size_t count);
 
 /* Whether `function` takes these column types; on false the error says which and why. */
-bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t count, pgw_error *error);
+bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t count,
+                      pgw_error *error);
 /* The table's hash of its hash_key values (in hash_key order, already as stored). */
 uint64_t rw_hash_key(const rw_table *table, const pgw_value *values);
 /* The number as SQL writes it for the table's hash_type: signed for int8, unsigned for uint64. */

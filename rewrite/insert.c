@@ -82,8 +82,9 @@ static rw_outcome parse_table(rw_parser *parser)
     if (parser->table->unusable != NULL) {
         pgw_fail(parser->error, "55000", "table \"%s\" cannot be written: %s", parser->table->name,
                  parser->table->unusable);
-        pgw_error_hint(parser->error, "Correct the table or the configuration; \"keyspread verify\" "
-                                      "counts rows with a wrong hash.");
+        pgw_error_hint(parser->error,
+                       "Correct the table or the configuration; \"keyspread verify\" "
+                       "counts rows with a wrong hash.");
         return RW_REFUSED;
     }
     if (rw_take_word(parser, "as")) {

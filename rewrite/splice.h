@@ -52,7 +52,7 @@ typedef struct rw_parser {
     bool default_values;  /* DEFAULT VALUES, which takes no list */
     size_t name_end;      /* where a column list stands or would */
     size_t query_columns; /* of the SELECT in the place of VALUES; 0: not known */
-    bool unknown_column; /* the list names a column that the table, as it is known here, has not */
+    bool unknown_column;  /* the list names a column that the table, as it is known here, has not */
     bool overriding_user;
     unsigned obstacles; /* a bit for each rw_obstacle */
     bool impossible;    /* something that the backend certainly rejects */

@@ -15,14 +15,17 @@ typedef enum rw_statement_kind {
 
 /* What a statement does to the session; several may be set. */
 typedef enum rw_effect {
-    RW_EFFECT_PRIVATE = 1 << 0,     /* SET/RESET of an untracked setting, SET ROLE, set_config, DO, CALL, LOAD … */
-    RW_EFFECT_TEMPORARY = 1 << 1,   /* CREATE TEMP …, or search_path changed: qualified names only from now on */
-    RW_EFFECT_TRACKED = 1 << 2,     /* SET/RESET of a tracked setting: `setting`, `setting_value` */
+    RW_EFFECT_PRIVATE =
+        1 << 0, /* SET/RESET of an untracked setting, SET ROLE, set_config, DO, CALL, LOAD … */
+    RW_EFFECT_TEMPORARY =
+        1 << 1, /* CREATE TEMP …, or search_path changed: qualified names only from now on */
+    RW_EFFECT_TRACKED = 1 << 2, /* SET/RESET of a tracked setting: `setting`, `setting_value` */
     RW_EFFECT_DISCARD_ALL = 1 << 3,
-    RW_EFFECT_DEALLOCATE = 1 << 4,  /* `name`, empty = ALL */
-    RW_EFFECT_PREPARE = 1 << 5,     /* SQL PREPARE: `name` is taken */
-    RW_EFFECT_DDL = 1 << 6,         /* CREATE, ALTER, DROP, TRUNCATE, …: the catalog may have changed */
-    RW_EFFECT_STATE = 1 << 7,       /* leaves state in the link: LISTEN, DECLARE … WITH HOLD, advisory locks, … */
+    RW_EFFECT_DEALLOCATE = 1 << 4, /* `name`, empty = ALL */
+    RW_EFFECT_PREPARE = 1 << 5,    /* SQL PREPARE: `name` is taken */
+    RW_EFFECT_DDL = 1 << 6, /* CREATE, ALTER, DROP, TRUNCATE, …: the catalog may have changed */
+    RW_EFFECT_STATE =
+        1 << 7, /* leaves state in the link: LISTEN, DECLARE … WITH HOLD, advisory locks, … */
     RW_EFFECT_TRANSACTION = 1 << 8, /* BEGIN, START, COMMIT, END, ROLLBACK, SAVEPOINT, … */
     RW_EFFECT_COPY = 1 << 9
 } rw_effect;
@@ -50,11 +53,12 @@ typedef struct rw_script {
 /* Never fails: what cannot be understood is FORWARD or, where it names a configured table and may
  * write it, REFUSED. Memory from `arena`; `text` must live as long.
  * May use libpg_query (below 10,000 tokens and 64 KiB); callers on threads need 64 MiB of stack. */
-void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, pgw_arena *arena,
-                     rw_script *out);
+void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+                     pgw_arena *arena, rw_script *out);
 
 /* A quick answer for the hot path: true if `text` is certainly one statement without effects that
- * names no configured table (a read, or a write elsewhere), so that it passes without being parsed. */
+ * names no configured table (a read, or a write elsewhere), so that it passes without being parsed.
+ */
 bool rw_text_passes(pgw_slice text, const rw_catalog *catalog);
 
 #endif

@@ -22,8 +22,8 @@ typedef enum rw_tree_answer {
 bool rw_tree_can_read(pgw_slice text, const rw_piece *piece, const pgw_env *env);
 
 /* Looks at one statement, for which rw_tree_can_read() was true. An INSERT (UPSERT, REPLACE) that
- * is the statement itself counts as harmless: rewrite/insert.h decides about it, and `*inserts` says
- * whether it is one into a configured table. Needs up to 64 MiB of stack. */
+ * is the statement itself counts as harmless: rewrite/insert.h decides about it, and `*inserts`
+ * says whether it is one into a configured table. Needs up to 64 MiB of stack. */
 rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                              pgw_arena *arena, bool *inserts, pgw_error *error);
 

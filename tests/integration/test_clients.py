@@ -133,7 +133,7 @@ class Psycopg2(ClientCase):
             import psycopg2.extras
         except ImportError:
             harness.missing("psycopg2")
-        self.library = psycopg2
+        self.driver = psycopg2
         self.connection = psycopg2.connect(self.dsn())
         self.addCleanup(self.connection.close)
 
@@ -161,7 +161,7 @@ class Psycopg2(ClientCase):
 
     def test_execute_values(self):
         with self.connection as connection, connection.cursor() as cursor:
-            self.library.extras.execute_values(
+            self.driver.extras.execute_values(
                 cursor, "insert into events (userid, ts, event) values %s",
                 [(userid, TS, "x") for userid in range(250)], page_size=100)
             self.assertEqual(cursor.rowcount, 50)
@@ -170,7 +170,7 @@ class Psycopg2(ClientCase):
     def test_execute_values_autocommit(self):
         self.connection.autocommit = True
         with self.connection.cursor() as cursor:
-            self.library.extras.execute_values(
+            self.driver.extras.execute_values(
                 cursor, "insert into events (userid, ts, event) values %s",
                 [(userid, TS, "x") for userid in range(250)], page_size=100)
         self.check_stored(count=250)
@@ -178,7 +178,7 @@ class Psycopg2(ClientCase):
     def test_execute_batch(self):
         self.connection.autocommit = True
         with self.connection.cursor() as cursor:
-            self.library.extras.execute_batch(
+            self.driver.extras.execute_batch(
                 cursor, INSERT, [(userid, TS, "a;b") for userid in range(250)], page_size=100)
         self.check_stored(count=250)
 
@@ -194,7 +194,7 @@ class Psycopg2(ClientCase):
         self.connection.autocommit = True
         with self.connection.cursor() as cursor:
             cursor.execute(INSERT, (7, TS, "x"))
-            with self.assertRaises(self.library.errors.UniqueViolation):
+            with self.assertRaises(self.driver.errors.UniqueViolation):
                 cursor.execute(INSERT, (7, TS, "y"))
             cursor.execute(INSERT, (8, TS, "x"))
         self.check_stored(count=2)
@@ -212,7 +212,7 @@ class Psycopg3(ClientCase):
             import psycopg
         except ImportError:
             harness.missing("psycopg 3")
-        self.library = psycopg
+        self.driver = psycopg
         self.connection = psycopg.connect(self.dsn())
         self.addCleanup(self.connection.close)
 
@@ -269,7 +269,7 @@ class Psycopg3(ClientCase):
 
     def test_pipeline_with_an_error(self):
         self.connection.autocommit = True
-        with self.assertRaises(self.library.errors.UniqueViolation):
+        with self.assertRaises(self.driver.errors.UniqueViolation):
             with self.connection.pipeline() as pipeline:
                 self.connection.execute(INSERT, (1, TS, "x"))
                 pipeline.sync()
