@@ -16,8 +16,9 @@ enum choice { HOLD, FORWARD, WAIT };
 static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice message)
 {
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || session->private_session ||
-        !plan->identity->env.utf8 || session->rerouted || session->unsynced ||
-        session->status != 'I' || session->group.bytes.len + message.len > PX_GROUP_BYTES)
+        !plan->identity->env.utf8 || !plan->identity->env.conforming || session->rerouted ||
+        session->unsynced || session->status != 'I' ||
+        session->group.bytes.len + message.len > PX_GROUP_BYTES)
         return FORWARD;
     if (session->group.count > 0 || px_session_idle(session))
         return HOLD;
@@ -159,6 +160,9 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
         px_forward_recorded(session, parse.name);
         return PX_STEP_PASS;
     }
+    pgw_error error;
+    if (session->opaque && px_refuse_opaque(session, parse.query, &error))
+        return refuse(session, &error);
     px_step step = plan_of(session, &parse, &plan);
     if (plan == NULL)
         return step;

@@ -69,14 +69,22 @@ static bool is_local(const struct sockaddr_storage *address)
     return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
+static void turn_away(int fd)
+{
+    pgw_error error;
+    pgw_buf out = {0};
+    pgw_fail(&error, "53300", "too many connections are logging in");
+    pgw_error_write(&error, "FATAL", &out);
+    ssize_t sent = send(fd, out.ptr, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)sent;
+    pgw_buf_free(&out);
+}
+
 static void hand_over(px_server *server, int fd, const struct sockaddr_storage *from)
 {
     const cfg_config *config = server->config;
     if (atomic_load(&server->unauthenticated) >= config->limits.unauthenticated) {
-        static const char busy[] =
-            "E\0\0\0\x46SFATAL\0VFATAL\0C53300\0Mtoo many connections are logging in\0";
-        ssize_t sent = send(fd, busy, sizeof busy, MSG_NOSIGNAL | MSG_DONTWAIT);
-        (void)sent;
+        turn_away(fd);
         close(fd);
         return;
     }

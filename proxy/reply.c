@@ -140,7 +140,8 @@ static void after_statement(px_session *session, const rw_statement *statement)
 {
     if (statement->effects & RW_EFFECT_DISCARD_ALL) {
         px_statements_clear(&session->statements);
-        session->private_session = session->qualified_only = session->link_state = false;
+        session->private_session = session->link_state = false;
+        px_session_reset_path(session);
         for (size_t i = 5; i < PX_TRACKED; i++)
             px_session_set(session, i, (pgw_slice){NULL, 0});
     }

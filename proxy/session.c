@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "proxy/session.h"
 
 #include "proxy/forward.h"
@@ -148,6 +149,18 @@ static const char *setting_now(px_session *session, size_t setting, const char *
     return px_welcome_value(session->worker, session->identity, reported);
 }
 
+/* Encodings in which a byte of a character may look like a quote's backslash or a letter: a text in
+ * them cannot be lexed byte by byte. */
+static bool is_opaque(const char *encoding)
+{
+    static const char *const opaque[] = {"BIG5", "GB18030",        "GBK", "JOHAB",
+                                         "SJIS", "SHIFT_JIS_2004", "UHC"};
+    for (size_t i = 0; encoding != NULL && i < sizeof opaque / sizeof *opaque; i++)
+        if (strcmp(encoding, opaque[i]) == 0)
+            return true;
+    return false;
+}
+
 static px_identity *identity_with_settings(px_session *session)
 {
     pgw_buf options = {0};
@@ -170,6 +183,7 @@ static px_identity *identity_with_settings(px_session *session)
                         ? session->settings[read[i].setting]
                         : px_welcome_value(session->worker, base, read[i].reported);
     pgw_env env = px_identity_env(values[0], values[1], values[2]);
+    session->opaque = is_opaque(values[0]);
     const char *server = px_welcome_value(session->worker, base, "server_encoding");
     env.utf8 =
         env.utf8 && server != NULL && strcmp(server, "UTF8") == 0; /* lengths are the server's */
@@ -362,6 +376,11 @@ static void add_parameters(const pgw_startup *startup, pgw_buf *options)
     pgw_buf_add_byte(options, '\0');
 }
 
+void px_session_reset_path(px_session *session)
+{
+    session->qualified_only = strcasestr(session->base_options, "search_path") != NULL;
+}
+
 static void make_identity(px_session *session, const pgw_startup *startup)
 {
     const char *user = pgw_startup_parameter(startup, "user").ptr;
@@ -370,6 +389,7 @@ static void make_identity(px_session *session, const pgw_startup *startup)
     add_parameters(startup, &options);
     pgw_env nothing = {0};
     session->base_options = pgw_strndup(options.ptr, strlen(options.ptr));
+    px_session_reset_path(session);
     session->identity =
         px_identity_new(user, database.len > 0 ? database.ptr : user, options.ptr,
                         pgw_startup_parameter(startup, "application_name").ptr,

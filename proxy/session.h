@@ -61,6 +61,7 @@ typedef struct px_session {
     char *settings[PX_TRACKED]; /* changed since; NULL = as at the start */
     bool private_session;       /* its writes use its own link */
     bool qualified_only;        /* only schema.table means a configured table */
+    bool opaque;                /* client_encoding has characters with ASCII bytes in them */
 
     /* its own link */
     px_link *link;
@@ -104,6 +105,8 @@ void px_sessions_tick(px_worker *worker);
 void px_sessions_drain(px_worker *worker);
 /* Makes `identity` anew after a tracked setting changed (value NULL = default). */
 void px_session_set(px_session *session, size_t setting, pgw_slice value);
+/* As it was at the start (DISCARD ALL). */
+void px_session_reset_path(px_session *session);
 size_t px_session_setting(pgw_slice name); /* index into px_tracked; PX_TRACKED if none */
 /* Opens the own link if there is none. True if it is ready; else the session waits and the message
  * is looked at again. */
@@ -142,6 +145,8 @@ typedef enum px_step {
 
 /* Looks into a Query: PASS sends it on as it is. */
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message);
+/* A text in an encoding that cannot be lexed byte by byte, and that may name a configured table. */
+bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error);
 /* The whole text for the own link: each INSERT rewritten, everything else as it was. Fills sent_at.
  */
 void px_text_render(px_text *text, pgw_buf *out);

@@ -203,6 +203,15 @@ static px_step look_into(px_session *session, px_text *text)
     return PX_STEP_DONE;
 }
 
+bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error)
+{
+    if (!rw_catalog_mentioned(px_catalog_names(session->worker), text))
+        return false;
+    pgw_fail(error, "0A000", "a configured table cannot be named in this client_encoding");
+    pgw_error_hint(error, "SET client_encoding TO 'UTF8'.");
+    return true;
+}
+
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
     pgw_slice text;
@@ -217,6 +226,13 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     }
     if (!readable || session->identity->replication != NULL || rw_text_passes(text, &names))
         return PX_STEP_PASS;
+    pgw_error error;
+    if (session->opaque && px_refuse_opaque(session, text, &error)) {
+        if (!px_session_idle(session) && !px_session_need_link(session))
+            return PX_STEP_LATER;
+        px_session_refuse(session, &error, false);
+        return PX_STEP_DONE;
+    }
     px_catalog *catalog;
     rw_catalog view;
     if (!px_session_catalog(session, &catalog, &view))
