@@ -141,6 +141,27 @@ class Beginnings(SessionCase):
             self.assertEqual(session.rows("execute p"), [[str(number)]])
 
 
+class Texts(SessionCase):
+    INSERT = f"insert into events (userid, ts) values (1, '{TS}')"
+
+    def test_an_encoding_that_cannot_be_lexed(self):
+        """In SJIS a character may hold the byte of a backslash: no text is taken apart there."""
+        session = self.session(self.start())
+        session.query("set client_encoding to 'SJIS'")
+        self.assertEqual(wire.error_of(session.query(self.INSERT)), "0A000")
+        replies = session.ask(wire.parse("", self.INSERT), wire.bind("", "", []), wire.execute(),
+                              wire.sync())
+        self.assertEqual((wire.kinds(replies), wire.error_of(replies)), ("EZ", "0A000"))
+        session.query("set client_encoding to 'UTF8'")
+        self.assertEqual(wire.tags_of(session.query(self.INSERT)), ["INSERT 0 1"])
+
+    def test_a_search_path_from_the_start(self):
+        session = self.session(self.start(), search_path="pg_catalog")
+        self.assertEqual(wire.error_of(session.query(self.INSERT)), "42P01")
+        self.assertEqual(wire.tags_of(session.query(self.INSERT.replace("into ", "into public."))),
+                         ["INSERT 0 1"])
+
+
 class Links(SessionCase):
     def backends(self):
         with self.postgres.admin("app") as admin:
