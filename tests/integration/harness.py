@@ -78,6 +78,13 @@ def eventually(what, condition, patience=PATIENCE):
         time.sleep(0.01)
 
 
+def with_us(*options):
+    """The beginning of a command that ends when this process does, however that is."""
+    if not shutil.which("setpriv"):
+        missing("setpriv (of util-linux)")
+    return ["setpriv", "--pdeathsig=TERM", *options, "--"]
+
+
 class Lines:
     """The lines of a child's stderr, collected by a thread; others wait for one they know."""
 
@@ -132,10 +139,9 @@ class Postgres:
         self.process = None
         self.port = None
         self.bin = self._bin_folder()
-        self.as_user = []
+        self.as_user = with_us()
         if os.geteuid() == 0:
-            self.as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups",
-                            "--pdeathsig=TERM", "--"]
+            self.as_user = with_us("--reuid=postgres", "--regid=postgres", "--init-groups")
             shutil.chown(self.folder, "postgres")
         subprocess.run(self.as_user + [f"{self.bin}/initdb", "-D", self.data, "-U", "postgres",
                                        "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
@@ -249,6 +255,7 @@ class Keyspread:
     """The program under test. Give it a configuration; it is ready when the constructor returns."""
 
     def __init__(self, config, environment=None):
+        command = with_us() + [program()]
         self.folder = tempfile.mkdtemp(prefix="keyspread-")
         self.config_path = os.path.join(self.folder, "keyspread.yaml")
         self.environment = {**os.environ, **(environment or {})}
@@ -257,7 +264,7 @@ class Keyspread:
             self.port = free_port()
             self.config = {"listen": [f"127.0.0.1:{self.port}"], **config}
             self.write_config(self.config)
-            self.process = subprocess.Popen([program(), "run", self.config_path],
+            self.process = subprocess.Popen(command + ["run", self.config_path],
                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                             stderr=subprocess.PIPE, cwd=self.folder,
                                             env=self.environment)

@@ -122,17 +122,18 @@ class Player:
         self.ended = False
 
     def play(self):
-        for number, word, arguments in self.sequence.steps:
-            try:
+        number, word = self.sequence.line, "the last word"
+        try:
+            for number, word, arguments in self.sequence.steps:
                 self._step(word, arguments)
-            except TimeoutError:
-                raise AssertionError(
-                    f"{self.sequence.file}:{number}: no such reply to `{word}`; so far:\n"
-                    + "\n".join(map(repr, self.replies))) from None
-            if self.ended:
-                break
-        if not self.ended:
-            self._finish()
+                if self.ended:
+                    break
+            if not self.ended:
+                self._finish()
+        except TimeoutError:
+            raise AssertionError(
+                f"{self.sequence.file}:{number}: no reply at `{word}`; so far:\n"
+                + "\n".join(map(repr, self.replies))) from None
         return self.replies
 
     def _send(self):

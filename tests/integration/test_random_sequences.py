@@ -1,0 +1,157 @@
+"""Message sequences made by chance (the same ones every time), direct and through keyspread.
+
+A failing one is printed in the text of tests/vectors/sequences, where it belongs once it is
+understood. KEYSPREAD_SEEDS=from-to plays others.
+"""
+import json
+import os
+import random
+import unittest
+
+import sequences
+from sequence_case import SequenceCase
+
+SEEDS = range(1, 151)
+TIMES = ("2026-01-01 00:00:00+00", "2026-01-02 00:00:00+00")
+NAMES = ("", "", "a", "b")
+
+
+class Maker:
+    """Lines of one sequence. Groups end with Sync before a Query, so that replies can be counted."""
+
+    def __init__(self, seed):
+        self.dice = random.Random(seed)
+        self.lines, self.owed, self.open = [], 0, False
+        self.statements = {}
+
+    def text(self):
+        for _ in range(self.dice.randint(3, 14)):
+            self.dice.choice((self.query, self.group, self.group))()
+            if self.dice.random() < 0.4:
+                self.read()
+        self.lines.append('Query "rollback"')  # the last word needs a transaction that lives
+        self.owed += 1
+        self.read()
+        return self.lines
+
+    def read(self):
+        if self.owed:
+            self.lines.append(f"read {self.owed}")
+        self.owed = 0
+
+    def row(self):
+        dice = self.dice
+        key = dice.choice(["1", "2", "3", "'2'", "03", "4::int8", "5.2"] * 3
+                          + ["null", "'x'", "99999999999999999999"])
+        event = dice.choice(["'e'", "null", "'a' || 'b'", "upper('x')", "'it''s'"])
+        return f"({key}, '{dice.choice(TIMES)}', {event})"
+
+    def insert(self):
+        dice = self.dice
+        rows = ", ".join(self.row() for _ in range(dice.choice((1, 1, 1, 2, 3))))
+        columns = dice.choice((" (userid, ts, event)", " (userid, ts, event)", ""))
+        tail = dice.choice(("", "", "", "", " returning userid", " returning *",
+                            " on conflict do nothing",
+                            " on conflict (userid, ts) do update set event = 'again'"))
+        return f"insert into events{columns} values {rows}{tail}"
+
+    def statement(self):
+        """One without parameters."""
+        return self.dice.choice((
+            self.insert, self.insert, self.insert, self.insert,
+            lambda: "select count(*) from events", lambda: "select a from plain order by a",
+            lambda: "select 1/0", lambda: "begin", lambda: "commit", lambda: "rollback",
+            lambda: "savepoint s", lambda: "rollback to s", lambda: "release s", lambda: "",
+            lambda: "selectt", lambda: "insert into plain values (1, 'x')",
+            lambda: "delete from events where userid = 1",
+            lambda: f"deallocate {self.dice.choice('ab')}", lambda: "deallocate all",
+            lambda: "set timezone = 'Asia/Tokyo'", lambda: "set search_path = public",
+            lambda: "insert into noisy values (1, 'x')", lambda: "discard all",
+            lambda: "insert into items (kind) values ('k')",
+            lambda: "insert into orders values (1, 1, 99)",
+        ))()
+
+    def query(self):
+        count = self.dice.choice((1, 1, 1, 2, 3))
+        self.lines.append("Query " + json.dumps("; ".join(self.statement()
+                                                          for _ in range(count))))
+        self.owed += 1
+
+    def prepared(self):
+        """A text and how many parameters it takes."""
+        return self.dice.choice((
+            ("insert into events (userid, ts, event) values ($1, $2, $3)", 3),
+            ("insert into events (userid, ts, event) values ($1, $2, $3)", 3),
+            ("insert into events values ($1, $2, $3), (7, $2, 'second')", 3),
+            ("insert into events (userid, ts, event) values ($1, $2, $3) returning userid", 3),
+            ("insert into events (userid, ts, event) values ($1, $2, $3) on conflict do nothing", 3),
+            ("select $1::text", 1), (self.statement(), 0)))
+
+    def value(self, number, count):
+        dice = self.dice
+        if count == 3:
+            return (dice.choice(["1", "2", "3", " 2", "4", "5", None, "x"]), dice.choice(TIMES),
+                    dice.choice(["e", None, "it's"]))[number]
+        return "1"
+
+    def group(self):
+        dice = self.dice
+        for _ in range(dice.randint(1, 8)):
+            name, portal = dice.choice(NAMES), dice.choice(("", "", "", "p"))
+            kind = dice.choice("PBBEEEDDCH" if name in self.statements else "PPPPPPEDCH")
+            if kind == "P":
+                text, count = self.prepared()
+                self.statements[name] = count
+                self.lines.append(f'Parse {json.dumps(name)} {json.dumps(text)} []')
+                self.bind(portal, name)
+                kind = dice.choice("EEEED")
+            if kind == "B":
+                self.bind(portal, name)
+            elif kind == "E":
+                self.lines.append(f"Execute {json.dumps(portal)} {dice.choice((0, 0, 0, 1))}")
+            elif kind == "D":
+                self.lines.append(dice.choice((f"Describe S {json.dumps(name)}",
+                                               f"Describe P {json.dumps(portal)}")))
+            elif kind == "C":
+                self.lines.append(dice.choice((f"Close S {json.dumps(name)}",
+                                               f"Close P {json.dumps(portal)}")))
+            elif kind == "H" and dice.random() < 0.3:
+                self.lines.append("Flush")
+        self.lines.append("Sync")
+        self.owed += 1
+
+    def bind(self, portal, name):
+        count = self.statements.get(name, 0)
+        given = max(0, count + self.dice.choice((0,) * 20 + (1, -1)))
+        values = [self.value(n, count) if n < count else "1" for n in range(given)]
+        self.lines.append(f"Bind {json.dumps(portal)} {json.dumps(name)} {json.dumps(values)}")
+
+
+class RandomSequences(SequenceCase):
+    pass
+
+
+def _seeds():
+    first, _, last = os.environ.get("KEYSPREAD_SEEDS", "").partition("-")
+    return range(int(first), int(last) + 1) if last else SEEDS
+
+
+def _add_tests():
+    for seed in _seeds():
+        def test(self, seed=seed):
+            lines = Maker(seed).text()
+            sequence = sequences.Sequence("seed", seed, "by chance")
+            for number, line in enumerate(lines, 1):
+                sequence.add(number, line)
+            try:
+                self.compare(sequence, piecewise=seed % 2 == 0)
+            except AssertionError as failure:
+                raise AssertionError(str(failure) + "\n\n== seed %d\n%s" % (
+                    seed, "\n".join(lines))) from None
+        setattr(RandomSequences, f"test_seed_{seed:05}", test)
+
+
+_add_tests()
+
+if __name__ == "__main__":
+    unittest.main()
