@@ -39,16 +39,18 @@ class Maker:
             self.lines.append(f"read {self.owed}")
         self.owed = 0
 
-    def row(self):
+    def row(self, wrong):
+        """Only one mistake in a text: which of two is told is not promised."""
         dice = self.dice
         key = dice.choice(["1", "2", "3", "'2'", "03", "4::int8", "5.2"] * 3
-                          + ["null", "'x'", "99999999999999999999"])
+                          + ["null", "'x'", "99999999999999999999"] * wrong)
         event = dice.choice(["'e'", "null", "'a' || 'b'", "upper('x')", "'it''s'"])
         return f"({key}, '{dice.choice(TIMES)}', {event})"
 
-    def insert(self):
+    def insert(self, wrong=False):
         dice = self.dice
-        rows = ", ".join(self.row() for _ in range(dice.choice((1, 1, 1, 2, 3))))
+        count = dice.choice((1, 1, 1, 2, 3))
+        rows = ", ".join(self.row(wrong and count == 1) for _ in range(count))
         columns = dice.choice((" (userid, ts, event)", " (userid, ts, event)", ""))
         tail = dice.choice(("", "", "", "", " returning userid", " returning *",
                             " on conflict do nothing",
@@ -72,9 +74,9 @@ class Maker:
         ))()
 
     def query(self):
-        count = self.dice.choice((1, 1, 1, 2, 3))
-        self.lines.append("Query " + json.dumps("; ".join(self.statement()
-                                                          for _ in range(count))))
+        count = self.dice.choice((0, 1, 1, 1, 2, 3))
+        text = "; ".join(self.statement() for _ in range(count)) or self.insert(wrong=True)
+        self.lines.append("Query " + json.dumps(text))
         self.owed += 1
 
     def prepared(self):
@@ -85,12 +87,20 @@ class Maker:
             ("insert into events values ($1, $2, $3), (7, $2, 'second')", 3),
             ("insert into events (userid, ts, event) values ($1, $2, $3) returning userid", 3),
             ("insert into events (userid, ts, event) values ($1, $2, $3) on conflict do nothing", 3),
-            ("select $1::text", 1), (self.statement(), 0)))
+            ("select $1::text", 1), (self.parsable(), 0)))
 
-    def value(self, number, count):
+    def parsable(self):
+        """PostgreSQL 15 crashes on some ways to describe a statement that deallocated itself."""
+        while True:
+            text = self.statement()
+            if not text.startswith(("deallocate", "discard")):
+                return text
+
+    def value(self, number, count, wrong):
         dice = self.dice
         if count == 3:
-            return (dice.choice(["1", "2", "3", " 2", "4", "5", None, "x"]), dice.choice(TIMES),
+            return (dice.choice(["1", "2", "3", " 2", "4", "5"] + [None, "x"] * wrong),
+                    dice.choice(TIMES),
                     dice.choice(["e", None, "it's"]))[number]
         return "1"
 
@@ -123,7 +133,8 @@ class Maker:
     def bind(self, portal, name):
         count = self.statements.get(name, 0)
         given = max(0, count + self.dice.choice((0,) * 20 + (1, -1)))
-        values = [self.value(n, count) if n < count else "1" for n in range(given)]
+        wrong = given == count and not portal
+        values = [self.value(n, count, wrong) if n < count else "1" for n in range(given)]
         self.lines.append(f"Bind {json.dumps(portal)} {json.dumps(name)} {json.dumps(values)}")
 
 

@@ -301,5 +301,43 @@ class Verbs(TableCase):
         self.check_stored(self.SERIAL, count=3)
 
 
+@harness.proxied
+class Atomicity(TableCase):
+    """atomicity: partition lets a statement commit partition by partition."""
+
+    @classmethod
+    def start_keyspread(cls):
+        config = harness.backend_config(cls.postgres, cls.tables)
+        config["tables"][0]["atomicity"] = "partition"
+        cls.keyspread = harness.Keyspread(config)
+        cls.addClassCleanup(cls.keyspread.stop)
+
+    @staticmethod
+    def rows(numbers):
+        values = ", ".join(f"({number}, '{TS}')" for number in numbers)
+        return f"insert into events (userid, ts) values {values}"
+
+    def test_all_rows_are_good(self):
+        self.good(self.wire().query(self.rows(range(40))), "INSERT 0 40")
+        self.check_stored(count=40)
+
+    def test_a_duplicate_takes_its_partition_with_it(self):
+        session = self.wire()
+        self.good(session.query(self.rows([7])), "INSERT 0 1")
+        replies = session.query(self.rows(range(40)))
+        self.assertEqual((wire.kinds(replies), wire.error_of(replies)), ("EZ", "23505"))
+        stored = len(self.stored()) - 1
+        self.assertEqual(replies[0].fields()["D"], f"{stored} of 40 rows are committed.")
+        self.assertTrue(0 < stored < 40, stored)
+        self.good(session.query(self.rows([100])), "INSERT 0 1")
+
+    def test_one_partition_is_whole(self):
+        session = self.wire()
+        self.good(session.query(self.rows([7])), "INSERT 0 1")
+        replies = session.query(self.rows([7, 7]))
+        self.assertEqual(wire.error_of(replies), "23505")
+        self.assertIn("already exists", replies[0].fields()["D"])
+
+
 if __name__ == "__main__":
     unittest.main()
