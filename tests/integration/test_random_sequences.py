@@ -68,13 +68,16 @@ class Maker:
             lambda: "delete from events where userid = 1",
             lambda: f"deallocate {self.dice.choice('ab')}", lambda: "deallocate all",
             lambda: "set timezone = 'Asia/Tokyo'", lambda: "set search_path = public",
-            lambda: "insert into noisy values (1, 'x')", lambda: "discard all",
+            lambda: "insert into noisy values (1, 'x')",
             lambda: "insert into items (kind) values ('k')",
             lambda: "insert into orders values (1, 1, 99)",
         ))()
 
     def query(self):
         count = self.dice.choice((0, 1, 1, 1, 2, 3))
+        if self.dice.random() < 0.04:  # alone: behind a COMMIT in one Query it crashes PostgreSQL 15
+            self.lines.append('Query "discard all"')
+            self.owed += 1
         text = "; ".join(self.statement() for _ in range(count)) or self.insert(wrong=True)
         self.lines.append("Query " + json.dumps(text))
         self.owed += 1
@@ -90,10 +93,10 @@ class Maker:
             ("select $1::text", 1), (self.parsable(), 0)))
 
     def parsable(self):
-        """PostgreSQL 15 crashes on some ways to describe a statement that deallocated itself."""
+        """What deallocates itself while it runs tells little."""
         while True:
             text = self.statement()
-            if not text.startswith(("deallocate", "discard")):
+            if not text.startswith("deallocate"):
                 return text
 
     def value(self, number, count, wrong):
