@@ -277,11 +277,6 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
               "store: column of %s is not available in this version: write `store: row`, or remove "
               "the table from the file so that it passes untouched",
               check.table->label);
-    if (check.table->atomicity == CFG_ATOMICITY_PARTITION)
-        WRONG(&check, "atomicity",
-              "atomicity: partition of %s is not available in this version: write `atomicity: "
-              "statement`, or remove the key",
-              check.table->label);
     check_key(&check);
     check_hash(&check);
     check_columns(&check);

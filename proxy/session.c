@@ -76,17 +76,6 @@ static void free_session(void *owner)
     free(session);
 }
 
-/* The unit under way goes on without anybody to tell. */
-static void leave_unit(px_session *session)
-{
-    if (session->unit == NULL)
-        return;
-    px_unit *unit = session->unit;
-    unit->session = NULL;
-    session->unit = NULL;
-    px_batcher_withdraw(session->worker, unit, unit->ticket);
-}
-
 void px_session_close(px_session *session, const char *reason)
 {
     if (session->state == PX_CLOSING)
@@ -97,7 +86,7 @@ void px_session_close(px_session *session, const char *reason)
     session->state = PX_CLOSING;
     px_catalog_forget(session->worker, session);
     px_session_give_up_claim(session);
-    leave_unit(session);
+    px_submit_leave(session);
     if (session->link != NULL)
         px_link_close(session->link);
     session->link = NULL;
@@ -544,8 +533,8 @@ void px_session_cancel(px_worker *worker, uint32_t pid, uint32_t key)
     px_session *session = slot < worker->session_slots ? worker->sessions[slot] : NULL;
     if (session == NULL || session->state != PX_READY || !same_key(session->cancel_key, key))
         return;
-    if (session->unit != NULL)
-        px_batcher_withdraw(worker, session->unit, session->unit->ticket);
+    if (px_submitted(session))
+        px_submit_withdraw(session);
     else if (session->link_ready && session->replies.count > 0)
         px_link_cancel(session->link);
     else if (session->wait == PX_WAIT_LINK || session->wait == PX_WAIT_CATALOG)
@@ -574,7 +563,7 @@ void px_sessions_drain(px_worker *worker)
     pgw_fail(&error, "57P01", "terminating connection due to administrator command");
     for (size_t i = 0; i < worker->session_slots; i++) {
         px_session *session = worker->sessions[i];
-        if (session == NULL || session->unit != NULL)
+        if (session == NULL || px_submitted(session))
             continue; /* its unit is finished first */
         px_session_fatal(session, &error);
     }

@@ -41,6 +41,15 @@ extern const char *const px_tracked[PX_TRACKED];
 
 enum { PX_KEPT_PARSE = 64 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
+/* A statement whose rows may commit partition by partition (atomicity: partition): a unit for each.
+ */
+typedef struct px_split {
+    px_unit **units; /* NULL where one has come back */
+    size_t count, back;
+    uint64_t rows, committed;
+    pgw_error error; /* the first */
+} px_split;
+
 typedef struct px_session {
     px_worker *worker;
     px_stream *stream;
@@ -85,6 +94,7 @@ typedef struct px_session {
 
     /* the unit under way, and what to answer when it is done */
     px_unit *unit;
+    px_split *split;       /* or several; owned */
     px_text *unit_text;    /* simple protocol: the script it came from */
     bool repeated;         /* the message at hand was tried with an older picture of the schema */
     bool rerouted;         /* the message being looked at goes to the own link, whatever it is */
@@ -158,8 +168,13 @@ bool px_session_catalog(px_session *session, px_catalog **catalog, rw_catalog *v
 px_step px_extended(px_session *session, char type, pgw_slice message);
 /* ---- submit.c: units ---- */
 
-/* Makes a unit of a script of batchable INSERTs, whose hashes are known, and submits it. */
+/* Makes a unit of a script of batchable INSERTs, whose hashes are known, and submits it; or a unit
+ * for each partition, where the table says so. */
 void px_submit_script(px_session *session, px_text *text);
+/* What is under way for this session: any; to be withdrawn; to go on without anybody to tell. */
+bool px_submitted(const px_session *session);
+void px_submit_withdraw(px_session *session);
+void px_submit_leave(px_session *session);
 /* Makes a unit of the held group, and submits it. False: `error` says why not, and `at` is the held
  * message that cannot be done. */
 bool px_submit_group(px_session *session, pgw_error *error, size_t *at);

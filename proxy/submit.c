@@ -49,7 +49,6 @@ static px_unit *new_unit(px_session *session, const rw_table *table, px_catalog 
 
 static void submit(px_session *session, px_unit *unit)
 {
-    unit->partition = unit->row_count > 0 ? unit->partition : 0;
     session->unit = unit;
     session->wait = PX_WAIT_UNIT;
     px_batcher_submit(unit);
@@ -134,8 +133,88 @@ static void add_rows(px_unit *unit, const px_text *text, size_t i)
     statement->batch = keep(unit, &rows);
 }
 
+/* ---- text, partition by partition ---- */
+
+static bool may_split(const px_text *text)
+{
+    const rw_insert *insert = text->script.statements[0].insert;
+    const cfg_table *table = px_catalog_config(text->catalog, insert->table);
+    if (table->atomicity != CFG_ATOMICITY_PARTITION || text->script.count != 1 ||
+        !insert->values_merge || text->superseded[0] > 0)
+        return false;
+    for (size_t r = 1; r < insert->row_count; r++)
+        if (text->keys[0][r].partition != text->keys[0][0].partition)
+            return true;
+    return false;
+}
+
+static px_unit *part_of(px_session *session, const px_text *text, uint32_t partition)
+{
+    const rw_insert *insert = text->script.statements[0].insert;
+    px_split *split = session->split;
+    for (size_t i = 0; i < split->count; i++)
+        if (split->units[i]->partition == partition)
+            return split->units[i];
+    px_unit *unit = new_unit(session, insert->table, text->catalog, session->identity);
+    unit->kind = PX_UNIT_ROWS;
+    unit->head = render_part(unit, insert, rw_render_head);
+    unit->tail = render_part(unit, insert, rw_render_tail);
+    unit->keys = pgw_arena_alloc(&unit->arena, insert->row_count * sizeof *unit->keys);
+    unit->statement_count = 1;
+    unit->statements = pgw_arena_alloc(&unit->arena, sizeof *unit->statements);
+    unit->merge_hash = hash_merge_key(unit);
+    unit->partition = partition;
+    split->units[split->count++] = unit;
+    return unit;
+}
+
+/* Takes in the rows of its partition. */
+static void fill_part(px_unit *unit, const px_text *text)
+{
+    const rw_insert *insert = text->script.statements[0].insert;
+    uint32_t partition = unit->partition;
+    pgw_buf rows = {0}, query = {0};
+    for (size_t r = 0; r < insert->row_count; r++) {
+        if (text->keys[0][r].partition != partition)
+            continue;
+        if (rows.len > 0)
+            pgw_buf_add_str(&rows, ",\n");
+        rw_render_row(insert, r, text->hashes[0][r], &rows);
+        add_key(unit, insert->table, &text->keys[0][r]);
+        unit->statements[0].rows++;
+    }
+    size_t begun = pgw_begin(&query, 'Q');
+    pgw_buf_add_slice(&query, unit->head);
+    pgw_buf_add_slice(&query, pgw_slice_buf(&rows));
+    pgw_buf_add_slice(&query, unit->tail);
+    pgw_buf_add_byte(&query, '\0');
+    pgw_end(&query, begun);
+    unit->statements[0].batch = keep(unit, &rows);
+    unit->alone = keep(unit, &query);
+}
+
+static void submit_split(px_session *session, px_text *text)
+{
+    const rw_insert *insert = text->script.statements[0].insert;
+    px_split *split = pgw_calloc(1, sizeof *split);
+    session->split = split;
+    split->rows = insert->row_count;
+    split->units = pgw_calloc(insert->row_count, sizeof *split->units);
+    for (size_t r = 0; r < insert->row_count; r++)
+        part_of(session, text, text->keys[0][r].partition);
+    session->wait = PX_WAIT_UNIT;
+    for (size_t i = 0; i < split->count; i++)
+        fill_part(split->units[i], text);
+    for (size_t i = 0; i < split->count; i++)
+        px_batcher_submit(split->units[i]);
+}
+
 void px_submit_script(px_session *session, px_text *text)
 {
+    if (may_split(text)) {
+        submit_split(session, text);
+        return;
+    }
     const rw_script *script = &text->script;
     const rw_table *table = script->statements[0].insert->table;
     px_unit *unit = new_unit(session, table, text->catalog, session->identity);
@@ -350,11 +429,96 @@ static bool look_again(px_session *session, const px_unit *unit)
     return true;
 }
 
+static void answer_split(px_session *session)
+{
+    px_split *split = session->split;
+    pgw_buf out = {0};
+    char tag[40];
+    snprintf(tag, sizeof tag, "INSERT 0 %llu", (unsigned long long)split->committed);
+    if (split->error.sqlstate[0] == '\0') {
+        pgw_write_tag(tag, &out);
+    } else {
+        pgw_error_detail(&split->error, "%llu of %llu rows are committed.",
+                         (unsigned long long)split->committed, (unsigned long long)split->rows);
+        pgw_error_write(&split->error, "ERROR", &out);
+    }
+    pgw_write_ready('I', &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+    free(split->units);
+    free(split);
+    session->split = NULL;
+    px_statements_remove(&session->statements, PGW_LITERAL(""));
+}
+
+/* A part that waits for a lock cannot move to the own link alone: it has failed. */
+static void on_part_done(px_session *session, px_unit *unit)
+{
+    px_split *split = session->split;
+    pgw_error error = PGW_ERROR_NONE;
+    for (size_t i = 0; i < split->count; i++)
+        if (split->units[i] == unit)
+            split->units[i] = NULL;
+    if (unit->outcome == PX_UNIT_COMMITTED)
+        split->committed += unit->statements[0].tag;
+    else if (unit->outcome == PX_UNIT_FAILED)
+        pgw_error_read(pgw_slice_buf(&unit->error), &error);
+    else
+        pgw_fail(&error, "55P03", "canceling statement due to lock timeout");
+    error.position = 0; /* in a text that the client did not write */
+    if (split->error.sqlstate[0] == '\0')
+        split->error = error;
+    if (unit->outcome == PX_UNIT_FAILED)
+        note_failure(session, unit);
+    px_unit_free(unit);
+    if (++split->back < split->count)
+        return;
+    answer_split(session);
+    finish(session);
+    px_session_wake(session, PX_WAIT_UNIT);
+}
+
+bool px_submitted(const px_session *session)
+{
+    return session->unit != NULL || session->split != NULL;
+}
+
+void px_submit_withdraw(px_session *session)
+{
+    if (session->unit != NULL)
+        px_batcher_withdraw(session->worker, session->unit, session->unit->ticket);
+    for (size_t i = 0; session->split != NULL && i < session->split->count; i++) {
+        px_unit *unit = session->split->units[i];
+        if (unit != NULL)
+            px_batcher_withdraw(session->worker, unit, unit->ticket);
+    }
+}
+
+void px_submit_leave(px_session *session)
+{
+    px_split *split = session->split;
+    if (session->unit != NULL)
+        session->unit->session = NULL;
+    for (size_t i = 0; split != NULL && i < split->count; i++)
+        if (split->units[i] != NULL)
+            split->units[i]->session = NULL;
+    px_submit_withdraw(session);
+    session->unit = NULL;
+    session->split = NULL;
+    if (split != NULL)
+        free(split->units);
+    free(split);
+}
+
 static void on_done(px_unit *unit)
 {
     px_session *session = unit->session;
     if (session == NULL) { /* its client has left */
         px_unit_free(unit);
+        return;
+    }
+    if (session->split != NULL) {
+        on_part_done(session, unit);
         return;
     }
     session->unit = NULL;

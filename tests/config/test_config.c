@@ -119,7 +119,7 @@ static void test_order(void **state)
         assert_true(at >= last);
         last = at;
     }
-    assert_int_equal(last, 19);
+    assert_int_equal(last, 18);
     free(text);
 }
 
@@ -214,7 +214,7 @@ static void check_full_table(const cfg_table *table)
     assert_true(table->partitions.at[2] == UINT64_MAX);
     assert_int_equal(table->uncomputable, CFG_UNCOMPUTABLE_FORWARD);
     assert_int_equal(table->null_key, CFG_NULL_KEY_ALLOW);
-    assert_int_equal(table->atomicity, CFG_ATOMICITY_STATEMENT);
+    assert_int_equal(table->atomicity, CFG_ATOMICITY_PARTITION);
     assert_int_equal(table->sequences, CFG_SEQUENCES_IGNORE);
     assert_int_equal(table->batch.rows, 100000);
     assert_int_equal(table->batch.bytes, 2 << 20);
