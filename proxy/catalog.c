@@ -234,7 +234,6 @@ static bool on_answered(entry *e)
         return true;
     } else {
         e->loaded_at = px_worker_now(e->worker);
-        e->stale = false;
         e->fresh = build(e, ++e->worker->catalogs->epoch);
         e->audited = 0;
         if (unchanged(e)) {
@@ -317,6 +316,7 @@ void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded
     e->waiters = w;
     if (e->link != NULL)
         return;
+    e->stale = false; /* what is heard from now on is not in this load */
     e->error = PGW_ERROR_NONE;
     e->rows = px_schema_rows_new();
     e->link = px_link_open(worker, identity, PX_AUDIT_OPTIONS, &link_ops, e);
@@ -339,7 +339,7 @@ void px_catalog_forget(px_worker *worker, void *who)
 px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
 {
     entry *e = find(worker, identity->database);
-    if (e == NULL || e->current == NULL || e->stale)
+    if (e == NULL || e->current == NULL || e->stale || e->link != NULL)
         return NULL;
     uint64_t age = px_worker_now(worker) - e->loaded_at;
     uint64_t fresh = e->current->incomplete ? INCOMPLETE_MS : FRESH_MS;

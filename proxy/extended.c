@@ -18,7 +18,8 @@ static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice 
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || session->private_session ||
         !plan->identity->env.utf8 || !plan->identity->env.conforming || session->rerouted ||
         session->unsynced || session->status != 'I' ||
-        session->group.bytes.len + message.len > PX_GROUP_BYTES)
+        session->group.bytes.len + message.len > PX_GROUP_BYTES ||
+        px_group_is_full(&session->group))
         return FORWARD;
     if (session->group.count > 0 || px_session_idle(session))
         return HOLD;
@@ -50,6 +51,7 @@ static px_step refuse(px_session *session, const pgw_error *error)
  * server finds our parameter missing. */
 static void note_prepared_effects(px_session *session, const rw_script *script)
 {
+    session->zone_moving = session->zone_moving || px_moves_zone(script->effects);
     if (script->effects & (RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY))
         session->private_session = true;
     if (script->effects & RW_EFFECT_TEMPORARY)
@@ -130,6 +132,12 @@ static px_step plan_of(px_session *session, const pgw_parse *parse, px_plan **pl
 static px_step take_parse(px_session *session, pgw_slice message, const pgw_parse *parse,
                           px_plan *plan)
 {
+    if (session->zone_moving && px_plan_needs_zone(plan)) {
+        pgw_error error;
+        pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
+        pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
+        return refuse(session, &error);
+    }
     bool taken =
         parse->name.len > 0 && (px_statements_find(&session->statements, parse->name) != NULL ||
                                 px_group_plan(session, parse->name) != NULL);
@@ -171,6 +179,40 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
     return step;
 }
 
+/* A statement of this name was prepared when the schema, or (if no link has it) the settings, were
+ * others: its plan is made anew. DONE: it is as it should be. */
+static px_step renew(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->statements, name);
+    px_catalog *catalog;
+    rw_catalog view;
+    if (statement == NULL || statement->plan == NULL)
+        return PX_STEP_DONE;
+    if (!px_session_catalog(session, &catalog, &view))
+        return PX_STEP_LATER;
+    px_plan *old = statement->plan, *fresh;
+    bool same_settings =
+        statement->on_link || strcmp(old->identity->key, session->identity->key) == 0;
+    if (old->catalog == catalog && same_settings)
+        return PX_STEP_DONE;
+    pgw_buf types = {0};
+    for (size_t i = 0; i < old->asked_count; i++)
+        pgw_buf_add_i32(&types, (int32_t)old->declared[i]);
+    pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), old->asked_count};
+    px_step step = plan_of(session, &parse, &fresh);
+    pgw_buf_free(&types);
+    if (fresh == NULL)
+        return step;
+    statement = px_statements_find(&session->statements, name);
+    if (statement != NULL && statement->on_link && px_session_idle(session))
+        px_forward_close(session, name);
+    else if (statement != NULL && statement->on_link)
+        px_forward_close_unsynced(session, name);
+    px_statements_put(&session->statements, name, fresh, false);
+    px_plan_drop(fresh);
+    return PX_STEP_DONE;
+}
+
 static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
 {
     pgw_bind bind;
@@ -179,6 +221,18 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     px_plan *plan = px_group_plan(session, bind.statement);
     if (plan == NULL)
         return PX_STEP_PASS;
+    px_step renewed =
+        px_group_has(&session->group, "P") ? PX_STEP_DONE : renew(session, bind.statement);
+    if (renewed != PX_STEP_DONE || session->skipping)
+        return renewed;
+    plan = px_group_plan(session, bind.statement);
+    if (plan == NULL)
+        return PX_STEP_PASS;
+    if (session->zone_moving && px_plan_needs_zone(plan)) {
+        pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
+        pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
+        return refuse(session, &error);
+    }
     if (!px_bind_check(plan, &bind, whole, &error))
         return refuse(session, &error);
     bool taken = bind.portal.len > 0 && px_group_has_portal(&session->group, bind.portal);
@@ -201,7 +255,7 @@ static px_step on_describe(px_session *session, pgw_slice message, pgw_slice bod
     if (!pgw_target_decode(body, &target))
         return PX_STEP_PASS;
     if (target.kind == 'P') {
-        if (!px_group_has_portal(&session->group, target.name))
+        if (!px_group_has_portal(&session->group, target.name) || px_group_is_full(&session->group))
             return PX_STEP_PASS;
         px_group_hold(session, 'D', message, NULL);
         return PX_STEP_DONE;
@@ -229,7 +283,8 @@ static px_step on_execute(px_session *session, pgw_slice message, pgw_slice body
     pgw_execute execute;
     if (!pgw_execute_decode(body, &execute))
         return PX_STEP_PASS;
-    if (!px_group_has_portal(&session->group, execute.portal)) {
+    if (!px_group_has_portal(&session->group, execute.portal) ||
+        px_group_is_full(&session->group)) {
         if (forward_later(session) == PX_STEP_LATER)
             return PX_STEP_LATER;
         px_statement *portal = px_statements_find(&session->portals, execute.portal);
@@ -250,7 +305,8 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
         return PX_STEP_PASS;
     bool ours = target.kind == 'S' ? px_group_plan(session, target.name) != NULL
                                    : px_group_has_portal(&session->group, target.name);
-    if (ours && (session->group.count > 0 || px_session_idle(session))) {
+    if (ours && !px_group_is_full(&session->group) &&
+        (session->group.count > 0 || px_session_idle(session))) {
         px_statement *statement = px_statements_find(&session->statements, target.name);
         if (target.kind == 'P' || statement == NULL || !statement->on_link) {
             px_group_hold(session, 'C', message, NULL);

@@ -22,7 +22,8 @@ void px_forward_all_recorded(px_session *session)
             pgw_write_parse(pgw_slice_str(statement->name), statement->plan->rewritten,
                             statement->plan->declared, statement->plan->declared_count, &out);
         px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
-        reply->swallow = true;
+        reply->swallow = reply->silent = true;
+        reply->recorded = pgw_strndup(statement->name, strlen(statement->name));
         statement->on_link = true;
     }
     if (out.len > 0 && !session->unsynced) {
@@ -43,6 +44,14 @@ void px_forward_again(px_session *session)
         }
 }
 
+void px_forward_close_unsynced(px_session *session, pgw_slice name)
+{
+    pgw_buf out = {0};
+    pgw_write_close('S', name, &out);
+    px_forward_raw(session, PX_REPLY_CLOSE, NULL, true, pgw_slice_buf(&out));
+    pgw_buf_free(&out);
+}
+
 void px_forward_close(px_session *session, pgw_slice name)
 {
     pgw_buf out = {0};
@@ -55,7 +64,8 @@ void px_forward_close(px_session *session, pgw_slice name)
 }
 
 /* `adds`: the name is new, and free again if the server refuses. */
-static void send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow, bool adds)
+static px_reply *send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow,
+                            bool adds)
 {
     pgw_buf out = {0};
     pgw_write_parse(name, plan->rewritten, plan->declared, plan->declared_count, &out);
@@ -67,6 +77,7 @@ static void send_parse(px_session *session, pgw_slice name, px_plan *plan, bool 
     px_session_send(session, &out);
     pgw_buf_free(&out);
     session->unsynced = true;
+    return reply;
 }
 
 static void send_describe(px_session *session, pgw_slice name, px_plan *plan)
@@ -113,7 +124,8 @@ void px_forward_recorded(px_session *session, pgw_slice name)
     px_statement *statement = px_statements_find(&session->statements, name);
     if (statement == NULL || statement->plan == NULL || statement->on_link)
         return;
-    send_parse(session, name, statement->plan, true, false);
+    px_reply *reply = send_parse(session, name, statement->plan, true, false);
+    reply->recorded = pgw_strndup(name.ptr, name.len);
     statement->on_link = true;
 }
 
@@ -171,12 +183,8 @@ static void forward_held_parse(px_session *session, const px_held *held, pgw_sli
 {
     if (held->answered && held->on_link)
         return;
-    if (held->on_link && name.len > 0) {
-        pgw_buf out = {0};
-        pgw_write_close('S', name, &out);
-        px_forward_raw(session, PX_REPLY_CLOSE, NULL, true, pgw_slice_buf(&out));
-        pgw_buf_free(&out);
-    }
+    if (held->on_link && name.len > 0)
+        px_forward_close_unsynced(session, name);
     if (held->answered)
         px_forward_recorded(session, name);
     else

@@ -23,6 +23,7 @@ void px_forward_all_recorded(px_session *session);
 void px_forward_again(px_session *session);
 /* Closes a statement; the client is not told. */
 void px_forward_close(px_session *session, pgw_slice name);
+void px_forward_close_unsynced(px_session *session, pgw_slice name); /* in a group that goes on */
 
 /* The first new statement of the held group that the backend has not described (or, with `keys`,
  * whose parameters have types that only it can tell) is described now. False: the session waits. */

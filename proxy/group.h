@@ -25,7 +25,15 @@ typedef struct px_group {
     size_t count, cap;
 } px_group;
 
-enum { PX_GROUP_BYTES = 256 * 1024 }; /* a larger one goes to the own link */
+enum {
+    PX_GROUP_BYTES = 256 * 1024,
+    PX_GROUP_MESSAGES = 8192
+}; /* a larger one goes to the own link */
+
+static inline bool px_group_is_full(const px_group *group)
+{
+    return group->count >= PX_GROUP_MESSAGES || group->bytes.len >= PX_GROUP_BYTES;
+}
 
 /* Holds a copy; takes one more reference of `plan` (may be NULL). */
 void px_group_hold(struct px_session *session, char type, pgw_slice message, px_plan *plan);

@@ -20,6 +20,7 @@ void px_identity_drop(px_identity *identity)
     free(identity->options);
     free(identity->application);
     free(identity->replication);
+    free(identity->zone);
     free(identity->key);
     free(identity);
 }

@@ -13,8 +13,10 @@ typedef struct px_identity {
     char *options;     /* "-c name=value …", escaped, as libpq's `options` takes them */
     char *application; /* application_name, not part of the key; NULL if not set */
     char *replication; /* the startup parameter, NULL if not sent */
-    char *key;         /* user, database, options in one: equal keys are equal identities */
-    pgw_env env;       /* what the settings mean for the reading of values */
+    char *
+        zone; /* TimeZone that `env` was made of, for batch links to have the same; NULL: unknown */
+    char *key;   /* user, database, options in one: equal keys are equal identities */
+    pgw_env env; /* what the settings mean for the reading of values */
     _Atomic unsigned references;
 } px_identity;
 

@@ -127,6 +127,7 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
     plan->arena = arena;
     px_catalog_take(catalog);
     plan->identity = px_identity_take(identity);
+    plan->asked_count = declared_count;
     settle_types(plan, declared, declared_count);
     bool forwarded = insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE;
     plan->form = !forwarded && hash_needs_parameters(insert) ? RW_HASH_PARAMETER : RW_HASH_CONSTANT;
@@ -138,6 +139,15 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
     render(plan);
     name_it(plan);
     return plan;
+}
+
+bool px_plan_needs_zone(const px_plan *plan)
+{
+    const rw_table *table = plan->insert->table;
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (table->columns[table->hash_key[i]].type == PGW_TIMESTAMPTZ)
+            return true;
+    return false;
 }
 
 void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count)

@@ -19,11 +19,12 @@ typedef struct px_plan {
     pgw_slice rewritten; /* the text for the backend's Parse */
     uint32_t *declared;  /* for the backend's Parse: the client's, padded, and ours */
     size_t declared_count;
-    uint32_t *types;  /* of the client's parameters: described, else declared or inferred */
-    bool described;   /* `types` is what the backend said */
-    bool describing;  /* a session has asked the backend; others wait for the answer */
-    bool types_known; /* no parameter that feeds a key is of unknown type */
-    char name[40];    /* of the prepared statement on batch links: made of the cache key's hash */
+    size_t asked_count; /* of them, those the client declared */
+    uint32_t *types;    /* of the client's parameters: described, else declared or inferred */
+    bool described;     /* `types` is what the backend said */
+    bool describing;    /* a session has asked the backend; others wait for the answer */
+    bool types_known;   /* no parameter that feeds a key is of unknown type */
+    char name[40];      /* of the prepared statement on batch links: made of the cache key's hash */
     uint64_t merge_hash;
 } px_plan;
 
@@ -34,6 +35,8 @@ void px_plan_drop(px_plan *plan); /* NULL is fine */
  * is constant and cannot be computed. */
 px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
                      const uint32_t *declared, size_t declared_count, pgw_error *error);
+/* Whether a hash of it may depend on TimeZone. */
+bool px_plan_needs_zone(const px_plan *plan);
 /* What Describe said (ours at the end still there). */
 void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
 

@@ -198,10 +198,15 @@ static void open_link(px_pool *pool, uint32_t lock_wait_ms)
     enlist(l);
     pool->link_count++;
     pool->opening++;
-    char options[80];
-    snprintf(options, sizeof options,
-             "-c lock_timeout=%" PRIu32 " -c standard_conforming_strings=on", lock_wait_ms);
-    l->link = px_link_open(pool->worker, pool->identity, options, &link_ops, l);
+    pgw_buf options = {0};
+    pgw_buf_addf(&options, "-c lock_timeout=%" PRIu32 " -c standard_conforming_strings=on",
+                 lock_wait_ms);
+    if (pool->identity->zone != NULL) /* whatever has become of the role's or the server's own */
+        px_identity_add_option(&options, PGW_LITERAL("TimeZone"),
+                               pgw_slice_str(pool->identity->zone));
+    pgw_buf_add_byte(&options, '\0');
+    l->link = px_link_open(pool->worker, pool->identity, options.ptr, &link_ops, l);
+    pgw_buf_free(&options);
 }
 
 /* Tables may wait for locks differently long, and that is a setting of the link. */

@@ -42,6 +42,7 @@ static void release(px_reply *reply)
     px_text_drop(reply->text);
     free(reply->refusal);
     free(reply->name);
+    free(reply->recorded);
 }
 
 void px_replies_pop(px_replies *replies)

@@ -38,13 +38,15 @@ typedef enum px_reply_kind {
 
 typedef struct px_reply {
     px_reply_kind kind;
-    bool swallow;       /* the client never sent it: it sees nothing of it but an error */
+    bool silent;  /* nothing that the client sent depends on it: an error is not shown either */
+    bool swallow; /* the client never sent it: it sees nothing of it but an error */
     bool describe_plan; /* what DESCRIBE says is for the plan */
     px_plan *plan;      /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
     px_text *text;      /* QUERY, PARSE that was looked into. Counted */
     size_t at;          /* QUERY: the statement of `text` that is being answered */
     pgw_error *refusal; /* the error must come, and this one is shown in its place. Owned */
-    char *name;         /* PARSE: the statement's. Owned */
+    char *name;         /* PARSE: a name that is new, and free again if this fails. Owned */
+    char *recorded;     /* PARSE of a recorded statement: not on the link if this fails. Owned */
 } px_reply;
 
 typedef struct px_replies {

@@ -6,6 +6,7 @@
 #include "proxy/log.h"
 #include "rewrite/hide.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,12 +104,21 @@ static void notice_stale(px_session *session, const px_reply *head, pgw_slice bo
 
 /* The server drops everything up to Sync: so do the entries. Names that were not prepared are free.
  */
+static void not_on_link(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->statements, name);
+    if (statement != NULL)
+        statement->on_link = false;
+}
+
 static void skip_to_sync(px_session *session)
 {
     px_reply *head;
     while ((head = px_replies_head(&session->replies)) != NULL && head->kind != PX_REPLY_SYNC) {
         if (head->kind == PX_REPLY_PARSE && head->name != NULL)
             px_statements_remove(&session->statements, pgw_slice_str(head->name));
+        if (head->recorded != NULL)
+            not_on_link(session, pgw_slice_str(head->recorded));
         px_replies_pop(&session->replies);
     }
     if (head == NULL && session->unsynced)
@@ -124,7 +134,7 @@ static fate on_error(px_session *session, pgw_slice body)
         session->fatal = false;
         return HIDE; /* the session goes on with another link */
     }
-    fate what = show_error(session, head, body);
+    fate what = head != NULL && head->silent ? HIDE : show_error(session, head, body);
     notice_stale(session, head, body);
     session->copy_in = false;
     if (session->wait == PX_WAIT_DESCRIBE)
@@ -153,6 +163,28 @@ static void after_statement(px_session *session, const rw_statement *statement)
     if ((statement->effects & RW_EFFECT_TRACKED) && setting >= 5 && setting < PX_TRACKED &&
         statement->setting_simple)
         px_session_set(session, setting, statement->setting_value);
+}
+
+static size_t superseded(const px_reply *head)
+{
+    bool counted = head != NULL && head->text != NULL && head->text->superseded != NULL &&
+                   head->at < head->text->script.count;
+    return counted ? head->text->superseded[head->at] : 0;
+}
+
+/* An UPSERT's tag counts the rows that a later row of it replaced. */
+static fate on_tag(px_session *session, const px_reply *head, pgw_slice body)
+{
+    size_t more = superseded(head);
+    if (more == 0)
+        return SHOW;
+    pgw_buf out = {0};
+    char tag[40];
+    snprintf(tag, sizeof tag, "INSERT 0 %llu", (unsigned long long)(pgw_tag_rows(body) + more));
+    pgw_write_tag(tag, &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+    return INSTEAD;
 }
 
 static void on_command_complete(px_session *session, px_reply *head)
@@ -268,8 +300,11 @@ static fate on_message(px_session *session, char type, pgw_slice body)
         }
         return SHOW;
     case 'C':
+        if (!query)
+            return pop(session);
+        fate shown = on_tag(session, head, body);
         on_command_complete(session, head);
-        return query ? SHOW : pop(session);
+        return shown;
     case 'I':
     case 's':
         return query ? SHOW : pop(session);
@@ -281,9 +316,9 @@ static fate on_message(px_session *session, char type, pgw_slice body)
     }
 }
 
-static bool needs_body(char type)
+static bool needs_body(char type, const px_reply *head)
 {
-    return strchr("SEZt", type) != NULL;
+    return strchr("SEZt", type) != NULL || (type == 'C' && superseded(head) > 0);
 }
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
@@ -317,11 +352,12 @@ static bool take_message(px_session *session, px_stream *link)
         px_session_lose_link(session, "the backend sent an unknown message");
         return false;
     }
-    if (needs_body(frame.type) && input.len < frame.size) {
+    bool whole = needs_body(frame.type, px_replies_head(&session->replies));
+    if (whole && input.len < frame.size) {
         px_stream_expect(link, frame.size);
         return false;
     }
-    pgw_slice body = needs_body(frame.type) ? pgw_frame_body(input, frame) : (pgw_slice){NULL, 0};
+    pgw_slice body = whole ? pgw_frame_body(input, frame) : (pgw_slice){NULL, 0};
     fate what = on_message(session, frame.type, body);
     session->reply_left = frame.size;
     session->reply_dropped = what != SHOW;
@@ -346,6 +382,8 @@ void px_session_on_link_input(px_session *session)
         return;
     if (px_stream_pending(session->stream) >= PX_STREAM_HIGH)
         px_stream_pause(link);
+    if (session->replies.count == 0)
+        session->zone_moving = false;
     if (session->replies.count == 0)
         px_session_wake(session, PX_WAIT_IDLE);
     else

@@ -23,6 +23,7 @@ static void pass(px_session *session, pgw_frame frame)
     size_t part = here < frame.size ? here : frame.size;
     px_stream_pass(px_link_stream(session->link), session->stream, part);
     session->streaming = frame.size - part;
+    session->streaming_dropped = false;
 }
 
 static bool stream_on(px_session *session)
@@ -31,7 +32,7 @@ static bool stream_on(px_session *session)
     size_t part = here < session->streaming ? here : session->streaming;
     if (part == 0)
         return false;
-    if (session->skipping)
+    if (session->streaming_dropped)
         px_stream_consume(session->stream, part);
     else
         px_stream_pass(px_link_stream(session->link), session->stream, part);
@@ -45,6 +46,7 @@ static void drop(px_session *session, pgw_frame frame)
     size_t part = here < frame.size ? here : frame.size;
     px_stream_consume(session->stream, part);
     session->streaming = frame.size - part;
+    session->streaming_dropped = true;
 }
 
 static void protocol_violation(px_session *session, const char *what, char type)

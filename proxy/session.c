@@ -22,7 +22,8 @@ const char *const px_tracked[PX_TRACKED] = {"client_encoding",
                                             "statement_timeout",
                                             "lock_timeout"};
 
-enum { SLOT_BITS = 22 }; /* of the pid in BackendKeyData; the worker's index is above */
+enum { DRAIN_MS = 10000 }; /* a statement that runs longer is ended with its session */
+enum { SLOT_BITS = 22 };   /* of the pid in BackendKeyData; the worker's index is above */
 
 static void on_link_lost(px_link *link, const char *reason);
 
@@ -180,6 +181,7 @@ static px_identity *identity_with_settings(px_session *session)
     px_identity *identity = px_identity_new(old->user, old->database, options.ptr, old->application,
                                             old->replication, &env);
     pgw_buf_free(&options);
+    identity->zone = values[1] != NULL ? pgw_strndup(values[1], strlen(values[1])) : NULL;
     return identity;
 }
 
@@ -222,6 +224,14 @@ static void greet(px_session *session)
            session->slot);
 }
 
+static void tell_difference(px_session *session, const char *name, const char *now, pgw_buf *out)
+{
+    size_t setting = px_session_setting(pgw_slice_str(name));
+    pgw_write_parameter_status(pgw_slice_str(name), pgw_slice_str(now), out);
+    if (setting < PX_TRACKED)
+        px_session_set(session, setting, pgw_slice_str(now));
+}
+
 /* What a link opened later reports otherwise than the client was told. */
 static void tell_differences(px_session *session, px_link *link)
 {
@@ -234,7 +244,7 @@ static void tell_differences(px_session *session, px_link *link)
                                : px_welcome_value(session->worker, session->identity, name);
         bool own = strcmp(name, "application_name") == 0;
         if (now != NULL && told != NULL && !own && strcmp(now, told) != 0)
-            pgw_write_parameter_status(pgw_slice_str(name), pgw_slice_str(now), &out);
+            tell_difference(session, name, now, &out);
     }
     if (out.len > 0)
         px_stream_put_buf(session->stream, &out);
@@ -267,7 +277,8 @@ static void on_link_failed(px_link *link, const pgw_error *error)
         px_session_fatal(session, error);
         return;
     }
-    px_session_link_failed(session, error);
+    if (session->wait == PX_WAIT_LINK) /* else nobody waits for it any more: it was cancelled */
+        px_session_link_failed(session, error);
 }
 
 static void on_link_input(px_link *link)
@@ -557,13 +568,20 @@ void px_sessions_tick(px_worker *worker)
         px_sessions_drain(worker);
 }
 
+static bool busy(const px_session *session)
+{
+    return session->state == PX_READY &&
+           (session->replies.count > 0 || session->wait != PX_WAIT_NOTHING);
+}
+
 void px_sessions_drain(px_worker *worker)
 {
+    bool late = px_worker_now(worker) - worker->drain_since > DRAIN_MS;
     pgw_error error;
     pgw_fail(&error, "57P01", "terminating connection due to administrator command");
     for (size_t i = 0; i < worker->session_slots; i++) {
         px_session *session = worker->sessions[i];
-        if (session == NULL || px_submitted(session))
+        if (session == NULL || px_submitted(session) || (busy(session) && !late))
             continue; /* its unit is finished first */
         px_session_fatal(session, &error);
     }

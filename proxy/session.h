@@ -82,7 +82,9 @@ typedef struct px_session {
     bool copy_in;    /* the link is in copy-in mode */
     bool ddl_seen;
     px_replies replies;
-    size_t streaming;  /* bytes of the client's message that still go to the link unread */
+    size_t streaming;       /* bytes of the client's message that still go to the link unread */
+    bool streaming_dropped; /* … or nowhere */
+    bool zone_moving;       /* something unanswered may change TimeZone */
     size_t reply_left; /* bytes of the link's message that still go to the client, or nowhere */
     bool reply_dropped;
 
@@ -160,6 +162,10 @@ bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error);
 /* The whole text for the own link: each INSERT rewritten, everything else as it was. Fills sent_at.
  */
 void px_text_render(px_text *text, pgw_buf *out);
+/* What settings mean for values now: TimeZone is not known while a change of it is under way. */
+pgw_env px_session_env(const px_session *session);
+/* Effects after which TimeZone may be another. */
+bool px_moves_zone(unsigned effects);
 /* The catalog to look at texts with; false if the session now waits for it. */
 bool px_session_catalog(px_session *session, px_catalog **catalog, rw_catalog *view);
 

@@ -82,6 +82,7 @@ static void note_effects(px_session *session, const px_text *text)
     const rw_script *script = &text->script;
     unsigned effects = script->effects;
     bool alone = script->count == 1 && session->status == 'I' && session->replies.count == 0;
+    session->zone_moving = session->zone_moving || px_moves_zone(effects);
     if (effects & (RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY))
         session->private_session = true;
     if (effects & RW_EFFECT_TEMPORARY)
@@ -110,6 +111,9 @@ static size_t row_bytes(const rw_insert *insert, size_t row)
 static bool hash_script(px_session *session, px_text *text, pgw_error *error)
 {
     const rw_script *script = &text->script;
+    pgw_env env = px_session_env(session);
+    if (script->count > 1 && px_moves_zone(script->effects))
+        env.zone_known = false; /* an earlier statement of the text may have changed it */
     text->hashes = pgw_arena_alloc(&text->arena, script->count * sizeof *text->hashes);
     text->keys = pgw_arena_alloc(&text->arena, script->count * sizeof *text->keys);
     text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
@@ -121,8 +125,8 @@ static bool hash_script(px_session *session, px_text *text, pgw_error *error)
             pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->hashes[i]);
         text->keys[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->keys[i]);
         for (size_t r = 0; r < insert->row_count; r++) {
-            if (rw_insert_key(insert, r, NULL, 0, &session->identity->env, &text->arena,
-                              &text->keys[i][r], error) != PGW_KNOWN ||
+            if (rw_insert_key(insert, r, NULL, 0, &env, &text->arena, &text->keys[i][r], error) !=
+                    PGW_KNOWN ||
                 !px_bind_limit(session->worker->config, insert->table, row_bytes(insert, r),
                                &text->keys[i][r], error))
                 return false;
@@ -201,6 +205,20 @@ static px_step look_into(px_session *session, px_text *text)
     session->rerouted = false;
     send_text(session, text);
     return PX_STEP_DONE;
+}
+
+bool px_moves_zone(unsigned effects)
+{
+    return (effects & (RW_EFFECT_TRACKED | RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY |
+                       RW_EFFECT_DISCARD_ALL | RW_EFFECT_TRANSACTION)) != 0;
+}
+
+pgw_env px_session_env(const px_session *session)
+{
+    pgw_env env = session->identity->env;
+    if (session->zone_moving)
+        env.zone_known = env.utf8 = false;
+    return env;
 }
 
 bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error)

@@ -489,5 +489,8 @@ void px_stream_resume(px_stream *stream)
     if (!stream->paused || stream->closing)
         return;
     stream->paused = false;
+    if (stream->ssl != NULL && SSL_pending(stream->ssl) > 0)
+        stream->ssl_wants_write =
+            true; /* poll does not see what OpenSSL holds: come back at once */
     watch(stream);
 }

@@ -155,6 +155,7 @@ void px_worker_run(px_worker *worker)
 void px_worker_drain(px_worker *worker)
 {
     worker->draining = true;
+    worker->drain_since = px_worker_now(worker);
     px_sessions_drain(worker);
     end_if_drained(worker);
 }

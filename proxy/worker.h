@@ -55,6 +55,7 @@ typedef struct px_worker {
     uint64_t tickets;      /* given to sessions */
     _Atomic unsigned load; /* sessions, for the listener to choose by */
     bool draining;         /* no new work; ends when the last session is gone */
+    uint64_t drain_since;
 } px_worker;
 
 /* Thread-safe: hands `message` to the worker's loop. */
