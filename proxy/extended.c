@@ -47,8 +47,7 @@ static px_step refuse(px_session *session, const pgw_error *error)
 }
 
 /* What a statement that is none of ours does to the session when it is prepared here and run later.
- * Names that it may drop are forgotten at once: at worst a Bind to one goes on as it is, and the
- * server finds our parameter missing. */
+ */
 static void note_prepared_effects(px_session *session, const rw_script *script)
 {
     session->zone_moving = session->zone_moving || px_moves_zone(script->effects);
@@ -66,9 +65,10 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
             session->private_session = true;
         if (statement->effects & RW_EFFECT_PREPARE)
             px_statements_put(&session->statements, statement->name, NULL, true);
-        if (statement->effects & RW_EFFECT_DEALLOCATE) {
-            px_forward_recorded(session, statement->name);
-            px_statements_remove(&session->statements, statement->name);
+        if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
+            px_forward_all_recorded(session);
+            free(session->deallocates);
+            session->deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
         }
     }
 }
@@ -316,12 +316,29 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
     px_step step = forward_later(session);
     if (step == PX_STEP_LATER)
         return step;
-    if (target.kind == 'S')
-        px_statements_remove(&session->statements, target.name);
-    return PX_STEP_PASS;
+    return PX_STEP_PASS; /* and the name is forgotten there */
 }
 
 /* ---- the end of a group ---- */
+
+/* A Bind that is never executed fails all the same if its parameters cannot be read. */
+static bool wrong_bind(px_session *session, pgw_error *error, size_t *at)
+{
+    const px_group *group = &session->group;
+    for (*at = 0; *at < group->count; ++*at) {
+        pgw_bind bind;
+        px_bound bound;
+        if (group->held[*at].type != 'B' || !pgw_bind_decode(px_held_body(group, *at), &bind))
+            continue;
+        pgw_arena arena = {0};
+        bool good = px_bind_keys(session->worker->config, group->held[*at].plan, &bind,
+                                 &session->identity->env, &arena, &bound, error);
+        pgw_arena_free(&arena);
+        if (!good && memcmp(error->sqlstate, "22", 2) == 0)
+            return true;
+    }
+    return false;
+}
 
 static px_step on_sync(px_session *session)
 {
@@ -341,7 +358,10 @@ static px_step on_sync(px_session *session)
     if (px_group_has(&session->group, "E") && px_submit_group(session, &error, &at))
         return PX_STEP_LATER; /* Sync is answered with the outcome */
     pgw_buf out = {0};
-    if (!px_group_has(&session->group, "E")) {
+    if (!px_group_has(&session->group, "E") && wrong_bind(session, &error, &at)) {
+        px_group_answer(session, at, NULL, &out);
+        pgw_error_write(&error, "ERROR", &out);
+    } else if (!px_group_has(&session->group, "E")) {
         px_group_answer(session, session->group.count, NULL, &out);
     } else {
         px_group_answer(session, at, NULL, &out);
@@ -364,8 +384,25 @@ static px_step on_flush(px_session *session)
     return PX_STEP_DONE;
 }
 
+/* Something unanswered may change what names mean, if it is not skipped or refused. */
+static bool names_are_moving(const px_session *session)
+{
+    const unsigned renaming = RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL | RW_EFFECT_PREPARE;
+    const px_replies *replies = &session->replies;
+    for (size_t i = 0; i < replies->count; i++) {
+        const px_reply *reply = &replies->ring[(replies->head + i) & (replies->cap - 1)];
+        if (reply->text != NULL && (reply->text->script.effects & renaming) != 0)
+            return true;
+    }
+    return replies->renaming > 0 || (session->deallocates != NULL && replies->count > 0);
+}
+
 px_step px_extended(px_session *session, char type, pgw_slice message)
 {
+    if (strchr("PBDC", type) != NULL && !session->unsynced && names_are_moving(session)) {
+        session->wait = PX_WAIT_IDLE;
+        return PX_STEP_LATER;
+    }
     pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
     switch (type) {
     case 'P':

@@ -63,9 +63,7 @@ void px_forward_close(px_session *session, pgw_slice name)
     pgw_buf_free(&out);
 }
 
-/* `adds`: the name is new, and free again if the server refuses. */
-static px_reply *send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow,
-                            bool adds)
+static px_reply *send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow)
 {
     pgw_buf out = {0};
     pgw_write_parse(name, plan->rewritten, plan->declared, plan->declared_count, &out);
@@ -73,7 +71,6 @@ static px_reply *send_parse(px_session *session, pgw_slice name, px_plan *plan, 
     reply->swallow = swallow;
     reply->plan = plan;
     px_plan_take(plan);
-    reply->name = adds ? pgw_strndup(name.ptr, name.len) : NULL;
     px_session_send(session, &out);
     pgw_buf_free(&out);
     session->unsynced = true;
@@ -124,7 +121,7 @@ void px_forward_recorded(px_session *session, pgw_slice name)
     px_statement *statement = px_statements_find(&session->statements, name);
     if (statement == NULL || statement->plan == NULL || statement->on_link)
         return;
-    px_reply *reply = send_parse(session, name, statement->plan, true, false);
+    px_reply *reply = send_parse(session, name, statement->plan, true);
     reply->recorded = pgw_strndup(name.ptr, name.len);
     statement->on_link = true;
 }
@@ -134,9 +131,11 @@ void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
     if (name.len > 0)
         px_forward_recorded(session, name);
     bool adds = name.len == 0 || px_statements_find(&session->statements, name) == NULL;
-    send_parse(session, name, plan, false, adds);
-    if (adds)
+    px_reply *reply = send_parse(session, name, plan, false);
+    if (adds) {
+        px_reply_renames(&session->replies, reply, &session->statements, name);
         px_statements_put(&session->statements, name, plan, true);
+    }
     if (!plan->types_known)
         describe(session, name, plan, false);
 }
@@ -165,8 +164,8 @@ void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     pgw_arena_free(&arena);
 }
 
-void px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
-                    pgw_slice message)
+px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
+                         pgw_slice message)
 {
     px_reply *reply = px_replies_push(&session->replies, kind);
     reply->swallow = swallow;
@@ -175,6 +174,7 @@ void px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool
         px_plan_take(plan);
     px_stream_put(px_link_stream(session->link), message.ptr, message.len);
     session->unsynced = true;
+    return reply;
 }
 
 /* A statement that was described is on the link already: if the client knows it there is nothing to
@@ -221,8 +221,11 @@ static void forward_held(px_session *session, size_t i)
         return;
     default:
         if (pgw_target_decode(body, &target) && target.kind == 'S')
-            px_statements_remove(&session->statements, target.name);
-        px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, message);
+            px_reply_renames(&session->replies,
+                             px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, message),
+                             &session->statements, target.name);
+        else
+            px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, message);
     }
 }
 
@@ -258,7 +261,7 @@ bool px_forward_describe(px_session *session, bool keys)
             return false;
         if (!pgw_parse_decode(px_held_body(group, i), &parse))
             continue;
-        send_parse(session, parse.name, plan, true, false);
+        send_parse(session, parse.name, plan, true);
         describe(session, parse.name, plan, true);
         group->held[i].on_link = true;
         return false;

@@ -12,8 +12,8 @@
 void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan);
 void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow);
 /* A message as it is, whose replies and errors are about `plan` (may be NULL). */
-void px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
-                    pgw_slice message);
+px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
+                         pgw_slice message);
 /* Prepares a recorded statement that the link has not seen yet; nothing if it has. */
 void px_forward_recorded(px_session *session, pgw_slice name);
 /* … all of them: a name may clash, be run by SQL, or be deallocated. */

@@ -24,7 +24,8 @@ px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
         for (size_t i = 0; i < replies->count; i++)
             ring[i] = replies->ring[(replies->head + i) & (replies->cap - 1)];
         free(replies->ring);
-        *replies = (px_replies){.ring = ring, .count = replies->count, .cap = cap};
+        *replies = (px_replies){
+            .ring = ring, .count = replies->count, .cap = cap, .renaming = replies->renaming};
     }
     px_reply *reply = &replies->ring[(replies->head + replies->count++) & (replies->cap - 1)];
     *reply = (px_reply){.kind = kind};
@@ -36,18 +37,28 @@ px_reply *px_replies_head(px_replies *replies)
     return replies->count > 0 ? &replies->ring[replies->head] : NULL;
 }
 
-static void release(px_reply *reply)
+static void release(px_replies *replies, px_reply *reply)
 {
+    replies->renaming -= reply->name != NULL;
     px_plan_drop(reply->plan);
     px_text_drop(reply->text);
     free(reply->refusal);
     free(reply->name);
+    px_statement_free(&reply->before);
     free(reply->recorded);
+}
+
+void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *statements,
+                      pgw_slice name)
+{
+    replies->renaming++;
+    reply->name = pgw_strndup(name.ptr, name.len);
+    reply->before = px_statements_take(statements, name);
 }
 
 void px_replies_pop(px_replies *replies)
 {
-    release(&replies->ring[replies->head]);
+    release(replies, &replies->ring[replies->head]);
     replies->head = (replies->head + 1) & (replies->cap - 1);
     replies->count--;
 }
@@ -55,7 +66,7 @@ void px_replies_pop(px_replies *replies)
 void px_replies_unpush(px_replies *replies)
 {
     replies->count--;
-    release(&replies->ring[(replies->head + replies->count) & (replies->cap - 1)]);
+    release(replies, &replies->ring[(replies->head + replies->count) & (replies->cap - 1)]);
 }
 
 void px_replies_clear(px_replies *replies)

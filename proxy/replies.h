@@ -6,6 +6,7 @@
 #define PX_REPLIES_H
 
 #include "proxy/plan.h"
+#include "proxy/statements.h"
 #include "rewrite/statement.h"
 
 /* A text that was looked into, for as long as a reply to it may have to be mapped back. Counted. */
@@ -40,24 +41,30 @@ typedef struct px_reply {
     px_reply_kind kind;
     bool silent;  /* nothing that the client sent depends on it: an error is not shown either */
     bool swallow; /* the client never sent it: it sees nothing of it but an error */
-    bool describe_plan; /* what DESCRIBE says is for the plan */
-    px_plan *plan;      /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
-    px_text *text;      /* QUERY, PARSE that was looked into. Counted */
-    size_t at;          /* QUERY: the statement of `text` that is being answered */
-    pgw_error *refusal; /* the error must come, and this one is shown in its place. Owned */
-    char *name;         /* PARSE: a name that is new, and free again if this fails. Owned */
-    char *recorded;     /* PARSE of a recorded statement: not on the link if this fails. Owned */
+    bool describe_plan;  /* what DESCRIBE says is for the plan */
+    px_plan *plan;       /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
+    px_text *text;       /* QUERY, PARSE that was looked into. Counted */
+    size_t at;           /* QUERY: the statement of `text` that is being answered */
+    pgw_error *refusal;  /* the error must come, and this one is shown in its place. Owned */
+    char *name;          /* PARSE, CLOSE that changed what a name means. Owned */
+    px_statement before; /* … what it meant, should the server skip this. Owned */
+    char *recorded;      /* PARSE of a recorded statement: not on the link if this fails. Owned */
 } px_reply;
 
 typedef struct px_replies {
     px_reply *ring;
     size_t head, count, cap; /* cap is a power of two */
+    size_t renaming;         /* entries that change what a name means */
 } px_replies;
 
 /* A fresh entry at the end, all zero but its kind; valid until the next push. */
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind);
 px_reply *px_replies_head(px_replies *replies); /* NULL if empty */
 void px_replies_pop(px_replies *replies);
+/* `reply` changes what `name` means from now on: keeps what it meant, which is taken out of the
+ * map. */
+void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *statements,
+                      pgw_slice name);
 /* Takes the last one back. */
 void px_replies_unpush(px_replies *replies);
 void px_replies_clear(px_replies *replies);

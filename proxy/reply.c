@@ -76,7 +76,8 @@ static void put_body(px_session *session, char type, const pgw_buf *body)
 static fate show_error(px_session *session, const px_reply *head, pgw_slice body)
 {
     pgw_buf out = {0};
-    if (head != NULL && head->refusal != NULL) {
+    bool aborted = pgw_slice_eq_str(pgw_error_field(body, 'C'), "25P02");
+    if (head != NULL && head->refusal != NULL && !aborted) {
         pgw_error_write(head->refusal, "ERROR", &out);
         px_stream_put_buf(session->stream, &out);
     } else if (head != NULL && head->plan != NULL) {
@@ -111,17 +112,36 @@ static void not_on_link(px_session *session, pgw_slice name)
         statement->on_link = false;
 }
 
+static px_reply *reply_at(px_session *session, size_t i)
+{
+    px_replies *replies = &session->replies;
+    return &replies->ring[(replies->head + i) & (replies->cap - 1)];
+}
+
+/* What was skipped did not happen: names mean what they did, the latest change taken back first. */
+static void take_back(px_session *session, px_reply *reply, bool failed)
+{
+    if (reply->recorded != NULL)
+        not_on_link(session, pgw_slice_str(reply->recorded));
+    if (reply->name == NULL)
+        return;
+    bool dropped = failed && reply->kind == PX_REPLY_PARSE && reply->name[0] == '\0';
+    if (dropped) /* a Parse that fails has destroyed the unnamed statement */
+        px_statements_remove(&session->statements, pgw_slice_str(""));
+    else
+        px_statements_restore(&session->statements, pgw_slice_str(reply->name), &reply->before);
+}
+
 static void skip_to_sync(px_session *session)
 {
-    px_reply *head;
-    while ((head = px_replies_head(&session->replies)) != NULL && head->kind != PX_REPLY_SYNC) {
-        if (head->kind == PX_REPLY_PARSE && head->name != NULL)
-            px_statements_remove(&session->statements, pgw_slice_str(head->name));
-        if (head->recorded != NULL)
-            not_on_link(session, pgw_slice_str(head->recorded));
+    size_t count = 0;
+    while (count < session->replies.count && reply_at(session, count)->kind != PX_REPLY_SYNC)
+        count++;
+    for (size_t i = count; i-- > 0;)
+        take_back(session, reply_at(session, i), i == 0);
+    while (count-- > 0)
         px_replies_pop(&session->replies);
-    }
-    if (head == NULL && session->unsynced)
+    if (session->replies.count == 0 && session->unsynced)
         session->skipping = true;
 }
 
@@ -146,15 +166,19 @@ static fate on_error(px_session *session, pgw_slice body)
 
 /* ---- what a statement did ---- */
 
+static void discard_all(px_session *session)
+{
+    px_statements_clear(&session->statements);
+    session->private_session = session->link_state = false;
+    px_session_reset_path(session);
+    for (size_t i = 5; i < PX_TRACKED; i++)
+        px_session_set(session, i, (pgw_slice){NULL, 0});
+}
+
 static void after_statement(px_session *session, const rw_statement *statement)
 {
-    if (statement->effects & RW_EFFECT_DISCARD_ALL) {
-        px_statements_clear(&session->statements);
-        session->private_session = session->link_state = false;
-        px_session_reset_path(session);
-        for (size_t i = 5; i < PX_TRACKED; i++)
-            px_session_set(session, i, (pgw_slice){NULL, 0});
-    }
+    if (statement->effects & RW_EFFECT_DISCARD_ALL)
+        discard_all(session);
     if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
         px_statements_clear(&session->statements);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
@@ -185,6 +209,24 @@ static fate on_tag(px_session *session, const px_reply *head, pgw_slice body)
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
     return INSTEAD;
+}
+
+/* DEALLOCATE and DISCARD ALL that came as Parse and Execute: known by their tags. */
+static void on_deallocated(px_session *session, pgw_slice body)
+{
+    pgw_slice tag = {body.ptr, body.len > 0 ? body.len - 1 : 0};
+    if (session->deallocates == NULL)
+        return;
+    if (pgw_slice_eq_str(tag, "DISCARD ALL"))
+        discard_all(session);
+    else if (pgw_slice_eq_str(tag, "DEALLOCATE ALL"))
+        px_statements_clear(&session->statements);
+    else if (pgw_slice_eq_str(tag, "DEALLOCATE"))
+        px_statements_remove(&session->statements, pgw_slice_str(session->deallocates));
+    else
+        return;
+    free(session->deallocates);
+    session->deallocates = NULL;
 }
 
 static void on_command_complete(px_session *session, px_reply *head)
@@ -300,8 +342,10 @@ static fate on_message(px_session *session, char type, pgw_slice body)
         }
         return SHOW;
     case 'C':
-        if (!query)
+        if (!query) {
+            on_deallocated(session, body);
             return pop(session);
+        }
         fate shown = on_tag(session, head, body);
         on_command_complete(session, head);
         return shown;
@@ -316,9 +360,10 @@ static fate on_message(px_session *session, char type, pgw_slice body)
     }
 }
 
-static bool needs_body(char type, const px_reply *head)
+static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
-    return strchr("SEZt", type) != NULL || (type == 'C' && superseded(head) > 0);
+    return strchr("SEZt", type) != NULL ||
+           (type == 'C' && (superseded(head) > 0 || session->deallocates != NULL));
 }
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
@@ -352,7 +397,7 @@ static bool take_message(px_session *session, px_stream *link)
         px_session_lose_link(session, "the backend sent an unknown message");
         return false;
     }
-    bool whole = needs_body(frame.type, px_replies_head(&session->replies));
+    bool whole = needs_body(session, frame.type, px_replies_head(&session->replies));
     if (whole && input.len < frame.size) {
         px_stream_expect(link, frame.size);
         return false;

@@ -68,6 +68,8 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
 
 /* What cannot be parsed by any server: the error it must give is replaced by ours. */
 #define UNPARSABLE "refused by keyspread"
+/* In an aborted transaction the server has an error of its own for whatever is well-formed. */
+#define ANYTHING "select 1"
 
 void px_session_refuse(px_session *session, const pgw_error *error, bool extended)
 {
@@ -79,10 +81,12 @@ void px_session_refuse(px_session *session, const pgw_error *error, bool extende
     /* The transaction, or the Sync group, lives on at the backend: it must fail there as well, or
      * COMMIT would commit the rest of it. A name is given lest the unnamed statement be lost. */
     pgw_buf out = {0};
+    bool aborted = session->status == 'E' && session->replies.count == 0;
+    pgw_slice text = aborted ? PGW_LITERAL(ANYTHING) : PGW_LITERAL(UNPARSABLE);
     if (extended)
-        pgw_write_parse(PGW_LITERAL("keyspread refusal"), PGW_LITERAL(UNPARSABLE), NULL, 0, &out);
+        pgw_write_parse(PGW_LITERAL("keyspread refusal"), text, NULL, 0, &out);
     else
-        pgw_write_query(PGW_LITERAL(UNPARSABLE), &out);
+        pgw_write_query(text, &out);
     px_reply *reply =
         px_replies_push(&session->replies, extended ? PX_REPLY_PARSE : PX_REPLY_QUERY);
     reply->refusal = pgw_alloc(sizeof *reply->refusal);
@@ -162,11 +166,13 @@ static px_reply_kind reply_kind(char type, pgw_slice message)
 /* A statement that is none of ours, remembered by its name alone, for names clash. */
 static void note_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
 {
+    bool known = px_statements_find(&session->statements, name) != NULL;
     if (name.len == 0) {
-        px_statements_remove(&session->statements, name);
+        if (known)
+            px_reply_renames(&session->replies, reply, &session->statements, name);
         session->unnamed_on_link = true;
-    } else if (px_statements_find(&session->statements, name) == NULL) {
-        reply->name = pgw_strndup(name.ptr, name.len);
+    } else if (!known) {
+        px_reply_renames(&session->replies, reply, &session->statements, name);
         px_statement *statement = px_statements_put(&session->statements, name, NULL, true);
         if (message.len <= PX_KEPT_PARSE)
             pgw_buf_add_slice(&statement->parse, message);
@@ -185,6 +191,11 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
             note_foreign(session, reply, name, message);
+        } else if (reply->kind == PX_REPLY_CLOSE && session->statements.count > 0 &&
+                   message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
+            name.ptr++;
+            name.len = strnlen(name.ptr, message.len - PGW_HEADER - 1);
+            px_reply_renames(&session->replies, reply, &session->statements, name);
         }
         session->unsynced = true;
     }
@@ -195,7 +206,8 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
 static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
     bool ours_possible =
-        session->group.count > 0 || session->statements.ours > 0 || frame.type == 'P';
+        session->group.count > 0 || session->statements.ours > 0 || frame.type == 'P' ||
+        (frame.type == 'C' && session->statements.count > 0) || session->replies.renaming > 0;
     if (session->copy_in || !ours_possible)
         return pass_extended(session, frame, message);
     if (message.len < frame.size) {

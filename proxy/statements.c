@@ -10,13 +10,43 @@ px_statement *px_statements_find(px_statements *statements, pgw_slice name)
     return NULL;
 }
 
-static void release(px_statements *statements, px_statement *statement)
+static px_statement *append(px_statements *statements)
 {
-    if (statement->plan != NULL)
-        statements->ours--;
-    px_plan_drop(statement->plan);
-    pgw_buf_free(&statement->parse);
-    free(statement->name);
+    if (statements->count == statements->cap) {
+        statements->cap = statements->cap ? statements->cap * 2 : 4;
+        statements->list =
+            pgw_realloc(statements->list, statements->cap * sizeof *statements->list);
+    }
+    return &statements->list[statements->count++];
+}
+
+void px_statement_free(px_statement *taken)
+{
+    px_plan_drop(taken->plan);
+    pgw_buf_free(&taken->parse);
+    free(taken->name);
+    *taken = (px_statement){0};
+}
+
+px_statement px_statements_take(px_statements *statements, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(statements, name);
+    if (statement == NULL)
+        return (px_statement){0};
+    px_statement taken = *statement;
+    statements->ours -= taken.plan != NULL;
+    *statement = statements->list[--statements->count];
+    return taken;
+}
+
+void px_statements_restore(px_statements *statements, pgw_slice name, px_statement *taken)
+{
+    px_statements_remove(statements, name);
+    if (taken->name == NULL)
+        return;
+    *append(statements) = *taken;
+    statements->ours += taken->plan != NULL;
+    *taken = (px_statement){0};
 }
 
 px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan,
@@ -25,12 +55,7 @@ px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_pl
     if (plan != NULL)
         px_plan_take(plan);
     px_statements_remove(statements, name);
-    if (statements->count == statements->cap) {
-        statements->cap = statements->cap ? statements->cap * 2 : 4;
-        statements->list =
-            pgw_realloc(statements->list, statements->cap * sizeof *statements->list);
-    }
-    px_statement *statement = &statements->list[statements->count++];
+    px_statement *statement = append(statements);
     *statement =
         (px_statement){.name = pgw_strndup(name.ptr, name.len), .plan = plan, .on_link = on_link};
     if (plan != NULL)
@@ -40,17 +65,14 @@ px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_pl
 
 void px_statements_remove(px_statements *statements, pgw_slice name)
 {
-    px_statement *statement = px_statements_find(statements, name);
-    if (statement == NULL)
-        return;
-    release(statements, statement);
-    *statement = statements->list[--statements->count];
+    px_statement taken = px_statements_take(statements, name);
+    px_statement_free(&taken);
 }
 
 void px_statements_clear(px_statements *statements)
 {
     for (size_t i = 0; i < statements->count; i++)
-        release(statements, &statements->list[i]);
+        px_statement_free(&statements->list[i]);
     free(statements->list);
     *statements = (px_statements){0};
 }

@@ -27,6 +27,12 @@ px_statement *px_statements_find(px_statements *statements, pgw_slice name);
 px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan,
                                 bool on_link);
 void px_statements_remove(px_statements *statements, pgw_slice name);
+/* Takes a name's statement out of the map, for the caller to give back or to free; name NULL if
+ * there is none. */
+px_statement px_statements_take(px_statements *statements, pgw_slice name);
+/* What was taken for `name` is there again, in place of whatever is. */
+void px_statements_restore(px_statements *statements, pgw_slice name, px_statement *taken);
+void px_statement_free(px_statement *taken);
 void px_statements_clear(px_statements *statements);
 
 #endif
