@@ -23,7 +23,7 @@ void px_forward_all_recorded(px_session *session)
                             statement->plan->declared, statement->plan->declared_count, &out);
         px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
         reply->swallow = reply->silent = true;
-        reply->recorded = pgw_strndup(statement->name, strlen(statement->name));
+        px_reply_records(&session->replies, reply, statement->name);
         statement->on_link = true;
     }
     if (out.len > 0 && !session->unsynced) {
@@ -122,7 +122,7 @@ void px_forward_recorded(px_session *session, pgw_slice name)
     if (statement == NULL || statement->plan == NULL || statement->on_link)
         return;
     px_reply *reply = send_parse(session, name, statement->plan, true);
-    reply->recorded = pgw_strndup(name.ptr, name.len);
+    px_reply_records(&session->replies, reply, statement->name);
     statement->on_link = true;
 }
 

@@ -1,6 +1,7 @@
 #include "proxy/replies.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void px_text_take(px_text *text)
 {
@@ -40,6 +41,7 @@ px_reply *px_replies_head(px_replies *replies)
 static void release(px_replies *replies, px_reply *reply)
 {
     replies->renaming -= reply->name != NULL;
+    replies->renaming -= reply->recorded != NULL;
     px_plan_drop(reply->plan);
     px_text_drop(reply->text);
     free(reply->refusal);
@@ -54,6 +56,12 @@ void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *state
     replies->renaming++;
     reply->name = pgw_strndup(name.ptr, name.len);
     reply->before = px_statements_take(statements, name);
+}
+
+void px_reply_records(px_replies *replies, px_reply *reply, const char *name)
+{
+    replies->renaming++;
+    reply->recorded = pgw_strndup(name, strlen(name));
 }
 
 void px_replies_pop(px_replies *replies)

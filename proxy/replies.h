@@ -67,6 +67,8 @@ void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *state
                       pgw_slice name);
 /* Takes the last one back. */
 void px_replies_unpush(px_replies *replies);
+/* `reply` is a Parse of a recorded statement. */
+void px_reply_records(px_replies *replies, px_reply *reply, const char *name);
 void px_replies_clear(px_replies *replies);
 
 #endif

@@ -81,7 +81,8 @@ void px_session_refuse(px_session *session, const pgw_error *error, bool extende
     /* The transaction, or the Sync group, lives on at the backend: it must fail there as well, or
      * COMMIT would commit the rest of it. A name is given lest the unnamed statement be lost. */
     pgw_buf out = {0};
-    bool aborted = session->status == 'E' && session->replies.count == 0;
+    bool aborted = session->status == 'E' && session->replies.count == 0 &&
+                   !pgw_error_is(error, "08P01"); /* parameters are counted all the same */
     pgw_slice text = aborted ? PGW_LITERAL(ANYTHING) : PGW_LITERAL(UNPARSABLE);
     if (extended)
         pgw_write_parse(PGW_LITERAL("keyspread refusal"), text, NULL, 0, &out);

@@ -182,6 +182,11 @@ static px_step look_into(px_session *session, px_text *text)
         px_session_refuse(session, &error, false);
         return PX_STEP_DONE;
     }
+    bool names = (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE)) != 0;
+    if (names && session->replies.renaming > 0 && !session->unsynced) {
+        session->wait = PX_WAIT_IDLE; /* what is there to be dropped, the server has yet to say */
+        return PX_STEP_LATER;
+    }
     bool batchable = script_is_batchable(text) && session_may_batch(session);
     if (batchable && !session->unsynced && session->replies.count > 0) {
         session->wait = PX_WAIT_IDLE; /* only then it is known whether a transaction is open */
