@@ -55,18 +55,6 @@ static struct {
 
 /* ---- the doubles ---- */
 
-px_identity *px_identity_take(px_identity *identity)
-{
-    identity->references++;
-    return identity;
-}
-
-void px_identity_drop(px_identity *identity)
-{
-    if (identity != NULL)
-        identity->references--;
-}
-
 void px_worker_send(px_worker *worker, px_message *message)
 {
     message->next = NULL;

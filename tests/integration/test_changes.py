@@ -1,0 +1,122 @@
+"""What changes under a session (TimeZone, the schema, its link) must not change where its rows are put;
+and messages that come in pieces, or behind an error, must neither hang nor hurt."""
+import os
+import subprocess
+import unittest
+
+import harness
+import wire
+from harness import Table
+
+NOON = "'2026-01-01 12:00'"  # in whatever TimeZone is
+
+
+@harness.proxied
+class Changes(harness.StackCase):
+    tables = (Table("moments", ["ts timestamptz not null", "v text"], ["ts"]),
+              Table("pairs", ["k bigint not null", "v text"], ["k"]))
+    partitioned = False
+
+    def right(self, table, rows):
+        account = {**os.environ, "PGUSER": harness.USER, "PGDATABASE": self.database}
+        done = subprocess.run([harness.program(), "verify", self.keyspread.config_path, table],
+                              capture_output=True, text=True, timeout=60, env=account)
+        self.assertEqual(done.stdout.split("\n")[:2], [f"rows: {rows}", "wrong: 0"], done.stderr)
+
+    def admin(self, sql):
+        with self.postgres.admin(self.database) as admin:
+            return admin.rows(sql)
+
+    def test_a_time_zone_set_in_the_same_query(self):
+        session = self.wire()
+        replies = session.query(f"set timezone = 'Asia/Tokyo'; insert into moments values ({NOON})")
+        self.assertEqual(wire.error_of(replies), "0A000", replies)
+        replies = session.query("set timezone = 'Asia/Tokyo';"
+                                "insert into moments values ('2026-01-01 12:00+09')")
+        self.assertEqual(wire.tags_of(replies), ["SET", "INSERT 0 1"])
+        self.right("moments", 1)
+
+    def test_a_time_zone_set_just_before(self):
+        session = self.wire()
+        session.query("select 1")
+        insert = f"insert into moments values ({NOON}) returning v"
+        replies = session.ask(wire.query("set timezone = 'Asia/Tokyo'"), wire.query(insert), ready=2)
+        self.assertIn(wire.error_of(replies), (None, "0A000"))
+        session.query("set timezone = 'UTC'")
+        self.assertIsNone(wire.error_of(session.query(insert)))
+        self.right("moments", 1 + (wire.error_of(replies) is None))
+
+    def test_a_role_s_time_zone(self):
+        self.wire().query("select 1")  # its greeting is kept
+        self.admin(f"alter role {harness.USER} set timezone = 'Asia/Tokyo'")
+        self.addCleanup(self.admin, f"alter role {harness.USER} reset timezone")
+        session = self.wire()
+        session.query("begin")
+        session.query(f"insert into moments values ({NOON})")
+        session.query("commit")
+        session.query(f"insert into moments values ({NOON.replace('12', '13')})")
+        self.right("moments", len(self.admin("select from moments")))
+
+    def test_the_type_of_a_prepared_key(self):
+        prepared, other = self.wire(), self.wire()
+        prepared.ask(wire.parse("s", "insert into pairs values ($1, $2)"), wire.sync())
+        self.addCleanup(self.admin, "truncate pairs; alter table pairs alter k type bigint"
+                                    " using k::bigint")
+        other.query("alter table pairs alter k type text")
+        prepared.ask(wire.bind("", "s", ["5", "v"]), wire.execute(), wire.sync())
+        self.right("pairs", len(self.admin("select from pairs")))
+
+    def test_a_prepared_statement_behind_a_failed_transaction(self):
+        parse = wire.parse("s", "insert into pairs values ($1, $2)")
+        run = (wire.bind("", "s", ["1", "a"]), wire.execute(), wire.sync())
+        self.wire().ask(parse, wire.sync())
+        session = self.wire()  # to this one the plan is known: it is recorded, and nowhere prepared
+        session.ask(parse, wire.sync())
+        session.query("begin")
+        session.query("select 1/0")
+        self.assertEqual(wire.error_of(session.ask(*run)), "25P02")
+        session.query("rollback")
+        session.query("begin")
+        self.assertEqual(wire.tags_of(session.ask(*run)), ["INSERT 0 1"])
+        session.query("commit")
+        self.right("pairs", 1)
+
+    def test_copy_data_out_of_place_and_in_pieces(self):
+        self.wire().query("select 1")
+        session = self.wire()  # has no link yet
+        message = wire.copy_data("x" * 200000)
+        for start in range(0, len(message), 50000):
+            session.send(message[start:start + 50000])
+        self.assertEqual(wire.tags_of(session.query("select 1")), ["SELECT 1"])
+
+    def test_a_large_message_behind_an_error(self):
+        session = self.wire()
+        session.query("begin")
+        session.query("select 1/0")
+        replies = session.ask(wire.parse("", "select $1::bytea", [17]),
+                              wire.bind("", "", [b"x" * 3000000]), wire.execute(), wire.sync())
+        self.assertEqual((wire.kinds(replies), wire.error_of(replies)), ("EZ", "25P02"))
+
+    def test_the_tag_of_a_key_twice_in_a_transaction(self):
+        session = self.wire()
+        session.query("begin")
+        replies = session.query("upsert into pairs (k, v) values (2, 'a'), (2, 'b')")
+        self.assertEqual(wire.tags_of(replies), ["INSERT 0 2"])
+        session.query("commit")
+        self.assertEqual(self.admin("select k, v from pairs"), [["2", "b"]])
+
+    def test_an_end_while_a_statement_runs(self):
+        session = self.wire()
+        session.send(wire.query("select pg_sleep(1)"))
+        self.wire().query("select 1")  # the first has been read by now, or is about to be
+        with self.postgres.admin(self.database) as admin:
+            while not admin.rows("select from pg_stat_activity where query like 'select pg_sleep%'"
+                                 " and state = 'active'"):
+                pass
+        self.keyspread.stop()
+        self.assertEqual(wire.tags_of(session.read_ready()), ["SELECT 1"])
+        self.start_keyspread()
+
+
+if __name__ == "__main__":
+    unittest.main()
