@@ -549,7 +549,8 @@ void px_session_cancel(px_worker *worker, uint32_t pid, uint32_t key)
         px_submit_withdraw(session);
     else if (session->link_ready && session->replies.count > 0)
         px_link_cancel(session->link);
-    else if (session->wait == PX_WAIT_LINK || session->wait == PX_WAIT_CATALOG)
+    else if (session->wait == PX_WAIT_LINK || session->wait == PX_WAIT_CATALOG ||
+             session->wait == PX_WAIT_TURN)
         px_session_cancel_waiting(session);
 }
 
