@@ -21,6 +21,7 @@ void px_identity_drop(px_identity *identity)
     free(identity->application);
     free(identity->replication);
     free(identity->zone);
+    free(identity->password);
     free(identity->key);
     free(identity);
 }
@@ -48,21 +49,33 @@ static char *copy(const char *text)
     return text ? pgw_strndup(text, strlen(text)) : NULL;
 }
 
-px_identity *px_identity_new(const char *user, const char *database, const char *options,
-                             const char *application, const char *replication, const pgw_env *env)
+/* A length stands before each part, so that no two identities have one key. */
+static void add_part(pgw_buf *key, char mark, const char *part)
+{
+    if (part != NULL)
+        pgw_buf_addf(key, "%c%zu:%s", mark, strlen(part), part);
+}
+
+px_identity *px_identity_new(const px_identity *from)
 {
     px_identity *identity = pgw_calloc(1, sizeof *identity);
-    identity->user = copy(user);
-    identity->database = copy(database);
-    identity->options = copy(options);
-    identity->application = copy(application);
-    identity->replication = copy(replication);
-    identity->env = *env;
+    identity->user = copy(from->user);
+    identity->database = copy(from->database);
+    identity->options = copy(from->options);
+    identity->application = copy(from->application);
+    identity->replication = copy(from->replication);
+    identity->password = copy(from->password);
+    identity->zone = copy(from->zone);
+    identity->env = from->env;
     atomic_init(&identity->references, 1);
     pgw_buf key = {0};
-    pgw_buf_addf(&key, "%zu:%s%zu:%s%s%s", strlen(user), user, strlen(database), database,
-                 replication ? "r" : "", options);
-    identity->key = copy((pgw_buf_add_byte(&key, '\0'), key.ptr));
+    add_part(&key, 'u', from->user);
+    add_part(&key, 'd', from->database);
+    add_part(&key, 'r', from->replication);
+    add_part(&key, 'p', from->password);
+    add_part(&key, 'o', from->options);
+    pgw_buf_add_byte(&key, '\0');
+    identity->key = copy(key.ptr);
     pgw_buf_free(&key);
     return identity;
 }

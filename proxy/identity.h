@@ -13,16 +13,16 @@ typedef struct px_identity {
     char *options;     /* "-c name=value …", escaped, as libpq's `options` takes them */
     char *application; /* application_name, not part of the key; NULL if not set */
     char *replication; /* the startup parameter, NULL if not sent */
+    char *password;    /* what links log in with, if the DSN names no user; NULL: its own or none */
     char *
         zone; /* TimeZone that `env` was made of, for batch links to have the same; NULL: unknown */
-    char *key;   /* user, database, options in one: equal keys are equal identities */
+    char *key;   /* all of the above but application and zone: equal keys are equal identities */
     pgw_env env; /* what the settings mean for the reading of values */
     _Atomic unsigned references;
 } px_identity;
 
-/* A new one, all copied. `options` in libpq's form; application and replication may be NULL. */
-px_identity *px_identity_new(const char *user, const char *database, const char *options,
-                             const char *application, const char *replication, const pgw_env *env);
+/* A new one: all copied from `from`, whose user, database and options are there. */
+px_identity *px_identity_new(const px_identity *from);
 /* Appends ` -c name=value`, blanks and backslashes escaped. */
 void px_identity_add_option(pgw_buf *options, pgw_slice name, pgw_slice value);
 /* What reported settings mean for the reading of values; NULL = not reported. */

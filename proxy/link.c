@@ -64,7 +64,7 @@ static void on_stream_lost(px_stream *stream, const char *reason)
     link->ops->on_lost(link, reason);
 }
 
-static const px_stream_ops stream_ops = {on_stream_input, on_stream_drained, on_stream_lost};
+static const px_stream_ops stream_ops = {NULL, on_stream_input, on_stream_drained, on_stream_lost};
 
 /* ---- the end ---- */
 

@@ -162,8 +162,9 @@ static px_identity *identity_with_settings(px_session *session)
                                    pgw_slice_str(session->settings[i]));
     pgw_buf_add_byte(&options, '\0');
     px_identity *old = session->identity;
-    px_identity *base = px_identity_new(old->user, old->database, session->base_options,
-                                        old->application, old->replication, &old->env);
+    px_identity from = *old;
+    from.options = session->base_options;
+    px_identity *base = px_identity_new(&from);
     const char *values[3];
     static const struct {
         size_t setting;
@@ -173,16 +174,16 @@ static px_identity *identity_with_settings(px_session *session)
         values[i] = session->settings[read[i].setting] != NULL
                         ? session->settings[read[i].setting]
                         : px_welcome_value(session->worker, base, read[i].reported);
-    pgw_env env = px_identity_env(values[0], values[1], values[2]);
+    from.env = px_identity_env(values[0], values[1], values[2]);
     session->opaque = is_opaque(values[0]);
     const char *server = px_welcome_value(session->worker, base, "server_encoding");
-    env.utf8 =
-        env.utf8 && server != NULL && strcmp(server, "UTF8") == 0; /* lengths are the server's */
+    from.env.utf8 = from.env.utf8 && server != NULL &&
+                    strcmp(server, "UTF8") == 0; /* lengths are the server's */
+    from.options = options.ptr;
+    from.zone = (char *)values[1];
     px_identity_drop(base);
-    px_identity *identity = px_identity_new(old->user, old->database, options.ptr, old->application,
-                                            old->replication, &env);
+    px_identity *identity = px_identity_new(&from);
     pgw_buf_free(&options);
-    identity->zone = values[1] != NULL ? pgw_strndup(values[1], strlen(values[1])) : NULL;
     return identity;
 }
 

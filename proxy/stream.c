@@ -37,19 +37,28 @@ struct px_stream {
     block *in;
     size_t in_start, in_end, expected;
     int watched; /* what poll waits for; a change costs system calls */
-    bool paused, closing, hung_up;
+    bool paused, closing, hung_up, greeted;
 
     chunk *out; /* a ring of out_cap (a power of two) chunks */
     size_t out_head, out_count, out_cap, out_bytes;
-    bool full;            /* was over PX_STREAM_HIGH and on_drained is owed */
-    bool blocked;         /* the socket takes no more: waiting for writable */
-    bool ssl_wants_write; /* SSL_read needs the socket writable (renegotiation, KeyUpdate) */
-    bool broken;          /* a write failed; the loss is told when the loop polls next */
+    bool full;          /* was over PX_STREAM_HIGH and on_drained is owed */
+    bool blocked;       /* the socket takes no more: waiting for writable */
+    bool read_on_write; /* SSL_read waits for the socket to be writable, or has bytes that poll does
+                           not see and comes back at once: almost always it is */
+    bool write_on_read; /* SSL_write waits for the socket to be readable */
+    bool broken;        /* a write failed; the loss is told when the loop polls next */
     px_stream *next_dirty;
     bool dirty;
 };
 
-enum { BLOCK = 16 * 1024, BIG_BLOCK = 64 * 1024, MAX_VECTORS = 64, MAX_SPARE = 256 };
+enum {
+    BLOCK = 16 * 1024,
+    BIG_BLOCK = 64 * 1024,
+    MAX_VECTORS = 64,
+    MAX_SPARE = 256,
+    TLS_RECORD = 16 * 1024,
+    TLS_READS = 16 /* a turn; the others want theirs */
+};
 
 /* Blocks of the usual size are kept for the next reader: the allocator would give their pages back
  * to the system and ask for them again, turn by turn. */
@@ -96,11 +105,11 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 static void watch(px_stream *stream)
 {
     int events = 0;
-    if (!stream->paused)
+    if (!stream->paused || stream->write_on_read)
         events |= UV_READABLE;
     else if (!stream->hung_up)
         events |= UV_DISCONNECT;
-    if (stream->blocked || stream->ssl_wants_write)
+    if ((stream->blocked && !stream->write_on_read) || (stream->read_on_write && !stream->paused))
         events |= UV_WRITABLE;
     if (events == stream->watched)
         return;
@@ -142,27 +151,38 @@ static void make_room(px_stream *stream)
     stream->in_end = held;
 }
 
+/* What OpenSSL's answer means: EAGAIN (and what it waits for), EPROTO, or 0 at the end of bytes. */
+static int tls_errno(px_stream *stream, int result)
+{
+    switch (SSL_get_error(stream->ssl, result)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+        return EAGAIN;
+    case SSL_ERROR_ZERO_RETURN:
+        return 0;
+    case SSL_ERROR_SSL:
+        return EPROTO;
+    default:
+        return ECONNRESET;
+    }
+}
+
 static ssize_t receive_tls(px_stream *stream, char *to, size_t room)
 {
     ERR_clear_error();
     int n = SSL_read(stream->ssl, to, room > INT32_MAX ? INT32_MAX : (int)room);
-    stream->ssl_wants_write = false;
+    stream->read_on_write = n <= 0 && SSL_want_write(stream->ssl);
     if (n > 0)
         return n;
-    switch (SSL_get_error(stream->ssl, n)) {
-    case SSL_ERROR_WANT_READ:
-        errno = EAGAIN;
-        return -1;
-    case SSL_ERROR_WANT_WRITE:
-        stream->ssl_wants_write = true;
-        errno = EAGAIN;
-        return -1;
-    case SSL_ERROR_ZERO_RETURN:
-        return 0;
-    default:
-        errno = ECONNRESET;
-        return -1;
-    }
+    errno = tls_errno(stream, n);
+    return errno == 0 ? 0 : -1;
+}
+
+/* Why receiving failed; OpenSSL's own words are constants. */
+static const char *receive_failure(void)
+{
+    const char *reason = errno == EPROTO ? ERR_reason_error_string(ERR_peek_last_error()) : NULL;
+    return reason != NULL ? reason : strerror(errno);
 }
 
 static ssize_t receive(px_stream *stream)
@@ -188,25 +208,52 @@ static void drop_empty_input(px_stream *stream)
     stream->in_start = stream->in_end = 0;
 }
 
-/* One read a turn is fair to the others; polling is level-triggered and comes back. TLS is read
- * until it wants more, for poll does not see what OpenSSL has already taken. */
+/* False: the stream waits, or is lost, or was closed. */
+static bool read_once(px_stream *stream)
+{
+    ssize_t n = receive(stream);
+    if (n > 0)
+        stream->ops->on_input(stream);
+    else if (n == 0)
+        lose(stream, "closed by peer");
+    else if (errno != EAGAIN && errno != EWOULDBLOCK)
+        lose(stream, receive_failure());
+    return n > 0 && !stream->closing && !stream->paused;
+}
+
+/* Poll does not see what OpenSSL has already taken. */
+static void come_back(px_stream *stream)
+{
+    if (stream->ssl != NULL && !stream->paused && SSL_has_pending(stream->ssl))
+        stream->read_on_write = true;
+}
+
+/* True once the owner has seen the first byte, and has not closed the stream for it. */
+static bool greeted(px_stream *stream)
+{
+    unsigned char first;
+    if (stream->greeted || stream->ops->on_hello == NULL)
+        return true;
+    stream->greeted = recv(stream->fd, &first, 1, MSG_PEEK) == 1;
+    if (stream->greeted)
+        stream->ops->on_hello(stream, first);
+    return !stream->closing;
+}
+
+/* One read a turn is fair to the others; polling is level-triggered and comes back. */
 static void on_readable(px_stream *stream)
 {
-    do {
-        ssize_t n = receive(stream);
-        if (n == 0) {
-            lose(stream, "closed by peer");
-            return;
-        }
-        if (n < 0) {
-            if (errno != EAGAIN && errno != EWOULDBLOCK)
-                lose(stream, strerror(errno));
-            break;
-        }
-        stream->ops->on_input(stream);
-    } while (stream->ssl != NULL && !stream->closing && !stream->paused);
-    if (!stream->closing)
-        drop_empty_input(stream);
+    if (!greeted(stream))
+        return;
+    bool more = true;
+    unsigned most = stream->ssl != NULL ? TLS_READS : 1;
+    for (unsigned reads = 0; more && reads < most; reads++)
+        more = read_once(stream);
+    if (stream->closing)
+        return;
+    if (more)
+        come_back(stream);
+    drop_empty_input(stream);
 }
 
 /* ---- output ---- */
@@ -245,16 +292,24 @@ static void consume_output(px_stream *stream, size_t len)
     }
 }
 
+/* What waits, as one record at most: SSL_write must be tried again with the same bytes, and finds
+ * them at the front of the ring, if more of them by then. */
 static ssize_t send_tls(px_stream *stream)
 {
-    chunk *first = chunk_at(stream, 0);
+    char record[TLS_RECORD];
+    size_t len = 0;
+    for (size_t i = 0; i < stream->out_count && len < sizeof record; i++) {
+        chunk *c = chunk_at(stream, i);
+        size_t part = c->len < sizeof record - len ? c->len : sizeof record - len;
+        memcpy(record + len, c->block->bytes + c->offset, part);
+        len += part;
+    }
     ERR_clear_error();
-    int n = SSL_write(stream->ssl, first->block->bytes + first->offset,
-                      first->len > INT32_MAX ? INT32_MAX : (int)first->len);
+    int n = SSL_write(stream->ssl, record, (int)len);
+    stream->write_on_read = n <= 0 && SSL_want_read(stream->ssl);
     if (n > 0)
         return n;
-    int why = SSL_get_error(stream->ssl, n);
-    errno = why == SSL_ERROR_WANT_WRITE || why == SSL_ERROR_WANT_READ ? EAGAIN : EPIPE;
+    errno = tls_errno(stream, n) == EAGAIN ? EAGAIN : EPIPE;
     return -1;
 }
 
@@ -390,12 +445,12 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         lose(stream, "connection reset"); /* libuv calls every poll error EBADF */
         return;
     }
-    if (events & UV_WRITABLE) {
+    if (stream->blocked && (events & (stream->write_on_read ? UV_READABLE : UV_WRITABLE))) {
         write_out(stream);
         tell_drained(stream);
     }
-    bool ssl_read = stream->ssl_wants_write && (events & UV_WRITABLE) && !stream->paused;
-    if (!stream->closing && ((events & UV_READABLE) || ssl_read) && !stream->paused)
+    bool readable = (events & UV_READABLE) || (stream->read_on_write && (events & UV_WRITABLE));
+    if (!stream->closing && !stream->paused && readable)
         on_readable(stream);
     if (!stream->closing && (events & UV_DISCONNECT) && stream->paused) {
         stream->hung_up = true;
@@ -405,13 +460,24 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         watch(stream);
 }
 
+void px_stream_secure(px_stream *stream, SSL *ssl)
+{
+    write_out(stream);
+    stream->broken = stream->broken || stream->out_bytes > 0; /* told by the next poll */
+    assert(px_stream_input(stream).len == 0);
+    /* Partial writes move on in the ring; idle clients keep no buffers of OpenSSL's. */
+    SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                          SSL_MODE_RELEASE_BUFFERS);
+    stream->ssl = ssl;
+}
+
 px_stream *px_stream_open(px_worker *worker, int fd, SSL *ssl, const px_stream_ops *ops,
                           void *owner)
 {
     px_stream *stream = pgw_calloc(1, sizeof *stream);
-    *stream = (px_stream){.worker = worker, .fd = fd, .ssl = ssl, .ops = ops, .owner = owner};
+    *stream = (px_stream){.worker = worker, .fd = fd, .ops = ops, .owner = owner};
     if (ssl != NULL)
-        SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+        px_stream_secure(stream, ssl);
     uv_poll_init(&worker->loop, &stream->poll, fd);
     watch(stream);
     return stream;
@@ -489,8 +555,6 @@ void px_stream_resume(px_stream *stream)
     if (!stream->paused || stream->closing)
         return;
     stream->paused = false;
-    if (stream->ssl != NULL && SSL_pending(stream->ssl) > 0)
-        stream->ssl_wants_write =
-            true; /* poll does not see what OpenSSL holds: come back at once */
+    come_back(stream);
     watch(stream);
 }

@@ -17,7 +17,9 @@ typedef struct px_stream px_stream;
 /* How the owner hears of things. None is called after px_stream_close(). In each the owner may
  * close the stream; it is freed only after the turn. */
 typedef struct px_stream_ops {
-    void (*on_input)(px_stream *stream); /* there is more in px_stream_input() */
+    void (*on_hello)(px_stream *stream,
+                     unsigned char first); /* the first byte, not read yet; may be NULL */
+    void (*on_input)(px_stream *stream);   /* there is more in px_stream_input() */
     void (*on_drained)(
         px_stream *stream); /* output fell under PX_STREAM_LOW after it was PX_STREAM_HIGH */
     void (*on_lost)(px_stream *stream,
@@ -32,6 +34,10 @@ enum { PX_STREAM_LOW = 64 * 1024, PX_STREAM_HIGH = 256 * 1024 };
 px_stream *px_stream_open(struct px_worker *worker, int fd, struct ssl_st *ssl,
                           const px_stream_ops *ops, void *owner);
 void *px_stream_owner(const px_stream *stream);
+/* From here on bytes go through `ssl`, in place of plain ones; what was put leaves before. Nothing
+ * that was read is there unconsumed. A handshake is part of reading: it ends, or fails, by itself.
+ */
+void px_stream_secure(px_stream *stream, struct ssl_st *ssl);
 /* Stops at once and frees later. `on_closed` may be NULL. What was put and not yet written is tried
  * once more, without waiting. */
 void px_stream_close(px_stream *stream, void (*on_closed)(void *owner));
