@@ -65,6 +65,30 @@ static uint64_t take_size(cfg_document *document, const char *prefix, const char
     return good ? bytes : allowed.otherwise;
 }
 
+static bool take_listen(cfg_document *document, const char *where, const char *written,
+                        cfg_listen *listen)
+{
+    const char *right = cfg_parse_listen(written, listen);
+    if (right != NULL)
+        cfg_mistake(document, where, "%s is \"%s\": %s", where, written, right);
+    return right == NULL;
+}
+
+/* A file's name is relative to the configuration file's folder, wherever the process stands. */
+static char *take_file(const cfg_config *config, const char *written)
+{
+    if (written == NULL || *written == '/')
+        return cfg_copy(written);
+    const char *slash = strrchr(config->path, '/');
+    char *folder =
+        slash ? cfg_printf("%.*s/", (int)(slash - config->path), config->path) : cfg_copy(".");
+    char *real = realpath(folder, NULL);
+    char *path = cfg_printf("%s/%s", real ? real : folder, written);
+    free(real);
+    free(folder);
+    return path;
+}
+
 static void build_listen(cfg_document *document, const cfg_raw *raw, cfg_config *config)
 {
     static char *otherwise[] = {"127.0.0.1:6432"};
@@ -72,15 +96,55 @@ static void build_listen(cfg_document *document, const cfg_raw *raw, cfg_config 
     size_t count = raw->listen ? raw->listen_count : 1;
     config->listen = cfg_alloc(count * sizeof *config->listen);
     for (size_t i = 0; i < count; i++) {
-        const char *right = cfg_parse_listen(written[i], &config->listen[config->listen_count]);
-        if (right == NULL) {
-            config->listen_count++;
-            continue;
-        }
         char *where = cfg_printf("listen[%zu]", i);
-        cfg_mistake(document, where, "%s is \"%s\": %s", where, written[i], right);
+        if (take_listen(document, where, written[i], &config->listen[config->listen_count]))
+            config->listen_count++;
         free(where);
     }
+}
+
+static void build_unix_socket_mode(cfg_document *document, const cfg_raw *raw, cfg_config *config)
+{
+    config->unix_socket_mode = 0700;
+    if (raw->unix_socket_mode == NULL)
+        return;
+    uint32_t mode;
+    const char *right = cfg_parse_mode(raw->unix_socket_mode, &mode);
+    if (right == NULL)
+        config->unix_socket_mode = mode;
+    else
+        cfg_mistake(document, "unix_socket_mode", "unix_socket_mode is \"%s\": %s",
+                    raw->unix_socket_mode, right);
+}
+
+static void build_client_tls(const cfg_raw *raw, cfg_config *config)
+{
+    bool cert = raw->client_tls.cert != NULL;
+    config->client_tls.mode = WORD(raw->client_tls.mode, cert ? CFG_TLS_PREFER : CFG_TLS_DISABLE);
+    config->client_tls.cert = take_file(config, raw->client_tls.cert);
+    config->client_tls.key = take_file(config, raw->client_tls.key);
+    config->client_tls.ca = take_file(config, raw->client_tls.ca);
+    config->client_tls.verify = WORD(raw->client_tls.verify, CFG_TLS_VERIFY_OPTIONAL);
+}
+
+static void build_auth(cfg_document *document, const cfg_raw *raw, cfg_config *config)
+{
+    config->auth.mode = WORD(raw->auth.mode, CFG_AUTH_TRUST);
+    config->auth.users_file = take_file(config, raw->auth.users_file);
+    config->auth.users_file_line = cfg_document_line(document, "auth.users_file");
+    config->auth.allow_remote_trust = WORD(raw->auth.allow_remote_trust, false);
+}
+
+static void build_admin(cfg_document *document, const cfg_raw *raw, cfg_config *config)
+{
+    config->admin.allow_remote = WORD(raw->admin.allow_remote, false);
+    if (raw->admin.listen == NULL)
+        return;
+    cfg_listen *listen = cfg_alloc(sizeof *listen);
+    if (take_listen(document, "admin.listen", raw->admin.listen, listen))
+        config->admin.listen = listen;
+    else
+        free(listen);
 }
 
 static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config *config)
@@ -112,6 +176,9 @@ static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config 
         take_number(document, in, "clients", raw->limits.clients, (range){10000, 1, 1000000});
     config->limits.unauthenticated = take_number(
         document, in, "unauthenticated", raw->limits.unauthenticated, (range){100, 1, 1000000});
+    config->limits.clients_per_address =
+        take_number(document, in, "clients_per_address", raw->limits.clients_per_address,
+                    (range){0, 0, 1000000});
     config->limits.startup_ms = take_number(document, in, "startup_ms", raw->limits.startup_ms,
                                             (range){10000, 100, 3600000});
 }
@@ -239,7 +306,10 @@ cfg_config *cfg_build(cfg_document *document, const cfg_raw *raw)
     config->path = cfg_copy(document->path);
     build_listen(document, raw, config);
     config->workers = take_number(document, "", "workers", raw->workers, (range){0, 0, 256});
-    config->allow_remote_trust = WORD(raw->auth.allow_remote_trust, false);
+    build_unix_socket_mode(document, raw, config);
+    build_client_tls(raw, config);
+    build_auth(document, raw, config);
+    build_admin(document, raw, config);
     build_backend(document, raw, config);
     config->log_level = WORD(raw->log.level, CFG_LOG_INFO);
     config->table_count = raw->tables_count;

@@ -24,22 +24,6 @@ typedef struct table_check {
 
 void cfg_check_available(cfg_document *document, const cfg_raw *raw)
 {
-    if (raw->client_tls.mode != NULL && *raw->client_tls.mode != CFG_TLS_DISABLE)
-        cfg_mistake(document, "client_tls.mode",
-                    "TLS to clients is not available in this version: write `mode: disable` and "
-                    "keep clients on this machine or behind a TLS terminator");
-    else if (raw->client_tls.cert != NULL || raw->client_tls.key != NULL)
-        cfg_mistake(document, raw->client_tls.cert ? "client_tls.cert" : "client_tls.key",
-                    "TLS to clients is not available in this version: remove the key");
-    if (raw->auth.mode != NULL && *raw->auth.mode != CFG_AUTH_TRUST)
-        cfg_mistake(document, "auth.mode",
-                    "auth.mode %s is not available in this version: write `mode: trust` and listen "
-                    "on loopback or a Unix socket",
-                    *raw->auth.mode == CFG_AUTH_SCRAM ? "scram" : "forward");
-    if (raw->auth.users_file != NULL)
-        cfg_mistake(document, "auth.users_file",
-                    "auth.users_file belongs to auth.mode scram, which is not available in this "
-                    "version: remove the key");
     if (raw->backend.dialect != NULL && *raw->backend.dialect != CFG_DIALECT_POSTGRES)
         cfg_mistake(document, "backend.dialect",
                     "backend.dialect ydb is not available in this version: write `postgres`");
@@ -60,7 +44,8 @@ static void check_listen(cfg_document *document, const cfg_raw *raw, const cfg_c
     for (size_t i = 0; i < config->listen_count; i++) {
         const cfg_listen *listen = &config->listen[i];
         char *where = cfg_printf("listen[%zu]", i);
-        if (!cfg_is_local(listen) && !config->allow_remote_trust)
+        if (!cfg_is_local(listen) && config->auth.mode == CFG_AUTH_TRUST &&
+            !config->auth.allow_remote_trust)
             cfg_mistake(document, where,
                         "%s is \"%s\", which other machines reach, and auth.mode trust asks nobody "
                         "for a password: listen on 127.0.0.1, [::1] or a Unix socket, or set "

@@ -115,15 +115,25 @@ static void free_table(cfg_table *table)
     free(table->partitions.at);
 }
 
+static void free_listen(cfg_listen *listen, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(listen[i].host);
+        free(listen[i].path);
+    }
+    free(listen);
+}
+
 void cfg_free(cfg_config *config)
 {
     if (config == NULL)
         return;
-    for (size_t i = 0; i < config->listen_count; i++) {
-        free(config->listen[i].host);
-        free(config->listen[i].path);
-    }
-    free(config->listen);
+    free_listen(config->listen, config->listen_count);
+    free_listen(config->admin.listen, config->admin.listen ? 1 : 0);
+    free(config->client_tls.cert);
+    free(config->client_tls.key);
+    free(config->client_tls.ca);
+    free(config->auth.users_file);
     for (size_t i = 0; i < config->table_count; i++)
         free_table(&config->tables[i]);
     free(config->tables);

@@ -27,6 +27,15 @@ typedef enum cfg_uncomputable { CFG_UNCOMPUTABLE_ERROR, CFG_UNCOMPUTABLE_FORWARD
 typedef enum cfg_null_key { CFG_NULL_KEY_ERROR, CFG_NULL_KEY_ALLOW } cfg_null_key;
 typedef enum cfg_atomicity { CFG_ATOMICITY_STATEMENT, CFG_ATOMICITY_PARTITION } cfg_atomicity;
 typedef enum cfg_sequences { CFG_SEQUENCES_SESSION, CFG_SEQUENCES_IGNORE } cfg_sequences;
+typedef enum cfg_tls_mode { CFG_TLS_DISABLE, CFG_TLS_PREFER, CFG_TLS_REQUIRE } cfg_tls_mode;
+/* Certificates of clients: asked for if there is a `ca`, and then: one that is given must be good;
+ * one must be given; its common name must be the user's, too. */
+typedef enum cfg_tls_verify {
+    CFG_TLS_VERIFY_OPTIONAL,
+    CFG_TLS_VERIFY_CA,
+    CFG_TLS_VERIFY_FULL
+} cfg_tls_verify;
+typedef enum cfg_auth_mode { CFG_AUTH_TRUST, CFG_AUTH_SCRAM, CFG_AUTH_FORWARD } cfg_auth_mode;
 
 /* Where to listen: a TCP address (numeric or a name) with port, or a Unix socket's path. */
 typedef struct cfg_listen {
@@ -84,8 +93,23 @@ typedef struct cfg_config {
     char *path; /* of the file */
     cfg_listen *listen;
     size_t listen_count;
-    uint32_t workers; /* 0 = one a core */
-    bool allow_remote_trust;
+    uint32_t workers;          /* 0 = one a core */
+    uint32_t unix_socket_mode; /* permission bits of Unix sockets; 0700 */
+    struct {
+        cfg_tls_mode mode;     /* defaulted: prefer if there is a cert, else disable */
+        char *cert, *key, *ca; /* absolute paths, NULL if not written */
+        cfg_tls_verify verify;
+    } client_tls;
+    struct {
+        cfg_auth_mode mode;
+        char *users_file;         /* absolute path, NULL if not written */
+        unsigned users_file_line; /* in the file, for messages */
+        bool allow_remote_trust;
+    } auth;
+    struct {
+        cfg_listen *listen; /* NULL: no admin endpoint */
+        bool allow_remote;
+    } admin;
     struct {
         char *dsn;
         unsigned dsn_line;     /* in the file, for messages */
@@ -101,10 +125,11 @@ typedef struct cfg_config {
         uint64_t row_bytes; /* 8 MiB */
         uint64_t key_bytes; /* 2 KiB */
         bool enforce;
-        uint32_t clients;         /* 10000 */
-        uint32_t unauthenticated; /* 100 */
-        uint32_t startup_ms;      /* 10000 */
-        uint64_t queue_bytes;     /* 256 MiB: rendered rows waiting for batches, in all */
+        uint32_t clients;             /* 10000 */
+        uint32_t unauthenticated;     /* 100 */
+        uint32_t clients_per_address; /* 0 = no limit of its own */
+        uint32_t startup_ms;          /* 10000 */
+        uint64_t queue_bytes;         /* 256 MiB: rendered rows waiting for batches, in all */
     } limits;
 } cfg_config;
 

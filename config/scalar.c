@@ -101,6 +101,17 @@ const char *cfg_parse_listen(const char *text, cfg_listen *listen)
     return NULL;
 }
 
+const char *cfg_parse_mode(const char *text, uint32_t *mode)
+{
+    *mode = 0;
+    if (strlen(text) != 4 || text[0] != '0' || strspn(text, "01234567") != 4)
+        return "it takes permissions in octal, from 0000 to 0777, such as \"0700\" (the owner) or "
+               "\"0770\" (its group, too)";
+    for (; *text != '\0'; text++)
+        *mode = *mode << 3 | (uint32_t)(*text - '0');
+    return NULL;
+}
+
 bool cfg_is_local(const cfg_listen *listen)
 {
     struct in_addr v4;

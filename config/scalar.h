@@ -15,6 +15,8 @@ const char *cfg_parse_size(const char *text, uint64_t *bytes);
 const char *cfg_parse_hash(const char *text, cfg_hash_type type, uint64_t *hash);
 /* "host:port", "[v6]:port", "/path". Fills owned strings; on a mistake there is nothing to free. */
 const char *cfg_parse_listen(const char *text, cfg_listen *listen);
+/* Permission bits as chmod writes them: "0700". */
+const char *cfg_parse_mode(const char *text, uint32_t *mode);
 /* "name" or "schema.name" as PostgreSQL stores them; a part with a dot or blank stands in double
  * quotes. Fills owned strings, also the label's; on a mistake there is nothing to free. */
 const char *cfg_parse_table_name(const char *text, cfg_table *table);

@@ -17,6 +17,9 @@ enum { OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, WORD = OPTIONAL | CY
 
 static const cyaml_strval_t tls_modes[] = {
     {"disable", CFG_TLS_DISABLE}, {"prefer", CFG_TLS_PREFER}, {"require", CFG_TLS_REQUIRE}};
+static const cyaml_strval_t tls_verifies[] = {{"optional", CFG_TLS_VERIFY_OPTIONAL},
+                                              {"verify-ca", CFG_TLS_VERIFY_CA},
+                                              {"verify-full", CFG_TLS_VERIFY_FULL}};
 static const cyaml_strval_t auth_modes[] = {
     {"trust", CFG_AUTH_TRUST}, {"scram", CFG_AUTH_SCRAM}, {"forward", CFG_AUTH_FORWARD}};
 static const cyaml_strval_t dialects[] = {{"postgres", CFG_DIALECT_POSTGRES},
@@ -86,11 +89,18 @@ static const cyaml_schema_value_t table = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, cfg_raw_table, table_fields)};
 
 static const cyaml_schema_field_t tls_fields[] = {
-    ENUM("mode", cfg_raw, client_tls.mode, tls_modes), STRING("cert", cfg_raw, client_tls.cert),
-    STRING("key", cfg_raw, client_tls.key), CYAML_FIELD_END};
+    ENUM("mode", cfg_raw, client_tls.mode, tls_modes),
+    STRING("cert", cfg_raw, client_tls.cert),
+    STRING("key", cfg_raw, client_tls.key),
+    STRING("ca", cfg_raw, client_tls.ca),
+    ENUM("verify", cfg_raw, client_tls.verify, tls_verifies),
+    CYAML_FIELD_END};
 static const cyaml_schema_field_t auth_fields[] = {
     ENUM("mode", cfg_raw, auth.mode, auth_modes), STRING("users_file", cfg_raw, auth.users_file),
     BOOL("allow_remote_trust", cfg_raw, auth.allow_remote_trust), CYAML_FIELD_END};
+static const cyaml_schema_field_t admin_fields[] = {
+    CYAML_FIELD_STRING_PTR("listen", CYAML_FLAG_POINTER, cfg_raw, admin.listen, 1, CYAML_UNLIMITED),
+    BOOL("allow_remote", cfg_raw, admin.allow_remote), CYAML_FIELD_END};
 static const cyaml_schema_field_t backend_fields[] = {
     CYAML_FIELD_STRING_PTR("dsn", CYAML_FLAG_POINTER, cfg_raw, backend.dsn, 1, CYAML_UNLIMITED),
     ENUM("dialect", cfg_raw, backend.dialect, dialects),
@@ -108,6 +118,7 @@ static const cyaml_schema_field_t limits_fields[] = {
     BOOL("enforce", cfg_raw, limits.enforce),
     UINT("clients", cfg_raw, limits.clients),
     UINT("unauthenticated", cfg_raw, limits.unauthenticated),
+    UINT("clients_per_address", cfg_raw, limits.clients_per_address),
     UINT("startup_ms", cfg_raw, limits.startup_ms),
     CYAML_FIELD_END};
 
@@ -120,8 +131,10 @@ static const cyaml_schema_field_t limits_fields[] = {
 static const cyaml_schema_field_t file_fields[] = {
     SEQUENCE("listen", cfg_raw, listen, &text, 1),
     UINT("workers", cfg_raw, workers),
+    STRING("unix_socket_mode", cfg_raw, unix_socket_mode),
     PART("client_tls", CYAML_FLAG_OPTIONAL, tls_fields),
     PART("auth", CYAML_FLAG_OPTIONAL, auth_fields),
+    PART("admin", CYAML_FLAG_OPTIONAL, admin_fields),
     PART("backend", CYAML_FLAG_DEFAULT, backend_fields),
     PART("log", CYAML_FLAG_OPTIONAL, log_fields),
     SEQUENCE("tables", cfg_raw, tables, &table, 0),
@@ -134,7 +147,6 @@ const cyaml_schema_value_t cfg_schema = {
 static const struct {
     const char *mapping, *key, *what;
 } later[] = {
-    {"", "admin", "the admin endpoint is not available in this version: remove the key"},
     {"tables", "repeat",
      "repeating after a lost link is not available in this version: remove the key; the outcome of "
      "such a batch is reported as 08007"},

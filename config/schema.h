@@ -48,23 +48,27 @@ typedef struct cfg_raw_table {
     cfg_raw_batch batch;
 } cfg_raw_table;
 
-enum { CFG_TLS_DISABLE, CFG_TLS_PREFER, CFG_TLS_REQUIRE };
-enum { CFG_AUTH_TRUST, CFG_AUTH_SCRAM, CFG_AUTH_FORWARD };
 enum { CFG_DIALECT_POSTGRES, CFG_DIALECT_YDB };
 
 typedef struct cfg_raw {
     char **listen;
     unsigned listen_count;
     uint32_t *workers;
+    char *unix_socket_mode;
     struct {
-        int *mode;
-        char *cert, *key;
+        cfg_tls_mode *mode;
+        char *cert, *key, *ca;
+        cfg_tls_verify *verify;
     } client_tls;
     struct {
-        int *mode;
+        cfg_auth_mode *mode;
         char *users_file;
         bool *allow_remote_trust;
     } auth;
+    struct {
+        char *listen;
+        bool *allow_remote;
+    } admin;
     struct {
         char *dsn;
         int *dialect;
@@ -78,7 +82,7 @@ typedef struct cfg_raw {
     struct {
         char *row_bytes, *key_bytes, *queue_bytes;
         bool *enforce;
-        uint32_t *clients, *unauthenticated, *startup_ms;
+        uint32_t *clients, *unauthenticated, *clients_per_address, *startup_ms;
     } limits;
 } cfg_raw;
 

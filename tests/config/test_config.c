@@ -133,7 +133,7 @@ static void test_sample_is_defaults(void **state)
     assert_string_equal(sample->listen[0].host, bare->listen[0].host);
     assert_int_equal(sample->listen[0].port, bare->listen[0].port);
     assert_int_equal(sample->workers, bare->workers);
-    assert_int_equal(sample->allow_remote_trust, bare->allow_remote_trust);
+    assert_int_equal(sample->auth.allow_remote_trust, bare->auth.allow_remote_trust);
     assert_string_equal(sample->backend.dsn, bare->backend.dsn);
     assert_int_equal(sample->backend.max_links, bare->backend.max_links);
     assert_int_equal(sample->backend.batch_links, bare->backend.batch_links);
@@ -232,7 +232,7 @@ static void test_full(void **state)
     assert_null(config->listen[2].host);
     assert_string_equal(config->listen[2].path, "/tmp/.s.PGSQL.6432");
     assert_int_equal(config->workers, 256);
-    assert_true(config->allow_remote_trust);
+    assert_true(config->auth.allow_remote_trust);
     assert_int_equal(config->log_level, CFG_LOG_DEBUG);
     check_full_table(&config->tables[0]);
     assert_true(config->tables[1].partitions.at[0] == UINT64_C(1) << 63);
