@@ -513,7 +513,7 @@ static void on_lost(px_stream *stream, const char *reason)
     px_session_close(px_stream_owner(stream), reason);
 }
 
-static const px_stream_ops stream_ops = {on_input, on_drained, on_lost};
+static const px_stream_ops stream_ops = {NULL, on_input, on_drained, on_lost};
 
 void px_session_accept(px_worker *worker, int fd, bool local)
 {
