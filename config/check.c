@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/check_door.h"
 #include "config/scalar.h"
 
 enum { MAX_KEY = 31 }; /* an index of PostgreSQL has 32 columns, one of them is the hash */
@@ -31,32 +32,12 @@ void cfg_check_available(cfg_document *document, const cfg_raw *raw)
 
 /* -- the whole -- */
 
-static bool same_address(const cfg_listen *a, const cfg_listen *b)
+static void check_clients(cfg_document *document, const char *where, uint32_t some,
+                          const cfg_config *config)
 {
-    if (a->path != NULL || b->path != NULL)
-        return a->path != NULL && b->path != NULL && strcmp(a->path, b->path) == 0;
-    return a->port == b->port && strcmp(a->host, b->host) == 0;
-}
-
-/* Only called when every address was understood, so that indexes are those of the file. */
-static void check_listen(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
-{
-    for (size_t i = 0; i < config->listen_count; i++) {
-        const cfg_listen *listen = &config->listen[i];
-        char *where = cfg_printf("listen[%zu]", i);
-        if (!cfg_is_local(listen) && config->auth.mode == CFG_AUTH_TRUST &&
-            !config->auth.allow_remote_trust)
-            cfg_mistake(document, where,
-                        "%s is \"%s\", which other machines reach, and auth.mode trust asks nobody "
-                        "for a password: listen on 127.0.0.1, [::1] or a Unix socket, or set "
-                        "auth.allow_remote_trust: true",
-                        where, raw->listen[i]);
-        for (size_t j = 0; j < i; j++)
-            if (same_address(listen, &config->listen[j]))
-                cfg_mistake(document, where, "%s is the same address as listen[%zu]: keep one",
-                            where, j);
-        free(where);
-    }
+    if (some > config->limits.clients)
+        cfg_mistake(document, where, "%s is %u and limits.clients is %u: it must be at most that",
+                    where, some, config->limits.clients);
 }
 
 static void check_numbers(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
@@ -78,11 +59,10 @@ static void check_numbers(cfg_document *document, const cfg_raw *raw, const cfg_
             document, raw->limits.key_bytes ? "limits.key_bytes" : "limits.row_bytes",
             "limits.key_bytes is greater than limits.row_bytes: a key is a part of its row, "
             "so it must be at most that");
-    if (config->limits.unauthenticated > config->limits.clients && raw->limits.unauthenticated)
-        cfg_mistake(
-            document, "limits.unauthenticated",
-            "limits.unauthenticated is %u and limits.clients is %u: it must be at most that",
-            config->limits.unauthenticated, config->limits.clients);
+    if (raw->limits.unauthenticated != NULL)
+        check_clients(document, "limits.unauthenticated", config->limits.unauthenticated, config);
+    check_clients(document, "limits.clients_per_address", config->limits.clients_per_address,
+                  config);
 }
 
 /* -- one table -- */
@@ -274,8 +254,7 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
 
 void cfg_check(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
 {
-    if (raw->listen_count == config->listen_count || raw->listen == NULL)
-        check_listen(document, raw, config);
+    cfg_check_door(document, raw, config);
     check_numbers(document, raw, config);
     for (size_t i = 0; i < config->table_count; i++)
         check_table(document, raw, config, i);

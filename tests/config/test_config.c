@@ -119,7 +119,7 @@ static void test_order(void **state)
         assert_true(at >= last);
         last = at;
     }
-    assert_int_equal(last, 18);
+    assert_int_equal(last, 12);
     free(text);
 }
 
@@ -133,6 +133,13 @@ static void test_sample_is_defaults(void **state)
     assert_string_equal(sample->listen[0].host, bare->listen[0].host);
     assert_int_equal(sample->listen[0].port, bare->listen[0].port);
     assert_int_equal(sample->workers, bare->workers);
+    assert_int_equal(sample->unix_socket_mode, bare->unix_socket_mode);
+    assert_int_equal(sample->client_tls.mode, bare->client_tls.mode);
+    assert_int_equal(sample->client_tls.verify, bare->client_tls.verify);
+    assert_null(sample->client_tls.cert);
+    assert_int_equal(sample->auth.mode, bare->auth.mode);
+    assert_null(sample->auth.users_file);
+    assert_null(sample->admin.listen);
     assert_int_equal(sample->auth.allow_remote_trust, bare->auth.allow_remote_trust);
     assert_string_equal(sample->backend.dsn, bare->backend.dsn);
     assert_int_equal(sample->backend.max_links, bare->backend.max_links);
@@ -161,6 +168,13 @@ static void test_defaults(void **state)
     cfg_config *config = load_good(FILES "good_minimal.yaml");
     assert_string_equal(config->listen[0].host, "127.0.0.1");
     assert_int_equal(config->listen[0].port, 6432);
+    assert_int_equal(config->unix_socket_mode, 0700);
+    assert_int_equal(config->client_tls.mode, CFG_TLS_DISABLE);
+    assert_null(config->client_tls.cert);
+    assert_int_equal(config->client_tls.verify, CFG_TLS_VERIFY_OPTIONAL);
+    assert_int_equal(config->auth.mode, CFG_AUTH_TRUST);
+    assert_false(config->auth.allow_remote_trust);
+    assert_null(config->admin.listen);
     assert_int_equal(config->backend.max_links, 90);
     assert_int_equal(config->backend.batch_links, 8);
     assert_int_equal(config->backend.link_wait_ms, 10000);
@@ -173,6 +187,7 @@ static void test_defaults(void **state)
     assert_false(config->limits.enforce);
     assert_int_equal(config->limits.clients, 10000);
     assert_int_equal(config->limits.unauthenticated, 100);
+    assert_int_equal(config->limits.clients_per_address, 0);
     assert_int_equal(config->limits.startup_ms, 10000);
     const cfg_table *table = &config->tables[0];
     assert_null(table->schema);
@@ -233,6 +248,10 @@ static void test_full(void **state)
     assert_string_equal(config->listen[2].path, "/tmp/.s.PGSQL.6432");
     assert_int_equal(config->workers, 256);
     assert_true(config->auth.allow_remote_trust);
+    assert_int_equal(config->unix_socket_mode, 0660);
+    assert_string_equal(config->admin.listen->path, "/run/keyspread/admin");
+    assert_true(config->admin.allow_remote);
+    assert_int_equal(config->limits.clients_per_address, 1000000);
     assert_int_equal(config->log_level, CFG_LOG_DEBUG);
     check_full_table(&config->tables[0]);
     assert_true(config->tables[1].partitions.at[0] == UINT64_C(1) << 63);
