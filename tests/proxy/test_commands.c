@@ -178,7 +178,8 @@ static void test_explain_nothing(void **state)
     forget(&got);
 }
 
-/* A file whose form is right and that only PostgreSQL's side of things can judge. */
+/* A file whose form is right and that only PostgreSQL's side of things can judge. Where nothing
+ * is to be said there must be nothing about the backend. */
 static void check_text(const char *text, int code, const char *said)
 {
     char path[] = "/tmp/keyspread-test-XXXXXX", line[128];
@@ -190,6 +191,8 @@ static void check_text(const char *text, int code, const char *said)
     outcome got = run(line, " ");
     if (got.code != code || strstr(got.errors, said) == NULL)
         fail_msg("code %d, errors: %s", got.code, got.errors);
+    if (*said == '\0')
+        assert_null(strstr(got.errors, "backend."));
     forget(&got);
     unlink(path);
 }
@@ -216,12 +219,64 @@ static void test_check(void **state)
                ":3: table t: hash column k_hash is integer: for hash_type int8 it must be bigint");
 }
 
+#define VERIFIER                                                                                   \
+    "SCRAM-SHA-256$4096:QQ==$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=:"                        \
+    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+/* With auth.mode scram: a file of users of this text, and this connection string. */
+static void check_scram(const char *users, const char *dsn, int code, const char *said)
+{
+    char path[] = "/tmp/keyspread-test-XXXXXX", text[512];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, users, strlen(users)), strlen(users));
+    close(fd);
+    snprintf(text, sizeof text,
+             "auth:\n  mode: scram\n  users_file: %s\nbackend:\n  dsn: \"%s\"\ntables: []\n", path,
+             dsn);
+    check_text(text, code, said);
+    unlink(path);
+}
+
+static void test_check_users(void **state)
+{
+    (void)state;
+    static const char plain[] = "\"bob\" \"secret\"\n";
+    static const char mixed[] =
+        "\"a\" \"" VERIFIER "\"\n\"bob\" \"secret\"\n\"al\" \"" VERIFIER "\"\n";
+    check_scram(plain, "host=h", 0, "");
+    check_scram(mixed, "host=h", 1,
+                ":1: user \"a\" has a verifier alone (2 of 3 users have), and backend.dsn names no "
+                "user: keyspread could not log in to the backend as that user");
+    check_scram(mixed, "host=h user=app", 0, "");
+    check_scram(mixed, "host=h password=x", 0, "");
+    check_scram(mixed, "host=h passfile=/etc/passfile", 0, "");
+    check_scram("\"bob\"\n", "host=h", 1, ":1: is not \"name\" \"secret\"");
+    check_scram("\"bob\"\n", "host=h", 1,
+                ":3: auth.users_file cannot be used: correct its mistakes");
+    check_text("auth: { mode: scram, users_file: no such file }\nbackend: { dsn: \"host=h\" }\n", 1,
+               "/tmp/no such file: cannot be read: No such file or directory");
+}
+
+/* What the connection string must not hold depends on whose password it is. */
+static void test_check_dsn_and_mode(void **state)
+{
+    (void)state;
+#define FORWARD(dsn)                                                                               \
+    "listen: [/run/sock]\nauth: { mode: forward }\nbackend: { dsn: \"" dsn "\" }\ntables: []\n"
+    check_text(FORWARD("host=h"), 0, "");
+    check_text(FORWARD("host=h user=app"), 1,
+               ":3: backend.dsn holds a user or a password, and with auth.mode forward");
+    check_text(FORWARD("host=h password=x"), 1, ":3: backend.dsn holds a user or a password");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),           cmocka_unit_test(test_hash_is_explained),
         cmocka_unit_test(test_spellings),       cmocka_unit_test(test_ddl),
         cmocka_unit_test(test_explain_nothing), cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_users),     cmocka_unit_test(test_check_dsn_and_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
