@@ -82,7 +82,7 @@ static char *take_field(char **at)
         if (from[1] != '"') {
             *to = '\0';
             *at = from + 1;
-            return strchr(" \t\r", *(from + 1)) != NULL ? field : NULL;
+            return field;
         }
         from++;
     }
@@ -125,8 +125,7 @@ static bool is_verifier(const char *secret)
 {
     const char *at = secret + strlen(verifier_start);
     size_t digits = strspn(at, "0123456789");
-    if (digits == 0 || digits > 10 || strtoul(at, NULL, 10) == 0 ||
-        strtoul(at, NULL, 10) > INT32_MAX || at[digits] != ':')
+    if (strtoul(at, NULL, 10) == 0 || strtoul(at, NULL, 10) > INT32_MAX || at[digits] != ':')
         return false;
     at = skip_base64(at + digits + 1, '$', 0);
     at = at ? skip_base64(at, ':', 32) : NULL;
