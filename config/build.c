@@ -117,10 +117,11 @@ static void build_unix_socket_mode(cfg_document *document, const cfg_raw *raw, c
                     raw->unix_socket_mode, right);
 }
 
-static void build_client_tls(const cfg_raw *raw, cfg_config *config)
+static void build_client_tls(cfg_document *document, const cfg_raw *raw, cfg_config *config)
 {
     bool cert = raw->client_tls.cert != NULL;
     config->client_tls.mode = WORD(raw->client_tls.mode, cert ? CFG_TLS_PREFER : CFG_TLS_DISABLE);
+    config->client_tls.line = cfg_document_line(document, "client_tls");
     config->client_tls.cert = take_file(config, raw->client_tls.cert);
     config->client_tls.key = take_file(config, raw->client_tls.key);
     config->client_tls.ca = take_file(config, raw->client_tls.ca);
@@ -307,7 +308,7 @@ cfg_config *cfg_build(cfg_document *document, const cfg_raw *raw)
     build_listen(document, raw, config);
     config->workers = take_number(document, "", "workers", raw->workers, (range){0, 0, 256});
     build_unix_socket_mode(document, raw, config);
-    build_client_tls(raw, config);
+    build_client_tls(document, raw, config);
     build_auth(document, raw, config);
     build_admin(document, raw, config);
     build_backend(document, raw, config);

@@ -96,6 +96,7 @@ typedef struct cfg_config {
     uint32_t workers;          /* 0 = one a core */
     uint32_t unix_socket_mode; /* permission bits of Unix sockets; 0700 */
     struct {
+        unsigned line;         /* in the file, for messages */
         cfg_tls_mode mode;     /* defaulted: prefer if there is a cert, else disable */
         char *cert, *key, *ca; /* absolute paths, NULL if not written */
         cfg_tls_verify verify;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proxy/door.h"
 #include "proxy/server.h"
 
 static int run_server(const px_command *command);
@@ -58,18 +59,24 @@ static int run_version(const px_command *command)
 static int run_server(const px_command *command)
 {
     cfg_config *config = px_config_load(command->argv[0], command->errors);
-    return config == NULL ? PX_WRONG : px_run(config);
+    px_door *door = config != NULL ? px_door_load(config, command->errors) : NULL;
+    if (door != NULL)
+        return px_run(config, door);
+    cfg_free(config);
+    return PX_WRONG;
 }
 
 static int run_check(const px_command *command)
 {
     cfg_config *config = px_config_load(command->argv[0], command->errors);
-    if (config == NULL)
-        return PX_WRONG;
-    fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, config->table_count,
-            config->table_count == 1 ? "table" : "tables");
+    px_door *door = config != NULL ? px_door_load(config, command->errors) : NULL;
+    if (door != NULL)
+        fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, config->table_count,
+                config->table_count == 1 ? "table" : "tables");
+    int result = door != NULL ? PX_DONE : PX_WRONG;
+    px_door_free(door);
     cfg_free(config);
-    return PX_DONE;
+    return result;
 }
 
 /* `-h` and its like, at the first place only: later words may be values. */

@@ -1,5 +1,6 @@
 #include "proxy/link.h"
 
+#include "proxy/canceller.h"
 #include "proxy/log.h"
 #include "proxy/opening.h"
 #include "proxy/server.h"
@@ -24,7 +25,7 @@ struct px_link {
     uv_timer_t retry; /* waits for one of max_links */
     uint64_t wait_until;
     bool retry_open;
-    uv_work_t cancel_work;
+    px_cancel cancel_request;
     bool cancelling;
 };
 
@@ -241,18 +242,12 @@ const char *px_link_parameter(const px_link *link, const char *name)
 
 /* ---- cancel ---- */
 
-static void run_cancel(uv_work_t *work)
+static void on_cancelled(px_worker *worker, px_message *message)
 {
-    px_link *link = work->data;
-    char reason[256];
-    PQcancel(link->cancel, reason, sizeof reason);
-}
-
-static void on_cancelled(uv_work_t *work, int status)
-{
-    (void)status;
-    px_link *link = work->data;
+    px_link *link = (px_link *)((char *)message - offsetof(px_link, cancel_request) -
+                                offsetof(px_cancel, message));
     link->cancelling = false;
+    worker->cancels--;
     if (!link->closing)
         link->ops->on_drained(link);
     finish_if_quiet(link);
@@ -262,9 +257,10 @@ void px_link_cancel(px_link *link)
 {
     if (link->cancelling || link->closing || link->cancel == NULL)
         return;
-    link->cancelling = true;
-    link->cancel_work.data = link;
-    uv_queue_work(&link->worker->loop, &link->cancel_work, run_cancel, on_cancelled);
+    link->cancel_request =
+        (px_cancel){.message.run = on_cancelled, .worker = link->worker, .target = link->cancel};
+    link->cancelling = px_canceller_ask(link->worker->server->canceller, &link->cancel_request);
+    link->worker->cancels += link->cancelling;
 }
 
 bool px_link_cancelling(const px_link *link)

@@ -40,7 +40,7 @@ px_identity *px_link_identity(const px_link *link);
 /* A setting the server reported when the link opened; NULL if it did not. */
 const char *px_link_parameter(const px_link *link, const char *name);
 extern const char *const px_link_parameters[]; /* the names asked for, NULL at the end */
-/* Cancels what runs there, on libuv's thread pool. Nothing may be written to the link until
+/* Cancels what runs there, on a thread of its own. Nothing may be written to the link until
  * px_link_cancelling() is false again; then on_drained is called. */
 void px_link_cancel(px_link *link);
 bool px_link_cancelling(const px_link *link);

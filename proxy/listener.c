@@ -33,7 +33,7 @@ struct px_listener {
 typedef struct arrival {
     px_message message;
     int fd;
-    bool local;
+    px_address *address;
 } arrival;
 
 static void on_arrival(px_worker *worker, px_message *message)
@@ -41,9 +41,11 @@ static void on_arrival(px_worker *worker, px_message *message)
     arrival *a = (arrival *)message;
     if (worker->draining) {
         close(a->fd);
+        px_address_leave(a->address);
         atomic_fetch_sub(&worker->load, 1);
+        atomic_fetch_sub(&worker->server->unauthenticated, 1);
     } else {
-        px_session_accept(worker, a->fd, a->local);
+        px_session_accept(worker, a->fd, a->address);
     }
     free(a);
 }
@@ -57,46 +59,49 @@ static px_worker *least_loaded(px_server *server)
     return best;
 }
 
-static bool is_local(const struct sockaddr_storage *address)
-{
-    if (address->ss_family == AF_UNIX)
-        return true;
-    if (address->ss_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
-        return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-    }
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
-    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-}
-
-static void turn_away(int fd)
+/* Before anything was read: a client that wants TLS takes the message in plain all the same. */
+static void turn_away(int fd, px_address *address, const char *why, unsigned most)
 {
     pgw_error error;
     pgw_buf out = {0};
-    pgw_fail(&error, "53300", "too many connections are logging in");
+    pgw_fail(&error, "53300", "%s", why);
     pgw_error_write(&error, "FATAL", &out);
     ssize_t sent = send(fd, out.ptr, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)sent;
     pgw_buf_free(&out);
+    px_log(CFG_LOG_DEBUG, "client_turned_away", "client=%s limit=%u", px_address_text(address),
+           most);
+    px_address_leave(address);
+    close(fd);
+}
+
+static void set_tcp_options(int fd)
+{
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
 static void hand_over(px_server *server, int fd, const struct sockaddr_storage *from)
 {
-    const cfg_config *config = server->config;
-    if (atomic_load(&server->unauthenticated) >= config->limits.unauthenticated) {
-        turn_away(fd);
-        close(fd);
+    unsigned count, unauthenticated = server->config->limits.unauthenticated;
+    unsigned most = server->config->limits.clients_per_address;
+    px_address *address = px_address_enter(server->addresses, from, &count);
+    if (most > 0 && count > most) {
+        turn_away(fd, address, "too many connections from this address", most);
         return;
     }
-    if (from->ss_family != AF_UNIX) {
-        int on = 1;
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    if (atomic_fetch_add(&server->unauthenticated, 1) >= unauthenticated) {
+        atomic_fetch_sub(&server->unauthenticated, 1);
+        turn_away(fd, address, "too many connections are logging in", unauthenticated);
+        return;
     }
+    if (address != NULL)
+        set_tcp_options(fd);
     px_worker *worker = least_loaded(server);
     atomic_fetch_add(&worker->load, 1);
     arrival *a = pgw_alloc(sizeof *a);
-    *a = (arrival){.message.run = on_arrival, .fd = fd, .local = is_local(from)};
+    *a = (arrival){.message.run = on_arrival, .fd = fd, .address = address};
     px_worker_send(worker, &a->message);
 }
 
@@ -126,11 +131,12 @@ static bool accept_one(px_listener *listener)
     socklen_t len = sizeof from;
     int fd = accept4(listener->fd, (struct sockaddr *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        int failure = errno;
+        if (failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM)
             starve(listener);
-        return errno == EINTR || errno == ECONNABORTED;
+        errno = failure;
+        return failure == EINTR || failure == ECONNABORTED;
     }
-    listener->starved = false;
     if (listener->path != NULL)
         from.ss_family = AF_UNIX;
     hand_over(listener->server, fd, &from);
@@ -140,8 +146,14 @@ static bool accept_one(px_listener *listener)
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
     (void)status, (void)events;
-    while (accept_one(poll->data))
+    px_listener *listener = poll->data;
+    while (accept_one(listener))
         ;
+    if (listener->starved && errno == EAGAIN) { /* all that queued are in */
+        listener->starved = false;
+        px_log(CFG_LOG_INFO, "accept_resumed", "clients=%u",
+               atomic_load(&listener->server->clients));
+    }
 }
 
 /* ---- opening ---- */
@@ -168,7 +180,7 @@ static bool clear_path(const struct sockaddr_un *address)
     return !answered && unlink(address->sun_path) == 0;
 }
 
-static int open_unix(const char *path, char *message, size_t size)
+static int open_unix(const char *path, mode_t mode, char *message, size_t size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
@@ -179,7 +191,7 @@ static int open_unix(const char *path, char *message, size_t size)
     if (!clear_path(&address))
         return fail(message, size, -1, path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    mode_t old = umask(0077); /* trust would let every local account in: 0700 */
+    mode_t old = umask(~mode & 0777); /* who may open it, from its first moment on */
     int bound = fd < 0 ? -1 : bind(fd, (struct sockaddr *)&address, sizeof address);
     umask(old);
     if (bound != 0 || listen(fd, BACKLOG) != 0)
@@ -208,8 +220,9 @@ static int open_tcp(const cfg_listen *where, char *message, size_t size)
 px_listener *px_listener_open(px_server *server, uv_loop_t *loop, const cfg_listen *where,
                               char *message, size_t message_size)
 {
-    int fd = where->path != NULL ? open_unix(where->path, message, message_size)
-                                 : open_tcp(where, message, message_size);
+    int fd = where->path != NULL
+                 ? open_unix(where->path, server->config->unix_socket_mode, message, message_size)
+                 : open_tcp(where, message, message_size);
     if (fd < 0)
         return NULL;
     px_listener *listener = pgw_calloc(1, sizeof *listener);

@@ -1,8 +1,11 @@
 #include "proxy/server.h"
 
+#include "proxy/address.h"
 #include "proxy/batcher.h"
+#include "proxy/canceller.h"
 #include "proxy/catalog.h"
 #include "proxy/commands.h"
+#include "proxy/door.h"
 #include "proxy/listener.h"
 #include "proxy/log.h"
 #include "proxy/plan.h"
@@ -13,9 +16,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { WORKER_STACK = 64 * 1024 * 1024, PID_SLOT_BITS = 22 }; /* libpg_query recurses deeply */
+
+typedef struct setup { /* what a configuration file made */
+    cfg_config *config;
+    px_door *door;
+} setup;
 
 /* What the main thread has: it accepts, and hears signals. */
 typedef struct process {
@@ -24,8 +33,8 @@ typedef struct process {
     uv_signal_t signals[3];
     px_listener **listeners;
     size_t listener_count;
-    cfg_config **configs; /* all that were ever in force: workers may still read an old one */
-    size_t config_count;
+    setup *setups; /* all that were ever in force: workers may still read an old one */
+    size_t setup_count;
     bool stopping;
 } process;
 
@@ -73,7 +82,8 @@ static bool start_worker(process *p, unsigned index)
 {
     px_worker *worker = &p->server.workers[index];
     px_worker_init(worker, &p->server, index);
-    worker->config = p->configs[0];
+    worker->config = p->setups[0].config;
+    worker->door = p->setups[0].door;
     worker->plans = pgw_calloc(1, sizeof *worker->plans);
     worker->catalogs = px_catalogs_new(worker);
     worker->batcher = px_batcher_new(worker);
@@ -98,14 +108,14 @@ static void free_worker(px_worker *worker)
 
 typedef struct order { /* from the main thread to a worker */
     px_message message;
-    const cfg_config *config;
+    setup setup;
 } order;
 
-static void give_order(process *p, void (*run)(px_worker *, px_message *), const cfg_config *config)
+static void give_order(process *p, void (*run)(px_worker *, px_message *), setup fresh)
 {
     for (unsigned i = 0; i < p->server.worker_count; i++) {
         order *o = pgw_alloc(sizeof *o);
-        *o = (order){.message.run = run, .config = config};
+        *o = (order){.message.run = run, .setup = fresh};
         px_worker_send(&p->server.workers[i], &o->message);
     }
 }
@@ -116,9 +126,11 @@ static void on_drain(px_worker *worker, px_message *message)
     px_worker_drain(worker);
 }
 
-static void on_new_config(px_worker *worker, px_message *message)
+static void on_new_setup(px_worker *worker, px_message *message)
 {
-    worker->config = ((order *)message)->config;
+    const order *o = (order *)message;
+    worker->config = o->setup.config;
+    worker->door = o->setup.door;
     free(message);
 }
 
@@ -133,7 +145,7 @@ static void stop(process *p, int signal_number)
         px_listener_close(p->listeners[i]);
     for (size_t i = 0; i < 3; i++)
         uv_close((uv_handle_t *)&p->signals[i], NULL);
-    give_order(p, on_drain, NULL);
+    give_order(p, on_drain, (setup){0});
 }
 
 static bool same_listen(const cfg_config *a, const cfg_config *b)
@@ -170,31 +182,44 @@ static const cfg_table *changed_rule(const cfg_config *old, const cfg_config *fr
     return NULL;
 }
 
+static void put_in_force(process *p, setup fresh)
+{
+    p->setups = pgw_realloc(p->setups, (p->setup_count + 1) * sizeof *p->setups);
+    p->setups[p->setup_count++] = fresh;
+    p->server.config = fresh.config;
+    px_log_level(fresh.config->log_level);
+}
+
+static bool may_replace(const cfg_config *old, const cfg_config *fresh)
+{
+    const cfg_table *changed = changed_rule(old, fresh);
+    if (changed == NULL)
+        return true;
+    px_log(CFG_LOG_ERROR, "reload_failed",
+           "file=%s table=%s kept=old reason=\"the hash rule of a table cannot be changed by "
+           "reload\"",
+           old->path, cfg_table_label(changed));
+    return false;
+}
+
 static void reload(process *p)
 {
-    cfg_config *old = p->configs[p->config_count - 1];
-    cfg_config *fresh = px_config_load(old->path, stderr);
-    if (fresh == NULL) {
+    const cfg_config *old = p->server.config;
+    setup fresh = {.config = px_config_load(old->path, stderr)};
+    if (fresh.config != NULL)
+        fresh.door = px_door_load(fresh.config, stderr);
+    if (fresh.door == NULL)
         px_log(CFG_LOG_ERROR, "reload_failed", "file=%s kept=old", old->path);
+    if (fresh.door == NULL || !may_replace(old, fresh.config)) {
+        px_door_free(fresh.door);
+        cfg_free(fresh.config);
         return;
     }
-    const cfg_table *changed = changed_rule(old, fresh);
-    if (changed != NULL) {
-        px_log(CFG_LOG_ERROR, "reload_failed",
-               "file=%s table=%s kept=old reason=\"the hash rule of a table cannot be changed by "
-               "reload\"",
-               old->path, cfg_table_label(changed));
-        cfg_free(fresh);
-        return;
-    }
-    if (!same_listen(old, fresh))
+    if (!same_listen(old, fresh.config))
         px_log(CFG_LOG_WARN, "restart_needed", "keys=listen,workers");
-    p->configs = pgw_realloc(p->configs, (p->config_count + 1) * sizeof *p->configs);
-    p->configs[p->config_count++] = fresh;
-    p->server.config = fresh;
-    px_log_level(fresh->log_level);
-    give_order(p, on_new_config, fresh);
-    px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", fresh->path, fresh->table_count);
+    put_in_force(p, fresh);
+    give_order(p, on_new_setup, fresh);
+    px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", old->path, fresh.config->table_count);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -235,9 +260,25 @@ static void clear_environment(void)
     }
 }
 
+/* A descriptor a client and a link: as many as the system lets this process have. */
+static void raise_descriptors(const cfg_config *config)
+{
+    enum { OTHERS = 64 }; /* listeners, pipes, loops */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    rlim_t wanted = (rlim_t)config->limits.clients + config->limits.unauthenticated +
+                    config->backend.max_links + OTHERS;
+    if (limit.rlim_max < wanted)
+        px_log(CFG_LOG_WARN, "few_descriptors", "limit=%llu wanted=%llu",
+               (unsigned long long)limit.rlim_max, (unsigned long long)wanted);
+}
+
 static bool open_listeners(process *p)
 {
-    const cfg_config *config = p->configs[0];
+    const cfg_config *config = p->setups[0].config;
     p->listeners = pgw_calloc(config->listen_count, sizeof *p->listeners);
     for (size_t i = 0; i < config->listen_count; i++) {
         char message[512];
@@ -254,7 +295,7 @@ static bool open_listeners(process *p)
 
 static void log_ready(const process *p)
 {
-    const cfg_config *config = p->configs[0];
+    const cfg_config *config = p->setups[0].config;
     pgw_buf where = {0};
     for (size_t i = 0; i < config->listen_count; i++) {
         const cfg_listen *listen = &config->listen[i];
@@ -274,19 +315,21 @@ static void free_process(process *p)
     uv_loop_close(&p->loop);
     free(p->listeners);
     free(p->server.workers);
-    for (size_t i = 0; i < p->config_count; i++)
-        cfg_free(p->configs[i]);
-    free(p->configs);
+    for (size_t i = 0; i < p->setup_count; i++) {
+        cfg_free(p->setups[i].config);
+        px_door_free(p->setups[i].door);
+    }
+    free(p->setups);
+    px_addresses_free(p->server.addresses);
+    px_canceller_stop(p->server.canceller);
 }
 
-int px_run(cfg_config *config)
+int px_run(cfg_config *config, px_door *door)
 {
-    process p = {0};
-    p.configs = pgw_alloc(sizeof *p.configs);
-    p.configs[p.config_count++] = config;
-    p.server.config = config;
-    px_log_level(config->log_level);
+    process p = {.server.addresses = px_addresses_new(), .server.canceller = px_canceller_start()};
+    put_in_force(&p, (setup){config, door});
     clear_environment();
+    raise_descriptors(config);
     signal(SIGPIPE, SIG_IGN);
     uv_loop_init(&p.loop);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

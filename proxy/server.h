@@ -13,7 +13,9 @@ typedef struct px_server {
     px_worker *workers;
     unsigned worker_count;
     const cfg_config *config; /* in force; the main thread's: workers have their own pointer */
-    _Atomic unsigned links;   /* all connections to the backend */
+    struct px_addresses *addresses;
+    struct px_canceller *canceller;
+    _Atomic unsigned links;           /* all connections to the backend */
     _Atomic unsigned session_links;   /* of them, sessions' own */
     _Atomic unsigned clients;         /* logged in */
     _Atomic unsigned unauthenticated; /* not yet */
@@ -25,8 +27,8 @@ void px_server_cancel(px_server *server, uint32_t pid, uint32_t key);
 /* No worker has a session any more. */
 bool px_server_quiet(px_server *server);
 
-/* Runs the proxy until SIGTERM or SIGINT; takes ownership of `config`. Returns the exit code: 0
- * after an orderly end, 1 if it could not start. */
-int px_run(cfg_config *config);
+/* Runs the proxy until SIGTERM or SIGINT; takes ownership of `config` and `door`. Returns the exit
+ * code: 0 after an orderly end, 1 if it could not start. */
+int px_run(cfg_config *config, struct px_door *door);
 
 #endif

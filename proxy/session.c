@@ -5,6 +5,7 @@
 
 #include "protocol/backend.h"
 #include "proxy/log.h"
+#include "proxy/login.h"
 #include "proxy/server.h"
 #include "proxy/welcome.h"
 
@@ -46,7 +47,7 @@ static void take_slot(px_session *session)
     session->slot = slot;
 }
 
-static uint32_t session_pid(const px_session *session)
+uint32_t px_session_pid(const px_session *session)
 {
     return session->worker->index << SLOT_BITS | (uint32_t)(session->slot + 1);
 }
@@ -62,7 +63,11 @@ static _Atomic unsigned *counter(px_session *session)
 static void free_session(void *owner)
 {
     px_session *session = owner;
+    if (session->ssl != NULL)
+        px_tls_end(session->ssl);
     close(session->fd);
+    px_address_leave(session->address);
+    px_login_free(session->login);
     for (size_t i = 0; i < PX_TRACKED; i++)
         free(session->settings[i]);
     free(session->base_options);
@@ -104,8 +109,9 @@ void px_session_fatal(px_session *session, const pgw_error *error)
     pgw_error_write(error, "FATAL", &out);
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
-    px_log(CFG_LOG_INFO, "client_fatal", "sqlstate=%s worker=%u slot=%zu", error->sqlstate,
-           session->worker->index, session->slot);
+    px_log(CFG_LOG_INFO, "client_fatal", "sqlstate=%s client=%s worker=%u slot=%zu",
+           error->sqlstate, px_address_text(session->address), session->worker->index,
+           session->slot);
     px_session_close(session, error->sqlstate);
 }
 
@@ -197,6 +203,11 @@ void px_session_set(px_session *session, size_t setting, pgw_slice value)
     session->identity = identity;
 }
 
+void px_session_reset_path(px_session *session)
+{
+    session->qualified_only = strcasestr(session->base_options, "search_path") != NULL;
+}
+
 /* ---- the own link ---- */
 
 bool px_session_idle(const px_session *session)
@@ -205,17 +216,10 @@ bool px_session_idle(const px_session *session)
            session->streaming == 0;
 }
 
-static void greet(px_session *session)
+void px_session_ready(px_session *session)
 {
-    pgw_buf out = {0};
-    if (!px_welcome_write(session->worker, session->identity, &out)) {
-        pgw_buf_free(&out);
-        return;
-    }
-    pgw_write_key_data(session_pid(session), session->cancel_key, &out);
-    pgw_write_ready('I', &out);
-    px_stream_put_buf(session->stream, &out);
-    pgw_buf_free(&out);
+    px_login_free(session->login);
+    session->login = NULL;
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_READY;
     atomic_fetch_add(counter(session), 1);
@@ -259,7 +263,7 @@ static void on_link_ready(px_link *link)
     session->link_ready = true;
     if (session->state == PX_WELCOME) {
         px_welcome_keep(session->worker, link);
-        greet(session);
+        px_login_greet(session);
         px_session_process(session);
         return;
     }
@@ -360,139 +364,18 @@ void px_session_lose_link(px_session *session, const char *reason)
     px_session_fatal(session, &error);
 }
 
-/* ---- startup ---- */
-
-static void add_parameters(const pgw_startup *startup, pgw_buf *options)
-{
-    static const char *const apart[] = {"user", "database", "options", "replication",
-                                        "application_name"};
-    pgw_buf_add_slice(options, pgw_startup_parameter(startup, "options"));
-    for (size_t i = 0; i < startup->parameter_count; i++) {
-        const pgw_parameter *parameter = &startup->parameters[i];
-        bool skip = pgw_startup_is_option(parameter->name);
-        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++)
-            skip = skip || pgw_slice_eq_str(parameter->name, apart[k]);
-        if (!skip)
-            px_identity_add_option(options, parameter->name, parameter->value);
-    }
-    pgw_buf_add_byte(options, '\0');
-}
-
-void px_session_reset_path(px_session *session)
-{
-    session->qualified_only = strcasestr(session->base_options, "search_path") != NULL;
-}
-
-static void make_identity(px_session *session, const pgw_startup *startup)
-{
-    const char *user = pgw_startup_parameter(startup, "user").ptr;
-    pgw_slice database = pgw_startup_parameter(startup, "database");
-    pgw_buf options = {0};
-    add_parameters(startup, &options);
-    pgw_env nothing = {0};
-    session->base_options = pgw_strndup(options.ptr, strlen(options.ptr));
-    px_session_reset_path(session);
-    session->identity =
-        px_identity_new(user, database.len > 0 ? database.ptr : user, options.ptr,
-                        pgw_startup_parameter(startup, "application_name").ptr,
-                        pgw_startup_parameter(startup, "replication").ptr, &nothing);
-    pgw_buf_free(&options);
-}
-
-static void start_session(px_session *session, const pgw_startup *startup)
-{
-    pgw_error error;
-    const cfg_config *config = session->worker->config;
-    if (pgw_startup_parameter(startup, "user").len == 0) {
-        pgw_fail(&error, "28000", "no PostgreSQL user name specified in startup packet");
-        px_session_fatal(session, &error);
-        return;
-    }
-    if (atomic_load(&session->worker->server->clients) >= config->limits.clients) {
-        pgw_fail(&error, "53300", "sorry, too many clients already");
-        pgw_error_hint(&error, "limits.clients is %u.", config->limits.clients);
-        px_session_fatal(session, &error);
-        return;
-    }
-    make_identity(session, startup);
-    bool options = false;
-    for (size_t i = 0; i < startup->parameter_count; i++)
-        options = options || pgw_startup_is_option(startup->parameters[i].name);
-    if (startup->minor > 0 || options) {
-        pgw_buf out = {0};
-        pgw_startup_negotiate(startup, &out);
-        px_stream_put_buf(session->stream, &out);
-        pgw_buf_free(&out);
-    }
-    session->state = PX_WELCOME;
-    if (session->identity->replication == NULL)
-        greet(session);
-    if (session->state == PX_WELCOME) {
-        px_session_need_link(session);
-        session->wait = PX_WAIT_NOTHING;
-    }
-}
-
-static void relay_cancel(px_session *session, const pgw_startup *startup)
-{
-    px_server_cancel(session->worker->server, startup->cancel_pid, startup->cancel_key);
-    px_session_close(session, "cancel request");
-}
-
-/* SSLRequest and GSSENCRequest: no. What was sent behind them before the answer is not taken
- * (CVE-2021-23214). */
-static void decline(px_session *session, size_t size)
-{
-    bool clean = px_stream_input(session->stream).len == size;
-    px_stream_consume(session->stream, size);
-    if (clean)
-        px_stream_put(session->stream, "N", 1);
-    else
-        px_session_close(session, "bytes behind an encryption request");
-}
-
-static void on_startup(px_session *session)
-{
-    pgw_error error;
-    while (session->state == PX_STARTUP) {
-        pgw_startup startup;
-        pgw_slice input = px_stream_input(session->stream);
-        switch (pgw_startup_decode(input, &startup)) {
-        case PGW_STARTUP_MORE:
-            return;
-        case PGW_STARTUP_SSL:
-        case PGW_STARTUP_GSSENC:
-            decline(session, startup.size);
-            continue;
-        case PGW_STARTUP_CANCEL:
-            relay_cancel(session, &startup);
-            return;
-        case PGW_STARTUP_SESSION:
-            start_session(session, &startup);
-            if (session->state != PX_CLOSING)
-                px_stream_consume(session->stream, startup.size);
-            break;
-        case PGW_STARTUP_UNSUPPORTED:
-            pgw_fail(&error, "0A000",
-                     "unsupported frontend protocol %u.%u: server supports 3.0 to 3.0",
-                     startup.major, startup.minor);
-            px_session_fatal(session, &error);
-            return;
-        case PGW_STARTUP_BAD:
-            pgw_fail(&error, "08P01", "invalid length of startup packet");
-            px_session_fatal(session, &error);
-            return;
-        }
-    }
-}
-
 /* ---- the client's stream ---- */
+
+static void on_hello(px_stream *stream, unsigned char first)
+{
+    px_login_hello(px_stream_owner(stream), first);
+}
 
 static void on_input(px_stream *stream)
 {
     px_session *session = px_stream_owner(stream);
-    if (session->state == PX_STARTUP)
-        on_startup(session);
+    if (session->state == PX_STARTUP || session->state == PX_LOGIN)
+        px_login_input(session);
     if (session->state == PX_READY)
         px_session_process(session);
     else if (session->state == PX_WELCOME)
@@ -510,24 +393,28 @@ static void on_drained(px_stream *stream)
 
 static void on_lost(px_stream *stream, const char *reason)
 {
-    px_session_close(px_stream_owner(stream), reason);
+    px_session *session = px_stream_owner(stream);
+    if (session->ssl != NULL && session->state == PX_STARTUP)
+        px_log(CFG_LOG_INFO, "tls_failed", "client=%s reason=\"%s\"",
+               px_address_text(session->address), reason);
+    px_session_close(session, reason);
 }
 
-static const px_stream_ops stream_ops = {NULL, on_input, on_drained, on_lost};
+static const px_stream_ops stream_ops = {on_hello, on_input, on_drained, on_lost};
 
-void px_session_accept(px_worker *worker, int fd, bool local)
+void px_session_accept(px_worker *worker, int fd, px_address *address)
 {
     px_session *session = pgw_calloc(1, sizeof *session);
     session->worker = worker;
     session->fd = fd;
-    session->local = local;
+    session->address = address;
+    session->login = px_login_new();
     session->status = 'I';
     session->ticket = ++worker->tickets;
     session->started = px_worker_now(worker);
     if (getrandom(&session->cancel_key, sizeof session->cancel_key, 0) !=
         sizeof session->cancel_key)
         abort(); /* a key that can be guessed is worse than none */
-    atomic_fetch_add(counter(session), 1);
     take_slot(session);
     session->stream = px_stream_open(worker, fd, NULL, &stream_ops, session);
 }
@@ -563,9 +450,9 @@ void px_sessions_tick(px_worker *worker)
         if (session != NULL && session->state == PX_READY && session->wait == PX_WAIT_TURN)
             px_session_wake(session, PX_WAIT_TURN);
         session = worker->sessions[i];
-        if (session != NULL && session->state == PX_STARTUP &&
+        if (session != NULL && (session->state == PX_STARTUP || session->state == PX_LOGIN) &&
             now - session->started > worker->config->limits.startup_ms)
-            px_session_close(session, "no startup packet in time");
+            px_login_late(session);
     }
     if (worker->draining)
         px_sessions_drain(worker);

@@ -8,9 +8,12 @@
 
 #include "protocol/frame.h"
 #include "protocol/startup.h"
+#include "proxy/address.h"
 #include "proxy/batcher.h"
+#include "proxy/door.h"
 #include "proxy/group.h"
 #include "proxy/link.h"
+#include "proxy/login.h"
 #include "proxy/plan.h"
 #include "proxy/replies.h"
 #include "proxy/statements.h"
@@ -19,7 +22,8 @@
 
 typedef enum px_session_state {
     PX_STARTUP, /* the first packet has not come whole */
-    PX_WELCOME, /* waits for the link of the first session of its kind */
+    PX_LOGIN,   /* its password was asked for */
+    PX_WELCOME, /* waits for the link of the first session of its kind, or for its own */
     PX_READY,
     PX_CLOSING
 } px_session_state;
@@ -54,13 +58,15 @@ typedef struct px_session {
     px_worker *worker;
     px_stream *stream;
     int fd;
+    px_address *address; /* where it comes from; NULL: a Unix socket */
+    struct ssl_st *ssl;  /* NULL: none */
+    px_login *login;     /* until it is ready */
     px_session_state state;
     px_wait wait;
     size_t slot;
     uint32_t cancel_key;
     uint64_t ticket; /* never used twice in a worker */
     uint64_t started;
-    bool local; /* came over a Unix socket or loopback */
     bool fatal; /* the backend has said FATAL, and the client has seen it */
     bool processing;
 
@@ -106,8 +112,13 @@ typedef struct px_session {
 
 /* ---- session.c ---- */
 
-/* A client has come: `fd` is non-blocking and belongs to the session from now on. */
-void px_session_accept(px_worker *worker, int fd, bool local);
+/* A client has come: `fd` is non-blocking; it and the place of `address` (NULL: a Unix socket)
+ * belong to the session from now on. */
+void px_session_accept(px_worker *worker, int fd, px_address *address);
+/* The client was greeted: its statements are looked at from now on. */
+void px_session_ready(px_session *session);
+/* What BackendKeyData calls a process id: the worker, and the session there. */
+uint32_t px_session_pid(const px_session *session);
 /* Ends at once; the object is freed on a later turn. */
 void px_session_close(px_session *session, const char *reason);
 /* Tells the client FATAL and closes when that has left. */

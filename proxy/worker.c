@@ -97,7 +97,7 @@ static void close_handles(px_worker *worker)
 
 static void end_if_drained(px_worker *worker)
 {
-    if (!worker->draining || worker->session_count > 0 ||
+    if (!worker->draining || worker->session_count > 0 || worker->cancels > 0 ||
         uv_is_closing((uv_handle_t *)&worker->tick))
         return;
     if (!px_server_quiet(worker->server))

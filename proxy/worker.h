@@ -31,6 +31,7 @@ typedef struct px_worker {
     unsigned index;
     struct px_server *server;
     const struct cfg_config *config; /* in force now; old ones live until the process ends */
+    const struct px_door *door;      /* likewise */
     uv_loop_t loop;
     pthread_t thread;
     /* inbox */
@@ -53,6 +54,7 @@ typedef struct px_worker {
     struct px_welcome *welcomes; /* what sessions of a kind are greeted with */
     struct px_plan_cache *plans;
     uint64_t tickets;      /* given to sessions */
+    unsigned cancels;      /* of its links, under way */
     _Atomic unsigned load; /* sessions, for the listener to choose by */
     bool draining;         /* no new work; ends when the last session is gone */
     uint64_t drain_since;

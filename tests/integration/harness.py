@@ -254,8 +254,9 @@ class Postgres:
 class Keyspread:
     """The program under test. Give it a configuration; it is ready when the constructor returns."""
 
-    def __init__(self, config, environment=None):
-        command = with_us() + [program()]
+    def __init__(self, config, environment=None, within=()):
+        """`within`: a command that runs the program, such as prlimit with its options."""
+        command = with_us() + [*within, program()]
         self.folder = tempfile.mkdtemp(prefix="keyspread-")
         self.config_path = os.path.join(self.folder, "keyspread.yaml")
         self.environment = {**os.environ, **(environment or {})}

@@ -1,0 +1,61 @@
+#include "protocol/negotiation.h"
+
+enum { TLS_HANDSHAKE = 0x16 }; /* the content type of its records */
+
+bool pgw_negotiate_directly(pgw_negotiation *state, unsigned char first)
+{
+    if (!state->tls || first != TLS_HANDSHAKE)
+        return false;
+    *state = (pgw_negotiation){.tls_asked = true, .gss_asked = true};
+    return true;
+}
+
+static pgw_negotiated refuse_version(const pgw_startup *startup, pgw_error *error)
+{
+    pgw_fail(error, "0A000", "unsupported frontend protocol %u.%u: server supports 3.0 to 3.0",
+             startup->major, startup->minor);
+    return PGW_NEGOTIATED_REFUSE;
+}
+
+static pgw_negotiated ask_tls(pgw_negotiation *state, bool alone)
+{
+    bool yes = state->tls;
+    state->tls_asked = true;
+    if (!alone)
+        return PGW_NEGOTIATED_DROP;
+    if (!yes)
+        return PGW_NEGOTIATED_DECLINE;
+    *state = (pgw_negotiation){.tls_asked = true, .gss_asked = true}; /* one of them is enough */
+    return PGW_NEGOTIATED_ENCRYPT;
+}
+
+static pgw_negotiated ask_gss(pgw_negotiation *state, bool alone)
+{
+    state->gss_asked = true;
+    return alone ? PGW_NEGOTIATED_DECLINE : PGW_NEGOTIATED_DROP;
+}
+
+pgw_negotiated pgw_negotiate(pgw_negotiation *state, pgw_slice input, pgw_startup *startup,
+                             pgw_error *error)
+{
+    pgw_startup_kind kind = pgw_startup_decode(input, startup);
+    bool alone = input.len == startup->size;
+    switch (kind) {
+    case PGW_STARTUP_MORE:
+        return PGW_NEGOTIATED_MORE;
+    case PGW_STARTUP_SESSION:
+        return PGW_NEGOTIATED_SESSION;
+    case PGW_STARTUP_CANCEL:
+        return PGW_NEGOTIATED_CANCEL;
+    case PGW_STARTUP_SSL:
+        return state->tls_asked ? refuse_version(startup, error) : ask_tls(state, alone);
+    case PGW_STARTUP_GSSENC:
+        return state->gss_asked ? refuse_version(startup, error) : ask_gss(state, alone);
+    case PGW_STARTUP_UNSUPPORTED:
+        return refuse_version(startup, error);
+    case PGW_STARTUP_BAD:
+        break;
+    }
+    pgw_fail(error, "08P01", "invalid length of startup packet");
+    return PGW_NEGOTIATED_REFUSE;
+}

@@ -1,0 +1,26 @@
+/*
+ * address: the machines that clients come from, and how many connections each has. Counted by the
+ * acceptor, given back by the workers.
+ */
+#ifndef PX_ADDRESS_H
+#define PX_ADDRESS_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+typedef struct px_addresses px_addresses;
+typedef struct px_address px_address;
+
+px_addresses *px_addresses_new(void);
+void px_addresses_free(px_addresses *addresses); /* every connection has left */
+
+/* One more connection from there; `count` is how many there are now. NULL for a Unix socket. The
+ * port says nothing, and an IPv4 address is the same when it is mapped into IPv6. Thread-safe. */
+px_address *px_address_enter(px_addresses *addresses, const struct sockaddr_storage *from,
+                             unsigned *count);
+/* One connection less; the address is not to be used any more. NULL is fine. Thread-safe. */
+void px_address_leave(px_address *address);
+/* For logs: "192.0.2.7", "2001:db8::7" or "unix". */
+const char *px_address_text(const px_address *address);
+
+#endif

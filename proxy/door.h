@@ -1,0 +1,30 @@
+/*
+ * door: who may come in, loaded together with a configuration: the certificate that clients see and
+ * the secrets of users. Replaced as a whole on reload; never changed.
+ */
+#ifndef PX_DOOR_H
+#define PX_DOOR_H
+
+#include "config/users.h"
+#include "protocol/scram.h"
+#include "proxy/tls.h"
+
+typedef struct px_door {
+    px_tls *tls;               /* NULL: clients are answered that there is none */
+    cfg_users *users;          /* NULL unless auth.mode is scram */
+    pgw_scram_secret *secrets; /* of users->list, one each */
+    uint8_t mock_key[32];      /* makes the salts of users that do not exist */
+} px_door;
+
+/* Loads certificate, key and users. Deriving a secret from a plain password takes about a
+ * millisecond, once. On mistakes prints them to `errors` as `file:line: what`; NULL. */
+px_door *px_door_load(const cfg_config *config, FILE *errors);
+void px_door_free(px_door *door); /* NULL is fine */
+
+/* Fills the secret that a client calling itself `name` has to know; false if there is no such user:
+ * then it is one that nobody knows, with a salt that stays the same. */
+bool px_door_secret(const px_door *door, pgw_slice name, pgw_scram_secret *secret);
+/* The plain password of a user, for logging in to the backend; NULL if only a verifier is known. */
+const char *px_door_password(const px_door *door, pgw_slice name);
+
+#endif

@@ -1,0 +1,388 @@
+#define _GNU_SOURCE
+#include "proxy/login.h"
+
+#include "protocol/authentication.h"
+#include "protocol/backend.h"
+#include "protocol/negotiation.h"
+#include "proxy/log.h"
+#include "proxy/server.h"
+#include "proxy/session.h"
+#include "proxy/welcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { NONCE = 18, MAX_PASSWORD = 10000 };
+
+struct px_login {
+    pgw_negotiation negotiation;
+    bool direct; /* TLS from the first byte on */
+    pgw_scram scram;
+};
+
+px_login *px_login_new(void)
+{
+    return pgw_calloc(1, sizeof(px_login));
+}
+
+void px_login_free(px_login *login)
+{
+    if (login != NULL)
+        pgw_scram_clear(&login->scram);
+    free(login);
+}
+
+static void refuse(px_session *session, const char *sqlstate, const char *message, const char *hint)
+{
+    pgw_error error;
+    pgw_fail(&error, sqlstate, "%s", message);
+    if (hint != NULL)
+        pgw_error_hint(&error, "%s", hint);
+    px_session_fatal(session, &error);
+}
+
+static const cfg_config *config_of(const px_session *session)
+{
+    return session->worker->config;
+}
+
+/* ---- encryption ---- */
+
+static void start_tls(px_session *session)
+{
+    session->ssl = px_tls_accept(session->worker->door->tls, session->fd);
+    px_stream_secure(session->stream, session->ssl);
+}
+
+void px_login_hello(px_session *session, unsigned char first)
+{
+    px_login *login = session->login;
+    /* Not over Unix sockets, as PostgreSQL. */
+    login->negotiation.tls = session->worker->door->tls != NULL && session->address != NULL;
+    login->direct = pgw_negotiate_directly(&login->negotiation, first);
+    if (login->direct)
+        start_tls(session);
+}
+
+/* What client_tls asks of a connection over TCP. */
+static bool secure_enough(px_session *session)
+{
+    const cfg_config *config = config_of(session);
+    bool certificate = config->client_tls.verify != CFG_TLS_VERIFY_OPTIONAL;
+    bool required = certificate || config->client_tls.mode == CFG_TLS_REQUIRE;
+    if (session->address == NULL || !required)
+        return true;
+    if (session->ssl == NULL)
+        refuse(session, "28000", "this server takes connections with TLS only",
+               "Connect with sslmode=require, or better verify-full.");
+    else if (certificate && !px_tls_has_certificate(session->ssl))
+        refuse(session, "28000", "connection requires a valid client certificate", NULL);
+    else if (config->client_tls.verify == CFG_TLS_VERIFY_FULL &&
+             !px_tls_certificate_is(session->ssl, session->identity->user))
+        refuse(session, "28000", "the client certificate is not this user's",
+               "Its common name must be the user's name.");
+    return session->state != PX_CLOSING;
+}
+
+/* ---- the greeting ---- */
+
+static bool room_for_one(px_session *session)
+{
+    unsigned most = config_of(session)->limits.clients;
+    if (atomic_load(&session->worker->server->clients) < most)
+        return true;
+    pgw_error error;
+    pgw_fail(&error, "53300", "sorry, too many clients already");
+    pgw_error_hint(&error, "limits.clients is %u.", most);
+    px_session_fatal(session, &error);
+    return false;
+}
+
+void px_login_greet(px_session *session)
+{
+    pgw_buf out = {0};
+    bool known = px_welcome_write(session->worker, session->identity, &out);
+    if (known && room_for_one(session)) { /* others may have come in meanwhile */
+        pgw_write_key_data(px_session_pid(session), session->cancel_key, &out);
+        pgw_write_ready('I', &out);
+        px_stream_put_buf(session->stream, &out);
+        px_session_ready(session);
+    }
+    pgw_buf_free(&out);
+}
+
+/* Whoever it is may come in, as soon as it is known what to greet with. */
+static void admit(px_session *session)
+{
+    bool own_password = config_of(session)->auth.mode == CFG_AUTH_FORWARD;
+    session->state = PX_WELCOME;
+    if (session->identity->replication == NULL && !own_password)
+        px_login_greet(session);
+    if (session->state == PX_WELCOME) {
+        px_session_need_link(session);
+        session->wait = PX_WAIT_NOTHING;
+    }
+}
+
+/* ---- the password ---- */
+
+static void set_password(px_session *session, const char *password)
+{
+    px_identity from = *session->identity;
+    from.password = (char *)password; /* copied */
+    px_identity *identity = px_identity_new(&from);
+    px_identity_drop(session->identity);
+    session->identity = identity;
+}
+
+static void ask(px_session *session, pgw_buf *message)
+{
+    px_stream_put_buf(session->stream, message);
+    session->state = PX_LOGIN;
+}
+
+static void begin_scram(px_session *session)
+{
+    pgw_scram_secret secret;
+    uint8_t nonce[NONCE];
+    pgw_buf out = {0};
+    pgw_slice binding = {NULL, 0};
+    if (session->ssl != NULL)
+        binding = px_tls_binding(session->worker->door->tls);
+    bool known =
+        px_door_secret(session->worker->door, pgw_slice_str(session->identity->user), &secret);
+    if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
+        abort(); /* a nonce that can be guessed is worse than none */
+    pgw_scram_start(&session->login->scram, &secret, !known, binding, nonce);
+    pgw_scram_offer(&session->login->scram, &out);
+    ask(session, &out);
+    pgw_buf_free(&out);
+}
+
+static void begin_forward(px_session *session)
+{
+    if (session->ssl == NULL && session->address != NULL) {
+        refuse(session, "28000", "the password is asked for over TLS or a Unix socket only",
+               "Connect with sslmode=require, or better verify-full.");
+        return;
+    }
+    pgw_buf out = {0};
+    pgw_write_authentication_cleartext(&out);
+    ask(session, &out);
+    pgw_buf_free(&out);
+}
+
+static void authenticate(px_session *session)
+{
+    switch (config_of(session)->auth.mode) {
+    case CFG_AUTH_TRUST:
+        admit(session);
+        break;
+    case CFG_AUTH_SCRAM:
+        begin_scram(session);
+        break;
+    case CFG_AUTH_FORWARD:
+        begin_forward(session);
+        break;
+    }
+}
+
+static void take_scram(px_session *session, pgw_slice body)
+{
+    pgw_buf out = {0};
+    pgw_error error = PGW_ERROR_NONE;
+    pgw_scram_result result = pgw_scram_step(&session->login->scram, body, &out, &error);
+    if (result != PGW_SCRAM_FAILED)
+        px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+    if (result == PGW_SCRAM_DONE) {
+        pgw_slice user = pgw_slice_str(session->identity->user);
+        set_password(session, px_door_password(session->worker->door, user));
+        admit(session);
+    } else if (result == PGW_SCRAM_FAILED) {
+        if (pgw_error_is(&error, "28P01"))
+            pgw_fail(&error, "28P01", "password authentication failed for user \"%s\"",
+                     session->identity->user);
+        px_session_fatal(session, &error);
+    }
+}
+
+static void take_password(px_session *session, pgw_slice body)
+{
+    pgw_slice password;
+    if (!pgw_password_decode(body, &password)) {
+        refuse(session, "08P01", "invalid password packet size", NULL);
+    } else if (password.len == 0) {
+        refuse(session, "28P01", "empty password returned by client", NULL);
+    } else {
+        set_password(session, password.ptr);
+        admit(session); /* if the backend takes it */
+    }
+}
+
+static void on_password(px_session *session)
+{
+    pgw_slice input = px_stream_input(session->stream);
+    pgw_frame frame;
+    if (input.len > 0 && input.ptr[0] != 'p') {
+        pgw_error error;
+        pgw_fail(&error, "08P01", "expected password response, got message type %d",
+                 (unsigned char)input.ptr[0]);
+        px_session_fatal(session, &error);
+        return;
+    }
+    pgw_frame_result result = pgw_frame_next(input, &frame);
+    if (result == PGW_FRAME_MORE)
+        return;
+    if (result == PGW_FRAME_BAD || frame.size > MAX_PASSWORD) {
+        refuse(session, "08P01", "invalid message length", NULL);
+        return;
+    }
+    if (input.len < frame.size) {
+        px_stream_expect(session->stream, frame.size);
+        return;
+    }
+    pgw_slice body = pgw_frame_body(input, frame);
+    if (config_of(session)->auth.mode == CFG_AUTH_SCRAM)
+        take_scram(session, body);
+    else
+        take_password(session, body);
+    if (session->state != PX_CLOSING)
+        px_stream_consume(session->stream, frame.size);
+}
+
+/* ---- the startup packet ---- */
+
+static void add_parameters(const pgw_startup *startup, pgw_buf *options)
+{
+    static const char *const apart[] = {"user", "database", "options", "replication",
+                                        "application_name"};
+    pgw_buf_add_slice(options, pgw_startup_parameter(startup, "options"));
+    for (size_t i = 0; i < startup->parameter_count; i++) {
+        const pgw_parameter *parameter = &startup->parameters[i];
+        bool skip = pgw_startup_is_option(parameter->name);
+        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++)
+            skip = skip || pgw_slice_eq_str(parameter->name, apart[k]);
+        if (!skip)
+            px_identity_add_option(options, parameter->name, parameter->value);
+    }
+    pgw_buf_add_byte(options, '\0');
+}
+
+static void make_identity(px_session *session, const pgw_startup *startup)
+{
+    pgw_slice user = pgw_startup_parameter(startup, "user");
+    pgw_slice database = pgw_startup_parameter(startup, "database");
+    pgw_buf options = {0};
+    add_parameters(startup, &options);
+    session->base_options = pgw_strndup(options.ptr, strlen(options.ptr));
+    px_session_reset_path(session);
+    px_identity from = {.user = (char *)user.ptr,
+                        .database = (char *)(database.len > 0 ? database.ptr : user.ptr),
+                        .options = options.ptr,
+                        .application =
+                            (char *)pgw_startup_parameter(startup, "application_name").ptr,
+                        .replication = (char *)pgw_startup_parameter(startup, "replication").ptr};
+    session->identity = px_identity_new(&from);
+    pgw_buf_free(&options);
+}
+
+static void negotiate(px_session *session, const pgw_startup *startup)
+{
+    bool options = false;
+    for (size_t i = 0; i < startup->parameter_count; i++)
+        options = options || pgw_startup_is_option(startup->parameters[i].name);
+    if (startup->minor == 0 && !options)
+        return;
+    pgw_buf out = {0};
+    pgw_startup_negotiate(startup, &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+}
+
+static void start_session(px_session *session, const pgw_startup *startup)
+{
+    if (pgw_startup_parameter(startup, "user").len == 0) {
+        refuse(session, "28000", "no PostgreSQL user name specified in startup packet", NULL);
+        return;
+    }
+    if (!room_for_one(session))
+        return;
+    make_identity(session, startup);
+    negotiate(session, startup);
+    if (secure_enough(session))
+        authenticate(session);
+}
+
+static void relay_cancel(px_session *session, const pgw_startup *startup)
+{
+    px_server_cancel(session->worker->server, startup->cancel_pid, startup->cancel_key);
+    px_session_close(session, "cancel request");
+}
+
+/* The packet that was decoded is looked at here, and then consumed. */
+static void act(px_session *session, pgw_negotiated what, const pgw_startup *startup,
+                const pgw_error *error)
+{
+    switch (what) {
+    case PGW_NEGOTIATED_MORE:
+        return;
+    case PGW_NEGOTIATED_DECLINE:
+        px_stream_put(session->stream, "N", 1);
+        break;
+    case PGW_NEGOTIATED_ENCRYPT:
+        px_stream_put(session->stream, "S", 1);
+        px_stream_consume(session->stream, startup->size);
+        start_tls(session);
+        return;
+    case PGW_NEGOTIATED_SESSION:
+        start_session(session, startup);
+        break;
+    case PGW_NEGOTIATED_CANCEL:
+        relay_cancel(session, startup);
+        break;
+    case PGW_NEGOTIATED_DROP:
+        px_session_close(session, "bytes behind an encryption request");
+        break;
+    case PGW_NEGOTIATED_REFUSE:
+        px_session_fatal(session, error);
+        break;
+    }
+    if (session->state != PX_CLOSING)
+        px_stream_consume(session->stream, startup->size);
+}
+
+static void on_startup(px_session *session)
+{
+    pgw_negotiated what = PGW_NEGOTIATED_DECLINE;
+    if (session->login->direct && !px_tls_is_postgresql(session->ssl)) {
+        refuse(session, "08P01",
+               "received direct SSL connection request without ALPN protocol negotiation extension",
+               NULL);
+        return;
+    }
+    while (session->state == PX_STARTUP && what != PGW_NEGOTIATED_MORE) {
+        pgw_startup startup;
+        pgw_error error;
+        pgw_slice input = px_stream_input(session->stream);
+        what = pgw_negotiate(&session->login->negotiation, input, &startup, &error);
+        act(session, what, &startup, &error);
+    }
+}
+
+void px_login_input(px_session *session)
+{
+    if (session->state == PX_STARTUP)
+        on_startup(session);
+    if (session->state == PX_LOGIN)
+        on_password(session);
+}
+
+void px_login_late(px_session *session)
+{
+    if (session->state == PX_LOGIN)
+        refuse(session, "57014", "canceling authentication due to timeout", NULL);
+    else
+        px_session_close(session, "no startup packet in time");
+}

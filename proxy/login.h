@@ -1,0 +1,23 @@
+/*
+ * login: a client from its first byte to its first ReadyForQuery: encryption, the startup packet,
+ * the password, the greeting. What is needed in between only is freed when the session is ready.
+ */
+#ifndef PX_LOGIN_H
+#define PX_LOGIN_H
+
+struct px_session;
+typedef struct px_login px_login;
+
+px_login *px_login_new(void);
+void px_login_free(px_login *login); /* NULL is fine */
+
+/* The first byte, not read yet: 0x16 begins a TLS handshake that was not asked for. */
+void px_login_hello(struct px_session *session, unsigned char first);
+/* Looks at what has come as far as it may. */
+void px_login_input(struct px_session *session);
+/* The session's link is ready, or is not needed yet: greets the client if it is known what with. */
+void px_login_greet(struct px_session *session);
+/* limits.startup_ms are over. */
+void px_login_late(struct px_session *session);
+
+#endif
