@@ -55,9 +55,9 @@ static void write_sasl(int32_t code, pgw_slice data, pgw_buf *out)
 void pgw_scram_offer(const pgw_scram *scram, pgw_buf *out)
 {
     if (scram->binding_len > 0)
-        write_sasl(CODE_SASL, PGW_LITERAL(MECHANISM_PLUS "\0" MECHANISM "\0"), out);
+        write_sasl(CODE_SASL, PGW_LITERAL(MECHANISM_PLUS "\0" MECHANISM "\0\0"), out);
     else
-        write_sasl(CODE_SASL, PGW_LITERAL(MECHANISM "\0"), out);
+        write_sasl(CODE_SASL, PGW_LITERAL(MECHANISM "\0\0"), out);
 }
 
 /* Reading attributes: a message holds no NUL, so that '\0' stands for its end. */

@@ -460,8 +460,8 @@ static void check_offer(pgw_slice binding, pgw_slice expected)
 static void test_offer(void **state)
 {
     (void)state;
-    check_offer(PGW_LITERAL(""), PGW_LITERAL(PLAIN "\0"));
-    check_offer(PGW_LITERAL("hash"), PGW_LITERAL(PLUS "\0" PLAIN "\0"));
+    check_offer(PGW_LITERAL(""), PGW_LITERAL(PLAIN "\0\0"));
+    check_offer(PGW_LITERAL("hash"), PGW_LITERAL(PLUS "\0" PLAIN "\0\0"));
 }
 
 /* A client that sends its first message only when it is asked to. */
