@@ -36,7 +36,9 @@ bool pgw_scram_secret_make(pgw_slice password, const uint8_t *salt, size_t salt_
                            uint32_t iterations, pgw_scram_secret *secret);
 /* What an unknown user's exchange is led with: nothing matches it, and its salt is always the same
  * for this user and this key, as a real one's would be. It looks like a secret that PostgreSQL
- * made: one with other iterations or another length of salt tells that its user exists. */
+ * made: one with other iterations or another length of salt tells that its user exists.
+ * `key` is random and secret. Never make it of passwords or verifiers: everybody is given a salt,
+ * and could try passwords against it at home, millions a second. */
 void pgw_scram_secret_mock(pgw_slice user, const uint8_t key[PGW_SCRAM_KEY],
                            pgw_scram_secret *secret);
 
