@@ -59,17 +59,14 @@ static int run_version(const px_command *command)
 static int run_server(const px_command *command)
 {
     cfg_config *config = px_config_load(command->argv[0], command->errors);
-    px_door *door = config != NULL ? px_door_load(config, command->errors) : NULL;
-    if (door != NULL)
-        return px_run(config, door);
-    cfg_free(config);
-    return PX_WRONG;
+    return config != NULL ? px_run(config, command->errors) : PX_WRONG;
 }
 
 static int run_check(const px_command *command)
 {
     cfg_config *config = px_config_load(command->argv[0], command->errors);
-    px_door *door = config != NULL ? px_door_load(config, command->errors) : NULL;
+    static const uint8_t any_key[PX_SALT_KEY];
+    px_door *door = config != NULL ? px_door_load(config, any_key, command->errors) : NULL;
     if (door != NULL)
         fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, config->table_count,
                 config->table_count == 1 ? "table" : "tables");

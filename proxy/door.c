@@ -1,28 +1,10 @@
 #include "proxy/door.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ITERATIONS = 4096 }; /* RFC 7677's least, and PostgreSQL's */
-
-/* Salts of unknown users, and of those whose passwords are plain, come from this key. It is made of
- * all secrets: it cannot be guessed, and a restart does not change it, which would tell the users
- * with verifiers from the others. */
-static void make_mock_key(px_door *door)
-{
-    EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    bool good = digest != NULL && EVP_DigestInit_ex(digest, EVP_sha256(), NULL) == 1;
-    for (size_t i = 0; good && i < door->users->count; i++) {
-        const cfg_user *user = &door->users->list[i];
-        good = EVP_DigestUpdate(digest, user->name, strlen(user->name) + 1) == 1 &&
-               EVP_DigestUpdate(digest, user->secret, strlen(user->secret) + 1) == 1;
-    }
-    if (!good || EVP_DigestFinal_ex(digest, door->mock_key, NULL) != 1)
-        abort(); /* OpenSSL itself is broken */
-    EVP_MD_CTX_free(digest);
-}
 
 static bool make_secret(px_door *door, size_t at, FILE *errors)
 {
@@ -33,7 +15,7 @@ static bool make_secret(px_door *door, size_t at, FILE *errors)
     if (user->verifier) {
         good = pgw_scram_secret_parse(text, secret);
     } else {
-        pgw_scram_secret_mock(pgw_slice_str(user->name), door->mock_key, &mock);
+        pgw_scram_secret_mock(pgw_slice_str(user->name), door->salt_key, &mock);
         good = pgw_scram_secret_make(text, mock.salt, mock.salt_len, ITERATIONS, secret);
     }
     if (!good)
@@ -51,7 +33,6 @@ static bool load_users(px_door *door, const cfg_config *config, FILE *errors)
     door->users = cfg_users_load(config->auth.users_file, errors);
     if (door->users == NULL)
         return false;
-    make_mock_key(door);
     door->secrets = pgw_calloc(door->users->count + 1, sizeof *door->secrets);
     bool good = true;
     for (size_t i = 0; i < door->users->count; i++)
@@ -59,9 +40,10 @@ static bool load_users(px_door *door, const cfg_config *config, FILE *errors)
     return good;
 }
 
-px_door *px_door_load(const cfg_config *config, FILE *errors)
+px_door *px_door_load(const cfg_config *config, const uint8_t salt_key[PX_SALT_KEY], FILE *errors)
 {
     px_door *door = pgw_calloc(1, sizeof *door);
+    memcpy(door->salt_key, salt_key, sizeof door->salt_key);
     bool good = load_users(door, config, errors);
     if (config->client_tls.mode != CFG_TLS_DISABLE) {
         door->tls = px_tls_load(config, errors);
@@ -87,7 +69,7 @@ void px_door_free(px_door *door)
 
 bool px_door_secret(const px_door *door, pgw_slice name, pgw_scram_secret *secret)
 {
-    pgw_scram_secret_mock(name, door->mock_key, secret); /* always: it takes time */
+    pgw_scram_secret_mock(name, door->salt_key, secret); /* always: it takes time */
     const cfg_user *user = cfg_users_find(door->users, name.ptr, name.len);
     if (user != NULL)
         *secret = door->secrets[user - door->users->list];

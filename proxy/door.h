@@ -9,16 +9,23 @@
 #include "protocol/scram.h"
 #include "proxy/tls.h"
 
+enum { PX_SALT_KEY = 32 };
+
 typedef struct px_door {
-    px_tls *tls;               /* NULL: clients are answered that there is none */
-    cfg_users *users;          /* NULL unless auth.mode is scram */
-    pgw_scram_secret *secrets; /* of users->list, one each */
-    uint8_t mock_key[32];      /* makes the salts of users that do not exist */
+    px_tls *tls;                   /* NULL: clients are answered that there is none */
+    cfg_users *users;              /* NULL unless auth.mode is scram */
+    pgw_scram_secret *secrets;     /* of users->list, one each */
+    uint8_t salt_key[PX_SALT_KEY]; /* makes the salts of users that do not exist, and of plain
+                                      passwords */
 } px_door;
 
 /* Loads certificate, key and users. Deriving a secret from a plain password takes about a
- * millisecond, once. On mistakes prints them to `errors` as `file:line: what`; NULL. */
-px_door *px_door_load(const cfg_config *config, FILE *errors);
+ * millisecond, once. `salt_key` is random (made of the secrets, it would let anybody who gets a
+ * salt try passwords against it) and the same as long as the process lives, so that a reload does
+ * not tell existing users from others. On mistakes prints them to `errors` as `file:line: what`;
+ * NULL.
+ */
+px_door *px_door_load(const cfg_config *config, const uint8_t salt_key[PX_SALT_KEY], FILE *errors);
 void px_door_free(px_door *door); /* NULL is fine */
 
 /* Fills the secret that a client calling itself `name` has to know; false if there is no such user:

@@ -70,8 +70,7 @@ static bool secure_enough(px_session *session)
 {
     const cfg_config *config = config_of(session);
     bool certificate = config->client_tls.verify != CFG_TLS_VERIFY_OPTIONAL;
-    bool required = certificate || config->client_tls.mode == CFG_TLS_REQUIRE;
-    if (session->address == NULL || !required)
+    if (session->address == NULL || config->client_tls.mode != CFG_TLS_REQUIRE)
         return true;
     if (session->ssl == NULL)
         refuse(session, "28000", "this server takes connections with TLS only",

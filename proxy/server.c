@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ typedef struct process {
     size_t listener_count;
     setup *setups; /* all that were ever in force: workers may still read an old one */
     size_t setup_count;
+    uint8_t salt_key[PX_SALT_KEY];
     bool stopping;
 } process;
 
@@ -78,7 +80,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-static bool start_worker(process *p, unsigned index)
+static void start_worker(process *p, unsigned index)
 {
     px_worker *worker = &p->server.workers[index];
     px_worker_init(worker, &p->server, index);
@@ -90,9 +92,9 @@ static bool start_worker(process *p, unsigned index)
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, WORKER_STACK);
-    int error = pthread_create(&worker->thread, &attributes, worker_main, worker);
+    if (pthread_create(&worker->thread, &attributes, worker_main, worker) != 0)
+        abort(); /* at the start of the process */
     pthread_attr_destroy(&attributes);
-    return error == 0;
 }
 
 static void free_worker(px_worker *worker)
@@ -207,7 +209,7 @@ static void reload(process *p)
     const cfg_config *old = p->server.config;
     setup fresh = {.config = px_config_load(old->path, stderr)};
     if (fresh.config != NULL)
-        fresh.door = px_door_load(fresh.config, stderr);
+        fresh.door = px_door_load(fresh.config, p->salt_key, stderr);
     if (fresh.door == NULL)
         px_log(CFG_LOG_ERROR, "reload_failed", "file=%s kept=old", old->path);
     if (fresh.door == NULL || !may_replace(old, fresh.config)) {
@@ -324,32 +326,52 @@ static void free_process(process *p)
     px_canceller_stop(p->server.canceller);
 }
 
-int px_run(cfg_config *config, px_door *door)
+static void start_workers(process *p)
 {
-    process p = {.server.addresses = px_addresses_new(), .server.canceller = px_canceller_start()};
+    uint32_t wanted = p->server.config->workers;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    p->server.worker_count = wanted > 0 ? wanted : (unsigned)(cores > 0 ? cores : 1);
+    p->server.workers = pgw_calloc(p->server.worker_count, sizeof *p->server.workers);
+    for (unsigned i = 0; i < p->server.worker_count; i++)
+        start_worker(p, i);
+}
+
+/* From the start of the first worker to the end of the last. True if it could listen. */
+static bool serve(process *p)
+{
+    uv_loop_init(&p->loop);
+    start_workers(p);
+    watch_signals(p);
+    bool up = open_listeners(p);
+    if (up)
+        log_ready(p);
+    else
+        stop(p, 0);
+    uv_run(&p->loop, UV_RUN_DEFAULT);
+    for (unsigned i = 0; i < p->server.worker_count; i++)
+        free_worker(&p->server.workers[i]);
+    px_batcher_log_totals();
+    px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
+    return up;
+}
+
+int px_run(cfg_config *config, FILE *errors)
+{
+    process p = {0};
+    if (getrandom(p.salt_key, sizeof p.salt_key, 0) != sizeof p.salt_key)
+        abort(); /* a key that can be guessed is worse than none */
+    px_door *door = px_door_load(config, p.salt_key, errors);
+    if (door == NULL) {
+        cfg_free(config);
+        return 1;
+    }
+    p.server.addresses = px_addresses_new();
+    p.server.canceller = px_canceller_start();
     put_in_force(&p, (setup){config, door});
     clear_environment();
     raise_descriptors(config);
     signal(SIGPIPE, SIG_IGN);
-    uv_loop_init(&p.loop);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    p.server.worker_count =
-        config->workers > 0 ? config->workers : (unsigned)(cores > 0 ? cores : 1);
-    p.server.workers = pgw_calloc(p.server.worker_count, sizeof *p.server.workers);
-    bool up = true;
-    for (unsigned i = 0; i < p.server.worker_count && up; i++)
-        up = start_worker(&p, i);
-    watch_signals(&p);
-    up = up && open_listeners(&p);
-    if (up)
-        log_ready(&p);
-    else
-        stop(&p, 0);
-    uv_run(&p.loop, UV_RUN_DEFAULT);
-    for (unsigned i = 0; i < p.server.worker_count; i++)
-        free_worker(&p.server.workers[i]);
-    px_batcher_log_totals();
-    px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
+    bool up = serve(&p);
     free_process(&p);
     return up ? 0 : 1;
 }

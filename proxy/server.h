@@ -27,8 +27,9 @@ void px_server_cancel(px_server *server, uint32_t pid, uint32_t key);
 /* No worker has a session any more. */
 bool px_server_quiet(px_server *server);
 
-/* Runs the proxy until SIGTERM or SIGINT; takes ownership of `config` and `door`. Returns the exit
- * code: 0 after an orderly end, 1 if it could not start. */
-int px_run(cfg_config *config, struct px_door *door);
+/* Runs the proxy until SIGTERM or SIGINT; takes ownership of `config`. Mistakes in the
+ * files it names go to `errors`. Returns the exit code: 0 after an orderly end, 1 if it could not
+ * start. */
+int px_run(cfg_config *config, FILE *errors);
 
 #endif

@@ -294,7 +294,8 @@ class Certificates(TlsCase):
             self.asked(keyspread, bad).login(harness.USER, "app")
 
     def test_required_client_certificates(self):
-        keyspread = self.start(self.addCleanup, ca=self.authority.cert, verify="verify-ca")
+        keyspread = self.start(self.addCleanup, "require", ca=self.authority.cert,
+                               verify="verify-ca")
         self.assertEqual(self.refusal(self.asked(keyspread)), "28000")
         good = self.trusting(keyspread, self.authority.issue("anybody"))
         self.asked(keyspread, good).login(harness.USER, "app")
@@ -303,7 +304,8 @@ class Certificates(TlsCase):
         self.assertEqual(self.refusal(plain), "28000")
 
     def test_certificates_of_the_user(self):
-        keyspread = self.start(self.addCleanup, ca=self.authority.cert, verify="verify-full")
+        keyspread = self.start(self.addCleanup, "require", ca=self.authority.cert,
+                               verify="verify-full")
         other = self.trusting(keyspread, self.authority.issue("somebody else"))
         self.assertEqual(self.refusal(self.asked(keyspread, other)), "28000")
         own = self.trusting(keyspread, self.authority.issue(harness.USER))
