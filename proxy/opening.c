@@ -61,8 +61,12 @@ static void set_options(px_opening *opening, const px_identity *identity, const 
             set_option(opening, pgw_arena_printf(&opening->arena, "%s", o->keyword),
                        pgw_arena_printf(&opening->arena, "%s", o->val));
     PQconninfoFree(dsn);
-    if (option(opening, "user") == NULL)
+    if (option(opening, "user") == NULL) {
         set_option(opening, "user", pgw_arena_printf(&opening->arena, "%s", identity->user));
+        if (identity->password != NULL)
+            set_option(opening, "password",
+                       pgw_arena_printf(&opening->arena, "%s", identity->password));
+    }
     if (option(opening, "dbname") == NULL)
         set_option(opening, "dbname", pgw_arena_printf(&opening->arena, "%s", identity->database));
     if (identity->application != NULL)
