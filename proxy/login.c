@@ -16,14 +16,19 @@
 enum { NONCE = 18, MAX_PASSWORD = 10000 };
 
 struct px_login {
+    const cfg_config *config; /* those in force when it began: a reload does not change the rules */
+    const px_door *door;      /* in the middle of a login */
     pgw_negotiation negotiation;
     bool direct; /* TLS from the first byte on */
     pgw_scram scram;
 };
 
-px_login *px_login_new(void)
+px_login *px_login_new(const px_worker *worker)
 {
-    return pgw_calloc(1, sizeof(px_login));
+    px_login *login = pgw_calloc(1, sizeof *login);
+    login->config = worker->config;
+    login->door = worker->door;
+    return login;
 }
 
 void px_login_free(px_login *login)
@@ -42,16 +47,11 @@ static void refuse(px_session *session, const char *sqlstate, const char *messag
     px_session_fatal(session, &error);
 }
 
-static const cfg_config *config_of(const px_session *session)
-{
-    return session->worker->config;
-}
-
 /* ---- encryption ---- */
 
 static void start_tls(px_session *session)
 {
-    session->ssl = px_tls_accept(session->worker->door->tls, session->fd);
+    session->ssl = px_tls_accept(session->login->door->tls, session->fd);
     px_stream_secure(session->stream, session->ssl);
 }
 
@@ -59,7 +59,7 @@ void px_login_hello(px_session *session, unsigned char first)
 {
     px_login *login = session->login;
     /* Not over Unix sockets, as PostgreSQL. */
-    login->negotiation.tls = session->worker->door->tls != NULL && session->address != NULL;
+    login->negotiation.tls = login->door->tls != NULL && session->address != NULL;
     login->direct = pgw_negotiate_directly(&login->negotiation, first);
     if (login->direct)
         start_tls(session);
@@ -68,7 +68,7 @@ void px_login_hello(px_session *session, unsigned char first)
 /* What client_tls asks of a connection over TCP. */
 static bool secure_enough(px_session *session)
 {
-    const cfg_config *config = config_of(session);
+    const cfg_config *config = session->login->config;
     bool certificate = config->client_tls.verify != CFG_TLS_VERIFY_OPTIONAL;
     if (session->address == NULL || config->client_tls.mode != CFG_TLS_REQUIRE)
         return true;
@@ -88,7 +88,7 @@ static bool secure_enough(px_session *session)
 
 static bool room_for_one(px_session *session)
 {
-    unsigned most = config_of(session)->limits.clients;
+    unsigned most = session->login->config->limits.clients;
     if (atomic_load(&session->worker->server->clients) < most)
         return true;
     pgw_error error;
@@ -114,7 +114,7 @@ void px_login_greet(px_session *session)
 /* Whoever it is may come in, as soon as it is known what to greet with. */
 static void admit(px_session *session)
 {
-    bool own_password = config_of(session)->auth.mode == CFG_AUTH_FORWARD;
+    bool own_password = session->login->config->auth.mode == CFG_AUTH_FORWARD;
     session->state = PX_WELCOME;
     if (session->identity->replication == NULL && !own_password)
         px_login_greet(session);
@@ -148,9 +148,9 @@ static void begin_scram(px_session *session)
     pgw_buf out = {0};
     pgw_slice binding = {NULL, 0};
     if (session->ssl != NULL)
-        binding = px_tls_binding(session->worker->door->tls);
+        binding = px_tls_binding(session->login->door->tls);
     bool known =
-        px_door_secret(session->worker->door, pgw_slice_str(session->identity->user), &secret);
+        px_door_secret(session->login->door, pgw_slice_str(session->identity->user), &secret);
     if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
         abort(); /* a nonce that can be guessed is worse than none */
     pgw_scram_start(&session->login->scram, &secret, !known, binding, nonce);
@@ -174,7 +174,7 @@ static void begin_forward(px_session *session)
 
 static void authenticate(px_session *session)
 {
-    switch (config_of(session)->auth.mode) {
+    switch (session->login->config->auth.mode) {
     case CFG_AUTH_TRUST:
         admit(session);
         break;
@@ -197,7 +197,7 @@ static void take_scram(px_session *session, pgw_slice body)
     pgw_buf_free(&out);
     if (result == PGW_SCRAM_DONE) {
         pgw_slice user = pgw_slice_str(session->identity->user);
-        set_password(session, px_door_password(session->worker->door, user));
+        set_password(session, px_door_password(session->login->door, user));
         admit(session);
     } else if (result == PGW_SCRAM_FAILED) {
         if (pgw_error_is(&error, "28P01"))
@@ -243,7 +243,7 @@ static void on_password(px_session *session)
         return;
     }
     pgw_slice body = pgw_frame_body(input, frame);
-    if (config_of(session)->auth.mode == CFG_AUTH_SCRAM)
+    if (session->login->config->auth.mode == CFG_AUTH_SCRAM)
         take_scram(session, body);
     else
         take_password(session, body);

@@ -6,9 +6,10 @@
 #define PX_LOGIN_H
 
 struct px_session;
+struct px_worker;
 typedef struct px_login px_login;
 
-px_login *px_login_new(void);
+px_login *px_login_new(const struct px_worker *worker);
 void px_login_free(px_login *login); /* NULL is fine */
 
 /* The first byte, not read yet: 0x16 begins a TLS handshake that was not asked for. */

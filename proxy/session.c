@@ -408,7 +408,7 @@ void px_session_accept(px_worker *worker, int fd, px_address *address)
     session->worker = worker;
     session->fd = fd;
     session->address = address;
-    session->login = px_login_new();
+    session->login = px_login_new(worker);
     session->status = 'I';
     session->ticket = ++worker->tickets;
     session->started = px_worker_now(worker);
