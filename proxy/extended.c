@@ -82,7 +82,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     rw_script script;
     pgw_error error = PGW_ERROR_NONE;
     pgw_slice text = pgw_arena_copy(&arena, parse->query);
-    rw_script_parse(text, view, &session->identity->env, &arena, &script);
+    rw_script_parse(text, view, &session->identity->env, &session->worker->plans->known, &arena,
+                    &script);
     px_step step = PX_STEP_PASS;
     if (script.refused) {
         size_t i = 0;

@@ -187,11 +187,20 @@ px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id)
     return cache->slots != NULL ? slot_of(cache, id)->plan : NULL;
 }
 
+static void forget_plans(px_plan_cache *cache)
+{
+    for (size_t i = 0; cache->slots != NULL && i < CACHE_SLOTS; i++)
+        px_plan_drop(cache->slots[i].plan);
+    free(cache->slots);
+    cache->slots = NULL;
+    cache->count = 0;
+}
+
 /* A full cache starts anew: cheaper to think of than to evict, and plans in use live on. */
 void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan)
 {
     if (cache->count == CACHE_PLANS)
-        px_plan_cache_clear(cache);
+        forget_plans(cache);
     if (cache->slots == NULL)
         cache->slots = pgw_calloc(CACHE_SLOTS, sizeof *cache->slots);
     struct px_plan_slot *slot = slot_of(cache, id);
@@ -204,8 +213,6 @@ void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan)
 
 void px_plan_cache_clear(px_plan_cache *cache)
 {
-    for (size_t i = 0; cache->slots != NULL && i < CACHE_SLOTS; i++)
-        px_plan_drop(cache->slots[i].plan);
-    free(cache->slots);
-    *cache = (px_plan_cache){0};
+    forget_plans(cache);
+    rw_known_clear(&cache->known);
 }

@@ -7,6 +7,7 @@
 
 #include "proxy/catalog.h"
 #include "rewrite/insert.h"
+#include "rewrite/known.h"
 
 typedef struct px_plan {
     unsigned references;
@@ -40,10 +41,12 @@ bool px_plan_needs_zone(const px_plan *plan);
 /* What Describe said (ours at the end still there). */
 void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
 
-/* A worker's plans by the XXH3-128 of text, types, identity and epoch. */
+/* A worker's plans by the XXH3-128 of text, types, identity and epoch; and what it knows of the
+ * statements that need none. */
 typedef struct px_plan_cache {
     struct px_plan_slot *slots;
     size_t count;
+    rw_known known;
 } px_plan_cache;
 typedef struct px_plan_id {
     uint64_t low, high;

@@ -40,7 +40,8 @@ static px_text *parse_text(px_session *session, pgw_slice text, px_catalog *cata
     *parsed = (px_text){.references = 1, .catalog = catalog};
     px_catalog_take(catalog);
     parsed->text = pgw_arena_copy(&arena, text);
-    rw_script_parse(parsed->text, view, &session->identity->env, &arena, &parsed->script);
+    rw_script_parse(parsed->text, view, &session->identity->env, &session->worker->plans->known,
+                    &arena, &parsed->script);
     parsed->arena = arena;
     return parsed;
 }

@@ -172,7 +172,7 @@ void rw_explain(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, p
 {
     pgw_arena arena = {0};
     rw_script script;
-    rw_script_parse(text, catalog, env, &arena, &script);
+    rw_script_parse(text, catalog, env, NULL, &arena, &script);
     for (size_t i = 0; i < script.count; i++) {
         const rw_statement *statement = &script.statements[i];
         pgw_slice original = {text.ptr + statement->start, statement->end - statement->start};

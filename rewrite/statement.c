@@ -13,6 +13,7 @@ typedef struct candidate {
     rw_token first;
     const rw_catalog *catalog;
     const pgw_env *env;
+    rw_known *known;
     pgw_arena *arena;
     rw_statement *out;
 } candidate;
@@ -101,13 +102,26 @@ static void check_words(const candidate *it)
     refuse(it, error);
 }
 
+/* What libpg_query says of it, or has said of another text of this shape. */
+static rw_tree_answer ask_tree(const candidate *it, bool *inserts, pgw_error *error)
+{
+    rw_shape shape;
+    bool shaped = it->known != NULL && rw_shape_of(it->text, it->catalog, it->env, &shape);
+    if (shaped && rw_known_find(it->known, &shape, inserts))
+        return RW_TREE_HARMLESS;
+    rw_tree_answer answer =
+        rw_tree_check(it->text, it->catalog, it->env, it->arena, inserts, error);
+    if (shaped && answer == RW_TREE_HARMLESS)
+        rw_known_add(it->known, &shape, *inserts);
+    return answer;
+}
+
 /* True if the statement itself is an INSERT into a configured table, and nothing else is wrong. */
 static bool check_tree(const candidate *it)
 {
-    bool inserts = false;
+    bool inserts;
     pgw_error *error = new_error(it);
-    rw_tree_answer answer =
-        rw_tree_check(it->text, it->catalog, it->env, it->arena, &inserts, error);
+    rw_tree_answer answer = ask_tree(it, &inserts, error);
     if (answer == RW_TREE_REFUSED ||
         (answer == RW_TREE_UNPARSED && (!passes_unread(it) || it->piece->marks & RW_MARK_ATOMIC)))
         refuse(it, error);
@@ -142,13 +156,14 @@ static void judge(const candidate *it)
 }
 
 static void read_statement(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,
-                           const pgw_env *env, pgw_arena *arena, rw_statement *out)
+                           const pgw_env *env, rw_known *known, pgw_arena *arena, rw_statement *out)
 {
     *out = (rw_statement){.start = piece->start, .end = piece->end};
     candidate it = {.text = {text.ptr + piece->start, piece->end - piece->start},
                     .piece = piece,
                     .catalog = catalog,
                     .env = env,
+                    .known = known,
                     .arena = arena,
                     .out = out};
     rw_lexer lexer;
@@ -175,7 +190,7 @@ static void add_statement(rw_script *script, size_t *cap, pgw_arena *arena)
     script->count++;
 }
 
-void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_known *known,
                      pgw_arena *arena, rw_script *out)
 {
     *out = (rw_script){0};
@@ -186,7 +201,7 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
     while (rw_cut_next(&lexer, &piece)) {
         add_statement(out, &cap, arena);
         rw_statement *statement = &out->statements[out->count - 1];
-        read_statement(text, &piece, catalog, env, arena, statement);
+        read_statement(text, &piece, catalog, env, known, arena, statement);
         out->effects |= statement->effects;
         out->refused |= statement->kind == RW_STATEMENT_REFUSED;
         out->inserts += statement->kind == RW_STATEMENT_INSERT;

@@ -6,6 +6,7 @@
 #define RW_STATEMENT_H
 
 #include "rewrite/insert.h"
+#include "rewrite/known.h"
 
 typedef enum rw_statement_kind {
     RW_STATEMENT_FORWARD, /* passes byte for byte */
@@ -52,8 +53,9 @@ typedef struct rw_script {
 
 /* Never fails: what cannot be understood is FORWARD or, where it names a configured table and may
  * write it, REFUSED. Memory from `arena`; `text` must live as long.
- * May use libpg_query (below 10,000 tokens and 64 KiB); callers on threads need 64 MiB of stack. */
-void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+ * May use libpg_query (below 10,000 tokens and 64 KiB); callers on threads need 64 MiB of stack.
+ * `known` (NULL: none) remembers what it said: the answers are the same, but come sooner. */
+void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_known *known,
                      pgw_arena *arena, rw_script *out);
 
 /* A quick answer for the hot path: true if `text` is certainly one statement without effects that

@@ -62,7 +62,7 @@ static rw_script parse(const char *text, const pgw_env *env, pgw_arena *arena)
     static rw_catalog catalog;
     catalog = test_catalog(pointers);
     rw_script script;
-    rw_script_parse(pgw_slice_str(text), &catalog, env, arena, &script);
+    rw_script_parse(pgw_slice_str(text), &catalog, env, NULL, arena, &script);
     return script;
 }
 
@@ -334,7 +334,7 @@ static void other_names_in_a_session_with_its_own_search_path(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_arena arena = {0};
         rw_script script;
-        rw_script_parse(pgw_slice_str(cases[i].text), &catalog, &test_env, &arena, &script);
+        rw_script_parse(pgw_slice_str(cases[i].text), &catalog, &test_env, NULL, &arena, &script);
         if (script.statements[0].kind != cases[i].kind)
             complain("%s", cases[i].text);
         pgw_arena_free(&arena);
