@@ -33,9 +33,10 @@ static void on_link_lost(px_link *link, const char *reason);
 static void take_slot(px_session *session)
 {
     px_worker *worker = session->worker;
-    size_t slot = 0;
+    size_t slot = worker->first_free;
     while (slot < worker->session_slots && worker->sessions[slot] != NULL)
         slot++;
+    worker->first_free = slot + 1;
     if (slot == worker->session_slots) {
         size_t slots = slot ? slot * 2 : 64;
         worker->sessions = pgw_realloc(worker->sessions, slots * sizeof *worker->sessions);
@@ -99,6 +100,8 @@ void px_session_close(px_session *session, const char *reason)
     session->link = NULL;
     session->worker->sessions[session->slot] = NULL;
     session->worker->session_count--;
+    if (session->slot < session->worker->first_free)
+        session->worker->first_free = session->slot;
     atomic_fetch_sub(&session->worker->load, 1);
     px_stream_close(session->stream, free_session);
 }

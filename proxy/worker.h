@@ -48,6 +48,7 @@ typedef struct px_worker {
     /* what lives here */
     struct px_session **sessions; /* by slot; NULL where free */
     size_t session_slots, session_count;
+    size_t first_free; /* no slot below it is */
     uv_timer_t tick; /* every 100 ms: deadlines, idle links, catalog age */
     struct px_batcher *batcher;
     struct px_catalogs *catalogs;
