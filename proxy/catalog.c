@@ -17,6 +17,7 @@ enum { FRESH_MS = 60000, INCOMPLETE_MS = 1000, MAX_CELLS = 64, AUDITED_ROWS = 10
 
 typedef struct waiter {
     struct waiter *next;
+    px_identity *identity;
     px_catalog_loaded *loaded;
     void *who;
 } waiter;
@@ -29,7 +30,8 @@ typedef struct entry {
     px_catalog *current; /* counted */
     uint64_t loaded_at;
     bool stale;
-    px_link *link; /* while loading */
+    px_link *link;      /* while loading */
+    px_identity *asker; /* as whom */
     waiter *waiters;
     px_schema_rows *rows;
     px_catalog *fresh; /* built, and being audited */
@@ -130,6 +132,33 @@ static void adopt(entry *e)
 
 /* ---- loading ---- */
 
+static void start(entry *e, px_identity *identity);
+
+static void free_waiter(waiter *w)
+{
+    px_identity_drop(w->identity);
+    free(w);
+}
+
+/* Takes the waiters whom the end of this load concerns off the list: all, but if the asker could
+ * not log in, only those who would log in the same way. */
+static waiter *take_waiters(entry *e, const pgw_error *error)
+{
+    bool personal = error != NULL && strncmp(error->sqlstate, "28", 2) == 0;
+    waiter *taken = NULL;
+    for (waiter **at = &e->waiters; *at != NULL;) {
+        waiter *w = *at;
+        if (personal && strcmp(w->identity->key, e->asker->key) != 0) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        w->next = taken;
+        taken = w;
+    }
+    return taken;
+}
+
 static void finish(entry *e, const pgw_error *error)
 {
     if (e->link != NULL)
@@ -139,16 +168,19 @@ static void finish(entry *e, const pgw_error *error)
     e->rows = NULL;
     px_catalog_drop(e->fresh);
     e->fresh = NULL;
-    waiter *w = e->waiters;
-    e->waiters = NULL;
+    waiter *w = take_waiters(e, error);
+    px_identity_drop(e->asker);
+    e->asker = NULL;
     while (w != NULL) {
         waiter *next = w->next;
         px_catalog_loaded *loaded = w->loaded;
         void *who = w->who;
-        free(w);
+        free_waiter(w);
         loaded(who, error);
         w = next;
     }
+    if (e->waiters != NULL && e->link == NULL)
+        start(e, e->waiters->identity);
 }
 
 static void ask(entry *e, const pgw_buf *sql)
@@ -301,6 +333,15 @@ static entry *find(px_worker *worker, const char *database)
     return NULL;
 }
 
+static void start(entry *e, px_identity *identity)
+{
+    e->stale = false; /* what is heard from now on is not in this load */
+    e->error = PGW_ERROR_NONE;
+    e->rows = px_schema_rows_new();
+    e->asker = px_identity_take(identity);
+    e->link = px_link_open(e->worker, identity, PX_AUDIT_OPTIONS, &link_ops, e);
+}
+
 void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded, void *who)
 {
     entry *e = find(worker, identity->database);
@@ -312,14 +353,11 @@ void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded
         worker->catalogs->entries = e;
     }
     waiter *w = pgw_alloc(sizeof *w);
-    *w = (waiter){.next = e->waiters, .loaded = loaded, .who = who};
+    *w = (waiter){
+        .next = e->waiters, .identity = px_identity_take(identity), .loaded = loaded, .who = who};
     e->waiters = w;
-    if (e->link != NULL)
-        return;
-    e->stale = false; /* what is heard from now on is not in this load */
-    e->error = PGW_ERROR_NONE;
-    e->rows = px_schema_rows_new();
-    e->link = px_link_open(worker, identity, PX_AUDIT_OPTIONS, &link_ops, e);
+    if (e->link == NULL)
+        start(e, identity);
 }
 
 void px_catalog_forget(px_worker *worker, void *who)
@@ -332,7 +370,7 @@ void px_catalog_forget(px_worker *worker, void *who)
                 continue;
             }
             *at = w->next;
-            free(w);
+            free_waiter(w);
         }
 }
 
@@ -424,7 +462,7 @@ void px_catalogs_free(struct px_catalogs *catalogs)
         catalogs->entries = e->next;
         while (e->waiters != NULL) {
             waiter *next = e->waiters->next;
-            free(e->waiters);
+            free_waiter(e->waiters);
             e->waiters = next;
         }
         finish(e, NULL);

@@ -65,13 +65,12 @@ static int run_server(const px_command *command)
 static int run_check(const px_command *command)
 {
     cfg_config *config = px_config_load(command->argv[0], command->errors);
-    static const uint8_t any_key[PX_SALT_KEY];
-    px_door *door = config != NULL ? px_door_load(config, any_key, command->errors) : NULL;
+    px_door *door = config != NULL ? px_door_load(config, NULL, command->errors) : NULL;
     if (door != NULL)
         fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, config->table_count,
                 config->table_count == 1 ? "table" : "tables");
     int result = door != NULL ? PX_DONE : PX_WRONG;
-    px_door_free(door);
+    px_door_drop(door);
     cfg_free(config);
     return result;
 }

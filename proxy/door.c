@@ -1,32 +1,48 @@
 #include "proxy/door.h"
 
 #include <openssl/crypto.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-enum { ITERATIONS = 4096 }; /* RFC 7677's least, and PostgreSQL's */
-
-static bool make_secret(px_door *door, size_t at, FILE *errors)
+/* The same password, and the same salt, for the key is: the same secret. */
+static bool copy_secret(const px_door *previous, const cfg_user *user, pgw_scram_secret *secret)
 {
-    const cfg_user *user = &door->users->list[at];
-    pgw_scram_secret mock, *secret = &door->secrets[at];
-    pgw_slice text = pgw_slice_str(user->secret);
-    bool good;
-    if (user->verifier) {
-        good = pgw_scram_secret_parse(text, secret);
-    } else {
-        pgw_scram_secret_mock(pgw_slice_str(user->name), door->salt_key, &mock);
-        good = pgw_scram_secret_make(text, mock.salt, mock.salt_len, ITERATIONS, secret);
-    }
-    if (!good)
-        fprintf(errors,
-                "%s:%u: the secret of \"%s\" cannot be used: write a password, or a "
-                "verifier as PostgreSQL's pg_authid has it\n",
-                door->users->path, user->line, user->name);
-    return good;
+    const cfg_user *same = previous == NULL || previous->users == NULL
+                               ? NULL
+                               : cfg_users_find(previous->users, user->name, strlen(user->name));
+    if (same == NULL || strcmp(same->secret, user->secret) != 0)
+        return false;
+    *secret = previous->secrets[same - previous->users->list];
+    return true;
 }
 
-static bool load_users(px_door *door, const cfg_config *config, FILE *errors)
+static bool derive_secret(const px_door *door, const cfg_user *user, pgw_scram_secret *secret)
+{
+    pgw_slice text = pgw_slice_str(user->secret);
+    pgw_scram_secret mock;
+    if (user->verifier)
+        return pgw_scram_secret_parse(text, secret);
+    pgw_scram_secret_mock(pgw_slice_str(user->name), door->salt_key, &mock);
+    return pgw_scram_secret_make(text, mock.salt, mock.salt_len, PGW_SCRAM_ITERATIONS, secret);
+}
+
+static bool make_secret(px_door *door, size_t at, const px_door *previous, FILE *errors)
+{
+    const cfg_user *user = &door->users->list[at];
+    pgw_scram_secret *secret = &door->secrets[at];
+    if (copy_secret(previous, user, secret) || derive_secret(door, user, secret))
+        return true;
+    fprintf(errors,
+            "%s:%u: the secret of \"%s\" cannot be used: write a password, or a verifier as "
+            "PostgreSQL's pg_authid has it\n",
+            door->users->path, user->line, user->name);
+    return false;
+}
+
+static bool load_users(px_door *door, const cfg_config *config, const px_door *previous,
+                       FILE *errors)
 {
     if (config->auth.mode != CFG_AUTH_SCRAM)
         return true;
@@ -36,35 +52,54 @@ static bool load_users(px_door *door, const cfg_config *config, FILE *errors)
     door->secrets = pgw_calloc(door->users->count + 1, sizeof *door->secrets);
     bool good = true;
     for (size_t i = 0; i < door->users->count; i++)
-        good = make_secret(door, i, errors) && good;
+        good = make_secret(door, i, previous, errors) && good;
     return good;
 }
 
-px_door *px_door_load(const cfg_config *config, const uint8_t salt_key[PX_SALT_KEY], FILE *errors)
+static void make_salt_key(px_door *door, const px_door *previous)
 {
-    px_door *door = pgw_calloc(1, sizeof *door);
-    memcpy(door->salt_key, salt_key, sizeof door->salt_key);
-    bool good = load_users(door, config, errors);
-    if (config->client_tls.mode != CFG_TLS_DISABLE) {
-        door->tls = px_tls_load(config, errors);
-        good = good && door->tls != NULL;
-    }
-    if (good)
-        return door;
-    px_door_free(door);
-    return NULL;
+    if (previous != NULL)
+        memcpy(door->salt_key, previous->salt_key, sizeof door->salt_key);
+    else if (getrandom(door->salt_key, sizeof door->salt_key, 0) != sizeof door->salt_key)
+        abort(); /* a key that can be guessed is worse than none */
 }
 
-void px_door_free(px_door *door)
+static void free_door(px_door *door)
 {
-    if (door == NULL)
-        return;
     if (door->secrets != NULL)
         OPENSSL_cleanse(door->secrets, door->users->count * sizeof *door->secrets);
     free(door->secrets);
     cfg_users_free(door->users);
     px_tls_free(door->tls);
     free(door);
+}
+
+px_door *px_door_load(const cfg_config *config, const px_door *previous, FILE *errors)
+{
+    px_door *door = pgw_calloc(1, sizeof *door);
+    atomic_init(&door->references, 1);
+    make_salt_key(door, previous);
+    bool good = load_users(door, config, previous, errors);
+    if (config->client_tls.mode != CFG_TLS_DISABLE) {
+        door->tls = px_tls_load(config, errors);
+        good = good && door->tls != NULL;
+    }
+    if (good)
+        return door;
+    free_door(door);
+    return NULL;
+}
+
+px_door *px_door_take(px_door *door)
+{
+    atomic_fetch_add(&door->references, 1);
+    return door;
+}
+
+void px_door_drop(px_door *door)
+{
+    if (door != NULL && atomic_fetch_sub(&door->references, 1) == 1)
+        free_door(door);
 }
 
 bool px_door_secret(const px_door *door, pgw_slice name, pgw_scram_secret *secret)

@@ -1,5 +1,6 @@
 #include "proxy/identity.h"
 
+#include <openssl/crypto.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,13 @@ px_identity *px_identity_take(px_identity *identity)
 {
     atomic_fetch_add(&identity->references, 1);
     return identity;
+}
+
+static void free_secret(char *text)
+{
+    if (text != NULL)
+        OPENSSL_cleanse(text, strlen(text));
+    free(text);
 }
 
 void px_identity_drop(px_identity *identity)
@@ -21,8 +29,8 @@ void px_identity_drop(px_identity *identity)
     free(identity->application);
     free(identity->replication);
     free(identity->zone);
-    free(identity->password);
-    free(identity->key);
+    free_secret(identity->password);
+    free_secret(identity->key); /* the password is in it */
     free(identity);
 }
 

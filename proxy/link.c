@@ -235,6 +235,11 @@ px_identity *px_link_identity(const px_link *link)
     return link->identity;
 }
 
+bool px_link_used_password(const px_link *link)
+{
+    return PQconnectionUsedPassword(link->conn);
+}
+
 const char *px_link_parameter(const px_link *link, const char *name)
 {
     return PQparameterStatus(link->conn, name);

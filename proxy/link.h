@@ -37,6 +37,8 @@ void *px_link_owner(const px_link *link);
 void px_link_give(px_link *link, const px_link_ops *ops, void *owner); /* changes the owner */
 px_stream *px_link_stream(px_link *link);
 px_identity *px_link_identity(const px_link *link);
+/* The server asked for the password of the link's identity, and took it. */
+bool px_link_used_password(const px_link *link);
 /* A setting the server reported when the link opened; NULL if it did not. */
 const char *px_link_parameter(const px_link *link, const char *name);
 extern const char *const px_link_parameters[]; /* the names asked for, NULL at the end */

@@ -4,7 +4,6 @@
 #include "protocol/authentication.h"
 #include "protocol/backend.h"
 #include "protocol/negotiation.h"
-#include "proxy/log.h"
 #include "proxy/server.h"
 #include "proxy/session.h"
 #include "proxy/welcome.h"
@@ -13,11 +12,11 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { NONCE = 18, MAX_PASSWORD = 10000 };
+enum { MAX_PASSWORD = 10000 }; /* bytes of its message; more is not buffered before a login */
 
 struct px_login {
     const cfg_config *config; /* those in force when it began: a reload does not change the rules */
-    const px_door *door;      /* in the middle of a login */
+    px_door *door;            /* in the middle of a login */
     pgw_negotiation negotiation;
     bool direct; /* TLS from the first byte on */
     pgw_scram scram;
@@ -27,14 +26,16 @@ px_login *px_login_new(const px_worker *worker)
 {
     px_login *login = pgw_calloc(1, sizeof *login);
     login->config = worker->config;
-    login->door = worker->door;
+    login->door = px_door_take(worker->door);
     return login;
 }
 
 void px_login_free(px_login *login)
 {
-    if (login != NULL)
-        pgw_scram_clear(&login->scram);
+    if (login == NULL)
+        return;
+    pgw_scram_clear(&login->scram);
+    px_door_drop(login->door);
     free(login);
 }
 
@@ -86,23 +87,44 @@ static bool secure_enough(px_session *session)
 
 /* ---- the greeting ---- */
 
-static bool room_for_one(px_session *session)
+static void refuse_crowd(px_session *session)
 {
-    unsigned most = session->login->config->limits.clients;
-    if (atomic_load(&session->worker->server->clients) < most)
-        return true;
     pgw_error error;
     pgw_fail(&error, "53300", "sorry, too many clients already");
-    pgw_error_hint(&error, "limits.clients is %u.", most);
+    pgw_error_hint(&error, "limits.clients is %u.", session->login->config->limits.clients);
     px_session_fatal(session, &error);
+}
+
+static bool count_in(px_session *session)
+{
+    _Atomic unsigned *clients = &session->worker->server->clients;
+    if (atomic_fetch_add(clients, 1) < session->login->config->limits.clients)
+        return true;
+    atomic_fetch_sub(clients, 1);
+    refuse_crowd(session);
     return false;
+}
+
+/* With auth.mode forward it is the backend that knows who may come in. Its link must have been
+ * opened as the login began, and not let anybody in. */
+static bool proven(px_session *session)
+{
+    if (session->login->config->auth.mode != CFG_AUTH_FORWARD)
+        return true;
+    if (session->login->config != session->worker->config)
+        refuse(session, "57P03", "the configuration was reloaded during the login",
+               "Connect again.");
+    else if (!px_link_used_password(session->link))
+        refuse(session, "28000", "the backend asked for no password, so nobody knows who this is",
+               "With auth.mode forward, pg_hba.conf must ask keyspread for passwords.");
+    return session->state != PX_CLOSING;
 }
 
 void px_login_greet(px_session *session)
 {
     pgw_buf out = {0};
     bool known = px_welcome_write(session->worker, session->identity, &out);
-    if (known && room_for_one(session)) { /* others may have come in meanwhile */
+    if (known && proven(session) && count_in(session)) {
         pgw_write_key_data(px_session_pid(session), session->cancel_key, &out);
         pgw_write_ready('I', &out);
         px_stream_put_buf(session->stream, &out);
@@ -144,7 +166,7 @@ static void ask(px_session *session, pgw_buf *message)
 static void begin_scram(px_session *session)
 {
     pgw_scram_secret secret;
-    uint8_t nonce[NONCE];
+    uint8_t nonce[PGW_SCRAM_NONCE];
     pgw_buf out = {0};
     pgw_slice binding = {NULL, 0};
     if (session->ssl != NULL)
@@ -220,35 +242,38 @@ static void take_password(px_session *session, pgw_slice body)
     }
 }
 
-static void on_password(px_session *session)
+/* True if there was one. */
+static bool on_password(px_session *session)
 {
+    bool scram = session->login->config->auth.mode == CFG_AUTH_SCRAM;
     pgw_slice input = px_stream_input(session->stream);
     pgw_frame frame;
     if (input.len > 0 && input.ptr[0] != 'p') {
         pgw_error error;
-        pgw_fail(&error, "08P01", "expected password response, got message type %d",
-                 (unsigned char)input.ptr[0]);
+        pgw_fail(&error, "08P01", "expected %s response, got message type %d",
+                 scram ? "SASL" : "password", (unsigned char)input.ptr[0]);
         px_session_fatal(session, &error);
-        return;
+        return false;
     }
     pgw_frame_result result = pgw_frame_next(input, &frame);
     if (result == PGW_FRAME_MORE)
-        return;
+        return false;
     if (result == PGW_FRAME_BAD || frame.size > MAX_PASSWORD) {
         refuse(session, "08P01", "invalid message length", NULL);
-        return;
+        return false;
     }
     if (input.len < frame.size) {
         px_stream_expect(session->stream, frame.size);
-        return;
+        return false;
     }
     pgw_slice body = pgw_frame_body(input, frame);
-    if (session->login->config->auth.mode == CFG_AUTH_SCRAM)
+    if (scram)
         take_scram(session, body);
     else
         take_password(session, body);
     if (session->state != PX_CLOSING)
         px_stream_consume(session->stream, frame.size);
+    return true;
 }
 
 /* ---- the startup packet ---- */
@@ -306,8 +331,11 @@ static void start_session(px_session *session, const pgw_startup *startup)
         refuse(session, "28000", "no PostgreSQL user name specified in startup packet", NULL);
         return;
     }
-    if (!room_for_one(session))
+    unsigned most = session->login->config->limits.clients;
+    if (atomic_load(&session->worker->server->clients) >= most) { /* not worth a login */
+        refuse_crowd(session);
         return;
+    }
     make_identity(session, startup);
     negotiate(session, startup);
     if (secure_enough(session))
@@ -374,8 +402,8 @@ void px_login_input(px_session *session)
 {
     if (session->state == PX_STARTUP)
         on_startup(session);
-    if (session->state == PX_LOGIN)
-        on_password(session);
+    while (session->state == PX_LOGIN && on_password(session))
+        ;
 }
 
 void px_login_late(px_session *session)

@@ -123,6 +123,7 @@ static void end(px_opening *opening)
 
 static void fail(px_opening *opening, const pgw_error *error)
 {
+    stop_polling(opening); /* before the number can be somebody else's */
     PQfinish(opening->conn);
     opening->conn = NULL;
     void (*done)(void *, PGconn *, const pgw_error *) = opening->done;

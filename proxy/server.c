@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -34,9 +33,9 @@ typedef struct process {
     uv_signal_t signals[3];
     px_listener **listeners;
     size_t listener_count;
-    setup *setups; /* all that were ever in force: workers may still read an old one */
+    setup *setups; /* all that were ever in force: workers may still read an old file's keys; only
+                      the last has its door */
     size_t setup_count;
-    uint8_t salt_key[PX_SALT_KEY];
     bool stopping;
 } process;
 
@@ -85,7 +84,7 @@ static void start_worker(process *p, unsigned index)
     px_worker *worker = &p->server.workers[index];
     px_worker_init(worker, &p->server, index);
     worker->config = p->setups[0].config;
-    worker->door = p->setups[0].door;
+    worker->door = px_door_take(p->setups[0].door);
     worker->plans = pgw_calloc(1, sizeof *worker->plans);
     worker->catalogs = px_catalogs_new(worker);
     worker->batcher = px_batcher_new(worker);
@@ -99,7 +98,7 @@ static void start_worker(process *p, unsigned index)
 
 static void free_worker(px_worker *worker)
 {
-    pthread_join(worker->thread, NULL);
+    px_door_drop(worker->door);
     px_plan_cache_clear(worker->plans);
     free(worker->plans);
     px_welcomes_free(worker);
@@ -118,6 +117,8 @@ static void give_order(process *p, void (*run)(px_worker *, px_message *), setup
     for (unsigned i = 0; i < p->server.worker_count; i++) {
         order *o = pgw_alloc(sizeof *o);
         *o = (order){.message.run = run, .setup = fresh};
+        if (fresh.door != NULL)
+            px_door_take(fresh.door);
         px_worker_send(&p->server.workers[i], &o->message);
     }
 }
@@ -131,8 +132,9 @@ static void on_drain(px_worker *worker, px_message *message)
 static void on_new_setup(px_worker *worker, px_message *message)
 {
     const order *o = (order *)message;
+    px_door_drop(worker->door);
     worker->config = o->setup.config;
-    worker->door = o->setup.door;
+    worker->door = o->setup.door; /* with its reference */
     free(message);
 }
 
@@ -147,6 +149,7 @@ static void stop(process *p, int signal_number)
         px_listener_close(p->listeners[i]);
     for (size_t i = 0; i < 3; i++)
         uv_close((uv_handle_t *)&p->signals[i], NULL);
+    px_canceller_refuse(p->server.canceller);
     give_order(p, on_drain, (setup){0});
 }
 
@@ -186,6 +189,10 @@ static const cfg_table *changed_rule(const cfg_config *old, const cfg_config *fr
 
 static void put_in_force(process *p, setup fresh)
 {
+    if (p->setup_count > 0) {
+        px_door_drop(p->setups[p->setup_count - 1].door);
+        p->setups[p->setup_count - 1].door = NULL;
+    }
     p->setups = pgw_realloc(p->setups, (p->setup_count + 1) * sizeof *p->setups);
     p->setups[p->setup_count++] = fresh;
     p->server.config = fresh.config;
@@ -209,11 +216,11 @@ static void reload(process *p)
     const cfg_config *old = p->server.config;
     setup fresh = {.config = px_config_load(old->path, stderr)};
     if (fresh.config != NULL)
-        fresh.door = px_door_load(fresh.config, p->salt_key, stderr);
+        fresh.door = px_door_load(fresh.config, p->setups[p->setup_count - 1].door, stderr);
     if (fresh.door == NULL)
         px_log(CFG_LOG_ERROR, "reload_failed", "file=%s kept=old", old->path);
     if (fresh.door == NULL || !may_replace(old, fresh.config)) {
-        px_door_free(fresh.door);
+        px_door_drop(fresh.door);
         cfg_free(fresh.config);
         return;
     }
@@ -316,14 +323,15 @@ static void free_process(process *p)
 {
     uv_loop_close(&p->loop);
     free(p->listeners);
+    for (unsigned i = 0; i < p->server.worker_count; i++)
+        free_worker(&p->server.workers[i]);
     free(p->server.workers);
     for (size_t i = 0; i < p->setup_count; i++) {
         cfg_free(p->setups[i].config);
-        px_door_free(p->setups[i].door);
+        px_door_drop(p->setups[i].door);
     }
     free(p->setups);
     px_addresses_free(p->server.addresses);
-    px_canceller_stop(p->server.canceller);
 }
 
 static void start_workers(process *p)
@@ -349,7 +357,7 @@ static bool serve(process *p)
         stop(p, 0);
     uv_run(&p->loop, UV_RUN_DEFAULT);
     for (unsigned i = 0; i < p->server.worker_count; i++)
-        free_worker(&p->server.workers[i]);
+        pthread_join(p->server.workers[i].thread, NULL);
     px_batcher_log_totals();
     px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
     return up;
@@ -358,9 +366,7 @@ static bool serve(process *p)
 int px_run(cfg_config *config, FILE *errors)
 {
     process p = {0};
-    if (getrandom(p.salt_key, sizeof p.salt_key, 0) != sizeof p.salt_key)
-        abort(); /* a key that can be guessed is worse than none */
-    px_door *door = px_door_load(config, p.salt_key, errors);
+    px_door *door = px_door_load(config, NULL, errors);
     if (door == NULL) {
         cfg_free(config);
         return 1;
@@ -371,7 +377,9 @@ int px_run(cfg_config *config, FILE *errors)
     clear_environment();
     raise_descriptors(config);
     signal(SIGPIPE, SIG_IGN);
-    bool up = serve(&p);
+    int code = serve(&p) ? 0 : 1;
+    if (!px_canceller_stop(p.server.canceller))
+        _exit(code); /* PQcancel still waits for an answer, and refers to what would be freed */
     free_process(&p);
-    return up ? 0 : 1;
+    return code;
 }

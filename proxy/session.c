@@ -23,8 +23,7 @@ const char *const px_tracked[PX_TRACKED] = {"client_encoding",
                                             "statement_timeout",
                                             "lock_timeout"};
 
-enum { DRAIN_MS = 10000 }; /* a statement that runs longer is ended with its session */
-enum { SLOT_BITS = 22 };   /* of the pid in BackendKeyData; the worker's index is above */
+enum { SLOT_BITS = 22 }; /* of the pid in BackendKeyData; the worker's index is above */
 
 static void on_link_lost(px_link *link, const char *reason);
 
@@ -225,7 +224,6 @@ void px_session_ready(px_session *session)
     session->login = NULL;
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_READY;
-    atomic_fetch_add(counter(session), 1);
     px_identity *identity = identity_with_settings(session); /* now that the settings are known */
     px_identity_drop(session->identity);
     session->identity = identity;
@@ -397,7 +395,7 @@ static void on_drained(px_stream *stream)
 static void on_lost(px_stream *stream, const char *reason)
 {
     px_session *session = px_stream_owner(stream);
-    if (session->ssl != NULL && session->state == PX_STARTUP)
+    if (session->ssl != NULL && !px_tls_is_up(session->ssl))
         px_log(CFG_LOG_INFO, "tls_failed", "client=%s reason=\"%s\"",
                px_address_text(session->address), reason);
     px_session_close(session, reason);
@@ -469,7 +467,8 @@ static bool busy(const px_session *session)
 
 void px_sessions_drain(px_worker *worker)
 {
-    bool late = px_worker_now(worker) - worker->drain_since > DRAIN_MS;
+    bool late =
+        px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS; /* its statement ends with it */
     pgw_error error;
     pgw_fail(&error, "57P01", "terminating connection due to administrator command");
     for (size_t i = 0; i < worker->session_slots; i++) {

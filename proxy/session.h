@@ -7,7 +7,6 @@
 #define PX_SESSION_H
 
 #include "protocol/frame.h"
-#include "protocol/startup.h"
 #include "proxy/address.h"
 #include "proxy/batcher.h"
 #include "proxy/door.h"
@@ -115,7 +114,8 @@ typedef struct px_session {
 /* A client has come: `fd` is non-blocking; it and the place of `address` (NULL: a Unix socket)
  * belong to the session from now on. */
 void px_session_accept(px_worker *worker, int fd, px_address *address);
-/* The client was greeted: its statements are looked at from now on. */
+/* The client was greeted, and counted as one that is logged in: its statements are looked at from
+ * now on. */
 void px_session_ready(px_session *session);
 /* What BackendKeyData calls a process id: the worker, and the session there. */
 uint32_t px_session_pid(const px_session *session);

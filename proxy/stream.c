@@ -234,8 +234,11 @@ static bool greeted(px_stream *stream)
     unsigned char first;
     if (stream->greeted || stream->ops->on_hello == NULL)
         return true;
-    stream->greeted = recv(stream->fd, &first, 1, MSG_PEEK) == 1;
-    if (stream->greeted)
+    ssize_t n = recv(stream->fd, &first, 1, MSG_PEEK);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    stream->greeted = true;
+    if (n == 1)
         stream->ops->on_hello(stream, first);
     return !stream->closing;
 }
@@ -468,6 +471,10 @@ void px_stream_secure(px_stream *stream, SSL *ssl)
     /* Partial writes move on in the ring; idle clients keep no buffers of OpenSSL's. */
     SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                           SSL_MODE_RELEASE_BUFFERS);
+    /* SSL_read() returns after each record, or a stream of KeyUpdates would not let go of the loop;
+     * and it reads no further, or the next record would be where poll does not see it. */
+    SSL_clear_mode(ssl, SSL_MODE_AUTO_RETRY);
+    SSL_set_read_ahead(ssl, 0);
     stream->ssl = ssl;
 }
 

@@ -23,14 +23,15 @@ static bool fail(const cfg_config *config, const char *key, const char *file, FI
     return false;
 }
 
-/* As PostgreSQL: what the certificate is signed with, but nothing weaker than SHA-256. */
-static const EVP_MD *binding_digest(const X509 *certificate)
+/* What the certificate is signed with, but nothing weaker than SHA-256 (RFC 5929). Where the
+ * signature has no digest of its own (Ed25519) there is no binding. */
+static const EVP_MD *binding_digest(X509 *certificate)
 {
     int digest;
-    if (!OBJ_find_sigid_algs(X509_get_signature_nid(certificate), &digest, NULL) ||
-        digest == NID_undef || digest == NID_md5 || digest == NID_sha1)
-        return EVP_sha256(); /* of algorithms without a digest of their own (Ed25519), too */
-    return EVP_get_digestbynid(digest);
+    if (!X509_get_signature_info(certificate, &digest, NULL, NULL, NULL) || digest == NID_undef)
+        return NULL;
+    bool weak = digest == NID_md5 || digest == NID_sha1;
+    return weak ? EVP_sha256() : EVP_get_digestbynid(digest);
 }
 
 static bool load_certificate(px_tls *tls, const cfg_config *config, FILE *errors)
@@ -41,9 +42,11 @@ static bool load_certificate(px_tls *tls, const cfg_config *config, FILE *errors
     if (SSL_CTX_use_PrivateKey_file(context, config->client_tls.key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(context) != 1)
         return fail(config, "key", config->client_tls.key, errors);
-    const X509 *certificate = SSL_CTX_get0_certificate(context);
+    X509 *certificate = SSL_CTX_get0_certificate(context);
     const EVP_MD *digest = binding_digest(certificate);
-    return digest != NULL && X509_digest(certificate, digest, tls->binding, &tls->binding_len) == 1;
+    if (digest != NULL && X509_digest(certificate, digest, tls->binding, &tls->binding_len) != 1)
+        return fail(config, "cert", config->client_tls.cert, errors);
+    return true;
 }
 
 /* Asks clients for a certificate; one that is shown must be good. Whether one must be shown is
@@ -87,7 +90,6 @@ static void set_options(SSL_CTX *context)
                                      SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_num_tickets(context, 0);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_read_ahead(context, 1); /* one system call a record instead of two */
     SSL_CTX_set_default_passwd_cb(context, no_passphrase);
     SSL_CTX_set_alpn_select_cb(context, select_protocol, NULL);
 }
@@ -136,6 +138,11 @@ void px_tls_end(SSL *ssl)
 pgw_slice px_tls_binding(const px_tls *tls)
 {
     return (pgw_slice){(const char *)tls->binding, tls->binding_len};
+}
+
+bool px_tls_is_up(const SSL *ssl)
+{
+    return SSL_is_init_finished(ssl);
 }
 
 bool px_tls_is_postgresql(const SSL *ssl)

@@ -19,8 +19,11 @@ void px_tls_free(px_tls *tls); /* connections that were accepted go on; NULL is 
 struct ssl_st *px_tls_accept(const px_tls *tls, int fd);
 /* Says goodbye, if the handshake was done, and frees. */
 void px_tls_end(struct ssl_st *ssl);
-/* The hash of the certificate that binds a channel to it (tls-server-end-point, RFC 5929). */
+/* The hash of the certificate that binds a channel to it (tls-server-end-point, RFC 5929); empty if
+ * it has none. */
 pgw_slice px_tls_binding(const px_tls *tls);
+/* The handshake is done. */
+bool px_tls_is_up(const struct ssl_st *ssl);
 /* The client chose the protocol "postgresql" by ALPN. */
 bool px_tls_is_postgresql(const struct ssl_st *ssl);
 /* The client showed a certificate (it was verified in the handshake). */

@@ -26,8 +26,8 @@ void px_worker_send(px_worker *worker, px_message *message)
     pthread_mutex_lock(&worker->inbox_lock);
     *worker->inbox_tail = message;
     worker->inbox_tail = &message->next;
+    uv_async_send(&worker->wake); /* while the worker cannot have read it, and ended */
     pthread_mutex_unlock(&worker->inbox_lock);
-    uv_async_send(&worker->wake);
 }
 
 static px_message *take_inbox(px_worker *worker)
@@ -97,7 +97,8 @@ static void close_handles(px_worker *worker)
 
 static void end_if_drained(px_worker *worker)
 {
-    if (!worker->draining || worker->session_count > 0 || worker->cancels > 0 ||
+    bool late = px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS;
+    if (!worker->draining || worker->session_count > 0 || (worker->cancels > 0 && !late) ||
         uv_is_closing((uv_handle_t *)&worker->tick))
         return;
     if (!px_server_quiet(worker->server))

@@ -20,6 +20,8 @@ struct px_catalogs;
 struct px_welcome;
 struct px_plan_cache;
 
+enum { PX_DRAIN_MS = 10000 }; /* what takes longer at the end is not waited for */
+
 /* Something to be done on another worker's thread. Embedded as the first member of what it carries;
  * `run` owns it from then on. */
 typedef struct px_message {
@@ -31,7 +33,7 @@ typedef struct px_worker {
     unsigned index;
     struct px_server *server;
     const struct cfg_config *config; /* in force now; old ones live until the process ends */
-    const struct px_door *door;      /* likewise */
+    struct px_door *door;            /* counted */
     uv_loop_t loop;
     pthread_t thread;
     /* inbox */
@@ -49,7 +51,7 @@ typedef struct px_worker {
     struct px_session **sessions; /* by slot; NULL where free */
     size_t session_slots, session_count;
     size_t first_free; /* no slot below it is */
-    uv_timer_t tick; /* every 100 ms: deadlines, idle links, catalog age */
+    uv_timer_t tick;   /* every 100 ms: deadlines, idle links, catalog age */
     struct px_batcher *batcher;
     struct px_catalogs *catalogs;
     struct px_welcome *welcomes; /* what sessions of a kind are greeted with */

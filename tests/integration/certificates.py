@@ -48,5 +48,14 @@ class Authority:
         """For a server on this machine, reached by address."""
         return self.issue("localhost", "DNS:localhost,IP:127.0.0.1", owner)
 
+    def self_signed(self, name, kind):
+        """One with another key or signature: openssl's words for it."""
+        path = tempfile.mktemp(prefix="", dir=self.folder)
+        pair = Pair(path + ".crt", path + ".key")
+        self._run("req", "-x509", "-new", "-newkey", *kind, "-nodes", "-keyout", pair.key, "-days",
+                  "2", "-subj", f"/CN={name}", "-out", pair.cert)
+        os.chmod(pair.key, 0o600)
+        return pair
+
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)

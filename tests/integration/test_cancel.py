@@ -1,5 +1,9 @@
 """Cancel requests find their session, on whatever worker it lives, and nobody else's."""
+import contextlib
 import random
+import signal
+import socket
+import threading
 import unittest
 
 import harness
@@ -34,6 +38,69 @@ class AcrossWorkers(harness.StackCase):
             self.cancel(session.pid, session.key)
             self.assertEqual(wire.error_of(session.read_ready()), "57014")
             self.assertEqual(session.rows("select 1"), [["1"]])
+
+
+class Swallow:
+    """Between keyspread and the backend: passes everything on, but for cancels, which it keeps."""
+
+    def __init__(self, port):
+        self.backend = ("127.0.0.1", port)
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=100)
+        self.port = self.listener.getsockname()[1]
+        self.cancels = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                first = client.recv(1 << 16)
+                if first[4:8] == wire.cancel_request(0, 0)[4:8]:
+                    self.cancels.append(client)
+                    continue
+                backend = socket.create_connection(self.backend)
+                backend.sendall(first)
+                for pair in ((client, backend), (backend, client)):
+                    threading.Thread(target=self._pass, args=pair, daemon=True).start()
+
+    @staticmethod
+    def _pass(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+        for end in (source, target):
+            end.close()
+
+    def close(self):
+        self.listener.close()
+        for client in self.cancels:
+            client.close()
+
+
+@harness.proxied
+class Unanswered(unittest.TestCase):
+    def test_the_end_does_not_wait_for_it(self):
+        postgres = harness.Postgres()
+        self.addCleanup(postgres.remove)
+        swallow = Swallow(postgres.port)
+        self.addCleanup(swallow.close)
+        keyspread = harness.Keyspread(harness.backend_config(postgres, (), port=swallow.port))
+        self.addCleanup(keyspread.stop)
+        sessions = [wire.Wire(keyspread.address()) for _ in range(3)]
+        for session in sessions:
+            self.addCleanup(session.drop)
+            session.login(harness.USER, "postgres")
+            session.send(wire.query("select pg_sleep(600)"))
+        with postgres.admin("postgres") as admin:
+            harness.eventually("all sleep", lambda: len(admin.rows(
+                "select 1 from pg_stat_activity where wait_event = 'PgSleep'")) == 3)
+        for session in sessions:  # one is sent, two wait for it
+            with wire.Wire(keyspread.address()) as other:
+                other.send(wire.cancel_request(session.pid, session.key))
+                self.assertEqual(other.socket.recv(1), b"")
+        harness.eventually("a cancel came", lambda: swallow.cancels)
+        keyspread.process.send_signal(signal.SIGTERM)
+        keyspread.finish()
 
 
 if __name__ == "__main__":

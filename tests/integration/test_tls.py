@@ -1,5 +1,6 @@
 """TLS to clients: who is let in how, as PostgreSQL would; direct TLS; certificates; much data."""
 import contextlib
+import hashlib
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ import unittest
 
 import certificates
 import harness
+import scram
 import wire
 
 PASSWORD = "a secret"
@@ -310,6 +312,80 @@ class Certificates(TlsCase):
         self.assertEqual(self.refusal(self.asked(keyspread, other)), "28000")
         own = self.trusting(keyspread, self.authority.issue(harness.USER))
         self.asked(keyspread, own).login(harness.USER, "app")
+
+
+class Reloads(TlsCase):
+    """A login is led by the rules it began with."""
+
+    def setUp(self):
+        self.keyspread = self.start(self.addCleanup, scram=True)
+
+    def reload(self, **tls):
+        """New connections find the new rules when this returns."""
+        since = len(self.keyspread.lines.lines)
+        self.keyspread.write_config({**self.keyspread.config, "client_tls": tls})
+        self.keyspread.process.send_signal(signal.SIGHUP)
+        self.assertTrue(self.keyspread.lines.wait_for("event=reloaded", since))
+
+    def offered(self):
+        with wire.Wire(self.keyspread.address()) as session:
+            session.socket.sendall(SSL_REQUEST)
+            return session.socket.recv(1)
+
+    def plus(self, session):
+        """A login that is bound to the certificate which the session was shown."""
+        binding = hashlib.sha256(session.socket.getpeercert(binary_form=True)).digest()
+        scram.login(session, harness.USER, "app", PASSWORD, scram.Exchange(
+            PASSWORD, "p=tls-server-end-point,,", "SCRAM-SHA-256-PLUS", binding))
+
+    def test_no_tls_any_more(self):
+        secure = self.asked(self.keyspread)
+        begun = wire.Wire(self.keyspread.address())
+        self.addCleanup(begun.drop)
+        begun.socket.sendall(SSL_REQUEST[:5])
+        harness.eventually("the first bytes were seen", lambda: self.offered() == b"S")
+        self.reload(mode="disable")
+        harness.eventually("none is offered", lambda: self.offered() == b"N")
+        self.plus(secure)
+        begun.socket.sendall(SSL_REQUEST[5:])
+        self.assertEqual(begun.socket.recv(1), b"S")
+
+    def test_another_certificate(self):
+        session = self.asked(self.keyspread)
+        fresh = self.authority.server()
+        self.reload(mode="require", cert=fresh.cert, key=fresh.key)
+        with open(fresh.cert, encoding="ascii") as file:
+            expected = ssl.PEM_cert_to_DER_cert(file.read())
+        harness.eventually("new clients see the new certificate", lambda: self.asked(
+            self.keyspread).socket.getpeercert(binary_form=True) == expected)
+        self.plus(session)
+
+
+class Signatures(TlsCase):
+    """psql logs in by channel binding, or without it where a certificate's signature has no hash."""
+
+    def login(self, kind, binding):
+        psql = shutil.which("psql") or harness.missing("psql")
+        pair = self.authority.self_signed("localhost", kind)
+        tls = {"mode": "prefer", "cert": pair.cert, "key": pair.key}
+        keyspread = harness.Keyspread(harness.backend_config(
+            self.postgres, client_tls=tls, auth={
+                "mode": "scram", "users_file": users_file(self.authority.folder)}))
+        self.addCleanup(keyspread.stop)
+        dsn = (f"host=127.0.0.1 port={keyspread.port} dbname=app user={harness.USER} "
+               f"password='{PASSWORD}' sslmode=require channel_binding={binding}")
+        return subprocess.run([psql, "-X", "-At", dsn, "-c", "select 41+1"], text=True, check=False,
+                              capture_output=True, timeout=harness.PATIENCE).stdout
+
+    def test_rsa(self):
+        self.assertEqual(self.login(["rsa:2048", "-sha384"], "require"), "42\n")
+
+    def test_without_a_hash(self):
+        self.assertEqual(self.login(["ed25519"], "prefer"), "42\n")
+
+    def test_rsa_pss(self):
+        self.assertEqual(self.login(["rsa:2048", "-sha512", "-sigopt", "rsa_padding_mode:pss"],
+                                    "prefer"), "42\n")
 
 
 class MuchData(TlsCase):
