@@ -8,6 +8,7 @@
 #include "proxy/door.h"
 #include "proxy/listener.h"
 #include "proxy/log.h"
+#include "proxy/notify.h"
 #include "proxy/plan.h"
 #include "proxy/session.h"
 #include "proxy/welcome.h"
@@ -36,6 +37,7 @@ typedef struct process {
     setup *setups; /* all that were ever in force: workers may still read an old file's keys; only
                       the last has its door */
     size_t setup_count;
+    px_watchdog *watchdog;
     bool stopping;
 } process;
 
@@ -143,12 +145,14 @@ static void stop(process *p, int signal_number)
     if (p->stopping)
         return;
     p->stopping = true;
+    px_notify_stopping();
     px_log(CFG_LOG_INFO, "stopping", "signal=%d clients=%u", signal_number,
            atomic_load(&p->server.clients));
     for (size_t i = 0; i < p->listener_count; i++)
         px_listener_close(p->listeners[i]);
     for (size_t i = 0; i < 3; i++)
         uv_close((uv_handle_t *)&p->signals[i], NULL);
+    px_watchdog_stop(p->watchdog);
     px_canceller_refuse(p->server.canceller);
     give_order(p, on_drain, (setup){0});
 }
@@ -211,7 +215,8 @@ static bool may_replace(const cfg_config *old, const cfg_config *fresh)
     return false;
 }
 
-static void reload(process *p)
+/* False: the old configuration stays in force. */
+static bool reload(process *p)
 {
     const cfg_config *old = p->server.config;
     setup fresh = {.config = px_config_load(old->path, stderr)};
@@ -222,22 +227,26 @@ static void reload(process *p)
     if (fresh.door == NULL || !may_replace(old, fresh.config)) {
         px_door_drop(fresh.door);
         cfg_free(fresh.config);
-        return;
+        return false;
     }
     if (!same_listen(old, fresh.config))
         px_log(CFG_LOG_WARN, "restart_needed", "keys=listen,workers");
     put_in_force(p, fresh);
     give_order(p, on_new_setup, fresh);
     px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", old->path, fresh.config->table_count);
+    return true;
 }
 
 static void on_signal(uv_signal_t *handle, int number)
 {
     process *p = handle->data;
-    if (number == SIGHUP)
-        reload(p);
-    else
+    if (number != SIGHUP) {
         stop(p, number);
+        return;
+    }
+    px_notify_reloading();
+    px_notify_ready(reload(p) ? "clients are served"
+                              : "clients are served; the last reload failed, its reason is logged");
 }
 
 static void watch_signals(process *p)
@@ -317,6 +326,7 @@ static void log_ready(const process *p)
     px_log(CFG_LOG_INFO, "ready", "listen=%s workers=%u tables=%zu pid=%ld", where.ptr,
            p->server.worker_count, config->table_count, (long)getpid());
     pgw_buf_free(&where);
+    px_notify_ready("clients are served");
 }
 
 static void free_process(process *p)
@@ -351,13 +361,16 @@ static bool serve(process *p)
     start_workers(p);
     watch_signals(p);
     bool up = open_listeners(p);
-    if (up)
+    if (up) {
         log_ready(p);
-    else
+        p->watchdog = px_watchdog_start(&p->server, &p->loop);
+    } else {
         stop(p, 0);
+    }
     uv_run(&p->loop, UV_RUN_DEFAULT);
     for (unsigned i = 0; i < p->server.worker_count; i++)
         pthread_join(p->server.workers[i].thread, NULL);
+    px_watchdog_free(p->watchdog);
     px_batcher_log_totals();
     px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
     return up;

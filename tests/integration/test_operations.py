@@ -1,0 +1,161 @@
+"""What the operator is given agrees with what keyspread does: docs/operations.md with the events it
+logs, the alerts and the dashboard with its metrics, and the unit with systemd."""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import harness
+from test_docker import ROOT, load_yaml, read, run
+
+ALERTS = os.path.join(ROOT, "docker", "alerts.yml")
+DASHBOARD = os.path.join(ROOT, "docker", "grafana", "dashboards", "keyspread.json")
+SCRAPED = {"up"}  # Prometheus' own
+SCRAPED_LABELS = {"instance", "job", "le"}
+
+
+def documented():
+    """The labels of each metric that docs/metrics.md knows, by every name it is queried by."""
+    found = {}
+    for line in read("docs", "metrics.md").splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) < 5 or cells[2] not in ("counter", "gauge", "histogram"):
+            continue
+        name, labels = cells[1].strip("`"), set(re.findall(r"`(\w+)`", cells[3]))
+        histogram = ("_bucket", "_sum", "_count") if cells[2] == "histogram" else ("",)
+        found.update({name + suffix: labels for suffix in histogram})
+    return found
+
+
+def dashboard_queries():
+    with open(DASHBOARD, encoding="utf-8") as file:
+        dashboard = json.load(file)
+    queries = [target["expr"] for panel in dashboard["panels"]
+               for target in panel.get("targets", [])]
+    return queries + [one["expr"] for one in dashboard["annotations"]["list"]]
+
+
+def alerts():
+    return [rule for group in load_yaml(ALERTS)["groups"] for rule in group["rules"]]
+
+
+class Metrics(unittest.TestCase):
+    def check_names(self, queries):
+        known = documented()
+        self.assertGreater(len(known), 30)
+        seen = set()
+        for query in queries:
+            for name, selector in re.findall(r"\b((?:keyspread|process)_\w+|up)\b(\{[^}]*\})?",
+                                             query):
+                with self.subTest(query=query, metric=name):
+                    seen.add(name)
+                    self.assertIn(name, known.keys() | SCRAPED)
+                    labels = set(re.findall(r"(\w+) ?(?:=~|!~|!=|=)", selector))
+                    self.assertLessEqual(labels, known.get(name, set()) | SCRAPED_LABELS)
+        return seen
+
+    def test_the_alerts_know_only_what_is_documented(self):
+        self.assertGreater(len(self.check_names(rule["expr"] for rule in alerts())), 10)
+
+    def test_the_dashboard_knows_only_what_is_documented(self):
+        self.assertGreater(len(self.check_names(dashboard_queries())), 20)
+
+    def test_the_series_of_the_test_are_documented(self):
+        text = read("tests", "integration", "alerts.yml")
+        self.assertGreater(len(self.check_names(re.findall(r"series: '([^']*)'", text))), 10)
+
+    def test_all_are_in_the_operators_page(self):
+        page = read("docs", "operations.md")
+        for name in documented():
+            name = re.sub(r"_(bucket|sum|count)$", "", name)
+            with self.subTest(metric=name):
+                self.assertIn(f"`{name}`", page)
+
+    def test_all_alerts_are_in_the_operators_page(self):
+        page = set(re.findall(r"^\| `(Keyspread\w+)` \|", read("docs", "operations.md"), re.M))
+        self.assertEqual(page, {rule["alert"] for rule in alerts()})
+
+
+class Promtool(unittest.TestCase):
+    def promtool(self, *arguments, folder=ROOT):
+        if not shutil.which("promtool"):
+            harness.missing("promtool (of prometheus)")
+        result = run("promtool", *arguments, cwd=folder)
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_the_configuration(self):
+        self.promtool("check", "config", "prometheus.yml", folder=os.path.join(ROOT, "docker"))
+
+    def test_the_alerts(self):
+        self.promtool("check", "rules", ALERTS)
+
+    def test_alerts_tell_of_the_ill_and_not_of_the_well(self):
+        self.promtool("test", "rules", os.path.join(harness.HERE, "alerts.yml"))
+
+    def test_the_queries_of_the_dashboard(self):
+        """As recording rules, which promtool can read."""
+        values = {"$__rate_interval": "5m", "$instance": ".*", "$table": ".*"}
+        rules = []
+        for number, query in enumerate(dashboard_queries()):
+            for variable, value in values.items():
+                query = query.replace(variable, value)
+            rules.append({"record": f"query:{number}", "expr": query})
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)
+            file.flush()
+            self.promtool("check", "rules", file.name)
+
+
+class Log(unittest.TestCase):
+    maxDiff = None
+
+    def test_all_events_are_in_the_operators_page(self):
+        call = re.compile(r'px_log\(CFG_LOG_(\w+),([^"]*"\w+"(?: : "\w+")?),')
+        logged = {}
+        for path in glob.glob(os.path.join(ROOT, "proxy", "*.c")):
+            for level, names in call.findall(read(path)):
+                for name in re.findall(r'"(\w+)"', names):
+                    logged[name] = level.lower()
+        self.assertGreater(len(logged), 20)
+        table = {}
+        for names, levels in re.findall(r"^\| (`[^|]*) \| ((?:error|warn|info|debug)[\w, ]*) \|",
+                                        read("docs", "operations.md"), re.M):
+            names, levels = re.findall(r"`(\w+)`", names), levels.split(", ")
+            table.update(zip(names, levels * len(names) if len(levels) == 1 else levels))
+        self.assertEqual(table, logged)
+
+
+class Unit(unittest.TestCase):
+    """The unit as CMake made it, with the program where it was built."""
+
+    def setUp(self):
+        if not shutil.which("systemd-analyze"):
+            harness.missing("systemd-analyze (of systemd)")
+        folder = tempfile.TemporaryDirectory(prefix="keyspread-unit-")
+        self.addCleanup(folder.cleanup)
+        made = os.path.join(os.path.dirname(harness.program()), "keyspread.service")
+        text, count = re.subn(r"=\S+/bin/keyspread ", f"={harness.program()} ", read(made))
+        self.assertEqual(count, 2)
+        self.path = os.path.join(folder.name, "keyspread.service")
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_systemd_understands_it(self):
+        result = run("systemd-analyze", "verify", "--man=no", self.path)
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+
+    def test_it_may_do_little(self):
+        """The exposure that docs/operations.md names, in tenths."""
+        page = re.search(r"systemd-analyze security keyspread` rates .* (\d)\.(\d) of 10",
+                         read("docs", "operations.md"))
+        result = run("systemd-analyze", "security", "--offline=yes", "--no-pager",
+                     f"--threshold={page[1]}{page[2]}", self.path)
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
