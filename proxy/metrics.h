@@ -1,0 +1,169 @@
+/*
+ * metrics: what is counted, and the text that tells it. Each thread counts in an object of its own,
+ * so that counting is an addition in memory that no other thread writes; a scrape adds them up.
+ */
+#ifndef PX_METRICS_H
+#define PX_METRICS_H
+
+#include "protocol/bytes.h"
+
+#include <stdatomic.h>
+
+/* ---- what there is: metrics_text.c has a name and a help text for each ---- */
+
+typedef enum px_counter {
+    PX_LOGINS_OK,
+    PX_LOGINS_AUTHENTICATION,
+    PX_LOGINS_LIMIT,
+    PX_LOGINS_CONNECTION,
+    PX_LOGINS_OTHER,
+    PX_CANCEL_REQUESTS,
+    PX_ACCEPT_STOPS,
+    PX_RECEIVED_CLIENT,
+    PX_RECEIVED_BACKEND,
+    PX_SENT_CLIENT,
+    PX_SENT_BACKEND,
+    PX_LINK_FAILURES,
+    PX_UNITS_COMMITTED, /* these six are all */
+    PX_UNITS_REROUTED,
+    PX_UNITS_FAILED,
+    PX_UNITS_UNKNOWN,
+    PX_UNITS_EXPIRED,
+    PX_UNITS_WITHDRAWN,
+    PX_UNITS_REPEATED,
+    PX_BATCHED_STATEMENTS,
+    PX_BATCHED_ROWS,
+    PX_BATCHES_FAILED,
+    PX_BATCH_RETRIES,
+    PX_NOTICES_DROPPED,
+    PX_UNBATCHED_TRANSACTION,
+    PX_UNBATCHED_RETURNING,
+    PX_UNBATCHED_SETTINGS,
+    PX_UNBATCHED_ENCODING,
+    PX_UNBATCHED_SEQUENCE,
+    PX_UNBATCHED_TRIGGER,
+    PX_UNBATCHED_EXPRESSION,
+    PX_UNBATCHED_FORM,
+    PX_UNBATCHED_UNCOMPUTABLE,
+    PX_UNBATCHED_GROUP,
+    PX_UNBATCHED_LOCK,
+    PX_OVERSIZED_ROW,
+    PX_OVERSIZED_KEY,
+    PX_CATALOG_LOADS_OK,
+    PX_CATALOG_LOADS_FAILED,
+    PX_COUNTERS
+} px_counter;
+
+/* What is read when it is asked for. */
+typedef enum px_gauge {
+    PX_CLIENTS_LOGGED_IN,
+    PX_CLIENTS_LOGGING_IN,
+    PX_CLIENTS_LIMIT,
+    PX_LINKS_SESSION,
+    PX_LINKS_BATCH,
+    PX_LINKS_LIMIT,
+    PX_BACKEND_UP,
+    PX_QUEUE_BYTES,
+    PX_QUEUE_LIMIT,
+    PX_CATALOG_LOADED,
+    PX_BUILD_INFO,
+    PX_START_TIME,
+    PX_GAUGES
+} px_gauge;
+
+typedef enum px_histogram {
+    PX_LINK_WAIT_SESSION, /* these in nanoseconds */
+    PX_LINK_WAIT_BATCH,
+    PX_UNIT_DURATION,
+    PX_BATCH_ROWS,
+    PX_REQUEST_PARTITIONS,
+    PX_HISTOGRAMS
+} px_histogram;
+
+enum {
+    PX_BUCKETS = 15,     /* the most a histogram has; one more for what is above them */
+    PX_CODES = 128,      /* SQLSTATEs that are told apart */
+    PX_PARTITIONS = 256, /* a table with more of them is counted as one */
+    PX_CACHE_LINE = 64
+};
+
+/* ---- where it is counted ---- */
+
+typedef _Atomic uint64_t px_number;
+
+typedef struct px_table_metrics {
+    struct px_table_metrics *next; /* never changed once others can see this */
+    char *name;
+    px_number partitions; /* the table's, as far as they are shown one by one */
+    px_number rows[PX_PARTITIONS + 1], requests[PX_PARTITIONS + 1]; /* the last: of larger tables */
+    px_number limit_rows, limit_bytes; /* of batches, in force; 0 = no queue has one */
+    uint64_t least_rows, least_bytes;  /* while they are looked for; 0 = none yet */
+} px_table_metrics;
+
+/* One thread's. Written by it alone, read by any. */
+typedef struct px_metrics {
+    px_number counters[PX_COUNTERS];
+    px_number buckets[PX_HISTOGRAMS][PX_BUCKETS + 1], sums[PX_HISTOGRAMS];
+    px_number errors[PX_CODES + 1]; /* by place in `codes`; the last: others */
+    px_number catalog_loaded;       /* Unix seconds; 0 = never */
+    px_table_metrics *_Atomic tables;
+    struct px_codes *codes; /* the process's SQLSTATEs, in the order in which they came */
+    bool owns_codes;
+} px_metrics;
+
+/* With a list of SQLSTATEs of its own, or that of `with`, which must live longer. */
+px_metrics *px_metrics_new(const px_metrics *with);
+void px_metrics_free(px_metrics *metrics); /* NULL is fine */
+/* Adds all of `one`, which another thread may be counting in. */
+void px_metrics_add(px_metrics *sum, const px_metrics *one);
+
+/* Relaxed, and no read-modify-write: there is one writer. */
+static inline void px_number_add(px_number *number, uint64_t more)
+{
+    uint64_t before = atomic_load_explicit(number, memory_order_relaxed);
+    atomic_store_explicit(number, before + more, memory_order_relaxed);
+}
+
+static inline uint64_t px_number_get(const px_number *number)
+{
+    return atomic_load_explicit(number, memory_order_relaxed);
+}
+
+static inline void px_count(px_metrics *metrics, px_counter counter, uint64_t more)
+{
+    px_number_add(&metrics->counters[counter], more);
+}
+
+void px_observe(px_metrics *metrics, px_histogram histogram, uint64_t value);
+/* An error was told to a client. */
+void px_count_error(px_metrics *metrics, pgw_slice sqlstate);
+/* The SQLSTATE that is counted at a place of `errors`; "" if none is. */
+void px_metrics_code(const px_metrics *metrics, size_t place, char code[6]);
+/* A login ended: NULL if well, else with this SQLSTATE. */
+void px_count_login(px_metrics *metrics, const char *sqlstate);
+
+/* A table that is shown before anything is counted, with the limits that are configured. */
+void px_metrics_expect(px_metrics *sum, const char *table, uint64_t partitions, uint64_t limit_rows,
+                       uint64_t limit_bytes);
+/* A request with `rows` rows was sent; `numbers` are their partitions, of `partitions` that the
+ * table has. */
+void px_count_request(px_metrics *metrics, const char *table, uint32_t partitions,
+                      const uint32_t *numbers, size_t rows);
+/* … all of them of one partition. */
+void px_count_request_to(px_metrics *metrics, const char *table, uint32_t partitions,
+                         uint32_t number, size_t rows);
+
+/* The limits of batches in force: begin, every queue's, end. */
+void px_limits_begin(px_metrics *metrics);
+void px_limits_note(px_metrics *metrics, const char *table, uint64_t rows, uint64_t bytes);
+void px_limits_end(px_metrics *metrics);
+
+/* ---- metrics_text.c ---- */
+
+/* The bounds of a histogram's buckets, ascending, and a 0. */
+const uint64_t *px_histogram_bounds(px_histogram histogram);
+/* Appends all of it in Prometheus' text format 0.0.4. */
+void px_metrics_write(const px_metrics *sum, const double gauges[PX_GAUGES], const char *version,
+                      pgw_buf *out);
+
+#endif
