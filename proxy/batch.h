@@ -16,7 +16,8 @@ typedef struct px_batch {
     px_unit **again; /* failed without being to blame: the next attempt's */
     size_t again_count, again_cap;
     uint64_t rows, started;
-    bool first; /* it is the first attempt */
+    bool first;  /* it is the first attempt */
+    bool failed; /* some unit did not commit in it */
 } px_batch;
 
 void px_batch_add(px_batch *batch, px_unit *unit);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEP_MS = 10 * 1000, QUEUE_IDLE_MS = 60 * 1000 };
+enum { SWEEP_MS = 10 * 1000, QUEUE_IDLE_MS = 60 * 1000, MEASURE_MS = 1000 };
 
 static uint64_t now_of(const px_batcher *batcher)
 {
@@ -90,8 +90,10 @@ static void set_state(px_batcher *batcher, px_queue *queue, px_queue_state state
     queue->state = state;
     if (state == PX_QUEUE_HOLDING)
         hold(batcher, queue);
-    if (state == PX_QUEUE_READY)
+    if (state == PX_QUEUE_READY) {
+        queue->ready_since = px_worker_clock(batcher->worker);
         px_ready_add(&queue->pool->ready, queue);
+    }
     if (state == PX_QUEUE_EMPTY)
         queue->idle_since = now_of(batcher);
 }
@@ -255,7 +257,7 @@ void px_batcher_wind_up(px_batcher *batcher)
 static void fail_cancelled(px_batcher *batcher, px_unit *unit)
 {
     pgw_error error;
-    px_count(unit->withdrawn ? &px_batch_totals.withdrawn : &px_batch_totals.expired, 1);
+    unit->failure = unit->withdrawn ? PX_FAILED_WITHDRAWN : PX_FAILED_EXPIRED;
     pgw_fail(&error, "57014", "canceling statement due to %s",
              unit->withdrawn ? "user request" : "statement timeout");
     px_unit_fail(unit, &error);
@@ -379,6 +381,19 @@ static void sweep(px_batcher *batcher)
     }
 }
 
+static void measure(px_batcher *batcher)
+{
+    px_metrics *metrics = batcher->worker->metrics;
+    if (now_of(batcher) < batcher->next_measure)
+        return;
+    batcher->next_measure = now_of(batcher) + MEASURE_MS;
+    px_limits_begin(metrics);
+    for (size_t i = 0; i < batcher->queues.slot_count; i++)
+        for (px_queue *queue = batcher->queues.slots[i]; queue != NULL; queue = queue->chain)
+            px_limits_note(metrics, queue->key.table_name, queue->limit_rows, queue->limit_bytes);
+    px_limits_end(metrics);
+}
+
 void px_batcher_tick(px_batcher *batcher)
 {
     expire(batcher);
@@ -387,6 +402,7 @@ void px_batcher_tick(px_batcher *batcher)
         px_flight_dispatch(pool);
     }
     sweep(batcher);
+    measure(batcher);
     px_batcher_wind_up(batcher);
 }
 

@@ -24,12 +24,21 @@ typedef enum px_unit_outcome {
     PX_UNIT_REROUTED /* nothing was written: the session is to run it on its own link */
 } px_unit_outcome;
 
+/* Why a unit failed: the backend's error, or what became of it here. */
+typedef enum px_unit_failure {
+    PX_FAILED_BY_ERROR,
+    PX_FAILED_UNKNOWN,  /* 08007 */
+    PX_FAILED_EXPIRED,  /* its deadline, while it was queued */
+    PX_FAILED_WITHDRAWN /* cancelled, or its client left, while it was queued */
+} px_unit_failure;
+
 /* One row's place among the keys: what "possibly equal" needs. */
 typedef struct px_unit_key {
     uint64_t hash; /* of the row */
     uint64_t
         fingerprint; /* of the canonical bytes of the whole primary key; meaningless if !constant */
     bool constant;   /* every primary key column is known */
+    uint32_t partition;
 } px_unit_key;
 
 /* What must commit together: one client's statement or Sync group. Filled by the session that makes
@@ -44,7 +53,8 @@ typedef struct px_unit {
     char *table_name; /* label of the table, in the arena */
     uint64_t epoch;   /* of the schema it was made with */
     bool several_partitions;
-    uint32_t partition; /* when not several */
+    uint32_t partition;  /* when not several */
+    uint32_t partitions; /* that the table has */
     pgw_arena arena;
 
     /* Merge key: units with equal ones (and equal identity, kind, epoch) may share a batch.
@@ -78,6 +88,7 @@ typedef struct px_unit {
 
     /* Outcome. */
     px_unit_outcome outcome;
+    px_unit_failure failure;
     pgw_buf error;    /* body of an ErrorResponse */
     pgw_buf notices;  /* whole NoticeResponse messages that are this unit's alone */
     size_t completed; /* statements whose CommandComplete came before the error */
@@ -95,15 +106,15 @@ typedef struct px_unit {
     size_t claim_count, claims_missing; /* the latter under the key table's lock */
     size_t batch_bytes;                 /* of its statements, which count against a batch's limit */
     px_unit_key least;                  /* by (hash, fingerprint): its place in a batch */
-    uint64_t arrived;
-    unsigned attempts;          /* alone, after a serialization failure */
-    bool renewed;               /* its prepared statement was made anew once */
-    bool withdrawn;             /* asked for while it could not be taken out */
-    int state;                  /* px_unit_state of queue.h; the owner's */
-    px_worker *owner;           /* of its queue */
-    struct px_unit *registered; /* home's: the next under way in one slot */
-    unsigned pins;              /* home's: withdrawals on their way, which still look at the unit */
-    bool came_back;             /* home's: … and for which it waits */
+    uint64_t arrived, submitted;        /* the latter by px_worker_clock() of `home` */
+    unsigned attempts;                  /* alone, after a serialization failure */
+    bool renewed;                       /* its prepared statement was made anew once */
+    bool withdrawn;                     /* asked for while it could not be taken out */
+    int state;                          /* px_unit_state of queue.h; the owner's */
+    px_worker *owner;                   /* of its queue */
+    struct px_unit *registered;         /* home's: the next under way in one slot */
+    unsigned pins;  /* home's: withdrawals on their way, which still look at the unit */
+    bool came_back; /* home's: … and for which it waits */
 } px_unit;
 
 px_unit *px_unit_new(px_worker *home); /* all zero but home; with a deadline far away */
@@ -134,21 +145,10 @@ bool px_batcher_has_room(const px_worker *worker);
 /* No unit of any worker is under way: only then may the first batcher be freed. Any thread. */
 bool px_batcher_all_idle(void);
 
-/* What all batchers of the process did; each is only ever added to. */
-typedef struct px_batch_counters {
-    _Atomic uint64_t units, batches,
-        rows; /* units taken; batches written (first attempts), rows in them */
-    _Atomic uint64_t committed, failed,
-        rerouted;               /* units, by outcome; failed counts the next three too */
-    _Atomic uint64_t unknown;   /* 08007 */
-    _Atomic uint64_t expired;   /* deadline while queued */
-    _Atomic uint64_t withdrawn; /* cancelled or left while queued */
-    _Atomic uint64_t repeated;  /* units sent again after a failed attempt */
-    _Atomic uint64_t notices;   /* of merged statements, told to nobody */
-} px_batch_counters;
-
-extern px_batch_counters px_batch_totals;
-/* One line: `event=batches batches=… rows=… units=… rows_per_batch=… failed=…` */
-void px_batcher_log_totals(void);
+/* What rows of all workers weigh, between arrival and answer. Any thread. */
+uint64_t px_batcher_queue_bytes(void);
+/* What all batchers of the process did, in one line:
+ * `event=batches batches=… rows=… units=… rows_per_batch=… failed=…` */
+void px_batcher_log_totals(const struct px_server *server);
 
 #endif

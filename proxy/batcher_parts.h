@@ -9,8 +9,6 @@
 #include "proxy/pool.h"
 #include "proxy/queue.h"
 
-#include <stdatomic.h>
-
 /* Units in a row, linked through message.next. */
 typedef struct px_unit_list {
     px_unit *first, *last;
@@ -28,7 +26,7 @@ typedef struct px_batcher {
     bool winding_up;
     size_t here;            /* units between arrival and outcome */
     uint64_t next_deadline; /* none of them expires before */
-    uint64_t next_sweep;
+    uint64_t next_sweep, next_measure;
     pgw_buf scratch;
 
     px_unit **registered; /* units of this worker's sessions, by ticket, chained */
@@ -82,11 +80,6 @@ static inline px_unit *px_unit_list_pop(px_unit_list *list)
     if (unit != NULL)
         list->first = (px_unit *)unit->message.next;
     return unit;
-}
-
-static inline void px_count(_Atomic uint64_t *counter, uint64_t more)
-{
-    atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
 }
 
 #endif

@@ -45,13 +45,15 @@ static size_t key_bytes(const rw_table *table, const rw_key *key)
     return bytes;
 }
 
-bool px_bind_limit(const cfg_config *config, const rw_table *table, size_t row_bytes,
-                   const rw_key *key, pgw_error *error)
+bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,
+                   pgw_error *error)
 {
+    const cfg_config *config = worker->config;
     size_t of_key = key_bytes(table, key);
     bool row = row_bytes > config->limits.row_bytes;
     if (!row && of_key <= config->limits.key_bytes)
         return true;
+    px_count(worker->metrics, row ? PX_OVERSIZED_ROW : PX_OVERSIZED_KEY, 1);
     px_log(CFG_LOG_WARN, row ? "large_row" : "large_key", "table=%s bytes=%zu", table->name,
            row ? row_bytes : of_key);
     if (!config->limits.enforce)
@@ -64,8 +66,8 @@ bool px_bind_limit(const cfg_config *config, const rw_table *table, size_t row_b
     return false;
 }
 
-bool px_bind_keys(const cfg_config *config, const px_plan *plan, const pgw_bind *bind,
-                  const pgw_env *env, pgw_arena *arena, px_bound *bound, pgw_error *error)
+bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
+                  pgw_arena *arena, px_bound *bound, pgw_error *error)
 {
     const rw_insert *insert = plan->insert;
     *bound = (px_bound){0};
@@ -77,7 +79,7 @@ bool px_bind_keys(const cfg_config *config, const px_plan *plan, const pgw_bind 
     for (size_t r = 0; r < insert->row_count; r++) {
         if (rw_insert_key(insert, r, params, bind->value_count, env, arena, &bound->keys[r],
                           error) != PGW_KNOWN ||
-            !px_bind_limit(config, insert->table, bind->values.len / insert->row_count,
+            !px_bind_limit(worker, insert->table, bind->values.len / insert->row_count,
                            &bound->keys[r], error))
             return false;
         bound->hashes[r] = (int64_t)bound->keys[r].hash;
@@ -100,7 +102,7 @@ bool px_bind_write(const px_plan *plan, const pgw_bind *bind, pgw_slice portal, 
 
 px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
 {
-    px_unit_key out = {.hash = key->hash, .constant = key->all_known};
+    px_unit_key out = {.hash = key->hash, .constant = key->all_known, .partition = key->partition};
     if (!key->all_known)
         return out;
     pgw_buf bytes = {0};

@@ -18,15 +18,15 @@ typedef struct px_bound {
  * parameters. */
 bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_error *error);
 /* Computes the keys; memory from `arena`. False: the error for the client. */
-bool px_bind_keys(const cfg_config *config, const px_plan *plan, const pgw_bind *bind,
-                  const pgw_env *env, pgw_arena *arena, px_bound *bound, pgw_error *error);
+bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
+                  pgw_arena *arena, px_bound *bound, pgw_error *error);
 /* Writes the Bind for the backend. False: too many parameters. */
 bool px_bind_write(const px_plan *plan, const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
                    const px_bound *bound, pgw_buf *out, pgw_error *error);
-/* Rows and keys above limits.row_bytes and key_bytes (YDB's advice) are warned of, and with
- * limits.enforce refused: false, 54000. */
-bool px_bind_limit(const cfg_config *config, const rw_table *table, size_t row_bytes,
-                   const rw_key *key, pgw_error *error);
+/* Rows and keys above limits.row_bytes and key_bytes (YDB's advice) are counted and warned of, and
+ * with limits.enforce refused: false, 54000. */
+bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,
+                   pgw_error *error);
 /* What the batcher needs to know of a row's key. */
 px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key);
 

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { FRESH_MS = 60000, INCOMPLETE_MS = 1000, MAX_CELLS = 64, AUDITED_ROWS = 100 };
 
@@ -168,6 +169,8 @@ static void finish(entry *e, const pgw_error *error)
     e->rows = NULL;
     px_catalog_drop(e->fresh);
     e->fresh = NULL;
+    if (error != NULL)
+        px_count(e->worker->metrics, PX_CATALOG_LOADS_FAILED, 1);
     waiter *w = take_waiters(e, error);
     px_identity_drop(e->asker);
     e->asker = NULL;
@@ -181,6 +184,14 @@ static void finish(entry *e, const pgw_error *error)
     }
     if (e->waiters != NULL && e->link == NULL)
         start(e, e->waiters->identity);
+}
+
+static void finish_well(entry *e)
+{
+    px_metrics *metrics = e->worker->metrics;
+    px_count(metrics, PX_CATALOG_LOADS_OK, 1);
+    atomic_store(&metrics->catalog_loaded, (uint64_t)time(NULL));
+    finish(e, NULL);
 }
 
 static void ask(entry *e, const pgw_buf *sql)
@@ -269,14 +280,14 @@ static bool on_answered(entry *e)
         e->fresh = build(e, ++e->worker->catalogs->epoch);
         e->audited = 0;
         if (unchanged(e)) {
-            finish(e, NULL);
+            finish_well(e);
             return true;
         }
     }
     if (audit_next(e))
         return false;
     adopt(e);
-    finish(e, NULL);
+    finish_well(e);
     return true;
 }
 

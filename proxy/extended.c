@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
 #include "proxy/forward.h"
+#include "proxy/unbatched.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,9 @@ enum choice { HOLD, FORWARD, WAIT };
 
 static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice message)
 {
-    if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || session->private_session ||
-        !plan->identity->env.utf8 || !plan->identity->env.conforming || session->rerouted ||
-        session->unsynced || session->status != 'I' ||
-        session->group.bytes.len + message.len > PX_GROUP_BYTES ||
+    if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE ||
+        px_session_obstacle(session, plan->identity) != PX_COUNTERS || session->unsynced ||
+        session->status != 'I' || session->group.bytes.len + message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
         return FORWARD;
     if (session->group.count > 0 || px_session_idle(session))
@@ -332,7 +332,7 @@ static bool wrong_bind(px_session *session, pgw_error *error, size_t *at)
         if (group->held[*at].type != 'B' || !pgw_bind_decode(px_held_body(group, *at), &bind))
             continue;
         pgw_arena arena = {0};
-        bool good = px_bind_keys(session->worker->config, group->held[*at].plan, &bind,
+        bool good = px_bind_keys(session->worker, group->held[*at].plan, &bind,
                                  &session->identity->env, &arena, &bound, error);
         pgw_arena_free(&arena);
         if (!good && memcmp(error->sqlstate, "22", 2) == 0)
@@ -359,14 +359,12 @@ static px_step on_sync(px_session *session)
     if (px_group_has(&session->group, "E") && px_submit_group(session, &error, &at))
         return PX_STEP_LATER; /* Sync is answered with the outcome */
     pgw_buf out = {0};
-    if (!px_group_has(&session->group, "E") && wrong_bind(session, &error, &at)) {
+    if (px_group_has(&session->group, "E") || wrong_bind(session, &error, &at)) {
         px_group_answer(session, at, NULL, &out);
         pgw_error_write(&error, "ERROR", &out);
-    } else if (!px_group_has(&session->group, "E")) {
-        px_group_answer(session, session->group.count, NULL, &out);
+        px_count_error(session->worker->metrics, pgw_slice_str(error.sqlstate));
     } else {
-        px_group_answer(session, at, NULL, &out);
-        pgw_error_write(&error, "ERROR", &out);
+        px_group_answer(session, session->group.count, NULL, &out);
     }
     px_group_end(session, &out);
     return PX_STEP_DONE;

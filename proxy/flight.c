@@ -6,6 +6,7 @@
 #include "proxy/log.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 enum { MAX_SCRATCH = 4 * 1024 * 1024 }; /* kept for the next batch */
 
@@ -14,14 +15,20 @@ static px_batcher *batcher_of(const px_pool *pool)
     return pool->owner;
 }
 
+static px_metrics *metrics_of(const px_batch *batch)
+{
+    return batcher_of(batch->link->pool)->worker->metrics;
+}
+
 /* ---- out ---- */
 
 static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
 {
     px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
+    batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
     if (verdict == PX_VERDICT_REPEAT) {
         px_batch_add_again(batch, unit);
-        px_count(&px_batch_totals.repeated, 1);
+        px_count(metrics_of(batch), PX_UNITS_REPEATED, 1);
         return;
     }
     if (verdict == PX_VERDICT_REROUTE && unit->withdrawn) { /* nobody is to wait for that lock */
@@ -64,6 +71,23 @@ static void write_attempt(px_batcher *batcher, px_batch *batch)
         pgw_buf_clear(&batcher->scratch);
 }
 
+static void count_rows(px_metrics *metrics, const px_batch *batch)
+{
+    const px_unit *first = batch->attempt.units[0];
+    px_observe(metrics, PX_BATCH_ROWS, batch->rows);
+    if (!first->several_partitions) {
+        px_count_request_to(metrics, first->table_name, first->partitions, first->partition,
+                            batch->rows);
+        return;
+    }
+    uint32_t *numbers = pgw_alloc(batch->rows * sizeof *numbers), *number = numbers;
+    for (size_t i = 0; i < batch->attempt.count; i++)
+        for (size_t r = 0; r < batch->attempt.units[i]->row_count; r++)
+            *number++ = batch->attempt.units[i]->keys[r].partition;
+    px_count_request(metrics, first->table_name, first->partitions, numbers, batch->rows);
+    free(numbers);
+}
+
 static void start(px_batcher *batcher, px_queue *queue, px_pool_link *link)
 {
     px_batch *batch = &queue->batch;
@@ -72,8 +96,9 @@ static void start(px_batcher *batcher, px_queue *queue, px_pool_link *link)
     batch->link = link;
     batch->started = px_worker_now(batcher->worker);
     link->batch = batch;
-    px_count(&px_batch_totals.batches, 1);
-    px_count(&px_batch_totals.rows, batch->rows);
+    count_rows(batcher->worker->metrics, batch);
+    px_observe(batcher->worker->metrics, PX_LINK_WAIT_BATCH,
+               px_worker_clock(batcher->worker) - queue->ready_since);
     write_attempt(batcher, batch);
 }
 
@@ -116,7 +141,8 @@ static void land(px_batcher *batcher, px_batch *batch)
 
 static void learn(px_batcher *batcher, px_batch *batch)
 {
-    px_count(&px_batch_totals.notices, batch->attempt.notices);
+    px_count(batcher->worker->metrics, PX_NOTICES_DROPPED, batch->attempt.notices);
+    px_count(batcher->worker->metrics, PX_BATCHES_FAILED, batch->first && batch->failed);
     if (batch->attempt.refused_size)
         px_queue_refused(batch->queue);
     else if (batch->first && batch->again_count == 0 && batch->attempt.error.len == 0)
@@ -139,6 +165,7 @@ static void on_done(px_pool_link *link)
     learn(batcher, batch);
     drop_unwanted(batcher, batch);
     if (batch->again_count > 0 && !link->lost) {
+        px_count(batcher->worker->metrics, PX_BATCH_RETRIES, 1);
         px_batch_next_attempt(batch);
         write_attempt(batcher, batch);
         return;
@@ -160,7 +187,7 @@ static void fail_unknown(px_batcher *batcher, px_unit *unit, const char *fatal)
     pgw_error_hint(&error, "Look whether the rows are there before you send them again.");
     px_unit_fail(unit, &error);
     pgw_buf_clear(&unit->notices);
-    px_count(&px_batch_totals.unknown, 1);
+    unit->failure = PX_FAILED_UNKNOWN;
     px_batcher_finish(batcher, unit);
 }
 
@@ -172,6 +199,7 @@ static void on_lost(px_pool_link *link, const char *reason)
     size_t answered = px_attempt_answered(attempt);
     px_log(CFG_LOG_ERROR, "batch_link_lost", "table=%s units=%zu sqlstate=%s reason=\"%s\"",
            batch->queue->key.table_name, attempt->count - answered, attempt->fatal, reason);
+    px_count(batcher->worker->metrics, PX_BATCHES_FAILED, batch->first);
     for (size_t i = answered; i < attempt->count; i++)
         fail_unknown(batcher, attempt->units[i], attempt->fatal);
     link->batch = NULL;

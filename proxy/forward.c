@@ -3,6 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
+#include "proxy/unbatched.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,11 +147,12 @@ void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     pgw_arena arena = {0};
     px_bound bound;
     pgw_buf out = {0};
-    if (!px_bind_keys(session->worker->config, plan, bind, &session->identity->env, &arena, &bound,
+    if (!px_bind_keys(session->worker, plan, bind, &session->identity->env, &arena, &bound,
                       &error) ||
         !px_bind_write(plan, bind, bind->portal, bind->statement, &bound, &out, &error)) {
         px_session_refuse(session, &error, true);
     } else {
+        px_count_unbatched_bind(session, plan, &bound);
         px_forward_recorded(session, bind->statement);
         px_reply *reply = px_replies_push(&session->replies, PX_REPLY_BIND);
         reply->plan = plan;

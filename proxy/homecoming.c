@@ -1,11 +1,10 @@
 #include "proxy/batcher_parts.h"
 
 #include "proxy/log.h"
+#include "proxy/server.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-px_batch_counters px_batch_totals;
 
 /* Units that were submitted and not delivered, and what they weigh. */
 static _Atomic uint64_t units_under_way, bytes_under_way;
@@ -42,8 +41,8 @@ void px_home_register(px_batcher *home, px_unit *unit)
     unit->registered = *slot;
     *slot = unit;
     home->registered_count++;
-    px_count(&px_batch_totals.units, 1);
-    px_count(&bytes_under_way, unit->bytes);
+    unit->submitted = px_worker_clock(home->worker);
+    atomic_fetch_add_explicit(&bytes_under_way, unit->bytes, memory_order_relaxed);
     atomic_fetch_add(&units_under_way, 1);
 }
 
@@ -68,17 +67,27 @@ static void unregister(px_batcher *home, px_unit *unit)
     atomic_fetch_sub_explicit(&bytes_under_way, unit->bytes, memory_order_relaxed);
 }
 
-static void count_outcome(const px_unit *unit)
+static void count_outcome(px_worker *home, const px_unit *unit)
 {
+    static const px_counter failures[] = {
+        [PX_FAILED_BY_ERROR] = PX_UNITS_FAILED,
+        [PX_FAILED_UNKNOWN] = PX_UNITS_UNKNOWN,
+        [PX_FAILED_EXPIRED] = PX_UNITS_EXPIRED,
+        [PX_FAILED_WITHDRAWN] = PX_UNITS_WITHDRAWN,
+    };
+    px_metrics *metrics = home->metrics;
+    px_observe(metrics, PX_UNIT_DURATION, px_worker_clock(home) - unit->submitted);
     switch (unit->outcome) {
     case PX_UNIT_COMMITTED:
-        px_count(&px_batch_totals.committed, 1);
+        px_count(metrics, PX_UNITS_COMMITTED, 1);
+        px_count(metrics, PX_BATCHED_STATEMENTS, unit->statement_count);
+        px_count(metrics, PX_BATCHED_ROWS, unit->row_count);
         break;
     case PX_UNIT_FAILED:
-        px_count(&px_batch_totals.failed, 1);
+        px_count(metrics, failures[unit->failure], 1);
         break;
     case PX_UNIT_REROUTED:
-        px_count(&px_batch_totals.rerouted, 1);
+        px_count(metrics, PX_UNITS_REROUTED, 1);
         break;
     }
 }
@@ -90,7 +99,7 @@ void px_home_deliver(px_batcher *home, px_unit *unit)
         return;
     }
     unregister(home, unit);
-    count_outcome(unit);
+    count_outcome(home->worker, unit);
     unit->done(unit);
     atomic_fetch_sub(&units_under_way, 1);
 }
@@ -101,6 +110,11 @@ bool px_batcher_has_room(const px_worker *worker)
            worker->config->limits.queue_bytes;
 }
 
+uint64_t px_batcher_queue_bytes(void)
+{
+    return atomic_load_explicit(&bytes_under_way, memory_order_relaxed);
+}
+
 bool px_batcher_all_idle(void)
 {
     return atomic_load(&units_under_way) == 0;
@@ -108,16 +122,36 @@ bool px_batcher_all_idle(void)
 
 /* ---- totals ---- */
 
-void px_batcher_log_totals(void)
+static uint64_t sum_of(const px_metrics *sum, px_counter first, px_counter last)
 {
-    const px_batch_counters *c = &px_batch_totals;
-    uint64_t batches = c->batches, rows = c->rows;
+    uint64_t total = 0;
+    for (px_counter i = first; i <= last; i++)
+        total += px_number_get(&sum->counters[i]);
+    return total;
+}
+
+static uint64_t count_of(const px_metrics *sum, px_counter counter)
+{
+    return px_number_get(&sum->counters[counter]);
+}
+
+void px_batcher_log_totals(const px_server *server)
+{
+    px_metrics *sum = px_metrics_new(server->metrics);
+    for (unsigned i = 0; i < server->worker_count; i++)
+        px_metrics_add(sum, server->workers[i].metrics);
+    uint64_t batches = 0, rows = px_number_get(&sum->sums[PX_BATCH_ROWS]);
+    for (size_t i = 0; i <= PX_BUCKETS; i++)
+        batches += px_number_get(&sum->buckets[PX_BATCH_ROWS][i]);
     double average = batches == 0 ? 0 : (double)rows / (double)batches;
     px_log(CFG_LOG_INFO, "batches",
            "batches=%" PRIu64 " rows=%" PRIu64 " units=%" PRIu64 " rows_per_batch=%.1f"
            " committed=%" PRIu64 " failed=%" PRIu64 " unknown=%" PRIu64 " repeated=%" PRIu64
            " rerouted=%" PRIu64 " expired=%" PRIu64 " withdrawn=%" PRIu64 " notices=%" PRIu64,
-           batches, rows, (uint64_t)c->units, average, (uint64_t)c->committed, (uint64_t)c->failed,
-           (uint64_t)c->unknown, (uint64_t)c->repeated, (uint64_t)c->rerouted, (uint64_t)c->expired,
-           (uint64_t)c->withdrawn, (uint64_t)c->notices);
+           batches, rows, sum_of(sum, PX_UNITS_COMMITTED, PX_UNITS_WITHDRAWN), average,
+           count_of(sum, PX_UNITS_COMMITTED), sum_of(sum, PX_UNITS_FAILED, PX_UNITS_WITHDRAWN),
+           count_of(sum, PX_UNITS_UNKNOWN), count_of(sum, PX_UNITS_REPEATED),
+           count_of(sum, PX_UNITS_REROUTED), count_of(sum, PX_UNITS_EXPIRED),
+           count_of(sum, PX_UNITS_WITHDRAWN), count_of(sum, PX_NOTICES_DROPPED));
+    px_metrics_free(sum);
 }

@@ -22,8 +22,8 @@ struct px_link {
     px_stream *stream;
     bool closing, counted;
 
-    uv_timer_t retry; /* waits for one of max_links */
-    uint64_t wait_until;
+    uv_timer_t retry;           /* waits for one of max_links */
+    uint64_t wait_until, asked; /* the latter by px_worker_clock() */
     bool retry_open;
     px_cancel cancel_request;
     bool cancelling;
@@ -65,7 +65,8 @@ static void on_stream_lost(px_stream *stream, const char *reason)
     link->ops->on_lost(link, reason);
 }
 
-static const px_stream_ops stream_ops = {NULL, on_stream_input, on_stream_drained, on_stream_lost};
+static const px_stream_ops stream_ops = {NULL, on_stream_input, on_stream_drained, on_stream_lost,
+                                         true};
 
 /* ---- the end ---- */
 
@@ -129,10 +130,28 @@ static void fail(px_link *link, const pgw_error *error)
     px_link_close(link);
 }
 
+/* The classes of connections, and of servers that stop or start; other errors are answers of a
+ * server that is there. */
+static bool says_unreachable(const pgw_error *error)
+{
+    return strncmp(error->sqlstate, "08", 2) == 0 || strncmp(error->sqlstate, "57", 2) == 0;
+}
+
+static void count_opening(px_link *link, const pgw_error *error)
+{
+    px_worker *worker = link->worker;
+    atomic_store(&worker->server->unreachable, error != NULL && says_unreachable(error));
+    if (error != NULL)
+        px_count(worker->metrics, PX_LINK_FAILURES, 1);
+    else if (link->extra_options == NULL)
+        px_observe(worker->metrics, PX_LINK_WAIT_SESSION, px_worker_clock(worker) - link->asked);
+}
+
 static void on_opened(void *owner, PGconn *conn, const pgw_error *error)
 {
     px_link *link = owner;
     link->opening = NULL;
+    count_opening(link, conn == NULL ? error : NULL);
     if (conn == NULL) {
         fail(link, error);
         return;
@@ -205,6 +224,7 @@ px_link *px_link_open(px_worker *worker, px_identity *identity, const char *extr
     link->ops = ops;
     link->owner = owner;
     link->wait_until = px_worker_now(worker) + worker->config->backend.link_wait_ms;
+    link->asked = px_worker_clock(worker);
     uv_timer_init(&worker->loop, &link->retry);
     link->retry.data = link;
     link->retry_open = true;

@@ -60,12 +60,15 @@ static px_worker *least_loaded(px_server *server)
 }
 
 /* Before anything was read: a client that wants TLS takes the message in plain all the same. */
-static void turn_away(int fd, px_address *address, const char *why, unsigned most)
+static void turn_away(px_server *server, int fd, px_address *address, const char *why,
+                      unsigned most)
 {
     pgw_error error;
     pgw_buf out = {0};
     pgw_fail(&error, "53300", "%s", why);
     pgw_error_write(&error, "FATAL", &out);
+    px_count_error(server->metrics, pgw_slice_str(error.sqlstate));
+    px_count_login(server->metrics, error.sqlstate);
     ssize_t sent = send(fd, out.ptr, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)sent;
     pgw_buf_free(&out);
@@ -88,12 +91,12 @@ static void hand_over(px_server *server, int fd, const struct sockaddr_storage *
     unsigned most = server->config->limits.clients_per_address;
     px_address *address = px_address_enter(server->addresses, from, &count);
     if (most > 0 && count > most) {
-        turn_away(fd, address, "too many connections from this address", most);
+        turn_away(server, fd, address, "too many connections from this address", most);
         return;
     }
     if (atomic_fetch_add(&server->unauthenticated, 1) >= unauthenticated) {
         atomic_fetch_sub(&server->unauthenticated, 1);
-        turn_away(fd, address, "too many connections are logging in", unauthenticated);
+        turn_away(server, fd, address, "too many connections are logging in", unauthenticated);
         return;
     }
     if (address != NULL)
@@ -118,8 +121,10 @@ static void on_pause_over(uv_timer_t *timer)
 /* Out of descriptors: stop for a while, and say so once. */
 static void starve(px_listener *listener)
 {
-    if (!listener->starved)
+    if (!listener->starved) {
         px_log(CFG_LOG_ERROR, "accept_stopped", "reason=\"%s\"", strerror(errno));
+        px_count(listener->server->metrics, PX_ACCEPT_STOPS, 1);
+    }
     listener->starved = true;
     uv_poll_stop(&listener->poll);
     uv_timer_start(&listener->pause, on_pause_over, PAUSE_MS, 0);
@@ -217,12 +222,18 @@ static int open_tcp(const cfg_listen *where, char *message, size_t size)
     return up ? fd : fail(message, size, fd, name);
 }
 
+int px_listener_socket(const cfg_config *config, const cfg_listen *where, char *message,
+                       size_t message_size)
+{
+    return where->path != NULL
+               ? open_unix(where->path, config->unix_socket_mode, message, message_size)
+               : open_tcp(where, message, message_size);
+}
+
 px_listener *px_listener_open(px_server *server, uv_loop_t *loop, const cfg_listen *where,
                               char *message, size_t message_size)
 {
-    int fd = where->path != NULL
-                 ? open_unix(where->path, server->config->unix_socket_mode, message, message_size)
-                 : open_tcp(where, message, message_size);
+    int fd = px_listener_socket(server->config, where, message, message_size);
     if (fd < 0)
         return NULL;
     px_listener *listener = pgw_calloc(1, sizeof *listener);

@@ -14,6 +14,9 @@ typedef struct px_listener px_listener;
  */
 px_listener *px_listener_open(px_server *server, uv_loop_t *loop, const cfg_listen *where,
                               char *message, size_t message_size);
+/* The socket alone, listening and non-blocking, for an owner of another kind; -1 and a message. */
+int px_listener_socket(const cfg_config *config, const cfg_listen *where, char *message,
+                       size_t message_size);
 /* Takes what is queued, then closes; a Unix socket's file is removed. */
 void px_listener_close(px_listener *listener);
 

@@ -344,6 +344,7 @@ static void start_session(px_session *session, const pgw_startup *startup)
 
 static void relay_cancel(px_session *session, const pgw_startup *startup)
 {
+    px_count(session->worker->metrics, PX_CANCEL_REQUESTS, 1);
     px_server_cancel(session->worker->server, startup->cancel_pid, startup->cancel_key);
     px_session_close(session, "cancel request");
 }

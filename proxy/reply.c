@@ -76,8 +76,11 @@ static void put_body(px_session *session, char type, const pgw_buf *body)
 static fate show_error(px_session *session, const px_reply *head, pgw_slice body)
 {
     pgw_buf out = {0};
-    bool aborted = pgw_slice_eq_str(pgw_error_field(body, 'C'), "25P02");
-    if (head != NULL && head->refusal != NULL && !aborted) {
+    pgw_slice code = pgw_error_field(body, 'C');
+    bool refused = head != NULL && head->refusal != NULL && !pgw_slice_eq_str(code, "25P02");
+    px_count_error(session->worker->metrics,
+                   refused ? pgw_slice_str(head->refusal->sqlstate) : code);
+    if (refused) {
         pgw_error_write(head->refusal, "ERROR", &out);
         px_stream_put_buf(session->stream, &out);
     } else if (head != NULL && head->plan != NULL) {

@@ -64,6 +64,7 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
         pgw_write_ready('I', &out);
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
+    px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
 }
 
 /* What cannot be parsed by any server: the error it must give is replaced by ours. */

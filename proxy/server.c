@@ -1,6 +1,7 @@
 #include "proxy/server.h"
 
 #include "proxy/address.h"
+#include "proxy/admin.h"
 #include "proxy/batcher.h"
 #include "proxy/canceller.h"
 #include "proxy/catalog.h"
@@ -34,6 +35,7 @@ typedef struct process {
     uv_signal_t signals[3];
     px_listener **listeners;
     size_t listener_count;
+    px_admin *admin;
     setup *setups; /* all that were ever in force: workers may still read an old file's keys; only
                       the last has its door */
     size_t setup_count;
@@ -105,6 +107,7 @@ static void free_worker(px_worker *worker)
     free(worker->plans);
     px_welcomes_free(worker);
     px_worker_free(worker);
+    px_metrics_free(worker->metrics);
 }
 
 /* ---- signals ---- */
@@ -145,6 +148,7 @@ static void stop(process *p, int signal_number)
     if (p->stopping)
         return;
     p->stopping = true;
+    atomic_store(&p->server.stopping, true);
     px_notify_stopping();
     px_log(CFG_LOG_INFO, "stopping", "signal=%d clients=%u", signal_number,
            atomic_load(&p->server.clients));
@@ -157,17 +161,21 @@ static void stop(process *p, int signal_number)
     give_order(p, on_drain, (setup){0});
 }
 
+static bool same_address(const cfg_listen *a, const cfg_listen *b)
+{
+    const char *p = a->path ? a->path : a->host, *q = b->path ? b->path : b->host;
+    return a->port == b->port && !a->path == !b->path && strcmp(p, q) == 0;
+}
+
 static bool same_listen(const cfg_config *a, const cfg_config *b)
 {
-    if (a->workers != b->workers || a->listen_count != b->listen_count)
+    if (a->workers != b->workers || a->listen_count != b->listen_count ||
+        !a->admin.listen != !b->admin.listen)
         return false;
-    for (size_t i = 0; i < a->listen_count; i++) {
-        const cfg_listen *x = &a->listen[i], *y = &b->listen[i];
-        const char *p = x->path ? x->path : x->host, *q = y->path ? y->path : y->host;
-        if (x->port != y->port || !x->path != !y->path || strcmp(p, q) != 0)
+    for (size_t i = 0; i < a->listen_count; i++)
+        if (!same_address(&a->listen[i], &b->listen[i]))
             return false;
-    }
-    return true;
+    return a->admin.listen == NULL || same_address(a->admin.listen, b->admin.listen);
 }
 
 /* The rule by which a table's rows were placed is forever. */
@@ -230,7 +238,7 @@ static bool reload(process *p)
         return false;
     }
     if (!same_listen(old, fresh.config))
-        px_log(CFG_LOG_WARN, "restart_needed", "keys=listen,workers");
+        px_log(CFG_LOG_WARN, "restart_needed", "keys=listen,workers,admin.listen");
     put_in_force(p, fresh);
     give_order(p, on_new_setup, fresh);
     px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", old->path, fresh.config->table_count);
@@ -311,6 +319,18 @@ static bool open_listeners(process *p)
     return true;
 }
 
+static bool open_admin(process *p)
+{
+    const cfg_listen *where = p->server.config->admin.listen;
+    char message[512];
+    if (where == NULL)
+        return true;
+    p->admin = px_admin_start(&p->server, where, message, sizeof message);
+    if (p->admin == NULL)
+        px_log(CFG_LOG_ERROR, "listen_failed", "key=admin.listen reason=\"%s\"", message);
+    return p->admin != NULL;
+}
+
 static void log_ready(const process *p)
 {
     const cfg_config *config = p->setups[0].config;
@@ -336,6 +356,7 @@ static void free_process(process *p)
     for (unsigned i = 0; i < p->server.worker_count; i++)
         free_worker(&p->server.workers[i]);
     free(p->server.workers);
+    px_metrics_free(p->server.metrics);
     for (size_t i = 0; i < p->setup_count; i++) {
         cfg_free(p->setups[i].config);
         px_door_drop(p->setups[i].door);
@@ -360,7 +381,7 @@ static bool serve(process *p)
     uv_loop_init(&p->loop);
     start_workers(p);
     watch_signals(p);
-    bool up = open_listeners(p);
+    bool up = open_listeners(p) && open_admin(p);
     if (up) {
         log_ready(p);
         p->watchdog = px_watchdog_start(&p->server, &p->loop);
@@ -371,7 +392,8 @@ static bool serve(process *p)
     for (unsigned i = 0; i < p->server.worker_count; i++)
         pthread_join(p->server.workers[i].thread, NULL);
     px_watchdog_free(p->watchdog);
-    px_batcher_log_totals();
+    px_admin_stop(p->admin);
+    px_batcher_log_totals(&p->server);
     px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
     return up;
 }
@@ -384,6 +406,7 @@ int px_run(cfg_config *config, FILE *errors)
         cfg_free(config);
         return 1;
     }
+    p.server.metrics = px_metrics_new(NULL);
     p.server.addresses = px_addresses_new();
     p.server.canceller = px_canceller_start();
     put_in_force(&p, (setup){config, door});

@@ -12,13 +12,16 @@
 typedef struct px_server {
     px_worker *workers;
     unsigned worker_count;
-    const cfg_config *config; /* in force; the main thread's: workers have their own pointer */
+    const cfg_config *_Atomic config; /* in force; workers have their own pointer */
     struct px_addresses *addresses;
     struct px_canceller *canceller;
     _Atomic unsigned links;           /* all connections to the backend */
     _Atomic unsigned session_links;   /* of them, sessions' own */
     _Atomic unsigned clients;         /* logged in */
     _Atomic unsigned unauthenticated; /* not yet */
+    _Atomic bool stopping;            /* no new clients */
+    _Atomic bool unreachable;         /* the backend, when a link was opened last */
+    px_metrics *metrics;              /* what the main thread counts */
 } px_server;
 
 /* Hands a CancelRequest to the worker its pid names. A wrong key is answered like a right one: not.

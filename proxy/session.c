@@ -111,6 +111,9 @@ void px_session_fatal(px_session *session, const pgw_error *error)
     pgw_error_write(error, "FATAL", &out);
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
+    px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
+    if (session->state != PX_READY)
+        px_count_login(session->worker->metrics, error->sqlstate);
     px_log(CFG_LOG_INFO, "client_fatal", "sqlstate=%s client=%s worker=%u slot=%zu",
            error->sqlstate, px_address_text(session->address), session->worker->index,
            session->slot);
@@ -224,6 +227,7 @@ void px_session_ready(px_session *session)
     session->login = NULL;
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_READY;
+    px_count_login(session->worker->metrics, NULL);
     px_identity *identity = identity_with_settings(session); /* now that the settings are known */
     px_identity_drop(session->identity);
     session->identity = identity;
@@ -401,7 +405,7 @@ static void on_lost(px_stream *stream, const char *reason)
     px_session_close(session, reason);
 }
 
-static const px_stream_ops stream_ops = {on_hello, on_input, on_drained, on_lost};
+static const px_stream_ops stream_ops = {on_hello, on_input, on_drained, on_lost, false};
 
 void px_session_accept(px_worker *worker, int fd, px_address *address)
 {

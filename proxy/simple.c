@@ -5,6 +5,7 @@
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
 #include "proxy/forward.h"
+#include "proxy/unbatched.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,13 +72,6 @@ static bool script_is_batchable(const px_text *text)
     return true;
 }
 
-static bool session_may_batch(const px_session *session)
-{
-    return !session->private_session && session->identity->env.utf8 &&
-           session->identity->env.conforming && session->identity->replication == NULL &&
-           !session->rerouted;
-}
-
 static void note_effects(px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
@@ -128,7 +122,7 @@ static bool hash_script(px_session *session, px_text *text, pgw_error *error)
         for (size_t r = 0; r < insert->row_count; r++) {
             if (rw_insert_key(insert, r, NULL, 0, &env, &text->arena, &text->keys[i][r], error) !=
                     PGW_KNOWN ||
-                !px_bind_limit(session->worker->config, insert->table, row_bytes(insert, r),
+                !px_bind_limit(session->worker, insert->table, row_bytes(insert, r),
                                &text->keys[i][r], error))
                 return false;
             text->hashes[i][r] = text->keys[i][r].hash;
@@ -188,7 +182,8 @@ static px_step look_into(px_session *session, px_text *text)
         session->wait = PX_WAIT_IDLE; /* what is there to be dropped, the server has yet to say */
         return PX_STEP_LATER;
     }
-    bool batchable = script_is_batchable(text) && session_may_batch(session);
+    bool batchable =
+        script_is_batchable(text) && px_session_obstacle(session, session->identity) == PX_COUNTERS;
     if (batchable && !session->unsynced && session->replies.count > 0) {
         session->wait = PX_WAIT_IDLE; /* only then it is known whether a transaction is open */
         return PX_STEP_LATER;
@@ -208,6 +203,7 @@ static px_step look_into(px_session *session, px_text *text)
         px_submit_script(session, text);
         return PX_STEP_LATER; /* the message is consumed when it is answered */
     }
+    px_count_unbatched_text(session, text);
     session->rerouted = false;
     send_text(session, text);
     return PX_STEP_DONE;

@@ -194,8 +194,11 @@ static ssize_t receive(px_stream *stream)
     do
         n = stream->ssl ? receive_tls(stream, to, room) : recv(stream->fd, to, room, 0);
     while (n < 0 && errno == EINTR);
-    if (n > 0)
-        stream->in_end += (size_t)n;
+    if (n <= 0)
+        return n;
+    stream->in_end += (size_t)n;
+    px_count(stream->worker->metrics,
+             stream->ops->backend ? PX_RECEIVED_BACKEND : PX_RECEIVED_CLIENT, (uint64_t)n);
     return n;
 }
 
@@ -340,6 +343,8 @@ static void write_out(px_stream *stream)
     while (stream->out_bytes > 0 && !stream->broken) {
         ssize_t n = stream->ssl ? send_tls(stream) : send_plain(stream);
         if (n >= 0) {
+            px_count(stream->worker->metrics,
+                     stream->ops->backend ? PX_SENT_BACKEND : PX_SENT_CLIENT, (uint64_t)n);
             consume_output(stream, (size_t)n);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             stream->blocked = true;

@@ -24,6 +24,7 @@ typedef struct px_stream_ops {
         px_stream *stream); /* output fell under PX_STREAM_LOW after it was PX_STREAM_HIGH */
     void (*on_lost)(px_stream *stream,
                     const char *reason); /* hung up or failed; input still there stays */
+    bool backend;                        /* whose bytes are counted: the backend's or a client's */
 } px_stream_ops;
 
 enum { PX_STREAM_LOW = 64 * 1024, PX_STREAM_HIGH = 256 * 1024 };

@@ -38,6 +38,7 @@ static px_unit *new_unit(px_session *session, const rw_table *table, px_catalog 
     unit->identity = px_identity_take(identity);
     unit->table = px_catalog_config(catalog, table);
     unit->table_name = pgw_arena_printf(&unit->arena, "%s.%s", table->schema, table->name);
+    unit->partitions = table->partitions.count;
     unit->epoch = catalog->epoch;
     unit->deadline = deadline_of(session, unit->table);
     unit->send_alone = px_worker_now(session->worker) < session->failed_until;
@@ -258,8 +259,8 @@ static bool add_execution(px_session *session, px_unit *unit, size_t execute, pg
     if (b == group->count || !pgw_bind_decode(px_held_body(group, b), &bind))
         return pgw_fail(error, "34000", "portal \"%.*s\" does not exist", (int)target.portal.len,
                         target.portal.ptr);
-    if (!px_bind_keys(session->worker->config, plan, &bind, &session->identity->env, &unit->arena,
-                      &bound, error) ||
+    if (!px_bind_keys(session->worker, plan, &bind, &session->identity->env, &unit->arena, &bound,
+                      error) ||
         !px_bind_write(plan, &bind, PGW_LITERAL(""), unit->statement_name, &bound, &out, error)) {
         bool at_bind =
             memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
@@ -327,6 +328,7 @@ static void add_error(px_session *session, const px_unit *unit, pgw_buf *out)
         px_reply_hide(session->unit_text, unit->completed, pgw_slice_buf(&unit->error), &body);
     else
         hide_in_group(session, unit, &body);
+    px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
     pgw_buf_add_byte(out, 'E');
     pgw_buf_add_i32(out, (int32_t)(body.len + 4));
     pgw_buf_add_slice(out, pgw_slice_buf(&body));
@@ -441,6 +443,7 @@ static void answer_split(px_session *session)
         pgw_error_detail(&split->error, "%llu of %llu rows are committed.",
                          (unsigned long long)split->committed, (unsigned long long)split->rows);
         pgw_error_write(&split->error, "ERROR", &out);
+        px_count_error(session->worker->metrics, pgw_slice_str(split->error.sqlstate));
     }
     pgw_write_ready('I', &out);
     px_stream_put_buf(session->stream, &out);

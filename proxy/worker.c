@@ -75,6 +75,7 @@ static void end_turn(px_worker *worker)
             px_batcher_turn(worker->batcher);
         px_stream_flush_all(worker); /* may tell owners that there is room again */
     } while (worker->own != NULL);
+    worker->clock = 0;
 }
 
 static void on_before_poll(uv_prepare_t *handle)
@@ -122,6 +123,13 @@ uint64_t px_worker_now(const px_worker *worker)
     return uv_now(&worker->loop);
 }
 
+uint64_t px_worker_clock(px_worker *worker)
+{
+    if (worker->clock == 0)
+        worker->clock = uv_hrtime();
+    return worker->clock;
+}
+
 px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partition)
 {
     pgw_slice name = pgw_slice_str(table);
@@ -134,6 +142,7 @@ void px_worker_init(px_worker *worker, px_server *server, unsigned index)
     *worker = (px_worker){.index = index, .server = server};
     worker->inbox_tail = &worker->inbox;
     worker->own_tail = &worker->own;
+    worker->metrics = px_metrics_new(server->metrics);
     pthread_mutex_init(&worker->inbox_lock, NULL);
     uv_loop_init(&worker->loop);
     uv_async_init(&worker->loop, &worker->wake, on_wake);

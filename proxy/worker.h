@@ -6,6 +6,7 @@
 #define PX_WORKER_H
 
 #include "protocol/bytes.h"
+#include "proxy/metrics.h"
 
 #include <pthread.h>
 #include <uv.h>
@@ -50,8 +51,10 @@ typedef struct px_worker {
     /* what lives here */
     struct px_session **sessions; /* by slot; NULL where free */
     size_t session_slots, session_count;
-    size_t first_free; /* no slot below it is */
-    uv_timer_t tick;   /* every 100 ms: deadlines, idle links, catalog age */
+    size_t first_free;   /* no slot below it is */
+    uv_timer_t tick;     /* every 100 ms: deadlines, idle links, catalog age */
+    px_metrics *metrics; /* what this thread counts; freed with the server */
+    uint64_t clock;      /* px_worker_clock() of this turn; 0 = not asked for yet */
     struct px_batcher *batcher;
     struct px_catalogs *catalogs;
     struct px_welcome *welcomes; /* what sessions of a kind are greeted with */
@@ -67,6 +70,8 @@ typedef struct px_worker {
 void px_worker_send(px_worker *worker, px_message *message);
 /* Milliseconds of a clock that only goes forward, as of this turn. */
 uint64_t px_worker_now(const px_worker *worker);
+/* Nanoseconds of the same clock, as of its first use in this turn: for measuring. */
+uint64_t px_worker_clock(px_worker *worker);
 /* The worker that owns partition `partition` of `table`. */
 px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partition);
 

@@ -86,6 +86,11 @@ uint64_t px_worker_now(const px_worker *worker)
     return fake.now;
 }
 
+uint64_t px_worker_clock(px_worker *worker)
+{
+    return px_worker_now(worker) * 1000000;
+}
+
 /* Even partitions belong to the first worker, odd ones to the second. */
 px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partition)
 {
@@ -168,6 +173,7 @@ UNUSED static int fake_setup(void **state)
     fake.now = 1000000;
     pthread_mutex_init(&fake.links_lock, NULL);
     fake.server.workers = fake.workers;
+    fake.server.metrics = px_metrics_new(NULL);
     fake.server.worker_count = FAKE_WORKERS;
     fake.config.backend.batch_links = 2 * FAKE_WORKERS;
     fake.config.limits.queue_bytes = 1024 * 1024;
@@ -183,6 +189,7 @@ UNUSED static int fake_setup(void **state)
         worker->server = &fake.server;
         worker->config = &fake.config;
         worker->inbox_tail = &worker->inbox;
+        worker->metrics = px_metrics_new(fake.server.metrics);
         pthread_mutex_init(&worker->inbox_lock, NULL);
         uv_loop_init(&worker->loop);
         worker->batcher = px_batcher_new(worker);
@@ -199,6 +206,7 @@ UNUSED static int fake_teardown(void **state)
         px_batcher_free(fake.workers[i].batcher);
         uv_run(&fake.workers[i].loop, UV_RUN_DEFAULT);
         assert_int_equal(uv_loop_close(&fake.workers[i].loop), 0);
+        px_metrics_free(fake.workers[i].metrics);
     }
     for (size_t i = 0; i < fake.link_count; i++) {
         px_link *link = fake.links[i];
@@ -209,6 +217,7 @@ UNUSED static int fake_teardown(void **state)
     assert_int_equal(px_keylocks_count("t"), 0);
     assert_int_equal(fake.identity.references, 1);
     px_keylocks_free();
+    px_metrics_free(fake.server.metrics);
     return 0;
 }
 
@@ -362,7 +371,7 @@ static px_unit *fake_unit(told *t, px_unit_kind kind, uint32_t partition, size_t
 
 static void fake_key(px_unit *unit, size_t i, uint64_t hash, uint64_t fingerprint)
 {
-    unit->keys[i] = (px_unit_key){hash, fingerprint, true};
+    unit->keys[i] = (px_unit_key){hash, fingerprint, true, unit->partition};
 }
 
 /* "insert into t values (key)": one row, ROWS. */

@@ -812,6 +812,151 @@ static void test_cut_replies(void **state)
     expect_failed(&t[2], "23505");
 }
 
+/* ---- what is counted ---- */
+
+static px_metrics *all_counted(void)
+{
+    px_metrics *sum = px_metrics_new(fake.server.metrics);
+    for (size_t i = 0; i < FAKE_WORKERS; i++)
+        px_metrics_add(sum, fake.workers[i].metrics);
+    return sum;
+}
+
+static uint64_t counted(px_counter counter)
+{
+    px_metrics *sum = all_counted();
+    uint64_t value = sum->counters[counter];
+    px_metrics_free(sum);
+    return value;
+}
+
+/* How often, and the sum. */
+static uint64_t observed(px_histogram histogram, uint64_t *total)
+{
+    px_metrics *sum = all_counted();
+    uint64_t count = 0;
+    *total = sum->sums[histogram];
+    for (size_t i = 0; i <= PX_BUCKETS; i++)
+        count += sum->buckets[histogram][i];
+    px_metrics_free(sum);
+    return count;
+}
+
+static void test_outcomes_are_counted(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[4];
+    submit(rows_unit(&t[0], 0, 100));
+    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_unit(&t[2], 0, 2));
+    submit(rows_unit(&t[3], 0, 3));
+    fake_answer(link, "C1 Z N E23505 Z E23505 Z N C1 Z E55P03 Z");
+    assert_int_equal(counted(PX_UNITS_COMMITTED), 3);
+    assert_int_equal(counted(PX_BATCHED_ROWS), 3);
+    assert_int_equal(counted(PX_BATCHED_STATEMENTS), 3);
+    assert_int_equal(counted(PX_UNITS_FAILED), 1);
+    assert_int_equal(counted(PX_UNITS_REROUTED), 1);
+    assert_int_equal(counted(PX_UNITS_REPEATED), 3);
+    assert_int_equal(counted(PX_BATCHES_FAILED), 1);
+    assert_int_equal(counted(PX_BATCH_RETRIES), 1);
+    assert_int_equal(counted(PX_NOTICES_DROPPED), 1); /* the other one was told */
+    uint64_t rows;
+    assert_int_equal(observed(PX_BATCH_ROWS, &rows), 3);
+    assert_int_equal(rows, 5);
+}
+
+static void test_units_that_are_given_up_are_counted(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[4];
+    submit(rows_unit(&t[0], 0, 1));
+    px_unit *late = rows_unit(&t[1], 0, 2);
+    late->deadline = fake.now + 100;
+    submit(late);
+    submit(rows_unit(&t[2], 0, 3));
+    withdraw(&t[2]);
+    fake.now += 100;
+    px_batcher_tick(fake.workers[0].batcher);
+    fake_lose(link);
+    assert_int_equal(counted(PX_UNITS_EXPIRED), 1);
+    assert_int_equal(counted(PX_UNITS_WITHDRAWN), 1);
+    assert_int_equal(counted(PX_UNITS_UNKNOWN), 1);
+    assert_int_equal(counted(PX_UNITS_FAILED), 0);
+    assert_int_equal(counted(PX_BATCHES_FAILED), 1);
+}
+
+static void test_times_are_counted(void **state)
+{
+    (void)state;
+    told t[3];
+    uint64_t waited, lived;
+    submit(rows_unit(&t[0], 0, 1)); /* opens a link */
+    fake.now += 7;
+    px_link *link = fake_open(0);
+    assert_int_equal(observed(PX_LINK_WAIT_BATCH, &waited), 1);
+    assert_int_equal(waited, 7000000);
+    submit(rows_unit(&t[1], 0, 2)); /* waits for its turn, which is no waiting for a link */
+    fake.now += 20;
+    fake_answer(link, "C1 Z");
+    assert_int_equal(observed(PX_LINK_WAIT_BATCH, &waited), 2);
+    assert_int_equal(waited, 7000000);
+    fake.now += 3;
+    fake_answer(link, "C1 Z");
+    assert_int_equal(observed(PX_UNIT_DURATION, &lived), 2);
+    assert_int_equal(lived, 27000000 + 23000000);
+}
+
+static void test_partitions_are_counted(void **state)
+{
+    (void)state;
+    told t[2];
+    px_unit *wide = text_unit(&t[0], 0, 10, 3);
+    wide->several_partitions = true;
+    wide->partitions = 4;
+    for (uint32_t i = 0; i < 3; i++)
+        wide->keys[i].partition = i == 2 ? 3 : 1;
+    submit(wide);
+    px_link *link = fake_open(0);
+    px_unit *narrow = rows_unit(&t[1], 2, 20);
+    narrow->partitions = 4;
+    submit(narrow);
+    fake_answer(link, "C1 C1 C1 Z");
+    uint64_t touched;
+    assert_int_equal(observed(PX_REQUEST_PARTITIONS, &touched), 2);
+    assert_int_equal(touched, 3);
+    px_metrics *sum = all_counted();
+    const px_table_metrics *table = sum->tables;
+    const uint64_t rows[] = {0, 2, 1, 1}, requests[] = {0, 1, 1, 1};
+    assert_string_equal(table->name, "t");
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(table->rows[i], rows[i]);
+        assert_int_equal(table->requests[i], requests[i]);
+    }
+    px_metrics_free(sum);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[1], 1);
+}
+
+static void test_limit_in_force_is_told(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    px_batcher_tick(fake.workers[0].batcher);
+    assert_int_equal(fake.workers[0].metrics->tables->limit_rows, 100);
+    told t;
+    submit(rows_unit(&t, 0, 1));
+    fake.now += 51;
+    fake_answer(link, "C1 Z");
+    px_batcher_tick(fake.workers[0].batcher);
+    assert_int_equal(fake.workers[0].metrics->tables->limit_rows, 100); /* not every tick */
+    fake.now += 1000;
+    px_batcher_tick(fake.workers[0].batcher);
+    assert_int_equal(fake.workers[0].metrics->tables->limit_rows, 50);
+    assert_int_equal(fake.workers[0].metrics->tables->limit_bytes, 512 * 1024);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
@@ -853,6 +998,11 @@ int main(void)
         TEST(test_link_makes_room_behind_its_outcome),
         TEST(test_room),
         TEST(test_cut_replies),
+        TEST(test_outcomes_are_counted),
+        TEST(test_units_that_are_given_up_are_counted),
+        TEST(test_times_are_counted),
+        TEST(test_partitions_are_counted),
+        TEST(test_limit_in_force_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,8 @@ static px_unit *unit_of(const char *keys)
     for (int used; sscanf(keys, "%u:%n", &hash, &used) == 1;) {
         keys += used;
         bool constant = sscanf(keys, "%u%n", &fingerprint, &used) == 1;
-        unit->keys[unit->row_count++] = (px_unit_key){hash, constant ? fingerprint : 99, constant};
+        unit->keys[unit->row_count++] = (px_unit_key){
+            .hash = hash, .fingerprint = constant ? fingerprint : 99, .constant = constant};
         keys += constant ? used : 1;
     }
     return unit;
@@ -142,7 +143,7 @@ static void test_many(void **state)
     unit->row_count = ROWS;
     unit->keys = pgw_arena_alloc(&unit->arena, ROWS * sizeof *unit->keys);
     for (uint64_t i = 0; i < ROWS; i++)
-        unit->keys[i] = (px_unit_key){i % 10, i, true};
+        unit->keys[i] = (px_unit_key){.hash = i % 10, .fingerprint = i, .constant = true};
     assert_true(px_keylocks_claim(unit));
     assert_int_equal(px_keylocks_count("t"), ROWS + 10);
     release(unit);
