@@ -262,8 +262,11 @@ class Keyspread:
         self.environment = {**os.environ, **(environment or {})}
         self.gone = False
         for attempt in range(5):
-            self.port = free_port()
+            self.port, self.admin_port = free_port(), free_port()
             self.config = {"listen": [f"127.0.0.1:{self.port}"], **config}
+            if "admin" in config:
+                self.config["admin"] = {"listen": f"127.0.0.1:{self.admin_port}",
+                                        **config["admin"]}
             self.write_config(self.config)
             self.process = subprocess.Popen(command + ["run", self.config_path],
                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
