@@ -341,13 +341,17 @@ static bool wrong_bind(px_session *session, pgw_error *error, size_t *at)
     return false;
 }
 
+static px_step sync_on_link(px_session *session)
+{
+    px_step step = px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
+    session->rerouted = session->rerouted && step == PX_STEP_LATER;
+    return step;
+}
+
 static px_step on_sync(px_session *session)
 {
-    if (session->rerouted || !px_group_is_one_statement(&session->group)) {
-        px_step step = px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
-        session->rerouted = session->rerouted && step == PX_STEP_LATER;
-        return step;
-    }
+    if (session->rerouted || !px_group_is_one_statement(&session->group))
+        return sync_on_link(session);
     if (!px_forward_describe(session, false))
         return PX_STEP_LATER;
     pgw_error error;
@@ -356,8 +360,11 @@ static px_step on_sync(px_session *session)
         session->wait = PX_WAIT_TURN;
         return PX_STEP_LATER;
     }
-    if (px_group_has(&session->group, "E") && px_submit_group(session, &error, &at))
-        return PX_STEP_LATER; /* Sync is answered with the outcome */
+    px_step step = PX_STEP_DONE;
+    if (px_group_has(&session->group, "E"))
+        step = px_submit_group(session, &error, &at);
+    if (step != PX_STEP_DONE) /* Sync is answered with the outcome */
+        return step == PX_STEP_PASS ? sync_on_link(session) : step;
     pgw_buf out = {0};
     if (!px_group_has(&session->group, "E") && wrong_bind(session, &error, &at)) {
         px_group_answer(session, at, NULL, &out);

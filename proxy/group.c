@@ -143,8 +143,9 @@ void px_group_answer(px_session *session, size_t before, const px_unit *unit, pg
         const px_held *held = &session->group.held[i];
         char tag[40] = "";
         if (held->type == 'E') {
-            size_t rows =
-                unit != NULL ? unit->statements[executed++].tag : held->plan->insert->row_count;
+            size_t rows = unit != NULL
+                              ? unit->statements[executed++].tag + session->unit_plan->left_out
+                              : held->plan->insert->row_count;
             snprintf(tag, sizeof tag, "INSERT 0 %zu", rows);
         }
         if (!session->group.held[i].answered)

@@ -21,6 +21,7 @@ void px_plan_drop(px_plan *plan)
 {
     if (plan == NULL || --plan->references > 0)
         return;
+    px_plan_drop(plan->whole);
     px_catalog_drop(plan->catalog);
     px_identity_drop(plan->identity);
     pgw_arena arena = plan->arena;
@@ -54,6 +55,13 @@ static bool hash_needs_parameters(const rw_insert *insert)
     return false;
 }
 
+/* A statement may come to be prepared once more without some of its rows, and then the types of
+ * their parameters must be declared. */
+static bool may_leave_rows_out(const rw_insert *insert)
+{
+    return insert->verb != RW_VERB_INSERT && insert->row_count > 1;
+}
+
 static void settle_types(px_plan *plan, const uint32_t *declared, size_t declared_count)
 {
     rw_insert *insert = plan->insert;
@@ -64,7 +72,8 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
         if (type == PGW_UNSPECIFIED || type == PGW_UNKNOWN)
             type = insert->inferred[i];
         plan->types[i] = type;
-        if (type == PGW_UNSPECIFIED && parameter_feeds_key(insert, i + 1))
+        if (type == PGW_UNSPECIFIED &&
+            (may_leave_rows_out(insert) || parameter_feeds_key(insert, i + 1)))
             plan->types_known = false;
     }
 }
@@ -139,6 +148,47 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
     render(plan);
     name_it(plan);
     return plan;
+}
+
+/* All that is bound has its type, whether a row still uses it or not. */
+static void declare_all(px_plan *plan)
+{
+    size_t own = plan->insert->param_count;
+    size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
+    plan->declared_count = own + more;
+    plan->declared = pgw_arena_alloc(&plan->arena, (own + more + 1) * sizeof *plan->declared);
+    for (size_t i = 0; i < own + more; i++)
+        plan->declared[i] = i < own ? plan->types[i] : PGW_INT8;
+}
+
+px_plan *px_plan_superseding(px_plan *plan, const rw_key *keys)
+{
+    if (!may_leave_rows_out(plan->insert))
+        return NULL;
+    pgw_arena arena = {0};
+    rw_insert *insert = pgw_arena_alloc(&arena, sizeof *insert);
+    *insert = *plan->insert;
+    insert->rows = pgw_arena_alloc(&arena, insert->row_count * sizeof *insert->rows);
+    memcpy(insert->rows, plan->insert->rows, insert->row_count * sizeof *insert->rows);
+    size_t left_out = rw_insert_supersede(insert, keys, &arena);
+    if (left_out == 0) {
+        pgw_arena_free(&arena);
+        return NULL;
+    }
+    px_plan *less = pgw_arena_alloc(&arena, sizeof *less);
+    *less = *plan;
+    less->references = 1;
+    less->insert = insert;
+    less->whole = plan;
+    less->left_out = left_out;
+    less->arena = arena;
+    px_plan_take(plan);
+    px_catalog_take(plan->catalog);
+    px_identity_take(plan->identity);
+    declare_all(less);
+    render(less);
+    name_it(less);
+    return less;
 }
 
 bool px_plan_needs_zone(const px_plan *plan)

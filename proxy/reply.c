@@ -191,8 +191,12 @@ static void after_statement(px_session *session, const rw_statement *statement)
 
 static size_t superseded(const px_reply *head)
 {
-    bool counted = head != NULL && head->text != NULL && head->text->superseded != NULL &&
-                   head->at < head->text->script.count;
+    if (head == NULL || head->swallow)
+        return 0;
+    if (head->kind == PX_REPLY_EXECUTE && head->plan != NULL)
+        return head->plan->left_out;
+    bool counted =
+        head->text != NULL && head->text->superseded != NULL && head->at < head->text->script.count;
     return counted ? head->text->superseded[head->at] : 0;
 }
 
@@ -277,6 +281,21 @@ static fate on_ready(px_session *session, pgw_slice body)
     return what;
 }
 
+static fate on_query_complete(px_session *session, px_reply *head, pgw_slice body)
+{
+    fate what = on_tag(session, head, body);
+    on_command_complete(session, head);
+    return what;
+}
+
+static fate on_executed(px_session *session, px_reply *head, pgw_slice body)
+{
+    fate what = on_tag(session, head, body);
+    on_deallocated(session, body);
+    fate popped = pop(session);
+    return what == INSTEAD ? INSTEAD : popped;
+}
+
 /* ParameterDescription: the plan learns from it; the client is not told of our parameters. */
 static fate on_parameters(px_session *session, px_reply *head, pgw_slice body)
 {
@@ -342,13 +361,7 @@ static fate on_message(px_session *session, char type, pgw_slice body)
         }
         return SHOW;
     case 'C':
-        if (!query) {
-            on_deallocated(session, body);
-            return pop(session);
-        }
-        fate shown = on_tag(session, head, body);
-        on_command_complete(session, head);
-        return shown;
+        return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
     case 'I':
     case 's':
         return query ? SHOW : pop(session);

@@ -104,6 +104,7 @@ typedef struct px_session {
     px_unit *unit;
     px_split *split;       /* or several; owned */
     px_text *unit_text;    /* simple protocol: the script it came from */
+    px_plan *unit_plan;    /* extended protocol: the statement that was sent. Counted */
     bool repeated;         /* the message at hand was tried with an older picture of the schema */
     bool rerouted;         /* the message being looked at goes to the own link, whatever it is */
     uint64_t failed_until; /* px_worker_now() scale: sends alone until then */
@@ -193,9 +194,9 @@ void px_submit_script(px_session *session, px_text *text);
 bool px_submitted(const px_session *session);
 void px_submit_withdraw(px_session *session);
 void px_submit_leave(px_session *session);
-/* Makes a unit of the held group, and submits it. False: `error` says why not, and `at` is the held
- * message that cannot be done. */
-bool px_submit_group(px_session *session, pgw_error *error, size_t *at);
+/* Makes a unit of the held group, and submits it (LATER). PASS: it is for the own link after all.
+ * DONE: `error` says why not, and `at` is the held message that cannot be done. */
+px_step px_submit_group(px_session *session, pgw_error *error, size_t *at);
 
 /* ---- reply.c ---- */
 

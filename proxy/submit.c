@@ -242,55 +242,9 @@ void px_submit_script(px_session *session, px_text *text)
 
 /* ---- parameters ---- */
 
-static bool add_execution(px_session *session, px_unit *unit, size_t execute, pgw_error *error,
-                          size_t *at)
+/* The unit is one of this statement. */
+static void set_statement(px_unit *unit, const px_plan *plan)
 {
-    const px_group *group = &session->group;
-    pgw_execute target;
-    pgw_bind bind;
-    px_bound bound;
-    pgw_buf out = {0};
-    *at = execute;
-    if (!pgw_execute_decode(px_held_body(group, execute), &target))
-        return pgw_fail(error, "08P01", "malformed Execute message");
-    size_t b = px_group_portal(group, target.portal, execute);
-    const px_plan *plan = group->held[execute].plan;
-    if (b == group->count || !pgw_bind_decode(px_held_body(group, b), &bind))
-        return pgw_fail(error, "34000", "portal \"%.*s\" does not exist", (int)target.portal.len,
-                        target.portal.ptr);
-    if (!px_bind_keys(session->worker->config, plan, &bind, &session->identity->env, &unit->arena,
-                      &bound, error) ||
-        !px_bind_write(plan, &bind, PGW_LITERAL(""), unit->statement_name, &bound, &out, error)) {
-        bool at_bind =
-            memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
-        *at = at_bind ? b : execute;
-        pgw_buf_free(&out);
-        return false;
-    }
-    pgw_write_execute(PGW_LITERAL(""), 0, &out);
-    struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
-    statement->batch = keep(unit, &out);
-    for (size_t r = 0; r < plan->insert->row_count; r++, statement->rows++)
-        add_key(unit, plan->insert->table, &bound.keys[r]);
-    return true;
-}
-
-static const px_plan *executed_plan(const px_group *group, size_t *executions)
-{
-    const px_plan *plan = NULL;
-    for (size_t i = 0; i < group->count; i++)
-        if (group->held[i].type == 'E') {
-            plan = group->held[i].plan;
-            (*executions)++;
-        }
-    return plan;
-}
-
-bool px_submit_group(px_session *session, pgw_error *error, size_t *at)
-{
-    size_t executions = 0;
-    const px_plan *plan = executed_plan(&session->group, &executions);
-    px_unit *unit = new_unit(session, plan->insert->table, plan->catalog, plan->identity);
     unit->kind = PX_UNIT_PARAMS;
     unit->statement_name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
     unit->statement_text = pgw_arena_copy(&unit->arena, plan->rewritten);
@@ -299,24 +253,117 @@ bool px_submit_group(px_session *session, pgw_error *error, size_t *at)
     unit->types = types;
     unit->type_count = plan->declared_count;
     unit->merge_hash = plan->merge_hash;
+}
+
+/* A statement that makes a key twice is prepared without the rows that do not count; false: others
+ * of the unit are not so. */
+static bool supersede(px_session *session, px_unit *unit, const px_bound *bound, bool alone)
+{
+    px_plan *less = px_plan_superseding(session->unit_plan, bound->keys);
+    if (less == NULL)
+        return true;
+    px_plan_drop(session->unit_plan);
+    session->unit_plan = less;
+    set_statement(unit, less);
+    return alone;
+}
+
+static void add_bound(px_session *session, px_unit *unit, const px_bound *bound, pgw_buf *message)
+{
+    const rw_insert *insert = session->unit_plan->insert;
+    struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
+    statement->batch = keep(unit, message);
+    for (size_t r = 0; r < insert->row_count; r++) {
+        if (insert->rows[r].superseded)
+            continue;
+        add_key(unit, insert->table, &bound->keys[r]);
+        statement->rows++;
+    }
+}
+
+/* LATER if it was added, else as px_submit_group(). `alone`: it is the only one. */
+static px_step add_execution(px_session *session, px_unit *unit, size_t execute, bool alone,
+                             pgw_error *error, size_t *at)
+{
+    const px_group *group = &session->group;
+    pgw_execute target;
+    pgw_bind bind;
+    px_bound bound;
+    pgw_buf out = {0};
+    *at = execute;
+    if (!pgw_execute_decode(px_held_body(group, execute), &target)) {
+        pgw_fail(error, "08P01", "malformed Execute message");
+        return PX_STEP_DONE;
+    }
+    size_t b = px_group_portal(group, target.portal, execute);
+    if (b == group->count || !pgw_bind_decode(px_held_body(group, b), &bind)) {
+        pgw_fail(error, "34000", "portal \"%.*s\" does not exist", (int)target.portal.len,
+                 target.portal.ptr);
+        return PX_STEP_DONE;
+    }
+    bool good = px_bind_keys(session->worker->config, session->unit_plan, &bind,
+                             &session->identity->env, &unit->arena, &bound, error);
+    if (good && !supersede(session, unit, &bound, alone))
+        return PX_STEP_PASS;
+    if (!good || !px_bind_write(session->unit_plan, &bind, PGW_LITERAL(""), unit->statement_name,
+                                &bound, &out, error)) {
+        bool at_bind =
+            memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
+        *at = at_bind ? b : execute;
+        pgw_buf_free(&out);
+        return PX_STEP_DONE;
+    }
+    pgw_write_execute(PGW_LITERAL(""), 0, &out);
+    add_bound(session, unit, &bound, &out);
+    return PX_STEP_LATER;
+}
+
+static px_plan *executed_plan(const px_group *group, size_t *executions)
+{
+    px_plan *plan = NULL;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].type == 'E') {
+            plan = group->held[i].plan;
+            (*executions)++;
+        }
+    return plan;
+}
+
+static void drop_unit_plan(px_session *session)
+{
+    px_plan_drop(session->unit_plan);
+    session->unit_plan = NULL;
+}
+
+px_step px_submit_group(px_session *session, pgw_error *error, size_t *at)
+{
+    size_t executions = 0;
+    px_plan *plan = executed_plan(&session->group, &executions);
+    px_unit *unit = new_unit(session, plan->insert->table, plan->catalog, plan->identity);
+    session->unit_plan = plan;
+    px_plan_take(plan);
+    set_statement(unit, plan);
     unit->statements = pgw_arena_alloc(&unit->arena, executions * sizeof *unit->statements);
     unit->keys =
         pgw_arena_alloc(&unit->arena, executions * plan->insert->row_count * sizeof *unit->keys);
-    for (size_t i = 0; i < session->group.count; i++)
-        if (session->group.held[i].type == 'E' && !add_execution(session, unit, i, error, at)) {
-            px_unit_free(unit);
-            return false;
-        }
-    submit(session, unit);
-    return true;
+    px_step step = PX_STEP_LATER;
+    for (size_t i = 0; i < session->group.count && step == PX_STEP_LATER; i++)
+        if (session->group.held[i].type == 'E')
+            step = add_execution(session, unit, i, executions == 1, error, at);
+    if (step == PX_STEP_LATER) {
+        submit(session, unit);
+    } else {
+        px_unit_free(unit);
+        drop_unit_plan(session);
+    }
+    return step;
 }
 
 /* ---- the outcome ---- */
 
 static void hide_in_group(px_session *session, const px_unit *unit, pgw_buf *body)
 {
-    size_t executions = 0;
-    const px_plan *plan = executed_plan(&session->group, &executions);
+    const px_plan *plan = session->unit_plan;
     rw_hide_error(pgw_slice_buf(&unit->error), plan->insert, plan->form, plan->hashes, 0, 0, body);
 }
 
@@ -505,6 +552,7 @@ void px_submit_leave(px_session *session)
     px_submit_withdraw(session);
     session->unit = NULL;
     session->split = NULL;
+    drop_unit_plan(session);
     if (split != NULL)
         free(split->units);
     free(split);
@@ -533,6 +581,7 @@ static void on_done(px_unit *unit)
     }
     px_text_drop(session->unit_text);
     session->unit_text = NULL;
+    drop_unit_plan(session);
     px_unit_free(unit);
     px_session_wake(session, PX_WAIT_UNIT);
 }

@@ -274,6 +274,79 @@ class Verbs(TableCase):
                   "INSERT 0 2")
         self.assertEqual(self.stored(self.COUNTS, "v"), [["y"]])
 
+    TWICE = "upsert into counts (a, b, v) values ($1, $2, $3), ($4, $5, $6), ($7, $8, $9)"
+
+    def twice(self, session, *values, inside=False, sql=TWICE):
+        if inside:
+            session.query("begin")
+        self.good(self.parameters(session, sql, *values), "INSERT 0 3")
+        if inside:
+            session.query("commit")
+
+    def test_a_key_twice_in_parameters(self):
+        for inside in (False, True):
+            with self.subTest(inside=inside):
+                session, mark = self.wire(), self.postgres.mark()
+                self.twice(session, 1, 1, "x", "1", 2, "y", 1, 1, "z", inside=inside)
+                if not inside:
+                    self.assertIn("execute ks_", self.postgres.log(mark), "on a batch link")
+                self.twice(session, 2, 1, "x", 2, 1, "y", 2, 1, "z", inside=inside)
+                self.twice(session, 3, 1, "x", 3, 2, "y", 3, 3, "z", inside=inside)
+                self.twice(session, 1, 1, "n", 9, inside=inside,
+                           sql="replace into counts (b, a, w) values (4, $1, 'q'), (4, $2, $3), "
+                               "($4, 4, 'r')")
+                self.assertEqual(self.stored(self.COUNTS, "a, b, v, w"), [
+                    ["1", "1", "z", "void"], ["1", "2", "y", "void"],
+                    ["1", "4", "nothing", "n"], ["2", "1", "z", "void"],
+                    ["3", "1", "x", "void"], ["3", "2", "y", "void"], ["3", "3", "z", "void"],
+                    ["4", "9", "nothing", "r"]])
+                self.check_stored(self.COUNTS, count=8)
+                self.setUp()
+
+    def test_a_key_twice_in_one_of_several(self):
+        """Statements of one group, of which some make a key twice and some do not."""
+        for inside in (False, True):
+            with self.subTest(inside=inside):
+                session = self.wire()
+                run = []
+                for values in ([1, 1, "x", 1, 1, "y", 1, 2, "z"], [2, 1, "x", 2, 2, "y", 2, 3, "z"],
+                               [1, 1, "p", 3, 1, "q", 3, 1, "r"]):
+                    run += [wire.bind("", "s", values), wire.execute()]
+                if inside:
+                    session.query("begin")
+                replies = session.ask(wire.parse("s", self.TWICE), *run, wire.sync())
+                self.good(replies, *["INSERT 0 3"] * 3)
+                self.assertEqual(wire.kinds(replies), "1" + "2C" * 3 + "Z")
+                if inside:
+                    session.query("commit")
+                self.assertEqual(self.stored(self.COUNTS, "a, b, v"), [
+                    ["1", "1", "p"], ["1", "2", "z"], ["2", "1", "x"], ["2", "2", "y"],
+                    ["2", "3", "z"], ["3", "1", "r"]])
+                self.setUp()
+
+    def test_a_key_twice_with_a_parameter_of_unclear_type(self):
+        """What only the backend can tell is asked for, though no key is made of it."""
+        sql = "upsert into counts (a, b, v) values ($1, 1, $2 || 'ä'), ($3, 1, $4 || 'ö') returning v"
+        session = self.wire()
+        replies = session.ask(wire.parse("", sql), wire.bind("", "", [1, "x", 1, "y"]),
+                              wire.describe("P", ""), wire.execute(), wire.sync())
+        self.good(replies, "INSERT 0 2")
+        self.assertEqual([message.row() for message in replies if message.kind == "D"],
+                         [["yö".encode()]])
+
+    def test_an_error_beside_a_key_twice(self):
+        session = self.wire()
+        replies = self.parameters(session, self.TWICE, 1, 1, "x", 1, 1, "y\0", 1, 2, "z")
+        self.assertEqual(wire.error_of(replies), "22021", replies)
+        self.twice(session, 1, 1, "x", 1, 1, "y", 1, 2, "z")
+
+    def test_an_insert_with_a_key_twice(self):
+        """PostgreSQL's own ON CONFLICT is what it is."""
+        session = self.wire()
+        sql = ("insert into counts (a, b) values ($1, 1), ($2, 1) "
+               "on conflict (a, b) do update set v = 'x'")
+        self.assertEqual(wire.error_of(self.parameters(session, sql, 1, 1)), "21000")
+
     def test_a_key_column_is_missing(self):
         session = self.wire()
         self.assertEqual(wire.error_of(session.query("upsert into counts (a, v) values (1, 'x')")),
