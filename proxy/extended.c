@@ -345,6 +345,8 @@ static px_step sync_on_link(px_session *session)
 {
     px_step step = px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
     session->rerouted = session->rerouted && step == PX_STEP_LATER;
+    if (!session->rerouted)
+        px_submit_drop_statement(session);
     return step;
 }
 

@@ -170,6 +170,8 @@ void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     bool good = px_bind_keys(session->worker->config, plan, bind, &session->identity->env, &arena,
                              &bound, &error);
     px_plan *less = good ? px_plan_superseding(plan, bound.keys) : NULL;
+    if (less == NULL && px_split_has_rest(session))
+        px_plan_take(less = session->unit_plan);
     px_plan *sent = less != NULL ? less : plan;
     pgw_slice name = less != NULL ? SUPERSEDING : bind->statement;
     if (good && px_bind_write(sent, bind, bind->portal, name, &bound, &out, &error))

@@ -72,6 +72,31 @@ static void put_body(px_session *session, char type, const pgw_buf *body)
     pgw_buf_free(&head);
 }
 
+/* The rows that the statement is without are committed (atomicity: partition). */
+static bool is_rest(const px_reply *head)
+{
+    return (head->plan != NULL && head->plan->in_parts) ||
+           (head->text != NULL && head->text->in_parts);
+}
+
+static void put_error(px_session *session, const px_reply *head, const pgw_buf *body)
+{
+    if (!is_rest(head) || session->fatal) {
+        put_body(session, 'E', body);
+        return;
+    }
+    const rw_insert *insert =
+        head->plan != NULL ? head->plan->insert : head->text->script.statements[0].insert;
+    size_t committed = head->plan != NULL ? head->plan->left_out : head->text->superseded[0];
+    pgw_buf out = {0};
+    pgw_error error;
+    pgw_error_read(pgw_slice_buf(body), &error);
+    px_split_detail(&error, committed, insert->row_count);
+    pgw_error_write(&error, "ERROR", &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+}
+
 /* Writes the error as the client may see it. */
 static fate show_error(px_session *session, const px_reply *head, pgw_slice body)
 {
@@ -82,10 +107,10 @@ static fate show_error(px_session *session, const px_reply *head, pgw_slice body
         px_stream_put_buf(session->stream, &out);
     } else if (head != NULL && head->plan != NULL) {
         rw_hide_error(body, head->plan->insert, head->plan->form, head->plan->hashes, 0, 0, &out);
-        put_body(session, 'E', &out);
+        put_error(session, head, &out);
     } else if (head != NULL && head->text != NULL && head->text->script.inserts > 0) {
         px_reply_hide(head->text, head->at, body, &out);
-        put_body(session, 'E', &out);
+        put_error(session, head, &out);
     } else {
         return SHOW;
     }

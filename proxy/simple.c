@@ -236,8 +236,21 @@ bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error)
     return true;
 }
 
+/* What is left of a statement whose other rows are committed. */
+static px_step send_rest(px_session *session)
+{
+    if (!px_session_need_link(session))
+        return PX_STEP_LATER;
+    send_text(session, session->unit_text);
+    session->rerouted = false;
+    px_submit_drop_statement(session);
+    return PX_STEP_DONE;
+}
+
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
+    if (px_split_has_rest(session))
+        return send_rest(session);
     pgw_slice text;
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
     if (session->group.count > 0 && !px_group_release(session))

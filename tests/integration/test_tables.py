@@ -1,4 +1,6 @@
 """Tables of every form, tables that change under keyspread, and its own verbs."""
+import collections
+import struct
 import unittest
 
 import harness
@@ -390,19 +392,67 @@ class Atomicity(TableCase):
         values = ", ".join(f"({number}, '{TS}')" for number in numbers)
         return f"insert into events (userid, ts) values {values}"
 
+    def with_text(self, session, numbers):
+        session.send(wire.query(self.rows(numbers)))
+
+    def with_parameters(self, session, numbers, verb="insert", formats=()):
+        """One statement of all rows; `formats` binary ones come as int8 and microseconds."""
+        values, rows = [], []
+        for at, number in enumerate(numbers):
+            binary = [formats[len(values) % len(formats)] if formats else 0,
+                      formats[(len(values) + 1) % len(formats)] if formats else 0]
+            values.append(struct.pack("!q", number) if binary[0] else number)
+            values.append(struct.pack("!q", 820_000_000_000_000) if binary[1] else TS)
+            rows.append(f"(${2 * at + 1}, ${2 * at + 2})")
+        codes = formats if len(formats) < 2 else formats * (len(values) // len(formats))
+        session.send(wire.parse("", f"{verb} into events (userid, ts) values {', '.join(rows)}"),
+                     wire.bind("", "", values, codes), wire.execute(), wire.sync())
+
+    WAYS = (("text", with_text, "CZ", "EZ"), ("parameters", with_parameters, "12CZ", "12EZ"))
+
+    def in_parts(self):
+        """No transaction wrote to two partitions, and there is more than one."""
+        partitions = collections.defaultdict(set)
+        for transaction, partition in self.stored(columns="xmin, tableoid"):
+            partitions[transaction].add(partition)
+        self.assertEqual({len(written) for written in partitions.values()}, {1})
+        return len(partitions) > 1
+
     def test_all_rows_are_good(self):
-        self.good(self.wire().query(self.rows(range(40))), "INSERT 0 40")
-        self.check_stored(count=40)
+        for way, send, good, _ in self.WAYS:
+            with self.subTest(way):
+                session = self.wire()
+                send(self, session, range(40))
+                replies = session.read_ready()
+                self.assertEqual((wire.kinds(replies), wire.tags_of(replies)),
+                                 (good, ["INSERT 0 40"]))
+                self.check_stored(count=40)
+                self.assertTrue(self.in_parts())
+                self.setUp()
+
+    def test_formats_of_parameters(self):
+        for formats in ([1], [0], [1, 0], [0, 1], [1, 1, 0, 1]):
+            with self.subTest(formats=formats):
+                session = self.wire()
+                self.with_parameters(session, range(40), formats=formats)
+                self.good(session.read_ready(), "INSERT 0 40")
+                self.check_stored(count=40)
+                self.assertTrue(self.in_parts())
+                self.setUp()
 
     def test_a_duplicate_takes_its_partition_with_it(self):
-        session = self.wire()
-        self.good(session.query(self.rows([7])), "INSERT 0 1")
-        replies = session.query(self.rows(range(40)))
-        self.assertEqual((wire.kinds(replies), wire.error_of(replies)), ("EZ", "23505"))
-        stored = len(self.stored()) - 1
-        self.assertEqual(replies[0].fields()["D"], f"{stored} of 40 rows are committed.")
-        self.assertTrue(0 < stored < 40, stored)
-        self.good(session.query(self.rows([100])), "INSERT 0 1")
+        for way, send, _, bad in self.WAYS:
+            with self.subTest(way):
+                session = self.wire()
+                self.good(session.query(self.rows([7])), "INSERT 0 1")
+                send(self, session, range(40))
+                replies = session.read_ready()
+                self.assertEqual((wire.kinds(replies), wire.error_of(replies)), (bad, "23505"))
+                stored = len(self.stored()) - 1
+                self.assertEqual(replies[-2].fields()["D"], f"{stored} of 40 rows are committed.")
+                self.assertTrue(0 < stored < 40, stored)
+                self.good(session.query(self.rows([100])), "INSERT 0 1")
+                self.setUp()
 
     def test_one_partition_is_whole(self):
         session = self.wire()
@@ -410,6 +460,88 @@ class Atomicity(TableCase):
         replies = session.query(self.rows([7, 7]))
         self.assertEqual(wire.error_of(replies), "23505")
         self.assertIn("already exists", replies[0].fields()["D"])
+
+    def test_a_key_twice(self):
+        session = self.wire()
+        self.with_parameters(session, list(range(40)) * 2, verb="upsert")
+        self.good(session.read_ready(), "INSERT 0 80")
+        self.check_stored(count=40)
+
+    def test_what_is_not_split(self):
+        """Rows of several forms, several statements of a group, a transaction."""
+        alike = "insert into events (userid, ts) values ($1, $2), ($3, $4)"
+        others = "insert into events (userid, ts, event) values ($1, $2, 'x'), ($3, $4, 'y')"
+        partition = lambda number: EVENTS.partition_of(harness.xxh3_signed(number))
+        second = next(number for number in range(1, 100) if partition(number) != partition(0))
+        bind = lambda number: wire.bind("", "", [number, TS, number + second, TS])
+        for name, messages in (
+                ("forms", [wire.parse("", others), bind(0), wire.execute()]),
+                ("several", [wire.parse("", alike), bind(0), wire.execute(), bind(1000),
+                             wire.execute()]),
+                ("bound twice", [wire.parse("", alike), bind(1000), bind(0), wire.execute()])):
+            with self.subTest(name):
+                self.assertIsNone(wire.error_of(self.wire().ask(*messages, wire.sync())))
+                rows = self.stored(columns="xmin")
+                self.assertEqual(len(set(map(tuple, rows))), 1, rows)
+                self.check_stored(count=4 if name == "several" else 2)
+                self.setUp()
+
+    def hold(self, number):
+        holder = self.wire()
+        holder.query("begin")
+        holder.query(self.rows([number]))
+        return holder
+
+    def waiting_session(self, send):
+        """The rows of the other partitions are there, and the rest waits on the own link for a lock.
+        Returns the session, the lock's holder, and how many others there are."""
+        holder, session = self.hold(7), self.wire()
+        own_link = session.rows("select pg_backend_pid()")[0][0]
+        send(self, session, range(40))
+        with self.postgres.admin(self.database) as admin:
+            count = "select count(*) from events"
+            mine = EVENTS.partition_of(harness.xxh3_signed(7))
+            others = sum(EVENTS.partition_of(harness.xxh3_signed(number)) != mine
+                         for number in range(40))
+            harness.eventually("the other partitions' rows", lambda: int(admin.rows(count)[0][0])
+                               == others)
+            harness.eventually("the own link waits", lambda: admin.rows(
+                f"select from pg_stat_activity where pid = {own_link}"
+                " and wait_event_type = 'Lock'"))
+        return session, holder, others
+
+    def test_a_part_that_waits_for_a_lock(self):
+        for way, send, good, bad in self.WAYS:
+            for end in ("rollback", "commit"):
+                with self.subTest(way, end=end):
+                    session, holder, others = self.waiting_session(send)
+                    holder.query(end)
+                    replies = session.read_ready()
+                    if end == "rollback":
+                        self.assertEqual((wire.kinds(replies), wire.tags_of(replies)),
+                                         (good, ["INSERT 0 40"]))
+                    else:
+                        self.assertEqual((wire.kinds(replies), wire.error_of(replies)),
+                                         (bad, "23505"))
+                        self.assertEqual(replies[-2].fields()["D"],
+                                         f"{others} of 40 rows are committed.")
+                    self.check_stored(count=40 if end == "rollback" else others + 1)
+                    self.good(session.query(self.rows([100])), "INSERT 0 1")
+                    self.setUp()
+
+    def test_cancel_of_a_part_that_waits_for_a_lock(self):
+        for way, send, _, bad in self.WAYS:
+            with self.subTest(way):
+                session, holder, others = self.waiting_session(send)
+                other = wire.Wire(("127.0.0.1", self.port()))
+                other.send(wire.cancel_request(session.pid, session.key))
+                other.read_to_end()
+                other.drop()
+                replies = session.read_ready()
+                self.assertEqual((wire.kinds(replies), wire.error_of(replies)), (bad, "57014"))
+                self.assertEqual(replies[-2].fields()["D"], f"{others} of 40 rows are committed.")
+                holder.query("rollback")
+                self.setUp()
 
 
 if __name__ == "__main__":
