@@ -227,6 +227,7 @@ void px_session_ready(px_session *session)
     px_identity *identity = identity_with_settings(session); /* now that the settings are known */
     px_identity_drop(session->identity);
     session->identity = identity;
+    px_batcher_expect(session->worker, identity);
     px_log(CFG_LOG_DEBUG, "client_ready", "worker=%u slot=%zu", session->worker->index,
            session->slot);
 }
