@@ -119,13 +119,35 @@ static fate show_error(px_session *session, const px_reply *head, pgw_slice body
 }
 
 /* Our picture of the schema is wrong: look again before the next statement. */
-static void notice_stale(px_session *session, const px_reply *head, pgw_slice body)
+static bool notice_stale(px_session *session, const px_reply *head, pgw_slice body)
 {
     if (head == NULL || (head->plan == NULL && head->text == NULL))
-        return;
+        return false;
     pgw_slice sqlstate = pgw_error_field(body, 'C');
-    if (pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01"))
+    bool stale = pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01");
+    if (stale)
         px_catalog_stale(session->worker, session->identity->database);
+    return stale;
+}
+
+/* The backend did not know what it was to describe for a held group: once more, with the schema as
+ * it is now. */
+static bool describe_again(px_session *session)
+{
+    px_group *group = &session->group;
+    if (session->wait != PX_WAIT_DESCRIBE || session->unsynced || session->repeated ||
+        group->count == 0 || px_group_is_answered(group))
+        return false;
+    px_held *asked = NULL;
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].on_link && asked != NULL)
+            return false; /* another one is there, and would clash with itself */
+        if (group->held[i].on_link)
+            asked = &group->held[i];
+    }
+    asked->on_link = false;
+    session->repeated = true;
+    return true;
 }
 
 /* The server drops everything up to Sync: so do the entries. Names that were not prepared are free.
@@ -179,10 +201,10 @@ static fate on_error(px_session *session, pgw_slice body)
         session->fatal = false;
         return HIDE; /* the session goes on with another link */
     }
-    fate what = head != NULL && head->silent ? HIDE : show_error(session, head, body);
-    notice_stale(session, head, body);
+    bool again = notice_stale(session, head, body) && describe_again(session);
+    fate what = again || (head != NULL && head->silent) ? HIDE : show_error(session, head, body);
     session->copy_in = false;
-    if (session->wait == PX_WAIT_DESCRIBE)
+    if (session->wait == PX_WAIT_DESCRIBE && !again)
         px_forward_refused(session);
     if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)
         skip_to_sync(session);

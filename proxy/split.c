@@ -316,6 +316,9 @@ void px_split_done(px_session *session, px_unit *unit)
         return;
     if (split->waiting > 0 && split->error.sqlstate[0] == '\0')
         reroute(session);
+    else if (split->committed == 0 &&
+             px_submit_repeat(session, pgw_slice_str(split->error.sqlstate)))
+        px_submit_drop_statement(session);
     else
         answer(session);
     end(session);

@@ -365,15 +365,6 @@ static void answer_group(px_session *session, const px_unit *unit)
     px_group_end(session, &out);
 }
 
-static bool schema_was_stale(const px_unit *unit)
-{
-    pgw_slice sqlstate = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
-    pgw_slice message = pgw_error_field(pgw_slice_buf(&unit->error), 'M');
-    if (pgw_slice_eq_str(sqlstate, "0A000"))
-        return pgw_slice_eq_str(message, "cached plan must not change result type");
-    return pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01");
-}
-
 void px_submit_note_failure(px_session *session, const px_unit *unit)
 {
     pgw_slice sqlstate = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
@@ -392,20 +383,25 @@ void px_submit_finish(px_session *session)
     session->repeated = false;
 }
 
-/* The message is looked at again: on the own link (rerouted), or with the schema as it is now,
- * once. */
-static bool look_again(px_session *session, const px_unit *unit)
+bool px_submit_repeat(px_session *session, pgw_slice sqlstate)
 {
-    if (unit->outcome == PX_UNIT_REROUTED) {
-        session->rerouted = true;
-        return true;
-    }
-    if (unit->outcome != PX_UNIT_FAILED || session->repeated || session->unit_text == NULL ||
-        !schema_was_stale(unit))
+    bool stale = pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01");
+    bool told = session->unit_text == NULL && px_group_is_answered(&session->group);
+    if (!stale || told || session->repeated)
         return false;
     px_catalog_stale(session->worker, session->identity->database);
     session->repeated = true;
     return true;
+}
+
+/* The message is looked at again: on the own link (rerouted), or with the schema as it is now. */
+static bool look_again(px_session *session, const px_unit *unit)
+{
+    if (unit->outcome == PX_UNIT_REROUTED)
+        session->rerouted = true;
+    return unit->outcome == PX_UNIT_REROUTED ||
+           (unit->outcome == PX_UNIT_FAILED &&
+            px_submit_repeat(session, pgw_error_field(pgw_slice_buf(&unit->error), 'C')));
 }
 
 bool px_submitted(const px_session *session)

@@ -25,6 +25,9 @@ void px_submit_statement(px_unit *unit, const px_plan *plan);
 
 /* The unit failed by its session's own fault, perhaps: the session sends alone for a while. */
 void px_submit_note_failure(px_session *session, const px_unit *unit);
+/* The statement failed so, and wrote nothing. If that is because the schema is another than it was
+ * thought to be, it is to be tried once more: true, and the message is to be looked at again. */
+bool px_submit_repeat(px_session *session, pgw_slice sqlstate);
 /* Ends the answer to a Query. */
 void px_submit_end_query(px_session *session, pgw_buf *out);
 /* The message that made the units is answered: on to the next. */

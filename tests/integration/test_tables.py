@@ -178,6 +178,54 @@ class Changes(TableCase):
                 self.good(replies, "INSERT 0 1")
                 self.assertEqual(self.stored(columns="event, b"), [["x", "b"], ["x", "b"]])
 
+    def test_a_column_is_dropped_before_others_of_a_prepared_statement(self):
+        """What was refused because of an old picture of the table is repeated; the client sees the
+        row stored where it belongs, and no error."""
+        def named(session, number):
+            return session.ask(wire.bind("", "s", [number, TS, "x", "b"]), wire.execute(),
+                               wire.sync())
+
+        def unnamed(session, number, text="insert into events values ($1, $2, $3, $4)"):
+            return session.ask(wire.parse("", text), wire.bind("", "", [number, TS, "x", "b"]),
+                               wire.describe("P", ""), wire.execute(), wire.sync())
+
+        def never_seen(session, number):
+            return unnamed(session, number, f"insert into events /* {number} */ values "
+                                            "($1, $2, $3, $4)")
+
+        def several(session, number):
+            more = (wire.bind("", "s", [number + 100, TS, "x", "b"]), wire.execute())
+            return session.ask(wire.bind("", "s", [number, TS, "x", "b"]), wire.execute(), *more,
+                               wire.sync())
+
+        for run, kinds in ((named, "2CZ"), (unnamed, "12nCZ"), (never_seen, "12nCZ"),
+                           (several, "2C2CZ")):
+            with self.subTest(run.__name__):
+                self.setUp()
+                self.past("alter table events add column a text, add column b text")
+                session = self.wire()
+                session.ask(wire.parse("s", "insert into events values ($1, $2, $3, $4)"),
+                            wire.sync())
+                self.assertEqual(wire.kinds(run(session, 1)), kinds)
+                self.assertIn(["b", None], self.stored(columns="a, b"))
+                self.past("alter table events drop column a")
+                replies = run(session, 2)
+                self.assertEqual(wire.kinds(replies), kinds, replies)
+                self.assertIn(["b"], self.stored(columns="b"))
+                self.check_stored(count=kinds.count("C") * 2)
+                self.assertEqual(wire.kinds(run(session, 3)), kinds)
+
+    def test_a_column_that_is_gone_is_told_once(self):
+        session = self.wire()
+        self.past("alter table events add column a text")
+        text = "insert into events (userid, ts, a) values ($1, $2, $3)"
+        self.good(self.parameters(session, text, 1, TS, "a"), "INSERT 0 1")
+        self.past("alter table events drop column a")
+        for _ in range(2):
+            replies = self.parameters(session, text, 2, TS, "a")
+            self.assertEqual((wire.kinds(replies), wire.error_of(replies)), ("EZ", "42703"))
+        self.check_stored(count=1)
+
     def test_a_prepared_statement_survives_a_new_column(self):
         session = self.wire()
         text = "insert into events (userid, ts, event) values ($1, $2, $3) returning *"
@@ -453,6 +501,26 @@ class Atomicity(TableCase):
                 self.assertTrue(0 < stored < 40, stored)
                 self.good(session.query(self.rows([100])), "INSERT 0 1")
                 self.setUp()
+
+    def test_a_column_is_dropped_before_others(self):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("alter table events add column a text, add column b text")
+            self.addCleanup(self.restore)
+        text = "insert into events values ($1, $2, $3, $4), ($5, $6, $7, $8)"
+        values = [number if at % 4 == 0 else TS if at % 4 == 1 else "xb"[at % 4 - 2]
+                  for at, number in enumerate([5] * 4 + [6] * 4)]
+        self.assertNotEqual(*(EVENTS.partition_of(harness.xxh3_signed(n)) for n in (5, 6)))
+        session = self.wire()
+        session.ask(wire.parse("s", text), wire.sync())
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("alter table events drop column a")
+        self.good(session.ask(wire.bind("", "s", values), wire.execute(), wire.sync()),
+                  "INSERT 0 2")
+        self.assertEqual(self.stored(columns="event, b"), [["x", "b"], ["x", "b"]])
+
+    def restore(self):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("drop table events cascade;" + EVENTS.ddl())
 
     def test_one_partition_is_whole(self):
         session = self.wire()
