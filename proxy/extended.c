@@ -63,8 +63,11 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
         const rw_statement *statement = &script->statements[i];
         if ((statement->effects & RW_EFFECT_TRACKED) && px_session_setting(statement->setting) >= 5)
             session->private_session = true;
-        if (statement->effects & RW_EFFECT_PREPARE)
-            px_statements_put(&session->statements, statement->name, NULL, true);
+        if (statement->effects & RW_EFFECT_PREPARE) {
+            px_forward_all_recorded(session);
+            free(session->prepares);
+            session->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
+        }
         if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
             px_forward_all_recorded(session);
             free(session->deallocates);
@@ -472,7 +475,8 @@ static bool names_are_moving(const px_session *session)
         if (reply->text != NULL && (reply->text->script.effects & renaming) != 0)
             return true;
     }
-    return replies->renaming > 0 || (session->deallocates != NULL && replies->count > 0);
+    bool parsed = session->deallocates != NULL || session->prepares != NULL;
+    return replies->renaming > 0 || (parsed && replies->count > 0);
 }
 
 px_step px_extended(px_session *session, char type, pgw_slice message)

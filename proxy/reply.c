@@ -226,6 +226,8 @@ static void after_statement(px_session *session, const rw_statement *statement)
 {
     if (statement->effects & RW_EFFECT_DISCARD_ALL)
         discard_all(session);
+    if (statement->effects & RW_EFFECT_PREPARE)
+        px_statements_put(&session->statements, statement->name, NULL, true);
     if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
         px_statements_clear(&session->statements);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
@@ -262,10 +264,16 @@ static fate on_tag(px_session *session, const px_reply *head, pgw_slice body)
     return INSTEAD;
 }
 
-/* DEALLOCATE and DISCARD ALL that came as Parse and Execute: known by their tags. */
-static void on_deallocated(px_session *session, pgw_slice body)
+/* PREPARE, DEALLOCATE and DISCARD ALL that came as Parse and Execute: known by their tags. */
+static void on_name_changed(px_session *session, pgw_slice body)
 {
     pgw_slice tag = {body.ptr, body.len > 0 ? body.len - 1 : 0};
+    if (session->prepares != NULL && pgw_slice_eq_str(tag, "PREPARE")) {
+        px_statements_put(&session->statements, pgw_slice_str(session->prepares), NULL, true);
+        free(session->prepares);
+        session->prepares = NULL;
+        return;
+    }
     if (session->deallocates == NULL)
         return;
     if (pgw_slice_eq_str(tag, "DISCARD ALL"))
@@ -338,7 +346,7 @@ static fate on_query_complete(px_session *session, px_reply *head, pgw_slice bod
 static fate on_executed(px_session *session, px_reply *head, pgw_slice body)
 {
     fate what = on_tag(session, head, body);
-    on_deallocated(session, body);
+    on_name_changed(session, body);
     fate popped = pop(session);
     return what == INSTEAD ? INSTEAD : popped;
 }
@@ -423,7 +431,8 @@ static fate on_message(px_session *session, char type, pgw_slice body)
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
     return strchr("SEZt", type) != NULL ||
-           (type == 'C' && (superseded(head) > 0 || session->deallocates != NULL));
+           (type == 'C' &&
+            (superseded(head) > 0 || session->deallocates != NULL || session->prepares != NULL));
 }
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */

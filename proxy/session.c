@@ -74,6 +74,7 @@ static void free_session(void *owner)
     px_identity_drop(session->identity);
     px_statements_clear(&session->statements);
     px_statements_clear(&session->portals);
+    free(session->prepares);
     free(session->deallocates);
     px_replies_clear(&session->replies);
     px_group_clear(session);

@@ -86,6 +86,7 @@ typedef struct px_session {
 
     px_plan *describing; /* counted: others wait until this session knows what it is */
     px_statements statements;
+    char *prepares;        /* the name of a PREPARE that was parsed; owned */
     char *deallocates;     /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
     px_statements portals; /* of ours, bound on the own link: whose error is whose */
     bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */

@@ -97,10 +97,6 @@ static void note_effects(px_session *session, const px_text *text)
         if (script->count > 1 || setting >= 5) /* the first five are reported by the server */
             session->private_session = true;
     }
-    for (size_t i = 0; i < script->count; i++)
-        if (script->statements[i].effects & RW_EFFECT_PREPARE)
-            px_statements_put(&session->statements, script->statements[i].name, NULL, true)->sql =
-                true;
 }
 
 static size_t row_bytes(const rw_insert *insert, size_t row)
