@@ -44,8 +44,8 @@ static bool skip_element(rw_parser *parser)
 }
 
 /* The columns of a conflict target up to its ')'. `*whole` says whether they are the columns of the
- * key, each once. */
-static rw_outcome parse_target(rw_parser *parser, bool *whole)
+ * key, each once, and `*hashed` whether the hash column is among them. */
+static rw_outcome parse_target(rw_parser *parser, bool *whole, bool *hashed)
 {
     const rw_table *table = parser->table;
     bool *seen = pgw_arena_alloc(parser->arena, table->column_count * sizeof *seen);
@@ -57,8 +57,8 @@ static rw_outcome parse_target(rw_parser *parser, bool *whole)
         if (rw_at_name(parser))
             column = rw_table_column(table, rw_take_name(parser));
         if (rw_at(parser, ',') || rw_at(parser, ')')) {
-            *whole =
-                *whole && column < table->column_count && is_key(table, column) && !seen[column];
+            *whole = *whole && column < table->column_count && !seen[column] &&
+                     (is_key(table, column) || column == table->hash_column);
             if (*whole)
                 seen[column] = true;
             count++;
@@ -69,18 +69,20 @@ static rw_outcome parse_target(rw_parser *parser, bool *whole)
         if (!skip_element(parser))
             return rw_syntax_error(parser);
     } while (rw_take(parser, ','));
-    *whole = *whole && count == table->primary_key_count;
+    *hashed = seen[table->hash_column];
+    *whole = *whole && count == table->primary_key_count + *hashed;
     return RW_PARSED;
 }
 
 /* Behind the '(' of a conflict target. */
 static rw_outcome parse_conflict_columns(rw_parser *parser)
 {
-    bool whole;
-    rw_outcome outcome = parse_target(parser, &whole);
+    bool whole, hashed;
+    rw_outcome outcome = parse_target(parser, &whole, &hashed);
     if (outcome != RW_PARSED)
         return outcome;
-    if (whole) {
+    parser->conflict_on_key = whole;
+    if (whole && !hashed) {
         pgw_buf text = {0};
         pgw_buf_add_str(&text, ", ");
         rw_add_identifier(&text, parser->table->columns[parser->table->hash_column].name);
@@ -90,14 +92,32 @@ static rw_outcome parse_conflict_columns(rw_parser *parser)
     return RW_PARSED;
 }
 
-/* A column on the left of `=` in DO UPDATE SET. */
+/* `= EXCLUDED.column` and nothing more. */
+static bool at_excluded(rw_parser *parser, size_t column)
+{
+    rw_mark mark = rw_mark_here(parser);
+    bool equals = pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "=");
+    rw_advance(parser);
+    bool same = equals && rw_take_word(parser, "excluded") && rw_take(parser, '.') &&
+                rw_at_name(parser) &&
+                rw_table_column(parser->table, rw_take_name(parser)) == column &&
+                (rw_at(parser, ',') || rw_at_word(parser, "where") ||
+                 rw_at_word(parser, "returning") || rw_at_end(parser));
+    rw_go_back(parser, mark);
+    return same;
+}
+
+/* A column on the left of `=` in DO UPDATE SET. One that the hash is made of may be set to what it
+ * is: where the rows meet in the whole key, EXCLUDED has the same value. */
 static rw_outcome parse_set_column(rw_parser *parser)
 {
     if (!rw_at_name(parser))
         return rw_syntax_error(parser);
     size_t position = parser->token.start;
     size_t column = rw_table_column(parser->table, rw_take_name(parser));
-    if (!is_hash_key(parser->table, column))
+    if (!is_hash_key(parser->table, column) ||
+        (column != parser->table->hash_column && parser->conflict_on_key &&
+         at_excluded(parser, column)))
         return RW_PARSED;
     pgw_fail(
         parser->error, "0A000",
