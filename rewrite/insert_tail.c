@@ -1,6 +1,6 @@
 /*
- * insert_tail: what stands behind the rows: ON CONFLICT, whose target gains the hash column, and
- * RETURNING, whose stars are written out without it. What UPSERT and REPLACE mean is added here.
+ * insert_tail: what stands behind the rows: ON CONFLICT, whose target gains the hash column. What
+ * UPSERT and REPLACE mean is added here.
  */
 #include "rewrite/splice.h"
 
@@ -160,7 +160,7 @@ static bool is_harmless_call(const rw_parser *parser)
 
 /* One token of an expression behind the rows. A query in it, or a function not known here, would
  * see another state in a merged statement. */
-static void skip_tail_token(rw_parser *parser)
+void rw_skip_tail_token(rw_parser *parser)
 {
     bool query = rw_at_word(parser, "select") || rw_at_word(parser, "table");
     bool call = rw_at_name(parser) && !is_harmless_call(parser);
@@ -183,7 +183,7 @@ static bool skip_tail_expression(rw_parser *parser, bool commas)
             if (depth-- == 0)
                 return false;
         }
-        skip_tail_token(parser);
+        rw_skip_tail_token(parser);
     }
     return depth == 0 && parser->token.kind != RW_TOKEN_BAD;
 }
@@ -251,67 +251,6 @@ static rw_outcome parse_conflict(rw_parser *parser)
     if (rw_take_word(parser, "nothing"))
         return RW_PARSED;
     return rw_take_word(parser, "update") ? parse_set(parser) : rw_syntax_error(parser);
-}
-
-/* --- RETURNING --- */
-
-/* The visible columns with `prefix` (`e.`) before each. */
-static pgw_slice expand_star(rw_parser *parser, pgw_slice prefix)
-{
-    const rw_table *table = parser->table;
-    pgw_buf list = {0};
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (i == table->hash_column)
-            continue;
-        if (list.len > 0)
-            pgw_buf_add_str(&list, ", ");
-        pgw_buf_add_slice(&list, prefix);
-        rw_add_identifier(&list, table->columns[i].name);
-    }
-    return keep(parser, &list);
-}
-
-static bool at_star(const rw_parser *parser)
-{
-    return parser->token.kind == RW_TOKEN_OPERATOR &&
-           parser->token.end == parser->token.start + 1 &&
-           parser->text.ptr[parser->token.start] == '*';
-}
-
-/* [[schema.]table.]* as a whole item; false if it is another one, and nothing is taken. */
-static bool parse_star(rw_parser *parser)
-{
-    rw_mark mark = rw_mark_here(parser);
-    size_t start = parser->token.start;
-    while (rw_at_name(parser)) {
-        rw_take_name(parser);
-        if (!rw_take(parser, '.'))
-            break;
-    }
-    size_t star = parser->token.start;
-    if (at_star(parser)) {
-        rw_advance(parser);
-        if (rw_at(parser, ',') || rw_at_end(parser)) {
-            pgw_slice prefix = {parser->text.ptr + start, star - start};
-            rw_add_splice(parser, start, parser->last_end - start, expand_star(parser, prefix));
-            return true;
-        }
-    }
-    rw_go_back(parser, mark);
-    return false;
-}
-
-/* Behind RETURNING. */
-static rw_outcome parse_returning(rw_parser *parser)
-{
-    rw_note_obstacle(parser, RW_OBSTACLE_RETURNING);
-    do {
-        if (rw_at(parser, ',') || rw_at_end(parser))
-            return rw_syntax_error(parser);
-        if (!parse_star(parser) && !skip_tail_expression(parser, true))
-            return rw_syntax_error(parser);
-    } while (rw_take(parser, ','));
-    return RW_PARSED;
 }
 
 /* --- UPSERT and REPLACE --- */
@@ -398,7 +337,7 @@ rw_outcome rw_parse_tail(rw_parser *parser)
     else if (rw_take_word(parser, "on"))
         outcome = parse_conflict(parser);
     if (outcome == RW_PARSED && rw_take_word(parser, "returning"))
-        outcome = parse_returning(parser);
+        outcome = rw_parse_returning(parser);
     if (outcome != RW_PARSED)
         return outcome;
     size_t end = parser->last_end;

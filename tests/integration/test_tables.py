@@ -123,6 +123,45 @@ class Forms(TableCase):
 
 
 @harness.proxied
+class Returning(TableCase):
+    """The hash column is not seen, whatever is asked of the row: replies are as from a table that has
+    none."""
+
+    setup_sql = "create table plain (userid bigint, ts timestamptz, event text)"
+    WHOLE = ("*", "e.*", "e", "e AS x, ts e", "to_jsonb(e), row_to_json(e.*)", "e::text, e.*::text",
+             "CAST(e AS text) || 'x'", "e IS NULL, e IS NOT NULL, NOT e IS NULL", "(e).*, (e).ts",
+             "(e)", "ROW(e.*), (1, e.*)", "ARRAY[e]", "e = e, e IS DISTINCT FROM e",
+             "CASE WHEN e.event IS NULL THEN e END e", "(SELECT count(*) FROM plain e)",
+             "coalesce(e, e)", "json_build_object('row', e, 'ts', e.ts)", "pg_typeof(e.ts), e.event e",
+             "array_to_json(ARRAY[e, e])", "length(e::text)")
+
+    def replies(self, session, table, what, extended):
+        sql = f"insert into {table} as e (userid, ts, event) values (7, '{TS}', 'a \"b') returning "
+        if not extended:
+            return session.query(sql + what)
+        return session.ask(wire.parse("", sql.replace("7", "$1") + what), wire.describe("S", ""),
+                           wire.bind("", "", [7]), wire.execute(), wire.sync())
+
+    def test_whole_rows(self):
+        session = self.wire()
+        for what in self.WHOLE:
+            for extended in (False, True):
+                with self.subTest(what, extended=extended):
+                    self.setUp()
+                    ours = self.replies(session, "events", what, extended)
+                    plain = self.replies(session, "plain", what, extended)
+                    self.assertIsNone(wire.error_of(plain), plain)
+                    self.assertEqual(wire.kinds(ours), wire.kinds(plain), ours)
+                    for one, other in zip(ours, plain):
+                        if one.kind == "D":
+                            self.assertEqual(one.row(), other.row())
+                        elif one.kind == "T":
+                            self.assertEqual([column[0] for column in one.columns()],
+                                             [column[0] for column in other.columns()])
+                    self.check_stored(count=1)
+
+
+@harness.proxied
 class Changes(TableCase):
     """DDL through keyspread and past it."""
 
