@@ -1,5 +1,7 @@
 #include "proxy/batcher_parts.h"
 
+#include "proxy/server.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +136,16 @@ static px_pool *find_pool(px_batcher *batcher, px_identity *identity)
         batcher->pools = pool;
     }
     return pool;
+}
+
+/* A courtesy while few links are in use: nobody else is to find none for it. */
+void px_batcher_expect(px_worker *worker, px_identity *identity)
+{
+    const cfg_config *config = worker->config;
+    bool may_batch = identity->replication == NULL && identity->env.utf8 &&
+                     identity->env.conforming && config->table_count > 0;
+    if (may_batch && atomic_load(&worker->server->links) < config->backend.max_links / 4)
+        px_pool_expect(find_pool(worker->batcher, identity), config->tables[0].batch.lock_wait_ms);
 }
 
 static px_queue *find_queue(px_batcher *batcher, const px_unit *unit)

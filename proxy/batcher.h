@@ -122,6 +122,9 @@ void px_unit_free(px_unit *unit);
 /* Makes the unit FAILED with an error of our own. */
 void px_unit_fail(px_unit *unit, const pgw_error *error);
 
+/* A session of this identity has come, whose rows may be batched: the worker's first link for them
+ * is opened before they are there. */
+void px_batcher_expect(px_worker *worker, px_identity *identity);
 /* Takes the unit. May call nothing before it returns: the outcome comes on a later turn. */
 void px_batcher_submit(px_unit *unit);
 /* Asks that a unit be withdrawn (cancel, disconnect): if it is still queued it comes back FAILED

@@ -63,8 +63,11 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
         const rw_statement *statement = &script->statements[i];
         if ((statement->effects & RW_EFFECT_TRACKED) && px_session_setting(statement->setting) >= 5)
             session->private_session = true;
-        if (statement->effects & RW_EFFECT_PREPARE)
-            px_statements_put(&session->statements, statement->name, NULL, true);
+        if (statement->effects & RW_EFFECT_PREPARE) {
+            px_forward_all_recorded(session);
+            free(session->prepares);
+            session->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
+        }
         if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
             px_forward_all_recorded(session);
             free(session->deallocates);
@@ -341,13 +344,85 @@ static bool wrong_bind(px_session *session, pgw_error *error, size_t *at)
     return false;
 }
 
+static px_step sync_on_link(px_session *session)
+{
+    px_step step = px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
+    session->rerouted = session->rerouted && step == PX_STEP_LATER;
+    if (!session->rerouted)
+        px_submit_drop_statement(session);
+    return step;
+}
+
+static bool prepared_in_group(const px_group *group, pgw_slice name, size_t before)
+{
+    pgw_parse parse;
+    for (size_t i = 0; i < before; i++)
+        if (group->held[i].type == 'P' && pgw_parse_decode(px_held_body(group, i), &parse) &&
+            pgw_slice_eq(parse.name, name))
+            return true;
+    return false;
+}
+
+/* The plan that a held message is to have now; counted. NULL where it has none any more, was
+ * refused, or must wait (LATER). */
+static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
+{
+    const px_group *group = &session->group;
+    pgw_slice body = px_held_body(group, i), name = {NULL, 0};
+    pgw_parse parse;
+    pgw_bind bind;
+    pgw_target target;
+    pgw_execute execute;
+    *fresh = NULL;
+    if (group->held[i].type == 'P' && pgw_parse_decode(body, &parse))
+        return plan_of(session, &parse, fresh);
+    if (group->held[i].type == 'E' && pgw_execute_decode(body, &execute)) {
+        size_t b = px_group_portal(group, execute.portal, i);
+        *fresh = b < group->count ? group->held[b].plan : NULL;
+    } else if (group->held[i].type == 'B' && pgw_bind_decode(body, &bind))
+        name = bind.statement;
+    else if (pgw_target_decode(body, &target))
+        name = target.name;
+    if (name.ptr != NULL) {
+        px_step step = PX_STEP_DONE;
+        if (!prepared_in_group(group, name, i))
+            step = renew(session, name);
+        if (step != PX_STEP_DONE)
+            return step;
+        *fresh = px_group_plan_before(session, name, i);
+    }
+    if (*fresh != NULL)
+        px_plan_take(*fresh);
+    return PX_STEP_DONE;
+}
+
+/* The schema was not what it was thought to be: plans are made anew for all that is held. What is
+ * not to be batched any more, or none of ours, the server is to judge. */
+static px_step plan_all_again(px_session *session)
+{
+    px_group *group = &session->group;
+    for (size_t i = 0; i < group->count && !session->rerouted; i++) {
+        px_plan *fresh;
+        if (group->held[i].plan == NULL)
+            continue;
+        px_step step = plan_again(session, i, &fresh);
+        if (step == PX_STEP_LATER)
+            return step;
+        session->rerouted = fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
+        if (fresh == NULL)
+            break;
+        px_plan_drop(group->held[i].plan);
+        group->held[i].plan = fresh;
+    }
+    return PX_STEP_DONE;
+}
+
 static px_step on_sync(px_session *session)
 {
-    if (session->rerouted || !px_group_is_one_statement(&session->group)) {
-        px_step step = px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
-        session->rerouted = session->rerouted && step == PX_STEP_LATER;
-        return step;
-    }
+    if (session->repeated && plan_all_again(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    if (session->rerouted || !px_group_is_one_statement(&session->group))
+        return sync_on_link(session);
     if (!px_forward_describe(session, false))
         return PX_STEP_LATER;
     pgw_error error;
@@ -356,8 +431,11 @@ static px_step on_sync(px_session *session)
         session->wait = PX_WAIT_TURN;
         return PX_STEP_LATER;
     }
-    if (px_group_has(&session->group, "E") && px_submit_group(session, &error, &at))
-        return PX_STEP_LATER; /* Sync is answered with the outcome */
+    px_step step = PX_STEP_DONE;
+    if (px_group_has(&session->group, "E"))
+        step = px_submit_group(session, &error, &at);
+    if (step != PX_STEP_DONE) /* Sync is answered with the outcome */
+        return step == PX_STEP_PASS ? sync_on_link(session) : step;
     pgw_buf out = {0};
     if (px_group_has(&session->group, "E") || wrong_bind(session, &error, &at)) {
         px_group_answer(session, at, NULL, &out);
@@ -372,6 +450,8 @@ static px_step on_sync(px_session *session)
 
 static px_step on_flush(px_session *session)
 {
+    if (session->repeated && plan_all_again(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
     if (session->rerouted || px_group_has(&session->group, "BE"))
         return px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
     if (!px_forward_describe(session, false))
@@ -393,7 +473,8 @@ static bool names_are_moving(const px_session *session)
         if (reply->text != NULL && (reply->text->script.effects & renaming) != 0)
             return true;
     }
-    return replies->renaming > 0 || (session->deallocates != NULL && replies->count > 0);
+    bool parsed = session->deallocates != NULL || session->prepares != NULL;
+    return replies->renaming > 0 || (parsed && replies->count > 0);
 }
 
 px_step px_extended(px_session *session, char type, pgw_slice message)

@@ -141,27 +141,47 @@ void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
         describe(session, name, plan, false);
 }
 
+/* The statement that is bound when it makes a key twice: prepared for the one Bind. */
+#define SUPERSEDING PGW_LITERAL("keyspread upsert")
+
+static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow,
+                      const pgw_buf *message)
+{
+    if (plan->left_out > 0) {
+        px_forward_close_unsynced(session, SUPERSEDING);
+        send_parse(session, SUPERSEDING, plan, true);
+    } else {
+        px_forward_recorded(session, bind->statement);
+    }
+    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_BIND);
+    reply->plan = plan;
+    px_plan_take(plan);
+    reply->swallow = swallow;
+    px_session_send(session, message);
+    session->unsynced = true;
+    px_statements_put(&session->portals, bind->portal, plan, true);
+}
+
 void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow)
 {
     pgw_error error;
     pgw_arena arena = {0};
     px_bound bound;
     pgw_buf out = {0};
-    if (!px_bind_keys(session->worker, plan, bind, &session->identity->env, &arena, &bound,
-                      &error) ||
-        !px_bind_write(plan, bind, bind->portal, bind->statement, &bound, &out, &error)) {
-        px_session_refuse(session, &error, true);
-    } else {
+    bool good =
+        px_bind_keys(session->worker, plan, bind, &session->identity->env, &arena, &bound, &error);
+    px_plan *less = good ? px_plan_superseding(plan, bound.keys) : NULL;
+    if (less == NULL && px_split_has_rest(session))
+        px_plan_take(less = session->unit_plan);
+    px_plan *sent = less != NULL ? less : plan;
+    pgw_slice name = less != NULL ? SUPERSEDING : bind->statement;
+    if (good && px_bind_write(sent, bind, bind->portal, name, &bound, &out, &error)) {
         px_count_unbatched_bind(session, plan, &bound);
-        px_forward_recorded(session, bind->statement);
-        px_reply *reply = px_replies_push(&session->replies, PX_REPLY_BIND);
-        reply->plan = plan;
-        px_plan_take(plan);
-        reply->swallow = swallow;
-        px_session_send(session, &out);
-        session->unsynced = true;
-        px_statements_put(&session->portals, bind->portal, plan, true);
+        send_bind(session, bind, sent, swallow, &out);
+    } else {
+        px_session_refuse(session, &error, true);
     }
+    px_plan_drop(less);
     pgw_buf_free(&out);
     pgw_arena_free(&arena);
 }
@@ -193,6 +213,16 @@ static void forward_held_parse(px_session *session, const px_held *held, pgw_sli
         px_forward_parse(session, name, held->plan);
 }
 
+/* What the portal of a held Execute was bound to just now. */
+static px_plan *portal_plan(px_session *session, const px_held *held, pgw_slice body)
+{
+    pgw_execute execute;
+    px_statement *portal = pgw_execute_decode(body, &execute)
+                               ? px_statements_find(&session->portals, execute.portal)
+                               : NULL;
+    return portal != NULL ? portal->plan : held->plan;
+}
+
 static void forward_held(px_session *session, size_t i)
 {
     px_group *group = &session->group;
@@ -211,7 +241,8 @@ static void forward_held(px_session *session, size_t i)
             px_forward_bind(session, &bind, held->plan, held->answered);
         return;
     case 'E':
-        px_forward_raw(session, PX_REPLY_EXECUTE, held->plan, held->answered, message);
+        px_forward_raw(session, PX_REPLY_EXECUTE, portal_plan(session, held, body), held->answered,
+                       message);
         return;
     case 'D':
         if (pgw_target_decode(body, &target) && target.kind == 'S') {

@@ -26,6 +26,7 @@ void px_group_clear(px_session *session)
         px_plan_drop(group->held[i].plan);
     group->count = 0;
     pgw_buf_free(&group->bytes);
+    session->repeated = false;
 }
 
 void px_group_hold(px_session *session, char type, pgw_slice message, px_plan *plan)
@@ -42,11 +43,15 @@ void px_group_hold(px_session *session, char type, pgw_slice message, px_plan *p
     pgw_buf_add_slice(&group->bytes, message);
 }
 
-/* The statement a name means now: prepared in the group, or before it. */
 px_plan *px_group_plan(px_session *session, pgw_slice name)
 {
+    return px_group_plan_before(session, name, session->group.count);
+}
+
+px_plan *px_group_plan_before(px_session *session, pgw_slice name, size_t before)
+{
     const px_group *group = &session->group;
-    for (size_t i = group->count; i-- > 0;) {
+    for (size_t i = before; i-- > 0;) {
         pgw_parse parse;
         pgw_target target;
         if (group->held[i].type == 'P' && pgw_parse_decode(px_held_body(group, i), &parse) &&
@@ -90,6 +95,14 @@ bool px_group_has(const px_group *group, const char *types)
 {
     for (size_t i = 0; i < group->count; i++)
         if (strchr(types, group->held[i].type) != NULL)
+            return true;
+    return false;
+}
+
+bool px_group_is_answered(const px_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].answered)
             return true;
     return false;
 }
@@ -143,8 +156,9 @@ void px_group_answer(px_session *session, size_t before, const px_unit *unit, pg
         const px_held *held = &session->group.held[i];
         char tag[40] = "";
         if (held->type == 'E') {
-            size_t rows =
-                unit != NULL ? unit->statements[executed++].tag : held->plan->insert->row_count;
+            size_t rows = unit != NULL
+                              ? unit->statements[executed++].tag + session->unit_plan->left_out
+                              : held->plan->insert->row_count;
             snprintf(tag, sizeof tag, "INSERT 0 %zu", rows);
         }
         if (!session->group.held[i].answered)

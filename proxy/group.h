@@ -43,6 +43,8 @@ pgw_slice px_held_body(const px_group *group, size_t i);
 /* The plan that a statement's name means now: prepared in the group, or before it. NULL: none of
  * ours. */
 px_plan *px_group_plan(struct px_session *session, pgw_slice name);
+/* … or meant to held message `before`. */
+px_plan *px_group_plan_before(struct px_session *session, pgw_slice name, size_t before);
 /* The held Bind before `before` that made a portal; group->count if none did or it was executed. */
 size_t px_group_portal(const px_group *group, pgw_slice name, size_t before);
 bool px_group_has_portal(const px_group *group, pgw_slice name);
@@ -51,6 +53,8 @@ bool px_group_has(const px_group *group, const char *types);
 /* All that is executed is one statement's text: what a pipeline of one prepared statement can do.
  */
 bool px_group_is_one_statement(const px_group *group);
+/* The client has a reply to some of it already. */
+bool px_group_is_answered(const px_group *group);
 /* Writes what is owed for the held messages before `before`; tags are the unit's, or (NULL) as if
  * all their rows were stored. */
 void px_group_answer(struct px_session *session, size_t before, const px_unit *unit, pgw_buf *out);

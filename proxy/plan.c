@@ -21,6 +21,8 @@ void px_plan_drop(px_plan *plan)
 {
     if (plan == NULL || --plan->references > 0)
         return;
+    px_plan_drop(plan->whole);
+    px_plan_drop(plan->row);
     px_catalog_drop(plan->catalog);
     px_identity_drop(plan->identity);
     pgw_arena arena = plan->arena;
@@ -54,6 +56,16 @@ static bool hash_needs_parameters(const rw_insert *insert)
     return false;
 }
 
+/* A statement may come to be prepared once more without some of its rows, and then the types of
+ * their parameters must be declared. */
+static bool may_leave_rows_out(const px_plan *plan)
+{
+    const rw_insert *insert = plan->insert;
+    const cfg_table *table = px_catalog_config(plan->catalog, insert->table);
+    return insert->row_count > 1 &&
+           (insert->verb != RW_VERB_INSERT || table->atomicity == CFG_ATOMICITY_PARTITION);
+}
+
 static void settle_types(px_plan *plan, const uint32_t *declared, size_t declared_count)
 {
     rw_insert *insert = plan->insert;
@@ -64,7 +76,8 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
         if (type == PGW_UNSPECIFIED || type == PGW_UNKNOWN)
             type = insert->inferred[i];
         plan->types[i] = type;
-        if (type == PGW_UNSPECIFIED && parameter_feeds_key(insert, i + 1))
+        if (type == PGW_UNSPECIFIED &&
+            (may_leave_rows_out(plan) || parameter_feeds_key(insert, i + 1)))
             plan->types_known = false;
     }
 }
@@ -139,6 +152,105 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
     render(plan);
     name_it(plan);
     return plan;
+}
+
+/* All that is bound has its type, whether a row still uses it or not. */
+static void declare_all(px_plan *plan)
+{
+    size_t own = plan->insert->param_count;
+    size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
+    plan->declared_count = own + more;
+    plan->declared = pgw_arena_alloc(&plan->arena, (own + more + 1) * sizeof *plan->declared);
+    for (size_t i = 0; i < own + more; i++)
+        plan->declared[i] = i < own ? plan->types[i] : PGW_INT8;
+}
+
+/* A plan of `insert`, which is a copy of the one of `plan` with something changed, in `arena`
+ * (given away). */
+static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
+{
+    px_plan *copy = pgw_arena_alloc(&arena, sizeof *copy);
+    *copy = *plan;
+    copy->references = 1;
+    copy->insert = insert;
+    copy->arena = arena;
+    copy->whole = copy->row = NULL;
+    px_catalog_take(copy->catalog);
+    px_identity_take(copy->identity);
+    declare_all(copy);
+    render(copy);
+    name_it(copy);
+    return copy;
+}
+
+/* A copy with rows of its own. */
+static rw_insert *copy_insert(const rw_insert *insert, pgw_arena *arena)
+{
+    rw_insert *copy = pgw_arena_alloc(arena, sizeof *copy);
+    *copy = *insert;
+    copy->rows = pgw_arena_alloc(arena, insert->row_count * sizeof *copy->rows);
+    memcpy(copy->rows, insert->rows, insert->row_count * sizeof *copy->rows);
+    return copy;
+}
+
+static px_plan *less_of(px_plan *plan, pgw_arena arena, rw_insert *insert, size_t left_out)
+{
+    px_plan *less = changed(plan, arena, insert);
+    less->left_out = left_out;
+    less->whole = plan;
+    px_plan_take(plan);
+    return less;
+}
+
+px_plan *px_plan_superseding(px_plan *plan, const rw_key *keys)
+{
+    if (plan->insert->verb == RW_VERB_INSERT || plan->insert->row_count < 2)
+        return NULL;
+    pgw_arena arena = {0};
+    rw_insert *insert = copy_insert(plan->insert, &arena);
+    size_t left_out = rw_insert_supersede(insert, keys, &arena);
+    if (left_out > 0)
+        return less_of(plan, arena, insert, left_out);
+    pgw_arena_free(&arena);
+    return NULL;
+}
+
+px_plan *px_plan_without(px_plan *plan, const bool *rows)
+{
+    pgw_arena arena = {0};
+    rw_insert *insert = copy_insert(plan->insert, &arena);
+    size_t left_out = 0;
+    for (size_t r = 0; r < insert->row_count; r++) {
+        insert->rows[r].superseded = rows[r];
+        left_out += rows[r];
+    }
+    px_plan *less = less_of(plan, arena, insert, left_out);
+    less->in_parts = true;
+    return less;
+}
+
+static bool types_repeat(const px_plan *plan, size_t width)
+{
+    for (size_t i = width; i < plan->insert->param_count; i++)
+        if (plan->types[i] != plan->types[i - width])
+            return false;
+    return true;
+}
+
+px_plan *px_plan_of_row(px_plan *plan)
+{
+    if (plan->row_sought || plan->form != RW_HASH_PARAMETER || !plan->types_known)
+        return plan->row;
+    plan->row_sought = true;
+    size_t width = rw_insert_row_width(plan->insert, &plan->identity->env);
+    if (width == 0 || !types_repeat(plan, width))
+        return NULL;
+    pgw_arena arena = {0};
+    rw_insert *insert = copy_insert(plan->insert, &arena);
+    insert->row_count = 1;
+    insert->param_count = (uint32_t)width;
+    plan->row = changed(plan, arena, insert);
+    return plan->row;
 }
 
 bool px_plan_needs_zone(const px_plan *plan)

@@ -27,6 +27,11 @@ typedef struct px_plan {
     bool types_known;   /* no parameter that feeds a key is of unknown type */
     char name[40];      /* of the prepared statement on batch links: made of the cache key's hash */
     uint64_t merge_hash;
+    struct px_plan *whole; /* the statement of which this one leaves rows out. Counted */
+    size_t left_out;       /* how many: the tag counts them */
+    bool in_parts;         /* they are committed already */
+    struct px_plan *row;   /* the statement of a single row; made when asked for. Owned */
+    bool row_sought;
 } px_plan;
 
 void px_plan_take(px_plan *plan);
@@ -38,6 +43,15 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
                      const uint32_t *declared, size_t declared_count, pgw_error *error);
 /* Whether a hash of it may depend on TimeZone. */
 bool px_plan_needs_zone(const px_plan *plan);
+/* An UPSERT or REPLACE whose parameters make a key twice (`keys`: one a row), without the rows that
+ * a later one replaces: the parameters are the same. Counted; NULL: every key is there once. */
+px_plan *px_plan_superseding(px_plan *plan, const rw_key *keys);
+/* The statement without these rows (a flag a row), which are committed already. Counted. */
+px_plan *px_plan_without(px_plan *plan, const bool *rows);
+/* The statement of a single row, if those of `plan` differ in nothing but the numbers of their
+ * parameters: row r's are as many as the single one's, from r times as many on. NULL if not. Not
+ * counted: it lives as long as `plan`. */
+px_plan *px_plan_of_row(px_plan *plan);
 /* What Describe said (ours at the end still there). */
 void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
 

@@ -21,6 +21,7 @@ px_pool *px_pool_new(px_worker *worker, px_identity *identity, const px_pool_ops
     pool->identity = px_identity_take(identity);
     pool->ops = ops;
     pool->owner = owner;
+    pool->share = px_share_take(identity->key);
     return pool;
 }
 
@@ -49,7 +50,8 @@ static void delist(px_pool_link *l)
 static void forget(px_pool_link *l)
 {
     delist(l);
-    l->pool->link_count--;
+    if (--l->pool->link_count > 0)
+        px_share_release(l->pool->share);
     l->pool->opening -= l->state == PX_POOL_OPENING;
     px_prepared_free(&l->prepared);
     free(l);
@@ -61,10 +63,21 @@ static void drop(px_pool_link *l)
     forget(l);
 }
 
+static void set_wants(px_pool *pool, bool wants)
+{
+    if (wants && !pool->wants)
+        atomic_fetch_add(&pool->share->wanted, 1);
+    if (!wants && pool->wants)
+        atomic_fetch_sub(&pool->share->wanted, 1);
+    pool->wants = wants;
+}
+
 void px_pool_free(px_pool *pool)
 {
     while (pool->links != NULL)
         drop(pool->links);
+    set_wants(pool, false);
+    px_share_drop(pool->share);
     px_identity_drop(pool->identity);
     free(pool->ready.heap);
     free(pool);
@@ -182,11 +195,23 @@ static const px_link_ops link_ops = {on_ready, on_failed, on_input, on_drained, 
 
 /* ---- use ---- */
 
-/* Each worker has its part of the process's links of an identity. */
-static size_t share(const px_worker *worker)
+/* What each worker may have of the process's links of an identity when all want them. */
+static size_t fair_part(const px_worker *worker)
 {
     size_t links = worker->config->backend.batch_links / worker->server->worker_count;
     return links > 0 ? links : 1;
+}
+
+/* Whether one more link may be opened; it is counted then. */
+static bool claim(px_pool *pool)
+{
+    size_t all = pool->worker->config->backend.batch_links;
+    size_t workers = pool->worker->server->worker_count;
+    if (pool->link_count == 0)
+        return true;
+    if (pool->link_count >= fair_part(pool->worker) && atomic_load(&pool->share->wanted) > 0)
+        return false;
+    return px_share_claim(pool->share, all > workers ? all - workers : 0);
 }
 
 static void open_link(px_pool *pool, uint32_t lock_wait_ms)
@@ -214,7 +239,7 @@ static px_pool_link *find_idle(px_pool *pool, uint32_t lock_wait_ms, px_pool_lin
 {
     *other = NULL;
     for (px_pool_link *l = pool->links; l != NULL; l = l->next) {
-        if (l->state != PX_POOL_IDLE || l->lost)
+        if (l->state != PX_POOL_IDLE || l->lost || l->spare)
             continue;
         if (l->lock_wait_ms == lock_wait_ms)
             return l;
@@ -236,12 +261,21 @@ px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms)
         pool->opening < pool->ready.count && px_worker_now(pool->worker) >= pool->no_opening_until;
     if (!may_open)
         return NULL;
-    size_t most = share(pool->worker);
-    if (pool->link_count >= most && other != NULL)
+    bool claimed = claim(pool);
+    if (!claimed && other != NULL) {
         drop(other);
-    if (pool->link_count < most)
+        claimed = claim(pool);
+    }
+    set_wants(pool, !claimed && pool->link_count < fair_part(pool->worker));
+    if (claimed)
         open_link(pool, lock_wait_ms);
     return NULL;
+}
+
+void px_pool_expect(px_pool *pool, uint32_t lock_wait_ms)
+{
+    if (pool->link_count == 0)
+        open_link(pool, lock_wait_ms);
 }
 
 void px_pool_put(px_pool_link *l)
@@ -249,8 +283,27 @@ void px_pool_put(px_pool_link *l)
     l->batch = NULL;
     l->state = PX_POOL_IDLE;
     l->idle_since = px_worker_now(l->pool->worker);
+    l->spare = l->pool->giving;
+    l->pool->giving = false;
     delist(l);
     enlist(l);
+}
+
+/* One link a tick, so that the pools come to their parts without much ado. */
+static void give_way(px_pool *pool)
+{
+    bool wanted =
+        pool->link_count > fair_part(pool->worker) && atomic_load(&pool->share->wanted) > 0;
+    for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
+        next = l->next;
+        if (l->state == PX_POOL_IDLE && wanted) {
+            drop(l);
+            wanted = false;
+        } else {
+            l->spare = false;
+        }
+    }
+    pool->giving = wanted;
 }
 
 void px_pool_tick(px_pool *pool)
@@ -261,4 +314,7 @@ void px_pool_tick(px_pool *pool)
         if (l->state == PX_POOL_IDLE && now - l->idle_since >= IDLE_MS)
             drop(l);
     }
+    if (pool->ready.count == 0)
+        set_wants(pool, false);
+    give_way(pool);
 }

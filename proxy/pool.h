@@ -1,12 +1,14 @@
 /*
- * pool: a worker's links for batches of one identity. Links are opened when a queue waits for one,
- * used the latest first, and closed when they were idle for a minute.
+ * pool: a worker's links for batches of one identity. The first is opened when a session of the
+ * identity has come, more when a queue waits for one; the one used last is used next, and what was
+ * idle for a minute is closed.
  */
 #ifndef PX_POOL_H
 #define PX_POOL_H
 
 #include "proxy/link.h"
 #include "proxy/queue.h"
+#include "proxy/share.h"
 
 typedef struct px_pool px_pool;
 typedef struct px_pool_link px_pool_link;
@@ -32,6 +34,7 @@ struct px_pool_link {
     px_pool_link_state state;
     bool lost;    /* its last input is being read: it is not used again */
     bool reading; /* its input is being read: it is not closed to make room */
+    bool spare;   /* another worker wants one more: closed on the next tick */
     uint32_t lock_wait_ms;
     px_batch *batch; /* BUSY */
     px_prepared prepared;
@@ -47,6 +50,9 @@ struct px_pool {
     const px_pool_ops *ops;
     px_pool_link *links; /* the one used last is the first */
     size_t link_count, opening;
+    px_share *share;
+    bool wants;  /* has less links than its part, and found no more: counted in share->wanted */
+    bool giving; /* the next link that is idle is spare */
     uint64_t no_opening_until;
     px_ready ready;    /* queues that wait for a link */
     size_t references; /* queues */
@@ -59,7 +65,9 @@ void px_pool_free(px_pool *pool);
 /* An idle link, now busy; or NULL, and then another one is opened if the pool may have it. */
 px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms);
 void px_pool_put(px_pool_link *link); /* idle again */
-/* Closes links that were idle for a minute. */
+/* Opens the first link if there is none. */
+void px_pool_expect(px_pool *pool, uint32_t lock_wait_ms);
+/* Closes links that were idle for a minute, or that other workers want. */
 void px_pool_tick(px_pool *pool);
 
 #endif

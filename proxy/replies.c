@@ -17,6 +17,16 @@ void px_text_drop(px_text *text)
     pgw_arena_free(&arena);
 }
 
+void px_text_leave_out(px_text *text, const bool *rows)
+{
+    rw_insert *insert = text->script.statements[0].insert;
+    text->in_parts = true;
+    for (size_t r = 0; r < insert->row_count; r++) {
+        insert->rows[r].superseded = rows[r];
+        text->superseded[0] += rows[r];
+    }
+}
+
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
 {
     if (replies->count == replies->cap) {

@@ -20,11 +20,14 @@ typedef struct px_text {
     rw_key **keys;      /* likewise */
     size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts
                            them */
+    bool in_parts;      /* they are rows of the only statement that are committed already */
     size_t *sent_at;    /* where each statement begins in the text that was sent */
 } px_text;
 
 void px_text_take(px_text *text);
 void px_text_drop(px_text *text); /* NULL is fine */
+/* Leaves out rows of its only statement, which are committed already; a flag a row. */
+void px_text_leave_out(px_text *text, const bool *rows);
 
 typedef enum px_reply_kind {
     PX_REPLY_QUERY, /* ends with ReadyForQuery; FunctionCall too */

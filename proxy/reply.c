@@ -72,6 +72,31 @@ static void put_body(px_session *session, char type, const pgw_buf *body)
     pgw_buf_free(&head);
 }
 
+/* The rows that the statement is without are committed (atomicity: partition). */
+static bool is_rest(const px_reply *head)
+{
+    return (head->plan != NULL && head->plan->in_parts) ||
+           (head->text != NULL && head->text->in_parts);
+}
+
+static void put_error(px_session *session, const px_reply *head, const pgw_buf *body)
+{
+    if (!is_rest(head) || session->fatal) {
+        put_body(session, 'E', body);
+        return;
+    }
+    const rw_insert *insert =
+        head->plan != NULL ? head->plan->insert : head->text->script.statements[0].insert;
+    size_t committed = head->plan != NULL ? head->plan->left_out : head->text->superseded[0];
+    pgw_buf out = {0};
+    pgw_error error;
+    pgw_error_read(pgw_slice_buf(body), &error);
+    px_split_detail(&error, committed, insert->row_count);
+    pgw_error_write(&error, "ERROR", &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+}
+
 /* Writes the error as the client may see it. */
 static fate show_error(px_session *session, const px_reply *head, pgw_slice body)
 {
@@ -85,10 +110,10 @@ static fate show_error(px_session *session, const px_reply *head, pgw_slice body
         px_stream_put_buf(session->stream, &out);
     } else if (head != NULL && head->plan != NULL) {
         rw_hide_error(body, head->plan->insert, head->plan->form, head->plan->hashes, 0, 0, &out);
-        put_body(session, 'E', &out);
+        put_error(session, head, &out);
     } else if (head != NULL && head->text != NULL && head->text->script.inserts > 0) {
         px_reply_hide(head->text, head->at, body, &out);
-        put_body(session, 'E', &out);
+        put_error(session, head, &out);
     } else {
         return SHOW;
     }
@@ -97,13 +122,35 @@ static fate show_error(px_session *session, const px_reply *head, pgw_slice body
 }
 
 /* Our picture of the schema is wrong: look again before the next statement. */
-static void notice_stale(px_session *session, const px_reply *head, pgw_slice body)
+static bool notice_stale(px_session *session, const px_reply *head, pgw_slice body)
 {
     if (head == NULL || (head->plan == NULL && head->text == NULL))
-        return;
+        return false;
     pgw_slice sqlstate = pgw_error_field(body, 'C');
-    if (pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01"))
+    bool stale = pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01");
+    if (stale)
         px_catalog_stale(session->worker, session->identity->database);
+    return stale;
+}
+
+/* The backend did not know what it was to describe for a held group: once more, with the schema as
+ * it is now. */
+static bool describe_again(px_session *session)
+{
+    px_group *group = &session->group;
+    if (session->wait != PX_WAIT_DESCRIBE || session->unsynced || session->repeated ||
+        group->count == 0 || px_group_is_answered(group))
+        return false;
+    px_held *asked = NULL;
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].on_link && asked != NULL)
+            return false; /* another one is there, and would clash with itself */
+        if (group->held[i].on_link)
+            asked = &group->held[i];
+    }
+    asked->on_link = false;
+    session->repeated = true;
+    return true;
 }
 
 /* The server drops everything up to Sync: so do the entries. Names that were not prepared are free.
@@ -157,10 +204,10 @@ static fate on_error(px_session *session, pgw_slice body)
         session->fatal = false;
         return HIDE; /* the session goes on with another link */
     }
-    fate what = head != NULL && head->silent ? HIDE : show_error(session, head, body);
-    notice_stale(session, head, body);
+    bool again = notice_stale(session, head, body) && describe_again(session);
+    fate what = again || (head != NULL && head->silent) ? HIDE : show_error(session, head, body);
     session->copy_in = false;
-    if (session->wait == PX_WAIT_DESCRIBE)
+    if (session->wait == PX_WAIT_DESCRIBE && !again)
         px_forward_refused(session);
     if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)
         skip_to_sync(session);
@@ -182,6 +229,8 @@ static void after_statement(px_session *session, const rw_statement *statement)
 {
     if (statement->effects & RW_EFFECT_DISCARD_ALL)
         discard_all(session);
+    if (statement->effects & RW_EFFECT_PREPARE)
+        px_statements_put(&session->statements, statement->name, NULL, true);
     if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
         px_statements_clear(&session->statements);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
@@ -194,8 +243,12 @@ static void after_statement(px_session *session, const rw_statement *statement)
 
 static size_t superseded(const px_reply *head)
 {
-    bool counted = head != NULL && head->text != NULL && head->text->superseded != NULL &&
-                   head->at < head->text->script.count;
+    if (head == NULL || head->swallow)
+        return 0;
+    if (head->kind == PX_REPLY_EXECUTE && head->plan != NULL)
+        return head->plan->left_out;
+    bool counted =
+        head->text != NULL && head->text->superseded != NULL && head->at < head->text->script.count;
     return counted ? head->text->superseded[head->at] : 0;
 }
 
@@ -214,10 +267,16 @@ static fate on_tag(px_session *session, const px_reply *head, pgw_slice body)
     return INSTEAD;
 }
 
-/* DEALLOCATE and DISCARD ALL that came as Parse and Execute: known by their tags. */
-static void on_deallocated(px_session *session, pgw_slice body)
+/* PREPARE, DEALLOCATE and DISCARD ALL that came as Parse and Execute: known by their tags. */
+static void on_name_changed(px_session *session, pgw_slice body)
 {
     pgw_slice tag = {body.ptr, body.len > 0 ? body.len - 1 : 0};
+    if (session->prepares != NULL && pgw_slice_eq_str(tag, "PREPARE")) {
+        px_statements_put(&session->statements, pgw_slice_str(session->prepares), NULL, true);
+        free(session->prepares);
+        session->prepares = NULL;
+        return;
+    }
     if (session->deallocates == NULL)
         return;
     if (pgw_slice_eq_str(tag, "DISCARD ALL"))
@@ -278,6 +337,21 @@ static fate on_ready(px_session *session, pgw_slice body)
     if (what == HIDE && session->wait == PX_WAIT_DESCRIBE)
         session->wait = PX_WAIT_NOTHING;
     return what;
+}
+
+static fate on_query_complete(px_session *session, px_reply *head, pgw_slice body)
+{
+    fate what = on_tag(session, head, body);
+    on_command_complete(session, head);
+    return what;
+}
+
+static fate on_executed(px_session *session, px_reply *head, pgw_slice body)
+{
+    fate what = on_tag(session, head, body);
+    on_name_changed(session, body);
+    fate popped = pop(session);
+    return what == INSTEAD ? INSTEAD : popped;
 }
 
 /* ParameterDescription: the plan learns from it; the client is not told of our parameters. */
@@ -345,13 +419,7 @@ static fate on_message(px_session *session, char type, pgw_slice body)
         }
         return SHOW;
     case 'C':
-        if (!query) {
-            on_deallocated(session, body);
-            return pop(session);
-        }
-        fate shown = on_tag(session, head, body);
-        on_command_complete(session, head);
-        return shown;
+        return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
     case 'I':
     case 's':
         return query ? SHOW : pop(session);
@@ -366,7 +434,8 @@ static fate on_message(px_session *session, char type, pgw_slice body)
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
     return strchr("SEZt", type) != NULL ||
-           (type == 'C' && (superseded(head) > 0 || session->deallocates != NULL));
+           (type == 'C' &&
+            (superseded(head) > 0 || session->deallocates != NULL || session->prepares != NULL));
 }
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */

@@ -105,9 +105,12 @@ void px_session_link_failed(px_session *session, const pgw_error *error)
     bool whole = pgw_frame_next(input, &frame) == PGW_FRAME_OK;
     bool simple = whole && (frame.type == 'Q' || frame.type == 'F');
     bool sync = whole && frame.type == 'S';
+    pgw_error told = *error;
+    if (px_split_has_rest(session))
+        px_split_give_up(session, &told);
     px_group_clear(session);
     session->rerouted = false;
-    put_error(session, error, simple || sync);
+    put_error(session, &told, simple || sync);
     session->skipping = !simple && !sync;
     if (whole)
         drop(session, frame);

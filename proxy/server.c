@@ -11,6 +11,7 @@
 #include "proxy/log.h"
 #include "proxy/notify.h"
 #include "proxy/plan.h"
+#include "proxy/rule.h"
 #include "proxy/session.h"
 #include "proxy/welcome.h"
 
@@ -40,6 +41,9 @@ typedef struct process {
                       the last has its door */
     size_t setup_count;
     px_watchdog *watchdog;
+    setup judged;      /* may become the next */
+    bool reloading;    /* … when that is known */
+    bool reload_again; /* another SIGHUP came meanwhile */
     bool stopping;
 } process;
 
@@ -178,26 +182,7 @@ static bool same_listen(const cfg_config *a, const cfg_config *b)
     return a->admin.listen == NULL || same_address(a->admin.listen, b->admin.listen);
 }
 
-/* The rule by which a table's rows were placed is forever. */
-static bool same_rule(const cfg_table *a, const cfg_table *b)
-{
-    bool same = a->hash_function == b->hash_function && a->hash_type == b->hash_type &&
-                strcmp(a->hash_column, b->hash_column) == 0 &&
-                a->hash_key_count == b->hash_key_count;
-    for (size_t i = 0; same && i < a->hash_key_count; i++)
-        same = strcmp(a->hash_key[i], b->hash_key[i]) == 0;
-    return same;
-}
-
-static const cfg_table *changed_rule(const cfg_config *old, const cfg_config *fresh)
-{
-    for (size_t i = 0; i < fresh->table_count; i++) {
-        const cfg_table *before = cfg_find_table(old, cfg_table_label(&fresh->tables[i]));
-        if (before != NULL && !same_rule(before, &fresh->tables[i]))
-            return &fresh->tables[i];
-    }
-    return NULL;
-}
+static void reload(process *p);
 
 static void put_in_force(process *p, setup fresh)
 {
@@ -211,50 +196,80 @@ static void put_in_force(process *p, setup fresh)
     px_log_level(fresh.config->log_level);
 }
 
-static bool may_replace(const cfg_config *old, const cfg_config *fresh)
+static void free_setup(setup old)
 {
-    const cfg_table *changed = changed_rule(old, fresh);
-    if (changed == NULL)
-        return true;
-    px_log(CFG_LOG_ERROR, "reload_failed",
-           "file=%s table=%s kept=old reason=\"the hash rule of a table cannot be changed by "
-           "reload\"",
-           old->path, cfg_table_label(changed));
-    return false;
+    px_door_drop(old.door);
+    cfg_free(old.config);
 }
 
-/* False: the old configuration stays in force. */
-static bool reload(process *p)
+static void adopt(process *p, setup fresh)
 {
-    const cfg_config *old = p->server.config;
-    setup fresh = {.config = px_config_load(old->path, stderr)};
-    if (fresh.config != NULL)
-        fresh.door = px_door_load(fresh.config, p->setups[p->setup_count - 1].door, stderr);
-    if (fresh.door == NULL)
-        px_log(CFG_LOG_ERROR, "reload_failed", "file=%s kept=old", old->path);
-    if (fresh.door == NULL || !may_replace(old, fresh.config)) {
-        px_door_drop(fresh.door);
-        cfg_free(fresh.config);
-        return false;
-    }
-    if (!same_listen(old, fresh.config))
+    if (!same_listen(p->server.config, fresh.config))
         px_log(CFG_LOG_WARN, "restart_needed", "keys=listen,workers,admin.listen");
     put_in_force(p, fresh);
     give_order(p, on_new_setup, fresh);
-    px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", old->path, fresh.config->table_count);
-    return true;
+    px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", fresh.config->path,
+           fresh.config->table_count);
+}
+
+/* `good` false: the old configuration stays in force. */
+static void end_reload(process *p, bool good)
+{
+    bool again = p->reload_again;
+    p->reloading = p->reload_again = false;
+    if (p->stopping)
+        return;
+    px_notify_ready(good ? "clients are served"
+                         : "clients are served; the last reload failed, its reason is logged");
+    if (again)
+        reload(p);
+}
+
+static void on_judged(void *owner, const cfg_table *refused, const char *reason)
+{
+    process *p = owner;
+    setup fresh = p->judged;
+    if (refused != NULL)
+        px_log(CFG_LOG_ERROR, "reload_failed",
+               "file=%s table=%s kept=old reason=\"its hash rule cannot be changed: %s\"",
+               fresh.config->path, cfg_table_label(refused), reason);
+    bool good = refused == NULL && !p->stopping;
+    if (good)
+        adopt(p, fresh);
+    else
+        free_setup(fresh);
+    end_reload(p, good);
+}
+
+static void reload(process *p)
+{
+    if (p->reloading) {
+        p->reload_again = true;
+        return;
+    }
+    p->reloading = true;
+    px_notify_reloading();
+    const cfg_config *old = p->server.config;
+    p->judged = (setup){.config = px_config_load(old->path, stderr)};
+    const cfg_config *fresh = p->judged.config;
+    if (fresh != NULL)
+        p->judged.door = px_door_load(fresh, p->setups[p->setup_count - 1].door, stderr);
+    if (p->judged.door != NULL) {
+        px_rule_judge(&p->loop, old, fresh, on_judged, p);
+        return;
+    }
+    px_log(CFG_LOG_ERROR, "reload_failed", "file=%s kept=old", old->path);
+    free_setup(p->judged);
+    end_reload(p, false);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
 {
     process *p = handle->data;
-    if (number != SIGHUP) {
+    if (number == SIGHUP)
+        reload(p);
+    else
         stop(p, number);
-        return;
-    }
-    px_notify_reloading();
-    px_notify_ready(reload(p) ? "clients are served"
-                              : "clients are served; the last reload failed, its reason is logged");
 }
 
 static void watch_signals(process *p)
@@ -357,10 +372,8 @@ static void free_process(process *p)
         free_worker(&p->server.workers[i]);
     free(p->server.workers);
     px_metrics_free(p->server.metrics);
-    for (size_t i = 0; i < p->setup_count; i++) {
-        cfg_free(p->setups[i].config);
-        px_door_drop(p->setups[i].door);
-    }
+    for (size_t i = 0; i < p->setup_count; i++)
+        free_setup(p->setups[i]);
     free(p->setups);
     px_addresses_free(p->server.addresses);
 }

@@ -74,6 +74,7 @@ static void free_session(void *owner)
     px_identity_drop(session->identity);
     px_statements_clear(&session->statements);
     px_statements_clear(&session->portals);
+    free(session->prepares);
     free(session->deallocates);
     px_replies_clear(&session->replies);
     px_group_clear(session);
@@ -231,6 +232,7 @@ void px_session_ready(px_session *session)
     px_identity *identity = identity_with_settings(session); /* now that the settings are known */
     px_identity_drop(session->identity);
     session->identity = identity;
+    px_batcher_expect(session->worker, identity);
     px_log(CFG_LOG_DEBUG, "client_ready", "worker=%u slot=%zu", session->worker->index,
            session->slot);
 }

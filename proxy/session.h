@@ -44,15 +44,6 @@ extern const char *const px_tracked[PX_TRACKED];
 
 enum { PX_KEPT_PARSE = 64 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
-/* A statement whose rows may commit partition by partition (atomicity: partition): a unit for each.
- */
-typedef struct px_split {
-    px_unit **units; /* NULL where one has come back */
-    size_t count, back;
-    uint64_t rows, committed;
-    pgw_error error; /* the first */
-} px_split;
-
 typedef struct px_session {
     px_worker *worker;
     px_stream *stream;
@@ -95,6 +86,7 @@ typedef struct px_session {
 
     px_plan *describing; /* counted: others wait until this session knows what it is */
     px_statements statements;
+    char *prepares;        /* the name of a PREPARE that was parsed; owned */
     char *deallocates;     /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
     px_statements portals; /* of ours, bound on the own link: whose error is whose */
     bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */
@@ -102,11 +94,12 @@ typedef struct px_session {
 
     /* the unit under way, and what to answer when it is done */
     px_unit *unit;
-    px_split *split;       /* or several; owned */
-    px_text *unit_text;    /* simple protocol: the script it came from */
-    bool repeated;         /* the message at hand was tried with an older picture of the schema */
-    bool rerouted;         /* the message being looked at goes to the own link, whatever it is */
-    uint64_t failed_until; /* px_worker_now() scale: sends alone until then */
+    struct px_split *split; /* or several of one statement; owned */
+    px_text *unit_text;     /* simple protocol: the script it came from. Counted */
+    px_plan *unit_plan;     /* extended protocol: the statement that was sent. Counted */
+    bool repeated;          /* the message at hand was tried with an older picture of the schema */
+    bool rerouted;          /* the message being looked at goes to the own link, whatever it is */
+    uint64_t failed_until;  /* px_worker_now() scale: sends alone until then */
 } px_session;
 
 /* ---- session.c ---- */
@@ -193,9 +186,21 @@ void px_submit_script(px_session *session, px_text *text);
 bool px_submitted(const px_session *session);
 void px_submit_withdraw(px_session *session);
 void px_submit_leave(px_session *session);
-/* Makes a unit of the held group, and submits it. False: `error` says why not, and `at` is the held
- * message that cannot be done. */
-bool px_submit_group(px_session *session, pgw_error *error, size_t *at);
+/* Makes a unit of the held group, and submits it (LATER). PASS: it is for the own link after all.
+ * DONE: `error` says why not, and `at` is the held message that cannot be done. */
+px_step px_submit_group(px_session *session, pgw_error *error, size_t *at);
+
+void px_submit_drop_statement(px_session *session); /* unit_text and unit_plan */
+
+/* ---- split.c: a unit for each partition that a statement touches ---- */
+
+/* Some partitions' rows are committed; the others waited for a lock, and are to be sent on the own
+ * link: unit_text or unit_plan is the statement without those that are. */
+bool px_split_has_rest(const px_session *session);
+/* They cannot be sent for this reason. */
+void px_split_give_up(px_session *session, pgw_error *error);
+/* How many of a statement's rows are committed, for an error that another of them met. */
+void px_split_detail(pgw_error *error, size_t committed, size_t rows);
 
 /* ---- reply.c ---- */
 

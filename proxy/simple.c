@@ -91,10 +91,6 @@ static void note_effects(px_session *session, const px_text *text)
         if (script->count > 1 || setting >= 5) /* the first five are reported by the server */
             session->private_session = true;
     }
-    for (size_t i = 0; i < script->count; i++)
-        if (script->statements[i].effects & RW_EFFECT_PREPARE)
-            px_statements_put(&session->statements, script->statements[i].name, NULL, true)->sql =
-                true;
 }
 
 static size_t row_bytes(const rw_insert *insert, size_t row)
@@ -232,8 +228,21 @@ bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error)
     return true;
 }
 
+/* What is left of a statement whose other rows are committed. */
+static px_step send_rest(px_session *session)
+{
+    if (!px_session_need_link(session))
+        return PX_STEP_LATER;
+    send_text(session, session->unit_text);
+    session->rerouted = false;
+    px_submit_drop_statement(session);
+    return PX_STEP_DONE;
+}
+
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
+    if (px_split_has_rest(session))
+        return send_rest(session);
     pgw_slice text;
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
     if (session->group.count > 0 && !px_group_release(session))

@@ -11,7 +11,6 @@ typedef struct px_statement {
     char *name;    /* "" = the unnamed one */
     px_plan *plan; /* NULL: none of ours. Counted */
     bool on_link;  /* prepared on the session's own link */
-    bool sql;      /* by SQL PREPARE */
     pgw_buf parse; /* none of ours: its Parse message, to prepare it again on another link; empty if
                       it was not kept */
 } px_statement;

@@ -1,4 +1,4 @@
-#include "proxy/session.h"
+#include "proxy/submit.h"
 
 #include "proxy/forward.h"
 
@@ -31,8 +31,8 @@ static uint64_t deadline_of(const px_session *session, const cfg_table *table)
     return px_worker_now(session->worker) + wait;
 }
 
-static px_unit *new_unit(px_session *session, const rw_table *table, px_catalog *catalog,
-                         px_identity *identity)
+px_unit *px_submit_unit(px_session *session, const rw_table *table, px_catalog *catalog,
+                        px_identity *identity)
 {
     px_unit *unit = px_unit_new(session->worker);
     unit->identity = px_identity_take(identity);
@@ -56,7 +56,7 @@ static void submit(px_session *session, px_unit *unit)
 }
 
 /* Counts a row in: its key, and whether the unit still touches one partition. */
-static void add_key(px_unit *unit, const rw_table *table, const rw_key *key)
+void px_submit_key(px_unit *unit, const rw_table *table, const rw_key *key)
 {
     if (unit->row_count == 0)
         unit->partition = key->partition;
@@ -65,7 +65,7 @@ static void add_key(px_unit *unit, const rw_table *table, const rw_key *key)
     unit->keys[unit->row_count++] = px_unit_key_of(table, key);
 }
 
-static pgw_slice keep(px_unit *unit, pgw_buf *buf)
+pgw_slice px_submit_keep(px_unit *unit, pgw_buf *buf)
 {
     pgw_slice slice = pgw_arena_copy(&unit->arena, pgw_slice_buf(buf));
     unit->bytes += slice.len;
@@ -73,7 +73,7 @@ static pgw_slice keep(px_unit *unit, pgw_buf *buf)
     return slice;
 }
 
-static uint64_t hash_merge_key(const px_unit *unit)
+uint64_t px_submit_merge_hash(const px_unit *unit)
 {
     uint64_t parts[] = {unit->kind,
                         unit->epoch,
@@ -86,12 +86,12 @@ static uint64_t hash_merge_key(const px_unit *unit)
 
 /* ---- text ---- */
 
-static pgw_slice render_part(px_unit *unit, const rw_insert *insert,
-                             void (*render)(const rw_insert *, pgw_buf *))
+pgw_slice px_submit_render(px_unit *unit, const rw_insert *insert,
+                           void (*render)(const rw_insert *, pgw_buf *))
 {
     pgw_buf buf = {0};
     render(insert, &buf);
-    return keep(unit, &buf);
+    return px_submit_keep(unit, &buf);
 }
 
 /* Rows of all its statements may stand in one VALUES list: then heads and tails are the same. */
@@ -101,8 +101,8 @@ static bool merges(px_unit *unit, const rw_script *script)
         const rw_insert *insert = script->statements[i].insert;
         if (!insert->values_merge)
             return false;
-        pgw_slice head = render_part(unit, insert, rw_render_head);
-        pgw_slice tail = render_part(unit, insert, rw_render_tail);
+        pgw_slice head = px_submit_render(unit, insert, rw_render_head);
+        pgw_slice tail = px_submit_render(unit, insert, rw_render_tail);
         if (i == 0) {
             unit->head = head;
             unit->tail = tail;
@@ -124,101 +124,23 @@ static void add_rows(px_unit *unit, const px_text *text, size_t i)
         if (rows.len > 0)
             pgw_buf_add_str(&rows, ",\n");
         rw_render_row(insert, r, text->hashes[i][r], &rows);
-        add_key(unit, insert->table, &text->keys[i][r]);
+        px_submit_key(unit, insert->table, &text->keys[i][r]);
         statement->rows++;
     }
-    statement->batch = keep(unit, &rows);
+    statement->batch = px_submit_keep(unit, &rows);
     if (unit->kind == PX_UNIT_ROWS)
         return;
     rw_render_statement(insert, RW_HASH_CONSTANT, text->hashes[i], &rows);
-    statement->batch = keep(unit, &rows);
-}
-
-/* ---- text, partition by partition ---- */
-
-static bool may_split(const px_text *text)
-{
-    const rw_insert *insert = text->script.statements[0].insert;
-    const cfg_table *table = px_catalog_config(text->catalog, insert->table);
-    if (table->atomicity != CFG_ATOMICITY_PARTITION || text->script.count != 1 ||
-        !insert->values_merge || text->superseded[0] > 0)
-        return false;
-    for (size_t r = 1; r < insert->row_count; r++)
-        if (text->keys[0][r].partition != text->keys[0][0].partition)
-            return true;
-    return false;
-}
-
-static px_unit *part_of(px_session *session, const px_text *text, uint32_t partition)
-{
-    const rw_insert *insert = text->script.statements[0].insert;
-    px_split *split = session->split;
-    for (size_t i = 0; i < split->count; i++)
-        if (split->units[i]->partition == partition)
-            return split->units[i];
-    px_unit *unit = new_unit(session, insert->table, text->catalog, session->identity);
-    unit->kind = PX_UNIT_ROWS;
-    unit->head = render_part(unit, insert, rw_render_head);
-    unit->tail = render_part(unit, insert, rw_render_tail);
-    unit->keys = pgw_arena_alloc(&unit->arena, insert->row_count * sizeof *unit->keys);
-    unit->statement_count = 1;
-    unit->statements = pgw_arena_alloc(&unit->arena, sizeof *unit->statements);
-    unit->merge_hash = hash_merge_key(unit);
-    unit->partition = partition;
-    split->units[split->count++] = unit;
-    return unit;
-}
-
-/* Takes in the rows of its partition. */
-static void fill_part(px_unit *unit, const px_text *text)
-{
-    const rw_insert *insert = text->script.statements[0].insert;
-    uint32_t partition = unit->partition;
-    pgw_buf rows = {0}, query = {0};
-    for (size_t r = 0; r < insert->row_count; r++) {
-        if (text->keys[0][r].partition != partition)
-            continue;
-        if (rows.len > 0)
-            pgw_buf_add_str(&rows, ",\n");
-        rw_render_row(insert, r, text->hashes[0][r], &rows);
-        add_key(unit, insert->table, &text->keys[0][r]);
-        unit->statements[0].rows++;
-    }
-    size_t begun = pgw_begin(&query, 'Q');
-    pgw_buf_add_slice(&query, unit->head);
-    pgw_buf_add_slice(&query, pgw_slice_buf(&rows));
-    pgw_buf_add_slice(&query, unit->tail);
-    pgw_buf_add_byte(&query, '\0');
-    pgw_end(&query, begun);
-    unit->statements[0].batch = keep(unit, &rows);
-    unit->alone = keep(unit, &query);
-}
-
-static void submit_split(px_session *session, px_text *text)
-{
-    const rw_insert *insert = text->script.statements[0].insert;
-    px_split *split = pgw_calloc(1, sizeof *split);
-    session->split = split;
-    split->rows = insert->row_count;
-    split->units = pgw_calloc(insert->row_count, sizeof *split->units);
-    for (size_t r = 0; r < insert->row_count; r++)
-        part_of(session, text, text->keys[0][r].partition);
-    session->wait = PX_WAIT_UNIT;
-    for (size_t i = 0; i < split->count; i++)
-        fill_part(split->units[i], text);
-    for (size_t i = 0; i < split->count; i++)
-        px_batcher_submit(split->units[i]);
+    statement->batch = px_submit_keep(unit, &rows);
 }
 
 void px_submit_script(px_session *session, px_text *text)
 {
-    if (may_split(text)) {
-        submit_split(session, text);
+    if (px_split_script(session, text))
         return;
-    }
     const rw_script *script = &text->script;
     const rw_table *table = script->statements[0].insert->table;
-    px_unit *unit = new_unit(session, table, text->catalog, session->identity);
+    px_unit *unit = px_submit_unit(session, table, text->catalog, session->identity);
     unit->kind = merges(unit, script) ? PX_UNIT_ROWS : PX_UNIT_TEXT;
     if (unit->kind == PX_UNIT_TEXT)
         unit->head = unit->tail = (pgw_slice){NULL, 0};
@@ -234,8 +156,8 @@ void px_submit_script(px_session *session, px_text *text)
     px_text_render(text, &rendered);
     pgw_write_query(pgw_slice_buf(&rendered), &message);
     pgw_buf_free(&rendered);
-    unit->alone = keep(unit, &message);
-    unit->merge_hash = hash_merge_key(unit);
+    unit->alone = px_submit_keep(unit, &message);
+    unit->merge_hash = px_submit_merge_hash(unit);
     px_text_take(text);
     session->unit_text = text;
     submit(session, unit);
@@ -243,55 +165,9 @@ void px_submit_script(px_session *session, px_text *text)
 
 /* ---- parameters ---- */
 
-static bool add_execution(px_session *session, px_unit *unit, size_t execute, pgw_error *error,
-                          size_t *at)
+/* The unit is one of this statement. */
+void px_submit_statement(px_unit *unit, const px_plan *plan)
 {
-    const px_group *group = &session->group;
-    pgw_execute target;
-    pgw_bind bind;
-    px_bound bound;
-    pgw_buf out = {0};
-    *at = execute;
-    if (!pgw_execute_decode(px_held_body(group, execute), &target))
-        return pgw_fail(error, "08P01", "malformed Execute message");
-    size_t b = px_group_portal(group, target.portal, execute);
-    const px_plan *plan = group->held[execute].plan;
-    if (b == group->count || !pgw_bind_decode(px_held_body(group, b), &bind))
-        return pgw_fail(error, "34000", "portal \"%.*s\" does not exist", (int)target.portal.len,
-                        target.portal.ptr);
-    if (!px_bind_keys(session->worker, plan, &bind, &session->identity->env, &unit->arena, &bound,
-                      error) ||
-        !px_bind_write(plan, &bind, PGW_LITERAL(""), unit->statement_name, &bound, &out, error)) {
-        bool at_bind =
-            memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
-        *at = at_bind ? b : execute;
-        pgw_buf_free(&out);
-        return false;
-    }
-    pgw_write_execute(PGW_LITERAL(""), 0, &out);
-    struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
-    statement->batch = keep(unit, &out);
-    for (size_t r = 0; r < plan->insert->row_count; r++, statement->rows++)
-        add_key(unit, plan->insert->table, &bound.keys[r]);
-    return true;
-}
-
-static const px_plan *executed_plan(const px_group *group, size_t *executions)
-{
-    const px_plan *plan = NULL;
-    for (size_t i = 0; i < group->count; i++)
-        if (group->held[i].type == 'E') {
-            plan = group->held[i].plan;
-            (*executions)++;
-        }
-    return plan;
-}
-
-bool px_submit_group(px_session *session, pgw_error *error, size_t *at)
-{
-    size_t executions = 0;
-    const px_plan *plan = executed_plan(&session->group, &executions);
-    px_unit *unit = new_unit(session, plan->insert->table, plan->catalog, plan->identity);
     unit->kind = PX_UNIT_PARAMS;
     unit->statement_name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
     unit->statement_text = pgw_arena_copy(&unit->arena, plan->rewritten);
@@ -300,24 +176,122 @@ bool px_submit_group(px_session *session, pgw_error *error, size_t *at)
     unit->types = types;
     unit->type_count = plan->declared_count;
     unit->merge_hash = plan->merge_hash;
+}
+
+/* A statement that makes a key twice is prepared without the rows that do not count; false: others
+ * of the unit are not so. */
+static bool supersede(px_session *session, px_unit *unit, const px_bound *bound, bool alone)
+{
+    px_plan *less = px_plan_superseding(session->unit_plan, bound->keys);
+    if (less == NULL)
+        return true;
+    px_plan_drop(session->unit_plan);
+    session->unit_plan = less;
+    px_submit_statement(unit, less);
+    return alone;
+}
+
+static void add_bound(px_session *session, px_unit *unit, const px_bound *bound, pgw_buf *message)
+{
+    const rw_insert *insert = session->unit_plan->insert;
+    struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
+    statement->batch = px_submit_keep(unit, message);
+    for (size_t r = 0; r < insert->row_count; r++) {
+        if (insert->rows[r].superseded)
+            continue;
+        px_submit_key(unit, insert->table, &bound->keys[r]);
+        statement->rows++;
+    }
+}
+
+/* LATER if it was added, else as px_submit_group(). `alone`: it is the only one. */
+static px_step add_execution(px_session *session, px_unit *unit, size_t execute, bool alone,
+                             pgw_error *error, size_t *at)
+{
+    const px_group *group = &session->group;
+    pgw_execute target;
+    pgw_bind bind;
+    px_bound bound;
+    pgw_buf out = {0};
+    *at = execute;
+    if (!pgw_execute_decode(px_held_body(group, execute), &target)) {
+        pgw_fail(error, "08P01", "malformed Execute message");
+        return PX_STEP_DONE;
+    }
+    size_t b = px_group_portal(group, target.portal, execute);
+    if (b == group->count || !pgw_bind_decode(px_held_body(group, b), &bind)) {
+        pgw_fail(error, "34000", "portal \"%.*s\" does not exist", (int)target.portal.len,
+                 target.portal.ptr);
+        return PX_STEP_DONE;
+    }
+    bool good = px_bind_keys(session->worker, session->unit_plan, &bind, &session->identity->env,
+                             &unit->arena, &bound, error);
+    if (good && alone && px_split_group(session, &bind, bound.keys))
+        return PX_STEP_LATER;
+    if (good && !supersede(session, unit, &bound, alone))
+        return PX_STEP_PASS;
+    if (!good || !px_bind_write(session->unit_plan, &bind, PGW_LITERAL(""), unit->statement_name,
+                                &bound, &out, error)) {
+        bool at_bind =
+            memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
+        *at = at_bind ? b : execute;
+        pgw_buf_free(&out);
+        return PX_STEP_DONE;
+    }
+    pgw_write_execute(PGW_LITERAL(""), 0, &out);
+    add_bound(session, unit, &bound, &out);
+    return PX_STEP_LATER;
+}
+
+static px_plan *executed_plan(const px_group *group, size_t *executions)
+{
+    px_plan *plan = NULL;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].type == 'E') {
+            plan = group->held[i].plan;
+            (*executions)++;
+        }
+    return plan;
+}
+
+void px_submit_drop_statement(px_session *session)
+{
+    px_plan_drop(session->unit_plan);
+    session->unit_plan = NULL;
+    px_text_drop(session->unit_text);
+    session->unit_text = NULL;
+}
+
+px_step px_submit_group(px_session *session, pgw_error *error, size_t *at)
+{
+    size_t executions = 0;
+    px_plan *plan = executed_plan(&session->group, &executions);
+    px_unit *unit = px_submit_unit(session, plan->insert->table, plan->catalog, plan->identity);
+    session->unit_plan = plan;
+    px_plan_take(plan);
+    px_submit_statement(unit, plan);
     unit->statements = pgw_arena_alloc(&unit->arena, executions * sizeof *unit->statements);
     unit->keys =
         pgw_arena_alloc(&unit->arena, executions * plan->insert->row_count * sizeof *unit->keys);
-    for (size_t i = 0; i < session->group.count; i++)
-        if (session->group.held[i].type == 'E' && !add_execution(session, unit, i, error, at)) {
-            px_unit_free(unit);
-            return false;
-        }
-    submit(session, unit);
-    return true;
+    px_step step = PX_STEP_LATER;
+    for (size_t i = 0; i < session->group.count && step == PX_STEP_LATER; i++)
+        if (session->group.held[i].type == 'E')
+            step = add_execution(session, unit, i, executions == 1, error, at);
+    if (step == PX_STEP_LATER && session->split == NULL) {
+        submit(session, unit);
+        return step;
+    }
+    px_unit_free(unit); /* it is several, or none */
+    if (session->split == NULL)
+        px_submit_drop_statement(session);
+    return step;
 }
 
 /* ---- the outcome ---- */
 
 static void hide_in_group(px_session *session, const px_unit *unit, pgw_buf *body)
 {
-    size_t executions = 0;
-    const px_plan *plan = executed_plan(&session->group, &executions);
+    const px_plan *plan = session->unit_plan;
     rw_hide_error(pgw_slice_buf(&unit->error), plan->insert, plan->form, plan->hashes, 0, 0, body);
 }
 
@@ -335,6 +309,17 @@ static void add_error(px_session *session, const px_unit *unit, pgw_buf *out)
     pgw_buf_free(&body);
 }
 
+void px_submit_end_query(px_session *session, pgw_buf *out)
+{
+    pgw_write_ready('I', out);
+    px_stream_put_buf(session->stream, out);
+    pgw_buf_free(out);
+    if (session->unnamed_on_link && session->link_ready)
+        px_forward_close(session, PGW_LITERAL("")); /* a simple Query destroys it */
+    session->unnamed_on_link = false;
+    px_statements_remove(&session->statements, PGW_LITERAL(""));
+}
+
 static void answer_text(px_session *session, const px_unit *unit)
 {
     pgw_buf out = {0};
@@ -349,13 +334,7 @@ static void answer_text(px_session *session, const px_unit *unit)
     }
     if (failed)
         add_error(session, unit, &out);
-    pgw_write_ready('I', &out);
-    px_stream_put_buf(session->stream, &out);
-    pgw_buf_free(&out);
-    if (session->unnamed_on_link && session->link_ready)
-        px_forward_close(session, PGW_LITERAL("")); /* a simple Query destroys it */
-    session->unnamed_on_link = false;
-    px_statements_remove(&session->statements, PGW_LITERAL(""));
+    px_submit_end_query(session, &out);
 }
 
 /* The held message at which a failed unit stopped: the Execute of the statement that failed, or its
@@ -388,16 +367,7 @@ static void answer_group(px_session *session, const px_unit *unit)
     px_group_end(session, &out);
 }
 
-static bool schema_was_stale(const px_unit *unit)
-{
-    pgw_slice sqlstate = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
-    pgw_slice message = pgw_error_field(pgw_slice_buf(&unit->error), 'M');
-    if (pgw_slice_eq_str(sqlstate, "0A000"))
-        return pgw_slice_eq_str(message, "cached plan must not change result type");
-    return pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01");
-}
-
-static void note_failure(px_session *session, const px_unit *unit)
+void px_submit_note_failure(px_session *session, const px_unit *unit)
 {
     pgw_slice sqlstate = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
     bool own_fault = sqlstate.len == 5 && memcmp(sqlstate.ptr, "08", 2) != 0 &&
@@ -407,7 +377,7 @@ static void note_failure(px_session *session, const px_unit *unit)
 }
 
 /* The message that made the unit is answered: on to the next. */
-static void finish(px_session *session)
+void px_submit_finish(px_session *session)
 {
     pgw_frame frame;
     if (pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK)
@@ -415,70 +385,25 @@ static void finish(px_session *session)
     session->repeated = false;
 }
 
-/* The message is looked at again: on the own link (rerouted), or with the schema as it is now,
- * once. */
-static bool look_again(px_session *session, const px_unit *unit)
+bool px_submit_repeat(px_session *session, pgw_slice sqlstate)
 {
-    if (unit->outcome == PX_UNIT_REROUTED) {
-        session->rerouted = true;
-        return true;
-    }
-    if (unit->outcome != PX_UNIT_FAILED || session->repeated || session->unit_text == NULL ||
-        !schema_was_stale(unit))
+    bool stale = pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01");
+    bool told = session->unit_text == NULL && px_group_is_answered(&session->group);
+    if (!stale || told || session->repeated)
         return false;
     px_catalog_stale(session->worker, session->identity->database);
     session->repeated = true;
     return true;
 }
 
-static void answer_split(px_session *session)
+/* The message is looked at again: on the own link (rerouted), or with the schema as it is now. */
+static bool look_again(px_session *session, const px_unit *unit)
 {
-    px_split *split = session->split;
-    pgw_buf out = {0};
-    char tag[40];
-    snprintf(tag, sizeof tag, "INSERT 0 %llu", (unsigned long long)split->committed);
-    if (split->error.sqlstate[0] == '\0') {
-        pgw_write_tag(tag, &out);
-    } else {
-        pgw_error_detail(&split->error, "%llu of %llu rows are committed.",
-                         (unsigned long long)split->committed, (unsigned long long)split->rows);
-        pgw_error_write(&split->error, "ERROR", &out);
-        px_count_error(session->worker->metrics, pgw_slice_str(split->error.sqlstate));
-    }
-    pgw_write_ready('I', &out);
-    px_stream_put_buf(session->stream, &out);
-    pgw_buf_free(&out);
-    free(split->units);
-    free(split);
-    session->split = NULL;
-    px_statements_remove(&session->statements, PGW_LITERAL(""));
-}
-
-/* A part that waits for a lock cannot move to the own link alone: it has failed. */
-static void on_part_done(px_session *session, px_unit *unit)
-{
-    px_split *split = session->split;
-    pgw_error error = PGW_ERROR_NONE;
-    for (size_t i = 0; i < split->count; i++)
-        if (split->units[i] == unit)
-            split->units[i] = NULL;
-    if (unit->outcome == PX_UNIT_COMMITTED)
-        split->committed += unit->statements[0].tag;
-    else if (unit->outcome == PX_UNIT_FAILED)
-        pgw_error_read(pgw_slice_buf(&unit->error), &error);
-    else
-        pgw_fail(&error, "55P03", "canceling statement due to lock timeout");
-    error.position = 0; /* in a text that the client did not write */
-    if (split->error.sqlstate[0] == '\0')
-        split->error = error;
-    if (unit->outcome == PX_UNIT_FAILED)
-        note_failure(session, unit);
-    px_unit_free(unit);
-    if (++split->back < split->count)
-        return;
-    answer_split(session);
-    finish(session);
-    px_session_wake(session, PX_WAIT_UNIT);
+    if (unit->outcome == PX_UNIT_REROUTED)
+        session->rerouted = true;
+    return unit->outcome == PX_UNIT_REROUTED ||
+           (unit->outcome == PX_UNIT_FAILED &&
+            px_submit_repeat(session, pgw_error_field(pgw_slice_buf(&unit->error), 'C')));
 }
 
 bool px_submitted(const px_session *session)
@@ -490,27 +415,20 @@ void px_submit_withdraw(px_session *session)
 {
     if (session->unit != NULL)
         px_batcher_withdraw(session->worker, session->unit, session->unit->ticket);
-    for (size_t i = 0; session->split != NULL && i < session->split->count; i++) {
-        px_unit *unit = session->split->units[i];
-        if (unit != NULL)
-            px_batcher_withdraw(session->worker, unit, unit->ticket);
-    }
+    if (session->split != NULL)
+        px_split_withdraw(session);
 }
 
 void px_submit_leave(px_session *session)
 {
-    px_split *split = session->split;
-    if (session->unit != NULL)
+    if (session->unit != NULL) {
         session->unit->session = NULL;
-    for (size_t i = 0; split != NULL && i < split->count; i++)
-        if (split->units[i] != NULL)
-            split->units[i]->session = NULL;
-    px_submit_withdraw(session);
+        px_batcher_withdraw(session->worker, session->unit, session->unit->ticket);
+    }
+    if (session->split != NULL)
+        px_split_leave(session);
     session->unit = NULL;
-    session->split = NULL;
-    if (split != NULL)
-        free(split->units);
-    free(split);
+    px_submit_drop_statement(session);
 }
 
 static void on_done(px_unit *unit)
@@ -521,21 +439,20 @@ static void on_done(px_unit *unit)
         return;
     }
     if (session->split != NULL) {
-        on_part_done(session, unit);
+        px_split_done(session, unit);
         return;
     }
     session->unit = NULL;
     if (!look_again(session, unit)) {
         if (unit->outcome == PX_UNIT_FAILED)
-            note_failure(session, unit);
+            px_submit_note_failure(session, unit);
         if (session->unit_text != NULL)
             answer_text(session, unit);
         else
             answer_group(session, unit);
-        finish(session);
+        px_submit_finish(session);
     }
-    px_text_drop(session->unit_text);
-    session->unit_text = NULL;
+    px_submit_drop_statement(session);
     px_unit_free(unit);
     px_session_wake(session, PX_WAIT_UNIT);
 }

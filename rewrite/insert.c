@@ -87,10 +87,11 @@ static rw_outcome parse_table(rw_parser *parser)
                        "counts rows with a wrong hash.");
         return RW_REFUSED;
     }
+    parser->known_as = parser->table->name;
     if (rw_take_word(parser, "as")) {
         if (!rw_at_name(parser))
             return rw_syntax_error(parser);
-        rw_take_name(parser);
+        parser->known_as = pgw_arena_copy(parser->arena, rw_take_name(parser)).ptr;
     }
     return RW_PARSED;
 }

@@ -29,7 +29,8 @@ typedef struct rw_row {
     size_t open, close; /* byte offsets of its '(' and of its matching ')' */
     rw_cell *key;       /* primary_key_count cells, in primary_key order */
     rw_cell hash_cell;  /* what the client itself wrote for the hash column; ABSENT if it did not */
-    bool superseded;    /* a later row of an UPSERT or REPLACE has the same key: not rendered */
+    bool superseded; /* not rendered: a later row of an UPSERT or REPLACE has the same key, or it is
+                        stored already */
 } rw_row;
 
 typedef struct rw_insert {
@@ -81,6 +82,10 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *p
  * the row_count keys of the statement; rows whose keys are not all known are left alone. Returns
  * how many are marked: the tag counts them all the same. Nothing for INSERT. */
 size_t rw_insert_supersede(rw_insert *insert, const rw_key *keys, pgw_arena *arena);
+
+/* How many parameters each row has, if the rows differ in nothing but their numbers, which go on
+ * from row to row, and none stands outside of the rows; else 0. */
+size_t rw_insert_row_width(const rw_insert *insert, const pgw_env *env);
 
 /* How the hash is written into the text: as decimal constants, or as further parameters
  * $param_count+1 … +row_count (in row order), for Parse. */

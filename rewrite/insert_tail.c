@@ -1,6 +1,6 @@
 /*
- * insert_tail: what stands behind the rows: ON CONFLICT, whose target gains the hash column, and
- * RETURNING, whose stars are written out without it. What UPSERT and REPLACE mean is added here.
+ * insert_tail: what stands behind the rows: ON CONFLICT, whose target gains the hash column. What
+ * UPSERT and REPLACE mean is added here.
  */
 #include "rewrite/splice.h"
 
@@ -44,8 +44,8 @@ static bool skip_element(rw_parser *parser)
 }
 
 /* The columns of a conflict target up to its ')'. `*whole` says whether they are the columns of the
- * key, each once. */
-static rw_outcome parse_target(rw_parser *parser, bool *whole)
+ * key, each once, and `*hashed` whether the hash column is among them. */
+static rw_outcome parse_target(rw_parser *parser, bool *whole, bool *hashed)
 {
     const rw_table *table = parser->table;
     bool *seen = pgw_arena_alloc(parser->arena, table->column_count * sizeof *seen);
@@ -57,8 +57,8 @@ static rw_outcome parse_target(rw_parser *parser, bool *whole)
         if (rw_at_name(parser))
             column = rw_table_column(table, rw_take_name(parser));
         if (rw_at(parser, ',') || rw_at(parser, ')')) {
-            *whole =
-                *whole && column < table->column_count && is_key(table, column) && !seen[column];
+            *whole = *whole && column < table->column_count && !seen[column] &&
+                     (is_key(table, column) || column == table->hash_column);
             if (*whole)
                 seen[column] = true;
             count++;
@@ -69,18 +69,20 @@ static rw_outcome parse_target(rw_parser *parser, bool *whole)
         if (!skip_element(parser))
             return rw_syntax_error(parser);
     } while (rw_take(parser, ','));
-    *whole = *whole && count == table->primary_key_count;
+    *hashed = seen[table->hash_column];
+    *whole = *whole && count == table->primary_key_count + *hashed;
     return RW_PARSED;
 }
 
 /* Behind the '(' of a conflict target. */
 static rw_outcome parse_conflict_columns(rw_parser *parser)
 {
-    bool whole;
-    rw_outcome outcome = parse_target(parser, &whole);
+    bool whole, hashed;
+    rw_outcome outcome = parse_target(parser, &whole, &hashed);
     if (outcome != RW_PARSED)
         return outcome;
-    if (whole) {
+    parser->conflict_on_key = whole;
+    if (whole && !hashed) {
         pgw_buf text = {0};
         pgw_buf_add_str(&text, ", ");
         rw_add_identifier(&text, parser->table->columns[parser->table->hash_column].name);
@@ -90,14 +92,32 @@ static rw_outcome parse_conflict_columns(rw_parser *parser)
     return RW_PARSED;
 }
 
-/* A column on the left of `=` in DO UPDATE SET. */
+/* `= EXCLUDED.column` and nothing more. */
+static bool at_excluded(rw_parser *parser, size_t column)
+{
+    rw_mark mark = rw_mark_here(parser);
+    bool equals = pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "=");
+    rw_advance(parser);
+    bool same = equals && rw_take_word(parser, "excluded") && rw_take(parser, '.') &&
+                rw_at_name(parser) &&
+                rw_table_column(parser->table, rw_take_name(parser)) == column &&
+                (rw_at(parser, ',') || rw_at_word(parser, "where") ||
+                 rw_at_word(parser, "returning") || rw_at_end(parser));
+    rw_go_back(parser, mark);
+    return same;
+}
+
+/* A column on the left of `=` in DO UPDATE SET. One that the hash is made of may be set to what it
+ * is: where the rows meet in the whole key, EXCLUDED has the same value. */
 static rw_outcome parse_set_column(rw_parser *parser)
 {
     if (!rw_at_name(parser))
         return rw_syntax_error(parser);
     size_t position = parser->token.start;
     size_t column = rw_table_column(parser->table, rw_take_name(parser));
-    if (!is_hash_key(parser->table, column))
+    if (!is_hash_key(parser->table, column) ||
+        (column != parser->table->hash_column && parser->conflict_on_key &&
+         at_excluded(parser, column)))
         return RW_PARSED;
     pgw_fail(
         parser->error, "0A000",
@@ -140,7 +160,7 @@ static bool is_harmless_call(const rw_parser *parser)
 
 /* One token of an expression behind the rows. A query in it, or a function not known here, would
  * see another state in a merged statement. */
-static void skip_tail_token(rw_parser *parser)
+void rw_skip_tail_token(rw_parser *parser)
 {
     bool query = rw_at_word(parser, "select") || rw_at_word(parser, "table");
     bool call = rw_at_name(parser) && !is_harmless_call(parser);
@@ -163,7 +183,7 @@ static bool skip_tail_expression(rw_parser *parser, bool commas)
             if (depth-- == 0)
                 return false;
         }
-        skip_tail_token(parser);
+        rw_skip_tail_token(parser);
     }
     return depth == 0 && parser->token.kind != RW_TOKEN_BAD;
 }
@@ -231,67 +251,6 @@ static rw_outcome parse_conflict(rw_parser *parser)
     if (rw_take_word(parser, "nothing"))
         return RW_PARSED;
     return rw_take_word(parser, "update") ? parse_set(parser) : rw_syntax_error(parser);
-}
-
-/* --- RETURNING --- */
-
-/* The visible columns with `prefix` (`e.`) before each. */
-static pgw_slice expand_star(rw_parser *parser, pgw_slice prefix)
-{
-    const rw_table *table = parser->table;
-    pgw_buf list = {0};
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (i == table->hash_column)
-            continue;
-        if (list.len > 0)
-            pgw_buf_add_str(&list, ", ");
-        pgw_buf_add_slice(&list, prefix);
-        rw_add_identifier(&list, table->columns[i].name);
-    }
-    return keep(parser, &list);
-}
-
-static bool at_star(const rw_parser *parser)
-{
-    return parser->token.kind == RW_TOKEN_OPERATOR &&
-           parser->token.end == parser->token.start + 1 &&
-           parser->text.ptr[parser->token.start] == '*';
-}
-
-/* [[schema.]table.]* as a whole item; false if it is another one, and nothing is taken. */
-static bool parse_star(rw_parser *parser)
-{
-    rw_mark mark = rw_mark_here(parser);
-    size_t start = parser->token.start;
-    while (rw_at_name(parser)) {
-        rw_take_name(parser);
-        if (!rw_take(parser, '.'))
-            break;
-    }
-    size_t star = parser->token.start;
-    if (at_star(parser)) {
-        rw_advance(parser);
-        if (rw_at(parser, ',') || rw_at_end(parser)) {
-            pgw_slice prefix = {parser->text.ptr + start, star - start};
-            rw_add_splice(parser, start, parser->last_end - start, expand_star(parser, prefix));
-            return true;
-        }
-    }
-    rw_go_back(parser, mark);
-    return false;
-}
-
-/* Behind RETURNING. */
-static rw_outcome parse_returning(rw_parser *parser)
-{
-    rw_note_obstacle(parser, RW_OBSTACLE_RETURNING);
-    do {
-        if (rw_at(parser, ',') || rw_at_end(parser))
-            return rw_syntax_error(parser);
-        if (!parse_star(parser) && !skip_tail_expression(parser, true))
-            return rw_syntax_error(parser);
-    } while (rw_take(parser, ','));
-    return RW_PARSED;
 }
 
 /* --- UPSERT and REPLACE --- */
@@ -378,7 +337,7 @@ rw_outcome rw_parse_tail(rw_parser *parser)
     else if (rw_take_word(parser, "on"))
         outcome = parse_conflict(parser);
     if (outcome == RW_PARSED && rw_take_word(parser, "returning"))
-        outcome = parse_returning(parser);
+        outcome = rw_parse_returning(parser);
     if (outcome != RW_PARSED)
         return outcome;
     size_t end = parser->last_end;

@@ -124,18 +124,15 @@ static void put_statement(writer *w, rw_hash_form form, const uint64_t *hashes)
         return;
     }
     put_spliced(w, 0, insert->values, true);
-    size_t at = insert->values;
+    size_t at = insert->values, next = 0; /* the row behind `at` */
     for (size_t i = 0; i < insert->row_count; i++) {
         const rw_row *row = &insert->rows[i];
-        if (!row->superseded) {
-            put_client(w, at, row->open);
-            put_row(w, form, hashes != NULL ? hashes[i] : 0, i);
-            at = row->close + 1;
-        } else if (i + 1 < insert->row_count) {
-            /* with the comma and the blanks behind it */
-            put_client(w, at, row->open);
-            at = insert->rows[i + 1].open;
-        }
+        if (row->superseded)
+            continue;
+        put_client(w, at, insert->rows[next].open); /* the comma and the blanks around it */
+        put_row(w, form, hashes != NULL ? hashes[i] : 0, i);
+        at = row->close + 1;
+        next = i + 1;
     }
     put_spliced(w, insert->tail, insert->text.len, true);
 }

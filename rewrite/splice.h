@@ -42,6 +42,7 @@ typedef struct rw_parser {
     pgw_arena *arena;
     pgw_error *error;
     const rw_table *table;
+    const char *known_as; /* the table's name, or its alias */
     rw_insert *insert;
     rw_target *targets;
     size_t target_count, target_cap;
@@ -54,8 +55,9 @@ typedef struct rw_parser {
     size_t query_columns; /* of the SELECT in the place of VALUES; 0: not known */
     bool unknown_column;  /* the list names a column that the table, as it is known here, has not */
     bool overriding_user;
-    unsigned obstacles; /* a bit for each rw_obstacle */
-    bool impossible;    /* something that the backend certainly rejects */
+    bool conflict_on_key; /* the target of ON CONFLICT is the primary key */
+    unsigned obstacles;   /* a bit for each rw_obstacle */
+    bool impossible;      /* something that the backend certainly rejects */
 } rw_parser;
 
 enum { RW_PARAM_UNCLEAR = -1 };
@@ -114,5 +116,11 @@ rw_outcome rw_parse_rows(rw_parser *parser, size_t depth);
 /* --- insert_tail.c --- */
 /* ON CONFLICT and RETURNING, or what UPSERT and REPLACE mean; up to the end. */
 rw_outcome rw_parse_tail(rw_parser *parser);
+/* Takes one token of an expression behind the rows; notes what it does to merging. */
+void rw_skip_tail_token(rw_parser *parser);
+
+/* --- insert_returning.c --- */
+/* Behind RETURNING. */
+rw_outcome rw_parse_returning(rw_parser *parser);
 
 #endif

@@ -1,6 +1,7 @@
 """Backends that die, signals: what was acknowledged is there, exactly once."""
 import os
 import signal
+import subprocess
 import threading
 import unittest
 
@@ -222,8 +223,48 @@ class Signals(FaultCase):
         session.query(TEXT.format(1, TS, "x"))
         config = dict(self.keyspread.config)
         config["tables"] = [{**EVENTS.config(), "hash_function": "cityhash64"}]
-        self.assertRegex(self.reload(config), "level=(error|warn)")
+        self.assertRegex(self.reload(config), "level=error .*event=reload_failed .*no database")
+        config["backend"] = self.named()
+        self.assertRegex(self.reload(config), "event=reload_failed .*has rows")
         session.query(TEXT.format(2, TS, "x"))
+        self.check_hashes()
+
+    def named(self):
+        """The backend with a database, so that it can be asked on nobody's behalf."""
+        backend = self.keyspread.config["backend"]
+        return {**backend, "dsn": f"{backend['dsn']} dbname={self.database} user={harness.USER}"}
+
+    def verify(self, rows):
+        done = subprocess.run([harness.program(), "verify", self.keyspread.config_path, "events"],
+                              capture_output=True, text=True, timeout=harness.PATIENCE, check=False)
+        self.assertEqual(done.stdout.split("\n")[:2], [f"rows: {rows}", "wrong: 0"], done.stderr)
+
+    def test_a_changed_hash_rule_of_an_empty_table(self):
+        self.start()
+        session = self.wire()
+        session.query(TEXT.format(1, TS, "x"))
+        session.query("delete from events")
+        config = dict(self.keyspread.config)
+        config["tables"] = [{**EVENTS.config(), "hash_function": "cityhash64",
+                             "hash_key": ["userid", "ts"]}]
+        config["backend"] = self.named()
+        self.assertRegex(self.reload(config), "event=reloaded")
+        for client in (session, self.wire()):
+            replies = client.query(TEXT.format(1 if client is session else 2, TS, "x"))
+            self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"], replies)
+        self.verify(2)
+        config["tables"] = [EVENTS.config()]
+        self.assertRegex(self.reload(config), "event=reload_failed .*has rows")
+
+    def test_a_changed_hash_rule_and_nobody_to_ask(self):
+        self.start()
+        config = dict(self.keyspread.config)
+        config["tables"] = [{**EVENTS.config(), "hash_function": "cityhash64"}]
+        config["backend"] = self.named()
+        self.middleman.refusing = True
+        self.assertRegex(self.reload(config), "event=reload_failed .*does not say")
+        self.middleman.refusing = False
+        self.wire().query(TEXT.format(1, TS, "x"))
         self.check_hashes()
 
 

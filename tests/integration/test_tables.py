@@ -121,6 +121,45 @@ class Forms(TableCase):
 
 
 @harness.proxied
+class Returning(TableCase):
+    """The hash column is not seen, whatever is asked of the row: replies are as from a table that has
+    none."""
+
+    setup_sql = "create table plain (userid bigint, ts timestamptz, event text)"
+    WHOLE = ("*", "e.*", "e", "e AS x, ts e", "to_jsonb(e), row_to_json(e.*)", "e::text, e.*::text",
+             "CAST(e AS text) || 'x'", "e IS NULL, e IS NOT NULL, NOT e IS NULL", "(e).*, (e).ts",
+             "(e)", "ROW(e.*), (1, e.*)", "ARRAY[e]", "e = e, e IS DISTINCT FROM e",
+             "CASE WHEN e.event IS NULL THEN e END e", "(SELECT count(*) FROM plain e)",
+             "coalesce(e, e)", "json_build_object('row', e, 'ts', e.ts)", "pg_typeof(e.ts), e.event e",
+             "array_to_json(ARRAY[e, e])", "length(e::text)")
+
+    def replies(self, session, table, what, extended):
+        sql = f"insert into {table} as e (userid, ts, event) values (7, '{TS}', 'a \"b') returning "
+        if not extended:
+            return session.query(sql + what)
+        return session.ask(wire.parse("", sql.replace("7", "$1") + what), wire.describe("S", ""),
+                           wire.bind("", "", [7]), wire.execute(), wire.sync())
+
+    def test_whole_rows(self):
+        session = self.wire()
+        for what in self.WHOLE:
+            for extended in (False, True):
+                with self.subTest(what, extended=extended):
+                    self.setUp()
+                    ours = self.replies(session, "events", what, extended)
+                    plain = self.replies(session, "plain", what, extended)
+                    self.assertIsNone(wire.error_of(plain), plain)
+                    self.assertEqual(wire.kinds(ours), wire.kinds(plain), ours)
+                    for one, other in zip(ours, plain):
+                        if one.kind == "D":
+                            self.assertEqual(one.row(), other.row())
+                        elif one.kind == "T":
+                            self.assertEqual([column[0] for column in one.columns()],
+                                             [column[0] for column in other.columns()])
+                    self.check_stored(count=1)
+
+
+@harness.proxied
 class Changes(TableCase):
     """DDL through keyspread and past it."""
 
@@ -175,6 +214,54 @@ class Changes(TableCase):
                 replies = session.query(f"insert into events values (2, '{TS}', 'x', 'b')")
                 self.good(replies, "INSERT 0 1")
                 self.assertEqual(self.stored(columns="event, b"), [["x", "b"], ["x", "b"]])
+
+    def test_a_column_is_dropped_before_others_of_a_prepared_statement(self):
+        """What was refused because of an old picture of the table is repeated; the client sees the
+        row stored where it belongs, and no error."""
+        def named(session, number):
+            return session.ask(wire.bind("", "s", [number, TS, "x", "b"]), wire.execute(),
+                               wire.sync())
+
+        def unnamed(session, number, text="insert into events values ($1, $2, $3, $4)"):
+            return session.ask(wire.parse("", text), wire.bind("", "", [number, TS, "x", "b"]),
+                               wire.describe("P", ""), wire.execute(), wire.sync())
+
+        def never_seen(session, number):
+            return unnamed(session, number, f"insert into events /* {number} */ values "
+                                            "($1, $2, $3, $4)")
+
+        def several(session, number):
+            more = (wire.bind("", "s", [number + 100, TS, "x", "b"]), wire.execute())
+            return session.ask(wire.bind("", "s", [number, TS, "x", "b"]), wire.execute(), *more,
+                               wire.sync())
+
+        for run, kinds in ((named, "2CZ"), (unnamed, "12nCZ"), (never_seen, "12nCZ"),
+                           (several, "2C2CZ")):
+            with self.subTest(run.__name__):
+                self.setUp()
+                self.past("alter table events add column a text, add column b text")
+                session = self.wire()
+                session.ask(wire.parse("s", "insert into events values ($1, $2, $3, $4)"),
+                            wire.sync())
+                self.assertEqual(wire.kinds(run(session, 1)), kinds)
+                self.assertIn(["b", None], self.stored(columns="a, b"))
+                self.past("alter table events drop column a")
+                replies = run(session, 2)
+                self.assertEqual(wire.kinds(replies), kinds, replies)
+                self.assertIn(["b"], self.stored(columns="b"))
+                self.check_stored(count=kinds.count("C") * 2)
+                self.assertEqual(wire.kinds(run(session, 3)), kinds)
+
+    def test_a_column_that_is_gone_is_told_once(self):
+        session = self.wire()
+        self.past("alter table events add column a text")
+        text = "insert into events (userid, ts, a) values ($1, $2, $3)"
+        self.good(self.parameters(session, text, 1, TS, "a"), "INSERT 0 1")
+        self.past("alter table events drop column a")
+        for _ in range(2):
+            replies = self.parameters(session, text, 2, TS, "a")
+            self.assertEqual((wire.kinds(replies), wire.error_of(replies)), ("EZ", "42703"))
+        self.check_stored(count=1)
 
     def test_a_prepared_statement_survives_a_new_column(self):
         session = self.wire()
@@ -274,6 +361,79 @@ class Verbs(TableCase):
                   "INSERT 0 2")
         self.assertEqual(self.stored(self.COUNTS, "v"), [["y"]])
 
+    TWICE = "upsert into counts (a, b, v) values ($1, $2, $3), ($4, $5, $6), ($7, $8, $9)"
+
+    def twice(self, session, *values, inside=False, sql=TWICE):
+        if inside:
+            session.query("begin")
+        self.good(self.parameters(session, sql, *values), "INSERT 0 3")
+        if inside:
+            session.query("commit")
+
+    def test_a_key_twice_in_parameters(self):
+        for inside in (False, True):
+            with self.subTest(inside=inside):
+                session, mark = self.wire(), self.postgres.mark()
+                self.twice(session, 1, 1, "x", "1", 2, "y", 1, 1, "z", inside=inside)
+                if not inside:
+                    self.assertIn("execute ks_", self.postgres.log(mark), "on a batch link")
+                self.twice(session, 2, 1, "x", 2, 1, "y", 2, 1, "z", inside=inside)
+                self.twice(session, 3, 1, "x", 3, 2, "y", 3, 3, "z", inside=inside)
+                self.twice(session, 1, 1, "n", 9, inside=inside,
+                           sql="replace into counts (b, a, w) values (4, $1, 'q'), (4, $2, $3), "
+                               "($4, 4, 'r')")
+                self.assertEqual(self.stored(self.COUNTS, "a, b, v, w"), [
+                    ["1", "1", "z", "void"], ["1", "2", "y", "void"],
+                    ["1", "4", "nothing", "n"], ["2", "1", "z", "void"],
+                    ["3", "1", "x", "void"], ["3", "2", "y", "void"], ["3", "3", "z", "void"],
+                    ["4", "9", "nothing", "r"]])
+                self.check_stored(self.COUNTS, count=8)
+                self.setUp()
+
+    def test_a_key_twice_in_one_of_several(self):
+        """Statements of one group, of which some make a key twice and some do not."""
+        for inside in (False, True):
+            with self.subTest(inside=inside):
+                session = self.wire()
+                run = []
+                for values in ([1, 1, "x", 1, 1, "y", 1, 2, "z"], [2, 1, "x", 2, 2, "y", 2, 3, "z"],
+                               [1, 1, "p", 3, 1, "q", 3, 1, "r"]):
+                    run += [wire.bind("", "s", values), wire.execute()]
+                if inside:
+                    session.query("begin")
+                replies = session.ask(wire.parse("s", self.TWICE), *run, wire.sync())
+                self.good(replies, *["INSERT 0 3"] * 3)
+                self.assertEqual(wire.kinds(replies), "1" + "2C" * 3 + "Z")
+                if inside:
+                    session.query("commit")
+                self.assertEqual(self.stored(self.COUNTS, "a, b, v"), [
+                    ["1", "1", "p"], ["1", "2", "z"], ["2", "1", "x"], ["2", "2", "y"],
+                    ["2", "3", "z"], ["3", "1", "r"]])
+                self.setUp()
+
+    def test_a_key_twice_with_a_parameter_of_unclear_type(self):
+        """What only the backend can tell is asked for, though no key is made of it."""
+        sql = "upsert into counts (a, b, v) values ($1, 1, $2 || 'ä'), ($3, 1, $4 || 'ö') returning v"
+        session = self.wire()
+        replies = session.ask(wire.parse("", sql), wire.bind("", "", [1, "x", 1, "y"]),
+                              wire.describe("P", ""), wire.execute(), wire.sync())
+        self.good(replies, "INSERT 0 2")
+        self.assertEqual([message.row() for message in replies if message.kind == "D"],
+                         [["yö".encode()]])
+
+    def test_an_error_beside_a_key_twice(self):
+        session = self.wire()
+        replies = self.parameters(session, self.TWICE, 1, 1, "x", 1, 1, "y\0", 1, 2, "z")
+        self.assertEqual(wire.error_of(replies), "22021", replies)
+        self.twice(session, 1, 1, "x", 1, 1, "y", 1, 2, "z")
+
+    def test_an_insert_with_a_key_twice(self):
+        """PostgreSQL's own ON CONFLICT is what it is."""
+        session = self.wire()
+        sql = ("insert into counts (a, b) values ($1, 1), ($2, 1) "
+               "on conflict (a, b) do update set v = 'x'")
+        self.assertEqual(wire.error_of(self.parameters(session, sql, 1, 1)), "21000")
+
     def test_a_key_column_is_missing(self):
         session = self.wire()
         self.assertEqual(wire.error_of(session.query("upsert into counts (a, v) values (1, 'x')")),
@@ -299,44 +459,6 @@ class Verbs(TableCase):
                   "INSERT 0 2")
         self.assertEqual(session.rows("insert into draws (k) values (3) returning id"), [["3"]])
         self.check_stored(self.SERIAL, count=3)
-
-
-@harness.proxied
-class Atomicity(TableCase):
-    """atomicity: partition lets a statement commit partition by partition."""
-
-    @classmethod
-    def start_keyspread(cls):
-        config = harness.backend_config(cls.postgres, cls.tables)
-        config["tables"][0]["atomicity"] = "partition"
-        cls.keyspread = harness.Keyspread(config)
-        cls.addClassCleanup(cls.keyspread.stop)
-
-    @staticmethod
-    def rows(numbers):
-        values = ", ".join(f"({number}, '{TS}')" for number in numbers)
-        return f"insert into events (userid, ts) values {values}"
-
-    def test_all_rows_are_good(self):
-        self.good(self.wire().query(self.rows(range(40))), "INSERT 0 40")
-        self.check_stored(count=40)
-
-    def test_a_duplicate_takes_its_partition_with_it(self):
-        session = self.wire()
-        self.good(session.query(self.rows([7])), "INSERT 0 1")
-        replies = session.query(self.rows(range(40)))
-        self.assertEqual((wire.kinds(replies), wire.error_of(replies)), ("EZ", "23505"))
-        stored = len(self.stored()) - 1
-        self.assertEqual(replies[0].fields()["D"], f"{stored} of 40 rows are committed.")
-        self.assertTrue(0 < stored < 40, stored)
-        self.good(session.query(self.rows([100])), "INSERT 0 1")
-
-    def test_one_partition_is_whole(self):
-        session = self.wire()
-        self.good(session.query(self.rows([7])), "INSERT 0 1")
-        replies = session.query(self.rows([7, 7]))
-        self.assertEqual(wire.error_of(replies), "23505")
-        self.assertIn("already exists", replies[0].fields()["D"])
 
 
 if __name__ == "__main__":

@@ -99,6 +99,7 @@ static void test_merge_keys_are_apart(void **state)
     (void)state;
     px_link *link = warm_link();
     told t[4];
+    fake.config.backend.batch_links = 3; /* two for this worker */
     submit(rows_unit(&t[0], 0, 1));
     fake_read(link, NULL);
     submit(rows_unit(&t[1], 0, 2));
@@ -720,6 +721,129 @@ static void test_wait_ms(void **state)
     expect_committed(&t[1], 1);
 }
 
+/* Units for partitions, which are busy one link each. */
+static void occupy(told *t, const uint32_t *partitions, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        submit(rows_unit(&t[i], partitions[i], 1 + partitions[i]));
+    for (size_t i = 0; i < fake.link_count; i++)
+        if (!fake.links[i]->ready)
+            fake_open(i);
+}
+
+static size_t open_links(unsigned worker)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fake.link_count; i++)
+        count += !fake.links[i]->closed && fake.links[i]->worker == &fake.workers[worker];
+    return count;
+}
+
+static void answer_all(void)
+{
+    for (bool any = true; any;) {
+        any = false;
+        for (size_t i = 0; i < fake.link_count; i++) {
+            px_link *link = fake.links[i];
+            if (link->closed || !link->ready || fake_read(link, NULL)[0] == '\0')
+                continue;
+            fake_answer(link, "C1 Z");
+            any = true;
+        }
+    }
+}
+
+static void tick_all(void)
+{
+    for (unsigned i = 0; i < FAKE_WORKERS; i++)
+        px_batcher_tick(fake.workers[i].batcher);
+    fake_turn();
+}
+
+/* batch_links are the process's: one is each worker's own, the others whoever needs them. */
+static void test_a_worker_uses_links_that_others_do_not_need(void **state)
+{
+    (void)state;
+    static const uint32_t even[] = {0, 2, 4, 6, 8}, odd[] = {1, 3, 5};
+    told t[5], u[3];
+    occupy(t, even, 5);
+    assert_int_equal(open_links(0), 3);
+    occupy(u, odd, 3);
+    assert_int_equal(open_links(0), 3);
+    assert_int_equal(open_links(1), 1);
+    /* The second has less than its part and waits: the first gives one back when it is free. */
+    tick_all();
+    assert_int_equal(open_links(0), 3);
+    fake_read(fake.links[0], NULL);
+    fake_answer(fake.links[0], "C1 Z");
+    tick_all();
+    assert_int_equal(open_links(0), 2);
+    tick_all();
+    assert_int_equal(open_links(1), 2);
+    fake_open(fake.link_count - 1);
+    answer_all();
+    for (int i = 0; i < 5; i++)
+        expect_committed(&t[i], 1);
+    for (int i = 0; i < 3; i++)
+        expect_committed(&u[i], 1);
+    tick_all();
+    assert_int_equal(open_links(0) + open_links(1), 4);
+    /* Nobody waits any more: the first may have them all again. */
+    fake.now += 60000;
+    tick_all();
+    assert_int_equal(open_links(0) + open_links(1), 0);
+    occupy(t, even, 5);
+    assert_int_equal(open_links(0), 3);
+    answer_all();
+}
+
+static void test_an_idle_link_is_given_to_who_wants_it(void **state)
+{
+    (void)state;
+    static const uint32_t even[] = {0, 2, 4, 6, 8}, odd[] = {1, 3, 5};
+    told t[5], u[3];
+    occupy(t, even, 5);
+    answer_all();
+    assert_int_equal(open_links(0), 3);
+    occupy(u, odd, 3);
+    tick_all();
+    tick_all();
+    assert_int_equal(open_links(0), 2);
+    assert_int_equal(open_links(1), 2);
+    tick_all();
+    assert_int_equal(open_links(0), 2);
+    answer_all();
+    fake_open(fake.link_count - 1);
+    answer_all();
+}
+
+/* A lone client's first row need not wait until a link is open. */
+static void test_the_first_link_opens_before_it_is_needed(void **state)
+{
+    (void)state;
+    fake.config.backend.max_links = 24;
+    fake.config.tables = &fake.table;
+    fake.config.table_count = 1;
+    px_batcher_expect(&fake.workers[0], &fake.identity);
+    assert_int_equal(fake.link_count, 0); /* its texts cannot be read */
+    fake.identity.env = (pgw_env){.utf8 = true, .conforming = true};
+    fake.server.links = 6;
+    px_batcher_expect(&fake.workers[0], &fake.identity);
+    assert_int_equal(fake.link_count, 0); /* others may need the rest */
+    fake.server.links = 5;
+    px_batcher_expect(&fake.workers[0], &fake.identity);
+    px_batcher_expect(&fake.workers[0], &fake.identity);
+    assert_int_equal(fake.link_count, 1);
+    px_link *link = fake_open(0);
+    told t;
+    submit(rows_unit(&t, 0, 1));
+    expect_text(link, "Q", "INSERT INTO t VALUES (1)");
+    fake_answer(link, "C1 Z");
+    fake.now += 60000;
+    tick_all();
+    assert_true(link->closed);
+}
+
 static void test_links_close_when_idle(void **state)
 {
     (void)state;
@@ -993,6 +1117,9 @@ int main(void)
         TEST(test_limit_in_force),
         TEST(test_oldest_first),
         TEST(test_wait_ms),
+        TEST(test_a_worker_uses_links_that_others_do_not_need),
+        TEST(test_an_idle_link_is_given_to_who_wants_it),
+        TEST(test_the_first_link_opens_before_it_is_needed),
         TEST(test_links_close_when_idle),
         TEST(test_lock_wait_is_the_links),
         TEST(test_link_makes_room_behind_its_outcome),

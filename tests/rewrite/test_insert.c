@@ -373,6 +373,40 @@ static void the_last_of_equal_keys_wins(void **state)
     pgw_arena_free(&p.arena);
 }
 
+/* --- rows that are alike --- */
+
+static void rows_that_repeat_the_first_have_a_width(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rows;
+        size_t width;
+    } cases[] = {
+        {"($1, $2, $3)", 3},
+        {"($1, $2, $3), ($4, $5, $6)", 3},
+        {"($2, $1, 'x'),($4,$3 /* c */, 'x')", 2},
+        {"($1, now(), $1), ($2, now(), $2), ($3, now(), $3)", 1},
+        {"($1, $2, 'x'), ($3, $4, 'y')", 0},
+        {"($1, $2, $3), ($4, $6, $5)", 0},
+        {"($1, $2, $3), ($1, $5, $6)", 0},
+        {"($1, $2, 'x'), ($3, $4, $5)", 0},
+        {"($1, $3), ($2, $4)", 0},
+        {"($4, $5, $6), ($1, $2, $3)", 0},
+        {"($1, $2), ($3, $4) ON CONFLICT DO UPDATE SET event = $5", 0},
+        {"($1, $2), ($3, $4) ON CONFLICT (userid, ts) DO UPDATE SET event = $1", 0},
+        {"(1, now()), (2, now())", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        parsed p;
+        char sql[256];
+        snprintf(sql, sizeof sql, "INSERT INTO events VALUES %s", cases[i].rows);
+        size_t width = rw_insert_row_width(must_parse(&p, sql), &test_env);
+        if (width != cases[i].width)
+            fail_msg("%s: %zu", cases[i].rows, width);
+        pgw_arena_free(&p.arena);
+    }
+}
+
 /* --- the oracle --- */
 
 static uint32_t seed = 99;
@@ -756,6 +790,7 @@ int main(void)
         cmocka_unit_test(the_clients_own_hash_is_checked),
         cmocka_unit_test(two_columns_are_hashed_in_their_order),
         cmocka_unit_test(the_last_of_equal_keys_wins),
+        cmocka_unit_test(rows_that_repeat_the_first_have_a_width),
         cmocka_unit_test(generated_inserts_agree_with_postgresql),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

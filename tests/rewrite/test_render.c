@@ -277,6 +277,38 @@ static void positions_of_nothing_stay_inside(void **state)
     pgw_arena_free(&arena);
 }
 
+static void any_row_may_be_left_out(void **state)
+{
+    (void)state;
+    static const char *const left[8] = {NULL,
+                                        "(1, now(), 11) /* a */, (2, now(), 12), (3, now(), 13)",
+                                        "(2, now(), 12), (3, now(), 13)",
+                                        "(1, now(), 11) /* a */, (3, now(), 13)",
+                                        "(3, now(), 13)",
+                                        "(1, now(), 11) /* a */, (2, now(), 12)",
+                                        "(2, now(), 12)",
+                                        "(1, now(), 11)"};
+    pgw_arena arena = {0};
+    rw_insert *insert = must_parse("INSERT INTO events (userid, ts) VALUES (1, now()) /* a */, "
+                                   "(2, now()), (3, now()) ON CONFLICT DO NOTHING",
+                                   &arena);
+    for (unsigned without = 0; without < 7; without++) {
+        pgw_buf out = {0}, expected = {0};
+        for (size_t i = 0; i < 3; i++)
+            insert->rows[i].superseded = (without >> i & 1) != 0;
+        rw_render_statement(insert, RW_HASH_CONSTANT, (uint64_t[]){11, 12, 13}, &out);
+        pgw_buf_addf(
+            &expected,
+            "INSERT INTO events (userid, ts, \"userhash\") VALUES %s ON CONFLICT DO NOTHING",
+            left[without + 1]);
+        pgw_buf_add_byte(&expected, '\0');
+        check(&out, expected.ptr);
+        pgw_buf_free(&expected);
+        pgw_buf_free(&out);
+    }
+    pgw_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +321,7 @@ int main(void)
         cmocka_unit_test(positions_lead_back),
         cmocka_unit_test(what_is_forwarded_keeps_its_positions),
         cmocka_unit_test(positions_of_nothing_stay_inside),
+        cmocka_unit_test(any_row_may_be_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
