@@ -107,7 +107,7 @@ typedef struct px_metrics {
     px_number errors[PX_CODES + 1]; /* by place in `codes`; the last: others */
     px_number catalog_loaded;       /* Unix seconds; 0 = never */
     px_table_metrics *_Atomic tables;
-    struct px_codes *codes; /* the process's SQLSTATEs, in the order in which they came */
+    struct px_codes *codes; /* the SQLSTATEs that the process has told */
     bool owns_codes;
 } px_metrics;
 
