@@ -131,6 +131,13 @@ class Healthcheck(unittest.TestCase):
         self.addCleanup(server.shutdown)
         return server.server_port
 
+    def test_keyspread_is_healthy(self):
+        port = harness.free_port()
+        keyspread = harness.Keyspread({"backend": {"dsn": "host=127.0.0.1 port=1"},
+                                       "admin": {"listen": f"127.0.0.1:{port}"}})
+        self.addCleanup(keyspread.stop)
+        self.assertEqual(self.check(port), 0)
+
     def test_answers(self):
         self.assertEqual(self.check(self.answering(200)), 0)
         self.assertNotEqual(self.check(self.answering(503)), 0)
