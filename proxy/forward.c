@@ -176,7 +176,7 @@ void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     px_plan *sent = less != NULL ? less : plan;
     pgw_slice name = less != NULL ? SUPERSEDING : bind->statement;
     if (good && px_bind_write(sent, bind, bind->portal, name, &bound, &out, &error)) {
-        px_count_unbatched_bind(session, plan, &bound);
+        px_count_unbatched_bind(session, sent, &bound);
         send_bind(session, bind, sent, swallow, &out);
     } else {
         px_session_refuse(session, &error, true);

@@ -122,6 +122,26 @@ class Counting(MetricsCase):
         self.assertEqual(counted.get("request_partitions_count"), 3)
         self.check_partitions(counted)
 
+    def test_rows_that_an_upsert_leaves_out(self):
+        """A key twice in one statement is one row, in a batch and in a transaction."""
+        session = self.wire()
+        upsert = "upsert into events (userid, ts) values ({}, {}), ({}, {})"
+        in_text = wire.query(upsert.format(7, f"'{TS}'", 7, f"'{TS}'"))
+        bound = b"".join([wire.parse("", upsert.format("$1", "$2", "$3", "$4")),
+                          wire.bind("", "", [7, TS, 7, TS]), wire.execute(), wire.sync()])
+
+        def work():
+            self.ask(session, in_text)
+            self.ask(session, bound)
+            self.ask(session, wire.query("begin"))
+            self.ask(session, in_text)
+            self.ask(session, bound)
+            self.ask(session, wire.query("commit"))
+        counted = self.counted(work)
+        partition = str(EVENTS.partition_of(harness.xxh3_signed(7)))
+        self.assertEqual(counted.by("rows_total", "partition"), {partition: 4})
+        self.assertEqual(counted.by("requests_total", "partition"), {partition: 4})
+
     def test_failures(self):
         """Rows that are there already: an error and a failed batch for each. A key that cannot be read: an
         error, and no batch."""
