@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FRESH_MS = 60000, INCOMPLETE_MS = 1000, MAX_CELLS = 64, AUDITED_ROWS = 100 };
+enum { FRESH_MS = 60000, INCOMPLETE_MS = 1000, KEPT_MS = 1000, MAX_CELLS = 64, AUDITED_ROWS = 100 };
 
 typedef struct waiter {
     struct waiter *next;
@@ -29,10 +29,10 @@ typedef struct entry {
     px_worker *worker;
     char *database;
     px_catalog *current; /* counted */
-    uint64_t loaded_at;
-    bool stale;
-    px_link *link;      /* while loading */
-    px_identity *asker; /* as whom */
+    uint64_t loaded_at, kept_until;
+    bool stale, was_stale; /* the latter when the load began */
+    px_link *link;         /* while loading */
+    px_identity *asker;    /* as whom */
     waiter *waiters;
     px_schema_rows *rows;
     px_catalog *fresh; /* built, and being audited */
@@ -141,11 +141,17 @@ static void free_waiter(waiter *w)
     free(w);
 }
 
+/* The asker was not let in: others may be. */
+static bool is_personal(const pgw_error *error)
+{
+    return error != NULL && strncmp(error->sqlstate, "28", 2) == 0;
+}
+
 /* Takes the waiters whom the end of this load concerns off the list: all, but if the asker could
  * not log in, only those who would log in the same way. */
 static waiter *take_waiters(entry *e, const pgw_error *error)
 {
-    bool personal = error != NULL && strncmp(error->sqlstate, "28", 2) == 0;
+    bool personal = is_personal(error);
     waiter *taken = NULL;
     for (waiter **at = &e->waiters; *at != NULL;) {
         waiter *w = *at;
@@ -160,6 +166,15 @@ static waiter *take_waiters(entry *e, const pgw_error *error)
     return taken;
 }
 
+/* Who is not let in any more, by a new password, goes on with what was read before. */
+static bool keep(entry *e, const pgw_error *error)
+{
+    if (!is_personal(error) || e->current == NULL || e->stale)
+        return false;
+    e->kept_until = px_worker_now(e->worker) + KEPT_MS;
+    return true;
+}
+
 static void finish(entry *e, const pgw_error *error)
 {
     if (e->link != NULL)
@@ -171,9 +186,12 @@ static void finish(entry *e, const pgw_error *error)
     e->fresh = NULL;
     if (error != NULL)
         px_count(e->worker->metrics, PX_CATALOG_LOADS_FAILED, 1);
+    e->stale = e->stale || (error != NULL && e->was_stale);
     waiter *w = take_waiters(e, error);
     px_identity_drop(e->asker);
     e->asker = NULL;
+    if (keep(e, error))
+        error = NULL;
     while (w != NULL) {
         waiter *next = w->next;
         px_catalog_loaded *loaded = w->loaded;
@@ -346,6 +364,7 @@ static entry *find(px_worker *worker, const char *database)
 
 static void start(entry *e, px_identity *identity)
 {
+    e->was_stale = e->stale;
     e->stale = false; /* what is heard from now on is not in this load */
     e->error = PGW_ERROR_NONE;
     e->rows = px_schema_rows_new();
@@ -390,9 +409,9 @@ px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
     entry *e = find(worker, identity->database);
     if (e == NULL || e->current == NULL || e->stale || e->link != NULL)
         return NULL;
-    uint64_t age = px_worker_now(worker) - e->loaded_at;
+    uint64_t now = px_worker_now(worker);
     uint64_t fresh = e->current->incomplete ? INCOMPLETE_MS : FRESH_MS;
-    return age < fresh ? e->current : NULL;
+    return now - e->loaded_at < fresh || now < e->kept_until ? e->current : NULL;
 }
 
 /* ---- staleness, told to every worker ---- */

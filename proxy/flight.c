@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_SCRATCH = 4 * 1024 * 1024 }; /* kept for the next batch */
 
@@ -207,16 +208,21 @@ static void on_lost(px_pool_link *link, const char *reason)
     land(batcher, batch);
 }
 
-/* Nobody can serve the queues that wait: their units are told why. */
+/* Nobody can serve the queues that wait: their units are told why. If it is their user who is not
+ * let in (any more), the sessions may have links of before. */
 static void on_unreachable(px_pool *pool, const pgw_error *error)
 {
     px_batcher *batcher = batcher_of(pool);
+    bool personal = strncmp(error->sqlstate, "28", 2) == 0;
     px_queue *queue;
     while ((queue = px_ready_first(&pool->ready)) != NULL) {
         while (queue->first != NULL) {
             px_unit *unit = queue->first;
             px_queue_remove(queue, unit);
-            px_unit_fail(unit, error);
+            if (personal)
+                unit->outcome = PX_UNIT_REROUTED;
+            else
+                px_unit_fail(unit, error);
             px_batcher_finish(batcher, unit);
         }
         px_batcher_place(batcher, queue);

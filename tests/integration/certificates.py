@@ -1,6 +1,7 @@
 """certificates: an authority of its own, for the length of a test."""
 import os
 import shutil
+import ssl
 import subprocess
 import tempfile
 
@@ -56,6 +57,13 @@ class Authority:
                   "2", "-subj", f"/CN={name}", "-out", pair.cert)
         os.chmod(pair.key, 0o600)
         return pair
+
+    def trusting(self, certificate=None):
+        """A client's side of TLS that knows this authority, and shows the certificate."""
+        context = ssl.create_default_context(cafile=self.cert)
+        if certificate:
+            context.load_cert_chain(certificate.cert, certificate.key)
+        return context
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -254,8 +254,9 @@ class Postgres:
 class Keyspread:
     """The program under test. Give it a configuration; it is ready when the constructor returns."""
 
-    def __init__(self, config, environment=None, within=()):
-        """`within`: a command that runs the program, such as prlimit with its options."""
+    def __init__(self, config, environment=None, within=(), unix=False):
+        """`within`: a command that runs the program, such as prlimit with its options. `unix`: it
+        listens on the Unix socket `path`, too."""
         command = with_us() + [*within, program()]
         self.folder = tempfile.mkdtemp(prefix="keyspread-")
         self.config_path = os.path.join(self.folder, "keyspread.yaml")
@@ -263,7 +264,8 @@ class Keyspread:
         self.gone = False
         for attempt in range(5):
             self.port, self.admin_port = free_port(), free_port()
-            self.config = {"listen": [f"127.0.0.1:{self.port}"], **config}
+            self.path = os.path.join(self.folder, f".s.PGSQL.{self.port}")
+            self.config = {"listen": [f"127.0.0.1:{self.port}"] + unix * [self.path], **config}
             if "admin" in config:
                 self.config["admin"] = {"listen": f"127.0.0.1:{self.admin_port}",
                                         **config["admin"]}
@@ -289,6 +291,14 @@ class Keyspread:
 
     def address(self):
         return ("127.0.0.1", self.port)
+
+    def reload(self, config=None):
+        """SIGHUP, after a new configuration was written if there is one; the line that answers."""
+        seen = len(self.lines.lines)
+        if config:
+            self.write_config(config)
+        self.process.send_signal(signal.SIGHUP)
+        return self.lines.wait_for(r"event=reload(ed|_failed)", since=seen)
 
     def check_alive(self):
         """A death is the failure of the test that sees it first; the next one starts another."""

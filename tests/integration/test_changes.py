@@ -57,6 +57,19 @@ class Changes(harness.StackCase):
         session.query(f"insert into moments values ({NOON.replace('12', '13')})")
         self.right("moments", len(self.admin("select from moments")))
 
+    def test_a_schema_that_could_not_be_read(self):
+        """It stays one that must be read again, not one that was."""
+        session = self.wire()
+        self.assertIsNone(wire.error_of(session.query("insert into pairs values (1, 'x')")))
+        self.assertIsNone(wire.error_of(session.query("alter table pairs add column w int")))
+        self.addCleanup(self.admin, "alter table pairs drop column w")
+        self.postgres.stop()
+        self.assertEqual(wire.error_of(session.query("insert into pairs values (2, 'x', 3)")),
+                         "08006")
+        self.postgres.start()
+        self.assertIsNone(wire.error_of(session.query("insert into pairs values (2, 'x', 3)")))
+        self.right("pairs", 2)
+
     def test_the_type_of_a_prepared_key(self):
         prepared, other = self.wire(), self.wire()
         prepared.ask(wire.parse("s", "insert into pairs values ($1, $2)"), wire.sync())

@@ -61,25 +61,18 @@ class TlsCase(unittest.TestCase):
         cleanup(keyspread.stop)
         return keyspread
 
-    def trusting(self, keyspread, certificate=None):
-        """A client's side of TLS that knows the authority."""
-        context = ssl.create_default_context(cafile=self.authority.cert)
-        if certificate:
-            context.load_cert_chain(certificate.cert, certificate.key)
-        return context
-
     def asked(self, keyspread, context=None):
         """A raw session that asks for TLS first; not logged in yet."""
         session = wire.Wire(keyspread.address())
         self.addCleanup(session.drop)
         session.socket.sendall(SSL_REQUEST)
         self.assertEqual(session.socket.recv(1), b"S")
-        context = context or self.trusting(keyspread)
+        context = context or self.authority.trusting()
         session.socket = context.wrap_socket(session.socket, server_hostname="127.0.0.1")
         return session
 
     def direct(self, keyspread, protocols):
-        context = self.trusting(keyspread)
+        context = self.authority.trusting()
         if protocols:
             context.set_alpn_protocols(protocols)
         session = wire.Wire(keyspread.address())
@@ -212,7 +205,7 @@ class Negotiation(TlsCase):
             self.direct(self.start(self.addCleanup, "disable"), ["postgresql"])
 
     def test_an_old_tls_is_refused(self):
-        context = self.trusting(None)
+        context = self.authority.trusting()
         context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
         with self.assertRaises(ssl.SSLError):
             self.asked(self.start(self.addCleanup), context)
@@ -287,19 +280,19 @@ class Certificates(TlsCase):
     def test_optional_client_certificates(self):
         keyspread = self.start(self.addCleanup, ca=self.authority.cert)
         self.asked(keyspread).login(harness.USER, "app")
-        good = self.trusting(keyspread, self.authority.issue("anybody"))
+        good = self.authority.trusting(self.authority.issue("anybody"))
         self.asked(keyspread, good).login(harness.USER, "app")
         stranger = certificates.Authority("stranger")
         self.addCleanup(stranger.remove)
         with self.assertRaises((ssl.SSLError, ConnectionError, wire.Closed)):
-            bad = self.trusting(keyspread, stranger.issue(harness.USER))
+            bad = self.authority.trusting(stranger.issue(harness.USER))
             self.asked(keyspread, bad).login(harness.USER, "app")
 
     def test_required_client_certificates(self):
         keyspread = self.start(self.addCleanup, "require", ca=self.authority.cert,
                                verify="verify-ca")
         self.assertEqual(self.refusal(self.asked(keyspread)), "28000")
-        good = self.trusting(keyspread, self.authority.issue("anybody"))
+        good = self.authority.trusting(self.authority.issue("anybody"))
         self.asked(keyspread, good).login(harness.USER, "app")
         plain = wire.Wire(keyspread.address())
         self.addCleanup(plain.drop)
@@ -308,9 +301,9 @@ class Certificates(TlsCase):
     def test_certificates_of_the_user(self):
         keyspread = self.start(self.addCleanup, "require", ca=self.authority.cert,
                                verify="verify-full")
-        other = self.trusting(keyspread, self.authority.issue("somebody else"))
+        other = self.authority.trusting(self.authority.issue("somebody else"))
         self.assertEqual(self.refusal(self.asked(keyspread, other)), "28000")
-        own = self.trusting(keyspread, self.authority.issue(harness.USER))
+        own = self.authority.trusting(self.authority.issue(harness.USER))
         self.asked(keyspread, own).login(harness.USER, "app")
 
 

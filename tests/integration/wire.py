@@ -28,6 +28,10 @@ def cancel_request(pid, key):
     return struct.pack("!IIII", 16, 80877102, pid, key)
 
 
+def password(text):
+    return frame("p", _cstring(text))
+
+
 def query(sql):
     return frame("Q", _cstring(sql))
 
@@ -312,6 +316,11 @@ def kinds(messages):
 def error_of(messages):
     """The SQLSTATE of the first error among the replies, None if there is none."""
     return next((message.sqlstate for message in messages if message.kind == "E"), None)
+
+
+def is_welcome(message):
+    """AuthenticationOk."""
+    return message.kind == "R" and message.body == bytes(4)
 
 
 def tags_of(messages):
