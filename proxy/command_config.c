@@ -15,10 +15,12 @@ static bool has_option(const PQconninfoOption *options, const char *keyword)
     return false;
 }
 
-/* libpq's messages end with a newline. */
-static int printable(const char *message)
+/* libpq's messages end with a newline, and quote the string: up to there, if a password may stand
+ * in it. */
+static int printable(const char *message, const char *dsn)
 {
-    return (int)strcspn(message, "\n");
+    bool secret = strstr(dsn, "passw") != NULL || strstr(dsn, "://") != NULL;
+    return (int)strcspn(message, secret ? "\"\n" : "\n");
 }
 
 static bool check_dsn(const cfg_config *config, const PQconninfoOption *options, FILE *errors)
@@ -86,11 +88,12 @@ static bool check_logins(const cfg_config *config, FILE *errors)
     char *message = NULL;
     PQconninfoOption *options = PQconninfoParse(config->backend.dsn, &message);
     if (options == NULL) {
+        int shown = message ? printable(message, config->backend.dsn) : 0;
         fprintf(errors,
-                "%s:%u: backend.dsn is not a connection string: %.*s; write it as "
+                "%s:%u: backend.dsn is not a connection string: %.*s%s; write it as "
                 "postgresql://user@host:port/database or host=… port=… dbname=…\n",
-                config->path, config->backend.dsn_line, message ? printable(message) : 0,
-                message ? message : "");
+                config->path, config->backend.dsn_line, shown, message ? message : "",
+                message && message[shown] == '"' ? "…" : "");
         PQfreemem(message);
         return false;
     }

@@ -208,6 +208,8 @@ static void test_check(void **state)
                ":2: backend.dsn is not a connection string: missing \"=\" after \"host\"");
     check_text("backend:\n  dsn: \"hots=x\"\ntables: []\n", 1,
                ":2: backend.dsn is not a connection string: invalid connection option \"hots\"");
+    check_text("backend:\n  dsn: \"password=my secret=x\"\ntables: []\n", 1,
+               ":2: backend.dsn is not a connection string: invalid connection option …; write it");
     check_text("backend:\n  dsn: \"postgresql://a:secret@h/d\"\ntables: []\n", 0,
                ":2: warning: backend.dsn holds a password");
     check_text(TABLE("{ name: k, type: bigint }"), 0, "");
