@@ -2,6 +2,7 @@
 
 #include "proxy/server.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,6 +271,13 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
     resolve_next(opening);
 }
 
+/* Nothing that another thread would have to be asked for. */
+static bool is_numeric(const char *host)
+{
+    struct in6_addr address;
+    return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
+}
+
 /* Takes the next host off the list: hostaddr gets one entry a host, empty for Unix sockets. */
 static void resolve_next(px_opening *opening)
 {
@@ -285,6 +293,10 @@ static void resolve_next(px_opening *opening)
         pgw_buf_reserve(&opening->addresses, 1);
         if (host[0] == '\0' || host[0] == '/' || host[0] == '@')
             continue;
+        if (is_numeric(host)) {
+            pgw_buf_add_str(&opening->addresses, host);
+            continue;
+        }
         struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
         opening->resolve.data = opening;
         opening->handles++;
