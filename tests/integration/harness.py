@@ -78,6 +78,15 @@ def eventually(what, condition, patience=PATIENCE):
         time.sleep(0.01)
 
 
+def write_secret(folder, name, text):
+    """A file that its owner alone may read; returns its path."""
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8",
+              opener=lambda where, flags: os.open(where, flags, 0o600)) as file:
+        file.write(text)
+    return path
+
+
 def with_us(*options):
     """The beginning of a command that ends when this process does, however that is."""
     if not shutil.which("setpriv"):

@@ -101,9 +101,7 @@ class LoginCase(unittest.TestCase):
 
     @staticmethod
     def write_users(path, text):
-        with open(path, "w", encoding="utf-8",
-                  opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(text)
+        harness.write_secret(os.path.dirname(path), os.path.basename(path), text)
 
     def connect(self, server, tls=False, unix=False):
         """A raw session, to keyspread or PostgreSQL, that has said nothing yet but SSLRequest."""

@@ -137,9 +137,8 @@ class Crowd(LimitsCase):
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         self.authority = certificates.Authority()
         self.addCleanup(self.authority.remove)
-        users = os.path.join(self.authority.folder, "users.txt")
-        with open(users, "w", encoding="ascii", opener=lambda p, f: os.open(p, f, 0o600)) as file:
-            file.write(f'"{harness.USER}" "{self.PASSWORD}"\n')
+        users = harness.write_secret(self.authority.folder, "users.txt",
+                                     f'"{harness.USER}" "{self.PASSWORD}"\n')
         pair = self.authority.server()
         self.keyspread = self.start(
             auth={"mode": "scram", "users_file": users},

@@ -27,11 +27,8 @@ hostnossl disable all 127.0.0.1/32 scram-sha-256
 """
 
 
-def users_file(folder, text=f'"{harness.USER}" "{PASSWORD}"\n'):
-    path = os.path.join(folder, "users.txt")
-    with open(path, "w", encoding="utf-8", opener=lambda p, f: os.open(p, f, 0o600)) as file:
-        file.write(text)
-    return path
+def users_file(folder):
+    return harness.write_secret(folder, "users.txt", f'"{harness.USER}" "{PASSWORD}"\n')
 
 
 class TlsCase(unittest.TestCase):

@@ -5,7 +5,7 @@
 #include "protocol/frame.h"
 #include "protocol/reader.h"
 #include "protocol/scram.h"
-#include "tests/protocol/scram_client.h"
+#include "tests/protocol/scram_checks.h"
 #include "tests/protocol/wire_vectors.h"
 
 #define PLAIN "SCRAM-SHA-256"
@@ -54,18 +54,6 @@ static pgw_slice sasl_data(const pgw_buf *out, int32_t code)
     pgw_reader reader = pgw_reader_of(pgw_frame_body(pgw_slice_buf(out), frame));
     assert_int_equal(pgw_read_u32(&reader), code);
     return (pgw_slice){reader.at, (size_t)(reader.end - reader.at)};
-}
-
-/* RFC 7677's example, but for the server's nonce. */
-static const uint8_t RFC_SALT[] = {0x5b, 0x6d, 0x99, 0x68, 0x9d, 0x12, 0x35, 0x8e,
-                                   0xec, 0xa0, 0x4b, 0x14, 0x12, 0x36, 0xfa, 0x81};
-
-static void check_base64(const uint8_t *bytes, const char *expected)
-{
-    pgw_buf text = {0};
-    client_base64(bytes, 32, &text);
-    assert_true(pgw_slice_eq_str(pgw_slice_buf(&text), expected));
-    pgw_buf_free(&text);
 }
 
 static void test_rfc_exchange(void **state)

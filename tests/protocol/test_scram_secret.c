@@ -1,6 +1,6 @@
 /* SCRAM's secrets: RFC 7677's example, PostgreSQL 15's own, and what is none. */
 #include "protocol/scram.h"
-#include "tests/protocol/scram_client.h"
+#include "tests/protocol/scram_checks.h"
 #include "tests/protocol/wire_vectors.h"
 
 /* RFC 7677, section 3. Its server's nonce is not one of ours, so the messages are not to be had
@@ -12,17 +12,6 @@ static const char RFC_AUTH[] =
     "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
 static const char RFC_PROOF[] = "dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=";
 static const char RFC_SIGNATURE[] = "6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
-static const uint8_t RFC_SALT[] = {0x5b, 0x6d, 0x99, 0x68, 0x9d, 0x12, 0x35, 0x8e,
-                                   0xec, 0xa0, 0x4b, 0x14, 0x12, 0x36, 0xfa, 0x81};
-
-static void check_base64(const uint8_t *bytes, const char *expected)
-{
-    pgw_buf text = {0};
-    client_base64(bytes, 32, &text);
-    assert_true(pgw_slice_eq_str(pgw_slice_buf(&text), expected));
-    pgw_buf_free(&text);
-}
-
 static void test_rfc_keys(void **state)
 {
     (void)state;
