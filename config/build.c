@@ -121,7 +121,9 @@ static void build_client_tls(cfg_document *document, const cfg_raw *raw, cfg_con
 {
     bool cert = raw->client_tls.cert != NULL;
     config->client_tls.mode = WORD(raw->client_tls.mode, cert ? CFG_TLS_PREFER : CFG_TLS_DISABLE);
-    config->client_tls.line = cfg_document_line(document, "client_tls");
+    config->client_tls.cert_line = cfg_document_line(document, "client_tls.cert");
+    config->client_tls.key_line = cfg_document_line(document, "client_tls.key");
+    config->client_tls.ca_line = cfg_document_line(document, "client_tls.ca");
     config->client_tls.cert = take_file(config, raw->client_tls.cert);
     config->client_tls.key = take_file(config, raw->client_tls.key);
     config->client_tls.ca = take_file(config, raw->client_tls.ca);

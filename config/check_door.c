@@ -64,47 +64,6 @@ static void check_admin(cfg_document *document, const cfg_raw *raw, const cfg_co
 
 /* -- TLS -- */
 
-/* Notes a file that cannot be read; fills `about` otherwise. */
-static bool look_at(cfg_document *document, const char *where, const char *path, struct stat *about)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool good = file >= 0 && fstat(file, about) == 0;
-    if (!good)
-        cfg_mistake(document, where, "%s: %s cannot be read (%s): it takes a PEM file", where, path,
-                    strerror(errno));
-    else if (!S_ISREG(about->st_mode))
-        cfg_mistake(document, where, "%s: %s is not a regular file: it takes a PEM file", where,
-                    path);
-    if (file >= 0)
-        close(file);
-    return good && S_ISREG(about->st_mode);
-}
-
-/* As PostgreSQL asks of its own: the group may read a key of root, which gives it to services. */
-static void check_key(cfg_document *document, const char *path)
-{
-    struct stat about;
-    if (!look_at(document, "client_tls.key", path, &about))
-        return;
-    mode_t forbidden = about.st_uid == 0 ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
-    if (about.st_mode & forbidden)
-        cfg_mistake(document, "client_tls.key",
-                    "client_tls.key: %s has permissions %04o, so that others could use the key: "
-                    "chmod 0600, or 0640 if root owns it",
-                    path, (unsigned)about.st_mode & 07777);
-}
-
-static void check_files(cfg_document *document, const cfg_config *config)
-{
-    struct stat about;
-    if (config->client_tls.cert != NULL)
-        look_at(document, "client_tls.cert", config->client_tls.cert, &about);
-    if (config->client_tls.key != NULL)
-        check_key(document, config->client_tls.key);
-    if (config->client_tls.ca != NULL)
-        look_at(document, "client_tls.ca", config->client_tls.ca, &about);
-}
-
 /* Who asks for certificates relies on it: without TLS for all there would be a way around. */
 static void check_verify(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
 {
@@ -138,8 +97,6 @@ static void check_client_tls(cfg_document *document, const cfg_raw *raw, const c
                     "client_tls.ca stands without client_tls.cert and client_tls.key: clients show "
                     "certificates over TLS only, write them, too");
     check_verify(document, raw, config);
-    if (config->client_tls.mode != CFG_TLS_DISABLE)
-        check_files(document, config);
 }
 
 /* -- passwords -- */
@@ -192,4 +149,63 @@ void cfg_check_door(cfg_document *document, const cfg_raw *raw, const cfg_config
     if (understood && config->auth.mode == CFG_AUTH_FORWARD &&
         config->client_tls.mode == CFG_TLS_DISABLE)
         check_forward(document, raw, config);
+}
+
+/* -- the files of TLS -- */
+
+/* A file that a key names, and where. */
+typedef struct named {
+    const cfg_config *config;
+    const char *key, *path;
+    unsigned line;
+    FILE *errors;
+} named;
+
+static bool wrong(const named *file, const char *what, const char *right)
+{
+    fprintf(file->errors, "%s:%u: client_tls.%s: %s %s: %s\n", file->config->path, file->line,
+            file->key, file->path, what, right);
+    return false;
+}
+
+static bool is_readable(const named *file, struct stat *about)
+{
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, about) != 0) {
+        char *what = cfg_printf("cannot be read (%s)", strerror(errno));
+        wrong(file, what, "it takes a PEM file");
+        free(what);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    close(fd);
+    return S_ISREG(about->st_mode) || wrong(file, "is not a regular file", "it takes a PEM file");
+}
+
+/* As PostgreSQL asks of its own: the group may read a key of root, which gives it to services. */
+static bool is_private(const named *file, const struct stat *about)
+{
+    mode_t forbidden = about->st_uid == 0 ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
+    if ((about->st_mode & forbidden) == 0)
+        return true;
+    char *what = cfg_printf("has permissions %04o, so that others could use the key",
+                            (unsigned)about->st_mode & 07777);
+    wrong(file, what, "chmod 0600, or 0640 if root owns it");
+    free(what);
+    return false;
+}
+
+bool cfg_check_files(const cfg_config *config, FILE *errors)
+{
+    if (config->client_tls.mode == CFG_TLS_DISABLE)
+        return true;
+    const named cert = {config, "cert", config->client_tls.cert, config->client_tls.cert_line,
+                        errors};
+    const named key = {config, "key", config->client_tls.key, config->client_tls.key_line, errors};
+    const named ca = {config, "ca", config->client_tls.ca, config->client_tls.ca_line, errors};
+    struct stat about;
+    bool good = is_readable(&cert, &about);
+    good = is_readable(&key, &about) && is_private(&key, &about) && good;
+    return (ca.path == NULL || is_readable(&ca, &about)) && good;
 }

@@ -96,9 +96,9 @@ typedef struct cfg_config {
     uint32_t workers;          /* 0 = one a core */
     uint32_t unix_socket_mode; /* permission bits of Unix sockets; 0700 */
     struct {
-        unsigned line;         /* in the file, for messages */
         cfg_tls_mode mode;     /* defaulted: prefer if there is a cert, else disable */
         char *cert, *key, *ca; /* absolute paths, NULL if not written */
+        unsigned cert_line, key_line, ca_line; /* in the file, for messages */
         cfg_tls_verify verify;
     } client_tls;
     struct {
@@ -139,6 +139,9 @@ typedef struct cfg_config {
  */
 cfg_config *cfg_load(const char *path, FILE *errors);
 void cfg_free(cfg_config *config);
+/* Looks at the files that client_tls names, which only a server has to have: they are there, and
+ * nobody else can read the key. False: each mistake is printed, as those of cfg_load(). */
+bool cfg_check_files(const cfg_config *config, FILE *errors);
 
 /* "name" or "schema.name", as the file wrote it, for messages; valid as long as the config. */
 const char *cfg_table_label(const cfg_table *table);

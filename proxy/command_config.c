@@ -4,7 +4,6 @@
 
 #include <libpq-fe.h>
 
-#include "config/users.h"
 #include "proxy/schema.h"
 
 static bool has_option(const PQconninfoOption *options, const char *keyword)
@@ -42,47 +41,6 @@ static bool check_dsn(const cfg_config *config, const PQconninfoOption *options,
     return true;
 }
 
-/* Of a verifier nobody can make the password that the backend asks for. */
-static bool check_verifiers(const cfg_users *users, FILE *errors)
-{
-    const cfg_user *first = NULL;
-    size_t count = 0;
-    for (const cfg_user *user = users->list; user < users->list + users->count; user++) {
-        if (!user->verifier)
-            continue;
-        first = first == NULL || user->line < first->line ? user : first;
-        count++;
-    }
-    if (count > 0)
-        fprintf(errors,
-                "%s:%u: user \"%s\" has a verifier alone (%zu of %zu users have), and backend.dsn "
-                "names no user: keyspread could not log in to the backend as that user; write the "
-                "password, or a user in backend.dsn\n",
-                users->path, first->line, first->name, count, users->count);
-    return count == 0;
-}
-
-/* Whether libpq may find another way in than the password of the user. */
-static bool has_own_means(const PQconninfoOption *options)
-{
-    return has_option(options, "user") || has_option(options, "password") ||
-           has_option(options, "passfile") || has_option(options, "service") ||
-           has_option(options, "sslcert");
-}
-
-static bool check_users(const cfg_config *config, const PQconninfoOption *options, FILE *errors)
-{
-    if (config->auth.mode != CFG_AUTH_SCRAM)
-        return true;
-    cfg_users *users = cfg_users_load(config->auth.users_file, errors);
-    bool good = users != NULL && (has_own_means(options) || check_verifiers(users, errors));
-    if (users == NULL)
-        fprintf(errors, "%s:%u: auth.users_file cannot be used: correct its mistakes\n",
-                config->path, config->auth.users_file_line);
-    cfg_users_free(users);
-    return good;
-}
-
 static bool check_logins(const cfg_config *config, FILE *errors)
 {
     char *message = NULL;
@@ -98,7 +56,6 @@ static bool check_logins(const cfg_config *config, FILE *errors)
         return false;
     }
     bool good = check_dsn(config, options, errors);
-    good = check_users(config, options, errors) && good;
     PQconninfoFree(options);
     return good;
 }

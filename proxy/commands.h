@@ -27,9 +27,9 @@ int px_command_explain(const px_command *command);
 int px_command_hash(const px_command *command);
 int px_command_verify(const px_command *command);
 
-/* cfg_load() and what needs more than the file's layer to be checked: the connection string, the
- * file of users (read, and forgotten again), and the types that `columns` give. NULL with each
- * mistake printed as file:line. */
+/* cfg_load() and what needs more than the file's layer to be checked: the connection string and the
+ * types that `columns` give. NULL with each mistake printed as file:line. The files that it names
+ * are those of a server: see px_door_load(). */
 cfg_config *px_config_load(const char *path, FILE *errors);
 /* The table of that name; NULL with a message that lists what there is. */
 const cfg_table *px_config_table(const cfg_config *config, const char *name, FILE *errors);

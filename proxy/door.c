@@ -1,5 +1,6 @@
 #include "proxy/door.h"
 
+#include <libpq-fe.h>
 #include <openssl/crypto.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -41,13 +42,51 @@ static bool make_secret(px_door *door, size_t at, const px_door *previous, FILE 
     return false;
 }
 
+/* Whether libpq may find another way into the backend than the password of a user. */
+static bool has_own_means(const cfg_config *config)
+{
+    static const char *const means[] = {"user", "password", "passfile", "service", "sslcert"};
+    PQconninfoOption *options = PQconninfoParse(config->backend.dsn, NULL);
+    bool found = false;
+    for (PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++)
+        for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+            found = found || (strcmp(o->keyword, means[i]) == 0 && o->val && o->val[0] != '\0');
+    PQconninfoFree(options);
+    return found;
+}
+
+/* Of a verifier nobody can make the password that the backend asks for. */
+static bool check_verifiers(const cfg_users *users, FILE *errors)
+{
+    const cfg_user *first = NULL;
+    size_t count = 0;
+    for (const cfg_user *user = users->list; user < users->list + users->count; user++) {
+        if (!user->verifier)
+            continue;
+        first = first == NULL || user->line < first->line ? user : first;
+        count++;
+    }
+    if (count > 0)
+        fprintf(errors,
+                "%s:%u: user \"%s\" has a verifier alone (%zu of %zu users have), and backend.dsn "
+                "names no user: keyspread could not log in to the backend as that user; write the "
+                "password, or a user in backend.dsn\n",
+                users->path, first->line, first->name, count, users->count);
+    return count == 0;
+}
+
 static bool load_users(px_door *door, const cfg_config *config, const px_door *previous,
                        FILE *errors)
 {
     if (config->auth.mode != CFG_AUTH_SCRAM)
         return true;
     door->users = cfg_users_load(config->auth.users_file, errors);
-    if (door->users == NULL)
+    if (door->users == NULL) {
+        fprintf(errors, "%s:%u: auth.users_file cannot be used: correct its mistakes\n",
+                config->path, config->auth.users_file_line);
+        return false;
+    }
+    if (!has_own_means(config) && !check_verifiers(door->users, errors))
         return false;
     door->secrets = pgw_calloc(door->users->count + 1, sizeof *door->secrets);
     bool good = true;
@@ -80,7 +119,9 @@ px_door *px_door_load(const cfg_config *config, const px_door *previous, FILE *e
     atomic_init(&door->references, 1);
     make_salt_key(door, previous);
     bool good = load_users(door, config, previous, errors);
-    if (config->client_tls.mode != CFG_TLS_DISABLE) {
+    if (!cfg_check_files(config, errors)) {
+        good = false;
+    } else if (config->client_tls.mode != CFG_TLS_DISABLE) {
         door->tls = px_tls_load(config, errors);
         good = good && door->tls != NULL;
     }

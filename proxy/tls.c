@@ -14,11 +14,12 @@ struct px_tls {
 
 /* ---- loading ---- */
 
-static bool fail(const cfg_config *config, const char *key, const char *file, FILE *errors)
+static bool fail(const cfg_config *config, unsigned line, const char *key, const char *file,
+                 FILE *errors)
 {
     const char *reason = ERR_reason_error_string(ERR_peek_last_error());
-    fprintf(errors, "%s:%u: client_tls.%s: %s cannot be used: %s\n", config->path,
-            config->client_tls.line, key, file, reason ? reason : "OpenSSL refuses it");
+    fprintf(errors, "%s:%u: client_tls.%s: %s cannot be used: %s\n", config->path, line, key, file,
+            reason ? reason : "OpenSSL refuses it");
     ERR_clear_error();
     return false;
 }
@@ -38,14 +39,14 @@ static bool load_certificate(px_tls *tls, const cfg_config *config, FILE *errors
 {
     SSL_CTX *context = tls->context;
     if (SSL_CTX_use_certificate_chain_file(context, config->client_tls.cert) != 1)
-        return fail(config, "cert", config->client_tls.cert, errors);
+        return fail(config, config->client_tls.cert_line, "cert", config->client_tls.cert, errors);
     if (SSL_CTX_use_PrivateKey_file(context, config->client_tls.key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(context) != 1)
-        return fail(config, "key", config->client_tls.key, errors);
+        return fail(config, config->client_tls.key_line, "key", config->client_tls.key, errors);
     X509 *certificate = SSL_CTX_get0_certificate(context);
     const EVP_MD *digest = binding_digest(certificate);
     if (digest != NULL && X509_digest(certificate, digest, tls->binding, &tls->binding_len) != 1)
-        return fail(config, "cert", config->client_tls.cert, errors);
+        return fail(config, config->client_tls.cert_line, "cert", config->client_tls.cert, errors);
     return true;
 }
 
@@ -58,7 +59,7 @@ static bool load_authorities(px_tls *tls, const cfg_config *config, FILE *errors
         return true;
     STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(file);
     if (names == NULL || SSL_CTX_load_verify_locations(tls->context, file, NULL) != 1)
-        return fail(config, "ca", file, errors);
+        return fail(config, config->client_tls.ca_line, "ca", file, errors);
     SSL_CTX_set_client_CA_list(tls->context, names);
     SSL_CTX_set_verify(tls->context, SSL_VERIFY_PEER | SSL_VERIFY_CLIENT_ONCE, NULL);
     return true;

@@ -72,6 +72,10 @@ static cfg_config *load(const place *folder, const char *path, const char *lines
     write_file(folder, "keyspread.yaml", text, 0644);
     FILE *errors = open_memstream(printed, &size);
     cfg_config *config = cfg_load(path, errors);
+    if (config != NULL && !cfg_check_files(config, errors)) {
+        cfg_free(config);
+        config = NULL;
+    }
     fclose(errors);
     return config;
 }
