@@ -28,11 +28,11 @@ typedef struct entry {
     struct entry *next;
     px_worker *worker;
     char *database;
-    px_catalog *current; /* counted */
-    uint64_t loaded_at, kept_until;
-    bool stale, was_stale; /* the latter when the load began */
-    px_link *link;         /* while loading */
-    px_identity *asker;    /* as whom */
+    px_catalog *current;                      /* counted */
+    uint64_t asked_at, loaded_at, kept_until; /* the first: what is being loaded */
+    bool stale, was_stale;                    /* the latter when the load began */
+    px_link *link;                            /* while loading */
+    px_identity *asker;                       /* as whom */
     waiter *waiters;
     px_schema_rows *rows;
     px_catalog *fresh; /* built, and being audited */
@@ -209,6 +209,7 @@ static void finish_well(entry *e)
     px_metrics *metrics = e->worker->metrics;
     px_count(metrics, PX_CATALOG_LOADS_OK, 1);
     atomic_store(&metrics->catalog_loaded, (uint64_t)time(NULL));
+    e->loaded_at = e->asked_at;
     finish(e, NULL);
 }
 
@@ -294,7 +295,7 @@ static bool on_answered(entry *e)
         finish(e, &error);
         return true;
     } else {
-        e->loaded_at = px_worker_now(e->worker);
+        e->asked_at = px_worker_now(e->worker);
         e->fresh = build(e, ++e->worker->catalogs->epoch);
         e->audited = 0;
         if (unchanged(e)) {

@@ -200,9 +200,10 @@ static px_step renew(px_session *session, pgw_slice name)
     if (old->catalog == catalog && same_settings)
         return PX_STEP_DONE;
     pgw_buf types = {0};
-    for (size_t i = 0; i < old->asked_count; i++)
+    size_t asked = old->asked_count < old->declared_count ? old->asked_count : old->declared_count;
+    for (size_t i = 0; i < asked; i++)
         pgw_buf_add_i32(&types, (int32_t)old->declared[i]);
-    pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), old->asked_count};
+    pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), asked};
     px_step step = plan_of(session, &parse, &fresh);
     pgw_buf_free(&types);
     if (fresh == NULL)
@@ -387,8 +388,8 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
         px_step step = PX_STEP_DONE;
         if (!prepared_in_group(group, name, i))
             step = renew(session, name);
-        if (step != PX_STEP_DONE)
-            return step;
+        if (step != PX_STEP_DONE || group->count == 0)
+            return step; /* refused: the group, and the name in it, is gone */
         *fresh = px_group_plan_before(session, name, i);
     }
     if (*fresh != NULL)

@@ -219,6 +219,8 @@ static void on_unreachable(px_pool *pool, const pgw_error *error)
         while (queue->first != NULL) {
             px_unit *unit = queue->first;
             px_queue_remove(queue, unit);
+            if (px_batcher_give_up(batcher, unit))
+                continue;
             if (personal)
                 unit->outcome = PX_UNIT_REROUTED;
             else

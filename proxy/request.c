@@ -74,6 +74,7 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
 
 void px_session_refuse(px_session *session, const pgw_error *error, bool extended)
 {
+    session->repeated = false;
     if (px_session_idle(session)) {
         put_error(session, error, !extended);
         session->skipping = extended;
@@ -109,7 +110,7 @@ void px_session_link_failed(px_session *session, const pgw_error *error)
     if (px_split_has_rest(session))
         px_split_give_up(session, &told);
     px_group_clear(session);
-    session->rerouted = false;
+    session->rerouted = session->repeated = false;
     put_error(session, &told, simple || sync);
     session->skipping = !simple && !sync;
     if (whole)

@@ -88,8 +88,16 @@ static PGconn *open_link(const cfg_config *config)
 {
     char seconds[16];
     snprintf(seconds, sizeof seconds, "%u", (config->backend.connect_ms + 999) / 1000);
-    const char *const keywords[] = {"connect_timeout", "dbname", "fallback_application_name", NULL};
-    const char *const values[] = {seconds, config->backend.dsn, "keyspread", NULL};
+    /* A backend that falls silent is given up: nobody could reload meanwhile. */
+    const char *const keywords[] = {"connect_timeout",
+                                    "tcp_user_timeout",
+                                    "keepalives_idle",
+                                    "keepalives_count",
+                                    "dbname",
+                                    "fallback_application_name",
+                                    NULL};
+    const char *const values[] = {seconds,     "10000", "5", "2", config->backend.dsn,
+                                  "keyspread", NULL};
     PGconn *link = PQconnectdbParams(keywords, values, 1);
     PQclear(PQexec(link, "set statement_timeout = '10s'; set row_security = off"));
     return link;

@@ -157,7 +157,7 @@ static void send_text(px_session *session, px_text *text)
     pgw_write_query(pgw_slice_buf(&rendered), &message);
     px_text_take(text);
     px_replies_push(&session->replies, PX_REPLY_QUERY)->text = text;
-    session->unnamed_on_link = false;
+    session->unnamed_on_link = session->repeated = false;
     px_session_send(session, &message);
     pgw_buf_free(&rendered);
     pgw_buf_free(&message);

@@ -14,20 +14,28 @@ typedef struct px_split px_split;
 
 /* The rows of one partition. */
 typedef struct px_part {
-    px_unit *unit; /* NULL: it has come back */
-    uint32_t partition;
-    size_t rows;
-    bool waits; /* for a lock, and wrote nothing */
+    px_unit *unit;      /* NULL: it has come back */
+    size_t first, rows; /* of the order */
+    bool waits;         /* for a lock, and wrote nothing */
 } px_part;
+
+/* A row, and where it goes. */
+typedef struct placed {
+    uint32_t partition;
+    size_t row;
+} placed;
+
+enum { MOST_PARTS = 256 }; /* each has a unit's memory; what goes to more commits as one */
 
 struct px_split {
     px_part *parts;
     size_t count, back, waiting;
+    placed *order;   /* the rows, part by part */
     size_t *part_of; /* each row's */
     size_t rows;
-    size_t committed;
-    pgw_error error; /* the first */
-    bool at_bind;    /* … which came before BindComplete */
+    size_t committed, unknown; /* rows */
+    pgw_error error;           /* the first; but that it is unknown weighs more */
+    bool at_bind;              /* … which came before BindComplete */
 };
 
 /* ---- out ---- */
@@ -45,25 +53,50 @@ static bool table_splits(const px_catalog *catalog, const rw_insert *insert)
     return px_catalog_config(catalog, insert->table)->atomicity == CFG_ATOMICITY_PARTITION;
 }
 
-static size_t find_part(px_split *split, uint32_t partition)
+static int by_partition(const void *a, const void *b)
 {
-    size_t i = 0;
-    while (i < split->count && split->parts[i].partition != partition)
-        i++;
-    if (i == split->count)
-        split->parts[split->count++].partition = partition;
-    return i;
+    const placed *x = a, *y = b;
+    if (x->partition != y->partition)
+        return x->partition < y->partition ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
 }
 
+static void free_split(px_split *split)
+{
+    free(split->parts);
+    free(split->order);
+    free(split->part_of);
+    free(split);
+}
+
+static bool begins_part(const px_split *split, size_t at)
+{
+    return at == 0 || split->order[at].partition != split->order[at - 1].partition;
+}
+
+/* NULL if there would be too many parts. */
 static px_split *new_split(const rw_key *keys, size_t rows)
 {
     px_split *split = pgw_calloc(1, sizeof *split);
     split->rows = rows;
-    split->parts = pgw_calloc(rows, sizeof *split->parts);
+    split->order = pgw_calloc(rows, sizeof *split->order);
     split->part_of = pgw_calloc(rows, sizeof *split->part_of);
-    for (size_t r = 0; r < rows; r++) {
-        split->part_of[r] = find_part(split, keys[r].partition);
-        split->parts[split->part_of[r]].rows++;
+    for (size_t r = 0; r < rows; r++)
+        split->order[r] = (placed){keys[r].partition, r};
+    qsort(split->order, rows, sizeof *split->order, by_partition);
+    for (size_t at = 0; at < rows; at++) {
+        split->count += begins_part(split, at);
+        split->part_of[split->order[at].row] = split->count - 1;
+    }
+    if (split->count > MOST_PARTS) {
+        free_split(split);
+        return NULL;
+    }
+    split->parts = pgw_calloc(split->count, sizeof *split->parts);
+    for (size_t at = 0; at < rows; at++) {
+        px_part *part = &split->parts[split->part_of[split->order[at].row]];
+        part->first = begins_part(split, at) ? at : part->first;
+        part->rows++;
     }
     return split;
 }
@@ -88,6 +121,7 @@ static void submit_all(px_session *session, px_split *split)
 static void fill_from_text(px_split *split, size_t part, const px_text *text)
 {
     const rw_insert *insert = text->script.statements[0].insert;
+    const placed *order = split->order + split->parts[part].first;
     px_unit *unit = split->parts[part].unit;
     pgw_buf rows = {0}, query = {0};
     unit->kind = PX_UNIT_ROWS;
@@ -95,9 +129,8 @@ static void fill_from_text(px_split *split, size_t part, const px_text *text)
     unit->tail = px_submit_render(unit, insert, rw_render_tail);
     unit->merge_hash = px_submit_merge_hash(unit);
     unit->statement_count = 1;
-    for (size_t r = 0; r < insert->row_count; r++) {
-        if (split->part_of[r] != part)
-            continue;
+    for (size_t i = 0; i < split->parts[part].rows; i++) {
+        size_t r = order[i].row;
         if (rows.len > 0)
             pgw_buf_add_str(&rows, ",\n");
         rw_render_row(insert, r, text->hashes[0][r], &rows);
@@ -121,6 +154,8 @@ bool px_split_script(px_session *session, px_text *text)
         !insert->values_merge || text->superseded[0] > 0 || !table_splits(text->catalog, insert))
         return false;
     px_split *split = new_split(text->keys[0], insert->row_count);
+    if (split == NULL)
+        return false;
     for (size_t i = 0; i < split->count; i++) {
         part_unit(&split->parts[i],
                   px_submit_unit(session, insert->table, text->catalog, session->identity), 1);
@@ -185,10 +220,12 @@ bool px_split_group(px_session *session, const pgw_bind *bind, const rw_key *key
     if (one_partition(keys, insert->row_count) || !merges || !table_splits(plan->catalog, insert) ||
         !binds_once(&session->group))
         return false;
-    px_plan *single = px_plan_of_row(plan);
-    if (single == NULL)
+    /* With a key twice the rest could not be told from what the last row superseded. */
+    px_plan *single = px_plan_of_row(plan), *less = px_plan_superseding(plan, keys);
+    px_plan_drop(less);
+    px_split *split = single != NULL && less == NULL ? new_split(keys, insert->row_count) : NULL;
+    if (split == NULL)
         return false;
-    px_split *split = new_split(keys, insert->row_count);
     for (size_t i = 0; i < split->count; i++) {
         px_unit *unit = px_submit_unit(session, insert->table, plan->catalog, plan->identity);
         px_submit_statement(part_unit(&split->parts[i], unit, split->parts[i].rows), single);
@@ -209,16 +246,16 @@ static void end(px_session *session)
 {
     px_split *split = session->split;
     session->split = NULL;
-    free(split->parts);
-    free(split->part_of);
-    free(split);
+    free_split(split);
 }
 
 static void note_error(px_session *session, const px_unit *unit)
 {
     px_split *split = session->split;
+    bool unknown = unit->failure == PX_FAILED_UNKNOWN, weighs_more = unknown && split->unknown == 0;
     px_submit_note_failure(session, unit);
-    if (split->error.sqlstate[0] != '\0')
+    split->unknown += unknown ? unit->row_count : 0;
+    if (split->error.sqlstate[0] != '\0' && !weighs_more)
         return;
     pgw_error_read(pgw_slice_buf(&unit->error), &split->error);
     split->error.position = 0; /* in a text that the client did not write */
@@ -276,6 +313,9 @@ static void answer(px_session *session)
     px_split *split = session->split;
     if (split->error.sqlstate[0] != '\0') {
         px_split_detail(&split->error, split->committed, split->rows);
+        if (split->unknown > 0)
+            pgw_error_detail(&split->error, "%zu of %zu rows are committed, of %zu it is unknown.",
+                             split->committed, split->rows, split->unknown);
         px_count_error(session->worker->metrics, pgw_slice_str(split->error.sqlstate));
     }
     if (session->unit_text != NULL)
@@ -318,7 +358,7 @@ void px_split_done(px_session *session, px_unit *unit)
         return;
     if (split->waiting > 0 && split->error.sqlstate[0] == '\0')
         reroute(session);
-    else if (split->committed == 0 &&
+    else if (split->committed == 0 && split->unknown == 0 &&
              px_submit_repeat(session, pgw_slice_str(split->error.sqlstate)))
         px_submit_drop_statement(session);
     else

@@ -4,6 +4,7 @@ import struct
 import unittest
 
 import harness
+import middleman
 import wire
 from harness import EVENTS
 
@@ -202,6 +203,72 @@ class Parts(PartitionCase):
                 self.assertEqual(replies[-2].fields()["D"], f"{others} of 40 rows are committed.")
                 holder.query("rollback")
                 self.setUp()
+
+
+class ManyParts(PartitionCase):
+    """What would fall into more parts than memory is to be had for commits as one."""
+
+    @classmethod
+    def start_keyspread(cls):
+        config = harness.backend_config(cls.postgres, cls.tables)
+        config["tables"][0].update(atomicity="partition", partitions={"uniform": 100_000})
+        cls.keyspread = harness.Keyspread(config)
+        cls.addClassCleanup(cls.keyspread.stop)
+
+    def test_one_commit(self):
+        for way, send, *_ in self.WAYS:
+            with self.subTest(way):
+                self.setUp()
+                session = self.wire()
+                send(self, session, range(400))
+                self.good(session.read_ready(), "INSERT 0 400")
+                self.assertEqual(len({xmin for xmin, in self.stored(columns="xmin")}), 1)
+
+
+@harness.proxied
+class Unknown(PartitionCase):
+    """One part fails; the other's link is lost when it has committed."""
+
+    tables = (harness.Table("counters", ["id bigint not null", "n int"], ["id"],
+                            hash_column="idhash", constraints=["check (allowed(id))"]),)
+    before_sql = """create table refused(id bigint, code text);
+        create function allowed(wanted bigint) returns bool language plpgsql as $$ begin
+        if exists (select from refused r where r.id = wanted) then
+        raise 'no' using errcode = (select code from refused r where r.id = wanted); end if;
+        return true; end $$"""
+
+    @classmethod
+    def start_keyspread(cls):
+        cls.middleman = middleman.Middleman(cls.postgres.port)
+        cls.addClassCleanup(cls.middleman.close)
+        config = harness.backend_config(cls.postgres, cls.tables, port=cls.middleman.port)
+        config["tables"][0]["atomicity"] = "partition"
+        cls.keyspread = harness.Keyspread(config)
+        cls.addClassCleanup(cls.keyspread.stop)
+
+    def test_it_is_said_and_never_repeated(self):
+        table = self.tables[0]
+        bad = 1
+        good = next(number for number in range(2, 99) if table.partition_of(harness.xxh3_signed(
+            number)) != table.partition_of(harness.xxh3_signed(bad)))
+        text = (f"insert into counters (id, n) values ({bad}, 1), ({good}, 1) "
+                "on conflict (id) do update set n = counters.n + 1")
+        for code in ("42P01", "23514"):
+            with self.subTest(code):
+                self.setUp()
+                session = self.wire()
+                with self.postgres.admin(self.database) as admin:
+                    admin.rows(f"truncate refused; insert into refused values ({bad}, '{code}')")
+                fired = self.middleman.arm(
+                    middleman.AFTER, lambda sent: f"({good},".encode() in sent.replace(b" ", b"")
+                    or b"counters" in sent and str(good).encode() + b"," in sent,
+                    lambda _: harness.eventually("committed", lambda: self.stored(table)))
+                replies = session.query(text)
+                self.assertTrue(fired.is_set())
+                self.assertEqual(wire.error_of(replies), "08007")
+                self.assertIn("0 of 2 rows are committed, of 1 it is unknown",
+                              next(m.fields()["D"] for m in replies if m.kind == "E"))
+                self.assertEqual(self.stored(table, "id, n"), [[str(good), "1"]])
 
 
 @harness.proxied

@@ -70,6 +70,29 @@ class Changes(harness.StackCase):
         self.assertIsNone(wire.error_of(session.query("insert into pairs values (2, 'x', 3)")))
         self.right("pairs", 2)
 
+    def test_a_key_column_that_is_gone(self):
+        """A migration under a prepared statement: errors, no more."""
+        sessions = [self.wire(), self.wire()]
+        text = "insert into pairs (k, v) values ($1, $2), ($3, $4)"
+        for session in sessions:
+            self.assertEqual(wire.kinds(session.ask(wire.parse("s", text), wire.sync())), "1Z")
+        self.admin("alter table pairs rename k to other")
+        self.addCleanup(lambda: self.wire().query("alter table pairs rename other to k"))
+        for session in sessions:
+            replies = session.ask(wire.bind("", "s", [1, "x", 7, "y"]), wire.execute(), wire.sync())
+            self.assertIn(wire.error_of(replies), ("42703", "55000"))
+            self.assertEqual(session.rows("select 1"), [["1"]])
+
+    def test_more_declared_types_than_parameters(self):
+        session = self.wire()
+        text = "insert into pairs (k, v) values ($1, $2)"
+        for name in ("a", "b"):
+            session.ask(wire.parse(name, text, [20, 25] + [23] * 30000), wire.sync())
+        session.query("set timezone = 'Asia/Tokyo'")  # the plan is made anew
+        replies = session.ask(wire.bind("", "b", [1, "x"]), wire.execute(), wire.sync())
+        self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"])
+        self.right("pairs", 1)
+
     def test_the_type_of_a_prepared_key(self):
         prepared, other = self.wire(), self.wire()
         prepared.ask(wire.parse("s", "insert into pairs values ($1, $2)"), wire.sync())
