@@ -244,6 +244,20 @@ static void check_scram(const char *users, const char *dsn, int code, const char
     unlink(path);
 }
 
+static void test_check_certificate(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/keyspread-test-XXXXXX", text[512];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "no PEM\n", 7), 7);
+    close(fd);
+    snprintf(text, sizeof text, "client_tls: { cert: %s, key: %s }\nbackend: { dsn: \"host=h\" }\n",
+             path, path);
+    check_text(text, 1, " cannot be used: it takes certificates in PEM");
+    unlink(path);
+}
+
 static void test_check_users(void **state)
 {
     (void)state;
@@ -285,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_ddl),
         cmocka_unit_test(test_explain_nothing),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_certificate),
         cmocka_unit_test(test_check_users),
         cmocka_unit_test(test_check_dsn_and_mode),
     };
