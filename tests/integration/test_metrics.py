@@ -533,6 +533,10 @@ class Life(unittest.TestCase):
         keyspread.process.send_signal(signal.SIGHUP)
         self.assertRegex(keyspread.lines.wait_for("event=restart_needed"), r" keys=admin\.listen$")
         keyspread.lines.wait_for("event=reloaded")
+        seen = len(keyspread.lines.lines)
+        keyspread.process.send_signal(signal.SIGHUP)
+        keyspread.lines.wait_for("event=restart_needed", since=seen)
+        keyspread.lines.wait_for("event=reloaded", since=seen)
         keyspread.admin_port = port
         now = metrics.Scrape(keyspread)
         self.assertEqual(now.by("rows_total", "partition"), before.by("rows_total", "partition"))
