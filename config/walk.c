@@ -47,12 +47,12 @@ static bool is_null(const yaml_node_t *node)
     return *text == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0;
 }
 
-/* A list of words for a message: "a, b or c". */
-static char *join(const char *const *words, size_t count)
+/* A list of words for a message: "a, b or c", where `last` is " or ". */
+static char *join(const char *const *words, size_t count, const char *last)
 {
     char *text = cfg_copy("");
     for (size_t i = 0; i < count; i++) {
-        const char *between = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+        const char *between = i == 0 ? "" : i + 1 == count ? last : ", ";
         char *longer = cfg_printf("%s%s%s", text, between, words[i]);
         free(text);
         text = longer;
@@ -101,7 +101,7 @@ static void unknown_key(cfg_document *document, const cyaml_schema_field_t *fiel
             near = field->key;
         }
     }
-    char *all = join(words, count);
+    char *all = join(words, count, " and ");
     if (near != NULL)
         cfg_note_line(document, line, "unknown key \"%s\" in %s: did you mean \"%s\"?", key,
                       label(at), near);
@@ -231,7 +231,7 @@ static void walk_enum(cfg_document *document, const cyaml_schema_value_t *schema
         if (strcmp(words[i], scalar(node)) == 0)
             return;
     }
-    char *all = join(words, count);
+    char *all = join(words, count, " or ");
     cfg_note_line(document, at->line, "%s is \"%s\": it takes %s", at->where, scalar(node), all);
     free(all);
 }

@@ -336,6 +336,8 @@ int px_command_ddl(const px_command *command)
     if (choice != DDL_BOTH)
         argc--, argv++;
     if (argc < 1 || argc > 2 || argv[0][0] == '-') {
+        if (argc > 0 && argv[0][0] == '-')
+            fprintf(command->errors, "keyspread: ddl does not take \"%s\" here\n", argv[0]);
         fputs("usage: keyspread ddl [--postgres|--yql] CONFIG [TABLE]\n", command->errors);
         return PX_USAGE;
     }

@@ -28,7 +28,7 @@ static const struct {
     {"verify", "CONFIG TABLE", "count the stored rows whose hash is wrong or missing", 2, 2,
      px_command_verify},
     {"version", "", "print the version", 0, 0, run_version},
-    {"help", "", "print this", 0, 0, run_help},
+    {"help", "[COMMAND]", "print this, or the usage of one command", 0, 1, run_help},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -39,13 +39,43 @@ static void print_usage(FILE *out)
           "their inserts\n\nusage:\n",
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  keyspread %s %s\n        %s\n", commands[i].word, commands[i].arguments,
-                commands[i].what);
+        fprintf(out, "  keyspread %s%s%s\n        %s\n", commands[i].word,
+                *commands[i].arguments ? " " : "", commands[i].arguments, commands[i].what);
     fputs("\nexit codes: 0 done, 1 the input is wrong, 2 usage\n", out);
+}
+
+/* The line `usage: …` of one command. */
+static void print_line(FILE *out, size_t i)
+{
+    fprintf(out, "usage: keyspread %s%s%s\n", commands[i].word, *commands[i].arguments ? " " : "",
+            commands[i].arguments);
+}
+
+/* The usage of one command, and what it does. */
+static int print_command(FILE *out, size_t i)
+{
+    print_line(out, i);
+    fprintf(out, "  %s\n", commands[i].what);
+    return PX_DONE;
+}
+
+/* COMMAND_COUNT, and a message, if there is no such command. */
+static size_t find_command(const char *word, FILE *errors)
+{
+    size_t i = 0;
+    while (i < COMMAND_COUNT && strcmp(word, commands[i].word) != 0)
+        i++;
+    if (i == COMMAND_COUNT)
+        fprintf(errors, "keyspread: unknown command \"%s\": see `keyspread help`\n", word);
+    return i;
 }
 
 static int run_help(const px_command *command)
 {
+    if (command->argc > 0) {
+        size_t i = find_command(command->argv[0], command->errors);
+        return i < COMMAND_COUNT ? print_command(command->out, i) : PX_USAGE;
+    }
     print_usage(command->out);
     return PX_DONE;
 }
@@ -88,17 +118,14 @@ static const char *plain_word(const char *word)
 static int run_command(size_t i, const px_command *command)
 {
     if (command->argc > 0 && strcmp(plain_word(command->argv[0]), "help") == 0 &&
-        command->argv[0][0] == '-') {
-        fprintf(command->out, "usage: keyspread %s %s\n  %s\n", commands[i].word,
-                commands[i].arguments, commands[i].what);
-        return PX_DONE;
-    }
-    if (command->argc >= commands[i].least &&
-        (commands[i].most < 0 || command->argc <= commands[i].most))
+        command->argv[0][0] == '-')
+        return print_command(command->out, i);
+    bool few = command->argc < commands[i].least;
+    if (!few && (commands[i].most < 0 || command->argc <= commands[i].most))
         return commands[i].run(command);
-    fprintf(command->errors, "keyspread: %s takes %s\nusage: keyspread %s %s\n", commands[i].word,
-            commands[i].most == 0 ? "no arguments" : "other arguments", commands[i].word,
-            commands[i].arguments);
+    fprintf(command->errors, "keyspread: too %s arguments for %s\n", few ? "few" : "many",
+            commands[i].word);
+    print_line(command->errors, i);
     return PX_USAGE;
 }
 
@@ -110,15 +137,12 @@ int px_commands_run(int argc, char **argv, FILE *in, FILE *out, FILE *errors)
     }
     const char *word = plain_word(argv[1]);
     px_command command = {argc - 2, argv + 2, in, out, errors};
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(word, commands[i].word) != 0)
-            continue;
-        int code = run_command(i, &command);
-        if (fflush(out) == 0 && !ferror(out))
-            return code;
-        fputs("keyspread: the output could not be written\n", errors);
-        return PX_WRONG;
-    }
-    fprintf(errors, "keyspread: unknown command \"%s\": see `keyspread help`\n", argv[1]);
-    return PX_USAGE;
+    size_t i = find_command(word, errors);
+    if (i == COMMAND_COUNT)
+        return PX_USAGE;
+    int code = run_command(i, &command);
+    if (fflush(out) == 0 && !ferror(out))
+        return code;
+    fputs("keyspread: the output could not be written\n", errors);
+    return PX_WRONG;
 }

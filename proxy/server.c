@@ -147,6 +147,7 @@ static void on_new_setup(px_worker *worker, px_message *message)
     free(message);
 }
 
+/* `signal_number` 0: it could not listen. */
 static void stop(process *p, int signal_number)
 {
     if (p->stopping)
@@ -154,8 +155,9 @@ static void stop(process *p, int signal_number)
     p->stopping = true;
     atomic_store(&p->server.stopping, true);
     px_notify_stopping();
-    px_log(CFG_LOG_INFO, "stopping", "signal=%d clients=%u", signal_number,
-           atomic_load(&p->server.clients));
+    if (signal_number > 0)
+        px_log(CFG_LOG_INFO, "stopping", "signal=%d clients=%u", signal_number,
+               atomic_load(&p->server.clients));
     for (size_t i = 0; i < p->listener_count; i++)
         px_listener_close(p->listeners[i]);
     for (size_t i = 0; i < 3; i++)
@@ -167,19 +169,39 @@ static void stop(process *p, int signal_number)
 
 static bool same_address(const cfg_listen *a, const cfg_listen *b)
 {
+    if (a == NULL || b == NULL)
+        return a == b;
     const char *p = a->path ? a->path : a->host, *q = b->path ? b->path : b->host;
     return a->port == b->port && !a->path == !b->path && strcmp(p, q) == 0;
 }
 
 static bool same_listen(const cfg_config *a, const cfg_config *b)
 {
-    if (a->workers != b->workers || a->listen_count != b->listen_count ||
-        !a->admin.listen != !b->admin.listen)
+    if (a->listen_count != b->listen_count)
         return false;
     for (size_t i = 0; i < a->listen_count; i++)
         if (!same_address(&a->listen[i], &b->listen[i]))
             return false;
-    return a->admin.listen == NULL || same_address(a->admin.listen, b->admin.listen);
+    return true;
+}
+
+/* Which keys have other values than those that the process was started with, and keeps. */
+static void log_kept(const cfg_config *started, const cfg_config *fresh)
+{
+    const struct {
+        const char *name;
+        bool same;
+    } keys[] = {{"listen", same_listen(started, fresh)},
+                {"unix_socket_mode", started->unix_socket_mode == fresh->unix_socket_mode},
+                {"workers", started->workers == fresh->workers},
+                {"admin.listen", same_address(started->admin.listen, fresh->admin.listen)}};
+    pgw_buf changed = {0};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!keys[i].same)
+            pgw_buf_addf(&changed, "%s%s", changed.len > 0 ? "," : "", keys[i].name);
+    if (changed.len > 0)
+        px_log(CFG_LOG_WARN, "restart_needed", "keys=%.*s", (int)changed.len, changed.ptr);
+    pgw_buf_free(&changed);
 }
 
 static void reload(process *p);
@@ -204,8 +226,7 @@ static void free_setup(setup old)
 
 static void adopt(process *p, setup fresh)
 {
-    if (!same_listen(p->server.config, fresh.config))
-        px_log(CFG_LOG_WARN, "restart_needed", "keys=listen,workers,admin.listen");
+    log_kept(p->setups[0].config, fresh.config);
     put_in_force(p, fresh);
     give_order(p, on_new_setup, fresh);
     px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", fresh.config->path,
@@ -406,8 +427,10 @@ static bool serve(process *p)
         pthread_join(p->server.workers[i].thread, NULL);
     px_watchdog_free(p->watchdog);
     px_admin_stop(p->admin);
-    px_batcher_log_totals(&p->server);
-    px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
+    if (up) {
+        px_batcher_log_totals(&p->server);
+        px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
+    }
     return up;
 }
 

@@ -1,6 +1,7 @@
 #include "proxy/tls.h"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <stdlib.h>
@@ -14,12 +15,26 @@ struct px_tls {
 
 /* ---- loading ---- */
 
+/* Words for what people meet, where OpenSSL has but "PEM lib" and "no certificate assigned". */
+static const char *why(const char *key)
+{
+    unsigned long last = ERR_peek_last_error();
+    int library = ERR_GET_LIB(last), reason = ERR_GET_REASON(last);
+    bool is_key = strcmp(key, "key") == 0;
+    if (library == ERR_LIB_PEM || reason == ERR_R_PEM_LIB)
+        return is_key ? "it takes a key in PEM, without a passphrase"
+                      : "it takes certificates in PEM";
+    if (is_key && (library == ERR_LIB_X509 || reason == SSL_R_NO_CERTIFICATE_ASSIGNED))
+        return "it is not the key of client_tls.cert";
+    const char *text = ERR_reason_error_string(last);
+    return text != NULL ? text : "OpenSSL refuses it";
+}
+
 static bool fail(const cfg_config *config, unsigned line, const char *key, const char *file,
                  FILE *errors)
 {
-    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
     fprintf(errors, "%s:%u: client_tls.%s: %s cannot be used: %s\n", config->path, line, key, file,
-            reason ? reason : "OpenSSL refuses it");
+            why(key));
     ERR_clear_error();
     return false;
 }

@@ -531,8 +531,12 @@ class Life(unittest.TestCase):
         keyspread.write_config({**keyspread.config, "tables": [table],
                                 "admin": {"listen": f"127.0.0.1:{harness.free_port()}"}})
         keyspread.process.send_signal(signal.SIGHUP)
-        self.assertIn("admin.listen", keyspread.lines.wait_for("event=restart_needed"))
+        self.assertRegex(keyspread.lines.wait_for("event=restart_needed"), r" keys=admin\.listen$")
         keyspread.lines.wait_for("event=reloaded")
+        seen = len(keyspread.lines.lines)
+        keyspread.process.send_signal(signal.SIGHUP)
+        keyspread.lines.wait_for("event=restart_needed", since=seen)
+        keyspread.lines.wait_for("event=reloaded", since=seen)
         keyspread.admin_port = port
         now = metrics.Scrape(keyspread)
         self.assertEqual(now.by("rows_total", "partition"), before.by("rows_total", "partition"))
@@ -592,6 +596,7 @@ class Life(unittest.TestCase):
                                 timeout=harness.PATIENCE, check=False)
         self.assertEqual(second.returncode, 1, second.stderr)
         self.assertRegex(second.stderr, r"event=listen_failed key=admin.listen .*in use")
+        self.assertNotIn("event=stop", second.stderr)
 
 
 if __name__ == "__main__":

@@ -271,7 +271,8 @@ class Certificates(TlsCase):
         keyspread.write_config({**keyspread.config, "client_tls": tls})
         keyspread.process.send_signal(signal.SIGHUP)
         self.assertIn("kept=old", keyspread.lines.wait_for("event=reload_failed"))
-        self.assertRegex(keyspread.lines.text(), r"keyspread\.yaml:\d+: client_tls\.key: ")
+        self.assertRegex(keyspread.lines.text(), r"keyspread\.yaml:\d+: client_tls\.key: .* cannot "
+                         "be used: it is not the key of client_tls.cert")
         self.asked(keyspread).login(harness.USER, "app")
 
     def test_optional_client_certificates(self):

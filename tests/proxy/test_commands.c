@@ -55,13 +55,17 @@ static const struct {
     {"keyspread help", 0, "usage:"},
     {"keyspread --help", 0, "usage:"},
     {"keyspread -h", 0, "usage:"},
+    {"keyspread help run", 0, "usage: keyspread run CONFIG\n"},
+    {"keyspread help version", 0, "usage: keyspread version\n"},
+    {"keyspread help nonsense", 2, "unknown command \"nonsense\""},
+    {"keyspread help run check", 2, "too many arguments for help"},
     {"keyspread version", 0, "keyspread "},
     {"keyspread --version", 0, "keyspread "},
     {"keyspread nonsense", 2, "unknown command \"nonsense\""},
-    {"keyspread version 1", 2, "version takes no arguments"},
+    {"keyspread version 1", 2, "too many arguments for version\nusage: keyspread version\n"},
     {"keyspread check", 2, "usage: keyspread check CONFIG"},
     {"keyspread check --help", 0, "usage: keyspread check CONFIG"},
-    {"keyspread run", 2, "usage: keyspread run CONFIG"},
+    {"keyspread run", 2, "too few arguments for run\nusage: keyspread run CONFIG"},
     {"keyspread hash @ events", 2, "usage: keyspread hash CONFIG TABLE COL=VALUE..."},
     {"keyspread verify @", 2, "usage: keyspread verify CONFIG TABLE"},
     {"keyspread check @", 0, "no mistakes; 1 table"},
@@ -80,7 +84,7 @@ static const struct {
     {"keyspread ddl @ nobody", 1, "has no table \"nobody\""},
     {"keyspread ddl --yql", 2, "usage: keyspread ddl"},
     {"keyspread ddl @ events more", 2, "usage: keyspread ddl"},
-    {"keyspread ddl --sql @", 2, "usage: keyspread ddl"},
+    {"keyspread ddl --sql @", 2, "ddl does not take \"--sql\" here\nusage: keyspread ddl"},
     {"keyspread ddl @", 0, "PRIMARY KEY (\"userid_hash\", \"userid\", \"ts\")"},
     {"keyspread ddl --yql @ events", 0, "PRIMARY KEY (`userid_hash`, `userid`, `ts`)"},
     {"keyspread explain @ nofile.sql", 1, "nofile.sql cannot be read"},
@@ -240,6 +244,20 @@ static void check_scram(const char *users, const char *dsn, int code, const char
     unlink(path);
 }
 
+static void test_check_certificate(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/keyspread-test-XXXXXX", text[512];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "no PEM\n", 7), 7);
+    close(fd);
+    snprintf(text, sizeof text, "client_tls: { cert: %s, key: %s }\nbackend: { dsn: \"host=h\" }\n",
+             path, path);
+    check_text(text, 1, " cannot be used: it takes certificates in PEM");
+    unlink(path);
+}
+
 static void test_check_users(void **state)
 {
     (void)state;
@@ -275,10 +293,15 @@ static void test_check_dsn_and_mode(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),           cmocka_unit_test(test_hash_is_explained),
-        cmocka_unit_test(test_spellings),       cmocka_unit_test(test_ddl),
-        cmocka_unit_test(test_explain_nothing), cmocka_unit_test(test_check),
-        cmocka_unit_test(test_check_users),     cmocka_unit_test(test_check_dsn_and_mode),
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_hash_is_explained),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_ddl),
+        cmocka_unit_test(test_explain_nothing),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_certificate),
+        cmocka_unit_test(test_check_users),
+        cmocka_unit_test(test_check_dsn_and_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
