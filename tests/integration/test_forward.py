@@ -201,6 +201,23 @@ class Sessions(ForwardCase):
             return self.failed_logins(mark, "erin") >= 2
         harness.eventually("the schema was to be read again", refused_twice)
 
+    def test_nobody_else_is_told(self):
+        """Who asks for the schema first is not let in any more: the others ask themselves."""
+        for _ in range(5):  # of two that are sent at once
+            keyspread = self.start(self.addCleanup, {"mode": "forward"}, workers=1)
+            role = "frank"
+            self.sql(f"drop role if exists {role}; create role {role} login password 'old';"
+                     f"grant select, insert on events to {role}")
+            refused, other = self.login(role, "old", keyspread), self.login(
+                login_case.USER, login_case.PASSWORD, keyspread)
+            self.sql(f"alter role {role} password 'new'")
+            refused.send(wire.query(insert(1)))
+            other.send(wire.query(insert(2)))
+            refused.read_ready()
+            self.assertEqual(wire.tags_of(other.read_ready()), ["INSERT 0 1"])
+            refused.close()
+            self.sql(f"drop owned by {role}; drop role {role}; truncate events")
+
 
 if __name__ == "__main__":
     unittest.main()
