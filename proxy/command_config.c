@@ -4,15 +4,8 @@
 
 #include <libpq-fe.h>
 
+#include "proxy/opening.h"
 #include "proxy/schema.h"
-
-static bool has_option(const PQconninfoOption *options, const char *keyword)
-{
-    for (; options->keyword != NULL; options++)
-        if (strcmp(options->keyword, keyword) == 0)
-            return options->val != NULL && options->val[0] != '\0';
-    return false;
-}
 
 /* libpq's messages end with a newline, and quote the string: up to there, if a password may stand
  * in it. */
@@ -22,10 +15,11 @@ static int printable(const char *message, const char *dsn)
     return (int)strcspn(message, secret ? "\"\n" : "\n");
 }
 
-static bool check_dsn(const cfg_config *config, const PQconninfoOption *options, FILE *errors)
+static bool check_dsn(const cfg_config *config, FILE *errors)
 {
-    bool password = has_option(options, "password");
-    if (config->auth.mode == CFG_AUTH_FORWARD && (password || has_option(options, "user"))) {
+    const char *dsn = config->backend.dsn;
+    bool password = px_dsn_names(dsn, "password");
+    if (config->auth.mode == CFG_AUTH_FORWARD && (password || px_dsn_names(dsn, "user"))) {
         fprintf(errors,
                 "%s:%u: backend.dsn holds a user or a password, and with auth.mode forward each "
                 "client's own are used: remove them, or take auth.mode scram\n",
@@ -55,9 +49,8 @@ static bool check_logins(const cfg_config *config, FILE *errors)
         PQfreemem(message);
         return false;
     }
-    bool good = check_dsn(config, options, errors);
     PQconninfoFree(options);
-    return good;
+    return check_dsn(config, errors);
 }
 
 static bool check_columns(const cfg_config *config, FILE *errors)

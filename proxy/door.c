@@ -1,6 +1,7 @@
 #include "proxy/door.h"
 
-#include <libpq-fe.h>
+#include "proxy/opening.h"
+
 #include <openssl/crypto.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -46,12 +47,9 @@ static bool make_secret(px_door *door, size_t at, const px_door *previous, FILE 
 static bool has_own_means(const cfg_config *config)
 {
     static const char *const means[] = {"user", "password", "passfile", "service", "sslcert"};
-    PQconninfoOption *options = PQconninfoParse(config->backend.dsn, NULL);
     bool found = false;
-    for (PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++)
-        for (size_t i = 0; i < sizeof means / sizeof *means; i++)
-            found = found || (strcmp(o->keyword, means[i]) == 0 && o->val && o->val[0] != '\0');
-    PQconninfoFree(options);
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        found = found || px_dsn_names(config->backend.dsn, means[i]);
     return found;
 }
 

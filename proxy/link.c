@@ -1,6 +1,7 @@
 #include "proxy/link.h"
 
 #include "proxy/canceller.h"
+#include "proxy/claim.h"
 #include "proxy/log.h"
 #include "proxy/opening.h"
 #include "proxy/server.h"
@@ -163,15 +164,6 @@ static void on_opened(void *owner, PGconn *conn, const pgw_error *error)
     link->ops->on_ready(link);
 }
 
-static bool count_one(_Atomic unsigned *counter, unsigned most)
-{
-    unsigned used = atomic_load(counter);
-    while (used < most)
-        if (atomic_compare_exchange_weak(counter, &used, used + 1))
-            return true;
-    return false;
-}
-
 /* Batch links are of max_links, so sessions' own leave them their part. */
 static bool count_in(px_link *link)
 {
@@ -180,9 +172,9 @@ static bool count_in(px_link *link)
     unsigned batch = link->worker->config->backend.batch_links;
     unsigned sessions = most > batch ? most - batch : 1;
     bool own = link->extra_options == NULL;
-    if (own && !count_one(&server->session_links, sessions))
+    if (own && !px_claim(&server->session_links, sessions))
         return false;
-    link->counted = count_one(&server->links, most);
+    link->counted = px_claim(&server->links, most);
     if (own && !link->counted)
         atomic_fetch_sub(&server->session_links, 1);
     return link->counted;
@@ -237,12 +229,6 @@ px_link *px_link_open(px_worker *worker, px_identity *identity, const char *extr
 void *px_link_owner(const px_link *link)
 {
     return link->owner;
-}
-
-void px_link_give(px_link *link, const px_link_ops *ops, void *owner)
-{
-    link->ops = ops;
-    link->owner = owner;
 }
 
 px_stream *px_link_stream(px_link *link)

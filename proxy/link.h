@@ -34,7 +34,6 @@ px_link *px_link_open(struct px_worker *worker, px_identity *identity, const cha
 void px_link_close(px_link *link);
 
 void *px_link_owner(const px_link *link);
-void px_link_give(px_link *link, const px_link_ops *ops, void *owner); /* changes the owner */
 px_stream *px_link_stream(px_link *link);
 px_identity *px_link_identity(const px_link *link);
 /* The server asked for the password of the link's identity, and took it. */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "proxy/listener.h"
 
+#include "proxy/claim.h"
 #include "proxy/log.h"
 #include "proxy/session.h"
 
@@ -94,8 +95,7 @@ static void hand_over(px_server *server, int fd, const struct sockaddr_storage *
         turn_away(server, fd, address, "too many connections from this address", most);
         return;
     }
-    if (atomic_fetch_add(&server->unauthenticated, 1) >= unauthenticated) {
-        atomic_fetch_sub(&server->unauthenticated, 1);
+    if (!px_claim(&server->unauthenticated, unauthenticated)) {
         turn_away(server, fd, address, "too many connections are logging in", unauthenticated);
         return;
     }

@@ -4,6 +4,7 @@
 #include "protocol/authentication.h"
 #include "protocol/backend.h"
 #include "protocol/negotiation.h"
+#include "proxy/claim.h"
 #include "proxy/server.h"
 #include "proxy/session.h"
 #include "proxy/welcome.h"
@@ -97,10 +98,8 @@ static void refuse_crowd(px_session *session)
 
 static bool count_in(px_session *session)
 {
-    _Atomic unsigned *clients = &session->worker->server->clients;
-    if (atomic_fetch_add(clients, 1) < session->login->config->limits.clients)
+    if (px_claim(&session->worker->server->clients, session->login->config->limits.clients))
         return true;
-    atomic_fetch_sub(clients, 1);
     refuse_crowd(session);
     return false;
 }

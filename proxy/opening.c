@@ -32,6 +32,16 @@ struct px_opening {
 
 /* ---- options ---- */
 
+bool px_dsn_names(const char *dsn, const char *keyword)
+{
+    PQconninfoOption *options = PQconninfoParse(dsn, NULL);
+    bool found = false;
+    for (PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++)
+        found = found || (strcmp(o->keyword, keyword) == 0 && o->val != NULL && o->val[0] != '\0');
+    PQconninfoFree(options);
+    return found;
+}
+
 static void set_option(px_opening *opening, const char *keyword, const char *value)
 {
     for (size_t i = 0; i < opening->option_count; i++)
@@ -135,13 +145,6 @@ static void fail(px_opening *opening, const pgw_error *error)
         done(owner, NULL, error);
 }
 
-static void fail_with(px_opening *opening, const char *message)
-{
-    pgw_error error;
-    px_opening_error(message, &error);
-    fail(opening, &error);
-}
-
 static void copy_line(const char *text, const char *label, char *to, size_t size)
 {
     const char *at = strstr(text, label);
@@ -151,7 +154,10 @@ static void copy_line(const char *text, const char *label, char *to, size_t size
     snprintf(to, size, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-void px_opening_error(const char *message, pgw_error *error)
+/* The SQLSTATE and text in libpq's message about a connection that could not be made, as verbose
+ * messages have them ("… FATAL:  3D000: database "x" does not exist"); 08006 where there is none.
+ */
+static void read_error(const char *message, pgw_error *error)
 {
     const char *fatal = strstr(message, "FATAL:  ");
     fatal = fatal != NULL ? fatal + 8 : NULL;
@@ -168,6 +174,13 @@ void px_opening_error(const char *message, pgw_error *error)
         len--;
     pgw_fail(error, "08006", "cannot reach the backend: %.*s", (int)len, message);
     pgw_error_hint(error, "Is the server of backend.dsn running, and does it accept connections?");
+}
+
+static void fail_with(px_opening *opening, const char *message)
+{
+    pgw_error error;
+    read_error(message, &error);
+    fail(opening, &error);
 }
 
 /* ---- PQconnectPoll ---- */

@@ -22,9 +22,7 @@ px_opening *px_opening_start(struct px_worker *worker, const px_identity *identi
 /* `done` will not be called. */
 void px_opening_abandon(px_opening *opening);
 
-/* The SQLSTATE and text in libpq's message about a connection that could not be made, as verbose
- * messages have them ("… FATAL:  3D000: database "x" does not exist"); 08006 where there is none.
- */
-void px_opening_error(const char *message, pgw_error *error);
+/* A connection string gives a value to `keyword` ("user"). False if it cannot be parsed. */
+bool px_dsn_names(const char *dsn, const char *keyword);
 
 #endif

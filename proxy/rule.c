@@ -1,6 +1,7 @@
 #include "proxy/rule.h"
 
 #include "protocol/bytes.h"
+#include "proxy/opening.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -43,17 +44,6 @@ static void find_changed(inquiry *it, const cfg_config *old)
 }
 
 /* ---- asking ---- */
-
-/* Where the client names the database, there may be many with such a table. */
-static bool names_database(const char *dsn)
-{
-    bool names = false;
-    PQconninfoOption *options = PQconninfoParse(dsn, NULL);
-    for (PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++)
-        names = names || (strcmp(o->keyword, "dbname") == 0 && o->val != NULL && *o->val != '\0');
-    PQconninfoFree(options);
-    return names;
-}
 
 static void add_name(PGconn *link, pgw_buf *sql, const char *name)
 {
@@ -108,7 +98,8 @@ static void on_work(uv_work_t *work)
     inquiry *it = work->data;
     it->refused = it->changed[0];
     it->reason = "backend.dsn names no database to look for rows in";
-    if (!names_database(it->fresh->backend.dsn))
+    /* Where the client names the database, there may be many with such a table. */
+    if (!px_dsn_names(it->fresh->backend.dsn, "dbname"))
         return;
     PGconn *link = open_link(it->fresh);
     for (size_t i = 0; i < it->count; i++) {

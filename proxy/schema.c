@@ -279,7 +279,8 @@ static rw_table *not_found(rw_table *table, const cfg_table *config, bool asked,
 {
     if (asked) {
         pgw_fail(error, "42P01", "table %s does not exist in the backend", cfg_table_label(config));
-        pgw_error_hint(error, "Create it; keyspread ddl prints the statement if `columns` are in the file.");
+        pgw_error_hint(
+            error, "Create it; keyspread ddl prints the statement if `columns` are in the file.");
     } else {
         pgw_fail(error, "42P01", "the columns of table %s are not known", cfg_table_label(config));
         pgw_error_hint(error, "List them in the configuration under columns.");

@@ -167,8 +167,6 @@ bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error);
 /* The whole text for the own link: each INSERT rewritten, everything else as it was. Fills sent_at.
  */
 void px_text_render(px_text *text, pgw_buf *out);
-/* What settings mean for values now: TimeZone is not known while a change of it is under way. */
-pgw_env px_session_env(const px_session *session);
 /* Effects after which TimeZone may be another. */
 bool px_moves_zone(unsigned effects);
 /* The catalog to look at texts with; false if the session now waits for it. */

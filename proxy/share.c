@@ -1,6 +1,7 @@
 #include "proxy/share.h"
 
 #include "protocol/bytes.h"
+#include "proxy/claim.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -40,13 +41,9 @@ void px_share_drop(px_share *share)
     pthread_mutex_unlock(&lock);
 }
 
-bool px_share_claim(px_share *share, size_t most)
+bool px_share_claim(px_share *share, unsigned most)
 {
-    size_t taken = atomic_load(&share->common);
-    while (taken < most)
-        if (atomic_compare_exchange_weak(&share->common, &taken, taken + 1))
-            return true;
-    return false;
+    return px_claim(&share->common, most);
 }
 
 void px_share_release(px_share *share)

@@ -11,10 +11,10 @@
 
 typedef struct px_share {
     struct px_share *next;
-    char *key;             /* the identity's */
-    unsigned references;   /* pools; under the list's lock */
-    _Atomic size_t common; /* links beyond the pools' first ones */
-    _Atomic size_t wanted; /* pools that have less than their part, and found no more */
+    char *key;               /* the identity's */
+    unsigned references;     /* pools; under the list's lock */
+    _Atomic unsigned common; /* links beyond the pools' first ones */
+    _Atomic size_t wanted;   /* pools that have less than their part, and found no more */
 } px_share;
 
 /* Any thread. Made if it is not there; freed with its last reference. */
@@ -22,7 +22,7 @@ px_share *px_share_take(const char *key);
 void px_share_drop(px_share *share);
 
 /* One more link that is not a pool's first, of `most`; false if there is none left. */
-bool px_share_claim(px_share *share, size_t most);
+bool px_share_claim(px_share *share, unsigned most);
 void px_share_release(px_share *share);
 
 #endif

@@ -98,11 +98,20 @@ static size_t row_bytes(const rw_insert *insert, size_t row)
     return insert->rows[row].close - insert->rows[row].open;
 }
 
+/* What settings mean for values now: TimeZone is not known while a change of it is under way. */
+static pgw_env env_now(const px_session *session)
+{
+    pgw_env env = session->identity->env;
+    if (session->zone_moving)
+        env.zone_known = env.utf8 = false;
+    return env;
+}
+
 /* Fills hashes of every INSERT; false: the error. */
 static bool hash_script(px_session *session, px_text *text, pgw_error *error)
 {
     const rw_script *script = &text->script;
-    pgw_env env = px_session_env(session);
+    pgw_env env = env_now(session);
     if (script->count > 1 && px_moves_zone(script->effects))
         env.zone_known = false; /* an earlier statement of the text may have changed it */
     text->hashes = pgw_arena_alloc(&text->arena, script->count * sizeof *text->hashes);
@@ -209,14 +218,6 @@ bool px_moves_zone(unsigned effects)
 {
     return (effects & (RW_EFFECT_TRACKED | RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY |
                        RW_EFFECT_DISCARD_ALL | RW_EFFECT_TRANSACTION)) != 0;
-}
-
-pgw_env px_session_env(const px_session *session)
-{
-    pgw_env env = session->identity->env;
-    if (session->zone_moving)
-        env.zone_known = env.utf8 = false;
-    return env;
 }
 
 bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error)

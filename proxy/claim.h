@@ -1,0 +1,21 @@
+/*
+ * claim: one more of something bounded that all threads take from: links, clients, logins. Given
+ * back by atomic_fetch_sub().
+ */
+#ifndef PX_CLAIM_H
+#define PX_CLAIM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* False, and nothing counted, if there are `most` already. */
+static inline bool px_claim(_Atomic unsigned *counter, unsigned most)
+{
+    unsigned taken = atomic_load(counter);
+    while (taken < most)
+        if (atomic_compare_exchange_weak(counter, &taken, taken + 1))
+            return true;
+    return false;
+}
+
+#endif
