@@ -4,6 +4,7 @@ import shutil
 import ssl
 import subprocess
 import tempfile
+import unittest
 
 import harness
 
@@ -67,3 +68,15 @@ class Authority:
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class AuthorityCase(unittest.TestCase):
+    """Tests of what is in between: an authority, and a certificate of keyspread's."""
+
+    @classmethod
+    def setUpClass(cls):
+        if harness.DIRECT:
+            raise unittest.SkipTest("only with keyspread in between")
+        cls.authority = Authority()
+        cls.addClassCleanup(cls.authority.remove)
+        cls.pair = cls.authority.server()

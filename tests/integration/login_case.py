@@ -1,6 +1,5 @@
 """login_case: a PostgreSQL that asks for passwords, and keyspreads before it that ask, too."""
 import os
-import unittest
 
 import certificates
 import harness
@@ -41,16 +40,12 @@ def users(secrets):
                    for entry in secrets.items())
 
 
-class LoginCase(unittest.TestCase):
+class LoginCase(certificates.AuthorityCase):
     """The server asks for SCRAM, and has TLS and the ROLES."""
 
     @classmethod
     def setUpClass(cls):
-        if harness.DIRECT:
-            raise unittest.SkipTest("only with keyspread in between")
-        cls.authority = certificates.Authority()
-        cls.addClassCleanup(cls.authority.remove)
-        cls.pair = cls.authority.server()
+        super().setUpClass()
         pair = cls.authority.server(owner="postgres")
         cls.postgres = harness.Postgres(ssl="on", ssl_cert_file=pair.cert, ssl_key_file=pair.key)
         cls.addClassCleanup(cls.postgres.remove)

@@ -31,16 +31,12 @@ def users_file(folder):
     return harness.write_secret(folder, "users.txt", f'"{harness.USER}" "{PASSWORD}"\n')
 
 
-class TlsCase(unittest.TestCase):
+class TlsCase(certificates.AuthorityCase):
     """A PostgreSQL that trusts, an authority, and as many keyspreads as a test wants."""
 
     @classmethod
     def setUpClass(cls):
-        if harness.DIRECT:
-            raise unittest.SkipTest("only with keyspread in between")
-        cls.authority = certificates.Authority()
-        cls.addClassCleanup(cls.authority.remove)
-        cls.pair = cls.authority.server()
+        super().setUpClass()
         cls.postgres = harness.Postgres()
         cls.addClassCleanup(cls.postgres.remove)
         harness.create_tables(cls.postgres, "app", (harness.EVENTS,))
