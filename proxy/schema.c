@@ -83,6 +83,7 @@ static void column_from_row(rw_table *table, char *const *row)
 {
     *add_column(table) = (rw_column){
         .name = copy(row[PX_SCHEMA_COLUMN]),
+        .attnum = (int16_t)strtol(row[PX_SCHEMA_NUMBER], NULL, 10),
         .type = (uint32_t)strtoul(row[PX_SCHEMA_TYPE], NULL, 10),
         .typmod = (int32_t)strtol(row[PX_SCHEMA_TYPMOD], NULL, 10),
         .type_name = copy(row[PX_SCHEMA_TYPE_NAME]),
@@ -97,6 +98,8 @@ static void column_from_row(rw_table *table, char *const *row)
 static void relation_from_row(rw_table *table, char *const *row)
 {
     char kind = row[PX_SCHEMA_RELKIND][0];
+    table->oid = (uint32_t)strtoul(row[PX_SCHEMA_OID], NULL, 10);
+    table->triggers = (uint32_t)strtoul(row[PX_SCHEMA_TRIGGER_COUNT], NULL, 10);
     table->mergeable = (kind == 'r' || kind == 'p') && !is_true(row[PX_SCHEMA_TRIGGERS]) &&
                        !is_true(row[PX_SCHEMA_RULES]) && !is_true(row[PX_SCHEMA_ROW_SECURITY]);
     if (kind == 'v' || kind == 'm')
@@ -333,10 +336,11 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_column(const rw_column *a, const rw_column *b)
 {
-    return same_text(a->name, b->name) && a->type == b->type && a->typmod == b->typmod &&
-           same_text(a->type_name, b->type_name) && a->not_null == b->not_null &&
-           a->has_default == b->has_default && a->sequence == b->sequence &&
-           a->generated == b->generated && a->nondeterministic == b->nondeterministic;
+    return same_text(a->name, b->name) && a->attnum == b->attnum && a->type == b->type &&
+           a->typmod == b->typmod && same_text(a->type_name, b->type_name) &&
+           a->not_null == b->not_null && a->has_default == b->has_default &&
+           a->sequence == b->sequence && a->generated == b->generated &&
+           a->nondeterministic == b->nondeterministic;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)
@@ -355,7 +359,8 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
 {
     if (!same_text(a->schema, b->schema) || !same_text(a->name, b->name) ||
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
-        !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable)
+        !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable || a->oid != b->oid ||
+        a->triggers != b->triggers)
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))

@@ -14,10 +14,12 @@
 typedef enum px_schema_cell {
     PX_SCHEMA_SCHEMA,
     PX_SCHEMA_TABLE,
-    PX_SCHEMA_RELKIND,      /* of pg_class: r, p, v, … */
-    PX_SCHEMA_TRIGGERS,     /* t: INSERT fires triggers, here or in a partition */
-    PX_SCHEMA_RULES,        /* t: there are rules on INSERT */
-    PX_SCHEMA_ROW_SECURITY, /* t */
+    PX_SCHEMA_OID,           /* of pg_class */
+    PX_SCHEMA_RELKIND,       /* r, p, v, … */
+    PX_SCHEMA_TRIGGER_COUNT, /* its own, but for the internal ones */
+    PX_SCHEMA_TRIGGERS,      /* t: INSERT fires triggers, here or in a partition */
+    PX_SCHEMA_RULES,         /* t: there are rules on INSERT */
+    PX_SCHEMA_ROW_SECURITY,  /* t */
     PX_SCHEMA_COLUMN,
     PX_SCHEMA_NUMBER, /* attnum */
     PX_SCHEMA_TYPE,   /* oid; a domain's own */

@@ -51,7 +51,10 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_str(
         sql,
-        "select n.nspname::text, c.relname::text, c.relkind::text, " TRIGGERS ","
+        "select n.nspname::text, c.relname::text,"
+        " c.oid::pg_catalog.int8::text, c.relkind::text, (select pg_catalog.count(*) from"
+        " pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)::text,"
+        " " TRIGGERS ","
         " exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid"
         " and r.ev_type = '3')::text,"
         " c.relrowsecurity::text, a.attname::text, a.attnum::text, "

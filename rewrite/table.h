@@ -17,7 +17,8 @@ typedef enum rw_hash_type { RW_HASH_INT8, RW_HASH_UINT64 } rw_hash_type;
 
 typedef struct rw_column {
     char *name;
-    uint32_t type; /* pg_type oid */
+    int16_t attnum; /* of pg_attribute; 0 if the backend was not asked */
+    uint32_t type;  /* pg_type oid */
     int32_t typmod;
     char *type_name; /* as format_type() prints it */
     bool not_null;
@@ -42,7 +43,9 @@ typedef struct rw_partitions {
 } rw_partitions;
 
 typedef struct rw_table {
-    char *schema; /* "public" if the file names none */
+    uint32_t oid;      /* of pg_class; 0 if the backend was not asked */
+    uint32_t triggers; /* user's triggers on itself, of any kind */
+    char *schema;      /* "public" if the file names none */
     char *name;
     bool schema_written; /* the file wrote schema.table with a schema other than public:
                             only the qualified name matches */

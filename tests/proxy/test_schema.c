@@ -30,7 +30,7 @@ static void add_row(px_schema_rows *rows, const char *line)
 #define COLUMN(table, head, name, number, oid, typmod, type)                                       \
     "public " table " " head " " name " " number " " oid " " typmod " " type                       \
     " false false false false false true 0"
-#define PLAIN "r false false false"
+#define PLAIN "16384 r 2 false false false"
 
 static char *key_names[] = {"userid", "ts"};
 static char *userid[] = {"userid"};
@@ -59,14 +59,15 @@ static px_schema_rows *events_rows(const char *head)
         "ts 4 1184 3 timestamp(3)_with_time_zone false true true false false true 3",
     };
     px_schema_rows *rows = px_schema_rows_new();
-    add_row(rows, COLUMN("other", "r true true true", "userid", "1", "20", "-1", "bigint"));
+    add_row(rows, COLUMN("other", "16385 r 0 true true true", "userid", "1", "20", "-1", "bigint"));
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         char line[256];
         snprintf(line, sizeof line, "public events %s %s", head, columns[i]);
         add_row(rows, line);
     }
-    add_row(rows,
-            "app events v true true true x 1 25 -1 text false false false false false true 0");
+    add_row(
+        rows,
+        "app events 16386 v 0 true true true x 1 25 -1 text false false false false false true 0");
     return rows;
 }
 
@@ -117,7 +118,10 @@ static void test_from_rows(void **state)
     assert_string_equal(table->schema, "public");
     assert_false(table->schema_written);
     assert_int_equal(table->epoch, 7);
+    assert_int_equal(table->oid, 16384);
+    assert_int_equal(table->triggers, 2);
     assert_int_equal(table->column_count, 3);
+    assert_int_equal(table->columns[2].attnum, 4);
     assert_int_equal(table->hash_column, 0);
     assert_int_equal(table->primary_key[0], 1);
     assert_int_equal(table->primary_key[1], 2);
@@ -143,10 +147,11 @@ static void test_mergeable(void **state)
     static const struct {
         const char *head;
         bool mergeable, unusable;
-    } cases[] = {{"r false false false", true, false}, {"p false false false", true, false},
-                 {"r true false false", false, false}, {"r false true false", false, false},
-                 {"r false false true", false, false}, {"f false false false", false, false},
-                 {"v false false false", false, true}, {"m false false false", false, true}};
+    } cases[] = {
+        {"16384 r 0 false false false", true, false}, {"16384 p 0 false false false", true, false},
+        {"16384 r 0 true false false", false, false}, {"16384 r 0 false true false", false, false},
+        {"16384 r 0 false false true", false, false}, {"16384 f 0 false false false", false, false},
+        {"16384 v 0 false false false", false, true}, {"16384 m 0 false false false", false, true}};
     cfg_table config = events();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         px_schema_rows *rows = events_rows(cases[i].head);
@@ -325,7 +330,8 @@ static void test_same(void **state)
 {
     (void)state;
     cfg_table config = events();
-    px_schema_rows *rows = events_rows(PLAIN), *triggers = events_rows("r true false false");
+    px_schema_rows *rows = events_rows(PLAIN),
+                   *triggers = events_rows("16384 r 2 true false false");
     rw_table *a = build(&config, rows), *b = build(&config, rows), *c = build(&config, triggers);
     b->epoch = 8;
     assert_true(px_schema_same(a, b));
