@@ -83,8 +83,10 @@ static bool pack_modifiers(const type_name *type, uint32_t oid, int32_t *typmod)
         *typmod = first;
         return type->modifier_count == 1 && first <= 6;
     case PGW_NUMERIC:
+        if (first < 1 || first > 1000 || second > 1000)
+            return false; /* the server's error: 22023 */
         *typmod = (first << 16 | second) + 4;
-        return first >= 1 && first <= 1000 && second <= 1000;
+        return true;
     default:
         return false;
     }
