@@ -93,7 +93,7 @@ static px_catalog *build(entry *e, uint64_t epoch)
             continue;
         }
         if (table->unusable != NULL)
-            px_log(CFG_LOG_ERROR, "table_unusable", "table=%s reason=\"%s\"",
+            px_log(CFG_LOG_ERROR, "table_unusable", "table=%s reason=%s",
                    cfg_table_label(&config->tables[i]), table->unusable);
         catalog->configs[catalog->count] = &config->tables[i];
         catalog->tables[catalog->count++] = table;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/printable.h"
 #include "proxy/schema.h"
 
 const pgw_env px_plain_env = {
@@ -14,8 +15,11 @@ static void print_failure(const cfg_config *config, const char *what, const char
     size_t len = strlen(message);
     while (len > 0 && message[len - 1] == '\n')
         len--;
-    fprintf(errors, "%s:%u: %s: %.*s\n", config->path, config->backend.dsn_line, what, (int)len,
-            message);
+    pgw_buf shown = {0};
+    pgw_add_printable((pgw_slice){message, len}, true, &shown);
+    fprintf(errors, "%s:%u: %s: %.*s\n", config->path, config->backend.dsn_line, what,
+            (int)shown.len, shown.ptr);
+    pgw_buf_free(&shown);
 }
 
 PGconn *px_backend_open(const cfg_config *config, FILE *errors)

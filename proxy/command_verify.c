@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/printable.h"
 #include "proxy/audit.h"
 #include "proxy/command_tables.h"
 #include "rewrite/hash.h"
@@ -17,16 +18,31 @@ typedef struct verification {
     uint64_t rows, wrong, missing, unreadable;
 } verification;
 
+static void print_failure(const verification *verify, const char *what, const char *message)
+{
+    pgw_buf shown = {0};
+    pgw_add_printable(pgw_slice_str(message), true, &shown);
+    fprintf(verify->command->errors, "keyspread: %s.%s: %s: %.*s", verify->table->schema,
+            verify->table->name, what, (int)shown.len, shown.ptr);
+    pgw_buf_free(&shown);
+}
+
 static void show(const verification *verify, const PGresult *row, const char *what)
 {
     FILE *errors = verify->command->errors;
     if (verify->wrong + verify->missing + verify->unreadable > SHOWN)
         return;
     fprintf(errors, "keyspread: %s:", what);
-    for (int i = 0; i < PQnfields(row); i++)
-        fprintf(errors, " %s=%s", PQfname(row, i),
-                PQgetisnull(row, 0, i) ? "NULL" : PQgetvalue(row, 0, i));
-    fputc('\n', errors);
+    pgw_buf line = {0};
+    for (int i = 0; i < PQnfields(row); i++) {
+        pgw_buf_addf(&line, " %s=", PQfname(row, i));
+        if (PQgetisnull(row, 0, i))
+            pgw_buf_add_str(&line, "NULL");
+        else
+            pgw_add_logfmt(pgw_slice_str(PQgetvalue(row, 0, i)), &line);
+    }
+    fprintf(errors, "%.*s\n", (int)line.len, line.ptr);
+    pgw_buf_free(&line);
 }
 
 static void verify_row(verification *verify, const PGresult *row)
@@ -70,8 +86,7 @@ static bool read_rows(verification *verify, PGconn *link)
         if (status == PGRES_SINGLE_TUPLE)
             verify_row(verify, result);
         else if (status != PGRES_TUPLES_OK) {
-            fprintf(verify->command->errors, "keyspread: table %s.%s could not be read: %s",
-                    verify->table->schema, verify->table->name, PQresultErrorMessage(result));
+            print_failure(verify, "the table could not be read", PQresultErrorMessage(result));
             good = false;
         }
         PQclear(result);
@@ -107,8 +122,7 @@ static bool verify_table(const px_command *command, const rw_table *table, PGcon
     pgw_buf_add_byte(&sql, '\0');
     bool good = PQsendQuery(link, sql.ptr) && PQsetSingleRowMode(link);
     if (!good)
-        fprintf(command->errors, "keyspread: the backend could not be asked: %s",
-                PQerrorMessage(link));
+        print_failure(&verify, "the backend could not be asked", PQerrorMessage(link));
     good = good && read_rows(&verify, link) && print_counts(&verify);
     pgw_buf_free(&sql);
     return good;

@@ -198,7 +198,7 @@ static void on_lost(px_pool_link *link, const char *reason)
     px_batcher *batcher = batcher_of(link->pool);
     px_attempt *attempt = &batch->attempt;
     size_t answered = px_attempt_answered(attempt);
-    px_log(CFG_LOG_ERROR, "batch_link_lost", "table=%s units=%zu sqlstate=%s reason=\"%s\"",
+    px_log(CFG_LOG_ERROR, "batch_link_lost", "table=%s units=%zu sqlstate=%s reason=%s",
            batch->queue->key.table_name, attempt->count - answered, attempt->fatal, reason);
     px_count(batcher->worker->metrics, PX_BATCHES_FAILED, batch->first);
     for (size_t i = answered; i < attempt->count; i++)

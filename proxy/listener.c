@@ -122,7 +122,7 @@ static void on_pause_over(uv_timer_t *timer)
 static void starve(px_listener *listener)
 {
     if (!listener->starved) {
-        px_log(CFG_LOG_ERROR, "accept_stopped", "reason=\"%s\"", strerror(errno));
+        px_log(CFG_LOG_ERROR, "accept_stopped", "reason=%s", strerror(errno));
         px_count(listener->server->metrics, PX_ACCEPT_STOPS, 1);
     }
     listener->starved = true;

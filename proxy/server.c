@@ -199,8 +199,9 @@ static void log_kept(const cfg_config *started, const cfg_config *fresh)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!keys[i].same)
             pgw_buf_addf(&changed, "%s%s", changed.len > 0 ? "," : "", keys[i].name);
-    if (changed.len > 0)
-        px_log(CFG_LOG_WARN, "restart_needed", "keys=%.*s", (int)changed.len, changed.ptr);
+    pgw_buf_add_byte(&changed, '\0');
+    if (changed.len > 1)
+        px_log(CFG_LOG_WARN, "restart_needed", "keys=%s", changed.ptr);
     pgw_buf_free(&changed);
 }
 
@@ -252,8 +253,8 @@ static void on_judged(void *owner, const cfg_table *refused, const char *reason)
     setup fresh = p->judged;
     if (refused != NULL)
         px_log(CFG_LOG_ERROR, "reload_failed",
-               "file=%s table=%s kept=old reason=\"its hash rule cannot be changed: %s\"",
-               fresh.config->path, cfg_table_label(refused), reason);
+               "file=%s table=%s kept=old changed=hash_rule reason=%s", fresh.config->path,
+               cfg_table_label(refused), reason);
     bool good = refused == NULL && !p->stopping;
     if (good)
         adopt(p, fresh);
@@ -347,7 +348,7 @@ static bool open_listeners(process *p)
         px_listener *listener =
             px_listener_open(&p->server, &p->loop, &config->listen[i], message, sizeof message);
         if (listener == NULL) {
-            px_log(CFG_LOG_ERROR, "listen_failed", "reason=\"%s\"", message);
+            px_log(CFG_LOG_ERROR, "listen_failed", "reason=%s", message);
             return false;
         }
         p->listeners[p->listener_count++] = listener;
@@ -363,7 +364,7 @@ static bool open_admin(process *p)
         return true;
     p->admin = px_admin_start(&p->server, where, message, sizeof message);
     if (p->admin == NULL)
-        px_log(CFG_LOG_ERROR, "listen_failed", "key=admin.listen reason=\"%s\"", message);
+        px_log(CFG_LOG_ERROR, "listen_failed", "key=admin.listen reason=%s", message);
     return p->admin != NULL;
 }
 

@@ -88,8 +88,8 @@ void px_session_close(px_session *session, const char *reason)
 {
     if (session->state == PX_CLOSING)
         return;
-    px_log(CFG_LOG_DEBUG, "client_closed", "worker=%u slot=%zu reason=\"%s\"",
-           session->worker->index, session->slot, reason);
+    px_log(CFG_LOG_DEBUG, "client_closed", "worker=%u slot=%zu reason=%s", session->worker->index,
+           session->slot, reason);
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_CLOSING;
     px_catalog_forget(session->worker, session);
@@ -351,7 +351,7 @@ bool px_session_replaceable(const px_session *session)
 
 void px_session_lose_link(px_session *session, const char *reason)
 {
-    px_log(CFG_LOG_WARN, "link_lost", "worker=%u slot=%zu reason=\"%s\"", session->worker->index,
+    px_log(CFG_LOG_WARN, "link_lost", "worker=%u slot=%zu reason=%s", session->worker->index,
            session->slot, reason);
     if (session->fatal) {
         px_session_close(session, reason);
@@ -402,8 +402,8 @@ static void on_lost(px_stream *stream, const char *reason)
 {
     px_session *session = px_stream_owner(stream);
     if (session->ssl != NULL && !px_tls_is_up(session->ssl))
-        px_log(CFG_LOG_INFO, "tls_failed", "client=%s reason=\"%s\"",
-               px_address_text(session->address), reason);
+        px_log(CFG_LOG_INFO, "tls_failed", "client=%s reason=%s", px_address_text(session->address),
+               reason);
     px_session_close(session, reason);
 }
 

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 import harness
+import wire
 from test_docker import ROOT, load_yaml, read, run
 
 ALERTS = os.path.join(ROOT, "docker", "alerts.yml")
@@ -127,6 +128,35 @@ class Log(unittest.TestCase):
             names, levels = re.findall(r"`(\w+)`", names), levels.split(", ")
             table.update(zip(names, levels * len(names) if len(levels) == 1 else levels))
         self.assertEqual(table, logged)
+
+
+    def test_formats_are_of_fields_and_of_what_px_log_knows(self):
+        for path in glob.glob(os.path.join(ROOT, "proxy", "*.c")):
+            for call in re.findall(r"\bpx_log\(CFG_LOG_\w+,(.*?)\);", read(path), re.S):
+                text = re.sub(r'"\s*"', "", call.replace("PRIu64", '"lu"'))
+                form = re.findall(r'"([^"]*=[^"]*)"', text)
+                self.assertEqual(len(form), 1, call)
+                self.assertRegex(form[0], r"^\w+=[^ ]+( \w+=[^ ]+)*$")
+                for letter in re.findall(r"%([^a-z]*[a-z]*?[sdufxpc])", form[0]):
+                    self.assertIn(letter, "s u d zu ld lu llu .1f".split(), call)
+
+
+class LogOfClients(harness.StackCase):
+    options = {"log": {"level": "debug"}}
+
+    def test_what_clients_say_stays_within_its_value(self):
+        name = 'a\nlevel=error event=ready pid="1" \\\x1b[2J\u202e'
+        with self.postgres.admin("postgres") as admin:
+            admin.rows("create database \"" + name.replace('"', '""') + '"')
+        session = wire.Wire(self.keyspread.address())
+        self.addCleanup(session.close)
+        session.login(harness.USER, name)
+        session.ask(wire.parse("", "insert into events values (1, now(), 'x')"), wire.sync())
+        line = self.keyspread.lines.wait_for("event=catalog .*pid=")
+        self.assertIn('database="a\\nlevel=error event=ready pid=\\"1\\" '
+                      '\\\\\\x1B[2J\\xE2\\x80\\xAE" worker=', line)
+        self.assertEqual(len([line for line in self.keyspread.lines.lines
+                              if not line.startswith("time=20")]), 0)
 
 
 class Unit(unittest.TestCase):
