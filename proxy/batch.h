@@ -16,8 +16,9 @@ typedef struct px_batch {
     px_unit **again; /* failed without being to blame: the next attempt's */
     size_t again_count, again_cap;
     uint64_t rows, started;
-    bool first;  /* it is the first attempt */
-    bool failed; /* some unit did not commit in it */
+    bool first;        /* it is the first attempt */
+    bool failed;       /* some unit did not commit in it */
+    bool refused_size; /* the first attempt failed with 54000 */
 } px_batch;
 
 void px_batch_add(px_batch *batch, px_unit *unit);

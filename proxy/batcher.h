@@ -26,7 +26,8 @@ typedef enum px_unit_outcome {
 
 /* Why a unit failed: the backend's error, or what became of it here. */
 typedef enum px_unit_failure {
-    PX_FAILED_BY_ERROR,
+    PX_FAILED_BY_ERROR, /* its own, of the backend */
+    PX_FAILED_UNSENT,   /* no link could be opened for it */
     PX_FAILED_UNKNOWN,  /* 08007 */
     PX_FAILED_EXPIRED,  /* its deadline, while it was queued */
     PX_FAILED_WITHDRAWN /* cancelled, or its client left, while it was queued */

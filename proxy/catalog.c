@@ -4,6 +4,7 @@
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "proxy/audit.h"
+#include "proxy/classify.h"
 #include "proxy/link.h"
 #include "proxy/log.h"
 #include "proxy/plan.h"
@@ -144,7 +145,7 @@ static void free_waiter(waiter *w)
 /* The asker was not let in: others may be. */
 static bool is_personal(const pgw_error *error)
 {
-    return error != NULL && strncmp(error->sqlstate, "28", 2) == 0;
+    return error != NULL && px_error_is_personal(error);
 }
 
 /* Takes the waiters whom the end of this load concerns off the list: all, but if the asker could

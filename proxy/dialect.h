@@ -32,7 +32,7 @@ typedef struct px_attempt {
     size_t at;             /* the unit that is being answered */
     bool preparing;        /* the answer to a Parse under its own Sync is to come first */
     bool parsing;          /* ParseComplete is to come */
-    bool refused_size;     /* out: 54000 */
+    bool refused_size;     /* out: 54000, of all together or of a unit alone */
     unsigned tags;         /* of a merged statement */
     uint64_t rows;         /* that they counted */
     uint64_t notices;      /* of merged statements */

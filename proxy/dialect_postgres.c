@@ -4,6 +4,7 @@
 #include "protocol/error.h"
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
+#include "proxy/classify.h"
 #include "proxy/log.h"
 
 #include <inttypes.h>
@@ -107,34 +108,6 @@ static void write_attempt(px_attempt *attempt, pgw_buf *out)
 
 /* ---- what an error means ---- */
 
-static bool code_is(pgw_slice code, const char *sqlstate)
-{
-    return pgw_slice_eq_str(code, sqlstate);
-}
-
-static bool class_is(pgw_slice code, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    return code.len >= len && memcmp(code.ptr, prefix, len) == 0;
-}
-
-/* The backend as a whole is in trouble: another attempt would only add to it. */
-static bool is_everybodys(pgw_slice code)
-{
-    return class_is(code, "08") || class_is(code, "57P0") || code_is(code, "53100") ||
-           code_is(code, "53300");
-}
-
-/* A prepared statement that no longer fits the schema, or is not there. The message about a cached
- * plan is translated, so that the routine's name tells (plancache.c). */
-static bool is_stale(pgw_slice error)
-{
-    pgw_slice code = pgw_error_field(error, 'C');
-    if (code_is(code, "0A000"))
-        return pgw_slice_eq_str(pgw_error_field(error, 'R'), "RevalidateCachedQuery");
-    return code_is(code, "42703") || code_is(code, "42P01") || code_is(code, "26000");
-}
-
 static px_verdict fail_unit(px_unit *unit, const pgw_buf *error)
 {
     pgw_buf_clear(&unit->error);
@@ -142,10 +115,15 @@ static px_verdict fail_unit(px_unit *unit, const pgw_buf *error)
     return PX_VERDICT_FAILED;
 }
 
-/* Whether a unit whose statement was found stale is to have it prepared again: once. */
-static bool renews(px_attempt *attempt, px_unit *unit, pgw_slice error)
+static bool is_stale(px_error_kind kind)
 {
-    if (unit->kind != PX_UNIT_PARAMS || unit->renewed || !is_stale(error))
+    return kind == PX_ERROR_STALE || kind == PX_ERROR_STALE_PLAN;
+}
+
+/* Whether a unit whose statement was found stale is to have it prepared again: once. */
+static bool renews(px_attempt *attempt, px_unit *unit)
+{
+    if (unit->kind != PX_UNIT_PARAMS || unit->renewed)
         return false;
     if (attempt->parsing || attempt->prepare_error.len > 0)
         return false; /* it is the Parse itself that failed, a moment ago */
@@ -154,34 +132,30 @@ static bool renews(px_attempt *attempt, px_unit *unit, pgw_slice error)
     return true;
 }
 
+/* The Parse before it failed. */
+static bool lacks_statement(const pgw_buf *error)
+{
+    return pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(error), 'C'), "26000");
+}
+
 static px_verdict judge_alone(px_attempt *attempt, px_unit *unit)
 {
     const pgw_buf *error = &attempt->error;
     if (error->len == 0)
         return PX_VERDICT_COMMITTED;
-    if (attempt->prepare_error.len > 0 &&
-        code_is(pgw_error_field(pgw_slice_buf(error), 'C'), "26000"))
+    if (attempt->prepare_error.len > 0 && lacks_statement(error))
         error = &attempt->prepare_error;
-    pgw_slice code = pgw_error_field(pgw_slice_buf(error), 'C');
-    if (code_is(code, "55P03"))
+    px_error_kind kind = px_classify(pgw_slice_buf(error));
+    if (kind == PX_ERROR_LOCK)
         return PX_VERDICT_REROUTE;
-    if ((code_is(code, "40001") || code_is(code, "40P01")) &&
-        unit->attempts < MAX_SERIALIZATION_ATTEMPTS) {
+    if (kind == PX_ERROR_REPEAT && unit->attempts < MAX_SERIALIZATION_ATTEMPTS) {
         unit->attempts++;
         return PX_VERDICT_REPEAT;
     }
-    if (renews(attempt, unit, pgw_slice_buf(error)))
+    if (is_stale(kind) && renews(attempt, unit))
         return PX_VERDICT_REPEAT;
+    attempt->refused_size = attempt->refused_size || kind == PX_ERROR_SIZE;
     return fail_unit(unit, error);
-}
-
-static px_verdict judge_shared(px_attempt *attempt, px_unit *unit)
-{
-    if (attempt->error.len == 0)
-        return PX_VERDICT_COMMITTED;
-    if (is_everybodys(pgw_error_field(pgw_slice_buf(&attempt->error), 'C')))
-        return fail_unit(unit, &attempt->error);
-    return PX_VERDICT_REPEAT;
 }
 
 /* ---- reading ---- */
@@ -202,17 +176,18 @@ static void count_merged_rows(px_attempt *attempt)
 
 static void end_shared(px_attempt *attempt)
 {
-    pgw_slice error = pgw_slice_buf(&attempt->error);
-    bool stale = error.len > 0 && !attempt->parsing && is_stale(error);
-    attempt->refused_size = code_is(pgw_error_field(error, 'C'), "54000");
-    if (error.len == 0 && attempt->units[0]->kind == PX_UNIT_ROWS)
+    bool failed = attempt->error.len > 0;
+    px_error_kind kind = failed ? px_classify(pgw_slice_buf(&attempt->error)) : PX_ERROR_OWN;
+    bool stale = !attempt->parsing && is_stale(kind);
+    attempt->refused_size = kind == PX_ERROR_SIZE;
+    if (!failed && attempt->units[0]->kind == PX_UNIT_ROWS)
         count_merged_rows(attempt);
     if (stale && attempt->units[0]->kind == PX_UNIT_PARAMS)
         px_prepared_remove(attempt->prepared, attempt->units[0]->statement_name);
     for (size_t i = 0; i < attempt->count; i++) {
         px_unit *unit = attempt->units[i];
         unit->renewed |= stale;
-        attempt->answered(attempt, unit, judge_shared(attempt, unit));
+        attempt->answered(attempt, unit, failed ? PX_VERDICT_REPEAT : PX_VERDICT_COMMITTED);
     }
 }
 
@@ -230,8 +205,8 @@ static bool has_all_tags(const px_attempt *attempt)
 
 static px_progress on_ready(px_attempt *attempt, pgw_slice body)
 {
-    if (body.len != 1 || body.ptr[0] != 'I')
-        return PX_PROGRESS_BROKEN; /* a unit opens no transaction */
+    if (body.len != 1 || body.ptr[0] != 'I' || attempt->fatal[0] != '\0')
+        return PX_PROGRESS_BROKEN; /* a unit opens no transaction, and behind FATAL comes nothing */
     if (attempt->preparing) {
         attempt->preparing = false;
         pgw_buf_add_slice(&attempt->prepare_error, pgw_slice_buf(&attempt->error));
@@ -297,9 +272,8 @@ static void on_parsed(px_attempt *attempt)
 
 static void on_error(px_attempt *attempt, pgw_slice body)
 {
-    pgw_slice severity = pgw_error_field(body, 'V');
-    pgw_slice code = pgw_error_field(body, 'C');
-    if (pgw_slice_eq_str(severity, "FATAL") || pgw_slice_eq_str(severity, "PANIC")) {
+    if (px_error_is_fatal(body)) {
+        pgw_slice code = pgw_error_field(body, 'C');
         memset(attempt->fatal, 0, sizeof attempt->fatal);
         for (size_t i = 0; i < code.len && i < 5; i++)
             attempt->fatal[i] = code.ptr[i];

@@ -3,6 +3,7 @@
  */
 #include "proxy/batcher_parts.h"
 
+#include "proxy/classify.h"
 #include "proxy/log.h"
 
 #include <stddef.h>
@@ -36,6 +37,7 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
         pgw_error error;
         pgw_fail(&error, "57014", "canceling statement due to user request");
         px_unit_fail(unit, &error);
+        unit->failure = PX_FAILED_WITHDRAWN;
         px_batcher_finish(batcher_of(batch->link->pool), unit);
         return;
     }
@@ -140,11 +142,19 @@ static void land(px_batcher *batcher, px_batch *batch)
     px_batcher_place(batcher, batch->queue);
 }
 
+/* The size was too large if each unit alone is not refused for it: anybody may raise 54000. */
+static bool learn_size(px_batch *batch)
+{
+    bool refused = batch->refused_size && !batch->attempt.refused_size;
+    batch->refused_size = batch->first && batch->attempt.refused_size;
+    return refused;
+}
+
 static void learn(px_batcher *batcher, px_batch *batch)
 {
     px_count(batcher->worker->metrics, PX_NOTICES_DROPPED, batch->attempt.notices);
     px_count(batcher->worker->metrics, PX_BATCHES_FAILED, batch->first && batch->failed);
-    if (batch->attempt.refused_size)
+    if (learn_size(batch))
         px_queue_refused(batch->queue);
     else if (batch->first && batch->again_count == 0 && batch->attempt.error.len == 0)
         px_queue_learn(batch->queue, px_worker_now(batcher->worker) - batch->started);
@@ -188,6 +198,7 @@ static void fail_unknown(px_batcher *batcher, px_unit *unit, const char *fatal)
     pgw_error_hint(&error, "Look whether the rows are there before you send them again.");
     px_unit_fail(unit, &error);
     pgw_buf_clear(&unit->notices);
+    unit->completed = 0; /* a tag that came is no promise, and is told to nobody */
     unit->failure = PX_FAILED_UNKNOWN;
     px_batcher_finish(batcher, unit);
 }
@@ -213,7 +224,7 @@ static void on_lost(px_pool_link *link, const char *reason)
 static void on_unreachable(px_pool *pool, const pgw_error *error)
 {
     px_batcher *batcher = batcher_of(pool);
-    bool personal = strncmp(error->sqlstate, "28", 2) == 0;
+    bool personal = px_error_is_personal(error);
     px_queue *queue;
     while ((queue = px_ready_first(&pool->ready)) != NULL) {
         while (queue->first != NULL) {
@@ -225,6 +236,7 @@ static void on_unreachable(px_pool *pool, const pgw_error *error)
                 unit->outcome = PX_UNIT_REROUTED;
             else
                 px_unit_fail(unit, error);
+            unit->failure = PX_FAILED_UNSENT;
             px_batcher_finish(batcher, unit);
         }
         px_batcher_place(batcher, queue);

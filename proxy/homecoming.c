@@ -70,9 +70,8 @@ static void unregister(px_batcher *home, px_unit *unit)
 static void count_outcome(px_worker *home, const px_unit *unit)
 {
     static const px_counter failures[] = {
-        [PX_FAILED_BY_ERROR] = PX_UNITS_FAILED,
-        [PX_FAILED_UNKNOWN] = PX_UNITS_UNKNOWN,
-        [PX_FAILED_EXPIRED] = PX_UNITS_EXPIRED,
+        [PX_FAILED_BY_ERROR] = PX_UNITS_FAILED,     [PX_FAILED_UNSENT] = PX_UNITS_FAILED,
+        [PX_FAILED_UNKNOWN] = PX_UNITS_UNKNOWN,     [PX_FAILED_EXPIRED] = PX_UNITS_EXPIRED,
         [PX_FAILED_WITHDRAWN] = PX_UNITS_WITHDRAWN,
     };
     px_metrics *metrics = home->metrics;

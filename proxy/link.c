@@ -2,6 +2,7 @@
 
 #include "proxy/canceller.h"
 #include "proxy/claim.h"
+#include "proxy/classify.h"
 #include "proxy/log.h"
 #include "proxy/opening.h"
 #include "proxy/server.h"
@@ -131,17 +132,10 @@ static void fail(px_link *link, const pgw_error *error)
     px_link_close(link);
 }
 
-/* The classes of connections, and of servers that stop or start; other errors are answers of a
- * server that is there. */
-static bool says_unreachable(const pgw_error *error)
-{
-    return strncmp(error->sqlstate, "08", 2) == 0 || strncmp(error->sqlstate, "57", 2) == 0;
-}
-
 static void count_opening(px_link *link, const pgw_error *error)
 {
     px_worker *worker = link->worker;
-    atomic_store(&worker->server->unreachable, error != NULL && says_unreachable(error));
+    atomic_store(&worker->server->unreachable, error != NULL && px_error_is_absence(error));
     if (error != NULL)
         px_count(worker->metrics, PX_LINK_FAILURES, 1);
     else if (link->extra_options == NULL)

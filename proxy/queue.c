@@ -242,7 +242,7 @@ void px_queue_form(px_queue *queue)
     batch->again_count = 0;
     batch->rows = 0;
     batch->first = true;
-    batch->failed = false;
+    batch->failed = batch->refused_size = false;
     bool alone = travels_alone(queue, queue->first);
     size_t bytes = queue->first->batch_bytes;
     take_first(queue);

@@ -1,5 +1,6 @@
 #include "proxy/session.h"
 
+#include "proxy/classify.h"
 #include "proxy/forward.h"
 
 #include "protocol/backend.h"
@@ -126,8 +127,7 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
 {
     if (head == NULL || (head->plan == NULL && head->text == NULL))
         return false;
-    pgw_slice sqlstate = pgw_error_field(body, 'C');
-    bool stale = pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01");
+    bool stale = px_classify(body) == PX_ERROR_STALE;
     if (stale)
         px_catalog_stale(session->worker, session->identity->database);
     return stale;
@@ -198,8 +198,7 @@ static void skip_to_sync(px_session *session)
 static fate on_error(px_session *session, pgw_slice body)
 {
     px_reply *head = px_replies_head(&session->replies);
-    pgw_slice severity = pgw_error_field(body, 'V');
-    session->fatal = pgw_slice_eq_str(severity, "FATAL") || pgw_slice_eq_str(severity, "PANIC");
+    session->fatal = px_error_is_fatal(body);
     if (session->fatal && px_session_replaceable(session)) {
         session->fatal = false;
         return HIDE; /* the session goes on with another link */

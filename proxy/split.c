@@ -35,6 +35,7 @@ struct px_split {
     size_t rows;
     size_t committed, unknown; /* rows */
     pgw_error error;           /* the first; but that it is unknown weighs more */
+    px_error_kind kind;        /* its */
     bool at_bind;              /* … which came before BindComplete */
 };
 
@@ -258,6 +259,7 @@ static void note_error(px_session *session, const px_unit *unit)
     if (split->error.sqlstate[0] != '\0' && !weighs_more)
         return;
     pgw_error_read(pgw_slice_buf(&unit->error), &split->error);
+    split->kind = px_classify(pgw_slice_buf(&unit->error));
     split->error.position = 0; /* in a text that the client did not write */
     split->at_bind =
         unit->completed < unit->statement_count && !unit->statements[unit->completed].bound;
@@ -358,8 +360,7 @@ void px_split_done(px_session *session, px_unit *unit)
         return;
     if (split->waiting > 0 && split->error.sqlstate[0] == '\0')
         reroute(session);
-    else if (split->committed == 0 && split->unknown == 0 &&
-             px_submit_repeat(session, pgw_slice_str(split->error.sqlstate)))
+    else if (split->committed == 0 && split->unknown == 0 && px_submit_repeat(session, split->kind))
         px_submit_drop_statement(session);
     else
         answer(session);

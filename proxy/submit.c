@@ -369,10 +369,7 @@ static void answer_group(px_session *session, const px_unit *unit)
 
 void px_submit_note_failure(px_session *session, const px_unit *unit)
 {
-    pgw_slice sqlstate = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
-    bool own_fault = sqlstate.len == 5 && memcmp(sqlstate.ptr, "08", 2) != 0 &&
-                     memcmp(sqlstate.ptr, "57", 2) != 0 && memcmp(sqlstate.ptr, "53", 2) != 0;
-    if (own_fault)
+    if (unit->failure == PX_FAILED_BY_ERROR)
         session->failed_until = px_worker_now(session->worker) + ALONE_MS;
 }
 
@@ -385,11 +382,10 @@ void px_submit_finish(px_session *session)
     session->repeated = false;
 }
 
-bool px_submit_repeat(px_session *session, pgw_slice sqlstate)
+bool px_submit_repeat(px_session *session, px_error_kind kind)
 {
-    bool stale = pgw_slice_eq_str(sqlstate, "42703") || pgw_slice_eq_str(sqlstate, "42P01");
     bool told = session->unit_text == NULL && px_group_is_answered(&session->group);
-    if (!stale || told || session->repeated)
+    if (kind != PX_ERROR_STALE || told || session->repeated)
         return false;
     px_catalog_stale(session->worker, session->identity->database);
     session->repeated = true;
@@ -403,7 +399,7 @@ static bool look_again(px_session *session, const px_unit *unit)
         session->rerouted = true;
     return unit->outcome == PX_UNIT_REROUTED ||
            (unit->outcome == PX_UNIT_FAILED &&
-            px_submit_repeat(session, pgw_error_field(pgw_slice_buf(&unit->error), 'C')));
+            px_submit_repeat(session, px_classify(pgw_slice_buf(&unit->error))));
 }
 
 bool px_submitted(const px_session *session)

@@ -6,6 +6,7 @@
 #define PX_SUBMIT_H
 
 #include "protocol/frontend.h"
+#include "proxy/classify.h"
 #include "proxy/session.h"
 
 /* A unit of the session's, without statements. */
@@ -27,7 +28,7 @@ void px_submit_statement(px_unit *unit, const px_plan *plan);
 void px_submit_note_failure(px_session *session, const px_unit *unit);
 /* The statement failed so, and wrote nothing. If that is because the schema is another than it was
  * thought to be, it is to be tried once more: true, and the message is to be looked at again. */
-bool px_submit_repeat(px_session *session, pgw_slice sqlstate);
+bool px_submit_repeat(px_session *session, px_error_kind kind);
 /* Ends the answer to a Query. */
 void px_submit_end_query(px_session *session, pgw_buf *out);
 /* The message that made the units is answered: on to the next. */

@@ -158,14 +158,15 @@ static void test_error_at_commit(void **state)
     assert_int_equal(t.completed, 1);
 }
 
-static void test_trouble_of_all(void **state)
+/* Whatever an ERROR is called, a row may have raised it: each unit is sent again, alone. */
+static void test_an_error_is_nobody_elses(void **state)
 {
     (void)state;
     px_link *link = warm_link();
-    static const char *const codes[] = {"53100", "53300", "57P03", "08006"};
+    static const char *const codes[] = {"53100", "53300", "57P03", "57P01", "08006", "28000"};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         told t[3];
-        char replies[32];
+        char replies[48];
         submit(rows_unit(&t[0], 0, 100));
         submit(rows_unit(&t[1], 0, 1));
         submit(rows_unit(&t[2], 0, 2));
@@ -173,9 +174,33 @@ static void test_trouble_of_all(void **state)
         fake_read(link, NULL);
         snprintf(replies, sizeof replies, "E%s Z", codes[i]);
         fake_answer(link, replies);
-        expect_failed(&t[1], codes[i]);
+        assert_false(t[1].back || t[2].back);
+        expect_text(link, "QQ", "INSERT INTO t VALUES (1)INSERT INTO t VALUES (2)");
+        snprintf(replies, sizeof replies, "C1 Z E%s Z", codes[i]);
+        fake_answer(link, replies);
+        expect_committed(&t[1], 1);
         expect_failed(&t[2], codes[i]);
+        assert_int_equal(t[2].completed, 0);
     }
+}
+
+/* FATAL is everybody's: the link goes, and nothing that was sent counts as told. */
+static void test_fatal_is_everybodys(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(params_unit(&t[0], 0, 100, 1));
+    fake_read(link, NULL);
+    submit(params_unit(&t[1], 0, 1, 1));
+    submit(params_unit(&t[2], 0, 2, 1));
+    fake_answer(link, "3 1 2 C1 Z");
+    fake_answer(link, "2 C1 2 F53100 Z"); /* nothing comes behind FATAL, not even what looks so */
+    for (int i = 1; i < 3; i++) {
+        expect_failed(&t[i], "08007");
+        assert_int_equal(t[i].completed, 0);
+    }
+    assert_true(link->closed);
 }
 
 static void test_lock_reroutes(void **state)
@@ -680,6 +705,23 @@ static void test_limit_in_force(void **state)
     assert_int_equal(rows, 100);
 }
 
+/* A row that raises 54000 alone, too, says nothing of sizes. */
+static void test_a_raised_54000_is_no_limit(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(rows_unit(&t[0], 0, 100));
+    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_unit(&t[2], 0, 2));
+    fake_answer(link, "C1 Z E54000 Z");
+    fake_answer(link, "C1 Z E54000 Z");
+    expect_committed(&t[1], 1);
+    expect_failed(&t[2], "54000");
+    fake_read(link, NULL);
+    assert_int_equal(rows_of_next_batch(link, 150, NULL, 0), 100);
+}
+
 /* A freed link takes the queue whose first unit waits longest. */
 static void test_oldest_first(void **state)
 {
@@ -1092,7 +1134,8 @@ int main(void)
         TEST(test_merge_keys_are_apart),
         TEST(test_guilty_and_innocent),
         TEST(test_error_at_commit),
-        TEST(test_trouble_of_all),
+        TEST(test_an_error_is_nobody_elses),
+        TEST(test_fatal_is_everybodys),
         TEST(test_lock_reroutes),
         TEST(test_serialization_repeats),
         TEST(test_shared_timeout_repeats_singly),
@@ -1115,6 +1158,7 @@ int main(void)
         TEST(test_oldest_name_is_closed),
         TEST(test_limits),
         TEST(test_limit_in_force),
+        TEST(test_a_raised_54000_is_no_limit),
         TEST(test_oldest_first),
         TEST(test_wait_ms),
         TEST(test_a_worker_uses_links_that_others_do_not_need),

@@ -1,0 +1,66 @@
+#include "proxy/classify.h"
+
+#include <string.h>
+
+/* Of an ERROR; what is not listed is the statement's own. */
+static const struct {
+    const char *sqlstate;
+    px_error_kind kind;
+} kinds[] = {
+    {"26000", PX_ERROR_STALE_PLAN}, /* invalid_sql_statement_name */
+    {"40001", PX_ERROR_REPEAT},     /* serialization_failure */
+    {"40P01", PX_ERROR_REPEAT},     /* deadlock_detected */
+    {"42703", PX_ERROR_STALE},      /* undefined_column */
+    {"42P01", PX_ERROR_STALE},      /* undefined_table */
+    {"54000", PX_ERROR_SIZE},       /* program_limit_exceeded */
+    {"55P03", PX_ERROR_LOCK},       /* lock_not_available */
+};
+
+/* The severity that is not translated; servers before 9.6 have the other only. */
+static pgw_slice severity_of(pgw_slice body)
+{
+    pgw_slice severity = pgw_error_field(body, 'V');
+    return severity.len > 0 ? severity : pgw_error_field(body, 'S');
+}
+
+bool px_error_is_fatal(pgw_slice body)
+{
+    pgw_slice severity = severity_of(body);
+    return pgw_slice_eq_str(severity, "FATAL") || pgw_slice_eq_str(severity, "PANIC");
+}
+
+/* The message about a cached plan is translated, and its SQLSTATE is many others', so that only the
+ * routine's name tells (plancache.c). */
+static bool is_cached_plan(pgw_slice body, pgw_slice sqlstate)
+{
+    return pgw_slice_eq_str(sqlstate, "0A000") &&
+           pgw_slice_eq_str(pgw_error_field(body, 'R'), "RevalidateCachedQuery");
+}
+
+px_error_kind px_classify(pgw_slice body)
+{
+    pgw_slice sqlstate = pgw_error_field(body, 'C');
+    if (px_error_is_fatal(body))
+        return PX_ERROR_EVERYBODYS;
+    if (is_cached_plan(body, sqlstate))
+        return PX_ERROR_STALE_PLAN;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (pgw_slice_eq_str(sqlstate, kinds[i].sqlstate))
+            return kinds[i].kind;
+    return PX_ERROR_OWN;
+}
+
+static bool class_is(const pgw_error *error, const char *class)
+{
+    return strncmp(error->sqlstate, class, 2) == 0;
+}
+
+bool px_error_is_personal(const pgw_error *error)
+{
+    return class_is(error, "28");
+}
+
+bool px_error_is_absence(const pgw_error *error)
+{
+    return class_is(error, "08") || class_is(error, "57");
+}

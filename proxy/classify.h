@@ -1,0 +1,31 @@
+/*
+ * classify: what an error means for the statement it came for, and for those that travel with it.
+ * An ERROR's SQLSTATE may be anybody's invention (RAISE … USING ERRCODE), so severity comes first:
+ * only FATAL and PANIC are everybody's.
+ */
+#ifndef PX_CLASSIFY_H
+#define PX_CLASSIFY_H
+
+#include "protocol/error.h"
+
+typedef enum px_error_kind {
+    PX_ERROR_OWN,        /* the statement's: its client is told */
+    PX_ERROR_REPEAT,     /* it lost against another transaction: another attempt may do */
+    PX_ERROR_LOCK,       /* it waited too long for a lock */
+    PX_ERROR_SIZE,       /* what was sent together was too large */
+    PX_ERROR_STALE,      /* a table or column is not what it was thought to be */
+    PX_ERROR_STALE_PLAN, /* a prepared statement is gone, or no longer fits the schema */
+    PX_ERROR_EVERYBODYS  /* the backend ends: the outcome of what was under way is unknown */
+} px_error_kind;
+
+/* Of the body of an ErrorResponse to a statement. */
+px_error_kind px_classify(pgw_slice body);
+
+/* FATAL or PANIC: nothing comes behind it. */
+bool px_error_is_fatal(pgw_slice body);
+/* A link could not be opened because its user is not let in: others may be. */
+bool px_error_is_personal(const pgw_error *error);
+/* A link could not be opened because nobody is there, or is about to start or stop. */
+bool px_error_is_absence(const pgw_error *error);
+
+#endif
