@@ -8,7 +8,7 @@ void pgw_write_authentication_cleartext(pgw_buf *out)
 {
     size_t begun = pgw_begin(out, 'R');
     pgw_buf_add_i32(out, CODE_CLEARTEXT);
-    pgw_end(out, begun);
+    pgw_end_small(out, begun);
 }
 
 bool pgw_password_decode(pgw_slice body, pgw_slice *password)

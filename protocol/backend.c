@@ -29,7 +29,7 @@ void pgw_write_parameter_status(pgw_slice name, pgw_slice value, pgw_buf *out)
     pgw_buf_add_byte(out, '\0');
     pgw_buf_add_slice(out, value);
     pgw_buf_add_byte(out, '\0');
-    pgw_end(out, begun);
+    pgw_end_small(out, begun);
 }
 
 void pgw_write_key_data(uint32_t pid, uint32_t key, pgw_buf *out)
@@ -37,7 +37,7 @@ void pgw_write_key_data(uint32_t pid, uint32_t key, pgw_buf *out)
     size_t begun = pgw_begin(out, 'K');
     pgw_buf_add_i32(out, (int32_t)pid);
     pgw_buf_add_i32(out, (int32_t)key);
-    pgw_end(out, begun);
+    pgw_end_small(out, begun);
 }
 
 void pgw_write_ready(char status, pgw_buf *out)
@@ -51,7 +51,7 @@ void pgw_write_tag(const char *tag, pgw_buf *out)
 {
     size_t begun = pgw_begin(out, 'C');
     pgw_buf_add(out, tag, strlen(tag) + 1);
-    pgw_end(out, begun);
+    pgw_end_small(out, begun);
 }
 
 void pgw_write_parse_complete(pgw_buf *out)
@@ -74,13 +74,15 @@ void pgw_write_no_data(pgw_buf *out)
     write_empty('n', out);
 }
 
-void pgw_write_parameter_description(const uint32_t *types, size_t count, pgw_buf *out)
+bool pgw_write_parameter_description(const uint32_t *types, size_t count, pgw_buf *out)
 {
+    if (count > PGW_MAX_PARAMETERS)
+        return false;
     size_t begun = pgw_begin(out, 't');
     pgw_buf_add_i16(out, (int16_t)count);
     for (size_t i = 0; i < count; i++)
         pgw_buf_add_i32(out, (int32_t)types[i]);
-    pgw_end(out, begun);
+    return pgw_end(out, begun);
 }
 
 bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value)

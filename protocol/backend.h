@@ -15,7 +15,9 @@ void pgw_write_parse_complete(pgw_buf *out);
 void pgw_write_bind_complete(pgw_buf *out);
 void pgw_write_close_complete(pgw_buf *out);
 void pgw_write_no_data(pgw_buf *out);
-void pgw_write_parameter_description(const uint32_t *types, size_t count, pgw_buf *out);
+/* False, and nothing written, if there are more than PGW_MAX_PARAMETERS. */
+PGW_MUST_CHECK bool pgw_write_parameter_description(const uint32_t *types, size_t count,
+                                                    pgw_buf *out);
 
 /* ParameterStatus. */
 bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value);

@@ -16,6 +16,9 @@ typedef struct pgw_slice {
     size_t len;
 } pgw_slice;
 
+/* What may fail has a result, and nobody goes on without having looked at it. */
+#define PGW_MUST_CHECK __attribute__((warn_unused_result))
+
 #define PGW_LITERAL(s) ((pgw_slice){(s), sizeof(s) - 1})
 
 /* A growing byte string. All zero is an empty one; the owner calls pgw_buf_free(). */

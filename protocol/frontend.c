@@ -3,6 +3,7 @@
 #include "protocol/frame.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool pgw_query_decode(pgw_slice body, pgw_slice *text)
@@ -95,11 +96,29 @@ size_t pgw_begin(pgw_buf *out, char type)
     return out->len - 4;
 }
 
-void pgw_end(pgw_buf *out, size_t begun)
+bool pgw_end(pgw_buf *out, size_t begun)
 {
-    uint32_t length = (uint32_t)(out->len - begun);
+    size_t length = out->len - begun;
+    if (length - 4 > PGW_MAX_LARGE_BODY) {
+        out->len = begun - 1;
+        return false;
+    }
     for (size_t i = 0; i < 4; i++)
         out->ptr[begun + i] = (char)(length >> (24 - 8 * i));
+    return true;
+}
+
+void pgw_certainly(bool written)
+{
+    if (written)
+        return;
+    fputs("keyspread: a message that was known to be possible is not\n", stderr);
+    abort();
+}
+
+void pgw_end_small(pgw_buf *out, size_t begun)
+{
+    pgw_certainly(pgw_end(out, begun));
 }
 
 static void add_string(pgw_buf *out, pgw_slice text)
@@ -108,11 +127,11 @@ static void add_string(pgw_buf *out, pgw_slice text)
     pgw_buf_add_byte(out, '\0');
 }
 
-void pgw_write_query(pgw_slice text, pgw_buf *out)
+bool pgw_write_query(pgw_slice text, pgw_buf *out)
 {
     size_t begun = pgw_begin(out, 'Q');
     add_string(out, text);
-    pgw_end(out, begun);
+    return pgw_end(out, begun);
 }
 
 bool pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types, size_t type_count,
@@ -126,8 +145,7 @@ bool pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types, size
     pgw_buf_add_i16(out, (int16_t)type_count);
     for (size_t i = 0; i < type_count; i++)
         pgw_buf_add_i32(out, (int32_t)types[i]);
-    pgw_end(out, begun);
-    return true;
+    return pgw_end(out, begun);
 }
 
 static void write_target(char type, char kind, pgw_slice name, pgw_buf *out)
@@ -135,7 +153,7 @@ static void write_target(char type, char kind, pgw_slice name, pgw_buf *out)
     size_t begun = pgw_begin(out, type);
     pgw_buf_add_byte(out, kind);
     add_string(out, name);
-    pgw_end(out, begun);
+    pgw_end_small(out, begun);
 }
 
 void pgw_write_describe(char kind, pgw_slice name, pgw_buf *out)
@@ -153,7 +171,7 @@ void pgw_write_execute(pgw_slice portal, uint32_t max_rows, pgw_buf *out)
     size_t begun = pgw_begin(out, 'E');
     add_string(out, portal);
     pgw_buf_add_i32(out, (int32_t)max_rows);
-    pgw_end(out, begun);
+    pgw_end_small(out, begun);
 }
 
 static void write_empty(char type, pgw_buf *out)
@@ -217,7 +235,6 @@ bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
 {
     if (more_count > PGW_MAX_PARAMETERS - bind->value_count)
         return false;
-    size_t before = out->len;
     size_t begun = pgw_begin(out, 'B');
     add_string(out, portal);
     add_string(out, statement);
@@ -229,9 +246,5 @@ bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
     if (bind->results.len == 0)
         pgw_buf_add_i16(out, 0);
     pgw_buf_add_slice(out, bind->results);
-    pgw_end(out, begun);
-    if (out->len - before - PGW_HEADER <= PGW_MAX_LARGE_BODY)
-        return true;
-    out->len = before;
-    return false;
+    return pgw_end(out, begun);
 }

@@ -56,11 +56,12 @@ pgw_bind_value pgw_bind_next(pgw_reader *reader);
 /* Most parameters a message can have: their count is an unsigned 16 bits on the wire. */
 enum { PGW_MAX_PARAMETERS = 65535 };
 
-/* Whole messages. `name`, `text` need no NUL behind them. */
-void pgw_write_query(pgw_slice text, pgw_buf *out);
-/* False, and nothing written, if there are more than PGW_MAX_PARAMETERS types. */
-bool pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types, size_t type_count,
-                     pgw_buf *out);
+/* Whole messages. `name`, `text` need no NUL behind them. A writer that may fail has written
+ * nothing then: false, if there are more than PGW_MAX_PARAMETERS types or parameters, or if it were
+ * a message longer than PostgreSQL takes (PGW_MAX_LARGE_BODY). */
+PGW_MUST_CHECK bool pgw_write_query(pgw_slice text, pgw_buf *out);
+PGW_MUST_CHECK bool pgw_write_parse(pgw_slice name, pgw_slice text, const uint32_t *types,
+                                    size_t type_count, pgw_buf *out);
 void pgw_write_describe(char kind, pgw_slice name, pgw_buf *out);
 void pgw_write_close(char kind, pgw_slice name, pgw_buf *out);
 void pgw_write_execute(pgw_slice portal, uint32_t max_rows, pgw_buf *out);
@@ -68,13 +69,17 @@ void pgw_write_sync(pgw_buf *out);
 void pgw_write_flush(pgw_buf *out);
 void pgw_write_terminate(pgw_buf *out);
 /* The client's Bind to another portal and statement, with `more` int8 parameters behind its own, in
- * whatever format its codes leave open. False, and nothing written, if that makes more than
- * PGW_MAX_PARAMETERS or a message longer than PostgreSQL takes: to the client, 54000. */
-bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
-                    const int64_t *more, size_t more_count, pgw_buf *out);
+ * whatever format its codes leave open. */
+PGW_MUST_CHECK bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
+                                   const int64_t *more, size_t more_count, pgw_buf *out);
 
-/* Begins a message of `type`; pgw_end() sets its length. Any bytes may be added between. */
+/* Begins a message of `type`; pgw_end() sets its length. Any bytes may be added between. False, and
+ * the message is gone, if it is longer than PGW_MAX_LARGE_BODY. */
 size_t pgw_begin(pgw_buf *out, char type);
-void pgw_end(pgw_buf *out, size_t begun);
+PGW_MUST_CHECK bool pgw_end(pgw_buf *out, size_t begun);
+/* The end of a message that cannot be too long, or a writer's success that was made sure of before:
+ * anything else ends the process. */
+void pgw_end_small(pgw_buf *out, size_t begun);
+void pgw_certainly(bool written);
 
 #endif

@@ -49,7 +49,7 @@ static void write_sasl(int32_t code, pgw_slice data, pgw_buf *out)
     size_t begun = pgw_begin(out, 'R');
     pgw_buf_add_i32(out, code);
     pgw_buf_add_slice(out, data);
-    pgw_end(out, begun);
+    pgw_end_small(out, begun);
 }
 
 void pgw_scram_offer(const pgw_scram *scram, pgw_buf *out)

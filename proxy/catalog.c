@@ -217,7 +217,7 @@ static void finish_well(entry *e)
 static void ask(entry *e, const pgw_buf *sql)
 {
     pgw_buf message = {0};
-    pgw_write_query(pgw_slice_buf(sql), &message);
+    pgw_certainly(pgw_write_query(pgw_slice_buf(sql), &message));
     px_stream_put_buf(px_link_stream(e->link), &message);
     pgw_buf_free(&message);
 }

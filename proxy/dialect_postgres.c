@@ -51,7 +51,7 @@ static void write_merged(const px_attempt *attempt, pgw_buf *out)
     }
     pgw_buf_add_slice(out, key->tail);
     pgw_buf_add_byte(out, '\0');
-    pgw_end(out, begun);
+    pgw_end_small(out, begun);
 }
 
 /* Close of a name that is not there succeeds, so it need not be known whether it is. */
@@ -64,7 +64,8 @@ static void write_prepare(px_attempt *attempt, pgw_buf *out)
     free(oldest);
     px_prepared_remove(attempt->prepared, key->statement_name);
     pgw_write_close('S', key->statement_name, out);
-    pgw_write_parse(key->statement_name, key->statement_text, key->types, key->type_count, out);
+    pgw_certainly(pgw_write_parse(key->statement_name, key->statement_text, key->types,
+                                  key->type_count, out));
     attempt->parsing = true;
 }
 

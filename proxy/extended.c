@@ -16,7 +16,7 @@ enum choice { HOLD, FORWARD, WAIT };
 
 static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice message)
 {
-    if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE ||
+    if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
         px_session_obstacle(session, plan->identity) != PX_COUNTERS || session->unsynced ||
         session->status != 'I' || session->group.bytes.len + message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))

@@ -20,8 +20,9 @@ void px_forward_all_recorded(px_session *session)
         if (statement->plan == NULL)
             pgw_buf_add_slice(&out, pgw_slice_buf(&statement->parse));
         else
-            pgw_write_parse(pgw_slice_str(statement->name), statement->plan->rewritten,
-                            statement->plan->declared, statement->plan->declared_count, &out);
+            pgw_certainly(pgw_write_parse(pgw_slice_str(statement->name),
+                                          statement->plan->rewritten, statement->plan->declared,
+                                          statement->plan->declared_count, &out));
         px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
         reply->swallow = reply->silent = true;
         px_reply_records(&session->replies, reply, statement->name);
@@ -67,7 +68,8 @@ void px_forward_close(px_session *session, pgw_slice name)
 static px_reply *send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow)
 {
     pgw_buf out = {0};
-    pgw_write_parse(name, plan->rewritten, plan->declared, plan->declared_count, &out);
+    pgw_certainly(
+        pgw_write_parse(name, plan->rewritten, plan->declared, plan->declared_count, &out));
     px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
     reply->swallow = swallow;
     reply->plan = plan;
@@ -141,15 +143,15 @@ void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
         describe(session, name, plan, false);
 }
 
-/* The statement that is bound when it makes a key twice: prepared for the one Bind. */
-#define SUPERSEDING PGW_LITERAL("keyspread upsert")
+/* The statement that a Bind has for itself. */
+#define ONCE PGW_LITERAL("keyspread bind")
 
 static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow,
                       const pgw_buf *message)
 {
-    if (plan->left_out > 0) {
-        px_forward_close_unsynced(session, SUPERSEDING);
-        send_parse(session, SUPERSEDING, plan, true);
+    if (plan->whole != NULL) {
+        px_forward_close_unsynced(session, ONCE);
+        send_parse(session, ONCE, plan, true);
     } else {
         px_forward_recorded(session, bind->statement);
     }
@@ -170,11 +172,11 @@ void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     pgw_buf out = {0};
     bool good =
         px_bind_keys(session->worker, plan, bind, &session->identity->env, &arena, &bound, &error);
-    px_plan *less = good ? px_plan_superseding(plan, bound.keys) : NULL;
+    px_plan *less = good ? px_plan_for_bind(plan, bound.keys) : NULL;
     if (less == NULL && px_split_has_rest(session))
         px_plan_take(less = session->unit_plan);
     px_plan *sent = less != NULL ? less : plan;
-    pgw_slice name = less != NULL ? SUPERSEDING : bind->statement;
+    pgw_slice name = less != NULL ? ONCE : bind->statement;
     if (good && px_bind_write(sent, bind, bind->portal, name, &bound, &out, &error)) {
         px_count_unbatched_bind(session, sent, &bound);
         send_bind(session, bind, sent, swallow, &out);

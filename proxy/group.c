@@ -134,8 +134,8 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
         break;
     case 'D':
         if (held->plan != NULL)
-            pgw_write_parameter_description(held->plan->types, held->plan->insert->param_count,
-                                            out);
+            pgw_certainly(pgw_write_parameter_description(held->plan->types,
+                                                          held->plan->insert->param_count, out));
         pgw_write_no_data(out);
         break;
     case 'E':

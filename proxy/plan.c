@@ -1,5 +1,7 @@
 #include "proxy/plan.h"
 
+#include "protocol/frontend.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +68,19 @@ static bool may_leave_rows_out(const px_plan *plan)
            (insert->verb != RW_VERB_INSERT || table->atomicity == CFG_ATOMICITY_PARTITION);
 }
 
+/* A type that is declared makes a parameter, even where nothing uses it. */
+static void count_declared(px_plan *plan, size_t declared_count)
+{
+    rw_insert *insert = plan->insert;
+    if (declared_count <= insert->param_count)
+        return;
+    uint32_t *inferred = pgw_arena_alloc(&plan->arena, declared_count * sizeof *inferred);
+    for (uint32_t i = 0; i < insert->param_count; i++)
+        inferred[i] = insert->inferred[i];
+    insert->inferred = inferred;
+    insert->param_count = (uint32_t)declared_count;
+}
+
 static void settle_types(px_plan *plan, const uint32_t *declared, size_t declared_count)
 {
     rw_insert *insert = plan->insert;
@@ -109,6 +124,31 @@ static bool constant_hashes(px_plan *plan, pgw_error *error)
     return true;
 }
 
+/* Hashes and parameters must all fit into one Bind. */
+static bool has_room(const rw_insert *insert)
+{
+    return insert->row_count <= PGW_MAX_PARAMETERS - insert->param_count;
+}
+
+/* The form in which the hash is put in. */
+static bool settle_form(px_plan *plan, pgw_error *error)
+{
+    rw_insert *insert = plan->insert;
+    plan->form = RW_HASH_CONSTANT;
+    if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
+        return true;
+    if (!hash_needs_parameters(insert))
+        return constant_hashes(plan, error);
+    if (has_room(insert)) {
+        plan->form = RW_HASH_PARAMETER;
+        return true;
+    }
+    plan->hash_at_bind = true;
+    for (size_t r = 0; r < insert->row_count; r++)
+        insert->rows[r].unhashed = true;
+    return true;
+}
+
 static void render(px_plan *plan)
 {
     pgw_buf text = {0};
@@ -141,10 +181,9 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
     px_catalog_take(catalog);
     plan->identity = px_identity_take(identity);
     plan->asked_count = declared_count;
+    count_declared(plan, declared_count);
     settle_types(plan, declared, declared_count);
-    bool forwarded = insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE;
-    plan->form = !forwarded && hash_needs_parameters(insert) ? RW_HASH_PARAMETER : RW_HASH_CONSTANT;
-    if (plan->form == RW_HASH_CONSTANT && !forwarded && !constant_hashes(plan, error)) {
+    if (!settle_form(plan, error)) {
         px_plan_drop(plan);
         return NULL;
     }
@@ -166,7 +205,7 @@ static void declare_all(px_plan *plan)
 }
 
 /* A plan of `insert`, which is a copy of the one of `plan` with something changed, in `arena`
- * (given away). */
+ * (given away); not rendered yet. */
 static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
 {
     px_plan *copy = pgw_arena_alloc(&arena, sizeof *copy);
@@ -175,11 +214,10 @@ static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
     copy->insert = insert;
     copy->arena = arena;
     copy->whole = copy->row = NULL;
+    copy->hash_at_bind = false;
     px_catalog_take(copy->catalog);
     px_identity_take(copy->identity);
     declare_all(copy);
-    render(copy);
-    name_it(copy);
     return copy;
 }
 
@@ -193,24 +231,42 @@ static rw_insert *copy_insert(const rw_insert *insert, pgw_arena *arena)
     return copy;
 }
 
-static px_plan *less_of(px_plan *plan, pgw_arena arena, rw_insert *insert, size_t left_out)
+/* The rows have their hashes now. */
+static void put_hashes_in(px_plan *plan, const rw_key *keys)
 {
-    px_plan *less = changed(plan, arena, insert);
-    less->left_out = left_out;
-    less->whole = plan;
-    px_plan_take(plan);
-    return less;
+    rw_insert *insert = plan->insert;
+    plan->hashes = pgw_arena_alloc(&plan->arena, insert->row_count * sizeof *plan->hashes);
+    for (size_t r = 0; r < insert->row_count; r++) {
+        plan->hashes[r] = keys[r].hash;
+        insert->rows[r].unhashed = false;
+    }
 }
 
-px_plan *px_plan_superseding(px_plan *plan, const rw_key *keys)
+/* A plan that stands once for `plan`. */
+static px_plan *once(px_plan *plan, pgw_arena arena, rw_insert *insert, const rw_key *keys,
+                     size_t left_out)
 {
-    if (plan->insert->verb == RW_VERB_INSERT || plan->insert->row_count < 2)
+    px_plan *copy = changed(plan, arena, insert);
+    if (plan->hash_at_bind)
+        put_hashes_in(copy, keys);
+    render(copy);
+    name_it(copy);
+    copy->left_out = left_out;
+    copy->whole = plan;
+    px_plan_take(plan);
+    return copy;
+}
+
+px_plan *px_plan_for_bind(px_plan *plan, const rw_key *keys)
+{
+    bool upsert = plan->insert->verb != RW_VERB_INSERT && plan->insert->row_count > 1;
+    if (!upsert && !plan->hash_at_bind)
         return NULL;
     pgw_arena arena = {0};
     rw_insert *insert = copy_insert(plan->insert, &arena);
     size_t left_out = rw_insert_supersede(insert, keys, &arena);
-    if (left_out > 0)
-        return less_of(plan, arena, insert, left_out);
+    if (left_out > 0 || plan->hash_at_bind)
+        return once(plan, arena, insert, keys, left_out);
     pgw_arena_free(&arena);
     return NULL;
 }
@@ -224,7 +280,7 @@ px_plan *px_plan_without(px_plan *plan, const bool *rows)
         insert->rows[r].superseded = rows[r];
         left_out += rows[r];
     }
-    px_plan *less = less_of(plan, arena, insert, left_out);
+    px_plan *less = once(plan, arena, insert, NULL, left_out);
     less->in_parts = true;
     return less;
 }
@@ -250,6 +306,8 @@ px_plan *px_plan_of_row(px_plan *plan)
     insert->row_count = 1;
     insert->param_count = (uint32_t)width;
     plan->row = changed(plan, arena, insert);
+    render(plan->row);
+    name_it(plan->row);
     return plan->row;
 }
 

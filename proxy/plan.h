@@ -16,7 +16,9 @@ typedef struct px_plan {
     px_identity *identity;
     rw_insert *insert; /* its text is the client's, in the arena */
     rw_hash_form form;
-    uint64_t *hashes;    /* CONSTANT: one a row */
+    bool hash_at_bind; /* the hashes have no room among the parameters: each Bind has its statement
+                          (px_plan_for_bind), and the one that is prepared here stores nothing */
+    uint64_t *hashes;  /* CONSTANT: one a row */
     pgw_slice rewritten; /* the text for the backend's Parse */
     uint32_t *declared;  /* for the backend's Parse: the client's, padded, and ours */
     size_t declared_count;
@@ -27,8 +29,8 @@ typedef struct px_plan {
     bool types_known;   /* no parameter that feeds a key is of unknown type */
     char name[40];      /* of the prepared statement on batch links: made of the cache key's hash */
     uint64_t merge_hash;
-    struct px_plan *whole; /* the statement of which this one leaves rows out. Counted */
-    size_t left_out;       /* how many: the tag counts them */
+    struct px_plan *whole; /* the statement in whose place this one is run once. Counted */
+    size_t left_out;       /* how many of its rows this one is without: the tag counts them */
     bool in_parts;         /* they are committed already */
     struct px_plan *row;   /* the statement of a single row; made when asked for. Owned */
     bool row_sought;
@@ -43,9 +45,11 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
                      const uint32_t *declared, size_t declared_count, pgw_error *error);
 /* Whether a hash of it may depend on TimeZone. */
 bool px_plan_needs_zone(const px_plan *plan);
-/* An UPSERT or REPLACE whose parameters make a key twice (`keys`: one a row), without the rows that
- * a later one replaces: the parameters are the same. Counted; NULL: every key is there once. */
-px_plan *px_plan_superseding(px_plan *plan, const rw_key *keys);
+/* The statement that a Bind with these keys (one a row) is of, where it is another: an UPSERT or
+ * REPLACE that makes a key twice, without the rows that a later one replaces; one whose hashes have
+ * no room among the parameters, with them as constants. The parameters are the same. Counted; NULL:
+ * it is the plan's own. */
+px_plan *px_plan_for_bind(px_plan *plan, const rw_key *keys);
 /* The statement without these rows (a flag a row), which are committed already. Counted. */
 px_plan *px_plan_without(px_plan *plan, const bool *rows);
 /* The statement of a single row, if those of `plan` differ in nothing but the numbers of their

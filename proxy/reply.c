@@ -368,7 +368,7 @@ static fate on_parameters(px_session *session, px_reply *head, pgw_slice body)
     px_plan_describe(head->plan, list, own);
     pgw_buf out = {0};
     if (!head->swallow) {
-        pgw_write_parameter_description(list, own, &out);
+        pgw_certainly(pgw_write_parameter_description(list, own, &out));
         px_stream_put_buf(session->stream, &out);
     }
     pgw_buf_free(&out);

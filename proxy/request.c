@@ -87,9 +87,9 @@ void px_session_refuse(px_session *session, const pgw_error *error, bool extende
                    !pgw_error_is(error, "08P01"); /* parameters are counted all the same */
     pgw_slice text = aborted ? PGW_LITERAL(ANYTHING) : PGW_LITERAL(UNPARSABLE);
     if (extended)
-        pgw_write_parse(PGW_LITERAL("keyspread refusal"), text, NULL, 0, &out);
+        pgw_certainly(pgw_write_parse(PGW_LITERAL("keyspread refusal"), text, NULL, 0, &out));
     else
-        pgw_write_query(text, &out);
+        pgw_certainly(pgw_write_query(text, &out));
     px_reply *reply =
         px_replies_push(&session->replies, extended ? PX_REPLY_PARSE : PX_REPLY_QUERY);
     reply->refusal = pgw_alloc(sizeof *reply->refusal);

@@ -163,7 +163,7 @@ static void send_text(px_session *session, px_text *text)
     note_effects(session, text);
     pgw_buf rendered = {0}, message = {0};
     px_text_render(text, &rendered);
-    pgw_write_query(pgw_slice_buf(&rendered), &message);
+    pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
     px_text_take(text);
     px_replies_push(&session->replies, PX_REPLY_QUERY)->text = text;
     session->unnamed_on_link = session->repeated = false;

@@ -143,7 +143,7 @@ static void fill_from_text(px_split *split, size_t part, const px_text *text)
     pgw_buf_add_slice(&query, pgw_slice_buf(&rows));
     pgw_buf_add_slice(&query, unit->tail);
     pgw_buf_add_byte(&query, '\0');
-    pgw_end(&query, begun);
+    pgw_end_small(&query, begun);
     unit->statements[0].batch = px_submit_keep(unit, &rows);
     unit->alone = px_submit_keep(unit, &query);
 }
@@ -196,7 +196,8 @@ static void fill_from_bind(px_split *split, const px_plan *single, const pgw_bin
         pgw_bind row = bind_of_row(bind, r, width, &values);
         int64_t hash = (int64_t)keys[r].hash;
         pgw_buf message = {0};
-        pgw_write_bind(&row, PGW_LITERAL(""), unit->statement_name, &hash, 1, &message);
+        pgw_certainly(
+            pgw_write_bind(&row, PGW_LITERAL(""), unit->statement_name, &hash, 1, &message));
         pgw_write_execute(PGW_LITERAL(""), 0, &message);
         struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
         statement->batch = px_submit_keep(unit, &message);
@@ -222,7 +223,7 @@ bool px_split_group(px_session *session, const pgw_bind *bind, const rw_key *key
         !binds_once(&session->group))
         return false;
     /* With a key twice the rest could not be told from what the last row superseded. */
-    px_plan *single = px_plan_of_row(plan), *less = px_plan_superseding(plan, keys);
+    px_plan *single = px_plan_of_row(plan), *less = px_plan_for_bind(plan, keys);
     px_plan_drop(less);
     px_split *split = single != NULL && less == NULL ? new_split(keys, insert->row_count) : NULL;
     if (split == NULL)

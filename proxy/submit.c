@@ -154,7 +154,7 @@ void px_submit_script(px_session *session, px_text *text)
         add_rows(unit, text, i);
     pgw_buf rendered = {0}, message = {0};
     px_text_render(text, &rendered);
-    pgw_write_query(pgw_slice_buf(&rendered), &message);
+    pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
     pgw_buf_free(&rendered);
     unit->alone = px_submit_keep(unit, &message);
     unit->merge_hash = px_submit_merge_hash(unit);
@@ -182,7 +182,7 @@ void px_submit_statement(px_unit *unit, const px_plan *plan)
  * of the unit are not so. */
 static bool supersede(px_session *session, px_unit *unit, const px_bound *bound, bool alone)
 {
-    px_plan *less = px_plan_superseding(session->unit_plan, bound->keys);
+    px_plan *less = px_plan_for_bind(session->unit_plan, bound->keys);
     if (less == NULL)
         return true;
     px_plan_drop(session->unit_plan);

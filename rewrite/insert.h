@@ -31,6 +31,7 @@ typedef struct rw_row {
     rw_cell hash_cell;  /* what the client itself wrote for the hash column; ABSENT if it did not */
     bool superseded; /* not rendered: a later row of an UPSERT or REPLACE has the same key, or it is
                         stored already */
+    bool unhashed;   /* rendered with RW_NO_HASH in the place of its hash */
 } rw_row;
 
 typedef struct rw_insert {
@@ -86,6 +87,11 @@ size_t rw_insert_supersede(rw_insert *insert, const rw_key *keys, pgw_arena *are
 /* How many parameters each row has, if the rows differ in nothing but their numbers, which go on
  * from row to row, and none stands outside of the rows; else 0. */
 size_t rw_insert_row_width(const rw_insert *insert, const pgw_env *env);
+
+/* What stands in the place of a hash that is not there, as it comes to be read as a number: no
+ * server stores the row, and the error that it gives in the end (after all that it would find
+ * without) holds this text. */
+#define RW_NO_HASH "keyspread: no hash"
 
 /* How the hash is written into the text: as decimal constants, or as further parameters
  * $param_count+1 … +row_count (in row order), for Parse. */

@@ -85,7 +85,9 @@ static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t row, si
     if (separated)
         pgw_buf_add_str(text, ", ");
     size_t parameter = w->insert->param_count + row + 1;
-    if (form == RW_HASH_PARAMETER && w->insert->table->hash_type == RW_HASH_UINT64)
+    if (w->insert->rows[row].unhashed) /* both types are keywords: no search_path changes them */
+        pgw_buf_add_str(text, "'" RW_NO_HASH "'::varchar::bigint");
+    else if (form == RW_HASH_PARAMETER && w->insert->table->hash_type == RW_HASH_UINT64)
         pgw_buf_addf(text, "($%zu::numeric + 18446744073709551616) %% 18446744073709551616",
                      parameter); /* the parameter is an int8: the upper half came as negative */
     else if (form == RW_HASH_PARAMETER)

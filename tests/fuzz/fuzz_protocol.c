@@ -67,7 +67,7 @@ static void try_query(pgw_slice body)
     if (!pgw_query_decode(body, &text))
         return;
     pgw_buf out = {0};
-    pgw_write_query(text, &out);
+    require(pgw_write_query(text, &out));
     require_same(&out, 'Q', body);
 }
 
@@ -177,7 +177,7 @@ static void try_types(pgw_slice body)
     for (size_t i = 0; i < count; i++)
         copy[i] = pgw_type_at(types, i);
     pgw_buf out = {0};
-    pgw_write_parameter_description(copy, count, &out);
+    require(pgw_write_parameter_description(copy, count, &out));
     require_same(&out, 't', body);
     free(copy);
 }

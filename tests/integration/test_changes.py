@@ -89,7 +89,8 @@ class Changes(harness.StackCase):
         for name in ("a", "b"):
             session.ask(wire.parse(name, text, [20, 25] + [23] * 30000), wire.sync())
         session.query("set timezone = 'Asia/Tokyo'")  # the plan is made anew
-        replies = session.ask(wire.bind("", "b", [1, "x"]), wire.execute(), wire.sync())
+        replies = session.ask(wire.bind("", "b", [1, "x"] + [None] * 30000), wire.execute(),
+                              wire.sync())
         self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"])
         self.right("pairs", 1)
 

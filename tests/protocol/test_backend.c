@@ -119,7 +119,7 @@ static void write_types(pgw_slice body, pgw_buf *out)
     assert_in_range(count, 0, MAX_TYPES);
     for (size_t i = 0; i < count; i++)
         copy[i] = pgw_type_at(types, i);
-    pgw_write_parameter_description(copy, count, out);
+    assert_true(pgw_write_parameter_description(copy, count, out));
 }
 
 /* Decodes and writes again; false for messages that have no writer. */

@@ -386,7 +386,7 @@ UNUSED static px_unit *rows_unit(told *t, uint32_t partition, uint64_t key)
     pgw_buf alone = {0};
     char text[64];
     snprintf(text, sizeof text, "INSERT INTO t VALUES (%d)", (int)key);
-    pgw_write_query(pgw_slice_str(text), &alone);
+    pgw_certainly(pgw_write_query(pgw_slice_str(text), &alone));
     unit->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&alone));
     pgw_buf_free(&alone);
     unit->bytes = 100;
@@ -405,7 +405,7 @@ UNUSED static px_unit *text_unit(told *t, uint32_t partition, uint64_t key, size
         fake_key(unit, i, key + i, key + i);
         pgw_buf_addf(&all, "%s%s", i > 0 ? "; " : "", text);
     }
-    pgw_write_query(pgw_slice_buf(&all), &alone);
+    pgw_certainly(pgw_write_query(pgw_slice_buf(&all), &alone));
     unit->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&alone));
     pgw_buf_free(&all);
     pgw_buf_free(&alone);
@@ -426,7 +426,8 @@ UNUSED static px_unit *params_unit(told *t, uint32_t partition, uint64_t key, si
         pgw_bind bind = {0};
         int64_t value = (int64_t)(key + i);
         bind.results = PGW_LITERAL("\0\0");
-        pgw_write_bind(&bind, PGW_LITERAL(""), unit->statement_name, &value, 1, &out);
+        pgw_certainly(
+            pgw_write_bind(&bind, PGW_LITERAL(""), unit->statement_name, &value, 1, &out));
         pgw_write_execute(PGW_LITERAL(""), 0, &out);
         unit->statements[i].batch = pgw_arena_copy(&unit->arena, pgw_slice_buf(&out));
         unit->statements[i].rows = 1;

@@ -1,0 +1,156 @@
+"""As many parameters as a message can have: PostgreSQL's answers, and the right hashes, though those
+of the rows have no room among them."""
+import unittest
+
+import harness
+import wire
+from sequence_case import FILL, SequenceCase
+
+MOST = 65535
+INSERT = "insert into orders (customer, number)"
+
+
+def rows_of(count, width=2):
+    """VALUES of so many rows of parameters."""
+    return " values " + ", ".join(
+        "(" + ", ".join(f"${row * width + cell + 1}" for cell in range(width)) + ")"
+        for row in range(count))
+
+
+def numbers(count, first=1):
+    return [value for row in range(count) for value in (row % 7, first + row)]
+
+
+def shown(reply):
+    """Less what differs between two databases: the oids of tables, lines of the source."""
+    if reply.kind in "EN":
+        return f"{reply.kind} {[(k, v) for k, v in reply.fields().items() if k not in 'FLR']}"
+    if reply.kind == "T":
+        return f"T {[(column[0], *column[2:]) for column in reply.columns()]}"
+    return f"{reply.kind} {reply.body!r}"
+
+
+class Parameters(SequenceCase):
+    def both(self, messages, ready=1, verify=False):
+        """The replies through keyspread, which are PostgreSQL's; and the same is stored."""
+        answers, contents = [], []
+        for database, port in (("direct", self.postgres.port), self.route()):
+            with self.postgres.admin(database) as admin:
+                admin.rows("truncate events, items, orders, noisy, plain restart identity;" + FILL)
+                with wire.Wire(("127.0.0.1", port)) as session:
+                    session.login(harness.USER, database)
+                    replies = session.ask(*messages, ready=ready)
+                contents.append(self.contents(admin, database) if verify else
+                                admin.rows("select customer, number, plain from orders"))
+            answers.append([shown(reply) for reply in replies])
+        for direct, through in zip(*answers):
+            self.assertEqual(direct[:300], through[:300])
+        self.assertEqual(*answers)
+        self.assertTrue(contents[0] == contents[1], "what the tables hold")
+        return replies
+
+    def test_rows_beyond_the_number(self):
+        """21,846 rows of two parameters, and a hash for each, are 65,538."""
+        for count, name in ((21845, ""), (21846, ""), (32767, "s")):
+            self.both([wire.parse(name, INSERT + rows_of(count)), wire.describe("S", name),
+                       wire.bind("", name, numbers(count)), wire.execute(), wire.sync()],
+                      verify=count == 21846)
+
+    def test_all_65535(self):
+        insert = "insert into orders (customer, number, plain)" + rows_of(21845, 3)
+        values = [value for row in range(21845) for value in (row % 7, row, 1 + row % 5)]
+        replies = self.both([wire.parse("s", insert), wire.describe("S", "s"), wire.sync(),
+                             wire.bind("", "s", values), wire.execute(), wire.sync()], ready=2)
+        self.assertEqual(wire.kinds(replies), "1tnZ2CZ")
+
+    def test_one_row_of_65535(self):
+        """A single row, whose single hash has no room."""
+        choice = ", ".join(f"${number}::text" for number in range(2, MOST))
+        insert = f"insert into events values ($1, $65535, coalesce({choice}))"
+        values = [5] + [None] * (MOST - 3) + ["last", "2026-01-01 00:00Z"]
+        self.both([wire.parse("", insert), wire.bind("", "", values), wire.execute(), wire.sync()],
+                  verify=True)
+
+    def test_prepared_once_and_bound_often(self):
+        count = 22000
+        messages = [wire.parse("s", INSERT + rows_of(count) + " returning *", [23, 23]),
+                    wire.describe("S", "s"), wire.sync()]
+        for turn in range(2):
+            messages += [wire.bind("p", "s", numbers(count, turn * count)),
+                         wire.describe("P", "p"), wire.execute("p", 3), wire.close("P", "p"),
+                         wire.sync()]
+        self.both(messages, ready=3, verify=True)
+
+    def test_among_others(self):
+        count = 22000
+        large = [wire.parse("", INSERT + rows_of(count)), wire.bind("", "", numbers(count)),
+                 wire.execute()]
+        small = [wire.parse("t", "insert into events values ($1, $2)"),
+                 wire.bind("", "t", [1, "2026-01-01 00:00Z"]), wire.execute()]
+        again = [wire.bind("", "t", [1, "2026-01-01 00:00Z"]), wire.execute()]
+        self.both(small + large + [wire.sync()])
+        self.both(small + large + again + [wire.sync(), wire.query("select 1")], ready=2)
+        self.both([wire.query("begin")] + large + [wire.sync()] + small
+                  + [wire.sync(), wire.query("commit")], ready=4, verify=True)
+
+    def test_errors(self):
+        count = 22000
+        conflict = numbers(count)
+        conflict[-2:] = conflict[:2]
+        for values in (conflict, conflict[:-1], conflict[:-1] + [None]):
+            self.both([wire.parse("", INSERT + rows_of(count)), wire.bind("", "", values),
+                       wire.execute(), wire.sync()])
+        self.both([wire.parse("", INSERT + rows_of(count) + " on conflict do nothing"),
+                   wire.bind("", "", conflict), wire.execute(), wire.sync()])
+        self.both([wire.parse("", INSERT + rows_of(count) + " returning nothing"),
+                   wire.bind("", "", conflict), wire.execute(), wire.sync()])
+
+    def test_more_than_there_can_be(self):
+        for highest in (65536, 70000):
+            self.both([wire.parse("", f"insert into orders values ($1, ${highest}::int)"),
+                       wire.describe("S", ""), wire.bind("", "", [1, 2]), wire.execute(),
+                       wire.sync()])
+
+    def test_types_beyond_the_parameters(self):
+        """What is declared is a parameter, used or not."""
+        insert = "insert into orders (customer, number) values ($1, $2)"
+        for types in ([23, 23, 25], [23, 23] + [25] * (MOST - 2)):
+            for values in ([1, 2], [1, 2] + [None] * (len(types) - 2)):
+                self.both([wire.parse("s", insert, types), wire.describe("S", "s"), wire.sync(),
+                           wire.bind("", "s", values), wire.execute(), wire.sync()], ready=2)
+        self.both([wire.parse("s", insert, [23, 23, 0]), wire.sync()])
+
+    @harness.proxied
+    def test_an_upsert(self):
+        count = 22000
+        values = numbers(count)
+        values[-2:] = values[:2]
+        with self.postgres.admin("hashed") as admin:
+            admin.rows("truncate orders")
+            with wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
+                session.login(harness.USER, "hashed")
+                upsert = "upsert into orders (customer, number)" + rows_of(count)
+                for _ in range(2):
+                    replies = session.ask(wire.parse("", upsert), wire.bind("", "", values),
+                                          wire.execute(), wire.sync())
+                    self.assertEqual(wire.tags_of(replies), [f"INSERT 0 {count}"])
+            self.assertEqual(admin.rows("select count(*) from orders"), [[str(count - 1)]])
+            self.contents(admin, "hashed")
+
+    @harness.proxied
+    def test_what_was_prepared_stores_nothing_by_itself(self):
+        """EXECUTE does not pass by here with its parameters."""
+        count = 22000
+        with self.postgres.admin("hashed") as admin, \
+                wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
+            admin.rows("truncate orders")
+            session.login(harness.USER, "hashed")
+            session.ask(wire.parse("s", INSERT + rows_of(count)), wire.describe("S", "s"),
+                        wire.sync())
+            values = ", ".join(map(str, numbers(count)))
+            self.assertIsNotNone(wire.error_of(session.query(f"execute s({values})")))
+            self.assertEqual(admin.rows("select count(*) from orders"), [["0"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
