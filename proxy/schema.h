@@ -32,6 +32,7 @@ typedef enum px_schema_cell {
     PX_SCHEMA_GENERATED,     /* t: GENERATED ALWAYS AS (…) STORED */
     PX_SCHEMA_DETERMINISTIC, /* f: the collation is nondeterministic */
     PX_SCHEMA_KEY,           /* position in the primary key, from 1; 0 = not in it */
+    PX_SCHEMA_QUIET,         /* t: see quiet.h; of the database, so the same in each row */
     PX_SCHEMA_CELLS
 } px_schema_cell;
 

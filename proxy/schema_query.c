@@ -1,5 +1,7 @@
 #include "proxy/schema.h"
 
+#include "proxy/quiet.h"
+
 #include <string.h>
 
 /* A string constant, right whatever standard_conforming_strings says. */
@@ -65,7 +67,9 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.atthasdef or a.attidentity <> '' or t.typdefault is not null)::text, " SEQUENCE ","
         " (a.attgenerated <> '')::text,"
         " coalesce((select l.collisdeterministic from pg_catalog.pg_collation l"
-        " where l.oid = a.attcollation), true)::text, " KEY " from (values ");
+        " where l.oid = a.attcollation), true)::text, " KEY ", ");
+    px_quiet_condition(sql);
+    pgw_buf_add_str(sql, "::text from (values ");
     add_names(config, sql);
     pgw_buf_add_str(
         sql,

@@ -64,6 +64,7 @@ typedef struct rw_table {
     bool ignore_sequences;     /* sequences: ignore */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
+    bool quiet;     /* nothing that its database stores can change a session's state */
     char *unusable; /* NULL, or why every write to it must be refused (55000) */
     uint64_t epoch; /* grows with each change of the schema that was seen */
 } rw_table;

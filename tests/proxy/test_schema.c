@@ -29,7 +29,7 @@ static void add_row(px_schema_rows *rows, const char *line)
 /* name, attnum, oid, typmod, type's name; the rest as for a plain column. */
 #define COLUMN(table, head, name, number, oid, typmod, type)                                       \
     "public " table " " head " " name " " number " " oid " " typmod " " type                       \
-    " false false false false false true 0"
+    " false false false false false true 0 true"
 #define PLAIN "16384 r 2 false false false"
 
 static char *key_names[] = {"userid", "ts"};
@@ -52,11 +52,11 @@ static cfg_table events(void)
 static px_schema_rows *events_rows(const char *head)
 {
     static const char *const columns[] = {
-        "h 1 20 -1 bigint false true false false false true 1",
+        "h 1 20 -1 bigint false true false false false true 1 true",
         "short 2 20 -1 bigint false true true true false true", /* left out: a cell is missing */
-        "long 2 20 -1 bigint false true true true false true 2 extra", /* left out, too */
-        "userid 2 20 -1 bigint false true true true false true 2",
-        "ts 4 1184 3 timestamp(3)_with_time_zone false true true false false true 3",
+        "long 2 20 -1 bigint false true true true false true 2 true extra", /* left out, too */
+        "userid 2 20 -1 bigint false true true true false true 2 true",
+        "ts 4 1184 3 timestamp(3)_with_time_zone false true true false false true 3 true",
     };
     px_schema_rows *rows = px_schema_rows_new();
     add_row(rows, COLUMN("other", "16385 r 0 true true true", "userid", "1", "20", "-1", "bigint"));
@@ -65,9 +65,8 @@ static px_schema_rows *events_rows(const char *head)
         snprintf(line, sizeof line, "public events %s %s", head, columns[i]);
         add_row(rows, line);
     }
-    add_row(
-        rows,
-        "app events 16386 v 0 true true true x 1 25 -1 text false false false false false true 0");
+    add_row(rows, "app events 16386 v 0 true true true x 1 25 -1 text false false false false "
+                  "false true 0 true");
     return rows;
 }
 
@@ -210,10 +209,10 @@ static void test_unusable(void **state)
          "hash column h is numeric(20,0): for hash_type int8"},
         {COLUMN("t", PLAIN, "h", "1", "23", "-1", "integer"), key, CFG_XXH3, CFG_HASH_INT8,
          "hash column h is integer: for hash_type int8 it must be bigint"},
-        {"public t " PLAIN " h 1 20 -1 bigint false true true false true true 0", key, CFG_XXH3,
-         CFG_HASH_INT8, "hash column h is filled by the backend"},
-        {"public t " PLAIN " h 1 20 -1 bigint false true true true false true 0", key, CFG_XXH3,
-         CFG_HASH_INT8, "hash column h is filled by the backend"},
+        {"public t " PLAIN " h 1 20 -1 bigint false true true false true true 0 true", key,
+         CFG_XXH3, CFG_HASH_INT8, "hash column h is filled by the backend"},
+        {"public t " PLAIN " h 1 20 -1 bigint false true true true false true 0 true", key,
+         CFG_XXH3, CFG_HASH_INT8, "hash column h is filled by the backend"},
         {NULL, key, CFG_XXH3, CFG_HASH_INT8, "hash column h does not exist"},
         {bigint, NULL, CFG_XXH3, CFG_HASH_INT8, "key column k does not exist"},
         {bigint, COLUMN("t", PLAIN, "k", "2", "16999", "-1", "citext"), CFG_XXH3, CFG_HASH_INT8,
@@ -222,10 +221,10 @@ static void test_unusable(void **state)
          "key column k is of type integer[], which cannot be hashed"},
         {bigint, COLUMN("t", PLAIN, "k", "2", "1186", "-1", "interval"), CFG_XXH3, CFG_HASH_INT8,
          "key column k is of type interval, which cannot be hashed"},
-        {bigint, "public t " PLAIN " k 2 16999 -1 dom true true true true false true 2", CFG_XXH3,
-         CFG_HASH_INT8, "key column k is of type dom, which cannot be hashed"},
-        {bigint, "public t " PLAIN " k 2 25 -1 text false true false false false false 2", CFG_XXH3,
-         CFG_HASH_INT8, "key column k has a nondeterministic collation"},
+        {bigint, "public t " PLAIN " k 2 16999 -1 dom true true true true false true 2 true",
+         CFG_XXH3, CFG_HASH_INT8, "key column k is of type dom, which cannot be hashed"},
+        {bigint, "public t " PLAIN " k 2 25 -1 text false true false false false false 2 true",
+         CFG_XXH3, CFG_HASH_INT8, "key column k has a nondeterministic collation"},
         {bigint, COLUMN("t", PLAIN, "k", "2", "25", "-1", "text"), CFG_NUMERIC_HASH, CFG_HASH_INT8,
          "numeric_hash"},
         {bigint, COLUMN("t", PLAIN, "k", "2", "25", "-1", "text"), CFG_PG_HASH, CFG_HASH_INT8,

@@ -1,0 +1,16 @@
+/*
+ * quiet: whether the code that a database stores (functions, views, defaults, checks) can change
+ * the state of the session that runs it: its settings, its role, what its names mean. Text alone
+ * does not show what a trigger does.
+ */
+#ifndef PX_QUIET_H
+#define PX_QUIET_H
+
+#include "protocol/bytes.h"
+
+/* Appends a boolean expression that refers to no table around it: true if nothing stored there
+ * can. Errs on the side of false: for languages that cannot be read here, and where there is too
+ * much to look through. */
+void px_quiet_condition(pgw_buf *sql);
+
+#endif
