@@ -59,17 +59,16 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
         session->link_state = true;
     if (script->effects & RW_EFFECT_DDL)
         session->ddl_seen = true;
+    px_forward_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
         if ((statement->effects & RW_EFFECT_TRACKED) && px_session_setting(statement->setting) >= 5)
             session->private_session = true;
         if (statement->effects & RW_EFFECT_PREPARE) {
-            px_forward_all_recorded(session);
             free(session->prepares);
             session->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
         }
         if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
-            px_forward_all_recorded(session);
             free(session->deallocates);
             session->deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
         }
@@ -156,6 +155,18 @@ static px_step take_parse(px_session *session, pgw_slice message, const pgw_pars
     return PX_STEP_DONE;
 }
 
+/* What is none of ours, and names a statement that the link may have to be told of first. */
+static px_step pass_named(px_session *session, pgw_slice name)
+{
+    const px_statement *statement = px_statements_find(&session->statements, name);
+    if (statement == NULL || px_statements_on_link(&session->statements, statement))
+        return PX_STEP_PASS;
+    if (forward_later(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    px_forward_recorded(session, name);
+    return PX_STEP_PASS;
+}
+
 static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
 {
     pgw_parse parse;
@@ -164,18 +175,19 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
     if (!pgw_parse_decode(body, &parse) || session->identity->replication != NULL)
         return PX_STEP_PASS;
     if (rw_text_passes(parse.query, &names)) {
-        px_statement *same = px_statements_find(&session->statements, parse.name);
-        if (same == NULL || same->plan == NULL || same->on_link || parse.name.len == 0)
-            return PX_STEP_PASS;
-        if (forward_later(session) == PX_STEP_LATER)
-            return PX_STEP_LATER;
-        px_forward_recorded(session, parse.name);
-        return PX_STEP_PASS;
+        if (px_forward_may_execute(session, parse.query)) {
+            if (forward_later(session) == PX_STEP_LATER)
+                return PX_STEP_LATER;
+            px_forward_executed(session, parse.query);
+        }
+        return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
     }
     pgw_error error;
     if (session->opaque && px_refuse_opaque(session, parse.query, &error))
         return refuse(session, &error);
     px_step step = plan_of(session, &parse, &plan);
+    if (plan == NULL && step == PX_STEP_PASS && parse.name.len > 0)
+        return pass_named(session, parse.name);
     if (plan == NULL)
         return step;
     step = take_parse(session, message, &parse, plan);
@@ -195,8 +207,8 @@ static px_step renew(px_session *session, pgw_slice name)
     if (!px_session_catalog(session, &catalog, &view))
         return PX_STEP_LATER;
     px_plan *old = statement->plan, *fresh;
-    bool same_settings =
-        statement->on_link || strcmp(old->identity->key, session->identity->key) == 0;
+    bool same_settings = px_statements_on_link(&session->statements, statement) ||
+                         strcmp(old->identity->key, session->identity->key) == 0;
     if (old->catalog == catalog && same_settings)
         return PX_STEP_DONE;
     pgw_buf types = {0};
@@ -209,9 +221,10 @@ static px_step renew(px_session *session, pgw_slice name)
     if (fresh == NULL)
         return step;
     statement = px_statements_find(&session->statements, name);
-    if (statement != NULL && statement->on_link && px_session_idle(session))
+    bool on_link = statement != NULL && px_statements_on_link(&session->statements, statement);
+    if (on_link && px_session_idle(session))
         px_forward_close(session, name);
-    else if (statement != NULL && statement->on_link)
+    else if (on_link)
         px_forward_close_unsynced(session, name);
     px_statements_put(&session->statements, name, fresh, false);
     px_plan_drop(fresh);
@@ -225,7 +238,7 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     bool whole = pgw_bind_decode(body, &bind);
     px_plan *plan = px_group_plan(session, bind.statement);
     if (plan == NULL)
-        return PX_STEP_PASS;
+        return pass_named(session, bind.statement);
     px_step renewed =
         px_group_has(&session->group, "P") ? PX_STEP_DONE : renew(session, bind.statement);
     if (renewed != PX_STEP_DONE || session->skipping)
@@ -240,7 +253,8 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     }
     if (!px_bind_check(plan, &bind, whole, &error))
         return refuse(session, &error);
-    bool taken = bind.portal.len > 0 && px_group_has_portal(&session->group, bind.portal);
+    bool taken =
+        bind.portal.len > 0 && px_group_portal(&session->group, bind.portal) != PX_GROUP_NONE;
     enum choice choice = taken ? FORWARD : may_hold(session, plan, message);
     if (choice == HOLD)
         px_group_hold(session, 'B', message, plan);
@@ -260,14 +274,15 @@ static px_step on_describe(px_session *session, pgw_slice message, pgw_slice bod
     if (!pgw_target_decode(body, &target))
         return PX_STEP_PASS;
     if (target.kind == 'P') {
-        if (!px_group_has_portal(&session->group, target.name) || px_group_is_full(&session->group))
+        if (px_group_portal(&session->group, target.name) == PX_GROUP_NONE ||
+            px_group_is_full(&session->group))
             return PX_STEP_PASS;
         px_group_hold(session, 'D', message, NULL);
         return PX_STEP_DONE;
     }
     px_plan *plan = px_group_plan(session, target.name);
     if (plan == NULL)
-        return PX_STEP_PASS;
+        return pass_named(session, target.name);
     enum choice choice = may_hold(session, plan, message);
     if (choice == HOLD)
         px_group_hold(session, 'D', message, plan);
@@ -288,8 +303,8 @@ static px_step on_execute(px_session *session, pgw_slice message, pgw_slice body
     pgw_execute execute;
     if (!pgw_execute_decode(body, &execute))
         return PX_STEP_PASS;
-    if (!px_group_has_portal(&session->group, execute.portal) ||
-        px_group_is_full(&session->group)) {
+    size_t bind = px_group_portal(&session->group, execute.portal);
+    if (bind == PX_GROUP_NONE || px_group_is_full(&session->group)) {
         if (forward_later(session) == PX_STEP_LATER)
             return PX_STEP_LATER;
         px_statement *portal = px_statements_find(&session->portals, execute.portal);
@@ -298,7 +313,6 @@ static px_step on_execute(px_session *session, pgw_slice message, pgw_slice body
         px_forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, message);
         return PX_STEP_DONE;
     }
-    size_t bind = px_group_portal(&session->group, execute.portal, session->group.count);
     px_group_hold(session, 'E', message, session->group.held[bind].plan);
     return PX_STEP_DONE;
 }
@@ -309,11 +323,12 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
     if (!pgw_target_decode(body, &target))
         return PX_STEP_PASS;
     bool ours = target.kind == 'S' ? px_group_plan(session, target.name) != NULL
-                                   : px_group_has_portal(&session->group, target.name);
+                                   : px_group_portal(&session->group, target.name) != PX_GROUP_NONE;
     if (ours && !px_group_is_full(&session->group) &&
         (session->group.count > 0 || px_session_idle(session))) {
         px_statement *statement = px_statements_find(&session->statements, target.name);
-        if (target.kind == 'P' || statement == NULL || !statement->on_link) {
+        if (target.kind == 'P' || statement == NULL ||
+            !px_statements_on_link(&session->statements, statement)) {
             px_group_hold(session, 'C', message, NULL);
             return PX_STEP_DONE;
         }
@@ -354,43 +369,33 @@ static px_step sync_on_link(px_session *session)
     return step;
 }
 
-static bool prepared_in_group(const px_group *group, pgw_slice name, size_t before)
-{
-    pgw_parse parse;
-    for (size_t i = 0; i < before; i++)
-        if (group->held[i].type == 'P' && pgw_parse_decode(px_held_body(group, i), &parse) &&
-            pgw_slice_eq(parse.name, name))
-            return true;
-    return false;
-}
-
 /* The plan that a held message is to have now; counted. NULL where it has none any more, was
  * refused, or must wait (LATER). */
 static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
 {
     const px_group *group = &session->group;
+    const px_held *held = &group->held[i];
     pgw_slice body = px_held_body(group, i), name = {NULL, 0};
     pgw_parse parse;
     pgw_bind bind;
     pgw_target target;
-    pgw_execute execute;
     *fresh = NULL;
-    if (group->held[i].type == 'P' && pgw_parse_decode(body, &parse))
+    if (held->type == 'P' && pgw_parse_decode(body, &parse))
         return plan_of(session, &parse, fresh);
-    if (group->held[i].type == 'E' && pgw_execute_decode(body, &execute)) {
-        size_t b = px_group_portal(group, execute.portal, i);
-        *fresh = b < group->count ? group->held[b].plan : NULL;
-    } else if (group->held[i].type == 'B' && pgw_bind_decode(body, &bind))
+    if (held->about != PX_GROUP_NONE)
+        *fresh = held->type == 'E' || group->held[held->about].type == 'P'
+                     ? group->held[held->about].plan
+                     : NULL;
+    else if (held->type == 'B' && pgw_bind_decode(body, &bind))
         name = bind.statement;
-    else if (pgw_target_decode(body, &target))
+    else if (held->type != 'E' && pgw_target_decode(body, &target))
         name = target.name;
     if (name.ptr != NULL) {
-        px_step step = PX_STEP_DONE;
-        if (!prepared_in_group(group, name, i))
-            step = renew(session, name);
+        px_step step = renew(session, name);
         if (step != PX_STEP_DONE || group->count == 0)
             return step; /* refused: the group, and the name in it, is gone */
-        *fresh = px_group_plan_before(session, name, i);
+        px_statement *statement = px_statements_find(&session->statements, name);
+        *fresh = statement != NULL ? statement->plan : NULL;
     }
     if (*fresh != NULL)
         px_plan_take(*fresh);
@@ -464,27 +469,38 @@ static px_step on_flush(px_session *session)
     return PX_STEP_DONE;
 }
 
-/* Something unanswered may change what names mean, if it is not skipped or refused. */
-static bool names_are_moving(const px_session *session)
+/* The statement that a message names; {NULL, 0}: none. */
+static pgw_slice statement_name(char type, pgw_slice body)
 {
-    const unsigned renaming = RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL | RW_EFFECT_PREPARE;
+    pgw_parse parse;
+    pgw_bind bind;
+    pgw_target target;
+    if (type == 'P' && pgw_parse_decode(body, &parse))
+        return parse.name;
+    if (type == 'B' && pgw_bind_decode(body, &bind))
+        return bind.statement;
+    bool named = (type == 'D' || type == 'C') && pgw_target_decode(body, &target);
+    return named && target.kind == 'S' ? target.name : (pgw_slice){NULL, 0};
+}
+
+/* Something unanswered may change what the name means, if it is not skipped or refused. */
+static bool name_is_moving(const px_session *session, char type, pgw_slice body)
+{
     const px_replies *replies = &session->replies;
-    for (size_t i = 0; i < replies->count; i++) {
-        const px_reply *reply = &replies->ring[(replies->head + i) & (replies->cap - 1)];
-        if (reply->text != NULL && (reply->text->script.effects & renaming) != 0)
-            return true;
-    }
     bool parsed = session->deallocates != NULL || session->prepares != NULL;
-    return replies->renaming > 0 || (parsed && replies->count > 0);
+    if (replies->moving.count == 0 && replies->texts_renaming == 0 && !parsed)
+        return false;
+    pgw_slice name = statement_name(type, body);
+    return name.ptr != NULL && (px_replies_move(replies, name) || (parsed && replies->count > 0));
 }
 
 px_step px_extended(px_session *session, char type, pgw_slice message)
 {
-    if (strchr("PBDC", type) != NULL && !session->unsynced && names_are_moving(session)) {
+    pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
+    if (!session->unsynced && name_is_moving(session, type, body)) {
         session->wait = PX_WAIT_IDLE;
         return PX_STEP_LATER;
     }
-    pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
     switch (type) {
     case 'P':
         return on_parse(session, message, body);

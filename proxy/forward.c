@@ -1,49 +1,97 @@
+#define _GNU_SOURCE
 #include "proxy/forward.h"
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
 #include "proxy/unbatched.h"
+#include "rewrite/lexer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void px_forward_all_recorded(px_session *session)
+/* Prepares there what was prepared here, or on a link that was lost. */
+static px_reply *prepare(px_session *session, px_statement *statement)
 {
     pgw_buf out = {0};
-    if (session->status == 'E')
-        return; /* nothing can be prepared, and nothing run or dropped */
-    for (size_t i = 0; i < session->statements.count; i++) {
-        px_statement *statement = &session->statements.list[i];
-        if (statement->on_link || (statement->plan == NULL && statement->parse.len == 0))
-            continue;
-        if (statement->plan == NULL)
-            pgw_buf_add_slice(&out, pgw_slice_buf(&statement->parse));
-        else
-            pgw_certainly(pgw_write_parse(pgw_slice_str(statement->name),
-                                          statement->plan->rewritten, statement->plan->declared,
-                                          statement->plan->declared_count, &out));
-        px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
-        reply->swallow = reply->silent = true;
-        px_reply_records(&session->replies, reply, statement->name);
-        statement->on_link = true;
-    }
-    if (out.len > 0 && !session->unsynced) {
-        pgw_write_sync(&out);
-        px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
-    }
-    if (out.len > 0)
-        px_session_send(session, &out);
+    const px_plan *plan = statement->plan;
+    if (plan == NULL)
+        pgw_buf_add_slice(&out, pgw_slice_buf(&statement->parse));
+    else
+        pgw_certainly(pgw_write_parse(pgw_slice_str(statement->name), plan->rewritten,
+                                      plan->declared, plan->declared_count, &out));
+    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
+    reply->swallow = true;
+    reply->plan = statement->plan;
+    if (reply->plan != NULL)
+        px_plan_take(reply->plan);
+    px_reply_records(&session->replies, reply, statement->name);
+    px_statements_move(&session->statements, statement, true);
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+    return reply;
+}
+
+static px_statement *find_away(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->statements, name);
+    bool away = statement != NULL && !px_statements_on_link(&session->statements, statement) &&
+                (statement->plan != NULL || statement->parse.len > 0);
+    return away ? statement : NULL;
+}
+
+void px_forward_recorded(px_session *session, pgw_slice name)
+{
+    px_statement *statement = find_away(session, name);
+    if (statement == NULL)
+        return;
+    prepare(session, statement);
+    session->unsynced = true;
+}
+
+void px_forward_named(px_session *session, pgw_slice name)
+{
+    px_statement *statement = find_away(session, name);
+    if (statement == NULL || session->status == 'E') /* nothing can be prepared, and nothing run */
+        return;
+    prepare(session, statement)->silent = true;
+    if (session->unsynced)
+        return;
+    pgw_buf out = {0};
+    pgw_write_sync(&out);
+    px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+    px_session_send(session, &out);
     pgw_buf_free(&out);
 }
 
-void px_forward_again(px_session *session)
+void px_forward_script(px_session *session, const rw_script *script)
 {
-    for (size_t i = 0; i < session->statements.count; i++)
-        if (session->statements.list[i].plan == NULL && !session->statements.list[i].on_link) {
-            px_forward_all_recorded(session);
-            return;
-        }
+    if ((script->effects & (RW_EFFECT_PREPARE | RW_EFFECT_DEALLOCATE)) == 0)
+        return;
+    for (size_t i = 0; i < script->count; i++)
+        if (script->statements[i].effects & (RW_EFFECT_PREPARE | RW_EFFECT_DEALLOCATE))
+            px_forward_named(session, script->statements[i].name);
+}
+
+bool px_forward_may_execute(const px_session *session, pgw_slice text)
+{
+    return px_statements_away(&session->statements) != NULL &&
+           strcasestr(text.ptr, "execute") != NULL;
+}
+
+void px_forward_executed(px_session *session, pgw_slice text)
+{
+    pgw_arena arena = {0};
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, session->identity->env.conforming);
+    rw_token token = rw_lexer_next(&lexer);
+    while (token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD) {
+        bool execute = rw_token_is(text, token, "execute");
+        token = rw_lexer_next(&lexer);
+        if (execute && (token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED))
+            px_forward_named(session, rw_token_name(text, token, &arena));
+    }
+    pgw_arena_free(&arena);
 }
 
 void px_forward_close_unsynced(px_session *session, pgw_slice name)
@@ -115,18 +163,6 @@ void px_forward_refused(px_session *session)
     session->skipping = true;
     if (session->unsynced)
         session->wait = PX_WAIT_NOTHING; /* no ReadyForQuery comes before the client's own Sync */
-}
-
-/* A recorded statement whose name is asked for again: the link must know it, to refuse the second.
- */
-void px_forward_recorded(px_session *session, pgw_slice name)
-{
-    px_statement *statement = px_statements_find(&session->statements, name);
-    if (statement == NULL || statement->plan == NULL || statement->on_link)
-        return;
-    px_reply *reply = send_parse(session, name, statement->plan, true);
-    px_reply_records(&session->replies, reply, statement->name);
-    statement->on_link = true;
 }
 
 void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
@@ -288,6 +324,7 @@ bool px_forward_describe(px_session *session, bool keys)
             (keys ? plan->types_known : plan->described))
             continue;
         if (plan->describing && session->describing != plan) {
+            plan->awaited = true;
             session->wait = PX_WAIT_TURN;
             return false;
         }

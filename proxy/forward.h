@@ -14,13 +14,16 @@ void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
 /* A message as it is, whose replies and errors are about `plan` (may be NULL). */
 px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
                          pgw_slice message);
-/* Prepares a recorded statement that the link has not seen yet; nothing if it has. */
+/* Prepares a statement that the link has not seen yet, for it was recorded here or prepared on a
+ * link that was lost; nothing if it has. */
 void px_forward_recorded(px_session *session, pgw_slice name);
-/* … all of them: a name may clash, be run by SQL, or be deallocated. */
-void px_forward_all_recorded(px_session *session);
-/* A new link in place of one that was lost: what is none of ours is prepared there again at once.
- */
-void px_forward_again(px_session *session);
+/* … with a Sync of its own, and its error is not shown: SQL says the name. */
+void px_forward_named(px_session *session, pgw_slice name);
+/* … those that PREPARE and DEALLOCATE name: one clashes, one is dropped. */
+void px_forward_script(px_session *session, const rw_script *script);
+/* … those that EXECUTE names; whether there may be one. `text` ends with NUL. */
+bool px_forward_may_execute(const px_session *session, pgw_slice text);
+void px_forward_executed(px_session *session, pgw_slice text);
 /* Closes a statement; the client is not told. */
 void px_forward_close(px_session *session, pgw_slice name);
 void px_forward_close_unsynced(px_session *session, pgw_slice name); /* in a group that goes on */

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t bit_of(char type)
+{
+    return UINT32_C(1) << (type - 'A');
+}
+
 pgw_slice px_held_message(const px_group *group, size_t i)
 {
     return (pgw_slice){group->bytes.ptr + group->held[i].offset, group->held[i].size};
@@ -25,8 +30,67 @@ void px_group_clear(px_session *session)
     for (size_t i = 0; i < group->count; i++)
         px_plan_drop(group->held[i].plan);
     group->count = 0;
+    group->types = 0;
+    px_table_clear(&group->statements);
+    px_table_clear(&group->portals);
+    pgw_arena_free(&group->names);
     pgw_buf_free(&group->bytes);
     session->repeated = false;
+}
+
+void px_group_free(px_group *group)
+{
+    free(group->held);
+    px_table_free(&group->statements);
+    px_table_free(&group->portals);
+}
+
+/* ---- names ---- */
+
+typedef struct meaning {
+    px_entry entry;
+    size_t latest; /* the held message that said what the name means */
+} meaning;
+
+static size_t latest(const px_table *names, pgw_slice name)
+{
+    const meaning *known = (const meaning *)px_table_find(names, name);
+    return known != NULL ? known->latest : PX_GROUP_NONE;
+}
+
+static void note(px_group *group, px_table *names, pgw_slice name, size_t i)
+{
+    meaning *known = (meaning *)px_table_find(names, name);
+    if (known == NULL) {
+        known = pgw_arena_alloc(&group->names, sizeof *known);
+        px_table_add(names, &known->entry, pgw_arena_copy(&group->names, name));
+    }
+    known->latest = i;
+}
+
+/* What held message `i` is about, and what it makes of its names. */
+static void note_names(px_group *group, size_t i)
+{
+    px_held *held = &group->held[i];
+    pgw_slice body = px_held_body(group, i);
+    pgw_parse parse;
+    pgw_bind bind;
+    pgw_execute execute;
+    pgw_target target;
+    if (held->type == 'P' && pgw_parse_decode(body, &parse)) {
+        note(group, &group->statements, parse.name, i);
+    } else if (held->type == 'B' && pgw_bind_decode(body, &bind)) {
+        held->about = latest(&group->statements, bind.statement);
+        note(group, &group->portals, bind.portal, i);
+    } else if (held->type == 'E' && pgw_execute_decode(body, &execute)) {
+        held->about = latest(&group->portals, execute.portal);
+        note(group, &group->portals, execute.portal, i);
+    } else if (strchr("DC", held->type) != NULL && pgw_target_decode(body, &target)) {
+        px_table *names = target.kind == 'S' ? &group->statements : &group->portals;
+        held->about = latest(names, target.name);
+        if (held->type == 'C')
+            note(group, names, target.name, i);
+    }
 }
 
 void px_group_hold(px_session *session, char type, pgw_slice message, px_plan *plan)
@@ -38,65 +102,48 @@ void px_group_hold(px_session *session, char type, pgw_slice message, px_plan *p
     }
     if (plan != NULL)
         px_plan_take(plan);
-    group->held[group->count++] =
-        (px_held){.type = type, .offset = group->bytes.len, .size = message.len, .plan = plan};
+    group->held[group->count++] = (px_held){.type = type,
+                                            .offset = group->bytes.len,
+                                            .size = message.len,
+                                            .plan = plan,
+                                            .about = PX_GROUP_NONE};
     pgw_buf_add_slice(&group->bytes, message);
+    group->types |= bit_of(type);
+    note_names(group, group->count - 1);
 }
 
 px_plan *px_group_plan(px_session *session, pgw_slice name)
 {
-    return px_group_plan_before(session, name, session->group.count);
-}
-
-px_plan *px_group_plan_before(px_session *session, pgw_slice name, size_t before)
-{
     const px_group *group = &session->group;
-    for (size_t i = before; i-- > 0;) {
-        pgw_parse parse;
-        pgw_target target;
-        if (group->held[i].type == 'P' && pgw_parse_decode(px_held_body(group, i), &parse) &&
-            pgw_slice_eq(parse.name, name))
-            return group->held[i].plan;
-        if (group->held[i].type == 'C' && pgw_target_decode(px_held_body(group, i), &target) &&
-            target.kind == 'S' && pgw_slice_eq(target.name, name))
-            return NULL;
-    }
+    size_t i = latest(&group->statements, name);
+    if (i != PX_GROUP_NONE)
+        return group->held[i].type == 'P' ? group->held[i].plan : NULL;
     px_statement *statement = px_statements_find(&session->statements, name);
     return statement != NULL ? statement->plan : NULL;
 }
 
-/* The held Bind that made a portal; count if none did, or if it was executed since. */
-size_t px_group_portal(const px_group *group, pgw_slice name, size_t before)
+/* A second Execute of a portal: 55000, as the server says it. */
+static size_t bind_at(const px_group *group, size_t i)
 {
-    for (size_t i = before; i-- > 0;) {
-        pgw_bind bind;
-        pgw_execute execute;
-        pgw_target target;
-        pgw_slice body = px_held_body(group, i);
-        if (group->held[i].type == 'B' && pgw_bind_decode(body, &bind) &&
-            pgw_slice_eq(bind.portal, name))
-            return i;
-        if (group->held[i].type == 'E' && pgw_execute_decode(body, &execute) &&
-            pgw_slice_eq(execute.portal, name))
-            return group->count; /* a second Execute: 55000, as the server says it */
-        if (group->held[i].type == 'C' && pgw_target_decode(body, &target) && target.kind == 'P' &&
-            pgw_slice_eq(target.name, name))
-            return group->count;
-    }
-    return group->count;
+    return i != PX_GROUP_NONE && group->held[i].type == 'B' ? i : PX_GROUP_NONE;
 }
 
-bool px_group_has_portal(const px_group *group, pgw_slice name)
+size_t px_group_portal(const px_group *group, pgw_slice name)
 {
-    return px_group_portal(group, name, group->count) < group->count;
+    return bind_at(group, latest(&group->portals, name));
+}
+
+size_t px_group_executed(const px_group *group, size_t execute)
+{
+    return bind_at(group, group->held[execute].about);
 }
 
 bool px_group_has(const px_group *group, const char *types)
 {
-    for (size_t i = 0; i < group->count; i++)
-        if (strchr(types, group->held[i].type) != NULL)
-            return true;
-    return false;
+    uint32_t asked = 0;
+    for (; *types != '\0'; types++)
+        asked |= bit_of(*types);
+    return (group->types & asked) != 0;
 }
 
 bool px_group_is_answered(const px_group *group)
@@ -110,7 +157,8 @@ bool px_group_is_answered(const px_group *group)
 static void forget_statement(px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->statements, name);
-    if (statement != NULL && statement->on_link && session->link_ready)
+    if (statement != NULL && px_statements_on_link(&session->statements, statement) &&
+        session->link_ready)
         px_forward_close(session, name);
     px_statements_remove(&session->statements, name);
 }

@@ -7,6 +7,7 @@
 
 #include "proxy/batcher.h"
 #include "proxy/plan.h"
+#include "proxy/table.h"
 
 struct px_session;
 
@@ -17,18 +18,25 @@ typedef struct px_held {
     px_plan *plan;       /* Parse: its; Bind, Execute: its statement's. Counted */
     bool answered;       /* the client has its reply already */
     bool on_link;        /* Parse: the backend has it, for it was asked to describe it */
+    size_t about; /* the held message that said last what its name means: of Bind, Describe and
+                     Close of a statement a Parse or Close; of Execute and those of a portal a Bind,
+                     Execute or Close. PX_GROUP_NONE: none did */
 } px_held;
 
 typedef struct px_group {
     pgw_buf bytes;
     px_held *held;
     size_t count, cap;
+    uint32_t types;               /* of what is held, a bit a letter */
+    px_table statements, portals; /* what is said of their names: the latest held message */
+    pgw_arena names;
 } px_group;
 
 enum {
     PX_GROUP_BYTES = 256 * 1024,
     PX_GROUP_MESSAGES = 8192
 }; /* a larger one goes to the own link */
+#define PX_GROUP_NONE SIZE_MAX
 
 static inline bool px_group_is_full(const px_group *group)
 {
@@ -38,16 +46,17 @@ static inline bool px_group_is_full(const px_group *group)
 /* Holds a copy; takes one more reference of `plan` (may be NULL). */
 void px_group_hold(struct px_session *session, char type, pgw_slice message, px_plan *plan);
 void px_group_clear(struct px_session *session);
+void px_group_free(px_group *group); /* an empty one's memory */
 pgw_slice px_held_message(const px_group *group, size_t i);
 pgw_slice px_held_body(const px_group *group, size_t i);
 /* The plan that a statement's name means now: prepared in the group, or before it. NULL: none of
  * ours. */
 px_plan *px_group_plan(struct px_session *session, pgw_slice name);
-/* … or meant to held message `before`. */
-px_plan *px_group_plan_before(struct px_session *session, pgw_slice name, size_t before);
-/* The held Bind before `before` that made a portal; group->count if none did or it was executed. */
-size_t px_group_portal(const px_group *group, pgw_slice name, size_t before);
-bool px_group_has_portal(const px_group *group, pgw_slice name);
+/* The held Bind that made a portal; PX_GROUP_NONE if none did or it was executed or closed since.
+ */
+size_t px_group_portal(const px_group *group, pgw_slice name);
+/* … whose portal held Execute `execute` runs. */
+size_t px_group_executed(const px_group *group, size_t execute);
 /* A message of one of these types is held. */
 bool px_group_has(const px_group *group, const char *types);
 /* All that is executed is one statement's text: what a pipeline of one prepared statement can do.

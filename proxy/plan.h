@@ -25,7 +25,8 @@ typedef struct px_plan {
     size_t asked_count; /* of them, those the client declared */
     uint32_t *types;    /* of the client's parameters: described, else declared or inferred */
     bool described;     /* `types` is what the backend said */
-    bool describing;    /* a session has asked the backend; others wait for the answer */
+    bool describing;    /* a session has asked the backend … */
+    bool awaited;       /* … and others wait for the answer */
     bool types_known;   /* no parameter that feeds a key is of unknown type */
     char name[40];      /* of the prepared statement on batch links: made of the cache key's hash */
     uint64_t merge_hash;

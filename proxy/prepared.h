@@ -5,14 +5,15 @@
 #ifndef PX_PREPARED_H
 #define PX_PREPARED_H
 
-#include "protocol/bytes.h"
+#include "proxy/table.h"
 
 enum { PX_PREPARED_MAX = 500 };
 
 /* All zero is an empty one. */
 typedef struct px_prepared {
-    struct px_prepared_entry *entries; /* a ring, the oldest at `head` */
+    struct px_prepared_entry **ring; /* the oldest at `head`; NULL: removed since */
     size_t head, count;
+    px_table names;
 } px_prepared;
 
 /* Whether `name` stands for just this text and these types. */

@@ -35,8 +35,9 @@ px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
         for (size_t i = 0; i < replies->count; i++)
             ring[i] = replies->ring[(replies->head + i) & (replies->cap - 1)];
         free(replies->ring);
-        *replies = (px_replies){
-            .ring = ring, .count = replies->count, .cap = cap, .renaming = replies->renaming};
+        replies->ring = ring;
+        replies->cap = cap;
+        replies->head = 0;
     }
     px_reply *reply = &replies->ring[(replies->head + replies->count++) & (replies->cap - 1)];
     *reply = (px_reply){.kind = kind};
@@ -48,30 +49,67 @@ px_reply *px_replies_head(px_replies *replies)
     return replies->count > 0 ? &replies->ring[replies->head] : NULL;
 }
 
+static px_moving *move(px_replies *replies, pgw_slice name)
+{
+    px_moving *moving = (px_moving *)px_table_find(&replies->moving, name);
+    if (moving == NULL) {
+        moving = pgw_calloc(1, sizeof *moving + name.len + 1);
+        if (name.len > 0)
+            memcpy(moving->name, name.ptr, name.len);
+        px_table_add(&replies->moving, &moving->entry, (pgw_slice){moving->name, name.len});
+    }
+    moving->entries++;
+    return moving;
+}
+
+static void settle(px_replies *replies, px_moving *moving)
+{
+    if (moving == NULL || --moving->entries > 0)
+        return;
+    px_table_remove(&replies->moving, moving->entry.name);
+    free(moving);
+}
+
+/* A text that may change what names mean, if it is not skipped or refused. */
+static bool renames(const px_text *text)
+{
+    return text != NULL && (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL |
+                                                    RW_EFFECT_PREPARE)) != 0;
+}
+
 static void release(px_replies *replies, px_reply *reply)
 {
-    replies->renaming -= reply->name != NULL;
-    replies->renaming -= reply->recorded != NULL;
+    replies->texts_renaming -= renames(reply->text);
+    settle(replies, reply->name);
+    settle(replies, reply->recorded);
     px_plan_drop(reply->plan);
     px_text_drop(reply->text);
     free(reply->refusal);
-    free(reply->name);
-    px_statement_free(&reply->before);
-    free(reply->recorded);
+    px_statement_free(reply->before);
 }
 
 void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *statements,
                       pgw_slice name)
 {
-    replies->renaming++;
-    reply->name = pgw_strndup(name.ptr, name.len);
+    reply->name = move(replies, name);
     reply->before = px_statements_take(statements, name);
+}
+
+bool px_replies_move(const px_replies *replies, pgw_slice name)
+{
+    return replies->texts_renaming > 0 || px_table_find(&replies->moving, name) != NULL;
+}
+
+void px_reply_is_about(px_replies *replies, px_reply *reply, px_text *text)
+{
+    px_text_take(text);
+    reply->text = text;
+    replies->texts_renaming += renames(text);
 }
 
 void px_reply_records(px_replies *replies, px_reply *reply, const char *name)
 {
-    replies->renaming++;
-    reply->recorded = pgw_strndup(name, strlen(name));
+    reply->recorded = move(replies, pgw_slice_str(name));
 }
 
 void px_replies_pop(px_replies *replies)
@@ -92,5 +130,6 @@ void px_replies_clear(px_replies *replies)
     while (replies->count > 0)
         px_replies_pop(replies);
     free(replies->ring);
+    px_table_free(&replies->moving);
     *replies = (px_replies){0};
 }

@@ -40,24 +40,32 @@ typedef enum px_reply_kind {
     PX_REPLY_SYNC
 } px_reply_kind;
 
+/* A name whose meaning hangs on what is not answered yet. */
+typedef struct px_moving {
+    px_entry entry;
+    size_t entries; /* that it hangs on */
+    char name[];
+} px_moving;
+
 typedef struct px_reply {
     px_reply_kind kind;
     bool silent;  /* nothing that the client sent depends on it: an error is not shown either */
     bool swallow; /* the client never sent it: it sees nothing of it but an error */
-    bool describe_plan;  /* what DESCRIBE says is for the plan */
-    px_plan *plan;       /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
-    px_text *text;       /* QUERY, PARSE that was looked into. Counted */
-    size_t at;           /* QUERY: the statement of `text` that is being answered */
-    pgw_error *refusal;  /* the error must come, and this one is shown in its place. Owned */
-    char *name;          /* PARSE, CLOSE that changed what a name means. Owned */
-    px_statement before; /* … what it meant, should the server skip this. Owned */
-    char *recorded;      /* PARSE of a recorded statement: not on the link if this fails. Owned */
+    bool describe_plan;   /* what DESCRIBE says is for the plan */
+    px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
+    px_text *text;        /* QUERY, PARSE that was looked into. Counted */
+    size_t at;            /* QUERY: the statement of `text` that is being answered */
+    pgw_error *refusal;   /* the error must come, and this one is shown in its place. Owned */
+    px_moving *name;      /* PARSE, CLOSE that changed what a name means */
+    px_statement *before; /* … what it meant, should the server skip this. Owned */
+    px_moving *recorded;  /* PARSE of a recorded statement: not on the link if this fails */
 } px_reply;
 
 typedef struct px_replies {
     px_reply *ring;
     size_t head, count, cap; /* cap is a power of two */
-    size_t renaming;         /* entries that change what a name means */
+    px_table moving;         /* names whose meaning hangs on entries */
+    size_t texts_renaming;   /* entries of a text that may change what any name means */
 } px_replies;
 
 /* A fresh entry at the end, all zero but its kind; valid until the next push. */
@@ -68,6 +76,10 @@ void px_replies_pop(px_replies *replies);
  * map. */
 void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *statements,
                       pgw_slice name);
+/* What `name` means depends on something unanswered, if that is not skipped or refused. */
+bool px_replies_move(const px_replies *replies, pgw_slice name);
+/* `reply` answers a text that was looked into. */
+void px_reply_is_about(px_replies *replies, px_reply *reply, px_text *text);
 /* Takes the last one back. */
 void px_replies_unpush(px_replies *replies);
 /* `reply` is a Parse of a recorded statement. */

@@ -159,7 +159,7 @@ static void not_on_link(px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->statements, name);
     if (statement != NULL)
-        statement->on_link = false;
+        px_statements_move(&session->statements, statement, false);
 }
 
 static px_reply *reply_at(px_session *session, size_t i)
@@ -172,14 +172,16 @@ static px_reply *reply_at(px_session *session, size_t i)
 static void take_back(px_session *session, px_reply *reply, bool failed)
 {
     if (reply->recorded != NULL)
-        not_on_link(session, pgw_slice_str(reply->recorded));
+        not_on_link(session, reply->recorded->entry.name);
     if (reply->name == NULL)
         return;
-    bool dropped = failed && reply->kind == PX_REPLY_PARSE && reply->name[0] == '\0';
-    if (dropped) /* a Parse that fails has destroyed the unnamed statement */
+    bool dropped = failed && reply->kind == PX_REPLY_PARSE && reply->name->name[0] == '\0';
+    if (dropped) { /* a Parse that fails has destroyed the unnamed statement */
         px_statements_remove(&session->statements, pgw_slice_str(""));
-    else
-        px_statements_restore(&session->statements, pgw_slice_str(reply->name), &reply->before);
+    } else {
+        px_statements_restore(&session->statements, reply->name->entry.name, reply->before);
+        reply->before = NULL;
+    }
 }
 
 static void skip_to_sync(px_session *session)
@@ -323,7 +325,7 @@ static fate on_ready(px_session *session, pgw_slice body)
 {
     session->status = body.len > 0 ? body.ptr[0] : 'I';
     session->copy_in = false;
-    if (session->status == 'I' && session->portals.count > 0)
+    if (session->status == 'I' && session->portals.names.count > 0)
         px_statements_clear(&session->portals);
     if (session->ddl_seen && session->status == 'I') {
         session->ddl_seen = false;

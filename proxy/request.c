@@ -181,7 +181,7 @@ static void note_foreign(px_session *session, px_reply *reply, pgw_slice name, p
         px_reply_renames(&session->replies, reply, &session->statements, name);
         px_statement *statement = px_statements_put(&session->statements, name, NULL, true);
         if (message.len <= PX_KEPT_PARSE)
-            pgw_buf_add_slice(&statement->parse, message);
+            px_statements_keep(&session->statements, statement, message);
     }
 }
 
@@ -197,7 +197,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
             note_foreign(session, reply, name, message);
-        } else if (reply->kind == PX_REPLY_CLOSE && session->statements.count > 0 &&
+        } else if (reply->kind == PX_REPLY_CLOSE && session->statements.names.count > 0 &&
                    message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
             name.ptr++;
             name.len = strnlen(name.ptr, message.len - PGW_HEADER - 1);
@@ -211,10 +211,11 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
 
 static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    bool ours_possible =
-        session->group.count > 0 || session->statements.ours > 0 || frame.type == 'P' ||
-        (frame.type == 'C' && session->statements.count > 0) || session->replies.renaming > 0;
-    if (session->copy_in || !ours_possible)
+    bool ours_possible = session->group.count > 0 || session->statements.ours > 0 ||
+                         frame.type == 'P' || px_statements_away(&session->statements) != NULL ||
+                         (frame.type == 'C' && session->statements.names.count > 0) ||
+                         session->replies.moving.count > 0;
+    if (session->copy_in || !ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size) {
         px_stream_expect(session->stream, frame.size);

@@ -72,14 +72,13 @@ static void free_session(void *owner)
         free(session->settings[i]);
     free(session->base_options);
     px_identity_drop(session->identity);
-    px_statements_clear(&session->statements);
-    px_statements_clear(&session->portals);
+    px_statements_free(&session->statements);
+    px_statements_free(&session->portals);
     free(session->prepares);
     free(session->deallocates);
     px_replies_clear(&session->replies);
     px_group_clear(session);
-    free(session->group.held);
-    pgw_buf_free(&session->group.bytes);
+    px_group_free(&session->group);
     px_text_drop(session->unit_text);
     free(session);
 }
@@ -127,10 +126,11 @@ void px_session_give_up_claim(px_session *session)
     px_plan *plan = session->describing;
     if (plan == NULL)
         return;
+    bool awaited = plan->awaited;
     session->describing = NULL;
-    plan->describing = false;
+    plan->describing = plan->awaited = false;
     px_plan_drop(plan);
-    for (size_t i = 0; i < worker->session_slots; i++)
+    for (size_t i = 0; awaited && i < worker->session_slots; i++)
         if (worker->sessions[i] != NULL && worker->sessions[i]->wait == PX_WAIT_TURN)
             px_session_wake(worker->sessions[i], PX_WAIT_TURN);
 }
@@ -275,7 +275,6 @@ static void on_link_ready(px_link *link)
         return;
     }
     tell_differences(session, link);
-    px_forward_again(session);
     px_session_wake(session, PX_WAIT_LINK);
 }
 
@@ -335,18 +334,14 @@ static void forget_link(px_session *session)
     session->link_ready = false;
     session->reply_left = 0;
     session->unnamed_on_link = false;
-    for (size_t i = 0; i < session->statements.count; i++)
-        session->statements.list[i].on_link = false;
+    px_statements_lose_link(&session->statements);
 }
 
 bool px_session_replaceable(const px_session *session)
 {
     if (!px_session_idle(session) || session->link_state || session->private_session)
         return false;
-    for (size_t i = 0; i < session->statements.count; i++)
-        if (session->statements.list[i].plan == NULL && session->statements.list[i].parse.len == 0)
-            return false; /* prepared there, and its text was not kept */
-    return true;
+    return session->statements.unkept == 0; /* what is prepared there can be so again */
 }
 
 void px_session_lose_link(px_session *session, const char *reason)

@@ -158,14 +158,13 @@ void px_text_render(px_text *text, pgw_buf *out)
 /* A looked-into text goes to the own link, each INSERT rewritten in place. */
 static void send_text(px_session *session, px_text *text)
 {
-    if (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE))
-        px_forward_all_recorded(session);
+    px_forward_script(session, &text->script);
     note_effects(session, text);
     pgw_buf rendered = {0}, message = {0};
     px_text_render(text, &rendered);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
-    px_text_take(text);
-    px_replies_push(&session->replies, PX_REPLY_QUERY)->text = text;
+    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_QUERY);
+    px_reply_is_about(&session->replies, reply, text);
     session->unnamed_on_link = session->repeated = false;
     px_session_send(session, &message);
     pgw_buf_free(&rendered);
@@ -183,7 +182,7 @@ static px_step look_into(px_session *session, px_text *text)
         return PX_STEP_DONE;
     }
     bool names = (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE)) != 0;
-    if (names && session->replies.renaming > 0 && !session->unsynced) {
+    if (names && session->replies.moving.count > 0 && !session->unsynced) {
         session->wait = PX_WAIT_IDLE; /* what is there to be dropped, the server has yet to say */
         return PX_STEP_LATER;
     }
@@ -249,10 +248,10 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     if (session->group.count > 0 && !px_group_release(session))
         return PX_STEP_LATER;
     rw_catalog names = *px_catalog_names(session->worker);
-    if (readable && session->statements.ours > 0 && strcasestr(text.ptr, "execute") != NULL) {
+    if (readable && px_forward_may_execute(session, text)) {
         if (!px_session_need_link(session))
             return PX_STEP_LATER;
-        px_forward_all_recorded(session);
+        px_forward_executed(session, text);
     }
     if (!readable || session->identity->replication != NULL || rw_text_passes(text, &names))
         return PX_STEP_PASS;

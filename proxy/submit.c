@@ -218,8 +218,8 @@ static px_step add_execution(px_session *session, px_unit *unit, size_t execute,
         pgw_fail(error, "08P01", "malformed Execute message");
         return PX_STEP_DONE;
     }
-    size_t b = px_group_portal(group, target.portal, execute);
-    if (b == group->count || !pgw_bind_decode(px_held_body(group, b), &bind)) {
+    size_t b = px_group_executed(group, execute);
+    if (b == PX_GROUP_NONE || !pgw_bind_decode(px_held_body(group, b), &bind)) {
         pgw_fail(error, "34000", "portal \"%.*s\" does not exist", (int)target.portal.len,
                  target.portal.ptr);
         return PX_STEP_DONE;
@@ -346,12 +346,10 @@ static size_t failed_at(const px_session *session, const px_unit *unit)
     for (size_t i = 0; i < group->count; i++) {
         if (group->held[i].type != 'E' || executed++ < unit->completed)
             continue;
-        pgw_execute execute;
         bool bound =
             unit->completed < unit->statement_count && unit->statements[unit->completed].bound;
-        if (bound || !pgw_execute_decode(px_held_body(group, i), &execute))
-            return i;
-        return px_group_portal(group, execute.portal, i);
+        size_t bind = bound ? PX_GROUP_NONE : px_group_executed(group, i);
+        return bind != PX_GROUP_NONE ? bind : i;
     }
     return group->count;
 }
