@@ -61,14 +61,16 @@ static void on_stream_drained(px_stream *stream)
         link->ops->on_drained(link);
 }
 
-static void on_stream_lost(px_stream *stream, const char *reason)
+static void on_stream_end(px_stream *stream, const char *reason)
 {
     px_link *link = px_stream_owner(stream);
     link->ops->on_lost(link, reason);
 }
 
-static const px_stream_ops stream_ops = {NULL, on_stream_input, on_stream_drained, on_stream_lost,
-                                         true};
+static const px_stream_ops stream_ops = {.on_input = on_stream_input,
+                                         .on_drained = on_stream_drained,
+                                         .on_end = on_stream_end,
+                                         .backend = true};
 
 /* ---- the end ---- */
 

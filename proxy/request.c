@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
 #include "proxy/forward.h"
+#include "proxy/goodbye.h"
 #include "proxy/log.h"
 
 #include <stdlib.h>
@@ -338,6 +339,16 @@ static bool refuse_large(px_session *session)
     return false;
 }
 
+static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    if (message.len < frame.size)
+        return false;
+    if (px_goodbye_has_to_wait(session))
+        pass(session, frame);
+    px_goodbye(session);
+    return false;
+}
+
 static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->skipping && frame.type != 'S' && frame.type != 'X') {
@@ -377,8 +388,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         pass(session, frame);
         return true;
     case 'X':
-        px_session_close(session, "terminate");
-        return false;
+        return handle_terminate(session, frame, message);
     default:
         return handle_copy(session, frame);
     }
@@ -408,7 +418,7 @@ static bool step(px_session *session)
 
 static bool must_not_read(const px_session *session)
 {
-    if (session->wait != PX_WAIT_NOTHING)
+    if (session->wait != PX_WAIT_NOTHING || session->leaving)
         return true;
     return session->link_ready &&
            (px_link_cancelling(session->link) ||
@@ -428,6 +438,8 @@ void px_session_process(px_session *session)
     if (session->describing != NULL && session->wait != PX_WAIT_DESCRIBE &&
         session->wait != PX_WAIT_LINK)
         px_session_give_up_claim(session);
+    if (!must_not_read(session) && px_stream_ended(session->stream))
+        px_goodbye(session);
     if (must_not_read(session))
         px_stream_pause(session->stream);
     else

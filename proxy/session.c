@@ -4,6 +4,7 @@
 #include "proxy/forward.h"
 
 #include "protocol/backend.h"
+#include "proxy/goodbye.h"
 #include "proxy/log.h"
 #include "proxy/login.h"
 #include "proxy/server.h"
@@ -348,6 +349,10 @@ void px_session_lose_link(px_session *session, const char *reason)
 {
     px_log(CFG_LOG_WARN, "link_lost", "worker=%u slot=%zu reason=%s", session->worker->index,
            session->slot, reason);
+    if (px_goodbye_is_said(session)) {
+        forget_link(session);
+        return;
+    }
     if (session->fatal) {
         px_session_close(session, reason);
         return;
@@ -393,16 +398,29 @@ static void on_drained(px_stream *stream)
     }
 }
 
-static void on_lost(px_stream *stream, const char *reason)
+/* The client sends no more. What it has sent is executed, and what it began is not. */
+static void on_end(px_stream *stream, const char *reason)
 {
     px_session *session = px_stream_owner(stream);
     if (session->ssl != NULL && !px_tls_is_up(session->ssl))
         px_log(CFG_LOG_INFO, "tls_failed", "client=%s reason=%s", px_address_text(session->address),
                reason);
-    px_session_close(session, reason);
+    if (session->state == PX_STARTUP || session->state == PX_LOGIN)
+        px_session_close(session, reason);
+    else
+        px_session_process(session);
 }
 
-static const px_stream_ops stream_ops = {on_hello, on_input, on_drained, on_lost, false};
+static void on_finished(px_stream *stream)
+{
+    px_session_close(px_stream_owner(stream), "the client has left");
+}
+
+static const px_stream_ops stream_ops = {.on_hello = on_hello,
+                                         .on_input = on_input,
+                                         .on_drained = on_drained,
+                                         .on_end = on_end,
+                                         .on_finished = on_finished};
 
 void px_session_accept(px_worker *worker, int fd, px_address *address)
 {
@@ -463,7 +481,7 @@ void px_sessions_tick(px_worker *worker)
 static bool busy(const px_session *session)
 {
     return session->state == PX_READY &&
-           (session->replies.count > 0 || session->wait != PX_WAIT_NOTHING);
+           (session->replies.count > 0 || session->wait != PX_WAIT_NOTHING || session->leaving);
 }
 
 void px_sessions_drain(px_worker *worker)

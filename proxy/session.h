@@ -59,6 +59,7 @@ typedef struct px_session {
     uint64_t started;
     bool fatal; /* the backend has said FATAL, and the client has seen it */
     bool processing;
+    bool leaving; /* the client has said goodbye, and nothing it sends is looked at any more */
 
     /* who */
     px_identity *identity;      /* with the tracked settings as they are now */

@@ -37,7 +37,8 @@ struct px_stream {
     block *in;
     size_t in_start, in_end, expected;
     int watched; /* what poll waits for; a change costs system calls */
-    bool paused, closing, hung_up, greeted;
+    bool paused, closing, greeted;
+    bool ended; /* the peer sends no more, and the owner knows */
 
     chunk *out; /* a ring of out_cap (a power of two) chunks */
     size_t out_head, out_count, out_cap, out_bytes;
@@ -46,7 +47,8 @@ struct px_stream {
     bool read_on_write; /* SSL_read waits for the socket to be writable, or has bytes that poll does
                            not see and comes back at once: almost always it is */
     bool write_on_read; /* SSL_write waits for the socket to be readable */
-    bool broken;        /* a write failed; the loss is told when the loop polls next */
+    bool broken;        /* the peer takes no more: output is dropped; what it sent is still read */
+    bool finishing;     /* the owner puts no more: told when all has left */
     px_stream *next_dirty;
     bool dirty;
 };
@@ -105,11 +107,11 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 static void watch(px_stream *stream)
 {
     int events = 0;
-    if (!stream->paused || stream->write_on_read)
+    bool reads = !stream->paused && !stream->ended;
+    if (reads || stream->write_on_read)
         events |= UV_READABLE;
-    else if (!stream->hung_up)
-        events |= UV_DISCONNECT;
-    if ((stream->blocked && !stream->write_on_read) || (stream->read_on_write && !stream->paused))
+    if ((stream->blocked && !stream->write_on_read) ||
+        (reads && (stream->read_on_write || stream->broken)))
         events |= UV_WRITABLE;
     if (events == stream->watched)
         return;
@@ -120,13 +122,13 @@ static void watch(px_stream *stream)
         uv_poll_start(&stream->poll, events, on_poll);
 }
 
-static void lose(px_stream *stream, const char *reason)
+/* All that the peer sent is here. */
+static void end_input(px_stream *stream, const char *reason)
 {
     if (stream->closing)
         return;
-    uv_poll_stop(&stream->poll);
-    stream->watched = 0;
-    stream->ops->on_lost(stream, reason);
+    stream->ended = true;
+    stream->ops->on_end(stream, reason);
 }
 
 /* ---- input ---- */
@@ -218,9 +220,11 @@ static bool read_once(px_stream *stream)
     if (n > 0)
         stream->ops->on_input(stream);
     else if (n == 0)
-        lose(stream, "closed by peer");
+        end_input(stream, "closed by peer");
     else if (errno != EAGAIN && errno != EWOULDBLOCK)
-        lose(stream, receive_failure());
+        end_input(stream, receive_failure());
+    else if (stream->broken)
+        end_input(stream, "connection reset");
     return n > 0 && !stream->closing && !stream->paused;
 }
 
@@ -312,10 +316,12 @@ static ssize_t send_tls(px_stream *stream)
     }
     ERR_clear_error();
     int n = SSL_write(stream->ssl, record, (int)len);
-    stream->write_on_read = n <= 0 && SSL_want_read(stream->ssl);
+    stream->write_on_read = n <= 0 && SSL_want_read(stream->ssl) && !stream->ended;
     if (n > 0)
         return n;
-    errno = tls_errno(stream, n) == EAGAIN ? EAGAIN : EPIPE;
+    bool later =
+        tls_errno(stream, n) == EAGAIN && (stream->write_on_read || SSL_want_write(stream->ssl));
+    errno = later ? EAGAIN : EPIPE;
     return -1;
 }
 
@@ -335,8 +341,7 @@ static ssize_t send_plain(px_stream *stream)
     return sendmsg(stream->fd, &message, MSG_NOSIGNAL);
 }
 
-/* Writes what the socket takes; never tells the owner of a loss, for it may be in the middle of
- * something: a broken socket is told by the next poll. */
+/* Writes what the socket takes. One that takes nothing any more ends by being read to its end. */
 static void write_out(px_stream *stream)
 {
     stream->blocked = false;
@@ -353,6 +358,10 @@ static void write_out(px_stream *stream)
             stream->broken = true;
         }
     }
+    if (stream->broken) {
+        consume_output(stream, stream->out_bytes);
+        stream->write_on_read = false;
+    }
 }
 
 static void tell_drained(px_stream *stream)
@@ -361,6 +370,25 @@ static void tell_drained(px_stream *stream)
         return;
     stream->full = false;
     stream->ops->on_drained(stream);
+}
+
+static void tell_finished(px_stream *stream)
+{
+    if (stream->closing || !stream->finishing || stream->out_bytes > 0)
+        return;
+    stream->finishing = false;
+    if (stream->ssl != NULL && SSL_is_init_finished(stream->ssl))
+        SSL_shutdown(stream->ssl);
+    shutdown(stream->fd, SHUT_WR);
+    if (stream->ops->on_finished != NULL)
+        stream->ops->on_finished(stream);
+}
+
+/* Something was written: what the owner wants to know of it. */
+static void tell_written(px_stream *stream)
+{
+    tell_drained(stream);
+    tell_finished(stream);
 }
 
 static void mark_dirty(px_stream *stream)
@@ -380,19 +408,19 @@ void px_stream_flush_all(px_worker *worker)
     while ((stream = worker->dirty) != NULL) {
         worker->dirty = stream->next_dirty;
         stream->dirty = false;
-        bool was_blocked = stream->blocked;
         write_out(stream);
         if (stream->closing)
             continue;
-        if (stream->blocked != was_blocked)
-            watch(stream);
-        tell_drained(stream);
+        watch(stream);
+        tell_written(stream);
     }
 }
 
 void px_stream_put(px_stream *stream, const void *ptr, size_t len)
 {
     const char *from = ptr;
+    if (stream->broken)
+        return;
     stream->out_bytes += len;
     while (len > 0) {
         chunk *last = stream->out_count > 0 ? chunk_at(stream, stream->out_count - 1) : NULL;
@@ -424,6 +452,10 @@ void px_stream_pass(px_stream *stream, px_stream *from, size_t len)
     assert(len <= from->in_end - from->in_start);
     if (len == 0)
         return;
+    if (stream->broken) {
+        from->in_start += len;
+        return;
+    }
     chunk *last = stream->out_count > 0 ? chunk_at(stream, stream->out_count - 1) : NULL;
     if (last != NULL && last->block == from->in && last->offset + last->len == from->in_start) {
         last->len += len;
@@ -449,21 +481,19 @@ size_t px_stream_pending(const px_stream *stream)
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     px_stream *stream = (px_stream *)poll;
-    if (status < 0 || stream->broken) {
-        lose(stream, "connection reset"); /* libuv calls every poll error EBADF */
-        return;
+    if (status < 0) { /* libuv stops polling, and calls every error EBADF */
+        stream->watched = 0;
+        stream->broken = true;
     }
-    if (stream->blocked && (events & (stream->write_on_read ? UV_READABLE : UV_WRITABLE))) {
+    if (stream->broken ||
+        (stream->blocked && (events & (stream->write_on_read ? UV_READABLE : UV_WRITABLE)))) {
         write_out(stream);
-        tell_drained(stream);
+        tell_written(stream);
     }
-    bool readable = (events & UV_READABLE) || (stream->read_on_write && (events & UV_WRITABLE));
-    if (!stream->closing && !stream->paused && readable)
+    bool readable = (events & UV_READABLE) || stream->broken ||
+                    (stream->read_on_write && (events & UV_WRITABLE));
+    if (!stream->closing && !stream->paused && !stream->ended && readable)
         on_readable(stream);
-    if (!stream->closing && (events & UV_DISCONNECT) && stream->paused) {
-        stream->hung_up = true;
-        lose(stream, "closed by peer");
-    }
     if (!stream->closing)
         watch(stream);
 }
@@ -480,6 +510,10 @@ void px_stream_secure(px_stream *stream, SSL *ssl)
      * and it reads no further, or the next record would be where poll does not see it. */
     SSL_clear_mode(ssl, SSL_MODE_AUTO_RETRY);
     SSL_set_read_ahead(ssl, 0);
+    /* An end without close_notify is an end: the protocol's lengths tell what is whole, and to such
+     * a peer one can still write. */
+    if (!stream->ops->backend)
+        SSL_set_options(ssl, SSL_OP_IGNORE_UNEXPECTED_EOF);
     stream->ssl = ssl;
 }
 
@@ -540,6 +574,17 @@ pgw_slice px_stream_input(const px_stream *stream)
     if (stream->in == NULL)
         return (pgw_slice){NULL, 0};
     return (pgw_slice){stream->in->bytes + stream->in_start, stream->in_end - stream->in_start};
+}
+
+bool px_stream_ended(const px_stream *stream)
+{
+    return stream->ended;
+}
+
+void px_stream_finish(px_stream *stream)
+{
+    stream->finishing = true;
+    mark_dirty(stream);
 }
 
 void px_stream_consume(px_stream *stream, size_t len)

@@ -22,9 +22,10 @@ typedef struct px_stream_ops {
     void (*on_input)(px_stream *stream);   /* there is more in px_stream_input() */
     void (*on_drained)(
         px_stream *stream); /* output fell under PX_STREAM_LOW after it was PX_STREAM_HIGH */
-    void (*on_lost)(px_stream *stream,
-                    const char *reason); /* hung up or failed; input still there stays */
-    bool backend;                        /* whose bytes are counted: the backend's or a client's */
+    void (*on_end)(px_stream *stream, const char *reason); /* the peer sends no more, for it has
+        hung up or failed; all it sent was in px_stream_input(). It may still take output */
+    void (*on_finished)(px_stream *stream); /* what px_stream_finish() waited for; may be NULL */
+    bool backend; /* whose bytes are counted: the backend's or a client's */
 } px_stream_ops;
 
 enum { PX_STREAM_LOW = 64 * 1024, PX_STREAM_HIGH = 256 * 1024 };
@@ -48,9 +49,11 @@ pgw_slice px_stream_input(const px_stream *stream);
 void px_stream_consume(px_stream *stream, size_t len);
 /* The consumer waits for `len` bytes in one run (a whole message): makes room for them. */
 void px_stream_expect(px_stream *stream, size_t len);
-/* Reading stops and goes on; a stopped stream still hears of a hang-up. Idempotent. */
+/* Reading stops and goes on; the peer's end is heard of behind everything that it sent before.
+ * Idempotent. */
 void px_stream_pause(px_stream *stream);
 void px_stream_resume(px_stream *stream);
+bool px_stream_ended(const px_stream *stream); /* on_end was, or is being, called */
 
 /* Output: a copy of the bytes; or the first `len` bytes of another stream's input, shared and
  * consumed. */
@@ -58,6 +61,9 @@ void px_stream_put(px_stream *stream, const void *ptr, size_t len);
 void px_stream_put_buf(px_stream *stream, const pgw_buf *buf);
 void px_stream_pass(px_stream *stream, px_stream *from, size_t len);
 size_t px_stream_pending(const px_stream *stream); /* bytes put and not written */
+/* Nothing will be put any more: when all has left, the peer sees the end of what we send. To a peer
+ * that takes nothing any more output is dropped, as if it had left. */
+void px_stream_finish(px_stream *stream);
 
 /* The end of a turn: everything that was put leaves. Called by the worker alone. */
 void px_stream_flush_all(struct px_worker *worker);

@@ -37,13 +37,13 @@ static void on_drained(px_stream *stream)
     (void)stream;
 }
 
-static void on_lost(px_stream *stream, const char *reason)
+static void on_end(px_stream *stream, const char *reason)
 {
     (void)stream;
     fail_msg("lost: %s", reason);
 }
 
-static const px_stream_ops ops = {NULL, on_input, on_drained, on_lost, false};
+static const px_stream_ops ops = {.on_input = on_input, .on_drained = on_drained, .on_end = on_end};
 
 static void turn(pair *p)
 {

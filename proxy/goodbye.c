@@ -1,0 +1,36 @@
+#include "proxy/goodbye.h"
+
+#include "proxy/session.h"
+
+bool px_goodbye_has_to_wait(const px_session *session)
+{
+    return session->link_ready && session->replies.count > 0;
+}
+
+void px_goodbye(px_session *session)
+{
+    session->leaving = true;
+    if (px_goodbye_has_to_wait(session))
+        px_stream_finish(px_link_stream(session->link)); /* it sees the end of the client, too */
+    else
+        px_stream_finish(session->stream);
+}
+
+/* What the backend does not answer before it ends is what no Sync stood behind. */
+static bool owes_ready(const px_replies *replies)
+{
+    for (size_t i = 0; i < replies->count; i++) {
+        px_reply_kind kind = replies->ring[(replies->head + i) & (replies->cap - 1)].kind;
+        if (kind == PX_REPLY_QUERY || kind == PX_REPLY_SYNC)
+            return true;
+    }
+    return false;
+}
+
+bool px_goodbye_is_said(px_session *session)
+{
+    if (!session->leaving || (owes_ready(&session->replies) && !session->fatal))
+        return false;
+    px_stream_finish(session->stream);
+    return true;
+}

@@ -1,0 +1,21 @@
+/*
+ * goodbye: a client that has said all it wants to say, by Terminate, by closing its side or by
+ * vanishing. That is no cancel: what was complete before is executed and answered, as PostgreSQL
+ * does, and only then the session ends.
+ */
+#ifndef PX_GOODBYE_H
+#define PX_GOODBYE_H
+
+#include <stdbool.h>
+
+struct px_session;
+
+/* The link owes answers: it has to be told of the goodbye, and to end by itself. */
+bool px_goodbye_has_to_wait(const struct px_session *session);
+/* Nothing that the client sends is looked at from now on. The session closes when the backend has
+ * done what it was sent, and the client has taken the answers, or takes no more. */
+void px_goodbye(struct px_session *session);
+/* The link has ended. True: it had done all that it was sent. */
+bool px_goodbye_is_said(struct px_session *session);
+
+#endif
