@@ -16,10 +16,13 @@ void px_goodbye(px_session *session)
         px_stream_finish(session->stream);
 }
 
-/* What the backend does not answer before it ends is what no Sync stood behind. */
-static bool owes_ready(const px_replies *replies)
+/* What the backend does not answer before it ends is what no Sync stood behind, and a message that
+ * never came whole. */
+static bool owes_ready(const px_session *session)
 {
-    for (size_t i = 0; i < replies->count; i++) {
+    const px_replies *replies = &session->replies;
+    size_t whole = replies->count - (session->streaming > 0 && replies->count > 0);
+    for (size_t i = 0; i < whole; i++) {
         px_reply_kind kind = replies->ring[(replies->head + i) & (replies->cap - 1)].kind;
         if (kind == PX_REPLY_QUERY || kind == PX_REPLY_SYNC)
             return true;
@@ -29,7 +32,7 @@ static bool owes_ready(const px_replies *replies)
 
 bool px_goodbye_is_said(px_session *session)
 {
-    if (!session->leaving || (owes_ready(&session->replies) && !session->fatal))
+    if (!session->leaving || (owes_ready(session) && !session->fatal))
         return false;
     px_stream_finish(session->stream);
     return true;

@@ -10,6 +10,7 @@
 #include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 struct px_link {
     px_worker *worker;
@@ -23,6 +24,7 @@ struct px_link {
     PGcancel *cancel;
     px_stream *stream;
     bool closing, counted;
+    bool unfinished; /* what was put last is a part of a message */
 
     uv_timer_t retry;           /* waits for one of max_links */
     uint64_t wait_until, asked; /* the latter by px_worker_clock() */
@@ -110,6 +112,19 @@ static void on_retry_closed(uv_handle_t *handle)
     finish_if_quiet(link);
 }
 
+/* libpq says Terminate at the end, which must not stand in the middle of a message. */
+static void hang_up(px_link *link)
+{
+    px_stream_close(link->stream, on_stream_closed);
+    if (link->unfinished || px_stream_pending(link->stream) > 0)
+        shutdown(PQsocket(link->conn), SHUT_WR);
+}
+
+void px_link_leave_unfinished(px_link *link)
+{
+    link->unfinished = true;
+}
+
 void px_link_close(px_link *link)
 {
     if (link->closing)
@@ -122,7 +137,7 @@ void px_link_close(px_link *link)
     if (link->retry_open)
         uv_close((uv_handle_t *)&link->retry, on_retry_closed);
     if (link->stream != NULL)
-        px_stream_close(link->stream, on_stream_closed);
+        hang_up(link);
     finish_if_quiet(link);
 }
 

@@ -32,6 +32,8 @@ px_link *px_link_open(struct px_worker *worker, px_identity *identity, const cha
 /* Terminates politely if it was ready; also ends an opening. Frees later; no callback comes any
  * more. */
 void px_link_close(px_link *link);
+/* The last message on it stays in parts: px_link_close() says no Terminate then. */
+void px_link_leave_unfinished(px_link *link);
 
 void *px_link_owner(const px_link *link);
 px_stream *px_link_stream(px_link *link);

@@ -432,9 +432,11 @@ static fate on_message(px_session *session, char type, pgw_slice body)
     }
 }
 
+/* What comes unasked is passed on whole: a unit's answer may come at any time, and must not stand
+ * in its middle. */
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
-    return strchr("SEZt", type) != NULL ||
+    return strchr("SEZt", type) != NULL || (head == NULL && strchr("NA", type) != NULL) ||
            (type == 'C' &&
             (superseded(head) > 0 || session->deallocates != NULL || session->prepares != NULL));
 }
@@ -480,6 +482,11 @@ static bool take_message(px_session *session, px_stream *link)
     session->reply_left = frame.size;
     session->reply_dropped = what != SHOW;
     return move(session, link);
+}
+
+bool px_session_relays_part(const px_session *session)
+{
+    return session->reply_left > 0 && !session->reply_dropped;
 }
 
 void px_session_on_link_input(px_session *session)

@@ -95,6 +95,8 @@ void px_session_close(px_session *session, const char *reason)
     px_catalog_forget(session->worker, session);
     px_session_give_up_claim(session);
     px_submit_leave(session);
+    if (session->link != NULL && session->streaming > 0 && !session->streaming_dropped)
+        px_link_leave_unfinished(session->link);
     if (session->link != NULL)
         px_link_close(session->link);
     session->link = NULL;
@@ -106,12 +108,20 @@ void px_session_close(px_session *session, const char *reason)
     px_stream_close(session->stream, free_session);
 }
 
-void px_session_fatal(px_session *session, const pgw_error *error)
+/* At a message's boundary alone; else the end speaks for itself, as PostgreSQL's would. */
+static void tell_fatal(px_session *session, const pgw_error *error)
 {
     pgw_buf out = {0};
+    if (px_session_relays_part(session))
+        return;
     pgw_error_write(error, "FATAL", &out);
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
+}
+
+void px_session_fatal(px_session *session, const pgw_error *error)
+{
+    tell_fatal(session, error);
     px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
     if (session->state != PX_READY)
         px_count_login(session->worker->metrics, error->sqlstate);
@@ -340,7 +350,8 @@ static void forget_link(px_session *session)
 
 bool px_session_replaceable(const px_session *session)
 {
-    if (!px_session_idle(session) || session->link_state || session->private_session)
+    if (!px_session_idle(session) || session->link_state || session->private_session ||
+        px_session_relays_part(session))
         return false;
     return session->statements.unkept == 0; /* what is prepared there can be so again */
 }
@@ -405,7 +416,8 @@ static void on_end(px_stream *stream, const char *reason)
     if (session->ssl != NULL && !px_tls_is_up(session->ssl))
         px_log(CFG_LOG_INFO, "tls_failed", "client=%s reason=%s", px_address_text(session->address),
                reason);
-    if (session->state == PX_STARTUP || session->state == PX_LOGIN)
+    if (session->state == PX_STARTUP || session->state == PX_LOGIN ||
+        (session->state == PX_WELCOME && px_stream_input(stream).len == 0))
         px_session_close(session, reason);
     else
         px_session_process(session);

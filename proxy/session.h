@@ -115,7 +115,7 @@ void px_session_ready(px_session *session);
 uint32_t px_session_pid(const px_session *session);
 /* Ends at once; the object is freed on a later turn. */
 void px_session_close(px_session *session, const char *reason);
-/* Tells the client FATAL and closes when that has left. */
+/* Tells the client FATAL, unless it would stand in the middle of a message, and closes. */
 void px_session_fatal(px_session *session, const pgw_error *error);
 /* A CancelRequest has come for one of this worker's sessions. */
 void px_session_cancel(px_worker *worker, uint32_t pid, uint32_t key);
@@ -134,6 +134,9 @@ bool px_session_replaceable(const px_session *session);
 void px_session_lose_link(px_session *session, const char *reason);
 /* The statement that this session had described, or not, is free for the others. */
 void px_session_give_up_claim(px_session *session);
+/* The client has the beginning of a message of the link: nothing of ours may be written to it. Not
+ * while nothing is owed: what may come then is passed on whole (reply.c). */
+bool px_session_relays_part(const px_session *session);
 /* Nothing is owed and the link is absent or outside of a transaction. */
 bool px_session_idle(const px_session *session);
 

@@ -373,6 +373,11 @@ static client come(unsigned options)
     return c;
 }
 
+static bool is_somebody_there(void)
+{
+    return place.worker.session_count > 0 || handles() > idle_handles;
+}
+
 static void leave(client *c)
 {
     SSL_free(c->ssl);
@@ -381,8 +386,14 @@ static void leave(client *c)
     pgw_buf_free(&c->in);
     pgw_buf_free(&c->first);
     pgw_buf_free(&c->server_first);
-    for (int i = 0; i < TURNS && (place.worker.session_count > 0 || handles() > idle_handles); i++)
+    for (int i = 0; i < TURNS && is_somebody_there(); i++)
         turn();
+    if (is_somebody_there()) { /* waits for a link, to do what was sent behind the startup */
+        c->busy = 0;
+        atomic_store(&place.server.links, 0);
+    }
+    for (int i = 0; i < TURNS && is_somebody_there(); i++)
+        uv_run(&place.worker.loop, UV_RUN_ONCE);
     require(place.worker.session_count == 0 && handles() == idle_handles);
     require(atomic_load(&place.worker.load) == 0 && atomic_load(&place.server.links) == c->busy &&
             atomic_load(&place.server.unauthenticated) == 0 &&

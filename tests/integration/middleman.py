@@ -28,6 +28,7 @@ class Middleman:
         self.port = self.listener.getsockname()[1]
         self.lock = threading.Lock()
         self.trap = None
+        self.gap = None
         self.refusing = False
         self.connections = set()
         threading.Thread(target=self._accept, daemon=True).start()
@@ -40,6 +41,22 @@ class Middleman:
         with self.lock:
             self.trap = trap
         return trap["fired"]
+
+    def open_gap(self, kind, left, then=None):
+        """In the next message of this type to the client, `left` bytes before its end: cuts the
+        connection, or waits for the event `then` and goes on. Returns an Event: it is there."""
+        there = threading.Event()
+        with self.lock:
+            self.gap = (kind, left, then, there)
+        return there
+
+    def take_gap(self, kind):
+        with self.lock:
+            gap = self.gap
+            if not gap or gap[0] != kind:
+                return None
+            self.gap = None
+            return gap
 
     def take(self):
         """The trap, if it is this statement's turn; no other statement meets it any more."""
@@ -168,6 +185,20 @@ class Connection:
             return None
         return self.owner.take()
 
+    def _relay(self, kind, data):
+        gap = self.owner.take_gap(kind)
+        if not gap:
+            self.client.sendall(data)
+            return
+        _, left, then, there = gap
+        self.client.sendall(data[:-left])
+        there.set()
+        if not then:
+            self.cut()
+            raise wire.Closed()
+        then.wait()
+        self.client.sendall(data[-left:])
+
     def _from_server(self):
         while True:
             kind, data = self._message(self.server)
@@ -175,7 +206,7 @@ class Connection:
                 continue
             if kind == "K":
                 self.pid = struct.unpack_from("!I", data, 5)[0]
-            self.client.sendall(data)
+            self._relay(kind, data)
             trap = self.awaited[0] if self.awaited else None
             if kind == "Z" and self.awaited:
                 self.awaited.popleft()

@@ -1,0 +1,105 @@
+"""In the middle of a message that is relayed nothing of keyspread's own is written, to neither side:
+the connection ends without a word there, as PostgreSQL's would."""
+import socket
+import threading
+import unittest
+
+import harness
+import wire
+from load import TEXT, TS, FaultCase
+
+
+class BoundaryCase(FaultCase):
+    def setUp(self):
+        super().setUp()
+        self.start(workers=1)
+
+    def tearDown(self):
+        self.keyspread.check_alive()
+
+    def told(self, session):
+        """Every byte up to the end of the connection."""
+        data = bytes(session.buffer)
+        try:
+            while part := session.socket.recv(1 << 18):
+                data += part
+        except ConnectionError:
+            pass
+        return data
+
+    def whole(self, sql):
+        """What PostgreSQL says to this, up to the end of the first row."""
+        with self.postgres.admin(self.database) as admin:
+            replies = admin.query(sql)
+        return b"".join(wire.frame(m.kind, m.body) for m in replies if m.kind in "TD")
+
+
+class ToTheClient(BoundaryCase):
+    def check_cuts(self, sql, lefts):
+        whole = self.whole(sql)
+        for left in lefts:
+            session = self.wire()
+            there = self.middleman.open_gap("D", left)
+            session.send(wire.query(sql))
+            self.assertEqual(self.told(session), whole[:-left], f"{left} bytes before the end")
+            self.assertTrue(there.is_set())
+
+    def test_a_row_that_is_cut(self):
+        self.check_cuts("select 'a row of some length, that is cut'", range(1, 31))
+
+    def test_a_large_row_that_is_cut(self):
+        self.check_cuts("select repeat('x', 1000000)", (*range(1, 31), 300_000, 999_999))
+
+    def test_garbage_of_the_client(self):
+        """It ends the session, but does not say so in the middle of a row."""
+        sql = "select 'a row of some length'"
+        session, then = self.wire(), threading.Event()
+        there = self.middleman.open_gap("D", 10, then)
+        session.send(wire.query(sql))
+        there.wait()
+        harness.eventually("the row's beginning is there", lambda: len(session.socket.recv(
+            1000, socket.MSG_PEEK)) == len(self.whole(sql)) - 10)
+        session.send(b"\1garbage")
+        self.assertEqual(self.told(session), self.whole(sql)[:-10])
+        then.set()
+
+    def test_a_notification_in_the_way_of_a_unit(self):
+        """A notification that has come in half does not stand in an INSERT's answer."""
+        listener, then = self.wire(), threading.Event()
+        listener.query("listen news")
+        there = self.middleman.open_gap("A", 4, then)
+        with self.postgres.admin(self.database) as admin:
+            admin.query("notify news, 'something new'")
+        there.wait()
+        for userid in range(3):
+            self.assertEqual(wire.tags_of(listener.query(TEXT.format(userid, TS, "x"))),
+                             ["INSERT 0 1"])
+        self.assertEqual(wire.error_of(listener.ask(wire.parse("", "insert into events"),
+                                                    wire.sync())), "42601")
+        then.set()
+        note = listener.read()
+        self.assertEqual((note.kind, note.body[4:]), ("A", b"news\0something new\0"))
+
+
+class ToTheBackend(BoundaryCase):
+    """What ends keyspread's link is no part of the client's unfinished message."""
+
+    def test_an_unfinished_message(self):
+        """Terminate is five bytes: they must not be the end of a text that lacks two."""
+        with self.postgres.admin(self.database) as admin:
+            admin.query("create table if not exists plain (id int)")
+        text = b"insert into plain values (1) --" + b"x" * (64 << 20)
+        session = self.wire()
+        session.send(wire.frame("Q", text + b"\0")[:-2])
+        session.socket.shutdown(socket.SHUT_WR)
+        self.assertEqual(self.told(session), b"")
+        self.keyspread.stop()
+        with self.postgres.admin(self.database) as admin:
+            harness.eventually("its backend is gone", lambda: admin.rows(
+                "select count(*) from pg_stat_activity where datname = current_database()")
+                == [["1"]])
+            self.assertEqual(admin.rows("select count(*) from plain"), [["0"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
