@@ -155,6 +155,7 @@ static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config
     const char *in = "backend.";
     config->backend.dsn = cfg_copy(raw->backend.dsn);
     config->backend.dsn_line = cfg_document_line(document, "backend.dsn");
+    config->backend.links = WORD(raw->backend.links, CFG_LINKS_AUTO);
     config->backend.max_links =
         take_number(document, in, "max_links", raw->backend.max_links, (range){90, 1, 10000});
     config->backend.batch_links =

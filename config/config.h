@@ -35,6 +35,9 @@ typedef enum cfg_tls_verify {
     CFG_TLS_VERIFY_CA,
     CFG_TLS_VERIFY_FULL
 } cfg_tls_verify;
+/* When a session's own link opens: at its login while there is room, always then, or with its first
+ * statement that needs one. */
+typedef enum cfg_links { CFG_LINKS_AUTO, CFG_LINKS_ON_LOGIN, CFG_LINKS_ON_DEMAND } cfg_links;
 typedef enum cfg_auth_mode { CFG_AUTH_TRUST, CFG_AUTH_SCRAM, CFG_AUTH_FORWARD } cfg_auth_mode;
 
 /* Where to listen: a TCP address (numeric or a name) with port, or a Unix socket's path. */
@@ -114,6 +117,7 @@ typedef struct cfg_config {
     struct {
         char *dsn;
         unsigned dsn_line;     /* in the file, for messages */
+        cfg_links links;
         uint32_t max_links;    /* 90 */
         uint32_t batch_links;  /* 8 */
         uint32_t link_wait_ms; /* 10000 */

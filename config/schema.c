@@ -24,6 +24,8 @@ static const cyaml_strval_t auth_modes[] = {
     {"trust", CFG_AUTH_TRUST}, {"scram", CFG_AUTH_SCRAM}, {"forward", CFG_AUTH_FORWARD}};
 static const cyaml_strval_t dialects[] = {{"postgres", CFG_DIALECT_POSTGRES},
                                           {"ydb", CFG_DIALECT_YDB}};
+static const cyaml_strval_t links_modes[] = {
+    {"auto", CFG_LINKS_AUTO}, {"on_login", CFG_LINKS_ON_LOGIN}, {"on_demand", CFG_LINKS_ON_DEMAND}};
 static const cyaml_strval_t log_levels[] = {{"error", CFG_LOG_ERROR},
                                             {"warn", CFG_LOG_WARN},
                                             {"info", CFG_LOG_INFO},
@@ -104,6 +106,7 @@ static const cyaml_schema_field_t admin_fields[] = {
 static const cyaml_schema_field_t backend_fields[] = {
     CYAML_FIELD_STRING_PTR("dsn", CYAML_FLAG_POINTER, cfg_raw, backend.dsn, 1, CYAML_UNLIMITED),
     ENUM("dialect", cfg_raw, backend.dialect, dialects),
+    ENUM("links", cfg_raw, backend.links, links_modes),
     UINT("max_links", cfg_raw, backend.max_links),
     UINT("batch_links", cfg_raw, backend.batch_links),
     UINT("link_wait_ms", cfg_raw, backend.link_wait_ms),

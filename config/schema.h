@@ -72,6 +72,7 @@ typedef struct cfg_raw {
     struct {
         char *dsn;
         int *dialect;
+        cfg_links *links;
         uint32_t *max_links, *batch_links, *link_wait_ms, *connect_ms;
     } backend;
     struct {

@@ -175,13 +175,13 @@ static void on_opened(void *owner, PGconn *conn, const pgw_error *error)
     link->ops->on_ready(link);
 }
 
-/* Batch links are of max_links, so sessions' own leave them their part. */
-static bool count_in(px_link *link)
+/* One of `most`. Batch links are of max_links, so sessions' own leave them their part. */
+static bool count_in(px_link *link, unsigned most)
 {
     px_server *server = link->worker->server;
-    unsigned most = link->worker->config->backend.max_links;
     unsigned batch = link->worker->config->backend.batch_links;
-    unsigned sessions = most > batch ? most - batch : 1;
+    unsigned all = link->worker->config->backend.max_links;
+    unsigned sessions = all > batch ? all - batch : 1;
     bool own = link->extra_options == NULL;
     if (own && !px_claim(&server->session_links, sessions))
         return false;
@@ -194,7 +194,7 @@ static bool count_in(px_link *link)
 static void try_open(px_link *link)
 {
     const cfg_config *config = link->worker->config;
-    if (count_in(link)) {
+    if (link->counted || count_in(link, config->backend.max_links)) {
         uv_timer_stop(&link->retry);
         link->opening =
             px_opening_start(link->worker, link->identity, link->extra_options, on_opened, link);
@@ -217,21 +217,47 @@ static void on_retry(uv_timer_t *timer)
     try_open(timer->data);
 }
 
-px_link *px_link_open(px_worker *worker, px_identity *identity, const char *extra_options,
-                      const px_link_ops *ops, void *owner)
+static px_link *make_link(px_worker *worker, px_identity *identity, const px_link_ops *ops,
+                          void *owner)
 {
     px_link *link = pgw_calloc(1, sizeof *link);
     link->worker = worker;
     link->identity = px_identity_take(identity);
-    link->extra_options = extra_options ? pgw_strndup(extra_options, strlen(extra_options)) : NULL;
     link->ops = ops;
     link->owner = owner;
+    return link;
+}
+
+static void begin(px_link *link)
+{
+    px_worker *worker = link->worker;
     link->wait_until = px_worker_now(worker) + worker->config->backend.link_wait_ms;
     link->asked = px_worker_clock(worker);
     uv_timer_init(&worker->loop, &link->retry);
     link->retry.data = link;
     link->retry_open = true;
     uv_timer_start(&link->retry, on_retry, 0, RETRY_MS);
+}
+
+px_link *px_link_open(px_worker *worker, px_identity *identity, const char *extra_options,
+                      const px_link_ops *ops, void *owner)
+{
+    px_link *link = make_link(worker, identity, ops, owner);
+    if (extra_options != NULL)
+        link->extra_options = pgw_strndup(extra_options, strlen(extra_options));
+    begin(link);
+    return link;
+}
+
+px_link *px_link_open_of(px_worker *worker, unsigned most, px_identity *identity,
+                         const px_link_ops *ops, void *owner)
+{
+    px_link *link = make_link(worker, identity, ops, owner);
+    if (!count_in(link, most)) {
+        free_link(link);
+        return NULL;
+    }
+    begin(link);
     return link;
 }
 
@@ -250,6 +276,11 @@ px_stream *px_link_stream(px_link *link)
 px_identity *px_link_identity(const px_link *link)
 {
     return link->identity;
+}
+
+uint32_t px_link_pid(const px_link *link)
+{
+    return (uint32_t)PQbackendPID(link->conn);
 }
 
 bool px_link_used_password(const px_link *link)

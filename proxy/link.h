@@ -29,6 +29,9 @@ typedef struct px_link_ops {
  * `extra_options` ("-c lock_timeout=200") stand behind the identity's own; NULL for none. */
 px_link *px_link_open(struct px_worker *worker, px_identity *identity, const char *extra_options,
                       const px_link_ops *ops, void *owner);
+/* A session's own, if less than `most` links of the process are in use; else NULL. */
+px_link *px_link_open_of(struct px_worker *worker, unsigned most, px_identity *identity,
+                         const px_link_ops *ops, void *owner);
 /* Terminates politely if it was ready; also ends an opening. Frees later; no callback comes any
  * more. */
 void px_link_close(px_link *link);
@@ -38,6 +41,8 @@ void px_link_leave_unfinished(px_link *link);
 void *px_link_owner(const px_link *link);
 px_stream *px_link_stream(px_link *link);
 px_identity *px_link_identity(const px_link *link);
+/* The process id of its backend, as that told it. */
+uint32_t px_link_pid(const px_link *link);
 /* The server asked for the password of the link's identity, and took it. */
 bool px_link_used_password(const px_link *link);
 /* A setting the server reported when the link opened; NULL if it did not. */

@@ -119,12 +119,24 @@ static bool proven(px_session *session)
     return session->state != PX_CLOSING;
 }
 
+/* That of its backend if it has one already, and no other session was told the same (whose backend
+ * is gone, or behind another address). */
+static void give_pid(px_session *session)
+{
+    px_pids *pids = session->worker->server->pids;
+    px_place place = {session->worker->index, session->slot};
+    bool real = session->link_ready && session->login->config->backend.links != CFG_LINKS_ON_DEMAND;
+    session->told = real && px_pids_take(pids, px_link_pid(session->link), place);
+    session->pid = session->told ? px_link_pid(session->link) : px_pids_take_virtual(pids, place);
+}
+
 void px_login_greet(px_session *session)
 {
     pgw_buf out = {0};
     bool known = px_welcome_write(session->worker, session->identity, &out);
     if (known && proven(session) && count_in(session)) {
-        pgw_write_key_data(px_session_pid(session), session->cancel_key, &out);
+        give_pid(session);
+        pgw_write_key_data(session->pid, session->cancel_key, &out);
         pgw_write_ready('I', &out);
         px_stream_put_buf(session->stream, &out);
         px_session_ready(session);
@@ -132,12 +144,20 @@ void px_login_greet(px_session *session)
     pgw_buf_free(&out);
 }
 
+/* Nobody can be greeted without one. */
+static bool needs_own_link(const px_session *session)
+{
+    const cfg_config *config = session->login->config;
+    return session->identity->replication != NULL || config->auth.mode == CFG_AUTH_FORWARD ||
+           config->backend.links == CFG_LINKS_ON_LOGIN;
+}
+
 /* Whoever it is may come in, as soon as it is known what to greet with. */
 static void admit(px_session *session)
 {
-    bool own_password = session->login->config->auth.mode == CFG_AUTH_FORWARD;
+    bool may_open = session->login->config->backend.links == CFG_LINKS_AUTO;
     session->state = PX_WELCOME;
-    if (session->identity->replication == NULL && !own_password)
+    if (!needs_own_link(session) && !(may_open && px_session_take_link(session)))
         px_login_greet(session);
     if (session->state == PX_WELCOME) {
         px_session_need_link(session);

@@ -378,6 +378,23 @@ static fate on_parameters(px_session *session, px_reply *head, pgw_slice body)
     return INSTEAD;
 }
 
+/* What the session itself notified comes from the pid that its client was told. */
+static fate on_notification(px_session *session, pgw_slice body)
+{
+    enum { PID = 4 };
+    pgw_buf own = {0}, told = {0};
+    pgw_buf_add_i32(&own, (int32_t)px_link_pid(session->link));
+    bool is_own = body.len >= PID && memcmp(body.ptr, own.ptr, PID) == 0;
+    if (is_own) {
+        pgw_buf_add_i32(&told, (int32_t)session->pid);
+        pgw_buf_add(&told, body.ptr + PID, body.len - PID);
+        put_body(session, 'A', &told);
+    }
+    pgw_buf_free(&own);
+    pgw_buf_free(&told);
+    return is_own ? INSTEAD : SHOW;
+}
+
 /* COPY through Execute: a Sync that was already sent was eaten by the copy, and answers nothing. */
 static void on_copy_in(px_session *session, px_reply *head)
 {
@@ -399,6 +416,8 @@ static fate on_message(px_session *session, char type, pgw_slice body)
         return SHOW;
     case 'E':
         return on_error(session, body);
+    case 'A':
+        return session->told ? SHOW : on_notification(session, body);
     case 'Z':
         return on_ready(session, body);
     case '1':
@@ -437,6 +456,7 @@ static fate on_message(px_session *session, char type, pgw_slice body)
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
     return strchr("SEZt", type) != NULL || (head == NULL && strchr("NA", type) != NULL) ||
+           (type == 'A' && !session->told) ||
            (type == 'C' &&
             (superseded(head) > 0 || session->deallocates != NULL || session->prepares != NULL));
 }

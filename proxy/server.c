@@ -22,7 +22,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { WORKER_STACK = 64 * 1024 * 1024, PID_SLOT_BITS = 22 }; /* libpg_query recurses deeply */
+enum { WORKER_STACK = 64 * 1024 * 1024 }; /* libpg_query recurses deeply */
 
 typedef struct setup { /* what a configuration file made */
     cfg_config *config;
@@ -51,24 +51,26 @@ typedef struct process {
 
 typedef struct cancel_message {
     px_message message;
+    size_t slot;
     uint32_t pid, key;
 } cancel_message;
 
 static void on_cancel(px_worker *worker, px_message *message)
 {
     cancel_message *cancel = (cancel_message *)message;
-    px_session_cancel(worker, cancel->pid, cancel->key);
+    px_session_cancel(worker, cancel->slot, cancel->pid, cancel->key);
     free(cancel);
 }
 
 void px_server_cancel(px_server *server, uint32_t pid, uint32_t key)
 {
-    unsigned index = pid >> PID_SLOT_BITS;
-    if (index >= server->worker_count)
+    px_place place;
+    if (!px_pids_find(server->pids, pid, &place))
         return;
     cancel_message *cancel = pgw_alloc(sizeof *cancel);
-    *cancel = (cancel_message){.message.run = on_cancel, .pid = pid, .key = key};
-    px_worker_send(&server->workers[index], &cancel->message);
+    *cancel =
+        (cancel_message){.message.run = on_cancel, .slot = place.slot, .pid = pid, .key = key};
+    px_worker_send(&server->workers[place.worker], &cancel->message);
 }
 
 bool px_server_quiet(px_server *server)
@@ -398,6 +400,7 @@ static void free_process(process *p)
         free_setup(p->setups[i]);
     free(p->setups);
     px_addresses_free(p->server.addresses);
+    px_pids_free(p->server.pids);
 }
 
 static void start_workers(process *p)
@@ -445,6 +448,7 @@ int px_run(cfg_config *config, FILE *errors)
     }
     p.server.metrics = px_metrics_new(NULL);
     p.server.addresses = px_addresses_new();
+    p.server.pids = px_pids_new();
     p.server.canceller = px_canceller_start();
     put_in_force(&p, (setup){config, door});
     clear_environment();

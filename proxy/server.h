@@ -5,6 +5,7 @@
 #define PX_SERVER_H
 
 #include "config/config.h"
+#include "proxy/pids.h"
 #include "proxy/worker.h"
 
 #include <stdatomic.h>
@@ -15,6 +16,7 @@ typedef struct px_server {
     const cfg_config *_Atomic config; /* in force; workers have their own pointer */
     struct px_addresses *addresses;
     struct px_canceller *canceller;
+    px_pids *pids; /* told to clients */
     _Atomic unsigned links;           /* all connections to the backend */
     _Atomic unsigned session_links;   /* of them, sessions' own */
     _Atomic unsigned clients;         /* logged in */
@@ -24,7 +26,7 @@ typedef struct px_server {
     px_metrics *metrics;              /* what the main thread counts */
 } px_server;
 
-/* Hands a CancelRequest to the worker its pid names. A wrong key is answered like a right one: not.
+/* Hands a CancelRequest to the worker of the session that was told `pid`. A wrong key is answered like a right one: not.
  */
 void px_server_cancel(px_server *server, uint32_t pid, uint32_t key);
 /* No worker has a session any more. */

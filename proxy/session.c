@@ -24,8 +24,6 @@ const char *const px_tracked[PX_TRACKED] = {"client_encoding",
                                             "statement_timeout",
                                             "lock_timeout"};
 
-enum { SLOT_BITS = 22 }; /* of the pid in BackendKeyData; the worker's index is above */
-
 static void on_link_lost(px_link *link, const char *reason);
 
 /* ---- slots ---- */
@@ -46,11 +44,6 @@ static void take_slot(px_session *session)
     worker->sessions[slot] = session;
     worker->session_count++;
     session->slot = slot;
-}
-
-uint32_t px_session_pid(const px_session *session)
-{
-    return session->worker->index << SLOT_BITS | (uint32_t)(session->slot + 1);
 }
 
 /* ---- the end ---- */
@@ -100,6 +93,7 @@ void px_session_close(px_session *session, const char *reason)
     if (session->link != NULL)
         px_link_close(session->link);
     session->link = NULL;
+    px_pids_drop(session->worker->server->pids, session->pid);
     session->worker->sessions[session->slot] = NULL;
     session->worker->session_count--;
     if (session->slot < session->worker->first_free)
@@ -337,6 +331,13 @@ bool px_session_need_link(px_session *session)
     return false;
 }
 
+bool px_session_take_link(px_session *session)
+{
+    unsigned most = session->worker->config->backend.max_links / 2;
+    session->link = px_link_open_of(session->worker, most, session->identity, &link_ops, session);
+    return session->link != NULL;
+}
+
 /* Nothing that was prepared is there any more. */
 static void forget_link(px_session *session)
 {
@@ -350,8 +351,8 @@ static void forget_link(px_session *session)
 
 bool px_session_replaceable(const px_session *session)
 {
-    if (!px_session_idle(session) || session->link_state || session->private_session ||
-        px_session_relays_part(session))
+    if (session->told || !px_session_idle(session) || session->link_state ||
+        session->private_session || px_session_relays_part(session))
         return false;
     return session->statements.unkept == 0; /* what is prepared there can be so again */
 }
@@ -459,11 +460,11 @@ static bool same_key(uint32_t a, uint32_t b)
     return difference == 0;
 }
 
-void px_session_cancel(px_worker *worker, uint32_t pid, uint32_t key)
+void px_session_cancel(px_worker *worker, size_t slot, uint32_t pid, uint32_t key)
 {
-    size_t slot = (pid & ((1u << SLOT_BITS) - 1)) - 1;
     px_session *session = slot < worker->session_slots ? worker->sessions[slot] : NULL;
-    if (session == NULL || session->state != PX_READY || !same_key(session->cancel_key, key))
+    if (session == NULL || session->state != PX_READY || session->pid != pid ||
+        !same_key(session->cancel_key, key))
         return;
     if (px_submitted(session))
         px_submit_withdraw(session);

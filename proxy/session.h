@@ -54,7 +54,8 @@ typedef struct px_session {
     px_session_state state;
     px_wait wait;
     size_t slot;
-    uint32_t cancel_key;
+    uint32_t pid;        /* in BackendKeyData; 0 until the client is greeted */
+    uint32_t cancel_key; /* our own, for libpq keeps the backend's to itself */
     uint64_t ticket; /* never used twice in a worker */
     uint64_t started;
     bool fatal; /* the backend has said FATAL, and the client has seen it */
@@ -72,6 +73,7 @@ typedef struct px_session {
     /* its own link */
     px_link *link;
     bool link_ready;
+    bool told;       /* `pid` is its backend's, so that no other link can take its place */
     bool link_state; /* something there cannot be made again elsewhere */
     char status;     /* 'I', 'T' or 'E' as the link last said */
     bool unsynced;   /* extended messages were sent since the last Sync */
@@ -111,14 +113,12 @@ void px_session_accept(px_worker *worker, int fd, px_address *address);
 /* The client was greeted, and counted as one that is logged in: its statements are looked at from
  * now on. */
 void px_session_ready(px_session *session);
-/* What BackendKeyData calls a process id: the worker, and the session there. */
-uint32_t px_session_pid(const px_session *session);
 /* Ends at once; the object is freed on a later turn. */
 void px_session_close(px_session *session, const char *reason);
 /* Tells the client FATAL, unless it would stand in the middle of a message, and closes. */
 void px_session_fatal(px_session *session, const pgw_error *error);
 /* A CancelRequest has come for one of this worker's sessions. */
-void px_session_cancel(px_worker *worker, uint32_t pid, uint32_t key);
+void px_session_cancel(px_worker *worker, size_t slot, uint32_t pid, uint32_t key);
 void px_sessions_tick(px_worker *worker);
 void px_sessions_drain(px_worker *worker);
 /* Makes `identity` anew after a tracked setting changed (value NULL = default). */
@@ -129,6 +129,8 @@ size_t px_session_setting(pgw_slice name); /* index into px_tracked; PX_TRACKED 
 /* Opens the own link if there is none. True if it is ready; else the session waits and the message
  * is looked at again. */
 bool px_session_need_link(px_session *session);
+/* Begins to open the own link if less than half of backend.max_links are in use. */
+bool px_session_take_link(px_session *session);
 /* The own link, should it be lost now, can be replaced without the client's noticing. */
 bool px_session_replaceable(const px_session *session);
 void px_session_lose_link(px_session *session, const char *reason);

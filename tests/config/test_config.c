@@ -142,6 +142,7 @@ static void test_sample_is_defaults(void **state)
     assert_null(sample->admin.listen);
     assert_int_equal(sample->auth.allow_remote_trust, bare->auth.allow_remote_trust);
     assert_string_equal(sample->backend.dsn, bare->backend.dsn);
+    assert_int_equal(sample->backend.links, bare->backend.links);
     assert_int_equal(sample->backend.max_links, bare->backend.max_links);
     assert_int_equal(sample->backend.batch_links, bare->backend.batch_links);
     assert_int_equal(sample->backend.link_wait_ms, bare->backend.link_wait_ms);
