@@ -513,6 +513,11 @@ void px_session_on_link_input(px_session *session)
 {
     if (!session->link_ready || session->state == PX_CLOSING)
         return;
+    if (px_submitted(session)) { /* an end of the session would hide the unit's outcome */
+        if (px_stream_input(px_link_stream(session->link)).len >= PX_STREAM_HIGH)
+            px_stream_pause(px_link_stream(session->link));
+        return;
+    }
     px_link *owner = session->link;
     px_stream *link = px_link_stream(owner);
     bool more = true;

@@ -448,6 +448,8 @@ void px_session_process(px_session *session)
 
 void px_session_wake(px_session *session, px_wait wait)
 {
+    if (wait == PX_WAIT_UNIT)
+        px_session_catch_up(session);
     if (session->wait == wait)
         session->wait = PX_WAIT_NOTHING;
     px_session_process(session);

@@ -313,9 +313,26 @@ static void on_link_drained(px_link *link)
 static void on_link_lost(px_link *link, const char *reason)
 {
     px_session *session = px_link_owner(link);
+    if (px_submitted(session)) {
+        session->link_gone = true;
+        px_stream_pause(px_link_stream(link));
+        return;
+    }
     px_session_on_link_input(session); /* its last words, a FATAL perhaps */
     if (session->state != PX_CLOSING && session->link == link)
         px_session_lose_link(session, reason);
+}
+
+void px_session_catch_up(px_session *session)
+{
+    if (!session->link_ready)
+        return;
+    if (session->link_gone) {
+        on_link_lost(session->link, "closed by peer");
+        return;
+    }
+    px_stream_resume(px_link_stream(session->link));
+    px_session_on_link_input(session);
 }
 
 static const px_link_ops link_ops = {on_link_ready, on_link_failed, on_link_input, on_link_drained,
@@ -343,7 +360,7 @@ static void forget_link(px_session *session)
 {
     px_link_close(session->link);
     session->link = NULL;
-    session->link_ready = false;
+    session->link_ready = session->link_gone = false;
     session->reply_left = 0;
     session->unnamed_on_link = false;
     px_statements_lose_link(&session->statements);

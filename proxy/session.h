@@ -73,6 +73,7 @@ typedef struct px_session {
     /* its own link */
     px_link *link;
     bool link_ready;
+    bool link_gone;  /* it was lost while a unit was under way, whose outcome comes first */
     bool told;       /* `pid` is its backend's, so that no other link can take its place */
     bool link_state; /* something there cannot be made again elsewhere */
     char status;     /* 'I', 'T' or 'E' as the link last said */
@@ -134,6 +135,8 @@ bool px_session_take_link(px_session *session);
 /* The own link, should it be lost now, can be replaced without the client's noticing. */
 bool px_session_replaceable(const px_session *session);
 void px_session_lose_link(px_session *session, const char *reason);
+/* Takes note of what the own link said, or that it was lost, while a unit was under way. */
+void px_session_catch_up(px_session *session);
 /* The statement that this session had described, or not, is free for the others. */
 void px_session_give_up_claim(px_session *session);
 /* The client has the beginning of a message of the link: nothing of ours may be written to it. Not

@@ -80,7 +80,7 @@ class BackendAway(FaultCase):
         self.assertIn("refused", (error["M"] + error.get("D", "")).lower(), error)
 
     def test_it_goes_and_comes_back_under_idle_sessions(self):
-        self.start()
+        self.start(backend={"links": "on_demand"})
         fresh, used = self.wire(), self.wire()
         used.query("select 1")
         self.middleman.refusing = True
@@ -94,7 +94,7 @@ class BackendAway(FaultCase):
         self.assertNotIn(1, self.stored())
 
     def test_an_idle_session_without_state_goes_on(self):
-        self.start()
+        self.start(backend={"links": "on_demand"})
         session = self.wire()
         session.query("select 1")
         session.ask(wire.parse("s", "select $1::int"), wire.sync())

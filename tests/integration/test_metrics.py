@@ -245,7 +245,7 @@ class OneWorker(MetricsCase):
         self.ask(sessions[0], wire.query("select 1"))
         harness.eventually("those of other tests have left", lambda:
                            self.scrape().get("clients", state="logged_in") == 3
-                           and self.scrape().get("links", kind="session") == 1)
+                           and self.scrape().get("links", kind="session") == 3)
         now = self.scrape()
         self.assertEqual(now.get("clients_limit"), 10000)
         self.assertEqual(now.get("links_limit"), 90)
@@ -503,7 +503,7 @@ class Life(unittest.TestCase):
             socket.create_connection(("127.0.0.1", keyspread.admin_port)).close()
 
     def test_the_backend_is_away(self):
-        keyspread = self.start()
+        keyspread = self.start(backend={"links": "on_demand"})
         session = self.session(keyspread)
         self.assertEqual(metrics.Scrape(keyspread).get("backend_up"), 1)
         self.postgres.stop()

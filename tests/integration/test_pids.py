@@ -170,6 +170,49 @@ class FewClients(PidCase):
 
 
 @harness.proxied
+class LinkGoneMeanwhile(PidCase):
+    """The own link of a session ends while a row of it is on a batch's."""
+    row = "insert into events (userid, ts, event) values (7, '2026-01-01', 'x')"
+    insert = wire.query(row)
+
+    def end_it_while_it_writes(self, session):
+        with self.postgres.admin(self.database) as holder, \
+                self.postgres.admin(self.database) as admin:
+            holder.rows("begin; lock table events")
+            session.send(self.insert)
+            harness.eventually("its row waits", lambda: admin.rows(
+                "select 1 from pg_stat_activity where wait_event_type = 'Lock'"))
+            admin.rows(f"select pg_terminate_backend({session.pid})")
+            harness.eventually("its backend is gone", lambda: not admin.rows(
+                f"select 1 from pg_stat_activity where pid = {session.pid}"))
+            holder.rows("rollback")
+        return session.read_to_end()
+
+    tables = (harness.Table("events", harness.EVENTS.columns, harness.EVENTS.key,
+                            hash_column="userhash", batch={"lock_wait_ms": 60000}),)
+
+    def test_the_outcome_comes_first(self):
+        replies = self.end_it_while_it_writes(self.wire())
+        self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"], replies)
+        self.assertEqual([one.sqlstate for one in replies if one.kind == "E"], ["57P01"])
+        self.assertEqual(len(self.stored(self.tables[0])), 1)
+
+
+@harness.proxied
+class LinkGoneBefore(LinkGoneMeanwhile):
+    """… and the row has to go on there."""
+    tables = (harness.Table("events", harness.EVENTS.columns, harness.EVENTS.key,
+                            hash_column="userhash", batch={"lock_wait_ms": 1}),)
+
+    def test_the_outcome_comes_first(self):
+        session = self.wire()
+        replies = self.end_it_while_it_writes(session)
+        self.assertEqual(wire.tags_of(replies), [], replies)
+        self.assertEqual([one.sqlstate for one in replies if one.kind == "E"], ["57P01"])
+        self.assertEqual(len(self.stored(self.tables[0])), 0)
+
+
+@harness.proxied
 class BeyondHalf(PidCase):
     """Four of eight links are taken at logins, at most; later clients are told virtual pids."""
     options = {"backend": {"max_links": 8, "batch_links": 1}, "workers": 3}

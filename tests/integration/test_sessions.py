@@ -189,7 +189,7 @@ class Links(SessionCase):
 
     def test_inserts_alone_need_few_links(self):
         """A session that only writes rows that are batched needs no link of its own."""
-        keyspread = self.start(backend={"batch_links": 4})
+        keyspread = self.start(backend={"batch_links": 4, "links": "on_demand"})
         sessions = [self.session(keyspread) for _ in range(40)]
         for number, session in enumerate(sessions):
             self.assertEqual(wire.tags_of(session.query(
