@@ -121,6 +121,7 @@ static inline void setup_worker(setup *s)
                             .worker_count = 1,
                             .config = s->rules[0][0].config,
                             .addresses = px_addresses_new(),
+                            .pids = px_pids_new(),
                             .metrics = px_metrics_new(NULL)};
     px_worker_init(&s->worker, &s->server, 0);
     s->worker.config = s->rules[0][0].config;
