@@ -83,6 +83,7 @@ bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, 
                            &bound->keys[r], error))
             return false;
         bound->hashes[r] = (int64_t)bound->keys[r].hash;
+        bound->known++;
     }
     return true;
 }

@@ -12,6 +12,7 @@
 typedef struct px_bound {
     rw_key *keys;    /* one a row of the statement */
     int64_t *hashes; /* of each */
+    size_t known;    /* how many could be told: the error is about the next */
 } px_bound;
 
 /* What the server would say of a Bind that is malformed (`whole` false) or has too few or too many

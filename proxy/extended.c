@@ -17,8 +17,9 @@ enum choice { HOLD, FORWARD, WAIT };
 static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice message)
 {
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
-        px_session_obstacle(session, plan->identity) != PX_COUNTERS || session->unsynced ||
-        session->status != 'I' || session->group.bytes.len + message.len > PX_GROUP_BYTES ||
+        plan->refusal != NULL || px_session_obstacle(session, plan->identity) != PX_COUNTERS ||
+        session->unsynced || session->status != 'I' ||
+        session->group.bytes.len + message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
         return FORWARD;
     if (session->group.count > 0 || px_session_idle(session))
@@ -341,25 +342,6 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
 
 /* ---- the end of a group ---- */
 
-/* A Bind that is never executed fails all the same if its parameters cannot be read. */
-static bool wrong_bind(px_session *session, pgw_error *error, size_t *at)
-{
-    const px_group *group = &session->group;
-    for (*at = 0; *at < group->count; ++*at) {
-        pgw_bind bind;
-        px_bound bound;
-        if (group->held[*at].type != 'B' || !pgw_bind_decode(px_held_body(group, *at), &bind))
-            continue;
-        pgw_arena arena = {0};
-        bool good = px_bind_keys(session->worker, group->held[*at].plan, &bind,
-                                 &session->identity->env, &arena, &bound, error);
-        pgw_arena_free(&arena);
-        if (!good && memcmp(error->sqlstate, "22", 2) == 0)
-            return true;
-    }
-    return false;
-}
-
 static px_step sync_on_link(px_session *session)
 {
     px_step step = px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
@@ -423,6 +405,36 @@ static px_step plan_all_again(px_session *session)
     return PX_STEP_DONE;
 }
 
+/* Nothing is bound: everything that is held does what it should. */
+static px_step answer_all(px_session *session)
+{
+    pgw_buf out = {0};
+    px_group_answer(session, session->group.count, NULL, &out);
+    px_group_end(session, &out);
+    return PX_STEP_DONE;
+}
+
+/* The group is a unit, whose outcome will answer it (LATER); or it is for the own link (PASS); or
+ * it is refused (DONE). */
+static px_step submit_group(px_session *session)
+{
+    pgw_error error;
+    size_t at = 0;
+    if (!px_batcher_has_room(session->worker)) {
+        session->wait = PX_WAIT_TURN;
+        return PX_STEP_LATER;
+    }
+    px_step step = px_submit_group(session, &error, &at);
+    if (step != PX_STEP_DONE)
+        return step;
+    pgw_buf out = {0};
+    px_group_answer(session, at, NULL, &out);
+    pgw_error_write(&error, "ERROR", &out);
+    px_count_error(session->worker->metrics, pgw_slice_str(error.sqlstate));
+    px_group_end(session, &out);
+    return PX_STEP_DONE;
+}
+
 static px_step on_sync(px_session *session)
 {
     if (session->repeated && plan_all_again(session) == PX_STEP_LATER)
@@ -431,27 +443,12 @@ static px_step on_sync(px_session *session)
         return sync_on_link(session);
     if (!px_forward_describe(session, false))
         return PX_STEP_LATER;
-    pgw_error error;
-    size_t at = 0;
-    if (px_group_has(&session->group, "E") && !px_batcher_has_room(session->worker)) {
-        session->wait = PX_WAIT_TURN;
-        return PX_STEP_LATER;
-    }
-    px_step step = PX_STEP_DONE;
+    if (!px_group_has(&session->group, "BE"))
+        return answer_all(session);
+    px_step step = PX_STEP_PASS; /* what is bound and not executed may fail all the same */
     if (px_group_has(&session->group, "E"))
-        step = px_submit_group(session, &error, &at);
-    if (step != PX_STEP_DONE) /* Sync is answered with the outcome */
-        return step == PX_STEP_PASS ? sync_on_link(session) : step;
-    pgw_buf out = {0};
-    if (px_group_has(&session->group, "E") || wrong_bind(session, &error, &at)) {
-        px_group_answer(session, at, NULL, &out);
-        pgw_error_write(&error, "ERROR", &out);
-        px_count_error(session->worker->metrics, pgw_slice_str(error.sqlstate));
-    } else {
-        px_group_answer(session, session->group.count, NULL, &out);
-    }
-    px_group_end(session, &out);
-    return PX_STEP_DONE;
+        step = submit_group(session);
+    return step == PX_STEP_PASS ? sync_on_link(session) : step;
 }
 
 static px_step on_flush(px_session *session)

@@ -200,26 +200,37 @@ static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, 
     px_statements_put(&session->portals, bind->portal, plan, true);
 }
 
+/* The statement that the Bind is of, counted. NULL: the error. */
+static px_plan *bound_statement(px_session *session, const pgw_bind *bind, px_plan *plan,
+                                px_bound *bound, pgw_arena *arena, pgw_error *error)
+{
+    px_plan *other = NULL;
+    if (px_bind_keys(session->worker, plan, bind, &session->identity->env, arena, bound, error))
+        other = px_plan_for_bind(plan, bound->keys);
+    else if (rw_insert_may_fail(plan->insert))
+        return px_plan_refusing(plan, bound->keys, bound->known, error);
+    else
+        return NULL;
+    if (other == NULL)
+        px_plan_take(other = px_split_has_rest(session) ? session->unit_plan : plan);
+    return other;
+}
+
 void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow)
 {
     pgw_error error;
     pgw_arena arena = {0};
     px_bound bound;
     pgw_buf out = {0};
-    bool good =
-        px_bind_keys(session->worker, plan, bind, &session->identity->env, &arena, &bound, &error);
-    px_plan *less = good ? px_plan_for_bind(plan, bound.keys) : NULL;
-    if (less == NULL && px_split_has_rest(session))
-        px_plan_take(less = session->unit_plan);
-    px_plan *sent = less != NULL ? less : plan;
-    pgw_slice name = less != NULL ? ONCE : bind->statement;
-    if (good && px_bind_write(sent, bind, bind->portal, name, &bound, &out, &error)) {
+    px_plan *sent = bound_statement(session, bind, plan, &bound, &arena, &error);
+    pgw_slice name = sent != plan ? ONCE : bind->statement;
+    if (sent != NULL && px_bind_write(sent, bind, bind->portal, name, &bound, &out, &error)) {
         px_count_unbatched_bind(session, sent, &bound);
         send_bind(session, bind, sent, swallow, &out);
     } else {
         px_session_refuse(session, &error, true);
     }
-    px_plan_drop(less);
+    px_plan_drop(sent);
     pgw_buf_free(&out);
     pgw_arena_free(&arena);
 }

@@ -111,15 +111,33 @@ static void declare(px_plan *plan, const uint32_t *declared, size_t declared_cou
     }
 }
 
+/* From this row on there are no hashes; the error is told when the server gets there. */
+static void leave_unhashed(px_plan *plan, size_t row, const pgw_error *error)
+{
+    for (size_t r = row; r < plan->insert->row_count; r++)
+        plan->insert->rows[r].unhashed = true;
+    if (error == NULL)
+        return;
+    pgw_error *kept = pgw_arena_alloc(&plan->arena, sizeof *kept);
+    *kept = *error;
+    plan->refusal = kept;
+}
+
+/* False: the error. One in a value is not one yet, for the server may accept the Parse. */
 static bool constant_hashes(px_plan *plan, pgw_error *error)
 {
     plan->hashes = pgw_arena_alloc(&plan->arena, plan->insert->row_count * sizeof *plan->hashes);
     for (size_t r = 0; r < plan->insert->row_count; r++) {
         rw_key key;
         if (rw_insert_key(plan->insert, r, NULL, 0, &plan->identity->env, &plan->arena, &key,
-                          error) != PGW_KNOWN)
+                          error) == PGW_KNOWN) {
+            plan->hashes[r] = key.hash;
+            continue;
+        }
+        if (pgw_error_is(error, "0A000") || !rw_insert_may_fail(plan->insert))
             return false;
-        plan->hashes[r] = key.hash;
+        leave_unhashed(plan, r, error);
+        return true;
     }
     return true;
 }
@@ -144,8 +162,7 @@ static bool settle_form(px_plan *plan, pgw_error *error)
         return true;
     }
     plan->hash_at_bind = true;
-    for (size_t r = 0; r < insert->row_count; r++)
-        insert->rows[r].unhashed = true;
+    leave_unhashed(plan, 0, NULL);
     return true;
 }
 
@@ -217,7 +234,6 @@ static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
     copy->hash_at_bind = false;
     px_catalog_take(copy->catalog);
     px_identity_take(copy->identity);
-    declare_all(copy);
     return copy;
 }
 
@@ -231,24 +247,21 @@ static rw_insert *copy_insert(const rw_insert *insert, pgw_arena *arena)
     return copy;
 }
 
-/* The rows have their hashes now. */
-static void put_hashes_in(px_plan *plan, const rw_key *keys)
+/* The first `count` rows have these hashes. */
+static void put_hashes_in(px_plan *plan, const rw_key *keys, size_t count)
 {
-    rw_insert *insert = plan->insert;
-    plan->hashes = pgw_arena_alloc(&plan->arena, insert->row_count * sizeof *plan->hashes);
-    for (size_t r = 0; r < insert->row_count; r++) {
+    plan->form = RW_HASH_CONSTANT;
+    plan->hashes = pgw_arena_alloc(&plan->arena, plan->insert->row_count * sizeof *plan->hashes);
+    for (size_t r = 0; r < count; r++) {
         plan->hashes[r] = keys[r].hash;
-        insert->rows[r].unhashed = false;
+        plan->insert->rows[r].unhashed = false;
     }
 }
 
-/* A plan that stands once for `plan`. */
-static px_plan *once(px_plan *plan, pgw_arena arena, rw_insert *insert, const rw_key *keys,
-                     size_t left_out)
+/* `copy`, which was changed() out of `plan`, stands for it once. */
+static px_plan *once(px_plan *plan, px_plan *copy, size_t left_out)
 {
-    px_plan *copy = changed(plan, arena, insert);
-    if (plan->hash_at_bind)
-        put_hashes_in(copy, keys);
+    declare_all(copy);
     render(copy);
     name_it(copy);
     copy->left_out = left_out;
@@ -265,10 +278,24 @@ px_plan *px_plan_for_bind(px_plan *plan, const rw_key *keys)
     pgw_arena arena = {0};
     rw_insert *insert = copy_insert(plan->insert, &arena);
     size_t left_out = rw_insert_supersede(insert, keys, &arena);
-    if (left_out > 0 || plan->hash_at_bind)
-        return once(plan, arena, insert, keys, left_out);
-    pgw_arena_free(&arena);
-    return NULL;
+    if (left_out == 0 && !plan->hash_at_bind) {
+        pgw_arena_free(&arena);
+        return NULL;
+    }
+    px_plan *copy = changed(plan, arena, insert);
+    if (plan->hash_at_bind)
+        put_hashes_in(copy, keys, insert->row_count);
+    return once(plan, copy, left_out);
+}
+
+px_plan *px_plan_refusing(px_plan *plan, const rw_key *keys, size_t row, const pgw_error *error)
+{
+    pgw_arena arena = {0};
+    rw_insert *insert = copy_insert(plan->insert, &arena);
+    px_plan *copy = changed(plan, arena, insert);
+    put_hashes_in(copy, keys, row);
+    leave_unhashed(copy, row, error);
+    return once(plan, copy, 0);
 }
 
 px_plan *px_plan_without(px_plan *plan, const bool *rows)
@@ -280,7 +307,7 @@ px_plan *px_plan_without(px_plan *plan, const bool *rows)
         insert->rows[r].superseded = rows[r];
         left_out += rows[r];
     }
-    px_plan *less = once(plan, arena, insert, NULL, left_out);
+    px_plan *less = once(plan, changed(plan, arena, insert), left_out);
     less->in_parts = true;
     return less;
 }
@@ -306,6 +333,7 @@ px_plan *px_plan_of_row(px_plan *plan)
     insert->row_count = 1;
     insert->param_count = (uint32_t)width;
     plan->row = changed(plan, arena, insert);
+    declare_all(plan->row);
     render(plan->row);
     name_it(plan->row);
     return plan->row;

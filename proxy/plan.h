@@ -18,9 +18,11 @@ typedef struct px_plan {
     rw_hash_form form;
     bool hash_at_bind; /* the hashes have no room among the parameters: each Bind has its statement
                           (px_plan_for_bind), and the one that is prepared here stores nothing */
-    uint64_t *hashes;  /* CONSTANT: one a row */
-    pgw_slice rewritten; /* the text for the backend's Parse */
-    uint32_t *declared;  /* for the backend's Parse: the client's, padded, and ours */
+    const pgw_error *refusal; /* the error to tell where a row is unhashed; NULL: none is, or each
+                                 Bind has its statement */
+    uint64_t *hashes;         /* CONSTANT: one a row */
+    pgw_slice rewritten;      /* the text for the backend's Parse */
+    uint32_t *declared;       /* for the backend's Parse: the client's, padded, and ours */
     size_t declared_count;
     size_t asked_count; /* of them, those the client declared */
     uint32_t *types;    /* of the client's parameters: described, else declared or inferred */
@@ -51,6 +53,9 @@ bool px_plan_needs_zone(const px_plan *plan);
  * no room among the parameters, with them as constants. The parameters are the same. Counted; NULL:
  * it is the plan's own. */
 px_plan *px_plan_for_bind(px_plan *plan, const rw_key *keys);
+/* The statement of a Bind whose keys are known before row `row` only: it is to fail there with
+ * `error`, if the server finds no other. Counted. */
+px_plan *px_plan_refusing(px_plan *plan, const rw_key *keys, size_t row, const pgw_error *error);
 /* The statement without these rows (a flag a row), which are committed already. Counted. */
 px_plan *px_plan_without(px_plan *plan, const bool *rows);
 /* The statement of a single row, if those of `plan` differ in nothing but the numbers of their

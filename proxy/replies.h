@@ -21,7 +21,9 @@ typedef struct px_text {
     size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts
                            them */
     bool in_parts;      /* they are rows of the only statement that are committed already */
-    size_t *sent_at;    /* where each statement begins in the text that was sent */
+    const pgw_error **refusals; /* for each: why it was sent so that it must fail; NULL: it was not
+                                 */
+    bool refused;               /* there is any */
 } px_text;
 
 void px_text_take(px_text *text);

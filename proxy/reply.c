@@ -1,11 +1,11 @@
 #include "proxy/session.h"
 
 #include "proxy/classify.h"
+#include "proxy/errors.h"
 #include "proxy/forward.h"
 
 #include "protocol/backend.h"
 #include "proxy/log.h"
-#include "rewrite/hide.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,50 +18,6 @@ typedef enum fate {
 } fate;
 
 /* ---- errors ---- */
-
-static size_t count_characters(const char *text, size_t bytes)
-{
-    size_t characters = 0;
-    for (size_t i = 0; i < bytes; i++)
-        characters += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return characters;
-}
-
-static size_t error_position(pgw_slice body)
-{
-    pgw_slice field = pgw_error_field(body, 'P');
-    size_t position = 0;
-    for (size_t i = 0; i < field.len && position < 1u << 30; i++)
-        position = position * 10 + (size_t)(field.ptr[i] - '0');
-    return position;
-}
-
-/* The statement of a text that an error is about: by its position if it has one. */
-static size_t statement_of(const px_text *text, pgw_slice body, size_t at)
-{
-    size_t position = error_position(body);
-    if (position == 0 || text->sent_at == NULL)
-        return at < text->script.count ? at : text->script.count - 1;
-    size_t found = 0;
-    for (size_t i = 1; i < text->script.count; i++)
-        if (text->sent_at[i] < position)
-            found = i;
-    return found;
-}
-
-void px_reply_hide(const px_text *text, size_t at, pgw_slice body, pgw_buf *out)
-{
-    at = statement_of(text, body, at);
-    const rw_statement *statement = &text->script.statements[at];
-    size_t before = count_characters(text->text.ptr, statement->start);
-    size_t sent_before =
-        text->sent_at != NULL ? before + text->sent_at[at] - statement->start : before;
-    if (text->hashes != NULL)
-        rw_hide_error(body, statement->insert, RW_HASH_CONSTANT, text->hashes[at], before,
-                      sent_before, out);
-    else
-        pgw_buf_add_slice(out, body);
-}
 
 static void put_body(px_session *session, char type, const pgw_buf *body)
 {
@@ -78,6 +34,13 @@ static bool is_rest(const px_reply *head)
 {
     return (head->plan != NULL && head->plan->in_parts) ||
            (head->text != NULL && head->text->in_parts);
+}
+
+/* A text that was sent with something of ours in it. */
+static bool is_of_ours(const px_reply *head)
+{
+    return head != NULL && head->text != NULL &&
+           (head->text->script.inserts > 0 || head->text->refused);
 }
 
 static void put_error(px_session *session, const px_reply *head, const pgw_buf *body)
@@ -102,22 +65,36 @@ static void put_error(px_session *session, const px_reply *head, const pgw_buf *
 static fate show_error(px_session *session, const px_reply *head, pgw_slice body)
 {
     pgw_buf out = {0};
-    pgw_slice code = pgw_error_field(body, 'C');
-    bool refused = head != NULL && head->refusal != NULL && !pgw_slice_eq_str(code, "25P02");
+    const pgw_error *refusal = px_error_refusal(head, body);
     px_count_error(session->worker->metrics,
-                   refused ? pgw_slice_str(head->refusal->sqlstate) : code);
-    if (refused) {
-        pgw_error_write(head->refusal, "ERROR", &out);
+                   refusal != NULL ? pgw_slice_str(refusal->sqlstate) : pgw_error_field(body, 'C'));
+    if (refusal != NULL) {
+        pgw_error_write(refusal, "ERROR", &out);
         px_stream_put_buf(session->stream, &out);
     } else if (head != NULL && head->plan != NULL) {
-        rw_hide_error(body, head->plan->insert, head->plan->form, head->plan->hashes, 0, 0, &out);
+        px_error_of_plan(head->plan, body, &out);
         put_error(session, head, &out);
-    } else if (head != NULL && head->text != NULL && head->text->script.inserts > 0) {
-        px_reply_hide(head->text, head->at, body, &out);
+    } else if (is_of_ours(head)) {
+        px_error_of_text(head->text, head->at, body, &out);
         put_error(session, head, &out);
     } else {
         return SHOW;
     }
+    pgw_buf_free(&out);
+    return INSTEAD;
+}
+
+/* Notices, too, have positions and contexts. */
+static fate on_notice(px_session *session, const px_reply *head, pgw_slice body)
+{
+    pgw_buf out = {0};
+    if (head != NULL && head->plan != NULL)
+        px_error_of_plan(head->plan, body, &out);
+    else if (is_of_ours(head))
+        px_error_of_text(head->text, head->at, body, &out);
+    else
+        return SHOW;
+    put_body(session, 'N', &out);
     pgw_buf_free(&out);
     return INSTEAD;
 }
@@ -418,6 +395,8 @@ static fate on_message(px_session *session, char type, pgw_slice body)
         return on_error(session, body);
     case 'A':
         return session->told ? SHOW : on_notification(session, body);
+    case 'N':
+        return on_notice(session, head, body);
     case 'Z':
         return on_ready(session, body);
     case '1':
@@ -457,6 +436,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
 {
     return strchr("SEZt", type) != NULL || (head == NULL && strchr("NA", type) != NULL) ||
            (type == 'A' && !session->told) ||
+           (type == 'N' && head != NULL && (head->plan != NULL || is_of_ours(head))) ||
            (type == 'C' &&
             (superseded(head) > 0 || session->deallocates != NULL || session->prepares != NULL));
 }

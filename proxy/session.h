@@ -173,9 +173,10 @@ typedef enum px_step {
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message);
 /* A text in an encoding that cannot be lexed byte by byte, and that may name a configured table. */
 bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error);
-/* The whole text for the own link: each INSERT rewritten, everything else as it was. Fills sent_at.
+/* The whole text for the own link: each INSERT rewritten, what is refused in a form that must fail,
+ * everything else as it was. `sent_at` (NULL: not asked) gets the byte where each statement begins.
  */
-void px_text_render(px_text *text, pgw_buf *out);
+void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out);
 /* Effects after which TimeZone may be another. */
 bool px_moves_zone(unsigned effects);
 /* The catalog to look at texts with; false if the session now waits for it. */
@@ -212,8 +213,5 @@ void px_split_detail(pgw_error *error, size_t committed, size_t rows);
 /* ---- reply.c ---- */
 
 void px_session_on_link_input(px_session *session);
-/* The body of an ErrorResponse about statement `at` of a rewritten text, as the client may see it.
- */
-void px_reply_hide(const px_text *text, size_t at, pgw_slice body, pgw_buf *out);
 
 #endif

@@ -6,6 +6,7 @@
 #include "proxy/bind.h"
 #include "proxy/forward.h"
 #include "proxy/unbatched.h"
+#include "rewrite/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,16 +46,6 @@ static px_text *parse_text(px_session *session, pgw_slice text, px_catalog *cata
                     &arena, &parsed->script);
     parsed->arena = arena;
     return parsed;
-}
-
-static bool first_refusal(const px_text *text, pgw_error *error)
-{
-    for (size_t i = 0; i < text->script.count; i++)
-        if (text->script.statements[i].kind == RW_STATEMENT_REFUSED) {
-            *error = *text->script.statements[i].error;
-            return true;
-        }
-    return false;
 }
 
 /* All INSERTs that may be merged, into one table. */
@@ -107,8 +98,46 @@ static pgw_env env_now(const px_session *session)
     return env;
 }
 
-/* Fills hashes of every INSERT; false: the error. */
-static bool hash_script(px_session *session, px_text *text, pgw_error *error)
+static void refuse_statement(px_text *text, size_t i, const pgw_error *error)
+{
+    if (text->refusals[i] == NULL)
+        text->refusals[i] = error;
+    text->refused = true;
+}
+
+/* The key of a row; if there is none, the row says so, and the statement is to fail. */
+static void hash_row(px_session *session, px_text *text, size_t i, size_t r, const pgw_env *env)
+{
+    const rw_statement *statement = &text->script.statements[i];
+    rw_insert *insert = statement->insert;
+    rw_key *key = &text->keys[i][r];
+    pgw_error error;
+    bool good = rw_insert_key(insert, r, NULL, 0, env, &text->arena, key, &error) == PGW_KNOWN &&
+                px_bind_limit(session->worker, insert->table, row_bytes(insert, r), key, &error);
+    text->hashes[i][r] = key->hash;
+    insert->rows[r].unhashed = !good;
+    if (good || text->refusals[i] != NULL)
+        return;
+    if (error.position > 0)
+        error.position += rw_characters(text->text, statement->start, env);
+    pgw_error *kept = pgw_arena_alloc(&text->arena, sizeof *kept);
+    *kept = error;
+    refuse_statement(text, i, kept);
+}
+
+static void hash_insert(px_session *session, px_text *text, size_t i, const pgw_env *env)
+{
+    rw_insert *insert = text->script.statements[i].insert;
+    text->hashes[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->hashes[i]);
+    text->keys[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->keys[i]);
+    for (size_t r = 0; r < insert->row_count; r++)
+        hash_row(session, text, i, r, env);
+    if (text->refusals[i] == NULL)
+        text->superseded[i] = rw_insert_supersede(insert, text->keys[i], &text->arena);
+}
+
+/* Fills hashes of every INSERT, and the refusals. */
+static void hash_script(px_session *session, px_text *text)
 {
     const rw_script *script = &text->script;
     pgw_env env = env_now(session);
@@ -117,39 +146,43 @@ static bool hash_script(px_session *session, px_text *text, pgw_error *error)
     text->hashes = pgw_arena_alloc(&text->arena, script->count * sizeof *text->hashes);
     text->keys = pgw_arena_alloc(&text->arena, script->count * sizeof *text->keys);
     text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
+    text->refusals = pgw_arena_alloc(&text->arena, script->count * sizeof *text->refusals);
     for (size_t i = 0; i < script->count; i++) {
-        rw_insert *insert = script->statements[i].insert;
-        if (insert == NULL || insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
-            continue;
-        text->hashes[i] =
-            pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->hashes[i]);
-        text->keys[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->keys[i]);
-        for (size_t r = 0; r < insert->row_count; r++) {
-            if (rw_insert_key(insert, r, NULL, 0, &env, &text->arena, &text->keys[i][r], error) !=
-                    PGW_KNOWN ||
-                !px_bind_limit(session->worker, insert->table, row_bytes(insert, r),
-                               &text->keys[i][r], error))
-                return false;
-            text->hashes[i][r] = text->keys[i][r].hash;
-        }
-        text->superseded[i] = rw_insert_supersede(insert, text->keys[i], &text->arena);
+        const rw_statement *statement = &script->statements[i];
+        if (statement->kind == RW_STATEMENT_REFUSED)
+            refuse_statement(text, i, statement->error);
+        else if (statement->insert != NULL &&
+                 statement->insert->obstacle != RW_OBSTACLE_UNCOMPUTABLE)
+            hash_insert(session, text, i, &env);
     }
-    return true;
 }
 
-void px_text_render(px_text *text, pgw_buf *out)
+/* What is refused is sent as a statement that every server refuses, at the same time: it is parsed
+ * with all the others, what comes before it is done, and what comes behind is not. */
+#define REFUSED_STATEMENT "select \"" RW_REFUSAL "\""
+
+static void render_statement(const px_text *text, size_t i, pgw_buf *out)
+{
+    const rw_insert *insert = text->script.statements[i].insert;
+    if (text->refusals[i] != NULL && (insert == NULL || !rw_insert_may_fail(insert)))
+        pgw_buf_add_str(out, REFUSED_STATEMENT);
+    else
+        rw_render_statement(insert, RW_HASH_CONSTANT, text->hashes[i], out);
+}
+
+void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out)
 {
     const rw_script *script = &text->script;
-    text->sent_at = pgw_arena_alloc(&text->arena, (script->count + 1) * sizeof *text->sent_at);
     size_t from = 0;
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
         pgw_buf_add(out, text->text.ptr + from, statement->start - from);
-        text->sent_at[i] = out->len;
+        if (sent_at != NULL)
+            sent_at[i] = out->len;
         from = statement->start;
-        if (statement->insert == NULL)
+        if (statement->kind == RW_STATEMENT_FORWARD)
             continue;
-        rw_render_statement(statement->insert, RW_HASH_CONSTANT, text->hashes[i], out);
+        render_statement(text, i, out);
         from = statement->end;
     }
     pgw_buf_add(out, text->text.ptr + from, text->text.len - from);
@@ -161,7 +194,7 @@ static void send_text(px_session *session, px_text *text)
     px_forward_script(session, &text->script);
     note_effects(session, text);
     pgw_buf rendered = {0}, message = {0};
-    px_text_render(text, &rendered);
+    px_text_render(text, NULL, &rendered);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
     px_reply *reply = px_replies_push(&session->replies, PX_REPLY_QUERY);
     px_reply_is_about(&session->replies, reply, text);
@@ -171,42 +204,71 @@ static void send_text(px_session *session, px_text *text)
     pgw_buf_free(&message);
 }
 
+/* The first statement that is refused. */
+static size_t first_refusal(const px_text *text)
+{
+    size_t i = 0;
+    while (text->refusals[i] == NULL)
+        i++;
+    return i;
+}
+
+/* Other errors are 42601 as well, but found later. */
+static bool is_syntax_error(const pgw_error *error)
+{
+    return pgw_error_is(error, "42601") && (strncmp(error->message, "syntax error", 12) == 0 ||
+                                            strncmp(error->message, "trailing junk", 13) == 0);
+}
+
+/* A refusal that needs no server: PostgreSQL reads the whole text before it does any of it; and
+ * before a lone statement there is nothing to be done, unless the server can find errors in it. */
+static bool is_answered_here(px_session *session, const px_text *text)
+{
+    size_t i = first_refusal(text);
+    const rw_insert *insert = text->script.statements[i].insert;
+    if (is_syntax_error(text->refusals[i]))
+        return true;
+    return text->script.count == 1 && px_session_idle(session) &&
+           (insert == NULL || !rw_insert_may_fail(insert));
+}
+
+static px_step answer_refusal(px_session *session, const px_text *text)
+{
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    px_session_refuse(session, text->refusals[first_refusal(text)], false);
+    return PX_STEP_DONE;
+}
+
+/* Something must be known, or free, before the text can be sent. */
+static bool must_wait(px_session *session, const px_text *text, bool batchable)
+{
+    bool names = (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE)) != 0;
+    if (names && session->replies.moving.count > 0 && !session->unsynced)
+        session->wait = PX_WAIT_IDLE; /* what is there to be dropped, the server has yet to say */
+    else if (batchable && !session->unsynced && session->replies.count > 0)
+        session->wait = PX_WAIT_IDLE; /* only then it is known whether a transaction is open */
+    else if (batchable && px_session_idle(session) && !px_batcher_has_room(session->worker))
+        session->wait = PX_WAIT_TURN;
+    return session->wait != PX_WAIT_NOTHING;
+}
+
 /* A text that names a configured table or does something to the session. */
 static px_step look_into(px_session *session, px_text *text)
 {
-    pgw_error error;
-    if (first_refusal(text, &error)) {
-        if (!px_session_idle(session) && !px_session_need_link(session))
-            return PX_STEP_LATER;
-        px_session_refuse(session, &error, false);
-        return PX_STEP_DONE;
-    }
-    bool names = (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE)) != 0;
-    if (names && session->replies.moving.count > 0 && !session->unsynced) {
-        session->wait = PX_WAIT_IDLE; /* what is there to be dropped, the server has yet to say */
-        return PX_STEP_LATER;
-    }
     bool batchable =
         script_is_batchable(text) && px_session_obstacle(session, session->identity) == PX_COUNTERS;
-    if (batchable && !session->unsynced && session->replies.count > 0) {
-        session->wait = PX_WAIT_IDLE; /* only then it is known whether a transaction is open */
+    if (must_wait(session, text, batchable))
         return PX_STEP_LATER;
-    }
-    bool alone = batchable && px_session_idle(session);
-    if (alone && !px_batcher_has_room(session->worker)) {
-        session->wait = PX_WAIT_TURN;
-        return PX_STEP_LATER;
-    }
-    if (!alone && !px_session_need_link(session))
-        return PX_STEP_LATER;
-    if (!hash_script(session, text, &error)) {
-        px_session_refuse(session, &error, false);
-        return PX_STEP_DONE;
-    }
-    if (alone) {
+    hash_script(session, text);
+    if (text->refused && is_answered_here(session, text))
+        return answer_refusal(session, text);
+    if (batchable && !text->refused && px_session_idle(session)) {
         px_submit_script(session, text);
         return PX_STEP_LATER; /* the message is consumed when it is answered */
     }
+    if (!px_session_need_link(session))
+        return PX_STEP_LATER;
     px_count_unbatched_text(session, text);
     session->rerouted = false;
     send_text(session, text);

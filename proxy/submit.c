@@ -5,7 +5,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
-#include "rewrite/hide.h"
+#include "proxy/errors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ void px_submit_script(px_session *session, px_text *text)
     for (size_t i = 0; i < script->count; i++)
         add_rows(unit, text, i);
     pgw_buf rendered = {0}, message = {0};
-    px_text_render(text, &rendered);
+    px_text_render(text, NULL, &rendered);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
     pgw_buf_free(&rendered);
     unit->alone = px_submit_keep(unit, &message);
@@ -228,8 +228,9 @@ static px_step add_execution(px_session *session, px_unit *unit, size_t execute,
                              &unit->arena, &bound, error);
     if (good && alone && px_split_group(session, &bind, bound.keys))
         return PX_STEP_LATER;
-    if (good && !supersede(session, unit, &bound, alone))
-        return PX_STEP_PASS;
+    if (good ? !supersede(session, unit, &bound, alone)
+             : !alone || rw_insert_may_fail(session->unit_plan->insert))
+        return PX_STEP_PASS; /* others may fail before it does, or it may fail earlier itself */
     if (!good || !px_bind_write(session->unit_plan, &bind, PGW_LITERAL(""), unit->statement_name,
                                 &bound, &out, error)) {
         bool at_bind =
@@ -289,19 +290,45 @@ px_step px_submit_group(px_session *session, pgw_error *error, size_t *at)
 
 /* ---- the outcome ---- */
 
-static void hide_in_group(px_session *session, const px_unit *unit, pgw_buf *body)
+/* The held Execute of the statement that failed; group->count if none did. */
+static size_t failed_execute(const px_session *session, const px_unit *unit)
 {
-    const px_plan *plan = session->unit_plan;
-    rw_hide_error(pgw_slice_buf(&unit->error), plan->insert, plan->form, plan->hashes, 0, 0, body);
+    const px_group *group = &session->group;
+    size_t executed = 0, i = 0;
+    while (i < group->count && (group->held[i].type != 'E' || executed++ < unit->completed))
+        i++;
+    return i;
+}
+
+static pgw_slice failed_portal(const px_session *session, const px_unit *unit)
+{
+    size_t i = failed_execute(session, unit);
+    pgw_execute execute;
+    if (i == session->group.count ||
+        !pgw_execute_decode(px_held_body(&session->group, i), &execute))
+        return PGW_LITERAL("");
+    return execute.portal;
+}
+
+/* The held message at which a failed unit stopped: the Execute of the statement that failed, or its
+ * Bind. */
+static size_t failed_at(const px_session *session, const px_unit *unit)
+{
+    const px_group *group = &session->group;
+    size_t i = failed_execute(session, unit);
+    bool bound = unit->completed < unit->statement_count && unit->statements[unit->completed].bound;
+    size_t bind = bound || i == group->count ? PX_GROUP_NONE : px_group_executed(group, i);
+    return bind != PX_GROUP_NONE ? bind : i;
 }
 
 static void add_error(px_session *session, const px_unit *unit, pgw_buf *out)
 {
     pgw_buf body = {0};
     if (session->unit_text != NULL)
-        px_reply_hide(session->unit_text, unit->completed, pgw_slice_buf(&unit->error), &body);
+        px_error_of_text(session->unit_text, unit->completed, pgw_slice_buf(&unit->error), &body);
     else
-        hide_in_group(session, unit, &body);
+        px_error_of_portal(session->unit_plan, failed_portal(session, unit),
+                           pgw_slice_buf(&unit->error), &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
     pgw_buf_add_byte(out, 'E');
     pgw_buf_add_i32(out, (int32_t)(body.len + 4));
@@ -335,23 +362,6 @@ static void answer_text(px_session *session, const px_unit *unit)
     if (failed)
         add_error(session, unit, &out);
     px_submit_end_query(session, &out);
-}
-
-/* The held message at which a failed unit stopped: the Execute of the statement that failed, or its
- * Bind. */
-static size_t failed_at(const px_session *session, const px_unit *unit)
-{
-    const px_group *group = &session->group;
-    size_t executed = 0;
-    for (size_t i = 0; i < group->count; i++) {
-        if (group->held[i].type != 'E' || executed++ < unit->completed)
-            continue;
-        bool bound =
-            unit->completed < unit->statement_count && unit->statements[unit->completed].bound;
-        size_t bind = bound ? PX_GROUP_NONE : px_group_executed(group, i);
-        return bind != PX_GROUP_NONE ? bind : i;
-    }
-    return group->count;
 }
 
 static void answer_group(px_session *session, const px_unit *unit)

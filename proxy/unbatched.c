@@ -55,11 +55,12 @@ static void count(px_session *session, const px_identity *identity, const rw_ins
 void px_count_unbatched_text(px_session *session, const px_text *text)
 {
     for (size_t i = 0; i < text->script.count; i++)
-        if (text->script.statements[i].insert != NULL)
+        if (text->script.statements[i].insert != NULL && text->refusals[i] == NULL)
             count(session, session->identity, text->script.statements[i].insert, text->keys[i]);
 }
 
 void px_count_unbatched_bind(px_session *session, const px_plan *plan, const px_bound *bound)
 {
-    count(session, plan->identity, plan->insert, bound->keys);
+    if (plan->refusal == NULL)
+        count(session, plan->identity, plan->insert, bound->keys);
 }

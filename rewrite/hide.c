@@ -2,6 +2,7 @@
 
 #include "rewrite/hash.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A detail in which the hash stands, and what is known of where. */
@@ -312,29 +313,120 @@ static size_t read_position(pgw_slice digits)
     return value;
 }
 
-static size_t mapped(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
-                     size_t position)
+static void add_position(pgw_slice field, const rw_sent *sent, pgw_buf *out)
 {
-    return insert == NULL ? position : rw_render_position(insert, form, hashes, position);
+    size_t position = read_position(field);
+    if (position <= sent->rendered_before) {
+        pgw_buf_add_slice(out, field);
+        return;
+    }
+    position -= sent->rendered_before;
+    if (sent->insert != NULL)
+        position = rw_render_position(sent->insert, sent->form, sent->hashes, position);
+    pgw_buf_addf(out, "%zu", sent->before + position);
 }
 
-void rw_hide_error(pgw_slice body, const rw_insert *insert, rw_hash_form form,
-                   const uint64_t *hashes, size_t before, size_t rendered_before, pgw_buf *out)
+/* --- syntax error at or near "," --- */
+
+/* A syntax error may be met at what was put in, which begins with a comma; without it, it is met at
+ * the client's next token, a ')'. */
+static void add_message(pgw_slice body, pgw_slice text, const rw_sent *sent, pgw_buf *out)
+{
+    pgw_slice near = PGW_LITERAL("\",\"");
+    size_t position = read_position(pgw_error_field(body, 'P'));
+    size_t at = find_last(text, 0, text.len, near);
+    bool put_in = false;
+    if (sent->insert != NULL && at < text.len && position > sent->rendered_before &&
+        pgw_slice_eq_str(pgw_error_field(body, 'C'), "42601"))
+        rw_render_offset(sent->insert, sent->form, sent->hashes, position - sent->rendered_before,
+                         &put_in);
+    extent comma_there = {at, at + put_in * near.len};
+    pgw_buf_add(out, text.ptr, comma_there.start);
+    if (put_in)
+        pgw_buf_add_str(out, "\")\"");
+    pgw_buf_add(out, text.ptr + comma_there.end, text.len - comma_there.end);
+}
+
+/* --- unnamed portal with parameters: $1 = '1', $2 = NULL --- */
+
+/* Behind the value that begins here; beyond the text if there is none. */
+static size_t end_of_parameter(pgw_slice text, size_t at)
+{
+    pgw_slice null = PGW_LITERAL("NULL");
+    if (find(text, at, text.len < at + null.len ? text.len : at + null.len, null) == at)
+        return at + null.len;
+    if (at >= text.len || text.ptr[at] != '\'')
+        return text.len + 1;
+    for (at++; at < text.len; at++)
+        if (text.ptr[at] == '\'' && (at + 1 == text.len || text.ptr[at + 1] != '\''))
+            return at + 1;
+        else if (text.ptr[at] == '\'')
+            at++;
+    return text.len + 1;
+}
+
+/* Behind parameter `number` of a list that stands at `at`; beyond the text if it does not. */
+static size_t end_of_numbered(pgw_slice text, size_t at, size_t number)
+{
+    char head[32];
+    size_t len = (size_t)snprintf(head, sizeof head, "%s$%zu = ", number == 1 ? "" : ", ", number);
+    if (at > text.len || text.len - at < len || memcmp(text.ptr + at, head, len) != 0)
+        return text.len + 1;
+    return end_of_parameter(text, at + len);
+}
+
+/* Where ours stand in a list of all parameters that begins at `at`. */
+static bool locate_ours(pgw_slice text, size_t at, const rw_sent *sent, extent *ours)
+{
+    size_t own = sent->insert->param_count;
+    for (size_t n = 1; n <= own + sent->insert->row_count && at <= text.len; n++) {
+        at = end_of_numbered(text, at, n);
+        if (n == own)
+            ours->start = at;
+    }
+    ours->end = at;
+    return at <= text.len;
+}
+
+static void add_context(pgw_slice text, const rw_sent *sent, pgw_buf *out)
+{
+    pgw_slice first = PGW_LITERAL("$1 = ");
+    extent ours = {text.len, text.len};
+    bool found = sent->form != RW_HASH_PARAMETER;
+    for (size_t at = find(text, 0, text.len, first); at < text.len && !found;
+         at = find(text, at + 1, text.len, first))
+        found = locate_ours(text, at, sent, &ours);
+    if (!found)
+        ours = (extent){text.len, text.len};
+    add_without(text, (extent){0, text.len}, ours, out);
+}
+
+/* --- the whole --- */
+
+static void add_field(char code, pgw_slice body, pgw_slice field, const rw_sent *sent, pgw_buf *out)
+{
+    if (code == 'P')
+        add_position(field, sent, out);
+    else if (code == 'M')
+        add_message(body, field, sent, out);
+    else if (code == 'D' && sent->insert != NULL)
+        add_detail(body, field, sent->insert, sent->form == RW_HASH_CONSTANT ? sent->hashes : NULL,
+                   out);
+    else if (code == 'W' && sent->insert != NULL)
+        add_context(field, sent, out);
+    else
+        pgw_buf_add_slice(out, field);
+}
+
+void rw_hide_error(pgw_slice body, const rw_sent *sent, pgw_buf *out)
 {
     size_t at = 0;
     while (at < body.len && body.ptr[at] != '\0') {
         const char *start = body.ptr + at + 1;
         const char *nul = memchr(start, '\0', body.len - at - 1);
         pgw_slice field = {start, nul == NULL ? body.len - at - 1 : (size_t)(nul - start)};
-        size_t position = body.ptr[at] == 'P' ? read_position(field) : 0;
         pgw_buf_add_byte(out, body.ptr[at]);
-        if (body.ptr[at] == 'D' && insert != NULL)
-            add_detail(body, field, insert, form == RW_HASH_CONSTANT ? hashes : NULL, out);
-        else if (position > rendered_before)
-            pgw_buf_addf(out, "%zu",
-                         before + mapped(insert, form, hashes, position - rendered_before));
-        else
-            pgw_buf_add_slice(out, field);
+        add_field(body.ptr[at], body, field, sent, out);
         pgw_buf_add_byte(out, '\0');
         at += field.len + 2;
     }

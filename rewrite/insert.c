@@ -329,6 +329,7 @@ bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
                         .error = error,
                         .insert = pgw_arena_alloc(arena, sizeof(rw_insert))};
     parser.insert->text = text;
+    parser.insert->utf8 = env->utf8;
     *out = NULL;
     rw_lexer_init(&parser.lexer, text, env->conforming);
     rw_advance(&parser);

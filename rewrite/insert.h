@@ -31,7 +31,7 @@ typedef struct rw_row {
     rw_cell hash_cell;  /* what the client itself wrote for the hash column; ABSENT if it did not */
     bool superseded; /* not rendered: a later row of an UPSERT or REPLACE has the same key, or it is
                         stored already */
-    bool unhashed;   /* rendered with RW_NO_HASH in the place of its hash */
+    bool unhashed;   /* rendered with RW_REFUSAL in the place of its hash */
 } rw_row;
 
 typedef struct rw_insert {
@@ -55,6 +55,7 @@ typedef struct rw_insert {
     size_t tail;   /* offset behind the last row's ')': ON CONFLICT, RETURNING, … */
     size_t values; /* offset behind the word VALUES */
     size_t end;    /* offset behind the last token */
+    bool utf8;     /* what positions count: its characters, or bytes */
 } rw_insert;
 
 /* Parses one statement that begins with INSERT, UPSERT or REPLACE (or WITH before INSERT).
@@ -88,10 +89,15 @@ size_t rw_insert_supersede(rw_insert *insert, const rw_key *keys, pgw_arena *are
  * from row to row, and none stands outside of the rows; else 0. */
 size_t rw_insert_row_width(const rw_insert *insert, const pgw_env *env);
 
-/* What stands in the place of a hash that is not there, as it comes to be read as a number: no
- * server stores the row, and the error that it gives in the end (after all that it would find
- * without) holds this text. */
-#define RW_NO_HASH "keyspread: no hash"
+/* What stands in the place of a hash that is not there, and comes to be read as a number: no server
+ * stores the row, and the error that it gives in the end (after whatever else it finds) holds this
+ * text. */
+#define RW_REFUSAL "keyspread refuses this"
+
+/* Whether rows without a hash may be sent to fail like that, so that the server finds first
+ * whatever is wrong before, or what is wrong with the key: not where the client wrote the hash
+ * itself. */
+bool rw_insert_may_fail(const rw_insert *insert);
 
 /* How the hash is written into the text: as decimal constants, or as further parameters
  * $param_count+1 … +row_count (in row order), for Parse. */
@@ -111,5 +117,8 @@ void rw_render_tail(const rw_insert *insert, pgw_buf *out);
  * point where the client wrote. A position inside something put in maps to where it was put in. */
 size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                           size_t position);
+/* The same as a byte offset; and whether it is inside of something put in. */
+size_t rw_render_offset(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                        size_t position, bool *put_in);
 
 #endif

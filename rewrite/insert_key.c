@@ -161,6 +161,11 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *p
     return PGW_KNOWN;
 }
 
+bool rw_insert_may_fail(const rw_insert *insert)
+{
+    return !insert->hash_listed;
+}
+
 /* All bytes of a key; each value with its length, so that no two keys look alike. */
 static void key_bytes(const rw_table *table, const rw_key *key, pgw_buf *out)
 {

@@ -13,24 +13,26 @@ typedef struct writer {
     pgw_buf *out;  /* NULL: count */
     size_t wanted; /* characters yet to come before the position, counting from 1 */
     size_t found;  /* byte offset in the client's text */
+    bool put_in;   /* it is inside of something that was put in there */
     bool done;
     pgw_buf scratch;
 } writer;
 
-static bool starts_character(char c)
+static bool starts_character(const rw_insert *insert, char c)
 {
-    return ((unsigned char)c & 0xC0) != 0x80;
+    return !insert->utf8 || ((unsigned char)c & 0xC0) != 0x80;
 }
 
 /* Counts `text`, which is the client's from `at` on, or, if `inserted`, stands at `at`. */
 static void count(writer *w, pgw_slice text, size_t at, bool inserted)
 {
     for (size_t i = 0; i < text.len && !w->done; i++) {
-        if (!starts_character(text.ptr[i]))
+        if (!starts_character(w->insert, text.ptr[i]))
             continue;
         if (--w->wanted == 0) {
             w->done = true;
             w->found = inserted ? at : at + i;
+            w->put_in = inserted;
         }
     }
 }
@@ -86,7 +88,7 @@ static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t row, si
         pgw_buf_add_str(text, ", ");
     size_t parameter = w->insert->param_count + row + 1;
     if (w->insert->rows[row].unhashed) /* both types are keywords: no search_path changes them */
-        pgw_buf_add_str(text, "'" RW_NO_HASH "'::varchar::bigint");
+        pgw_buf_add_str(text, "'" RW_REFUSAL "'::varchar::bigint");
     else if (form == RW_HASH_PARAMETER && w->insert->table->hash_type == RW_HASH_UINT64)
         pgw_buf_addf(text, "($%zu::numeric + 18446744073709551616) %% 18446744073709551616",
                      parameter); /* the parameter is an int8: the upper half came as negative */
@@ -164,16 +166,25 @@ void rw_render_tail(const rw_insert *insert, pgw_buf *out)
     put_spliced(&w, insert->tail, insert->end, true);
 }
 
+size_t rw_render_offset(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                        size_t position, bool *put_in)
+{
+    writer w = {.insert = insert, .wanted = position, .found = insert->text.len};
+    put_statement(&w, form, hashes);
+    pgw_buf_free(&w.scratch);
+    *put_in = w.put_in;
+    return w.found;
+}
+
 size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                           size_t position)
 {
     if (position == 0)
         return 0;
-    writer w = {.insert = insert, .wanted = position, .found = insert->text.len};
-    put_statement(&w, form, hashes);
-    pgw_buf_free(&w.scratch);
+    bool put_in;
+    size_t offset = rw_render_offset(insert, form, hashes, position, &put_in);
     size_t mapped = 1;
-    for (size_t i = 0; i < w.found; i++)
-        mapped += starts_character(insert->text.ptr[i]);
+    for (size_t i = 0; i < offset; i++)
+        mapped += starts_character(insert, insert->text.ptr[i]);
     return mapped;
 }

@@ -155,6 +155,21 @@ static void judge(const candidate *it)
     }
 }
 
+/* An error about the statement is one about the whole text, which does not end where it does. */
+static void place_error(pgw_slice text, const rw_piece *piece, const pgw_env *env, pgw_error *error)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, env->conforming);
+    lexer.at = piece->end;
+    rw_token next = rw_lexer_next(&lexer);
+    if (next.kind == RW_TOKEN_CHAR && strcmp(error->message, "syntax error at end of input") == 0) {
+        pgw_fail(error, "42601", "syntax error at or near \"%c\"", text.ptr[next.start]);
+        error->position = rw_characters(text, next.start, env) + 1;
+        return;
+    }
+    error->position += rw_characters(text, piece->start, env);
+}
+
 static void read_statement(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,
                            const pgw_env *env, rw_known *known, pgw_arena *arena, rw_statement *out)
 {
@@ -173,7 +188,7 @@ static void read_statement(pgw_slice text, const rw_piece *piece, const rw_catal
     if (rw_words_mention(it.text, catalog))
         judge(&it);
     if (out->error != NULL && out->error->position > 0)
-        out->error->position += rw_characters(text, piece->start, env);
+        place_error(text, piece, env, out->error);
 }
 
 /* --- the script --- */
@@ -193,7 +208,7 @@ static void add_statement(rw_script *script, size_t *cap, pgw_arena *arena)
 void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_known *known,
                      pgw_arena *arena, rw_script *out)
 {
-    *out = (rw_script){0};
+    *out = (rw_script){.utf8 = env->utf8};
     size_t cap = 0;
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);

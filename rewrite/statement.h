@@ -49,6 +49,7 @@ typedef struct rw_script {
     unsigned effects; /* of all together */
     bool refused;     /* any is REFUSED */
     size_t inserts;   /* how many are INSERT */
+    bool utf8;        /* what positions count: characters of UTF-8, or bytes */
 } rw_script;
 
 /* Never fails: what cannot be understood is FORWARD or, where it names a configured table and may

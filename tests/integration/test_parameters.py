@@ -4,7 +4,7 @@ import unittest
 
 import harness
 import wire
-from sequence_case import FILL, SequenceCase
+from direct_case import DirectCase
 
 MOST = 65535
 INSERT = "insert into orders (customer, number)"
@@ -21,33 +21,13 @@ def numbers(count, first=1):
     return [value for row in range(count) for value in (row % 7, first + row)]
 
 
-def shown(reply):
-    """Less what differs between two databases: the oids of tables, lines of the source."""
-    if reply.kind in "EN":
-        return f"{reply.kind} {[(k, v) for k, v in reply.fields().items() if k not in 'FLR']}"
-    if reply.kind == "T":
-        return f"T {[(column[0], *column[2:]) for column in reply.columns()]}"
-    return f"{reply.kind} {reply.body!r}"
-
-
-class Parameters(SequenceCase):
-    def both(self, messages, ready=1, verify=False):
-        """The replies through keyspread, which are PostgreSQL's; and the same is stored."""
-        answers, contents = [], []
-        for database, port in (("direct", self.postgres.port), self.route()):
-            with self.postgres.admin(database) as admin:
-                admin.rows("truncate events, items, orders, noisy, plain restart identity;" + FILL)
-                with wire.Wire(("127.0.0.1", port)) as session:
-                    session.login(harness.USER, database)
-                    replies = session.ask(*messages, ready=ready)
-                contents.append(self.contents(admin, database) if verify else
-                                admin.rows("select customer, number, plain from orders"))
-            answers.append([shown(reply) for reply in replies])
-        for direct, through in zip(*answers):
-            self.assertEqual(direct[:300], through[:300])
-        self.assertEqual(*answers)
-        self.assertTrue(contents[0] == contents[1], "what the tables hold")
-        return replies
+class Parameters(DirectCase):
+    tables = (harness.Table("orders", ["customer int not null", "number int not null",
+                                       "plain int references plain (a)"], ["customer", "number"],
+                            hash_first=False),
+              harness.EVENTS)
+    before_sql = "create table plain (a int primary key)"
+    setup_sql = "insert into plain select generate_series(1, 5)"
 
     def test_rows_beyond_the_number(self):
         """21,846 rows of two parameters, and a hash for each, are 65,538."""
@@ -97,7 +77,8 @@ class Parameters(SequenceCase):
         count = 22000
         conflict = numbers(count)
         conflict[-2:] = conflict[:2]
-        for values in (conflict, conflict[:-1], conflict[:-1] + [None]):
+        for values in (conflict, ["x"] + conflict[1:], conflict[:-1], conflict[:-1] + [None],
+                       conflict[:-1] + ["99999999999"]):
             self.both([wire.parse("", INSERT + rows_of(count)), wire.bind("", "", values),
                        wire.execute(), wire.sync()])
         self.both([wire.parse("", INSERT + rows_of(count) + " on conflict do nothing"),
@@ -125,31 +106,26 @@ class Parameters(SequenceCase):
         count = 22000
         values = numbers(count)
         values[-2:] = values[:2]
-        with self.postgres.admin("hashed") as admin:
-            admin.rows("truncate orders")
-            with wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
-                session.login(harness.USER, "hashed")
-                upsert = "upsert into orders (customer, number)" + rows_of(count)
-                for _ in range(2):
-                    replies = session.ask(wire.parse("", upsert), wire.bind("", "", values),
-                                          wire.execute(), wire.sync())
-                    self.assertEqual(wire.tags_of(replies), [f"INSERT 0 {count}"])
-            self.assertEqual(admin.rows("select count(*) from orders"), [[str(count - 1)]])
-            self.contents(admin, "hashed")
+        with wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
+            session.login(harness.USER, "hashed")
+            upsert = "upsert into orders (customer, number)" + rows_of(count)
+            for _ in range(2):
+                replies = session.ask(wire.parse("", upsert), wire.bind("", "", values),
+                                      wire.execute(), wire.sync())
+                self.assertEqual(wire.tags_of(replies), [f"INSERT 0 {count}"])
+        self.assertEqual(len(self.contents("hashed", verify=True)[0]), count - 1)
 
     @harness.proxied
     def test_what_was_prepared_stores_nothing_by_itself(self):
         """EXECUTE does not pass by here with its parameters."""
         count = 22000
-        with self.postgres.admin("hashed") as admin, \
-                wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
-            admin.rows("truncate orders")
+        with wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
             session.login(harness.USER, "hashed")
             session.ask(wire.parse("s", INSERT + rows_of(count)), wire.describe("S", "s"),
                         wire.sync())
             values = ", ".join(map(str, numbers(count)))
             self.assertIsNotNone(wire.error_of(session.query(f"execute s({values})")))
-            self.assertEqual(admin.rows("select count(*) from orders"), [["0"]])
+        self.assertEqual(self.contents("hashed"), [[], []])
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ static void details_lose_the_hash(void **state)
         pgw_buf out = {0};
         rw_insert *insert = parse(insert_into(it.field[0]), &arena);
         pgw_buf body = body_of(it.field[1], it.field[3], NULL);
-        rw_hide_error(pgw_slice_buf(&body), insert, RW_HASH_PARAMETER, NULL, 0, 0, &out);
+        rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_PARAMETER, NULL, 0, 0},
+                      &out);
         check_others(pgw_slice_buf(&out), it.field[1]);
         pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'D');
         const char *expected = strcmp(it.field[2], "=") == 0 ? it.field[3] : it.field[2];
@@ -103,7 +104,7 @@ static void check_detail(const char *text, const char *detail, const char *expec
     for (size_t i = 0; i < insert->row_count; i++)
         hashes[i] = 100 + i;
     pgw_buf body = body_of("23505", detail, NULL), out = {0};
-    rw_hide_error(pgw_slice_buf(&body), insert, RW_HASH_CONSTANT, hashes, 0, 0, &out);
+    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_CONSTANT, hashes, 0, 0}, &out);
     pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'D');
     if (!pgw_slice_eq_str(shown, expected))
         fail_msg("%.*s, not %s", (int)shown.len, shown.ptr, expected);
@@ -133,7 +134,7 @@ static void who_lists_the_hash_column_is_shown_it(void **state)
         parse("INSERT INTO events (userid, ts, userhash) VALUES ($1, $2, $3)", &arena);
     const char *detail = "Key (userhash, userid, ts)=(1, 2, 3) already exists.";
     pgw_buf body = body_of("23505", detail, NULL), out = {0};
-    rw_hide_error(pgw_slice_buf(&body), insert, RW_HASH_PARAMETER, NULL, 0, 0, &out);
+    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_PARAMETER, NULL, 0, 0}, &out);
     assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'D'), detail));
     pgw_buf_free(&body);
     pgw_buf_free(&out);
@@ -157,8 +158,8 @@ static size_t shown_position(const rw_insert *insert, const uint64_t *hashes, si
     char digits[24];
     snprintf(digits, sizeof digits, "%zu", sent);
     pgw_buf body = body_of("42703", NULL, digits), out = {0};
-    rw_hide_error(pgw_slice_buf(&body), insert, RW_HASH_CONSTANT, hashes, before, rendered_before,
-                  &out);
+    rw_hide_error(pgw_slice_buf(&body),
+                  &(rw_sent){insert, RW_HASH_CONSTANT, hashes, before, rendered_before}, &out);
     check_others(pgw_slice_buf(&out), "42703");
     pgw_slice field = pgw_error_field(pgw_slice_buf(&out), 'P');
     char shown[24];
@@ -197,7 +198,7 @@ static void without_an_insert_only_positions_move(void **state)
     (void)state;
     const char *detail = "Key (userhash, userid, ts)=(1, 2, 3) already exists.";
     pgw_buf body = body_of("23505", detail, "30"), out = {0};
-    rw_hide_error(pgw_slice_buf(&body), NULL, RW_HASH_CONSTANT, NULL, 5, 10, &out);
+    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){NULL, RW_HASH_CONSTANT, NULL, 5, 10}, &out);
     assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'D'), detail));
     assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'P'), "25"));
     pgw_buf_free(&body);
@@ -217,7 +218,8 @@ static void broken_bodies_are_harmless(void **state)
         char *copy = pgw_alloc(cut);
         memcpy(copy, body.ptr, cut);
         pgw_buf out = {0};
-        rw_hide_error((pgw_slice){copy, cut}, insert, RW_HASH_CONSTANT, &hash, 0, 0, &out);
+        rw_hide_error((pgw_slice){copy, cut}, &(rw_sent){insert, RW_HASH_CONSTANT, &hash, 0, 0},
+                      &out);
         assert_true(out.len > 0 && out.ptr[out.len - 1] == '\0');
         pgw_buf_free(&out);
         free(copy);
@@ -225,7 +227,7 @@ static void broken_bodies_are_harmless(void **state)
     pgw_buf_free(&body);
     for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
         pgw_buf odd = body_of("23505", NULL, positions[i]), out = {0};
-        rw_hide_error(pgw_slice_buf(&odd), insert, RW_HASH_CONSTANT, &hash, 0, 0, &out);
+        rw_hide_error(pgw_slice_buf(&odd), &(rw_sent){insert, RW_HASH_CONSTANT, &hash, 0, 0}, &out);
         assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'P'), positions[i]));
         pgw_buf_free(&odd);
         pgw_buf_free(&out);
