@@ -19,6 +19,7 @@ typedef struct px_batch {
     bool first;        /* it is the first attempt */
     bool failed;       /* some unit did not commit in it */
     bool refused_size; /* the first attempt failed with 54000 */
+    bool doubted;      /* rows failed merged, for no reason that is known, and none has alone yet */
 } px_batch;
 
 void px_batch_add(px_batch *batch, px_unit *unit);

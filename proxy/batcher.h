@@ -59,8 +59,12 @@ typedef struct px_unit {
     pgw_arena arena;
 
     /* Merge key: units with equal ones (and equal identity, kind, epoch) may share a batch.
-       ROWS: head and tail. PARAMS: the rewritten text and the declared types. TEXT: empty. */
+       ROWS: head, tail and conditions. PARAMS: the rewritten text and the declared types. TEXT:
+       empty. */
     pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES " and what stands behind the rows */
+    pgw_slice conditions; /* ROWS: under which they may be merged, each behind " and " */
+    pgw_slice guard; /* a SELECT that must come through behind the statements where they are not
+                        merged; empty: none */
     pgw_slice
         statement_name; /* PARAMS: name of the prepared statement, made of the merge key's hash */
     pgw_slice statement_text; /* PARAMS: rewritten text */
@@ -71,14 +75,13 @@ typedef struct px_unit {
     /* Its statements, in order. */
     size_t statement_count;
     struct px_unit_statement {
-        pgw_slice batch; /* ROWS: "(…),(…)" its rows; TEXT: the statement; PARAMS: Bind + Execute
-                            messages */
+        pgw_slice batch; /* ROWS: "(…),(…)" its rows; PARAMS: Bind + Execute messages */
         uint32_t rows;   /* in its VALUES */
         uint64_t tag;    /* out: rows its CommandComplete counted (ROWS: `rows`) */
         bool bound;      /* out, PARAMS: BindComplete came (for the one that failed) */
     } * statements;
-    /* The unit alone, as its client sent it (rewritten), for the second attempt: ROWS, TEXT: a
-       Query message; PARAMS: NULL (Parse if needed + batches + Sync serve). */
+    /* The unit as its client sent it (rewritten), ROWS, TEXT: a Query's text; PARAMS: NULL (Parse
+       if needed + batches + Sync serve). */
     pgw_slice alone;
 
     px_unit_key *keys; /* one a row, sorted by nobody */

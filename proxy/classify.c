@@ -14,6 +14,7 @@ static const struct {
     {"42P01", PX_ERROR_STALE},      /* undefined_table */
     {"54000", PX_ERROR_SIZE},       /* program_limit_exceeded */
     {"55P03", PX_ERROR_LOCK},       /* lock_not_available */
+    {"57014", PX_ERROR_CANCEL},     /* query_canceled */
 };
 
 /* The severity that is not translated; servers before 9.6 have the other only. */

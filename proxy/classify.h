@@ -12,6 +12,7 @@ typedef enum px_error_kind {
     PX_ERROR_OWN,        /* the statement's: its client is told */
     PX_ERROR_REPEAT,     /* it lost against another transaction: another attempt may do */
     PX_ERROR_LOCK,       /* it waited too long for a lock */
+    PX_ERROR_CANCEL,     /* a timeout, or somebody's request */
     PX_ERROR_SIZE,       /* what was sent together was too large */
     PX_ERROR_STALE,      /* a table or column is not what it was thought to be */
     PX_ERROR_STALE_PLAN, /* a prepared statement is gone, or no longer fits the schema */

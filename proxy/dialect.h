@@ -25,16 +25,18 @@ typedef struct px_attempt {
     px_unit **units;
     size_t count;
     bool shared;           /* one transaction; false: each unit has its own */
+    bool joined;           /* rows that share it keep statements of their own */
     px_prepared *prepared; /* names on this link */
     void (*answered)(struct px_attempt *attempt, px_unit *unit, px_verdict verdict);
 
     /* The dialect's own; zero at the start but for the buffers, which are empty. */
     size_t at;             /* the unit that is being answered */
+    bool merged;           /* all rows are in one statement */
+    bool guarded;          /* the guard of this transaction has come through */
     bool preparing;        /* the answer to a Parse under its own Sync is to come first */
     bool parsing;          /* ParseComplete is to come */
     bool refused_size;     /* out: 54000, of all together or of a unit alone */
     unsigned tags;         /* of a merged statement */
-    uint64_t rows;         /* that they counted */
     uint64_t notices;      /* of merged statements */
     pgw_buf error;         /* body of this segment's ErrorResponse */
     pgw_buf prepare_error; /* of the segment before the first */

@@ -5,9 +5,8 @@
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "proxy/classify.h"
-#include "proxy/log.h"
+#include "rewrite/guard.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,22 +35,61 @@ static void write_statements(const px_unit *unit, const char *separator, pgw_buf
     }
 }
 
-/* One Query for all: rows joined in one VALUES list, or statements joined by semicolons. */
+static uint64_t count_rows(const px_attempt *attempt)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < attempt->count; i++)
+        for (size_t s = 0; s < attempt->units[i]->statement_count; s++)
+            rows += attempt->units[i]->statements[s].rows;
+    return rows;
+}
+
+/* All rows in one VALUES list, of a statement that fails unless they are all stored: else their
+ * tags would be lies. */
 static void write_merged(const px_attempt *attempt, pgw_buf *out)
 {
     const px_unit *key = attempt->units[0];
-    const char *separator =
-        key->kind == PX_UNIT_ROWS ? ",\n" : "\n;\n"; /* a comment may end a statement */
     size_t begun = pgw_begin(out, 'Q');
+    rw_guard_before(out);
     pgw_buf_add_slice(out, key->head);
     for (size_t i = 0; i < attempt->count; i++) {
         if (i > 0)
-            pgw_buf_add_str(out, separator);
-        write_statements(attempt->units[i], separator, out);
+            pgw_buf_add_str(out, ",\n");
+        write_statements(attempt->units[i], ",\n", out);
     }
     pgw_buf_add_slice(out, key->tail);
+    rw_guard_behind(count_rows(attempt), key->conditions, out);
     pgw_buf_add_byte(out, '\0');
     pgw_end_small(out, begun);
+}
+
+/* One Query for the texts of all. A comment may end a text. */
+static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'Q');
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            pgw_buf_add_str(out, "\n;\n");
+        pgw_buf_add_slice(out, units[i]->alone);
+    }
+    if (units[0]->guard.len > 0)
+        pgw_buf_add_str(out, "\n;\n");
+    pgw_buf_add_slice(out, units[0]->guard);
+    pgw_buf_add_byte(out, '\0');
+    pgw_end_small(out, begun);
+}
+
+/* The end of a transaction of the extended protocol. */
+static void write_end(const px_unit *key, pgw_buf *out)
+{
+    const pgw_slice unnamed = PGW_LITERAL("");
+    const pgw_bind bind = {.results = PGW_LITERAL("\0\0")};
+    if (key->guard.len > 0) {
+        pgw_certainly(pgw_write_parse(unnamed, key->guard, NULL, 0, out));
+        pgw_certainly(pgw_write_bind(&bind, unnamed, unnamed, NULL, 0, out));
+        pgw_write_execute(unnamed, 0, out);
+    }
+    pgw_write_sync(out);
 }
 
 /* Close of a name that is not there succeeds, so it need not be known whether it is. */
@@ -85,26 +123,27 @@ static void write_pipeline(px_attempt *attempt, pgw_buf *out)
     for (size_t i = 0; i < attempt->count; i++) {
         write_statements(attempt->units[i], "", out);
         if (!one)
-            pgw_write_sync(out);
+            write_end(key, out);
     }
     if (one)
-        pgw_write_sync(out);
+        write_end(key, out);
 }
 
 static void write_attempt(px_attempt *attempt, pgw_buf *out)
 {
     for (size_t i = 0; i < attempt->count; i++)
         reset_unit(attempt->units[i]);
-    if (attempt->units[0]->kind == PX_UNIT_PARAMS) {
+    px_unit_kind kind = attempt->units[0]->kind;
+    attempt->merged = attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined;
+    if (kind == PX_UNIT_PARAMS)
         write_pipeline(attempt, out);
-        return;
-    }
-    if (attempt->shared) {
+    else if (attempt->merged)
         write_merged(attempt, out);
-        return;
-    }
-    for (size_t i = 0; i < attempt->count; i++)
-        pgw_buf_add_slice(out, attempt->units[i]->alone);
+    else if (attempt->shared)
+        write_texts(attempt->units, attempt->count, out);
+    else
+        for (size_t i = 0; i < attempt->count; i++)
+            write_texts(&attempt->units[i], 1, out);
 }
 
 /* ---- what an error means ---- */
@@ -133,10 +172,42 @@ static bool renews(px_attempt *attempt, px_unit *unit)
     return true;
 }
 
-/* The Parse before it failed. */
-static bool lacks_statement(const pgw_buf *error)
+static bool has_code(const pgw_buf *error, const char *sqlstate)
 {
-    return pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(error), 'C'), "26000");
+    return pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(error), 'C'), sqlstate);
+}
+
+/* The unit whose statement is being answered; NULL: all of this transaction's are. */
+static px_unit *answering(const px_attempt *attempt)
+{
+    px_unit *unit = attempt->at < attempt->count ? attempt->units[attempt->at] : NULL;
+    return unit != NULL && unit->completed < unit->statement_count ? unit : NULL;
+}
+
+static bool awaits_guard(const px_attempt *attempt)
+{
+    const px_unit *first = attempt->units[attempt->shared ? 0 : attempt->at];
+    return first->guard.len > 0 && !attempt->guarded && answering(attempt) == NULL;
+}
+
+/* Its rows were for the columns of another moment; 42703 has the schema read again. */
+static px_verdict fail_guard(px_unit *unit)
+{
+    pgw_error error;
+    pgw_fail(&error, "42703", "the columns of table \"%s\" were changed by somebody else",
+             unit->table_name);
+    pgw_error_hint(&error, "Send the statement again, or list the columns in it.");
+    px_unit_fail(unit, &error);
+    return PX_VERDICT_FAILED;
+}
+
+/* What is told of a failed transaction: a simple Query has no tag of a statement that failed when
+ * it was to be committed, nor one of which it is not known what its columns were. */
+static void take_tag_back(const px_attempt *attempt, px_unit *unit)
+{
+    if (unit->completed == unit->statement_count &&
+        (unit->kind != PX_UNIT_PARAMS || awaits_guard(attempt)))
+        unit->completed--;
 }
 
 static px_verdict judge_alone(px_attempt *attempt, px_unit *unit)
@@ -144,9 +215,13 @@ static px_verdict judge_alone(px_attempt *attempt, px_unit *unit)
     const pgw_buf *error = &attempt->error;
     if (error->len == 0)
         return PX_VERDICT_COMMITTED;
-    if (attempt->prepare_error.len > 0 && lacks_statement(error))
+    if (attempt->prepare_error.len > 0 && has_code(error, "26000"))
         error = &attempt->prepare_error;
     px_error_kind kind = px_classify(pgw_slice_buf(error));
+    bool changed = awaits_guard(attempt) && has_code(error, "22012");
+    take_tag_back(attempt, unit);
+    if (changed)
+        return fail_guard(unit);
     if (kind == PX_ERROR_LOCK)
         return PX_VERDICT_REROUTE;
     if (kind == PX_ERROR_REPEAT && unit->attempts < MAX_SERIALIZATION_ATTEMPTS) {
@@ -161,18 +236,15 @@ static px_verdict judge_alone(px_attempt *attempt, px_unit *unit)
 
 /* ---- reading ---- */
 
-static void count_merged_rows(px_attempt *attempt)
+/* All rows are stored, for that was checked. */
+static void tag_merged(px_attempt *attempt)
 {
-    uint64_t expected = 0;
     for (size_t i = 0; i < attempt->count; i++) {
         px_unit *unit = attempt->units[i];
         for (size_t s = 0; s < unit->statement_count; s++)
-            expected += unit->statements[s].tag = unit->statements[s].rows;
+            unit->statements[s].tag = unit->statements[s].rows;
         unit->completed = unit->statement_count;
     }
-    if (attempt->rows != expected)
-        px_log(CFG_LOG_ERROR, "batch_count", "table=%s rows=%" PRIu64 " counted=%" PRIu64,
-               attempt->units[0]->table_name, expected, attempt->rows);
 }
 
 static void end_shared(px_attempt *attempt)
@@ -181,8 +253,8 @@ static void end_shared(px_attempt *attempt)
     px_error_kind kind = failed ? px_classify(pgw_slice_buf(&attempt->error)) : PX_ERROR_OWN;
     bool stale = !attempt->parsing && is_stale(kind);
     attempt->refused_size = kind == PX_ERROR_SIZE;
-    if (!failed && attempt->units[0]->kind == PX_UNIT_ROWS)
-        count_merged_rows(attempt);
+    if (!failed && attempt->merged)
+        tag_merged(attempt);
     if (stale && attempt->units[0]->kind == PX_UNIT_PARAMS)
         px_prepared_remove(attempt->prepared, attempt->units[0]->statement_name);
     for (size_t i = 0; i < attempt->count; i++) {
@@ -197,11 +269,8 @@ static bool has_all_tags(const px_attempt *attempt)
 {
     if (attempt->error.len > 0)
         return true;
-    if (!attempt->shared)
-        return attempt->units[attempt->at]->completed ==
-               attempt->units[attempt->at]->statement_count;
-    return attempt->units[0]->kind == PX_UNIT_ROWS ? attempt->tags == 1
-                                                   : attempt->at == attempt->count;
+    return attempt->merged ? attempt->tags == 1
+                           : answering(attempt) == NULL && !awaits_guard(attempt);
 }
 
 static px_progress on_ready(px_attempt *attempt, pgw_slice body)
@@ -225,26 +294,25 @@ static px_progress on_ready(px_attempt *attempt, pgw_slice body)
     px_verdict verdict = judge_alone(attempt, unit);
     attempt->at++;
     pgw_buf_clear(&attempt->error);
-    attempt->parsing = false;
+    attempt->parsing = attempt->guarded = false;
     attempt->answered(attempt, unit, verdict);
     return attempt->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
 }
 
 static px_progress on_complete(px_attempt *attempt, pgw_slice body)
 {
-    uint64_t rows = pgw_tag_rows(body);
-    bool merged = attempt->shared && attempt->units[0]->kind == PX_UNIT_ROWS;
-    if (merged) {
-        attempt->rows += rows;
+    px_unit *unit = answering(attempt);
+    if (attempt->merged) {
         attempt->tags++;
         return PX_PROGRESS_MORE;
     }
-    if (attempt->preparing || attempt->at == attempt->count)
+    if (attempt->preparing || (unit == NULL && !awaits_guard(attempt)))
         return PX_PROGRESS_BROKEN;
-    px_unit *unit = attempt->units[attempt->at];
-    if (unit->completed == unit->statement_count)
-        return PX_PROGRESS_BROKEN;
-    unit->statements[unit->completed++].tag = rows;
+    if (unit == NULL) {
+        attempt->guarded = true;
+        return PX_PROGRESS_MORE;
+    }
+    unit->statements[unit->completed++].tag = pgw_tag_rows(body);
     if (attempt->shared && unit->completed == unit->statement_count)
         attempt->at++;
     return PX_PROGRESS_MORE;
@@ -252,13 +320,10 @@ static px_progress on_complete(px_attempt *attempt, pgw_slice body)
 
 static px_progress on_bound(px_attempt *attempt)
 {
-    if (attempt->at == attempt->count)
-        return PX_PROGRESS_BROKEN;
-    px_unit *unit = attempt->units[attempt->at];
-    if (unit->completed == unit->statement_count)
-        return PX_PROGRESS_BROKEN;
-    unit->statements[unit->completed].bound = true;
-    return PX_PROGRESS_MORE;
+    px_unit *unit = answering(attempt);
+    if (unit != NULL)
+        unit->statements[unit->completed].bound = true;
+    return unit != NULL || awaits_guard(attempt) ? PX_PROGRESS_MORE : PX_PROGRESS_BROKEN;
 }
 
 static void on_parsed(px_attempt *attempt)
@@ -313,7 +378,7 @@ static px_progress take_reply(px_attempt *attempt, char type, pgw_slice message)
     case '3': /* CloseComplete */
     case 'A': /* NotificationResponse */
     case 'S': /* ParameterStatus */
-    case 'T': /* of a RETURNING that nobody asked for */
+    case 'T': /* of a guard */
     case 'D':
     case 'n':
     case 'I': /* EmptyQueryResponse */

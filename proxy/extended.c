@@ -17,7 +17,8 @@ enum choice { HOLD, FORWARD, WAIT };
 static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice message)
 {
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
-        plan->refusal != NULL || px_session_obstacle(session, plan->identity) != PX_COUNTERS ||
+        plan->refusal != NULL ||
+        px_session_obstacle(session, plan->identity, plan->insert) != PX_COUNTERS ||
         session->unsynced || session->status != 'I' ||
         session->group.bytes.len + message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
@@ -56,6 +57,8 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
         session->private_session = true;
     if (script->effects & RW_EFFECT_TEMPORARY)
         session->qualified_only = true;
+    if (script->effects & RW_EFFECT_OUTPUT)
+        session->output_changed = true;
     if (script->effects & RW_EFFECT_STATE)
         session->link_state = true;
     if (script->effects & RW_EFFECT_DDL)

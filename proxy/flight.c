@@ -3,6 +3,7 @@
  */
 #include "proxy/batcher_parts.h"
 
+#include "proxy/catalog.h"
 #include "proxy/classify.h"
 #include "proxy/log.h"
 
@@ -28,6 +29,7 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
 {
     px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
     batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
+    batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
     if (verdict == PX_VERDICT_REPEAT) {
         px_batch_add_again(batch, unit);
         px_count(metrics_of(batch), PX_UNITS_REPEATED, 1);
@@ -53,11 +55,12 @@ static void begin_attempt(px_batch *batch)
 {
     px_attempt *attempt = &batch->attempt;
     attempt->shared = batch->first && attempt->count > 1;
+    attempt->joined = batch->queue->joined;
     attempt->prepared = &batch->link->prepared;
     attempt->answered = on_answered;
     attempt->at = 0;
-    attempt->preparing = attempt->parsing = attempt->refused_size = false;
-    attempt->rows = attempt->notices = attempt->tags = 0;
+    attempt->preparing = attempt->parsing = attempt->guarded = attempt->refused_size = false;
+    attempt->notices = attempt->tags = 0;
     attempt->fatal[0] = '\0';
     pgw_buf_clear(&attempt->error);
     pgw_buf_clear(&attempt->prepare_error);
@@ -150,10 +153,32 @@ static bool learn_size(px_batch *batch)
     return refused;
 }
 
+/* Rows that fail together and not alone are not to be merged: a trigger or a rule is there that was
+ * not known. Until the schema is read again, they keep statements of their own. */
+static void learn_form(px_batcher *batcher, px_batch *batch)
+{
+    const px_attempt *attempt = &batch->attempt;
+    if (batch->first) {
+        batch->doubted = attempt->merged && attempt->error.len > 0 &&
+                         px_classify(pgw_slice_buf(&attempt->error)) == PX_ERROR_OWN;
+        return;
+    }
+    if (!batch->doubted)
+        return;
+    const px_unit *key = &batch->queue->key;
+    batch->queue->joined = true;
+    batch->doubted = false;
+    px_count(batcher->worker->metrics, PX_BATCH_CHECKS_FAILED, 1);
+    px_log(CFG_LOG_WARN, "batch_not_merged", "table=%s database=%s", key->table_name,
+           key->identity->database);
+    px_catalog_stale(batcher->worker, key->identity->database);
+}
+
 static void learn(px_batcher *batcher, px_batch *batch)
 {
     px_count(batcher->worker->metrics, PX_NOTICES_DROPPED, batch->attempt.notices);
     px_count(batcher->worker->metrics, PX_BATCHES_FAILED, batch->first && batch->failed);
+    learn_form(batcher, batch);
     if (learn_size(batch))
         px_queue_refused(batch->queue);
     else if (batch->first && batch->again_count == 0 && batch->attempt.error.len == 0)

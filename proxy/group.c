@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/forward.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,17 +198,15 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
     held->answered = true;
 }
 
-void px_group_answer(px_session *session, size_t before, const px_unit *unit, pgw_buf *out)
+void px_group_answer(px_session *session, size_t before, const uint64_t *tags, pgw_buf *out)
 {
     size_t executed = 0;
     for (size_t i = 0; i < before; i++) {
         const px_held *held = &session->group.held[i];
         char tag[40] = "";
         if (held->type == 'E') {
-            size_t rows = unit != NULL
-                              ? unit->statements[executed++].tag + session->unit_plan->left_out
-                              : held->plan->insert->row_count;
-            snprintf(tag, sizeof tag, "INSERT 0 %zu", rows);
+            uint64_t rows = tags != NULL ? tags[executed++] : held->plan->insert->row_count;
+            snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, rows);
         }
         if (!session->group.held[i].answered)
             answer(session, i, pgw_slice_str(tag), out);

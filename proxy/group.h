@@ -64,9 +64,9 @@ bool px_group_has(const px_group *group, const char *types);
 bool px_group_is_one_statement(const px_group *group);
 /* The client has a reply to some of it already. */
 bool px_group_is_answered(const px_group *group);
-/* Writes what is owed for the held messages before `before`; tags are the unit's, or (NULL) as if
- * all their rows were stored. */
-void px_group_answer(struct px_session *session, size_t before, const px_unit *unit, pgw_buf *out);
+/* Writes what is owed for the held messages before `before`; `tags` says how many rows each Execute
+ * stored, or (NULL) it is as if all were. */
+void px_group_answer(struct px_session *session, size_t before, const uint64_t *tags, pgw_buf *out);
 /* Writes ReadyForQuery behind `out`, sends it, and forgets the group. */
 void px_group_end(struct px_session *session, pgw_buf *out);
 

@@ -48,6 +48,8 @@ static const entry counters[PX_COUNTERS] = {
                            "Batches whose first attempt did not commit."},
     [PX_BATCH_RETRIES] = {"keyspread_batch_retries_total", NULL,
                           "Further attempts of batches, in which each unit is alone."},
+    [PX_BATCH_CHECKS_FAILED] = {"keyspread_batch_checks_failed_total", NULL,
+                                "Batches whose rows failed when merged, and not alone."},
     [PX_NOTICES_DROPPED] = {"keyspread_notices_dropped_total", NULL,
                             "Notices of merged statements, which are told to nobody."},
     [PX_UNBATCHED_TRANSACTION] = {"keyspread_inserts_not_batched_total", "reason=\"transaction\"",

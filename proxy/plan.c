@@ -91,6 +91,7 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
         if (type == PGW_UNSPECIFIED || type == PGW_UNKNOWN)
             type = insert->inferred[i];
         plan->types[i] = type;
+        insert->shows |= type != insert->inferred[i];
         if (type == PGW_UNSPECIFIED &&
             (may_leave_rows_out(plan) || parameter_feeds_key(insert, i + 1)))
             plan->types_known = false;

@@ -26,6 +26,7 @@ static bool same_key(const px_unit *a, const px_unit *b)
            strcmp(a->table_name, b->table_name) == 0 &&
            (a->identity == b->identity || strcmp(a->identity->key, b->identity->key) == 0) &&
            pgw_slice_eq(a->head, b->head) && pgw_slice_eq(a->tail, b->tail) &&
+           pgw_slice_eq(a->conditions, b->conditions) && pgw_slice_eq(a->guard, b->guard) &&
            pgw_slice_eq(a->statement_name, b->statement_name) &&
            pgw_slice_eq(a->statement_text, b->statement_text) && a->type_count == b->type_count &&
            (a->type_count == 0 ||
@@ -44,6 +45,8 @@ static void copy_key(px_queue *queue, const px_unit *unit)
     key->partition = unit->partition;
     key->head = pgw_arena_copy(arena, unit->head);
     key->tail = pgw_arena_copy(arena, unit->tail);
+    key->conditions = pgw_arena_copy(arena, unit->conditions);
+    key->guard = pgw_arena_copy(arena, unit->guard);
     key->statement_name = pgw_arena_copy(arena, unit->statement_name);
     key->statement_text = pgw_arena_copy(arena, unit->statement_text);
     key->merge_hash = unit->merge_hash;
@@ -142,7 +145,7 @@ void px_queue_configure(px_queue *queue, const cfg_table *table)
 
 static void count_in(px_queue *queue, px_unit *unit)
 {
-    unit->batch_bytes = 0;
+    unit->batch_bytes = unit->kind == PX_UNIT_TEXT ? unit->alone.len : 0;
     for (size_t i = 0; i < unit->statement_count; i++)
         unit->batch_bytes += unit->statements[i].batch.len;
     queue->units++;
@@ -242,7 +245,7 @@ void px_queue_form(px_queue *queue)
     batch->again_count = 0;
     batch->rows = 0;
     batch->first = true;
-    batch->failed = batch->refused_size = false;
+    batch->failed = batch->refused_size = batch->doubted = false;
     bool alone = travels_alone(queue, queue->first);
     size_t bytes = queue->first->batch_bytes;
     take_first(queue);

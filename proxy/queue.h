@@ -33,6 +33,7 @@ typedef struct px_queue {
     px_unit *first, *last; /* first come, first served */
     size_t units, rows, bytes;
     uint64_t limit_rows, limit_bytes; /* in force for a batch of several units */
+    bool joined; /* rows failed when they were merged, and not alone: they are not merged again */
     uint64_t idle_since, ready_since; /* the latter by px_worker_clock() */
 
     size_t heap_index;                /* READY */

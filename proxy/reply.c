@@ -197,7 +197,7 @@ static fate on_error(px_session *session, pgw_slice body)
 static void discard_all(px_session *session)
 {
     px_statements_clear(&session->statements);
-    session->private_session = session->link_state = false;
+    session->private_session = session->link_state = session->output_changed = false;
     px_session_reset_path(session);
     for (size_t i = 5; i < PX_TRACKED; i++)
         px_session_set(session, i, (pgw_slice){NULL, 0});

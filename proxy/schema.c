@@ -92,6 +92,7 @@ static void column_from_row(rw_table *table, char *const *row)
         .sequence = is_true(row[PX_SCHEMA_SEQUENCE]),
         .generated = is_true(row[PX_SCHEMA_GENERATED]),
         .nondeterministic = row[PX_SCHEMA_DETERMINISTIC][0] == 'f',
+        .computed = is_true(row[PX_SCHEMA_COMPUTED]),
     };
 }
 
@@ -103,6 +104,7 @@ static void relation_from_row(rw_table *table, char *const *row)
     table->quiet = is_true(row[PX_SCHEMA_QUIET]);
     table->mergeable = (kind == 'r' || kind == 'p') && !is_true(row[PX_SCHEMA_TRIGGERS]) &&
                        !is_true(row[PX_SCHEMA_RULES]) && !is_true(row[PX_SCHEMA_ROW_SECURITY]);
+    table->heeds_updates = is_true(row[PX_SCHEMA_UPDATES]);
     if (kind == 'v' || kind == 'm')
         refuse(table, "%s.%s is a view: configure the table behind it", table->schema, table->name);
 }
@@ -341,7 +343,7 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->typmod == b->typmod && same_text(a->type_name, b->type_name) &&
            a->not_null == b->not_null && a->has_default == b->has_default &&
            a->sequence == b->sequence && a->generated == b->generated &&
-           a->nondeterministic == b->nondeterministic;
+           a->nondeterministic == b->nondeterministic && a->computed == b->computed;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)
@@ -361,7 +363,7 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
     if (!same_text(a->schema, b->schema) || !same_text(a->name, b->name) ||
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable ||
-        a->quiet != b->quiet || a->oid != b->oid ||
+        a->heeds_updates != b->heeds_updates || a->quiet != b->quiet || a->oid != b->oid ||
         a->triggers != b->triggers)
         return false;
     for (size_t i = 0; i < a->column_count; i++)

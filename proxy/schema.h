@@ -19,6 +19,7 @@ typedef enum px_schema_cell {
     PX_SCHEMA_TRIGGER_COUNT, /* its own, but for the internal ones */
     PX_SCHEMA_TRIGGERS,      /* t: INSERT fires triggers, here or in a partition */
     PX_SCHEMA_RULES,         /* t: there are rules on INSERT */
+    PX_SCHEMA_UPDATES,       /* t: there are triggers or rules on UPDATE */
     PX_SCHEMA_ROW_SECURITY,  /* t */
     PX_SCHEMA_COLUMN,
     PX_SCHEMA_NUMBER, /* attnum */
@@ -31,6 +32,7 @@ typedef enum px_schema_cell {
     PX_SCHEMA_SEQUENCE,      /* t: the default draws from a sequence */
     PX_SCHEMA_GENERATED,     /* t: GENERATED ALWAYS AS (…) STORED */
     PX_SCHEMA_DETERMINISTIC, /* f: the collation is nondeterministic */
+    PX_SCHEMA_COMPUTED,      /* t: the default may look at the session */
     PX_SCHEMA_KEY,           /* position in the primary key, from 1; 0 = not in it */
     PX_SCHEMA_QUIET,         /* t: see quiet.h; of the database, so the same in each row */
     PX_SCHEMA_CELLS

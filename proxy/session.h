@@ -67,6 +67,7 @@ typedef struct px_session {
     char *base_options;         /* what it came with */
     char *settings[PX_TRACKED]; /* changed since; NULL = as at the start */
     bool private_session;       /* its writes use its own link */
+    bool output_changed;        /* values may be written as text otherwise than on batch links */
     bool qualified_only;        /* only schema.table means a configured table */
     bool opaque;                /* client_encoding has characters with ASCII bytes in them */
 

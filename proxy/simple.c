@@ -49,7 +49,7 @@ static px_text *parse_text(px_session *session, pgw_slice text, px_catalog *cata
 }
 
 /* All INSERTs that may be merged, into one table. */
-static bool script_is_batchable(const px_text *text)
+static bool script_is_batchable(const px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
     if (script->inserts == 0 || script->inserts != script->count)
@@ -57,7 +57,8 @@ static bool script_is_batchable(const px_text *text)
     for (size_t i = 0; i < script->count; i++) {
         const rw_insert *insert = script->statements[i].insert;
         if (insert->obstacle != RW_BATCHABLE ||
-            insert->table != script->statements[0].insert->table)
+            insert->table != script->statements[0].insert->table ||
+            px_session_obstacle(session, session->identity, insert) != PX_COUNTERS)
             return false;
     }
     return true;
@@ -73,6 +74,8 @@ static void note_effects(px_session *session, const px_text *text)
         session->private_session = true;
     if (effects & RW_EFFECT_TEMPORARY)
         session->qualified_only = true;
+    if (effects & RW_EFFECT_OUTPUT)
+        session->output_changed = true;
     if (effects & RW_EFFECT_STATE)
         session->link_state = true;
     if (effects & RW_EFFECT_DDL)
@@ -256,8 +259,7 @@ static bool must_wait(px_session *session, const px_text *text, bool batchable)
 /* A text that names a configured table or does something to the session. */
 static px_step look_into(px_session *session, px_text *text)
 {
-    bool batchable =
-        script_is_batchable(text) && px_session_obstacle(session, session->identity) == PX_COUNTERS;
+    bool batchable = script_is_batchable(session, text);
     if (must_wait(session, text, batchable))
         return PX_STEP_LATER;
     hash_script(session, text);

@@ -124,8 +124,9 @@ static void fill_from_text(px_split *split, size_t part, const px_text *text)
     const rw_insert *insert = text->script.statements[0].insert;
     const placed *order = split->order + split->parts[part].first;
     px_unit *unit = split->parts[part].unit;
-    pgw_buf rows = {0}, query = {0};
+    pgw_buf rows = {0}, alone = {0};
     unit->kind = PX_UNIT_ROWS;
+    px_submit_guard(unit, insert);
     unit->head = px_submit_render(unit, insert, rw_render_head);
     unit->tail = px_submit_render(unit, insert, rw_render_tail);
     unit->merge_hash = px_submit_merge_hash(unit);
@@ -138,14 +139,11 @@ static void fill_from_text(px_split *split, size_t part, const px_text *text)
         px_submit_key(unit, insert->table, &text->keys[0][r]);
         unit->statements[0].rows++;
     }
-    size_t begun = pgw_begin(&query, 'Q');
-    pgw_buf_add_slice(&query, unit->head);
-    pgw_buf_add_slice(&query, pgw_slice_buf(&rows));
-    pgw_buf_add_slice(&query, unit->tail);
-    pgw_buf_add_byte(&query, '\0');
-    pgw_end_small(&query, begun);
+    pgw_buf_add_slice(&alone, unit->head);
+    pgw_buf_add_slice(&alone, pgw_slice_buf(&rows));
+    pgw_buf_add_slice(&alone, unit->tail);
     unit->statements[0].batch = px_submit_keep(unit, &rows);
-    unit->alone = px_submit_keep(unit, &query);
+    unit->alone = px_submit_keep(unit, &alone);
 }
 
 bool px_split_script(px_session *session, px_text *text)
@@ -276,8 +274,8 @@ static void take_back(px_session *session, px_unit *unit)
     part->waits = unit->outcome == PX_UNIT_REROUTED;
     split->waiting += part->waits;
     split->back++;
-    if (unit->outcome == PX_UNIT_COMMITTED)
-        split->committed += unit->row_count; /* what is split counts as many as it has rows */
+    for (size_t i = 0; i < unit->statement_count && unit->outcome == PX_UNIT_COMMITTED; i++)
+        split->committed += unit->statements[i].tag;
     if (unit->outcome == PX_UNIT_FAILED)
         note_error(session, unit);
 }
@@ -305,7 +303,8 @@ static void answer_group(px_session *session)
     while (before < group->count && !(failed && group->held[before].type == last))
         before++;
     pgw_buf out = {0};
-    px_group_answer(session, before, NULL, &out);
+    uint64_t stored = split->committed; /* a split group has one Execute */
+    px_group_answer(session, before, &stored, &out);
     if (failed)
         pgw_error_write(&split->error, "ERROR", &out);
     px_group_end(session, &out);

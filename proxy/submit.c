@@ -6,6 +6,7 @@
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
 #include "proxy/errors.h"
+#include "rewrite/guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,17 +122,24 @@ static void add_rows(px_unit *unit, const px_text *text, size_t i)
     for (size_t r = 0; r < insert->row_count; r++) {
         if (insert->rows[r].superseded)
             continue;
+        px_submit_key(unit, insert->table, &text->keys[i][r]);
+        statement->rows++;
+        if (unit->kind == PX_UNIT_TEXT)
+            continue;
         if (rows.len > 0)
             pgw_buf_add_str(&rows, ",\n");
         rw_render_row(insert, r, text->hashes[i][r], &rows);
-        px_submit_key(unit, insert->table, &text->keys[i][r]);
-        statement->rows++;
     }
     statement->batch = px_submit_keep(unit, &rows);
+}
+
+/* What is checked behind the statements; one check serves all that make their list of columns. */
+void px_submit_guard(px_unit *unit, const rw_insert *insert)
+{
     if (unit->kind == PX_UNIT_ROWS)
-        return;
-    rw_render_statement(insert, RW_HASH_CONSTANT, text->hashes[i], &rows);
-    statement->batch = px_submit_keep(unit, &rows);
+        unit->conditions = px_submit_render(unit, insert, rw_guard_conditions);
+    if (unit->guard.len == 0)
+        unit->guard = px_submit_render(unit, insert, rw_guard_statement);
 }
 
 void px_submit_script(px_session *session, px_text *text)
@@ -150,13 +158,13 @@ void px_submit_script(px_session *session, px_text *text)
     unit->keys = pgw_arena_alloc(&unit->arena, rows * sizeof *unit->keys);
     unit->statement_count = script->count;
     unit->statements = pgw_arena_alloc(&unit->arena, script->count * sizeof *unit->statements);
-    for (size_t i = 0; i < script->count; i++)
+    for (size_t i = 0; i < script->count; i++) {
         add_rows(unit, text, i);
-    pgw_buf rendered = {0}, message = {0};
+        px_submit_guard(unit, script->statements[i].insert);
+    }
+    pgw_buf rendered = {0};
     px_text_render(text, NULL, &rendered);
-    pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
-    pgw_buf_free(&rendered);
-    unit->alone = px_submit_keep(unit, &message);
+    unit->alone = px_submit_keep(unit, &rendered);
     unit->merge_hash = px_submit_merge_hash(unit);
     px_text_take(text);
     session->unit_text = text;
@@ -176,6 +184,7 @@ void px_submit_statement(px_unit *unit, const px_plan *plan)
     unit->types = types;
     unit->type_count = plan->declared_count;
     unit->merge_hash = plan->merge_hash;
+    px_submit_guard(unit, plan->insert);
 }
 
 /* A statement that makes a key twice is prepared without the rows that do not count; false: others
@@ -368,8 +377,12 @@ static void answer_group(px_session *session, const px_unit *unit)
 {
     pgw_buf out = {0};
     bool failed = unit->outcome == PX_UNIT_FAILED;
+    uint64_t *tags = pgw_alloc(unit->statement_count * sizeof *tags);
+    for (size_t i = 0; i < unit->statement_count; i++)
+        tags[i] = unit->statements[i].tag + session->unit_plan->left_out;
     pgw_buf_add_slice(&out, pgw_slice_buf(&unit->notices));
-    px_group_answer(session, failed ? failed_at(session, unit) : session->group.count, unit, &out);
+    px_group_answer(session, failed ? failed_at(session, unit) : session->group.count, tags, &out);
+    free(tags);
     if (failed)
         add_error(session, unit, &out);
     px_group_end(session, &out);

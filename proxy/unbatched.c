@@ -2,9 +2,10 @@
 
 #include <stdlib.h>
 
-px_counter px_session_obstacle(const px_session *session, const px_identity *identity)
+px_counter px_session_obstacle(const px_session *session, const px_identity *identity,
+                               const rw_insert *insert)
 {
-    if (session->private_session)
+    if (session->private_session || (session->output_changed && insert->shows))
         return PX_UNBATCHED_SETTINGS;
     if (!identity->env.utf8 || !identity->env.conforming)
         return PX_UNBATCHED_ENCODING;
@@ -12,7 +13,7 @@ px_counter px_session_obstacle(const px_session *session, const px_identity *ide
 }
 
 static px_counter reason_of(const px_session *session, const px_identity *identity,
-                            rw_obstacle obstacle)
+                            const rw_insert *insert)
 {
     static const px_counter reasons[] = {
         [RW_OBSTACLE_RETURNING] = PX_UNBATCHED_RETURNING,
@@ -22,9 +23,9 @@ static px_counter reason_of(const px_session *session, const px_identity *identi
         [RW_OBSTACLE_UNCOMPUTABLE] = PX_UNBATCHED_UNCOMPUTABLE,
         [RW_OBSTACLE_FORM] = PX_UNBATCHED_FORM,
     };
-    px_counter own = px_session_obstacle(session, identity);
-    if (obstacle != RW_BATCHABLE)
-        return reasons[obstacle];
+    px_counter own = px_session_obstacle(session, identity, insert);
+    if (insert->obstacle != RW_BATCHABLE)
+        return reasons[insert->obstacle];
     if (own != PX_COUNTERS)
         return own;
     return session->status != 'I' ? PX_UNBATCHED_TRANSACTION : PX_UNBATCHED_GROUP;
@@ -35,7 +36,7 @@ static void count(px_session *session, const px_identity *identity, const rw_ins
                   const rw_key *keys)
 {
     px_metrics *metrics = session->worker->metrics;
-    px_count(metrics, reason_of(session, identity, insert->obstacle), 1);
+    px_count(metrics, reason_of(session, identity, insert), 1);
     if (keys == NULL)
         return;
     const rw_table *table = insert->table;

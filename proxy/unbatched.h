@@ -8,9 +8,11 @@
 #include "proxy/bind.h"
 #include "proxy/session.h"
 
-/* What keeps every INSERT of the session, with the settings of `identity`, out of batches:
- * PX_UNBATCHED_SETTINGS, _ENCODING, _LOCK, or PX_COUNTERS for nothing. */
-px_counter px_session_obstacle(const px_session *session, const px_identity *identity);
+/* What keeps an INSERT that could be batched by itself out of batches, for the session is as it is
+ * and has the settings of `identity`: PX_UNBATCHED_SETTINGS, _ENCODING, _LOCK, or PX_COUNTERS for
+ * nothing. */
+px_counter px_session_obstacle(const px_session *session, const px_identity *identity,
+                               const rw_insert *insert);
 
 /* The INSERTs of a text, whose hashes are known, are about to be sent to the own link. */
 void px_count_unbatched_text(px_session *session, const px_text *text);

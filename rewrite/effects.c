@@ -108,10 +108,16 @@ static bool is_tracked(pgw_slice name)
 }
 
 /* Change only what the client is shown of its own results. */
-static bool is_output_only(pgw_slice name)
+static bool is_shown_only(pgw_slice name)
 {
-    static const char *const names[] = {"client_min_messages", "application_name",
-                                        "extra_float_digits", "bytea_output", NULL};
+    static const char *const names[] = {"client_min_messages", "application_name", NULL};
+    return is_one_of(name, names);
+}
+
+/* … and what is stored where a statement makes text of a value. */
+static bool is_output(pgw_slice name)
+{
+    static const char *const names[] = {"extra_float_digits", "bytea_output", NULL};
     return is_one_of(name, names);
 }
 
@@ -167,8 +173,10 @@ static bool take_value(reader *in, bool zone, pgw_slice *value)
 static unsigned setting_effects(pgw_slice name, bool local)
 {
     unsigned effects = local ? RW_EFFECT_TRANSACTION : 0;
-    if (is_output_only(name))
+    if (is_shown_only(name))
         return effects;
+    if (is_output(name))
+        return effects | RW_EFFECT_OUTPUT;
     if (is_tracked(name))
         return effects | RW_EFFECT_TRACKED;
     if (pgw_slice_eq_str(name, "search_path"))

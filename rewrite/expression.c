@@ -57,6 +57,7 @@ static bool parse_part(rw_parser *parser, int depth)
         return false;
     if (part.kind == RW_CELL_PARAM)
         rw_note_param(parser, part.parameter, PGW_UNSPECIFIED);
+    parser->insert->shows |= part.cast_count > 0;
     return true;
 }
 

@@ -232,11 +232,15 @@ static void note_omitted(rw_parser *parser)
 {
     const rw_table *table = parser->table;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (!table->columns[i].sequence)
+        if (!table->columns[i].sequence && !table->columns[i].computed)
             continue;
         bool listed = false;
         for (size_t k = 0; k < parser->target_count && !listed; k++)
             listed = parser->targets[k].column == i;
+        if (!listed && table->columns[i].computed)
+            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+        if (!table->columns[i].sequence)
+            continue;
         if (!listed || parser->overriding_user)
             rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
         if (parser->overriding_user && rw_slot_of(table, i) >= 0)
@@ -291,6 +295,7 @@ static void keep_hash_out(rw_parser *parser, size_t name_end)
     size_t most = parser->target_count > 0 ? parser->target_count : parser->query_columns;
     size_t count = 0;
     pgw_buf list = {0};
+    parser->insert->list_made = true;
     for (size_t i = 0; i < table->column_count && (most == 0 || count < most); i++) {
         if (i == table->hash_column)
             continue;

@@ -42,6 +42,8 @@ typedef struct rw_insert {
     size_t row_count;
     uint32_t param_count; /* the highest $n */
     bool hash_listed;     /* the client lists the hash column */
+    bool list_made;       /* the client lists no columns: the list is ours, of the table as known */
+    bool shows;           /* a value may be stored as text that settings of output decide: a cast */
     bool has_conflict;    /* ON CONFLICT, written or (UPSERT, REPLACE) made */
     bool values_merge;    /* rows of several statements may stand in one VALUES list: the count will
                              equal the rows (rules: no ON CONFLICT but DO UPDATE without WHERE, …) */

@@ -11,6 +11,7 @@ static void list_columns(rw_parser *parser, size_t count)
 {
     const rw_table *table = parser->table;
     pgw_buf list = {0};
+    parser->insert->list_made = true;
     pgw_buf_add_str(&list, " (");
     for (size_t i = 0; i < table->column_count && parser->target_count < count; i++) {
         if (i == table->hash_column)
@@ -61,11 +62,24 @@ static bool is_constant(const rw_cell *cell)
            cell->kind != RW_CELL_EXPRESSION;
 }
 
-/* What a cell says about its column: a parameter's type, a draw from a sequence. */
+/* Whether the value is made of another type's text, or may be. */
+static bool is_shown(const rw_cell *cell, const rw_column *column)
+{
+    if (cell->cast_count == 0 || cell->kind == RW_CELL_NULL)
+        return false;
+    return cell->cast_count > 1 || column == NULL || cell->casts[0].type != column->type;
+}
+
+/* What a cell says about its column: a parameter's type, a draw from a sequence, a default, a text
+ * that was made of something else. */
 static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell *cell)
 {
     const rw_table *table = parser->table;
     bool known = target->column < table->column_count && !target->indirect;
+    const rw_column *column = known ? &table->columns[target->column] : NULL;
+    parser->insert->shows |= is_shown(cell, column);
+    if (cell->kind == RW_CELL_DEFAULT && known && column->computed)
+        rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
     if (cell->kind == RW_CELL_PARAM) {
         uint32_t type = cell->cast_count > 0 ? cell->casts[0].type
                         : known              ? table->columns[target->column].type

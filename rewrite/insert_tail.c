@@ -130,6 +130,29 @@ static rw_outcome parse_set_column(rw_parser *parser)
     return RW_REFUSED;
 }
 
+/* Rows that exist are changed, by which the table may fire triggers. */
+static void note_update(rw_parser *parser)
+{
+    if (parser->table->heeds_updates)
+        rw_note_obstacle(parser, RW_OBSTACLE_TRIGGER);
+}
+
+/* A column may be set to its default. */
+static void note_default(rw_parser *parser)
+{
+    for (size_t i = 0; i < parser->table->column_count; i++)
+        if (parser->table->columns[i].computed)
+            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+}
+
+/* Text may be made of a value of another type. */
+static bool makes_text(const rw_parser *parser)
+{
+    return parser->token.kind == RW_TOKEN_CAST || rw_at_word(parser, "cast") ||
+           rw_at_word(parser, "jsonb_build_object") ||
+           pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "||");
+}
+
 /* Functions in SET and WHERE that merged rows may call. */
 static bool is_harmless_call(const rw_parser *parser)
 {
@@ -164,6 +187,9 @@ void rw_skip_tail_token(rw_parser *parser)
 {
     bool query = rw_at_word(parser, "select") || rw_at_word(parser, "table");
     bool call = rw_at_name(parser) && !is_harmless_call(parser);
+    if (rw_at_word(parser, "default"))
+        note_default(parser);
+    parser->insert->shows |= makes_text(parser);
     rw_skip_token(parser);
     if (query || (call && rw_at(parser, '(')))
         rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
@@ -217,6 +243,7 @@ static rw_outcome parse_set(rw_parser *parser)
 {
     if (!rw_take_word(parser, "set"))
         return rw_syntax_error(parser);
+    note_update(parser);
     do {
         rw_outcome outcome = parse_set_item(parser);
         if (outcome != RW_PARSED)
@@ -286,6 +313,8 @@ static void add_assignments(rw_parser *parser, pgw_buf *out)
         bool listed = is_listed(parser, i);
         if (!listed && parser->insert->verb != RW_VERB_REPLACE)
             continue;
+        if (!listed && table->columns[i].computed)
+            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
         add_assignment(out, first, table->columns[i].name, listed);
         first = false;
     }
@@ -318,6 +347,7 @@ static rw_outcome add_conflict(rw_parser *parser)
     pgw_buf_add_str(&text, ") DO UPDATE SET");
     add_assignments(parser, &text);
     parser->insert->has_conflict = true;
+    note_update(parser);
     rw_add_splice(parser, parser->last_end, 0, keep(parser, &text));
     return RW_PARSED;
 }

@@ -28,7 +28,8 @@ typedef enum rw_effect {
     RW_EFFECT_STATE =
         1 << 7, /* leaves state in the link: LISTEN, DECLARE … WITH HOLD, advisory locks, … */
     RW_EFFECT_TRANSACTION = 1 << 8, /* BEGIN, START, COMMIT, END, ROLLBACK, SAVEPOINT, … */
-    RW_EFFECT_COPY = 1 << 9
+    RW_EFFECT_COPY = 1 << 9,
+    RW_EFFECT_OUTPUT = 1 << 10 /* SET/RESET of what decides how values are written as text */
 } rw_effect;
 
 typedef struct rw_statement {

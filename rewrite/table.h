@@ -26,6 +26,7 @@ typedef struct rw_column {
     bool sequence;         /* the default draws from a sequence (serial, identity) */
     bool generated;        /* GENERATED ALWAYS AS (…) STORED */
     bool nondeterministic; /* its collation makes more equal than bytes */
+    bool computed;         /* its default, or what it is generated from, may look at the session */
 } rw_column;
 
 typedef enum rw_partition_kind {
@@ -63,6 +64,7 @@ typedef struct rw_table {
     bool allow_null_key;       /* null_key: allow */
     bool ignore_sequences;     /* sequences: ignore */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
+    bool heeds_updates;        /* UPDATE fires triggers, or there are rules on it */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     bool quiet;     /* nothing that its database stores can change a session's state */
     char *unusable; /* NULL, or why every write to it must be refused (55000) */

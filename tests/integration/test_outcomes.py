@@ -58,6 +58,160 @@ class RaisedErrors(Crowd):
         self.crowd(work)
         self.check_stored(self.CHECKED, count=(self.clients - 2) * 24)
 
+SKIP = """
+    create function skip() returns trigger language plpgsql as
+      $$ begin if new.v = 'skip' then return null; end if; return new; end $$"""
+
+
+class TrueTags(Crowd):
+    """A tag counts the rows that are stored, also where a trigger keeps some of them out."""
+
+    UPDATED = harness.Table("updated", ["k int not null", "v text"], ["k"], partitions=1)
+    LATE = harness.Table("late", ["k int not null", "v text"], ["k"], partitions=1)
+    COUNTED = harness.Table("counted", ["k int not null", "v text"], ["k"], partitions=1)
+    tables = (UPDATED, LATE, COUNTED)
+    before_sql = SKIP + """;
+        create table statements (n int);
+        create function note() returns trigger language plpgsql as
+          $$ begin insert into statements values (1); return null; end $$"""
+    setup_sql = """
+        create trigger skip before update on updated for each row execute function skip();
+        create trigger note after update on counted execute function note()"""
+
+    def asker(self, session, extended):
+        texts = {table: f"insert into {table} (k, v) values (%s, %s) on conflict (k_hash, k) "
+                        "do update set v = excluded.v" for table in ("updated", "counted")}
+        texts["late"] = "insert into late (k, v) values (%s, %s)"
+        if harness.DIRECT:
+            texts = {table: text.replace("k_hash, ", "") for table, text in texts.items()}
+        for table, text in texts.items() if extended else ():
+            session.ask(wire.parse(table, text % ("$1", "$2")), wire.sync())
+
+        def ask(table, k, v):
+            if extended:
+                replies = session.ask(wire.bind("", table, [k, v]), wire.execute(), wire.sync())
+            else:
+                replies = session.query(texts[table] % (k, f"'{v}'"))
+            self.assertIsNone(wire.error_of(replies), replies)
+            return wire.tags_of(replies)
+        return ask
+
+    def keys(self, number):
+        return range(number * 1000, number * 1000 + 20)
+
+    def skipped(self, key):
+        return key % 3 == 0
+
+    def test_an_update_trigger_keeps_rows_out(self):
+        self.crowd(lambda number, ask: [ask("updated", key, "old") for key in self.keys(number)])
+
+        def work(number, ask):
+            for key in self.keys(number):
+                skipped = self.skipped(key)
+                self.assertEqual(ask("updated", key, "skip" if skipped else "new"),
+                                 [f"INSERT 0 {0 if skipped else 1}"])
+        self.crowd(work)
+        stored = dict(self.stored(self.UPDATED, "k, v"))
+        for number in range(self.clients):
+            for key in self.keys(number):
+                self.assertEqual(stored[str(key)], "old" if self.skipped(key) else "new")
+
+    def test_a_trigger_that_was_made_a_moment_ago(self):
+        self.crowd(lambda number, ask: [ask("late", -1 - key, "x") for key in self.keys(number)])
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("create trigger skip before insert on late for each row"
+                       " execute function skip()")
+            self.addCleanup(self.drop_trigger)
+
+        def work(number, ask):
+            for key in self.keys(number):
+                skipped = self.skipped(key)
+                self.assertEqual(ask("late", key, "skip" if skipped else "x"),
+                                 [f"INSERT 0 {0 if skipped else 1}"])
+        self.crowd(work)
+        stored = {int(row[0]) for row in self.stored(self.LATE, "k") if int(row[0]) >= 0}
+        self.assertEqual(stored, {key for number in range(self.clients)
+                                  for key in self.keys(number) if not self.skipped(key)})
+
+    def drop_trigger(self):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("drop trigger skip on late")
+
+    def test_a_trigger_for_each_statement(self):
+        """It fires once for each statement of a client, whoever else writes at the time."""
+        self.crowd(lambda number, ask: [ask("counted", key, "x") for key in self.keys(number)])
+        with self.postgres.admin(self.database) as admin:
+            self.assertEqual(admin.rows("select count(*) from statements"),
+                             [[str(self.clients * len(self.keys(0)))]])
+
+
+class ShownIsStored(harness.StackCase):
+    """Settings of how values are shown decide what is stored, where a value is made of one."""
+
+    SHOWN = harness.Table("shown", ["k int not null", "v text"], ["k"])
+    NAMED = harness.Table("named", ["k int not null", "v text",
+                                    "who text default current_setting('application_name')"], ["k"])
+    tables = (SHOWN, NAMED)
+
+    def insert(self, session, key, value, extended, table="shown"):
+        text = f"insert into {table} (k, v) values ({key}, {value})"
+        replies = (session.ask(wire.parse("", text), wire.bind("", ""), wire.execute(), wire.sync())
+                   if extended else session.query(text))
+        self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"], replies)
+
+    def test_settings(self):
+        cases = (("bytea_output", "escape", r"'\xff'::bytea::text", r"\377"),
+                 ("extra_float_digits", "-15", "0.1::float8::text", "0.1"),
+                 ("extra_float_digits", "0", "(0.1::float8 + 0.2)::text", "0.3"),
+                 ("extra_float_digits", "0", "'1.2345678901234567'::float8::text",
+                  "1.23456789012346"),
+                 ("IntervalStyle", "iso_8601", "'1 day 2 hours'::interval::text", "P1DT2H"),
+                 ("xmlbinary", "hex", "xmlelement(name a, '\\xff'::bytea)::text", "<a>FF</a>"))
+        key = 0
+        for setting, value, expression, shown in cases:
+            for how in ("set", "set_config", "startup", "options", "local"):
+                for extended in (False, True):
+                    with self.subTest(setting=setting, how=how, extended=extended):
+                        key += 1
+                        self.one(key, how, (setting, value), expression, extended)
+                        stored = dict(self.stored(self.SHOWN, "k, v"))[str(key)]
+                        self.assertEqual(stored, shown)
+
+    def one(self, key, how, setting, expression, extended):
+        name, value = setting
+        params = {"startup": {name: value}, "options": {"options": f"-c {name}={value}"}}
+        session = self.wire(**params.get(how, {}))
+        if how == "local":
+            session.query("begin")
+        if how == "set_config":
+            session.query(f"select set_config('{name}', '{value}', false)")
+        elif how in ("set", "local"):
+            session.query(f"set {how if how == 'local' else ''} {name} = '{value}'")
+        self.insert(session, key, expression, extended)
+        if how == "local":
+            session.query("commit")
+        session.close()
+
+    def test_parameters(self):
+        session = self.wire()
+        session.query("set bytea_output = 'escape'")
+        for key, text, types in ((1, "insert into shown values ($1, $2::bytea::text)", ()),
+                                 (2, "insert into shown values ($1, $2)", (23, 17))):
+            replies = session.ask(wire.parse("", text, types), wire.bind("", "", [key, r"\xff"]),
+                                  wire.execute(), wire.sync())
+            self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"], replies)
+        self.assertEqual([row[0] for row in self.stored(self.SHOWN, "v", "k")], [r"\377"] * 2)
+
+    def test_application_name(self):
+        for key, name in enumerate(("one", "two", "", "one"), 1):
+            session = self.wire(**({"application_name": name} if name else {}))
+            self.insert(session, key, "'x'", key % 2, "named")
+        session.query("set application_name = 'three'")
+        self.insert(session, 5, "'x'", False, "named")
+        self.insert(session, 6, "current_setting('application_name')", False, "named")
+        self.assertEqual([row[0] for row in self.stored(self.NAMED, "coalesce(who, '')", "k")],
+                         ["one", "two", "", "one", "three", "three"])
+
 
 del Crowd
 

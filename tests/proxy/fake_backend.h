@@ -11,6 +11,7 @@
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "proxy/batcher.h"
+#include "proxy/catalog.h"
 #include "proxy/keylocks.h"
 #include "proxy/link.h"
 #include "proxy/server.h"
@@ -51,6 +52,7 @@ static struct {
     px_link *links[FAKE_LINKS]; /* all that were ever opened */
     size_t link_count;
     pthread_mutex_t links_lock;
+    _Atomic unsigned stale; /* times the schema was said to be another */
 } fake;
 
 /* ---- the doubles ---- */
@@ -151,6 +153,13 @@ void px_stream_expect(px_stream *stream, size_t len)
 void px_stream_put_buf(px_stream *stream, const pgw_buf *buf)
 {
     pgw_buf_add(&stream->out, buf->ptr, buf->len);
+}
+
+void px_catalog_stale(px_worker *worker, const char *database)
+{
+    (void)worker;
+    (void)database;
+    fake.stale++;
 }
 
 /* ---- setting up ---- */
@@ -383,12 +392,8 @@ UNUSED static px_unit *rows_unit(told *t, uint32_t partition, uint64_t key)
     unit->statements[0].batch = pgw_slice_str(row);
     unit->statements[0].rows = 1;
     fake_key(unit, 0, key, key);
-    pgw_buf alone = {0};
-    char text[64];
-    snprintf(text, sizeof text, "INSERT INTO t VALUES (%d)", (int)key);
-    pgw_certainly(pgw_write_query(pgw_slice_str(text), &alone));
-    unit->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&alone));
-    pgw_buf_free(&alone);
+    unit->alone =
+        pgw_slice_str(pgw_arena_printf(&unit->arena, "INSERT INTO t VALUES (%d)", (int)key));
     unit->bytes = 100;
     return unit;
 }
@@ -397,18 +402,15 @@ UNUSED static px_unit *rows_unit(told *t, uint32_t partition, uint64_t key)
 UNUSED static px_unit *text_unit(told *t, uint32_t partition, uint64_t key, size_t statements)
 {
     px_unit *unit = fake_unit(t, PX_UNIT_TEXT, partition, statements);
-    pgw_buf all = {0}, alone = {0};
+    pgw_buf all = {0};
     for (size_t i = 0; i < statements; i++) {
         const char *text = pgw_arena_printf(&unit->arena, "i%d", (int)(key + i));
-        unit->statements[i].batch = pgw_slice_str(text);
         unit->statements[i].rows = 1;
         fake_key(unit, i, key + i, key + i);
         pgw_buf_addf(&all, "%s%s", i > 0 ? "; " : "", text);
     }
-    pgw_certainly(pgw_write_query(pgw_slice_buf(&all), &alone));
-    unit->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&alone));
+    unit->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&all));
     pgw_buf_free(&all);
-    pgw_buf_free(&alone);
     return unit;
 }
 

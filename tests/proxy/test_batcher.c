@@ -30,6 +30,12 @@ static void expect_text(px_link *link, const char *types, const char *text)
     pgw_buf_free(&sent);
 }
 
+/* Rows in one statement, which fails unless all of them are stored. */
+#define MERGED(rows, count)                                                                        \
+    "with keyspread_rows as (insert into t values " rows "\nreturning 1) select 1 "                \
+    "operator(pg_catalog./) case when (select pg_catalog.count(*) from keyspread_rows) "           \
+    "operator(pg_catalog.=) " count " then 1 else 0 end"
+
 static void test_units_of_one_turn_leave_together(void **state)
 {
     (void)state;
@@ -38,7 +44,7 @@ static void test_units_of_one_turn_leave_together(void **state)
     px_batcher_submit(rows_unit(&t[0], 0, 1));
     px_batcher_submit(rows_unit(&t[1], 0, 2));
     fake_turn();
-    expect_text(link, "Q", "insert into t values (1),\n(2)");
+    expect_text(link, "Q", MERGED("(1),\n(2)", "2"));
     fake_answer(link, "C2 Z");
     expect_committed(&t[0], 1);
     expect_committed(&t[1], 1);
@@ -80,7 +86,7 @@ static void test_group_commit(void **state)
     submit(two);
     assert_string_equal(fake_read(link, NULL), "");
     fake_answer(link, "C1 Z");
-    expect_text(link, "Q", "insert into t values (3),\n(7),\n(9)");
+    expect_text(link, "Q", MERGED("(3),\n(7),\n(9)", "4"));
     submit(rows_unit(&t[4], 0, 4));
     fake_answer(link, "C4 N");
     assert_false(t[1].back); /* CommandComplete is no commit */
@@ -145,6 +151,128 @@ static void test_guilty_and_innocent(void **state)
     assert_int_equal(t[3].notices, 0);
 }
 
+/* Rows that fail together and come through alone are not merged again: each has its own tag. */
+static void test_a_count_that_differs(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[5];
+    submit(rows_unit(&t[0], 0, 100));
+    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_unit(&t[2], 0, 2));
+    fake_answer(link, "C1 Z");
+    fake_read(link, NULL);
+    fake_answer(link, "E22012 Z");
+    expect_text(link, "QQ", "INSERT INTO t VALUES (1)INSERT INTO t VALUES (2)");
+    assert_int_equal(fake.stale, 0);
+    fake_say(link, "C0 Z C1 Z");
+    px_batcher_submit(rows_unit(&t[3], 0, 3));
+    px_batcher_submit(rows_unit(&t[4], 0, 4));
+    fake_hear(link);
+    expect_committed(&t[1], 0);
+    expect_committed(&t[2], 1);
+    assert_int_equal(fake.stale, 1);
+    expect_text(link, "Q", "INSERT INTO t VALUES (3)\n;\nINSERT INTO t VALUES (4)");
+    fake_answer(link, "C0 C1 Z");
+    expect_committed(&t[3], 0);
+    expect_committed(&t[4], 1);
+}
+
+/* A row's own error says nothing of the form. */
+static void test_an_error_is_no_count(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    static const char *const answers[][2] = {
+        {"E22012 Z", "C1 Z E22012 Z"}, {"E40P01 Z", "C1 Z C1 Z"}, {"E57014 Z", "C1 Z C1 Z"}};
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        told t[3];
+        submit(rows_unit(&t[0], 0, 100));
+        submit(rows_unit(&t[1], 0, 1));
+        submit(rows_unit(&t[2], 0, 2));
+        fake_answer(link, "C1 Z");
+        expect_text(link, "QQ", "INSERT INTO t VALUES (100)" MERGED("(1),\n(2)", "2"));
+        fake_answer(link, answers[i][0]);
+        fake_answer(link, answers[i][1]);
+        fake_read(link, NULL);
+        assert_true(t[1].back && t[2].back);
+    }
+    assert_int_equal(fake.stale, 0);
+}
+
+/* ---- guards ---- */
+
+static px_unit *guarded(px_unit *unit)
+{
+    unit->guard = PGW_LITERAL("select 1/1");
+    unit->conditions = PGW_LITERAL(" and true");
+    return unit;
+}
+
+static void test_rows_are_guarded(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(guarded(rows_unit(&t[0], 0, 100)));
+    expect_text(link, "Q", "INSERT INTO t VALUES (100)\n;\nselect 1/1");
+    submit(guarded(rows_unit(&t[1], 0, 1)));
+    submit(guarded(rows_unit(&t[2], 0, 2)));
+    fake_answer(link, "C1 C1 Z");
+    expect_committed(&t[0], 1);
+    pgw_buf text = {0};
+    fake_read(link, &text);
+    pgw_buf_add_byte(&text, '\0');
+    assert_non_null(strstr(text.ptr, ") 2 and true then 1 else 0 end"));
+    pgw_buf_free(&text);
+    fake_answer(link, "E22012 Z");
+    assert_string_equal(fake_read(link, NULL), "QQ");
+    fake_answer(link, "C1 E22012 Z C1 C1 Z");
+    expect_failed(&t[1], "42703"); /* so that the schema is read again */
+    assert_int_equal(t[1].completed, 0);
+    expect_committed(&t[2], 1);
+}
+
+/* What fails before the guard, or when it is committed, is the client's own. */
+static void test_errors_around_a_guard(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    static const char *const answers[][2] = {
+        {"E22012 Z", "22012"}, {"C1 C1 E23503 Z", "23503"}, {"C1 E57014 Z", "57014"}};
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        told t;
+        submit(guarded(rows_unit(&t, 0, 1)));
+        fake_answer(link, answers[i][0]);
+        expect_failed(&t, answers[i][1]);
+        assert_int_equal(t.completed, 0);
+    }
+    told t;
+    submit(guarded(rows_unit(&t, 0, 1)));
+    fake_answer(link, "C1 Z"); /* no answer of the guard: no outcome */
+    expect_failed(&t, "08007");
+}
+
+static void test_parameters_are_guarded(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[3];
+    submit(guarded(params_unit(&t[0], 0, 100, 2)));
+    assert_string_equal(fake_read(link, NULL), "CPBEBEPBES");
+    submit(guarded(params_unit(&t[1], 0, 1, 1)));
+    submit(guarded(params_unit(&t[2], 0, 2, 1)));
+    fake_answer(link, "3 1 2 C1 2 C1 1 2 C1 Z");
+    expect_committed(&t[0], 1);
+    assert_string_equal(fake_read(link, NULL), "BEBEPBES");
+    fake_answer(link, "2 C1 2 C1 1 2 E22012 Z");
+    assert_string_equal(fake_read(link, NULL), "BEPBESBEPBES");
+    fake_answer(link, "2 C1 1 2 E22012 Z 2 C1 1 2 C1 Z");
+    expect_failed(&t[1], "42703");
+    assert_int_equal(t[1].completed, 0);
+    expect_committed(&t[2], 1);
+}
+
 /* A deferred constraint: the error comes behind the tag. */
 static void test_error_at_commit(void **state)
 {
@@ -155,7 +283,7 @@ static void test_error_at_commit(void **state)
     fake_read(link, NULL);
     fake_answer(link, "C1 E23503 Z");
     expect_failed(&t, "23503");
-    assert_int_equal(t.completed, 1);
+    assert_int_equal(t.completed, 0);
 }
 
 /* Whatever an ERROR is called, a row may have raised it: each unit is sent again, alone. */
@@ -486,7 +614,7 @@ static void test_statements_travel_joined(void **state)
     submit(text_unit(&t[1], 0, 2, 2));
     submit(text_unit(&t[2], 0, 5, 1));
     fake_answer(link, "C1 Z");
-    expect_text(link, "Q", "i2\n;\ni3\n;\ni5");
+    expect_text(link, "Q", "i2; i3\n;\ni5");
     fake_answer(link, "C7 C0 C9 Z");
     expect_committed(&t[1], 7);
     assert_int_equal(t[1].tags[1], 0);
@@ -656,7 +784,7 @@ static size_t answer_next(px_link *link, const char *answer)
     snprintf(types, sizeof types, "%s", fake_read(link, &text));
     size_t rows = strlen(types);
     for (size_t i = 0; i < text.len; i++)
-        rows += text.ptr[i] == '\n';
+        rows += text.ptr[i] == '\n' && text.ptr[i - 1] == ',';
     pgw_buf_free(&text);
     if (strlen(types) == 1 && answer == NULL) {
         char tag[32];
@@ -758,7 +886,7 @@ static void test_wait_ms(void **state)
     assert_string_equal(fake_read(link, NULL), "");
     fake.now += 1;
     uv_run(&fake.workers[0].loop, UV_RUN_ONCE); /* until the timer */
-    expect_text(link, "Q", "insert into t values (1),\n(2)");
+    expect_text(link, "Q", MERGED("(1),\n(2)", "2"));
     fake_answer(link, "C2 Z");
     expect_committed(&t[1], 1);
 }
@@ -1133,6 +1261,11 @@ int main(void)
         TEST(test_group_commit),
         TEST(test_merge_keys_are_apart),
         TEST(test_guilty_and_innocent),
+        TEST(test_a_count_that_differs),
+        TEST(test_an_error_is_no_count),
+        TEST(test_rows_are_guarded),
+        TEST(test_errors_around_a_guard),
+        TEST(test_parameters_are_guarded),
         TEST(test_error_at_commit),
         TEST(test_an_error_is_nobody_elses),
         TEST(test_fatal_is_everybodys),

@@ -67,11 +67,16 @@ static void submit_next(session *s)
 
 /* ---- a backend that answers each link's messages, sometimes badly ---- */
 
-/* The keys in a text of rows: all numbers in it. */
+/* A row: '(' and the number that is its key. */
+static bool begins_row(pgw_slice text, size_t at)
+{
+    return text.ptr[at] == '(' && text.ptr[at + 1] >= '0' && text.ptr[at + 1] <= '9';
+}
+
 static void mark_keys(pgw_slice text, int more)
 {
     for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] != '(')
+        if (!begins_row(text, i))
             continue;
         int key = atoi(text.ptr + i + 1);
         int before = atomic_fetch_add(&stress.on_link[key], more);
@@ -81,17 +86,16 @@ static void mark_keys(pgw_slice text, int more)
 
 static void answer_query(px_link *link, pgw_slice text, unsigned random)
 {
-    char tag[16];
-    size_t rows = 0;
-    for (size_t i = 0; i < text.len; i++)
-        rows += text.ptr[i] == '(';
     static const char *const errors[] = {"E23505 Z", "E55P03 Z", "E40001 Z"};
     if (random % 6 == 0) {
         fake_say(link, errors[random / 6 % 3]);
         return;
     }
-    snprintf(tag, sizeof tag, "C%zu Z", rows);
-    fake_say(link, tag);
+    bool merged = text.ptr[0] == 'w';
+    for (size_t i = 0; i < text.len; i++)
+        if (merged ? i == 0 : begins_row(text, i))
+            fake_say(link, "C1");
+    fake_say(link, "Z");
 }
 
 /* What was written is on the link; then it is answered, and the keys are free. */

@@ -43,7 +43,7 @@ static void test_statements(void **state)
         {"SERROR|VERROR|C53100|Mx|", PX_ERROR_OWN},
         {"SERROR|VERROR|C53300|Mx|", PX_ERROR_OWN},
         {"SERROR|VERROR|C57P01|Mx|", PX_ERROR_OWN},
-        {"SERROR|VERROR|C57014|Mx|", PX_ERROR_OWN},
+        {"SERROR|VERROR|C57014|Mx|", PX_ERROR_CANCEL},
         {"SERROR|VERROR|C08006|Mx|", PX_ERROR_OWN},
         {"SERROR|VERROR|C28000|Mx|", PX_ERROR_OWN},
         {"SFATAL|VFATAL|C57P01|Mx|", PX_ERROR_EVERYBODYS},
@@ -74,8 +74,8 @@ static void test_openings(void **state)
         const char *sqlstate;
         bool personal, absence;
     } table[] = {
-        {"28000", true, false}, {"28P01", true, false}, {"08006", false, true},
-        {"08001", false, true}, {"57P03", false, true}, {"57P01", false, true},
+        {"28000", true, false},  {"28P01", true, false},  {"08006", false, true},
+        {"08001", false, true},  {"57P03", false, true},  {"57P01", false, true},
         {"53300", false, false}, {"3D000", false, false}, {"", false, false},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

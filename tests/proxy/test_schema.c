@@ -29,8 +29,8 @@ static void add_row(px_schema_rows *rows, const char *line)
 /* name, attnum, oid, typmod, type's name; the rest as for a plain column. */
 #define COLUMN(table, head, name, number, oid, typmod, type)                                       \
     "public " table " " head " " name " " number " " oid " " typmod " " type                       \
-    " false false false false false true 0 true"
-#define PLAIN "16384 r 2 false false false"
+    " false false false false false true false 0 true"
+#define PLAIN "16384 r 2 false false false false"
 
 static char *key_names[] = {"userid", "ts"};
 static char *userid[] = {"userid"};
@@ -52,21 +52,23 @@ static cfg_table events(void)
 static px_schema_rows *events_rows(const char *head)
 {
     static const char *const columns[] = {
-        "h 1 20 -1 bigint false true false false false true 1 true",
+        "h 1 20 -1 bigint false true false false false true false 1 true",
         "short 2 20 -1 bigint false true true true false true", /* left out: a cell is missing */
-        "long 2 20 -1 bigint false true true true false true 2 true extra", /* left out, too */
-        "userid 2 20 -1 bigint false true true true false true 2 true",
-        "ts 4 1184 3 timestamp(3)_with_time_zone false true true false false true 3 true",
+        "long 2 20 -1 bigint false true true true false true false 2 true extra", /* left out, too
+                                                                                   */
+        "userid 2 20 -1 bigint false true true true false true false 2 true",
+        "ts 4 1184 3 timestamp(3)_with_time_zone false true true false false true false 3 true",
     };
     px_schema_rows *rows = px_schema_rows_new();
-    add_row(rows, COLUMN("other", "16385 r 0 true true true", "userid", "1", "20", "-1", "bigint"));
+    add_row(rows,
+            COLUMN("other", "16385 r 0 true true false true", "userid", "1", "20", "-1", "bigint"));
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         char line[256];
         snprintf(line, sizeof line, "public events %s %s", head, columns[i]);
         add_row(rows, line);
     }
-    add_row(rows, "app events 16386 v 0 true true true x 1 25 -1 text false false false false "
-                  "false true 0 true");
+    add_row(rows, "app events 16386 v 0 true true false true x 1 25 -1 text false false false "
+                  "false false true false 0 true");
     return rows;
 }
 
@@ -146,16 +148,21 @@ static void test_mergeable(void **state)
     static const struct {
         const char *head;
         bool mergeable, unusable;
-    } cases[] = {
-        {"16384 r 0 false false false", true, false}, {"16384 p 0 false false false", true, false},
-        {"16384 r 0 true false false", false, false}, {"16384 r 0 false true false", false, false},
-        {"16384 r 0 false false true", false, false}, {"16384 f 0 false false false", false, false},
-        {"16384 v 0 false false false", false, true}, {"16384 m 0 false false false", false, true}};
+    } cases[] = {{"16384 r 0 false false true false", true, false}, /* UPDATE is another matter */
+                 {"16384 r 0 false false false false", true, false},
+                 {"16384 p 0 false false false false", true, false},
+                 {"16384 r 0 true false false false", false, false},
+                 {"16384 r 0 false true false false", false, false},
+                 {"16384 r 0 false false false true", false, false},
+                 {"16384 f 0 false false false false", false, false},
+                 {"16384 v 0 false false false false", false, true},
+                 {"16384 m 0 false false false false", false, true}};
     cfg_table config = events();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         px_schema_rows *rows = events_rows(cases[i].head);
         rw_table *table = build(&config, rows);
         assert_int_equal(table->mergeable, cases[i].mergeable);
+        assert_int_equal(table->heeds_updates, i == 0);
         assert_int_equal(table->unusable != NULL, cases[i].unusable);
         rw_table_free(table);
         px_schema_rows_free(rows);
@@ -209,9 +216,9 @@ static void test_unusable(void **state)
          "hash column h is numeric(20,0): for hash_type int8"},
         {COLUMN("t", PLAIN, "h", "1", "23", "-1", "integer"), key, CFG_XXH3, CFG_HASH_INT8,
          "hash column h is integer: for hash_type int8 it must be bigint"},
-        {"public t " PLAIN " h 1 20 -1 bigint false true true false true true 0 true", key,
+        {"public t " PLAIN " h 1 20 -1 bigint false true true false true true false 0 true", key,
          CFG_XXH3, CFG_HASH_INT8, "hash column h is filled by the backend"},
-        {"public t " PLAIN " h 1 20 -1 bigint false true true true false true 0 true", key,
+        {"public t " PLAIN " h 1 20 -1 bigint false true true true false true false 0 true", key,
          CFG_XXH3, CFG_HASH_INT8, "hash column h is filled by the backend"},
         {NULL, key, CFG_XXH3, CFG_HASH_INT8, "hash column h does not exist"},
         {bigint, NULL, CFG_XXH3, CFG_HASH_INT8, "key column k does not exist"},
@@ -221,9 +228,10 @@ static void test_unusable(void **state)
          "key column k is of type integer[], which cannot be hashed"},
         {bigint, COLUMN("t", PLAIN, "k", "2", "1186", "-1", "interval"), CFG_XXH3, CFG_HASH_INT8,
          "key column k is of type interval, which cannot be hashed"},
-        {bigint, "public t " PLAIN " k 2 16999 -1 dom true true true true false true 2 true",
+        {bigint, "public t " PLAIN " k 2 16999 -1 dom true true true true false true false 2 true",
          CFG_XXH3, CFG_HASH_INT8, "key column k is of type dom, which cannot be hashed"},
-        {bigint, "public t " PLAIN " k 2 25 -1 text false true false false false false 2 true",
+        {bigint,
+         "public t " PLAIN " k 2 25 -1 text false true false false false false false 2 true",
          CFG_XXH3, CFG_HASH_INT8, "key column k has a nondeterministic collation"},
         {bigint, COLUMN("t", PLAIN, "k", "2", "25", "-1", "text"), CFG_NUMERIC_HASH, CFG_HASH_INT8,
          "numeric_hash"},
@@ -330,7 +338,7 @@ static void test_same(void **state)
     (void)state;
     cfg_table config = events();
     px_schema_rows *rows = events_rows(PLAIN),
-                   *triggers = events_rows("16384 r 2 true false false");
+                   *triggers = events_rows("16384 r 2 true false false false");
     rw_table *a = build(&config, rows), *b = build(&config, rows), *c = build(&config, triggers);
     b->epoch = 8;
     assert_true(px_schema_same(a, b));

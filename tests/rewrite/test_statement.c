@@ -15,7 +15,7 @@
 
 static const char *const effect_names[] = {"private",     "temporary", "tracked", "discard_all",
                                            "deallocate",  "prepare",   "ddl",     "state",
-                                           "transaction", "copy"};
+                                           "transaction", "copy",      "output"};
 
 static unsigned read_effects(const char *text)
 {
