@@ -1,0 +1,82 @@
+"""compare: two transcripts, made equal where they may differ.
+
+Allowed differences, all of them:
+- process ids, keys, oids of tables; the number of a column where tables are altered (the hash column
+  stands in between);
+- a partition's name in an error, and that of a partition's index, is the table's;
+- files, lines and routines of the sources;
+- a refusal (0A000 of keyspread's own) stands where direct a statement was put that fails: see driver;
+- a hint in keyspread's name;
+- the order of ParameterStatus among themselves.
+"""
+import re
+
+import driver
+
+# What an error or notice may tell; F, L and R are the server's own source; W waits for parameters' contexts.
+FIELDS = "SVCMDHPpqstcdn"
+PARTITION = re.compile(r"\b([dt]_[a-z0-9]{2}|odd|late|seq)_p\d(?=_|\b)")
+STAND_INS = {"42703": "refused", "26000": "no such statement", "34000": "no such portal"}
+
+
+def _error(message):
+    fields = message.fields()
+    if driver.is_refusal(message) or _stands_in(fields):
+        return f"{message.name} refused"
+    if "keyspread" in fields.get("H", ""):
+        del fields["H"]
+    told = {code: PARTITION.sub(r"\1", fields[code]) for code in FIELDS if code in fields}
+    return f"{message.name} " + " ".join(f"{code}={text!r}" for code, text in told.items())
+
+
+def _stands_in(fields):
+    word = STAND_INS.get(fields.get("C"))
+    return word is not None and word in fields["M"]
+
+
+def _columns(message, exact):
+    return f"{message.name} " + str([
+        (column[0], "table" if column[1] else 0, column[2] if exact else 0, *column[3:])
+        for column in message.columns()])
+
+
+def _one(message, exact):
+    if message.kind in "EN":
+        return _error(message)
+    if message.kind == "K":
+        return message.name
+    if message.kind == "A":
+        return f"{message.name} {message.body[4:]!r}"
+    if message.kind == "T":
+        return _columns(message, exact)
+    return repr(message)
+
+
+def lines(transcript, exact=True):
+    """A line for each message that came, under one for what was sent."""
+    told = []
+    for number, entries in enumerate(transcript):
+        for session, message, replies in entries:
+            told.append(f"step {number}, session {session}: {message}")
+            heard = [f"    {_one(reply, exact)}" for reply in replies]
+            if message == ["login"]:
+                heard = sorted(heard)
+            told += _settings_sorted(heard)
+    return told
+
+
+def _settings_sorted(heard):
+    """Neighbouring ParameterStatus messages in the order of their names."""
+    parts, run = [], []
+    for line in heard:
+        if line.startswith("    ParameterStatus"):
+            run.append(line)
+            continue
+        parts += sorted(run) + [line]
+        run = []
+    return parts + sorted(run)
+
+
+def without_names(told, side):
+    """The databases have different names of one length."""
+    return [line.replace(side.database, "@db@") for line in told]

@@ -1,0 +1,163 @@
+"""world: a worker's two databases and its keyspread, and how one sequence is tried there."""
+import collections
+import contextlib
+import difflib
+import time
+
+import compare
+import driver
+import harness
+import tables
+import wire
+from tables import TABLES
+
+CATALOG_S = 1
+Result = collections.namedtuple("Result", "difference refusals")
+
+
+class World:
+    """`postgres` is shared by all workers, everything else is this worker's."""
+
+    def __init__(self, postgres, number):
+        self.postgres, self.number = postgres, number
+        self.roles = (f"app{number}", f"low{number}")
+        self.generation = 0
+        self.keyspread = None
+        with postgres.admin("postgres") as admin:
+            admin.rows(f"create role {self.roles[0]} superuser login; create role {self.roles[1]}")
+        self.build()
+
+    def config(self):
+        config = harness.backend_config(self.postgres, ())
+        config["tables"] = [table.config() for table in TABLES.values()]
+        config["workers"] = 1 + self.number % 2
+        return config
+
+    def build(self):
+        """New databases: nothing of what was before is left."""
+        self.leave()
+        self.generation += 1
+        self.databases = [f"{kind}{self.number}x{self.generation}" for kind in ("direct", "hashed")]
+        self.admins = []
+        for hashed, database in enumerate(self.databases):
+            self.postgres.create_database(database)
+            admin = self.postgres.admin(database)
+            admin.rows(tables.setup(hashed))
+            self.admins.append(admin)
+        if not self.keyspread or self.keyspread.gone or self.keyspread.process.poll() is not None:
+            self.keyspread = harness.Keyspread(self.config())
+        direct, hashed = self.databases
+        self.direct = driver.Side(("127.0.0.1", self.postgres.port), self.admins[0], direct,
+                                  self.roles)
+        self.hashed = driver.Side(self.keyspread.address(), self.admins[1], hashed, self.roles,
+                                  self.settle)
+
+    def leave(self):
+        for admin in getattr(self, "admins", ()):
+            admin.close()
+        for database in getattr(self, "databases", ()):
+            with self.postgres.admin("postgres") as admin:
+                admin.query(f'drop database "{database}" with (force)')
+                admin.query(f"alter role {self.roles[0]} reset all")
+
+    def close(self):
+        self.leave()
+        self.keyspread.stop()
+
+    @staticmethod
+    def settle():
+        """As long as the catalog may be old, and some."""
+        time.sleep(CATALOG_S * 1.5)
+
+    def crashed(self):
+        """What keyspread said when it died, if it did."""
+        if self.keyspread.process.poll() is None:
+            return None
+        text = self.keyspread.lines.text()[-6000:]
+        self.keyspread.kill()
+        return f"keyspread died:\n{text}"
+
+    def attempt(self, sequence):
+        """A Result; afterwards the tables are as before, or made anew."""
+        try:
+            difference, refused = self._compare(sequence)
+        except (driver.Hangs, OSError, wire.Closed, AssertionError) as failure:
+            difference, refused = f"{type(failure).__name__}: {failure}", []
+        difference = self.crashed() or difference
+        if difference:
+            self.build()
+        return Result(difference, refused)
+
+    def _compare(self, sequence):
+        steps, exact = sequence["steps"], not sequence["renew"]
+        through = self.hashed.play(steps)
+        found, refused = driver.refusals(through)
+        ended = any("end" in step for step in steps)
+        stored = [] if ended else self.look(sequence, True)
+        direct = self.direct.play(driver.with_refusals(steps, found))
+        expected = self.look(sequence, False)
+        if ended:
+            stored = self.look_until(sequence, expected)
+        # What was sent differs where a refused statement was replaced: it is shown as it was.
+        for there, here in zip(direct, through):
+            there[:] = [(session, message, replies) for (session, _, replies), (_, message, _)
+                        in zip(there, here)]
+        told = (compare.without_names(compare.lines(direct, exact), self.direct) + expected,
+                compare.without_names(compare.lines(through, exact), self.hashed) + stored)
+        if told[0] != told[1]:
+            return "\n".join(difflib.unified_diff(*told, "PostgreSQL", "keyspread", lineterm="",
+                                                  n=4)), refused
+        self.tidy(sequence)
+        return None, refused
+
+    def look_until(self, sequence, expected):
+        """After a goodbye the last rows may still be on their way."""
+        deadline = time.monotonic() + 5
+        while True:
+            stored = self.look(sequence, True)
+            if stored == expected or time.monotonic() > deadline:
+                return stored
+            time.sleep(0.02)
+
+    def look(self, sequence, hashed):
+        """What is stored, and what hash is wrong."""
+        admin, told = self.admins[hashed], []
+        for name in sequence["tables"]:
+            told += self._rows(admin, TABLES[name], hashed)
+            if name in tables.TWINS:
+                told += [f"other.{name} {row[0]}" for row in admin.rows(
+                    f"select to_jsonb(t)::text from other.{name} t order by 1")]
+        return told
+
+    @staticmethod
+    def _rows(admin, table, hashed):
+        replies = admin.query(table.look(hashed))
+        code = wire.error_of(replies)
+        if code:  # renamed, or without its key
+            admin_text = f"select to_jsonb(t)::text from public.{table.name} t order by 1"
+            return [f"{table.name} has another shape", *map(str, admin.query(admin_text)[1:1])]
+        told = []
+        for message in replies:
+            if message.kind == "D":
+                row = [None if one is None else one.decode() for one in message.row()]
+                told.append(f"{table.name} {row[0]}")
+                wrong = hashed and table.wrong_hash(row)
+                told += [wrong] if wrong else []
+        return told
+
+    def tidy(self, sequence):
+        """Leaves the tables empty. What changes them goes through keyspread, which so hears of it."""
+        names, text = sequence["tables"], "; ".join(sequence["cleanup"])
+        if not sequence["renew"] and not text:
+            for admin in self.admins:
+                admin.rows(tables.empty(names))
+            return
+        for hashed, side in enumerate((self.direct, self.hashed)):
+            parts = [side.fill(one) for one in dict.fromkeys(sequence["cleanup"])]
+            parts.append(tables.empty([n for n in names if not sequence["renew"]]))
+            parts.append(tables.renew(names, hashed) if sequence["renew"] else "")
+            if sequence["renew"]:
+                parts += [f"delete from other.{n}" for n in names if n in tables.TWINS]
+            with contextlib.closing(wire.Wire(side.address)) as session:
+                session.login("postgres", side.database)
+                session.rows("; ".join(part for part in parts if part))
