@@ -13,19 +13,19 @@ import re
 
 import driver
 
-# What an error or notice may tell; F, L and R are the server's own source; W waits for parameters' contexts.
-FIELDS = "SVCMDHPpqstcdn"
+# What an error or notice may tell; F, L and R are the server's own source.
+FIELDS = "SVCMDHPpqWstcdn"
 PARTITION = re.compile(r"\b([dt]_[a-z0-9]{2}|odd|late|seq)_p\d(?=_|\b)")
 STAND_INS = {"42703": "refused", "26000": "no such statement", "34000": "no such portal"}
 
 
-def _error(message):
+def _error(message, fields_told):
     fields = message.fields()
     if driver.is_refusal(message) or _stands_in(fields):
         return f"{message.name} refused"
     if "keyspread" in fields.get("H", ""):
         del fields["H"]
-    told = {code: PARTITION.sub(r"\1", fields[code]) for code in FIELDS if code in fields}
+    told = {code: PARTITION.sub(r"\1", fields[code]) for code in fields_told if code in fields}
     return f"{message.name} " + " ".join(f"{code}={text!r}" for code, text in told.items())
 
 
@@ -40,9 +40,9 @@ def _columns(message, exact):
         for column in message.columns()])
 
 
-def _one(message, exact):
+def _one(message, exact, fields_told):
     if message.kind in "EN":
-        return _error(message)
+        return _error(message, fields_told)
     if message.kind == "K":
         return message.name
     if message.kind == "A":
@@ -52,13 +52,17 @@ def _one(message, exact):
     return repr(message)
 
 
-def lines(transcript, exact=True):
-    """A line for each message that came, under one for what was sent."""
+def lines(transcript, exact, kinds):
+    """A line for each message that came, under one for what was sent. `exact`: columns have their
+    numbers."""
+    without = "" if "positions" in kinds else "Pp"
+    without += "" if "contexts" in kinds else "W"
+    fields_told = [code for code in FIELDS if code not in without]
     told = []
     for number, entries in enumerate(transcript):
         for session, message, replies in entries:
             told.append(f"step {number}, session {session}: {message}")
-            heard = [f"    {_one(reply, exact)}" for reply in replies]
+            heard = [f"    {_one(reply, exact, fields_told)}" for reply in replies]
             if message == ["login"]:
                 heard = sorted(heard)
             told += _settings_sorted(heard)

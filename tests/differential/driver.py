@@ -89,7 +89,8 @@ class Talk:
                 self.skipping = False
 
     def close(self):
-        """Returns when the server has let go."""
+        """Returns when the server has let go. What it still says belongs to no message."""
+        self.owed.clear()
         try:
             if not self.over:
                 self.wire.send(wire.terminate())

@@ -109,7 +109,7 @@ class Generator(Settings):
     def _multi(self, session):
         """Several statements in one Query, sometimes with a bad one or a transaction inside."""
         dice = self.dice
-        parts = [self.sql.one() for _ in range(dice.randint(1, 4))]
+        parts = self._several(dice.randint(1, 4))
         if "bad" in self.kinds and dice.random() < 0.3:
             parts.insert(dice.randint(0, len(parts)), dice.choice(BAD))
         if "inner_transactions" in self.kinds and dice.random() < 0.3:
@@ -122,6 +122,14 @@ class Generator(Settings):
         self.say(session, [["Query", parts]])
         if "begin" in parts and parts[-1] != "rollback":
             self._open(session)
+
+    def _several(self, count):
+        """Statements for one text."""
+        before, late = self.sql.plain, "late_errors" in self.kinds
+        self.sql.plain, self.sql.refusable = before or not late, late
+        parts = [self.sql.one() for _ in range(count)]
+        self.sql.plain, self.sql.refusable = before, True
+        return parts
 
     def _text(self):
         """(a text to prepare, oids, slots)."""
@@ -177,7 +185,7 @@ class Generator(Settings):
                          formats if any(formats) else [], results])
         if dice.random() < 0.3:
             messages.append(["Describe", "P", portal])
-        if dice.random() < 0.9:
+        if "bind_only" not in self.kinds or dice.random() < 0.9:
             messages.append(["Execute", portal, dice.choice((0, 0, 0, 0, 1, 2))])
         if dice.random() < 0.1:
             messages.append(["Execute", portal, dice.choice((0, 1))])

@@ -74,14 +74,13 @@ def _xxh3(data):
 
 
 def _wang(data):
+    """Thomas Wang's mix of 64 bits in its first form, of 1997."""
     key = struct.unpack("<Q", data)[0]
-    key = (~key + (key << 21)) & MASK
-    key ^= key >> 24
-    key = (key + (key << 3) + (key << 8)) & MASK
-    key ^= key >> 14
-    key = (key + (key << 2) + (key << 4)) & MASK
-    key ^= key >> 28
-    return (key + (key << 31)) & MASK
+    for left, right in ((-32, 22), (-13, 8), (3, 15), (-27, 31)):
+        shifted = key << abs(left) & MASK
+        key = key + (shifted if left > 0 else ~shifted) & MASK
+        key ^= key >> right
+    return key
 
 
 def _rotate(value, bits):

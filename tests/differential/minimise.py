@@ -3,6 +3,9 @@ import copy
 import json
 
 
+ENDS = ("Query", "Sync", "Flush")  # a step without one of them at its end is not answered
+
+
 def _without(items, start, count):
     return items[:start] + items[start + count:]
 
@@ -40,7 +43,8 @@ def _valid(sequence):
         for session in [step["end"]] if "end" in step else [s for s, _ in step.get("say", ())]:
             if session not in known:
                 return False
-        if "say" in step and any(not messages for _, messages in step["say"]):
+        if "say" in step and not all(messages and messages[-1][0] in ENDS
+                                     for _, messages in step["say"]):
             return False
     return bool(known) and "[\"Query\", []]" not in json.dumps(sequence["steps"])
 

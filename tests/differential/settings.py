@@ -113,7 +113,7 @@ class Settings:
             return self.say(session, [["Parse", "", text, []], ["Bind", "", "", []],
                                       ["Execute", "", 0], ["Sync"]])
         if dice.random() < 0.2:  # with a statement behind it, in the same Query
-            return self.say(session, [["Query", [text, self.sql.one()]]])
+            return self.say(session, [["Query", [text, *self._several(1)]]])
         return self.statements(session, text)
 
     def _local(self, name, quoted, session):
@@ -121,9 +121,9 @@ class Settings:
         dice = self.dice
         value = f"'{quoted}'" if name != "search_path" else quoted or "''"
         parts = ["begin"] + ["savepoint s"] * dice.randint(0, 1)
-        parts += [f"set {dice.choice(('local ', ''))}{name} = {value}", self.sql.one()]
-        parts += ["rollback to s"] * (len(parts) > 3) + [self.sql.one()]
-        parts += [dice.choice(("commit", "rollback")), self.sql.one()]
+        parts += [f"set {dice.choice(('local ', ''))}{name} = {value}", *self._several(1)]
+        parts += ["rollback to s"] * (len(parts) > 3) + self._several(1)
+        parts += [dice.choice(("commit", "rollback")), *self._several(1)]
         if dice.random() < 0.4:
             return self.say(session, [["Query", parts]])
         return self.statements(session, *parts)
@@ -220,7 +220,6 @@ class Settings:
     def _sql_prepare(self, session):
         return self.statements(session, self.dice.choice((
             "prepare q as select 1", "execute q", "deallocate q", "deallocate a",
-            f"prepare q (text) as {self.sql.insert()}", f"explain (costs off) {self.sql.select()}",
-            "declare c cursor with hold for select 1", "fetch c", "close c", "listen l", "unlisten *",
+            f"prepare q (text) as {self.sql.insert()}", "declare c cursor with hold for select 1", "fetch c", "close c", "listen l", "unlisten *",
             "select lastval()", "select pg_backend_pid() > 0", "lock table plain",
-            f"copy {self.tables[0]} (v) to '/nowhere/x'", "set constraints all deferred")))
+            "copy plain to '/nowhere/x'", "set constraints all deferred")))

@@ -23,11 +23,13 @@ HARMLESS = ["select 1", "select count(*) from plain", "", "show timezone", "sele
 
 
 class Statements:
-    """`numbers`: which values keys may have; `plain`: only in spellings that mean just these."""
+    """`numbers`: which values keys may have; `plain`: only in spellings that mean just these;
+    `wrong`: keys that are none may be among them; `refusable`: statements that may be refused."""
 
     def __init__(self, dice, tables, kinds):
         self.dice, self.tables, self.kinds = dice, tables, kinds
-        self.numbers, self.plain = range(6), False
+        self.numbers, self.plain, self.wrong = range(6), False, True
+        self.refusable = True
 
     def table(self):
         return TABLES[self.dice.choice(self.tables)]
@@ -41,7 +43,7 @@ class Statements:
         number, kind = self.dice.choice(self.numbers), table.kind(column)
         if self.plain:
             return values.plain(kind, number)
-        return values.spell(kind, number, self.dice)
+        return values.spell(kind, number, self.dice, self.wrong)
 
     def value(self, table, column):
         """SQL for any column of a new row."""
@@ -151,7 +153,7 @@ class Statements:
         """Any statement of the everyday kinds."""
         dice = self.dice
         make = dice.choice((self.insert,) * 9 + (self.update, self.delete, self.select))
-        if "changed_key" in self.kinds and dice.random() < 0.05:
+        if self.refusable and "changed_key" in self.kinds and dice.random() < 0.05:
             make = self.changed_key
         elif dice.random() < 0.1:
             return dice.choice(HARMLESS)

@@ -43,7 +43,7 @@ WRONG = {
     "timestamp": ["null", "'2026-02-30'", "'2026-01-01 25:00'", "5", "'x'"],
     "timestamptz": ["null", "'2026-02-30'", "'2026-01-01 25:00'", "5", "'2026-01-01 Nowhere/X'"],
     "numeric": ["null", "1e7", "'1,5'", "'x'", "'1e'", "true"],
-    "float8": ["null", "'1e999'", "'x'", "1e999", "true", "'1,5'"],
+    "float8": ["null", "'1e999'", "'x'", "1e400", "true", "'1,5'"],
 }
 
 
@@ -164,10 +164,10 @@ def plain(kind, number):
     return str(value).lower() if isinstance(value, (bool, int, float)) else quote(value)
 
 
-def spell(kind, number, dice):
+def spell(kind, number, dice, wrong=True):
     if dice.random() < 0.4:
         return plain(kind, number)
-    if dice.random() < 0.06:
+    if wrong and dice.random() < 0.06:
         return dice.choice(WRONG[kind])
     return SPELLERS[kind](pool(kind, number), dice)
 

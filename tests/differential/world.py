@@ -12,14 +12,15 @@ import wire
 from tables import TABLES
 
 CATALOG_S = 1
+FAILURES = (driver.Hangs, OSError, wire.Closed, AssertionError)
 Result = collections.namedtuple("Result", "difference refusals")
 
 
 class World:
     """`postgres` is shared by all workers, everything else is this worker's."""
 
-    def __init__(self, postgres, number):
-        self.postgres, self.number = postgres, number
+    def __init__(self, postgres, number, kinds):
+        self.postgres, self.number, self.kinds = postgres, number, kinds
         self.roles = (f"app{number}", f"low{number}")
         self.generation = 0
         self.keyspread = None
@@ -81,12 +82,19 @@ class World:
         """A Result; afterwards the tables are as before, or made anew."""
         try:
             difference, refused = self._compare(sequence)
-        except (driver.Hangs, OSError, wire.Closed, AssertionError) as failure:
-            difference, refused = f"{type(failure).__name__}: {failure}", []
-        difference = self.crashed() or difference
-        if difference:
+        except FAILURES as failure:
+            difference, refused = self.crashed() or f"{type(failure).__name__}: {failure}", []
             self.build()
+        else:
+            self._tidy_or_build(sequence, difference)
         return Result(difference, refused)
+
+    def _tidy_or_build(self, sequence, difference):
+        """After a difference nothing is known of the tables."""
+        try:
+            self.tidy({**sequence, "renew": True} if difference else sequence)
+        except FAILURES:
+            self.build()
 
     def _compare(self, sequence):
         steps, exact = sequence["steps"], not sequence["renew"]
@@ -102,12 +110,11 @@ class World:
         for there, here in zip(direct, through):
             there[:] = [(session, message, replies) for (session, _, replies), (_, message, _)
                         in zip(there, here)]
-        told = (compare.without_names(compare.lines(direct, exact), self.direct) + expected,
-                compare.without_names(compare.lines(through, exact), self.hashed) + stored)
+        told = (compare.without_names(compare.lines(direct, exact, self.kinds), self.direct) + expected,
+                compare.without_names(compare.lines(through, exact, self.kinds), self.hashed) + stored)
         if told[0] != told[1]:
             return "\n".join(difflib.unified_diff(*told, "PostgreSQL", "keyspread", lineterm="",
                                                   n=4)), refused
-        self.tidy(sequence)
         return None, refused
 
     def look_until(self, sequence, expected):
