@@ -38,12 +38,16 @@ static px_step forward_later(px_session *session)
     return px_session_need_link(session) ? PX_STEP_DONE : PX_STEP_LATER;
 }
 
-static px_step refuse(px_session *session, const pgw_error *error)
+/* `parsed`: the name that a refused Parse gives, else NULL: one that fails has destroyed the
+ * unnamed statement all the same. */
+static px_step refuse(px_session *session, const pgw_slice *parsed, const pgw_error *error)
 {
     if (session->group.count > 0 && !px_group_release(session))
         return PX_STEP_LATER;
     if (!px_session_idle(session) && !px_session_need_link(session))
         return PX_STEP_LATER;
+    if (parsed != NULL && parsed->len == 0)
+        px_forward_drop_unnamed(session);
     px_session_refuse(session, error, true);
     return PX_STEP_DONE;
 }
@@ -95,11 +99,11 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         size_t i = 0;
         while (script.statements[i].kind != RW_STATEMENT_REFUSED)
             i++;
-        step = refuse(session, script.statements[i].error);
+        step = refuse(session, &parse->name, script.statements[i].error);
     } else if (script.inserts == 1 && script.count == 1) {
         *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->identity,
                             declared, parse->type_count, &error);
-        return *plan != NULL ? PX_STEP_DONE : refuse(session, &error);
+        return *plan != NULL ? PX_STEP_DONE : refuse(session, &parse->name, &error);
     } else if (script.effects != 0) {
         step = forward_later(session) == PX_STEP_LATER ? PX_STEP_LATER : PX_STEP_PASS;
         if (step == PX_STEP_PASS)
@@ -143,7 +147,7 @@ static px_step take_parse(px_session *session, pgw_slice message, const pgw_pars
         pgw_error error;
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
-        return refuse(session, &error);
+        return refuse(session, NULL, &error);
     }
     bool taken =
         parse->name.len > 0 && (px_statements_find(&session->statements, parse->name) != NULL ||
@@ -188,7 +192,7 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
     }
     pgw_error error;
     if (session->opaque && px_refuse_opaque(session, parse.query, &error))
-        return refuse(session, &error);
+        return refuse(session, &parse.name, &error);
     px_step step = plan_of(session, &parse, &plan);
     if (plan == NULL && step == PX_STEP_PASS && parse.name.len > 0)
         return pass_named(session, parse.name);
@@ -253,10 +257,10 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     if (session->zone_moving && px_plan_needs_zone(plan)) {
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
-        return refuse(session, &error);
+        return refuse(session, NULL, &error);
     }
     if (!px_bind_check(plan, &bind, whole, &error))
-        return refuse(session, &error);
+        return refuse(session, NULL, &error);
     bool taken =
         bind.portal.len > 0 && px_group_portal(&session->group, bind.portal) != PX_GROUP_NONE;
     enum choice choice = taken ? FORWARD : may_hold(session, plan, message);

@@ -113,6 +113,19 @@ void px_forward_close(px_session *session, pgw_slice name)
     pgw_buf_free(&out);
 }
 
+void px_forward_drop_unnamed(px_session *session)
+{
+    const pgw_slice unnamed = PGW_LITERAL("");
+    const px_statement *ours = px_statements_find(&session->statements, unnamed);
+    bool on_link = session->unnamed_on_link || (ours != NULL && ours->on_link);
+    if (on_link && session->link_ready && px_session_idle(session))
+        px_forward_close(session, unnamed);
+    else if (on_link && session->link_ready)
+        px_forward_close_unsynced(session, unnamed);
+    session->unnamed_on_link = false;
+    px_statements_remove(&session->statements, unnamed);
+}
+
 static px_reply *send_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow)
 {
     pgw_buf out = {0};

@@ -27,6 +27,8 @@ void px_forward_executed(px_session *session, pgw_slice text);
 /* Closes a statement; the client is not told. */
 void px_forward_close(px_session *session, pgw_slice name);
 void px_forward_close_unsynced(px_session *session, pgw_slice name); /* in a group that goes on */
+/* The unnamed statement is gone, on the link, too. */
+void px_forward_drop_unnamed(px_session *session);
 
 /* The first new statement of the held group that the backend has not described (or, with `keys`,
  * whose parameters have types that only it can tell) is described now. False: the session waits. */

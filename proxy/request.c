@@ -68,10 +68,11 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
     px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
 }
 
-/* What cannot be parsed by any server: the error it must give is replaced by ours. */
-#define UNPARSABLE "refused by keyspread"
-/* In an aborted transaction the server has an error of its own for whatever is well-formed. */
-#define ANYTHING "select 1"
+/* What any server must refuse, whose error is replaced by ours. In an aborted transaction, where
+ * all that is well-formed has an error of the server's own, that one is told. */
+#define FAILS "select \"refused by keyspread\""
+/* Parameters are counted there all the same. */
+#define FAILS_EVEN_THERE "refused by keyspread"
 
 void px_session_refuse(px_session *session, const pgw_error *error, bool extended)
 {
@@ -79,14 +80,15 @@ void px_session_refuse(px_session *session, const pgw_error *error, bool extende
     if (px_session_idle(session)) {
         put_error(session, error, !extended);
         session->skipping = extended;
+        if (!extended)
+            px_forward_drop_unnamed(session); /* any simple Query destroys it */
         return;
     }
     /* The transaction, or the Sync group, lives on at the backend: it must fail there as well, or
      * COMMIT would commit the rest of it. A name is given lest the unnamed statement be lost. */
     pgw_buf out = {0};
-    bool aborted = session->status == 'E' && session->replies.count == 0 &&
-                   !pgw_error_is(error, "08P01"); /* parameters are counted all the same */
-    pgw_slice text = aborted ? PGW_LITERAL(ANYTHING) : PGW_LITERAL(UNPARSABLE);
+    pgw_slice text =
+        pgw_error_is(error, "08P01") ? PGW_LITERAL(FAILS_EVEN_THERE) : PGW_LITERAL(FAILS);
     if (extended)
         pgw_certainly(pgw_write_parse(PGW_LITERAL("keyspread refusal"), text, NULL, 0, &out));
     else
@@ -192,6 +194,10 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         return false;
     if (!px_session_need_link(session))
         return false;
+    if (session->skipping) { /* what was held failed just now */
+        drop(session, frame);
+        return true;
+    }
     if (!session->copy_in) {
         px_reply *reply = px_replies_push(&session->replies, reply_kind(frame.type, message));
         pgw_slice name = {message.ptr + PGW_HEADER, 0};

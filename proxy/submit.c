@@ -350,10 +350,7 @@ void px_submit_end_query(px_session *session, pgw_buf *out)
     pgw_write_ready('I', out);
     px_stream_put_buf(session->stream, out);
     pgw_buf_free(out);
-    if (session->unnamed_on_link && session->link_ready)
-        px_forward_close(session, PGW_LITERAL("")); /* a simple Query destroys it */
-    session->unnamed_on_link = false;
-    px_statements_remove(&session->statements, PGW_LITERAL(""));
+    px_forward_drop_unnamed(session); /* a simple Query destroys it */
 }
 
 static void answer_text(px_session *session, const px_unit *unit)

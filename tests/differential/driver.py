@@ -5,7 +5,7 @@ import copy
 import sequences
 import wire
 
-PATIENCE = 25.0
+PATIENCE = 12.0
 # What ends the reply to a message; a Query and a Sync end with ReadyForQuery alone.
 ENDS = {"Parse": "1", "Bind": "2", "Describe": "Tn", "Execute": "CIs", "Close": "3",
         "Query": "Z", "Sync": "Z"}

@@ -31,8 +31,8 @@ class Generator(Settings):
         self.wanted = self._sessions_wanted()
 
     def _sessions_wanted(self):
-        few = any(kind == "bool" for table in self.tables
-                  for kind in TABLES[table].key.values())
+        few = "seq" in self.tables or any(kind == "bool" for table in self.tables
+                                          for kind in TABLES[table].key.values())
         if "sessions" not in self.kinds or few or self.dice.random() < 0.6:
             return 1
         return self.dice.choice((2, 2, 3))
@@ -87,7 +87,7 @@ class Generator(Settings):
         if dice.random() < 0.15:
             return self._transaction_word(session)
         count = dice.choice((1, 1, 1, 2, 4))  # several: pipelined
-        return self.statements(session, *(self.sql.one() for _ in range(count)))
+        return self.statements(session, *(self._several(count) if count > 1 else [self.sql.one()]))
 
     def _transaction_word(self, session):
         if session in self.open:
@@ -136,8 +136,10 @@ class Generator(Settings):
         dice = self.dice
         if dice.random() < 0.7:
             return self.sql.prepared(dice.random() < 0.7)
+        self.sql.wrong = "parse_errors" in self.kinds
         text = dice.choice((self.sql.one(), self.sql.one(), dice.choice(HARMLESS),
                             "select $1::text", dice.choice(BAD + ["commit", "begin", "rollback"])))
+        self.sql.wrong = True
         if text in ("begin", "commit", "rollback") and len(self.sessions) > 1:
             text = "select 1"
         return text, [], ["text"] if text == "select $1::text" else []
@@ -159,12 +161,21 @@ class Generator(Settings):
         if "begin" in str(messages):
             self._open(session)
 
+    def _name(self, known):
+        """Of the statement to use: one that surely is what it was, unless names may be given anew."""
+        if "wrong_parameters" in self.kinds:
+            return self.dice.choice(NAMES)
+        named = [name for name in known if name]
+        return self.dice.choice(named + [""] * 3 + [f"s{len(known)}"] * 2)
+
     def _entries(self, session, messages):
         dice = self.dice
+        self.prepared.setdefault(session, {}).pop("", None)
         for _ in range(dice.choice((1, 1, 2, 3, 5))):
-            name, portal = dice.choice(NAMES), dice.choice(("", "", "", "p"))
-            known = self.prepared.setdefault(session, {})
-            if name not in known or dice.random() < 0.4:
+            known, portal = self.prepared[session], dice.choice(("", "", "", "p"))
+            name = self._name(known)
+            again = dice.random() < 0.4 and (not name or "wrong_parameters" in self.kinds)
+            if name not in known or again:
                 if name in known and name:
                     messages.append(["Close", "S", name])
                 text, oids, slots = self._text()

@@ -5,10 +5,31 @@ KINDS = {
     "bad", "inner_transactions", "flush", "sessions", "together", "goodbye",
     # Not what is sent but what is compared: an error's position, its context.
     "positions", "contexts",
-    # A wrong or refused key behind other statements of the same text.
-    "late_errors",
-    # A Bind that nobody executes.
-    "bind_only"}
+    "late_errors",       # a wrong or refused key behind other statements of the same text
+    "parse_errors",      # a wrong key among the constants of a text that is prepared
+    "wrong_parameters",  # parameters that cannot be read
+    "bind_only"}         # a Bind that nobody executes
 
-# Off until what it waits for is mended.
-WAITING = {"positions": 1, "contexts": 1, "late_errors": 1, "bind_only": 1}
+# Off until what it waits for is there.
+WAITING = {
+    "search_path": "names that are resolved",
+    "user_schema": "names that are resolved",
+    "temporary": "names that are resolved",
+    "functions": "settings asked of the session instead of guessed",
+    "role": "the session's role asked instead of guessed",
+    "alter_role": "greetings and links that age",
+    "startup": "greetings and links that age",
+    "output": "settings that change what is stored",
+    "trigger": "counts that are checked before they are committed",
+    "rule": "counts that are checked before they are committed",
+    "policy": "counts that are checked before they are committed",
+    "ddl": "a catalog that hears of DDL",
+    "past": "a catalog that hears of DDL",
+    "goodbye": "what was sent before a goodbye being done",
+    "late_errors": "statements before a refused one being done",
+    "parse_errors": "errors of keys at Bind",
+    "wrong_parameters": "errors in their order",
+    "bind_only": "a Bind alone being judged by the server",
+    "positions": "positions of errors made here",
+    "contexts": "contexts of parameters' errors",
+}

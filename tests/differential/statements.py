@@ -164,7 +164,8 @@ class Statements:
         table, dice = self.table(), self.dice
         listed, columns = self.columns(table)
         columns = columns or list(table.key)
-        places, slots = [], []
+        places, slots, before = [], [], self.wrong
+        self.wrong = "parse_errors" in self.kinds
         for column in columns:
             if column in table.key and dice.random() < 0.85 or column == "v" and dice.random() < 0.5:
                 slots.append((table.kind(column) if column in table.key else "text"))
@@ -172,6 +173,7 @@ class Statements:
                 places.append(f"${len(slots)}{cast}")
             else:
                 places.append(self.value(table, column))
+        self.wrong = before
         example = [values.parameter(kind, 0, dice) for kind in slots]
         oids = [oid for oid, _, _ in example] if declared else []
         text = (f"insert into {self.name(table)}{listed} values ({', '.join(places)})"
@@ -183,11 +185,14 @@ class Statements:
         given, formats = [], []
         for kind, oid in zip(slots, oids or [0] * len(slots)):
             for _ in range(20):
-                kind_oid, form, data = values.parameter(kind, self.dice.choice(self.numbers), self.dice)
+                kind_oid, form, data = values.parameter(
+                    kind, self.dice.choice(self.numbers), self.dice)
+                if data == b"x" and "wrong_parameters" not in self.kinds:
+                    continue
                 if not form or kind_oid == oid:
                     break
             else:
-                form, data = 0, b"x"
+                form, data = 0, b"5"
             given.append(data)
             formats.append(form)
         return given, formats
