@@ -117,7 +117,8 @@ void px_forward_drop_unnamed(px_session *session)
 {
     const pgw_slice unnamed = PGW_LITERAL("");
     const px_statement *ours = px_statements_find(&session->statements, unnamed);
-    bool on_link = session->unnamed_on_link || (ours != NULL && ours->on_link);
+    bool on_link = session->unnamed_on_link ||
+                   (ours != NULL && px_statements_on_link(&session->statements, ours));
     if (on_link && session->link_ready && px_session_idle(session))
         px_forward_close(session, unnamed);
     else if (on_link && session->link_ready)

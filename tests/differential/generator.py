@@ -40,7 +40,7 @@ class Generator(Settings):
     def sequence(self):
         self._login(0)
         for _ in range(self.dice.randint(2, 11)):
-            if len(self.sessions) < self.wanted and self.dice.random() < 0.5:
+            if len(self.sessions) < self.wanted and not self.open and self.dice.random() < 0.7:
                 self._login(len(self.sessions))
                 continue
             self._step()
@@ -136,10 +136,11 @@ class Generator(Settings):
         dice = self.dice
         if dice.random() < 0.7:
             return self.sql.prepared(dice.random() < 0.7)
-        self.sql.wrong = "parse_errors" in self.kinds
+        before = self.sql.plain
+        self.sql.plain = before or "parse_errors" not in self.kinds
         text = dice.choice((self.sql.one(), self.sql.one(), dice.choice(HARMLESS),
                             "select $1::text", dice.choice(BAD + ["commit", "begin", "rollback"])))
-        self.sql.wrong = True
+        self.sql.plain = before
         if text in ("begin", "commit", "rollback") and len(self.sessions) > 1:
             text = "select 1"
         return text, [], ["text"] if text == "select $1::text" else []

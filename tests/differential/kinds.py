@@ -8,7 +8,9 @@ KINDS = {
     "late_errors",       # a wrong or refused key behind other statements of the same text
     "parse_errors",      # a wrong key among the constants of a text that is prepared
     "wrong_parameters",  # parameters that cannot be read
-    "bind_only"}         # a Bind that nobody executes
+    "bind_only",         # a Bind that nobody executes
+    "odd_strings",       # string constants that the lexer refuses, or reads by a setting
+    "timeouts"}          # statement_timeout
 
 # Off until what it waits for is there.
 WAITING = {
@@ -30,6 +32,8 @@ WAITING = {
     "parse_errors": "errors of keys at Bind",
     "wrong_parameters": "errors in their order",
     "bind_only": "a Bind alone being judged by the server",
+    "odd_strings": "errors of the lexer in the server's words",
+    "timeouts": "units of statement_timeout",
     "positions": "positions of errors made here",
     "contexts": "contexts of parameters' errors",
 }

@@ -79,6 +79,10 @@ class Settings:
 
     def _setting(self):
         name, choices = self.dice.choice(PLAIN[:6] * 2 + PLAIN)
+        if name == "standard_conforming_strings" and "odd_strings" not in self.kinds:
+            choices = ["on"]
+        if name == "statement_timeout" and "timeouts" not in self.kinds:
+            choices = ["0"]
         return name, self.dice.choice(choices)
 
     def startup_params(self):

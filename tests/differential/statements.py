@@ -24,12 +24,11 @@ HARMLESS = ["select 1", "select count(*) from plain", "", "show timezone", "sele
 
 class Statements:
     """`numbers`: which values keys may have; `plain`: only in spellings that mean just these;
-    `wrong`: keys that are none may be among them; `refusable`: statements that may be refused."""
+    `refusable`: also statements that may be refused."""
 
     def __init__(self, dice, tables, kinds):
         self.dice, self.tables, self.kinds = dice, tables, kinds
-        self.numbers, self.plain, self.wrong = range(6), False, True
-        self.refusable = True
+        self.numbers, self.plain, self.refusable = range(6), False, True
 
     def table(self):
         return TABLES[self.dice.choice(self.tables)]
@@ -43,7 +42,9 @@ class Statements:
         number, kind = self.dice.choice(self.numbers), table.kind(column)
         if self.plain:
             return values.plain(kind, number)
-        return values.spell(kind, number, self.dice, self.wrong)
+        if "odd_strings" in self.kinds and self.dice.random() < 0.02:
+            return self.dice.choice(values.ODD_STRINGS)
+        return values.spell(kind, number, self.dice)
 
     def value(self, table, column):
         """SQL for any column of a new row."""
@@ -164,8 +165,8 @@ class Statements:
         table, dice = self.table(), self.dice
         listed, columns = self.columns(table)
         columns = columns or list(table.key)
-        places, slots, before = [], [], self.wrong
-        self.wrong = "parse_errors" in self.kinds
+        places, slots, before = [], [], self.plain
+        self.plain = before or "parse_errors" not in self.kinds
         for column in columns:
             if column in table.key and dice.random() < 0.85 or column == "v" and dice.random() < 0.5:
                 slots.append((table.kind(column) if column in table.key else "text"))
@@ -173,7 +174,7 @@ class Statements:
                 places.append(f"${len(slots)}{cast}")
             else:
                 places.append(self.value(table, column))
-        self.wrong = before
+        self.plain = before
         example = [values.parameter(kind, 0, dice) for kind in slots]
         oids = [oid for oid, _, _ in example] if declared else []
         text = (f"insert into {self.name(table)}{listed} values ({', '.join(places)})"
@@ -187,7 +188,7 @@ class Statements:
             for _ in range(20):
                 kind_oid, form, data = values.parameter(
                     kind, self.dice.choice(self.numbers), self.dice)
-                if data == b"x" and "wrong_parameters" not in self.kinds:
+                if data in (b"x", b"\0\0\0") and "wrong_parameters" not in self.kinds:
                     continue
                 if not form or kind_oid == oid:
                     break
