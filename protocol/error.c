@@ -92,6 +92,12 @@ void pgw_error_write(const pgw_error *error, const char *severity, pgw_buf *out)
         out->ptr[length_at + (size_t)i] = (char)(length >> (24 - 8 * i));
 }
 
+void pgw_error_write_old(const pgw_error *error, const char *severity, pgw_buf *out)
+{
+    pgw_buf_addf(out, "E%s:  %s\n", severity, error->message);
+    pgw_buf_add_byte(out, '\0');
+}
+
 pgw_slice pgw_error_field(pgw_slice body, char code)
 {
     size_t at = 0;

@@ -53,9 +53,11 @@ pgw_negotiated pgw_negotiate(pgw_negotiation *state, pgw_slice input, pgw_startu
         return state->gss_asked ? refuse_version(startup, error) : ask_gss(state, alone);
     case PGW_STARTUP_UNSUPPORTED:
         return refuse_version(startup, error);
-    case PGW_STARTUP_BAD:
+    case PGW_STARTUP_BAD_LENGTH:
+        return PGW_NEGOTIATED_DROP;
+    case PGW_STARTUP_BAD_LAYOUT:
         break;
     }
-    pgw_fail(error, "08P01", "invalid length of startup packet");
+    pgw_fail(error, "08P01", "invalid startup packet layout: expected terminator as last byte");
     return PGW_NEGOTIATED_REFUSE;
 }

@@ -8,28 +8,28 @@ enum { CODE_CANCEL = 5678, CODE_SSL = 5679, CODE_GSSENC = 5680, CODE_MAJOR = 123
 
 static pgw_startup_kind decode_parameters(pgw_reader *reader, pgw_startup *startup)
 {
+    startup->parameters.ptr = reader->at;
     while (!reader->failed && reader->at < reader->end && *reader->at != '\0') {
-        if (startup->parameter_count == PGW_MAX_STARTUP_PARAMETERS)
-            return PGW_STARTUP_BAD;
-        pgw_parameter *parameter = &startup->parameters[startup->parameter_count++];
-        parameter->name = pgw_read_string(reader);
-        parameter->value = pgw_read_string(reader);
+        pgw_read_string(reader);
+        pgw_read_string(reader);
     }
+    startup->parameters.len = (size_t)(reader->at - startup->parameters.ptr);
     pgw_read_u8(reader);
-    return pgw_reader_done(reader) ? PGW_STARTUP_SESSION : PGW_STARTUP_BAD;
+    return pgw_reader_done(reader) ? PGW_STARTUP_SESSION : PGW_STARTUP_BAD_LAYOUT;
 }
 
+/* A request for encryption may be longer than it need be: PostgreSQL does not look. */
 static pgw_startup_kind decode_request(pgw_reader *reader, pgw_startup *startup)
 {
     switch (startup->minor) {
     case CODE_SSL:
-        return pgw_reader_done(reader) ? PGW_STARTUP_SSL : PGW_STARTUP_BAD;
+        return PGW_STARTUP_SSL;
     case CODE_GSSENC:
-        return pgw_reader_done(reader) ? PGW_STARTUP_GSSENC : PGW_STARTUP_BAD;
+        return PGW_STARTUP_GSSENC;
     case CODE_CANCEL:
         startup->cancel_pid = pgw_read_u32(reader);
         startup->cancel_key = pgw_read_u32(reader);
-        return pgw_reader_done(reader) ? PGW_STARTUP_CANCEL : PGW_STARTUP_BAD;
+        return pgw_reader_done(reader) ? PGW_STARTUP_CANCEL : PGW_STARTUP_BAD_LENGTH;
     default:
         return PGW_STARTUP_UNSUPPORTED;
     }
@@ -43,7 +43,7 @@ pgw_startup_kind pgw_startup_decode(pgw_slice bytes, pgw_startup *startup)
     pgw_reader head = pgw_reader_of(bytes);
     startup->size = pgw_read_u32(&head);
     if (startup->size < 8 || startup->size > PGW_MAX_STARTUP)
-        return PGW_STARTUP_BAD;
+        return PGW_STARTUP_BAD_LENGTH;
     if (bytes.len < startup->size)
         return PGW_STARTUP_MORE;
     pgw_reader reader = pgw_reader_of((pgw_slice){bytes.ptr + 4, startup->size - 4});
@@ -56,12 +56,25 @@ pgw_startup_kind pgw_startup_decode(pgw_slice bytes, pgw_startup *startup)
     return decode_parameters(&reader, startup);
 }
 
+bool pgw_startup_next(pgw_slice *rest, pgw_parameter *parameter)
+{
+    pgw_reader reader = pgw_reader_of(*rest);
+    if (rest->len == 0)
+        return false;
+    parameter->name = pgw_read_string(&reader);
+    parameter->value = pgw_read_string(&reader);
+    *rest = (pgw_slice){reader.at, (size_t)(reader.end - reader.at)};
+    return true;
+}
+
 pgw_slice pgw_startup_parameter(const pgw_startup *startup, const char *name)
 {
-    for (size_t i = startup->parameter_count; i-- > 0;)
-        if (pgw_slice_eq_str(startup->parameters[i].name, name))
-            return startup->parameters[i].value;
-    return (pgw_slice){NULL, 0};
+    pgw_slice rest = startup->parameters, value = {NULL, 0};
+    pgw_parameter parameter;
+    while (pgw_startup_next(&rest, &parameter))
+        if (pgw_slice_eq_str(parameter.name, name))
+            value = parameter.value;
+    return value;
 }
 
 bool pgw_startup_is_option(pgw_slice name)
@@ -73,11 +86,12 @@ void pgw_startup_negotiate(const pgw_startup *startup, pgw_buf *out)
 {
     pgw_buf options = {0};
     int32_t count = 0;
-    for (size_t i = 0; i < startup->parameter_count; i++) {
-        pgw_slice name = startup->parameters[i].name;
-        if (!pgw_startup_is_option(name))
+    pgw_slice rest = startup->parameters;
+    pgw_parameter parameter;
+    while (pgw_startup_next(&rest, &parameter)) {
+        if (!pgw_startup_is_option(parameter.name))
             continue;
-        pgw_buf_add(&options, name.ptr, name.len + 1);
+        pgw_buf_add(&options, parameter.name.ptr, parameter.name.len + 1);
         count++;
     }
     pgw_buf_add_byte(out, 'v');

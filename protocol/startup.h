@@ -9,7 +9,8 @@
 
 typedef enum pgw_startup_kind {
     PGW_STARTUP_MORE,        /* not wholly there yet */
-    PGW_STARTUP_BAD,         /* impossible length or malformed */
+    PGW_STARTUP_BAD_LENGTH,  /* of no packet there is: another protocol's client, most likely */
+    PGW_STARTUP_BAD_LAYOUT,  /* parameters are not pairs with a terminator behind them */
     PGW_STARTUP_UNSUPPORTED, /* a major protocol version other than 3 */
     PGW_STARTUP_SESSION,
     PGW_STARTUP_SSL,
@@ -17,23 +18,22 @@ typedef enum pgw_startup_kind {
     PGW_STARTUP_CANCEL
 } pgw_startup_kind;
 
-enum { PGW_MAX_STARTUP_PARAMETERS = 100 };
-
 typedef struct pgw_parameter {
     pgw_slice name, value; /* a NUL stands behind each */
 } pgw_parameter;
 
 typedef struct pgw_startup {
-    size_t size;                                          /* of the packet on the wire */
-    uint16_t major, minor;                                /* of the protocol version asked for */
-    pgw_parameter parameters[PGW_MAX_STARTUP_PARAMETERS]; /* as sent, protocol options included */
-    size_t parameter_count;
+    size_t size;           /* of the packet on the wire */
+    uint16_t major, minor; /* of the protocol version asked for */
+    pgw_slice parameters;  /* as sent, protocol options included: see pgw_startup_next() */
     uint32_t cancel_pid;
     uint32_t cancel_key;
 } pgw_startup;
 
 /* Decodes the packet at the start of `bytes`; slices point into it. */
 pgw_startup_kind pgw_startup_decode(pgw_slice bytes, pgw_startup *startup);
+/* Takes the next of `rest`, which is `parameters` at first; false: that was all. */
+bool pgw_startup_next(pgw_slice *rest, pgw_parameter *parameter);
 /* The value of a parameter, the last if it was sent twice, as PostgreSQL has it; {NULL, 0} if it
  * was not sent. */
 pgw_slice pgw_startup_parameter(const pgw_startup *startup, const char *name);

@@ -34,24 +34,6 @@ void px_identity_drop(px_identity *identity)
     free(identity);
 }
 
-/* An option's value, as the server's pg_split_opts() takes it apart again. */
-static void add_escaped(pgw_buf *out, pgw_slice text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (strchr(" \t\n\r\f\v\\", text.ptr[i]) != NULL)
-            pgw_buf_add_byte(out, '\\');
-        pgw_buf_add_byte(out, text.ptr[i]);
-    }
-}
-
-void px_identity_add_option(pgw_buf *options, pgw_slice name, pgw_slice value)
-{
-    pgw_buf_add_str(options, options->len > 0 ? " -c " : "-c ");
-    add_escaped(options, name);
-    pgw_buf_add_byte(options, '=');
-    add_escaped(options, value);
-}
-
 static char *copy(const char *text)
 {
     return text ? pgw_strndup(text, strlen(text)) : NULL;

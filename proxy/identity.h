@@ -23,8 +23,6 @@ typedef struct px_identity {
 
 /* A new one: all copied from `from`, whose user, database and options are there. */
 px_identity *px_identity_new(const px_identity *from);
-/* Appends ` -c name=value`, blanks and backslashes escaped. */
-void px_identity_add_option(pgw_buf *options, pgw_slice name, pgw_slice value);
 /* What reported settings mean for the reading of values; NULL = not reported. */
 pgw_env px_identity_env(const char *client_encoding, const char *zone, const char *conforming);
 px_identity *px_identity_take(px_identity *identity); /* one more reference */

@@ -16,6 +16,8 @@ struct px_link {
     px_worker *worker;
     px_identity *identity;
     char *extra_options;
+    bool admitted;   /* the server had let the role in, whatever came then */
+    pgw_buf notices; /* what it said as the link opened */
     const px_link_ops *ops;
     void *owner;
 
@@ -87,6 +89,7 @@ static void free_link(px_link *link)
     if (link->counted && link->extra_options == NULL)
         atomic_fetch_sub(&link->worker->server->session_links, 1);
     px_identity_drop(link->identity);
+    pgw_buf_free(&link->notices);
     free(link->extra_options);
     free(link);
 }
@@ -162,6 +165,8 @@ static void count_opening(px_link *link, const pgw_error *error)
 static void on_opened(void *owner, PGconn *conn, const pgw_error *error)
 {
     px_link *link = owner;
+    link->admitted = px_opening_was_admitted(link->opening);
+    pgw_buf_add_slice(&link->notices, px_opening_notices(link->opening));
     link->opening = NULL;
     count_opening(link, conn == NULL ? error : NULL);
     if (conn == NULL) {
@@ -281,6 +286,16 @@ px_identity *px_link_identity(const px_link *link)
 uint32_t px_link_pid(const px_link *link)
 {
     return (uint32_t)PQbackendPID(link->conn);
+}
+
+bool px_link_was_admitted(const px_link *link)
+{
+    return link->admitted;
+}
+
+pgw_slice px_link_notices(const px_link *link)
+{
+    return pgw_slice_buf(&link->notices);
 }
 
 bool px_link_used_password(const px_link *link)

@@ -45,6 +45,10 @@ px_identity *px_link_identity(const px_link *link);
 uint32_t px_link_pid(const px_link *link);
 /* The server asked for the password of the link's identity, and took it. */
 bool px_link_used_password(const px_link *link);
+/* The server has let the role in, also if the link failed thereafter. */
+bool px_link_was_admitted(const px_link *link);
+/* NoticeResponses that came as it opened; they live as long as the link. */
+pgw_slice px_link_notices(const px_link *link);
 /* A setting the server reported when the link opened; NULL if it did not. */
 const char *px_link_parameter(const px_link *link, const char *name);
 extern const char *const px_link_parameters[]; /* the names asked for, NULL at the end */

@@ -4,6 +4,7 @@
 #include "protocol/authentication.h"
 #include "protocol/backend.h"
 #include "protocol/negotiation.h"
+#include "protocol/options.h"
 #include "proxy/claim.h"
 #include "proxy/server.h"
 #include "proxy/session.h"
@@ -13,7 +14,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { MAX_PASSWORD = 10000 }; /* bytes of its message; more is not buffered before a login */
+enum {
+    MAX_PASSWORD = 10000, /* bytes of its message; more is not buffered before a login */
+    MAX_OPTIONS = 9000    /* the server takes a packet of 10000, with all else that is in it */
+};
 
 struct px_login {
     const cfg_config *config; /* those in force when it began: a reload does not change the rules */
@@ -135,6 +139,8 @@ void px_login_greet(px_session *session)
     pgw_buf out = {0};
     bool known = px_welcome_write(session->worker, session->identity, &out);
     if (known && proven(session) && count_in(session)) {
+        if (session->link_ready)
+            pgw_buf_add_slice(&out, px_link_notices(session->link));
         give_pid(session);
         pgw_write_key_data(session->pid, session->cancel_key, &out);
         pgw_write_ready('I', &out);
@@ -297,28 +303,56 @@ static bool on_password(px_session *session)
 
 /* ---- the startup packet ---- */
 
-static void add_parameters(const pgw_startup *startup, pgw_buf *options)
+typedef struct setting { /* a startup parameter that is one */
+    px_entry entry;      /* by its name */
+    struct setting *next;
+    pgw_slice value;
+} setting;
+
+static bool is_setting(pgw_slice name)
 {
     static const char *const apart[] = {"user", "database", "options", "replication",
                                         "application_name"};
-    pgw_buf_add_slice(options, pgw_startup_parameter(startup, "options"));
-    for (size_t i = 0; i < startup->parameter_count; i++) {
-        const pgw_parameter *parameter = &startup->parameters[i];
-        bool skip = pgw_startup_is_option(parameter->name);
-        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++)
-            skip = skip || pgw_slice_eq_str(parameter->name, apart[k]);
-        if (!skip)
-            px_identity_add_option(options, parameter->name, parameter->value);
-    }
-    pgw_buf_add_byte(options, '\0');
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (pgw_slice_eq_str(name, apart[i]))
+            return false;
+    return !pgw_startup_is_option(name);
 }
 
-static void make_identity(px_session *session, const pgw_startup *startup)
+/* Of one that was sent twice the last counts, and stands where the first stood. */
+static void add_settings(const pgw_startup *startup, pgw_buf *options)
+{
+    pgw_arena arena = {0};
+    px_table names = {0};
+    setting *first = NULL, **last = &first;
+    pgw_slice rest = startup->parameters;
+    pgw_parameter parameter;
+    while (pgw_startup_next(&rest, &parameter)) {
+        setting *known = (setting *)px_table_find(&names, parameter.name);
+        if (known == NULL && is_setting(parameter.name)) {
+            known = *last = pgw_arena_alloc(&arena, sizeof *known);
+            last = &known->next;
+            px_table_add(&names, &known->entry, parameter.name);
+        }
+        if (known != NULL)
+            known->value = parameter.value;
+    }
+    for (const setting *s = first; s != NULL; s = s->next)
+        pgw_options_set(s->entry.name, s->value, options);
+    px_table_free(&names);
+    pgw_arena_free(&arena);
+}
+
+/* False: what the server would have to be sent is longer than what it takes. */
+static bool make_identity(px_session *session, const pgw_startup *startup)
 {
     pgw_slice user = pgw_startup_parameter(startup, "user");
     pgw_slice database = pgw_startup_parameter(startup, "database");
     pgw_buf options = {0};
-    add_parameters(startup, &options);
+    if (pgw_options_add(pgw_startup_parameter(startup, "options"), &options))
+        add_settings(startup, &options);
+    bool good = options.len <= MAX_OPTIONS;
+    pgw_buf_add_byte(&options, '\0');
     session->base_options = pgw_strndup(options.ptr, strlen(options.ptr));
     px_session_reset_path(session);
     px_identity from = {.user = (char *)user.ptr,
@@ -329,13 +363,16 @@ static void make_identity(px_session *session, const pgw_startup *startup)
                         .replication = (char *)pgw_startup_parameter(startup, "replication").ptr};
     session->identity = px_identity_new(&from);
     pgw_buf_free(&options);
+    return good;
 }
 
 static void negotiate(px_session *session, const pgw_startup *startup)
 {
     bool options = false;
-    for (size_t i = 0; i < startup->parameter_count; i++)
-        options = options || pgw_startup_is_option(startup->parameters[i].name);
+    pgw_slice rest = startup->parameters;
+    pgw_parameter parameter;
+    while (pgw_startup_next(&rest, &parameter))
+        options = options || pgw_startup_is_option(parameter.name);
     if (startup->minor == 0 && !options)
         return;
     pgw_buf out = {0};
@@ -355,7 +392,10 @@ static void start_session(px_session *session, const pgw_startup *startup)
         refuse_crowd(session);
         return;
     }
-    make_identity(session, startup);
+    if (!make_identity(session, startup)) {
+        refuse(session, "54000", "the startup parameters are too long to be passed on", NULL);
+        return;
+    }
     negotiate(session, startup);
     if (secure_enough(session))
         authenticate(session);
@@ -390,9 +430,10 @@ static void act(px_session *session, pgw_negotiated what, const pgw_startup *sta
         relay_cancel(session, startup);
         break;
     case PGW_NEGOTIATED_DROP:
-        px_session_close(session, "bytes behind an encryption request");
+        px_session_close(session, "no startup packet");
         break;
     case PGW_NEGOTIATED_REFUSE:
+        session->old_protocol = startup->major == 1 || startup->major == 2;
         px_session_fatal(session, error);
         break;
     }

@@ -1,20 +1,28 @@
 #include "proxy/opening.h"
 
+#include "protocol/frame.h"
+#include "protocol/frontend.h"
+#include "protocol/options.h"
+#include "proxy/log.h"
 #include "proxy/server.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 64 };
+enum { MAX_OPTIONS = 64, MAX_NOTICES = 64 * 1024 };
 
 struct px_opening {
     px_worker *worker;
     void (*done)(void *owner, PGconn *conn, const pgw_error *error);
     void *owner;
     bool abandoned;
+    bool admitted;   /* AuthenticationOk has come */
+    pgw_buf notices; /* what the server said beside, as NoticeResponses */
 
     pgw_arena arena;
     const char *keywords[MAX_OPTIONS], *values[MAX_OPTIONS]; /* what PQconnectStartParams gets */
@@ -63,6 +71,15 @@ static const char *option(const px_opening *opening, const char *keyword)
     return NULL;
 }
 
+/* Nothing is put behind the last: it may end in a backslash, and be for the server to refuse. */
+static void add_options(const char *more, pgw_buf *options)
+{
+    if (more == NULL || *more == '\0')
+        return;
+    pgw_buf_add_str(options, options->len > 0 ? " " : "");
+    pgw_buf_add_str(options, more);
+}
+
 /* The DSN's own options; what it leaves open is the client's. */
 static void set_options(px_opening *opening, const px_identity *identity, const char *extra_options)
 {
@@ -86,10 +103,12 @@ static void set_options(px_opening *opening, const px_identity *identity, const 
     if (identity->replication != NULL)
         set_option(opening, "replication",
                    pgw_arena_printf(&opening->arena, "%s", identity->replication));
-    const char *own = option(opening, "options");
-    set_option(opening, "options",
-               pgw_arena_printf(&opening->arena, "%s %s %s", own ? own : "", identity->options,
-                                extra_options ? extra_options : ""));
+    pgw_buf options = {0};
+    pgw_options_add(pgw_slice_str(option(opening, "options")), &options);
+    add_options(identity->options, &options);
+    add_options(extra_options, &options);
+    set_option(opening, "options", pgw_arena_copy(&opening->arena, pgw_slice_buf(&options)).ptr);
+    pgw_buf_free(&options);
     set_option(opening, "gssencmode", "disable"); /* the stream knows TLS and plain alone */
 }
 
@@ -101,6 +120,7 @@ static void release(px_opening *opening)
         return;
     pgw_arena_free(&opening->arena);
     pgw_buf_free(&opening->addresses);
+    pgw_buf_free(&opening->notices);
     free(opening);
 }
 
@@ -155,9 +175,9 @@ static void copy_line(const char *text, const char *label, char *to, size_t size
 }
 
 /* The SQLSTATE and text in libpq's message about a connection that could not be made, as verbose
- * messages have them ("… FATAL:  3D000: database "x" does not exist"); 08006 where there is none.
- */
-static void read_error(const char *message, pgw_error *error)
+ * messages have them ("… FATAL:  3D000: database "x" does not exist"). False where there is none:
+ * the client is told 08006 and no more, for the message is full of addresses. */
+static bool read_error(const char *message, pgw_error *error)
 {
     const char *fatal = strstr(message, "FATAL:  ");
     fatal = fatal != NULL ? fatal + 8 : NULL;
@@ -167,20 +187,70 @@ static void read_error(const char *message, pgw_error *error)
         pgw_fail(error, sqlstate, "%.*s", (int)strcspn(fatal + 7, "\n"), fatal + 7);
         copy_line(fatal, "\nDETAIL:  ", error->detail, sizeof error->detail);
         copy_line(fatal, "\nHINT:  ", error->hint, sizeof error->hint);
-        return;
+        return true;
     }
-    size_t len = strlen(message);
-    while (len > 0 && message[len - 1] == '\n')
-        len--;
-    pgw_fail(error, "08006", "cannot reach the backend: %.*s", (int)len, message);
-    pgw_error_hint(error, "Is the server of backend.dsn running, and does it accept connections?");
+    pgw_fail(error, "08006", "cannot reach the backend");
+    pgw_error_hint(error, "Is the server of backend.dsn running, and does it accept connections? "
+                          "The log of keyspread says more.");
+    return false;
 }
 
 static void fail_with(px_opening *opening, const char *message)
 {
     pgw_error error;
-    read_error(message, &error);
+    if (!read_error(message, &error))
+        px_log(CFG_LOG_WARN, "backend_unreachable", "reason=%s", message);
     fail(opening, &error);
+}
+
+/* ---- what libpq does not tell ---- */
+
+/* libpq would print them. `owner` is NULL once the link is open. */
+static void on_notice(void *owner, const PGresult *notice)
+{
+    static const char fields[] = "SVCMDHWstcdn";
+    px_opening *opening = owner;
+    if (opening == NULL || opening->notices.len > MAX_NOTICES)
+        return;
+    size_t begun = pgw_begin(&opening->notices, 'N');
+    for (const char *field = fields; *field != '\0'; field++) {
+        const char *text = PQresultErrorField(notice, *field);
+        if (text == NULL)
+            continue;
+        pgw_buf_add_byte(&opening->notices, *field);
+        pgw_buf_add(&opening->notices, text, strlen(text) + 1);
+    }
+    pgw_buf_add_byte(&opening->notices, '\0');
+    pgw_certainly(pgw_end(&opening->notices, begun));
+}
+
+/* Looks at what libpq is about to read. */
+static void look_for_admission(px_opening *opening)
+{
+    char bytes[512];
+    SSL *ssl = PQgetssl(opening->conn);
+    int socket = PQsocket(opening->conn);
+    ssize_t len = ssl != NULL ? SSL_peek(ssl, bytes, sizeof bytes)
+                              : recv(socket, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+    ERR_clear_error();
+    pgw_slice rest = {bytes, len > 0 ? (size_t)len : 0};
+    pgw_frame frame;
+    while (rest.len >= PGW_HEADER + 4 && rest.ptr[0] == 'R' &&
+           pgw_frame_next(rest, &frame) == PGW_FRAME_OK && frame.size <= rest.len) {
+        bool ok = memcmp(rest.ptr + PGW_HEADER, "\0\0\0", 4) == 0;
+        opening->admitted = opening->admitted || ok;
+        rest = (pgw_slice){rest.ptr + frame.size, rest.len - frame.size};
+    }
+}
+
+bool px_opening_was_admitted(const px_opening *opening)
+{
+    return opening->admitted;
+}
+
+pgw_slice px_opening_notices(const px_opening *opening)
+{
+    return pgw_slice_buf(&opening->notices);
 }
 
 /* ---- PQconnectPoll ---- */
@@ -218,6 +288,7 @@ static void poll_socket(px_opening *opening, int events)
 static void succeed(px_opening *opening)
 {
     PGconn *conn = opening->conn;
+    PQsetNoticeReceiver(conn, on_notice, NULL);
     void (*done)(void *, PGconn *, const pgw_error *) = opening->done;
     void *owner = opening->owner;
     end(opening);
@@ -228,6 +299,7 @@ static void advance(px_opening *opening)
 {
     if (opening->poll != NULL)
         uv_poll_stop(opening->poll);
+    look_for_admission(opening);
     PostgresPollingStatusType status = PQconnectPoll(opening->conn);
     if (status == PGRES_POLLING_OK)
         succeed(opening);
@@ -248,6 +320,7 @@ static void connect_now(px_opening *opening)
         fail_with(opening, opening->conn ? PQerrorMessage(opening->conn) : "out of memory");
         return;
     }
+    PQsetNoticeReceiver(opening->conn, on_notice, opening);
     PQsetErrorVerbosity(opening->conn,
                         PQERRORS_VERBOSE); /* the only way to the SQLSTATE of a FATAL */
     poll_socket(opening, UV_WRITABLE);

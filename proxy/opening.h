@@ -19,6 +19,10 @@ px_opening *px_opening_start(struct px_worker *worker, const px_identity *identi
                              const char *extra_options,
                              void (*done)(void *owner, PGconn *conn, const pgw_error *error),
                              void *owner);
+/* While `done` is called: the server had let the role in, whatever came then; and what it said
+ * beside, as NoticeResponses. */
+bool px_opening_was_admitted(const px_opening *opening);
+pgw_slice px_opening_notices(const px_opening *opening);
 /* `done` will not be called. */
 void px_opening_abandon(px_opening *opening);
 

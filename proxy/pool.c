@@ -1,6 +1,7 @@
 #include "proxy/pool.h"
 
 #include "protocol/frame.h"
+#include "protocol/options.h"
 #include "proxy/log.h"
 #include "proxy/server.h"
 
@@ -227,8 +228,7 @@ static void open_link(px_pool *pool, uint32_t lock_wait_ms)
     pgw_buf_addf(&options, "-c lock_timeout=%" PRIu32 " -c standard_conforming_strings=on",
                  lock_wait_ms);
     if (pool->identity->zone != NULL) /* whatever has become of the role's or the server's own */
-        px_identity_add_option(&options, PGW_LITERAL("TimeZone"),
-                               pgw_slice_str(pool->identity->zone));
+        pgw_options_set(PGW_LITERAL("TimeZone"), pgw_slice_str(pool->identity->zone), &options);
     pgw_buf_add_byte(&options, '\0');
     l->link = px_link_open(pool->worker, pool->identity, options.ptr, &link_ops, l);
     pgw_buf_free(&options);

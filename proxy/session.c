@@ -4,6 +4,7 @@
 #include "proxy/forward.h"
 
 #include "protocol/backend.h"
+#include "protocol/options.h"
 #include "proxy/goodbye.h"
 #include "proxy/log.h"
 #include "proxy/login.h"
@@ -108,7 +109,7 @@ static void tell_fatal(px_session *session, const pgw_error *error)
     pgw_buf out = {0};
     if (px_session_relays_part(session))
         return;
-    pgw_error_write(error, "FATAL", &out);
+    (session->old_protocol ? pgw_error_write_old : pgw_error_write)(error, "FATAL", &out);
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
 }
@@ -175,8 +176,8 @@ static px_identity *identity_with_settings(px_session *session)
     pgw_buf_add_str(&options, session->base_options);
     for (size_t i = 0; i < PX_TRACKED; i++)
         if (session->settings[i] != NULL)
-            px_identity_add_option(&options, pgw_slice_str(px_tracked[i]),
-                                   pgw_slice_str(session->settings[i]));
+            pgw_options_set(pgw_slice_str(px_tracked[i]), pgw_slice_str(session->settings[i]),
+                            &options);
     pgw_buf_add_byte(&options, '\0');
     px_identity *old = session->identity;
     px_identity from = *old;
@@ -283,6 +284,14 @@ static void on_link_ready(px_link *link)
     px_session_wake(session, PX_WAIT_LINK);
 }
 
+static void tell_admitted(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_authentication_ok(&out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+}
+
 static void on_link_failed(px_link *link, const pgw_error *error)
 {
     px_session *session = px_link_owner(link);
@@ -291,6 +300,8 @@ static void on_link_failed(px_link *link, const pgw_error *error)
     px_log(CFG_LOG_WARN, "link_failed", "sqlstate=%s worker=%u", error->sqlstate,
            session->worker->index);
     if (session->state == PX_WELCOME) {
+        if (px_link_was_admitted(link)) /* whoever it is, the server knows it */
+            tell_admitted(session);
         px_session_fatal(session, error);
         return;
     }

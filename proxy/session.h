@@ -58,7 +58,8 @@ typedef struct px_session {
     uint32_t cancel_key; /* our own, for libpq keeps the backend's to itself */
     uint64_t ticket; /* never used twice in a worker */
     uint64_t started;
-    bool fatal; /* the backend has said FATAL, and the client has seen it */
+    bool old_protocol; /* asked for one before 3.0, and is refused in its form */
+    bool fatal;        /* the backend has said FATAL, and the client has seen it */
     bool processing;
     bool leaving; /* the client has said goodbye, and nothing it sends is looked at any more */
 

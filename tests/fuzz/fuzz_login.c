@@ -97,6 +97,8 @@ static size_t hear_one(client *c, pgw_slice bytes)
         c->records = *bytes.ptr == 'S';
         return 1;
     }
+    if (bytes.len > 9 && memcmp(bytes.ptr, "EFATAL:  ", 9) == 0) /* the form of protocol 2 */
+        return strnlen(bytes.ptr, bytes.len - 1) + 1;
     pgw_frame frame;
     pgw_frame_result result = pgw_frame_next(bytes, &frame);
     require(result != PGW_FRAME_BAD);

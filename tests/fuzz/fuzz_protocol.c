@@ -49,10 +49,12 @@ static void try_startup(pgw_slice bytes)
         require(startup.size >= 8 && startup.size <= bytes.len);
     if (kind != PGW_STARTUP_SESSION)
         return;
-    for (size_t i = 0; i < startup.parameter_count; i++) {
-        require_inside(startup.parameters[i].name, bytes);
-        require_inside(startup.parameters[i].value, bytes);
-        require(startup.parameters[i].name.len > 0);
+    pgw_slice rest = startup.parameters;
+    pgw_parameter parameter;
+    while (pgw_startup_next(&rest, &parameter)) {
+        require_inside(parameter.name, bytes);
+        require_inside(parameter.value, bytes);
+        require(parameter.name.len > 0);
     }
     pgw_startup_parameter(&startup, "user");
     pgw_buf out = {0};

@@ -41,7 +41,8 @@ static const dialogue dialogues[] = {
     {true, {P("\0\0\0")}, "."},
     {true, {P("\0\0\0\020\0\003\0\0user\0a\0")}, "."},
     {true, {P(OLD)}, "0A000"},
-    {true, {P(BAD)}, "08P01"},
+    {true, {P(BAD)}, "x"},
+    {true, {P("X\0\0\0\4")}, "x"}, /* a client that ends what it has not begun */
     {true, {P("\0\0\0\020\0\003\0\0user\0ab\0")}, "08P01"},
 };
 
