@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* A statement that lost against another transaction is worth this many more attempts alone. */
-enum { MAX_SERIALIZATION_ATTEMPTS = 3 };
+enum { MAX_SERIALIZATION_ATTEMPTS = 3, MOST_NOTICES = 1024 * 1024 /* bytes, of a unit */ };
 
 /* ---- writing ---- */
 
@@ -350,10 +350,12 @@ static void on_error(px_attempt *attempt, pgw_slice body)
 
 static void on_notice(px_attempt *attempt, pgw_slice message)
 {
-    if (attempt->shared || attempt->preparing || attempt->at == attempt->count)
+    bool nobodys = attempt->shared || attempt->preparing || attempt->at == attempt->count;
+    pgw_buf *notices = nobodys ? NULL : &attempt->units[attempt->at]->notices;
+    if (nobodys || notices->len + message.len > MOST_NOTICES)
         attempt->notices++;
     else
-        pgw_buf_add_slice(&attempt->units[attempt->at]->notices, message);
+        pgw_buf_add_slice(notices, message);
 }
 
 static px_progress take_reply(px_attempt *attempt, char type, pgw_slice message)

@@ -32,6 +32,12 @@ void px_group_clear(px_session *session)
         px_plan_drop(group->held[i].plan);
     group->count = 0;
     group->types = 0;
+    group->owed = 0;
+    if (group->cap > PX_GROUP_KEPT) {
+        free(group->held);
+        group->held = NULL;
+        group->cap = 0;
+    }
     px_table_clear(&group->statements);
     px_table_clear(&group->portals);
     pgw_arena_free(&group->names);
@@ -110,6 +116,8 @@ void px_group_hold(px_session *session, char type, pgw_slice message, px_plan *p
                                             .about = PX_GROUP_NONE};
     pgw_buf_add_slice(&group->bytes, message);
     group->types |= bit_of(type);
+    if (type == 'D' && plan != NULL)
+        group->owed += plan->insert->param_count * sizeof *plan->types;
     note_names(group, group->count - 1);
 }
 

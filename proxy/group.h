@@ -27,6 +27,7 @@ typedef struct px_group {
     pgw_buf bytes;
     px_held *held;
     size_t count, cap;
+    size_t owed;                  /* bytes of the descriptions that it will be answered with */
     uint32_t types;               /* of what is held, a bit a letter */
     px_table statements, portals; /* what is said of their names: the latest held message */
     pgw_arena names;
@@ -34,13 +35,15 @@ typedef struct px_group {
 
 enum {
     PX_GROUP_BYTES = 256 * 1024,
-    PX_GROUP_MESSAGES = 8192
-}; /* a larger one goes to the own link */
+    PX_GROUP_MESSAGES = 8192, /* a larger one goes to the own link */
+    PX_GROUP_KEPT = 64        /* places for messages that are kept for the next group */
+};
 #define PX_GROUP_NONE SIZE_MAX
 
 static inline bool px_group_is_full(const px_group *group)
 {
-    return group->count >= PX_GROUP_MESSAGES || group->bytes.len >= PX_GROUP_BYTES;
+    return group->count >= PX_GROUP_MESSAGES || group->bytes.len >= PX_GROUP_BYTES ||
+           group->owed >= PX_GROUP_BYTES;
 }
 
 /* Holds a copy; takes one more reference of `plan` (may be NULL). */

@@ -77,9 +77,16 @@ static bool renames(const px_text *text)
                                                     RW_EFFECT_PREPARE)) != 0;
 }
 
+/* The memory of a text that was looked into, about. */
+static size_t weight(const px_text *text)
+{
+    return text != NULL ? 4096 + 4 * text->text.len : 0;
+}
+
 static void release(px_replies *replies, px_reply *reply)
 {
     replies->texts_renaming -= renames(reply->text);
+    replies->text_bytes -= weight(reply->text);
     settle(replies, reply->name);
     settle(replies, reply->recorded);
     px_plan_drop(reply->plan);
@@ -105,6 +112,7 @@ void px_reply_is_about(px_replies *replies, px_reply *reply, px_text *text)
     px_text_take(text);
     reply->text = text;
     replies->texts_renaming += renames(text);
+    replies->text_bytes += weight(text);
 }
 
 void px_reply_records(px_replies *replies, px_reply *reply, const char *name)

@@ -63,10 +63,14 @@ typedef struct px_reply {
     px_moving *recorded;  /* PARSE of a recorded statement: not on the link if this fails */
 } px_reply;
 
+/* With more a session's next message is not looked at; the bytes are those of texts. */
+enum { PX_REPLIES_MOST = 8192, PX_REPLIES_BYTES = 1024 * 1024 };
+
 typedef struct px_replies {
     px_reply *ring;
     size_t head, count, cap; /* cap is a power of two */
     px_table moving;         /* names whose meaning hangs on entries */
+    size_t text_bytes;       /* memory of entries' texts, about */
     size_t texts_renaming;   /* entries of a text that may change what any name means */
 } px_replies;
 

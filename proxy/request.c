@@ -422,9 +422,17 @@ static bool step(px_session *session)
     return handle(session, frame, message);
 }
 
+/* Whoever does not read what it is owed is not read on: its answers would fill the memory. */
+static bool is_owed_much(const px_session *session)
+{
+    return px_stream_pending(session->stream) >= PX_STREAM_HIGH ||
+           session->replies.count >= PX_REPLIES_MOST ||
+           session->replies.text_bytes >= PX_REPLIES_BYTES;
+}
+
 static bool must_not_read(const px_session *session)
 {
-    if (session->wait != PX_WAIT_NOTHING || session->leaving)
+    if (session->wait != PX_WAIT_NOTHING || session->leaving || is_owed_much(session))
         return true;
     return session->link_ready &&
            (px_link_cancelling(session->link) ||

@@ -25,6 +25,8 @@ const char *const px_tracked[PX_TRACKED] = {"client_encoding",
                                             "statement_timeout",
                                             "lock_timeout"};
 
+enum { LEFT_BY_ONE = 4096 }; /* bytes, about, that a session needed */
+
 static void on_link_lost(px_link *link, const char *reason);
 
 /* ---- slots ---- */
@@ -100,6 +102,7 @@ void px_session_close(px_session *session, const char *reason)
     if (session->slot < session->worker->first_free)
         session->worker->first_free = session->slot;
     atomic_fetch_sub(&session->worker->load, 1);
+    px_worker_let_go(session->worker, LEFT_BY_ONE);
     px_stream_close(session->stream, free_session);
 }
 
@@ -436,6 +439,7 @@ static void on_drained(px_stream *stream)
         px_stream_resume(px_link_stream(session->link));
         px_session_on_link_input(session);
     }
+    px_session_process(session);
 }
 
 /* The client sends no more. What it has sent is executed, and what it began is not. */

@@ -58,6 +58,7 @@ enum {
     BIG_BLOCK = 64 * 1024,
     MAX_VECTORS = 64,
     MAX_SPARE = 256,
+    WORTH_SHARING = 2 * 1024, /* less input is copied: a slice keeps its whole block */
     TLS_RECORD = 16 * 1024,
     TLS_READS = 16 /* a turn; the others want theirs */
 };
@@ -70,6 +71,8 @@ static block *block_new(px_worker *worker, size_t cap)
     if (b != NULL) {
         worker->spare_blocks = b->next;
         worker->spare_count--;
+        if (worker->spare_count < worker->spare_unused)
+            worker->spare_unused = worker->spare_count;
     } else {
         b = pgw_alloc(sizeof *b + cap);
         b->cap = cap;
@@ -91,13 +94,27 @@ static void block_drop(px_worker *worker, block *b)
     worker->spare_count++;
 }
 
-void px_stream_free_spares(px_worker *worker)
+static void free_spares(px_worker *worker, size_t count)
 {
-    while (worker->spare_blocks != NULL) {
+    for (; count > 0; count--) {
         block *next = worker->spare_blocks->next;
         free(worker->spare_blocks);
         worker->spare_blocks = next;
+        worker->spare_count--;
     }
+}
+
+void px_stream_trim_spares(px_worker *worker)
+{
+    size_t count = (worker->spare_unused + 1) / 2;
+    free_spares(worker, count);
+    px_worker_let_go(worker, count * BLOCK);
+    worker->spare_unused = worker->spare_count;
+}
+
+void px_stream_free_spares(px_worker *worker)
+{
+    free_spares(worker, worker->spare_count);
 }
 
 /* ---- polling ---- */
@@ -459,6 +476,10 @@ void px_stream_pass(px_stream *stream, px_stream *from, size_t len)
     chunk *last = stream->out_count > 0 ? chunk_at(stream, stream->out_count - 1) : NULL;
     if (last != NULL && last->block == from->in && last->offset + last->len == from->in_start) {
         last->len += len;
+    } else if (from->in_end - from->in_start < WORTH_SHARING) {
+        px_stream_put(stream, from->in->bytes + from->in_start, len);
+        from->in_start += len;
+        return;
     } else {
         if (stream->out_count == stream->out_cap)
             grow_ring(stream);

@@ -67,6 +67,8 @@ void px_stream_finish(px_stream *stream);
 
 /* The end of a turn: everything that was put leaves. Called by the worker alone. */
 void px_stream_flush_all(struct px_worker *worker);
+/* At a tick: blocks that nobody asked for since the last one are freed by and by. */
+void px_stream_trim_spares(struct px_worker *worker);
 /* Before the worker ends. */
 void px_stream_free_spares(struct px_worker *worker);
 

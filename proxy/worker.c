@@ -6,10 +6,11 @@
 #include "proxy/session.h"
 #include "proxy/stream.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { TICK_MS = 100 };
+enum { TICK_MS = 100, LET_GO = 1024 * 1024 };
 
 /* ---- messages ---- */
 
@@ -110,11 +111,30 @@ static void end_if_drained(px_worker *worker)
     close_handles(worker);
 }
 
+void px_worker_let_go(px_worker *worker, size_t bytes)
+{
+    worker->let_go += bytes;
+}
+
+/* What a crowd has left lies between what others still use: the allocator gives it back only when
+ * asked to. */
+static void give_back(px_worker *worker)
+{
+    bool quiet = worker->let_go == worker->let_go_before;
+    px_stream_trim_spares(worker);
+    if (quiet && worker->let_go >= LET_GO) {
+        malloc_trim(0);
+        worker->let_go = 0;
+    }
+    worker->let_go_before = worker->let_go;
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     px_worker *worker = timer->data;
     px_batcher_tick(worker->batcher);
     px_sessions_tick(worker);
+    give_back(worker);
     end_if_drained(worker);
 }
 

@@ -46,8 +46,9 @@ typedef struct px_worker {
     uv_prepare_t before_poll;
     uv_check_t after_poll;
     struct px_stream *dirty;
-    struct px_block *spare_blocks; /* of streams, to be used again */
-    size_t spare_count;
+    struct px_block *spare_blocks;    /* of streams, to be used again */
+    size_t spare_count, spare_unused; /* the latter: the fewest since the last tick */
+    size_t let_go, let_go_before;     /* bytes, about, freed since pages were last given back */
     /* what lives here */
     struct px_session **sessions; /* by slot; NULL where free */
     size_t session_slots, session_count;
@@ -68,6 +69,9 @@ typedef struct px_worker {
 
 /* Thread-safe: hands `message` to the worker's loop. */
 void px_worker_send(px_worker *worker, px_message *message);
+/* About so many bytes were freed by somebody who will not need them again: when it gets quiet,
+ * their pages go back to the system. */
+void px_worker_let_go(px_worker *worker, size_t bytes);
 /* Milliseconds of a clock that only goes forward, as of this turn. */
 uint64_t px_worker_now(const px_worker *worker);
 /* Nanoseconds of the same clock, as of its first use in this turn: for measuring. */
