@@ -94,8 +94,7 @@ bool px_bind_write(const px_plan *plan, const pgw_bind *bind, pgw_slice portal, 
     size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
     if (pgw_write_bind(bind, portal, statement, bound->hashes, more, out))
         return true;
-    pgw_fail(error, "54000",
-             "a statement of %zu parameters has no room for the hash of each of its %zu rows",
+    pgw_fail(error, "54000", "a Bind of %zu parameters and %zu hashes is too large a message",
              bind->value_count, more);
     pgw_error_hint(error, "Send fewer rows a statement.");
     return false;

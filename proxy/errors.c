@@ -4,6 +4,7 @@
 #include "proxy/session.h"
 #include "rewrite/hide.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,51 @@ void px_error_of_portal(const px_plan *plan, pgw_slice portal, pgw_slice body, p
         pgw_buf_add(out, at + name.len, all.len - before - name.len);
     }
     pgw_buf_free(&hidden);
+}
+
+/* ---- the guard ---- */
+
+/* NOT NULL of the hash column. In a partition the table's own name stands in the message alone. */
+static bool is_null_hash(const cfg_table *table, pgw_slice body)
+{
+    pgw_slice message = pgw_error_field(body, 'M');
+    char name[80];
+    snprintf(name, sizeof name, "\"%s\"", table->name);
+    return pgw_slice_eq_str(pgw_error_field(body, 'c'), table->hash_column) &&
+           (pgw_slice_eq_str(pgw_error_field(body, 't'), table->name) ||
+            (message.len > 0 && memmem(message.ptr, message.len, name, strlen(name)) != NULL));
+}
+
+/* No partition takes NULL. */
+static bool is_unplaced(const cfg_table *table, pgw_slice body)
+{
+    char key[80];
+    snprintf(key, sizeof key, "(%s) = (null)", table->hash_column);
+    pgw_slice detail = pgw_error_field(body, 'D');
+    return pgw_slice_eq_str(pgw_error_field(body, 't'), table->name) && detail.len > 0 &&
+           memmem(detail.ptr, detail.len, key, strlen(key)) != NULL;
+}
+
+bool px_error_explain(const cfg_config *config, pgw_buf *body)
+{
+    pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
+    bool null = pgw_slice_eq_str(code, "23502"), unplaced = pgw_slice_eq_str(code, "23514");
+    if ((!null && !unplaced) || pgw_error_field(all, 'H').len > 0)
+        return false;
+    for (size_t i = 0; i < config->table_count; i++) {
+        const cfg_table *table = &config->tables[i];
+        if (!(null ? is_null_hash(table, all) : is_unplaced(table, all)))
+            continue;
+        body->len--; /* the NUL behind the last field */
+        pgw_buf_addf(body,
+                     "HThe row came without its hash, past keyspread: from a view, a function, a "
+                     "trigger or a cascade. Send INSERT … VALUES into \"%s\" itself through "
+                     "keyspread.",
+                     table->name);
+        pgw_buf_add(body, "\0", 2);
+        return true;
+    }
+    return false;
 }
 
 /* ---- ours ---- */

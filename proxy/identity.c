@@ -1,5 +1,6 @@
 #include "proxy/identity.h"
 
+#include <ctype.h>
 #include <openssl/crypto.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -91,10 +92,23 @@ static bool zone_offset(const char *zone, int32_t *seconds)
     return sign != 0 && strcmp(zone, expected) == 0;
 }
 
+/* As PostgreSQL reads names of encodings: letters and digits count, their case does not. UNICODE is
+ * told back as it was written; all others are reported by their one name. */
+static bool is_utf8(const char *encoding)
+{
+    char name[16];
+    size_t len = 0;
+    for (; *encoding != '\0' && len + 1 < sizeof name; encoding++)
+        if (isalnum((unsigned char)*encoding))
+            name[len++] = (char)tolower((unsigned char)*encoding);
+    name[len] = '\0';
+    return strcmp(name, "utf8") == 0 || strcmp(name, "unicode") == 0;
+}
+
 pgw_env px_identity_env(const char *client_encoding, const char *zone, const char *conforming)
 {
     pgw_env env = {0};
-    env.utf8 = client_encoding != NULL && strcmp(client_encoding, "UTF8") == 0;
+    env.utf8 = client_encoding != NULL && is_utf8(client_encoding);
     env.conforming = conforming == NULL || strcmp(conforming, "on") == 0;
     env.zone_known = zone != NULL && zone_offset(zone, &env.zone_seconds);
     return env;

@@ -43,8 +43,9 @@ static bool is_of_ours(const px_reply *head)
            (head->text->script.inserts > 0 || head->text->refused);
 }
 
-static void put_error(px_session *session, const px_reply *head, const pgw_buf *body)
+static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
 {
+    px_error_explain(session->worker->config, body);
     if (!is_rest(head) || session->fatal) {
         put_body(session, 'E', body);
         return;
@@ -65,6 +66,7 @@ static void put_error(px_session *session, const px_reply *head, const pgw_buf *
 static fate show_error(px_session *session, const px_reply *head, pgw_slice body)
 {
     pgw_buf out = {0};
+    fate what = INSTEAD;
     const pgw_error *refusal = px_error_refusal(head, body);
     px_count_error(session->worker->metrics,
                    refusal != NULL ? pgw_slice_str(refusal->sqlstate) : pgw_error_field(body, 'C'));
@@ -78,10 +80,14 @@ static fate show_error(px_session *session, const px_reply *head, pgw_slice body
         px_error_of_text(head->text, head->at, body, &out);
         put_error(session, head, &out);
     } else {
-        return SHOW;
+        pgw_buf_add_slice(&out, body);
+        if (px_error_explain(session->worker->config, &out))
+            put_body(session, 'E', &out);
+        else
+            what = SHOW;
     }
     pgw_buf_free(&out);
-    return INSTEAD;
+    return what;
 }
 
 /* Notices, too, have positions and contexts. */

@@ -338,6 +338,7 @@ static void add_error(px_session *session, const px_unit *unit, pgw_buf *out)
     else
         px_error_of_portal(session->unit_plan, failed_portal(session, unit),
                            pgw_slice_buf(&unit->error), &body);
+    px_error_explain(session->worker->config, &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
     pgw_buf_add_byte(out, 'E');
     pgw_buf_add_i32(out, (int32_t)(body.len + 4));

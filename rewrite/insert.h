@@ -18,8 +18,7 @@ typedef enum rw_obstacle {
     RW_OBSTACLE_EXPRESSION,   /* a cell that is more than constants, parameters, casts, short
                                  functions */
     RW_OBSTACLE_UNCOMPUTABLE, /* forwarded without a hash (uncomputable: forward) */
-    RW_OBSTACLE_FORM /* a form that is rewritten but not merged: WITH, OVERRIDING, VALUES with
-                        ORDER BY or LIMIT, … */
+    RW_OBSTACLE_FORM          /* a form that is rewritten but not merged: WITH, OVERRIDING, … */
 } rw_obstacle;
 const char *rw_obstacle_name(rw_obstacle obstacle); /* "returning", "sequence", … */
 

@@ -24,6 +24,27 @@ static size_t text_position(const rw_insert *insert, const pgw_env *env, size_t 
     return position;
 }
 
+/* What can be computed, for certain. */
+static void hint_at_spelling(const rw_column *column, const pgw_env *env, pgw_error *error)
+{
+    bool text =
+        column->type == PGW_TEXT || column->type == PGW_VARCHAR || column->type == PGW_BPCHAR;
+    if (column->type == PGW_TIMESTAMPTZ)
+        pgw_error_hint(error,
+                       "Write a constant or a parameter with its offset from UTC for \"%s\", as in "
+                       "'2026-01-31 12:00:00+00'.",
+                       column->name);
+    else if (column->type == PGW_TIMESTAMP || column->type == PGW_DATE)
+        pgw_error_hint(
+            error, "Write a constant or a parameter in ISO form for \"%s\", as in '2026-01-31'.",
+            column->name);
+    else if (text && !env->utf8)
+        pgw_error_hint(error, "SET client_encoding TO 'UTF8'.");
+    else
+        pgw_error_hint(error, "Write a plain constant or a parameter of type %s for \"%s\".",
+                       column->type_name ? column->type_name : "the column", column->name);
+}
+
 static pgw_verdict uncomputable(const rw_insert *insert, const rw_cell *cell, size_t column,
                                 const pgw_env *env, pgw_error *error)
 {
@@ -33,11 +54,7 @@ static pgw_verdict uncomputable(const rw_insert *insert, const rw_cell *cell, si
              "cannot compute the hash of table \"%s\": the value of column \"%s\" cannot be told "
              "from the statement alone",
              table->name, name);
-    pgw_error_hint(
-        error,
-        "Write a plain constant of type %s for \"%s\", or set \"uncomputable: forward\" "
-        "for the table.",
-        table->columns[column].type_name ? table->columns[column].type_name : "the column", name);
+    hint_at_spelling(&table->columns[column], env, error);
     if (cell->kind != RW_CELL_PARAM)
         error->position = text_position(insert, env, cell->position);
     return PGW_UNKNOWABLE;

@@ -360,8 +360,7 @@ rw_outcome rw_parse_tail(rw_parser *parser)
         rw_at_word(parser, "offset") || rw_at_word(parser, "fetch") || rw_at_word(parser, "for") ||
         rw_at_word(parser, "union") || rw_at_word(parser, "except") ||
         rw_at_word(parser, "intersect"))
-        return rw_uncomputable(parser, parser->table->hash_key[0], parser->token.start,
-                               "comes from a query");
+        return rw_from_a_query(parser);
     if (parser->insert->verb != RW_VERB_INSERT)
         outcome = add_conflict(parser);
     else if (rw_take_word(parser, "on"))

@@ -229,9 +229,7 @@ rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size_t position, co
         return RW_UNTOUCHED;
     pgw_fail(parser->error, "0A000", "cannot compute the hash of table \"%s\": column \"%s\" %s",
              table->name, table->columns[column].name, why);
-    pgw_error_hint(parser->error,
-                   "Write a constant or a parameter for \"%s\" in VALUES, or set "
-                   "\"uncomputable: forward\" for the table.",
+    pgw_error_hint(parser->error, "Write a constant or a parameter for \"%s\" in VALUES.",
                    table->columns[column].name);
     rw_set_position(parser, position);
     return RW_REFUSED;
@@ -264,6 +262,11 @@ rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position)
 
 rw_outcome rw_from_a_query(rw_parser *parser)
 {
-    return rw_uncomputable(parser, parser->table->hash_key[0], parser->token.start,
-                           "comes from a query");
+    rw_outcome outcome = rw_uncomputable(parser, parser->table->hash_key[0], parser->token.start,
+                                         "comes from a query");
+    if (outcome == RW_REFUSED)
+        pgw_error_hint(parser->error,
+                       "Read the rows first, then send them with INSERT … VALUES, of "
+                       "constants or parameters, without ORDER BY, LIMIT or UNION.");
+    return outcome;
 }

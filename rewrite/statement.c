@@ -94,7 +94,7 @@ static void check_words(const candidate *it)
     if (large)
         pgw_error_hint(error,
                        "It is longer than %d bytes or %d tokens. Split it, or write with "
-                       "INSERT … VALUES, which may be of any length.",
+                       "INSERT … VALUES, which may be longer.",
                        RW_TREE_MAX_BYTES, RW_TREE_MAX_TOKENS);
     else
         pgw_error_hint(error,

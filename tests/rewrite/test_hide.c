@@ -141,6 +141,47 @@ static void who_lists_the_hash_column_is_shown_it(void **state)
     pgw_arena_free(&arena);
 }
 
+/* The context of an INSERT of two parameters and a hash. */
+static void check_context(const char *context, const char *expected)
+{
+    pgw_arena arena = {0};
+    rw_insert *insert = parse("INSERT INTO events (userid, ts) VALUES ($1, $2)", &arena);
+    pgw_buf body = {0}, out = {0};
+    pgw_buf_addf(&body, "C22P02%cW%s%c", '\0', context, '\0');
+    pgw_buf_add_byte(&body, '\0');
+    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_PARAMETER, NULL, 0, 0}, &out);
+    pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'W');
+    if (!pgw_slice_eq_str(shown, expected))
+        fail_msg("%.*s, not %s", (int)shown.len, shown.ptr, expected);
+    pgw_buf_free(&body);
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
+static void contexts_lose_our_parameters(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"unnamed portal with parameters: $1 = '1', $2 = NULL, $3 = '-5'",
+         "unnamed portal with parameters: $1 = '1', $2 = NULL"},
+        {"portal \"p\" with parameters: $1 = 'it''s, $2 = ''x''', $2 = '', $3 = '5'",
+         "portal \"p\" with parameters: $1 = 'it''s, $2 = ''x''', $2 = ''"},
+        {"function f() line 1\nPortal mit Parametern: $1 = 'a\nb', $2 = '2', $3 = '1...'\nmore",
+         "function f() line 1\nPortal mit Parametern: $1 = 'a\nb', $2 = '2'\nmore"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        check_context(pairs[i][0], pairs[i][1]);
+    static const char *const kept[] = {
+        "unnamed portal parameter $1 = 'x'",
+        "unnamed portal with parameters: $1 = '1', $2 = '2'",
+        "unnamed portal with parameters: $1 = '1', $2 = '2', $3 = '3",
+        "unnamed portal with parameters: $1 = '1', $2 = , $3 = '3'",
+        "$1 = ",
+        "$1 = NULL, $2 = NULL, $3 = NUL",
+        ""};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        check_context(kept[i], kept[i]);
+}
+
 /* The position of `word` in `text`, in characters from 1 (ASCII only). */
 static size_t position_of(pgw_slice text, const char *word)
 {
@@ -240,6 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(details_lose_the_hash),
         cmocka_unit_test(only_hashes_of_the_statement_are_taken_for_hashes),
+        cmocka_unit_test(contexts_lose_our_parameters),
         cmocka_unit_test(who_lists_the_hash_column_is_shown_it),
         cmocka_unit_test(positions_point_where_the_client_wrote),
         cmocka_unit_test(without_an_insert_only_positions_move),

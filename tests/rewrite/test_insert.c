@@ -102,7 +102,7 @@ static void refusals_name_table_column_and_a_way_out(void **state)
         assert_string_equal(p.error.sqlstate, "0A000");
         assert_non_null(strstr(p.error.message, "\"events\""));
         assert_non_null(strstr(p.error.message, "\"userid\""));
-        assert_non_null(strstr(p.error.hint, "uncomputable: forward"));
+        assert_non_null(strstr(p.error.hint, "VALUES"));
         pgw_arena_free(&p.arena);
     }
 }
