@@ -164,6 +164,8 @@ static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config
         document, in, "link_wait_ms", raw->backend.link_wait_ms, (range){10000, 0, 3600000});
     config->backend.connect_ms = take_number(document, in, "connect_ms", raw->backend.connect_ms,
                                              (range){10000, 1, 3600000});
+    config->backend.catalog_s =
+        take_number(document, in, "catalog_s", raw->backend.catalog_s, (range){10, 1, 3600});
 }
 
 static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config *config)

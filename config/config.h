@@ -122,6 +122,7 @@ typedef struct cfg_config {
         uint32_t batch_links;  /* 8 */
         uint32_t link_wait_ms; /* 10000 */
         uint32_t connect_ms;   /* 10000 */
+        uint32_t catalog_s;    /* 10 */
     } backend;
     cfg_log_level log_level;
     cfg_table *tables;

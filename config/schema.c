@@ -111,6 +111,7 @@ static const cyaml_schema_field_t backend_fields[] = {
     UINT("batch_links", cfg_raw, backend.batch_links),
     UINT("link_wait_ms", cfg_raw, backend.link_wait_ms),
     UINT("connect_ms", cfg_raw, backend.connect_ms),
+    UINT("catalog_s", cfg_raw, backend.catalog_s),
     CYAML_FIELD_END};
 static const cyaml_schema_field_t log_fields[] = {ENUM("level", cfg_raw, log.level, log_levels),
                                                   CYAML_FIELD_END};

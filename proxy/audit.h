@@ -16,8 +16,8 @@ typedef enum px_audit {
 
 /* The settings under which the rows are to be read, as options of a link: px_plain_env's. */
 #define PX_AUDIT_OPTIONS                                                                           \
-    "-c DateStyle=ISO -c TimeZone=UTC -c client_encoding=UTF8 -c bytea_output=hex -c "             \
-    "extra_float_digits=1"
+    "-c DateStyle=ISO -c TimeZone=UTC -c client_encoding=UTF8 -c bytea_output=hex"                 \
+    " -c extra_float_digits=1"
 
 /* SELECT of the hash and the hash_key columns, as text; `limit` 0 is all rows. */
 void px_audit_query(const rw_table *table, unsigned limit, pgw_buf *sql);

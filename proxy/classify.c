@@ -10,7 +10,10 @@ static const struct {
     {"26000", PX_ERROR_STALE_PLAN}, /* invalid_sql_statement_name */
     {"40001", PX_ERROR_REPEAT},     /* serialization_failure */
     {"40P01", PX_ERROR_REPEAT},     /* deadlock_detected */
+    {"42601", PX_ERROR_STALE},      /* syntax_error: more values than columns */
     {"42703", PX_ERROR_STALE},      /* undefined_column */
+    {"42804", PX_ERROR_STALE},      /* datatype_mismatch */
+    {"428C9", PX_ERROR_STALE},      /* generated_always */
     {"42P01", PX_ERROR_STALE},      /* undefined_table */
     {"54000", PX_ERROR_SIZE},       /* program_limit_exceeded */
     {"55P03", PX_ERROR_LOCK},       /* lock_not_available */
@@ -58,7 +61,7 @@ static bool class_is(const pgw_error *error, const char *class)
 
 bool px_error_is_personal(const pgw_error *error)
 {
-    return class_is(error, "28");
+    return class_is(error, "28") || strcmp(error->sqlstate, "53300") == 0;
 }
 
 bool px_error_is_absence(const pgw_error *error)

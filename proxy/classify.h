@@ -24,7 +24,8 @@ px_error_kind px_classify(pgw_slice body);
 
 /* FATAL or PANIC: nothing comes behind it. */
 bool px_error_is_fatal(pgw_slice body);
-/* A link could not be opened because its user is not let in: others may be. */
+/* A link could not be opened because its user is not let in, or has no more connections: others may
+ * be, and links of before serve on. */
 bool px_error_is_personal(const pgw_error *error);
 /* A link could not be opened because nobody is there, or is about to start or stop. */
 bool px_error_is_absence(const pgw_error *error);

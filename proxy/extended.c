@@ -52,9 +52,21 @@ static px_step refuse(px_session *session, const pgw_slice *parsed, const pgw_er
     return PX_STEP_DONE;
 }
 
+/* The same for what `catalog` says of a text; if that may be old, another look comes first. */
+static px_step refuse_text(px_session *session, const pgw_slice *name, const px_catalog *catalog,
+                           const pgw_error *error)
+{
+    if (px_session_doubts(session, catalog))
+        return PX_STEP_LATER;
+    px_step step = refuse(session, name, error);
+    if (step == PX_STEP_DONE)
+        session->doubted = false;
+    return step;
+}
+
 /* What a statement that is none of ours does to the session when it is prepared here and run later.
  */
-static void note_prepared_effects(px_session *session, const rw_script *script)
+static void note_prepared_effects(px_session *session, pgw_slice text, const rw_script *script)
 {
     session->zone_moving = session->zone_moving || px_moves_zone(script->effects);
     if (script->effects & (RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY))
@@ -65,8 +77,7 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
         session->output_changed = true;
     if (script->effects & RW_EFFECT_STATE)
         session->link_state = true;
-    if (script->effects & RW_EFFECT_DDL)
-        session->ddl_seen = true;
+    session->ddl_prepared = session->ddl_prepared || px_changes_tables(session, text, script);
     px_forward_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
@@ -99,15 +110,18 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         size_t i = 0;
         while (script.statements[i].kind != RW_STATEMENT_REFUSED)
             i++;
-        step = refuse(session, &parse->name, script.statements[i].error);
+        step = refuse_text(session, &parse->name, catalog, script.statements[i].error);
     } else if (script.inserts == 1 && script.count == 1) {
         *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->identity,
                             declared, parse->type_count, &error);
-        return *plan != NULL ? PX_STEP_DONE : refuse(session, &parse->name, &error);
+        if (*plan == NULL)
+            return refuse_text(session, &parse->name, catalog, &error);
+        session->doubted = false;
+        return PX_STEP_DONE;
     } else if (script.effects != 0) {
         step = forward_later(session) == PX_STEP_LATER ? PX_STEP_LATER : PX_STEP_PASS;
         if (step == PX_STEP_PASS)
-            note_prepared_effects(session, &script);
+            note_prepared_effects(session, text, &script);
     }
     pgw_arena_free(&arena);
     return step;
@@ -120,7 +134,7 @@ static px_step plan_of(px_session *session, const pgw_parse *parse, px_plan **pl
     px_catalog *catalog;
     rw_catalog view;
     *plan = NULL;
-    if (!px_session_catalog(session, &catalog, &view))
+    if (!px_session_catalog(session, parse->query, &catalog, &view))
         return PX_STEP_LATER;
     uint32_t *declared = pgw_alloc(parse->type_count * sizeof *declared);
     for (size_t i = 0; i < parse->type_count; i++)
@@ -212,7 +226,7 @@ static px_step renew(px_session *session, pgw_slice name)
     rw_catalog view;
     if (statement == NULL || statement->plan == NULL)
         return PX_STEP_DONE;
-    if (!px_session_catalog(session, &catalog, &view))
+    if (!px_session_catalog(session, statement->plan->insert->text, &catalog, &view))
         return PX_STEP_LATER;
     px_plan *old = statement->plan, *fresh;
     bool same_settings = px_statements_on_link(&session->statements, statement) ||

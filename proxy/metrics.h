@@ -50,8 +50,10 @@ typedef enum px_counter {
     PX_UNBATCHED_LOCK,
     PX_OVERSIZED_ROW,
     PX_OVERSIZED_KEY,
+    PX_CATALOG_CHECKS,
     PX_CATALOG_LOADS_OK,
     PX_CATALOG_LOADS_FAILED,
+    PX_WRONG_HASHES,
     PX_COUNTERS
 } px_counter;
 

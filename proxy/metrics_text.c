@@ -71,9 +71,13 @@ static const entry counters[PX_COUNTERS] = {
     [PX_OVERSIZED_ROW] = {"keyspread_oversized_rows_total", "limit=\"row_bytes\"",
                           "Rows above limits.row_bytes or limits.key_bytes, refused or not."},
     [PX_OVERSIZED_KEY] = {"keyspread_oversized_rows_total", "limit=\"key_bytes\"", NULL},
+    [PX_CATALOG_CHECKS] = {"keyspread_catalog_checks_total", NULL,
+                           "Questions to the backend whether the configured tables have changed."},
     [PX_CATALOG_LOADS_OK] = {"keyspread_catalog_loads_total", "result=\"ok\"",
                              "Readings of the configured tables' columns from the backend."},
     [PX_CATALOG_LOADS_FAILED] = {"keyspread_catalog_loads_total", "result=\"failed\"", NULL},
+    [PX_WRONG_HASHES] = {"keyspread_wrong_hashes_total", NULL,
+                         "Rows with a wrong hash in samples of configured tables."},
 };
 
 static const entry gauges[PX_GAUGES] = {

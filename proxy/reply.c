@@ -310,10 +310,8 @@ static fate on_ready(px_session *session, pgw_slice body)
     session->copy_in = false;
     if (session->status == 'I' && session->portals.names.count > 0)
         px_statements_clear(&session->portals);
-    if (session->ddl_seen && session->status == 'I') {
-        session->ddl_seen = false;
-        px_catalog_stale(session->worker, session->identity->database);
-    }
+    if (session->status == 'I')
+        px_session_mark_catalog(session);
     px_reply *head = px_replies_head(&session->replies);
     if (head == NULL)
         return SHOW;
@@ -334,6 +332,8 @@ static fate on_executed(px_session *session, px_reply *head, pgw_slice body)
 {
     fate what = on_tag(session, head, body);
     on_name_changed(session, body);
+    if (session->ddl_prepared)
+        px_session_note_ddl(session, (pgw_slice){NULL, 0}, NULL);
     fate popped = pop(session);
     return what == INSTEAD ? INSTEAD : popped;
 }
@@ -393,6 +393,8 @@ static fate on_message(px_session *session, char type, pgw_slice body)
 {
     px_reply *head = px_replies_head(&session->replies);
     bool query = head == NULL || head->kind == PX_REPLY_QUERY;
+    if (head != NULL && head->own_look && px_own_look_take(session, type, body))
+        return HIDE;
     switch (type) {
     case 'S':
         on_setting(session, body);
@@ -441,7 +443,7 @@ static fate on_message(px_session *session, char type, pgw_slice body)
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
     return strchr("SEZt", type) != NULL || (head == NULL && strchr("NA", type) != NULL) ||
-           (type == 'A' && !session->told) ||
+           (type == 'A' && !session->told) || (head != NULL && head->own_look) ||
            (type == 'N' && head != NULL && (head->plan != NULL || is_of_ours(head))) ||
            (type == 'C' &&
             (superseded(head) > 0 || session->deallocates != NULL || session->prepares != NULL));

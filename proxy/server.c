@@ -73,12 +73,17 @@ void px_server_cancel(px_server *server, uint32_t pid, uint32_t key)
     px_worker_send(&server->workers[place.worker], &cancel->message);
 }
 
-bool px_server_quiet(px_server *server)
+unsigned px_server_load(px_server *server)
 {
     unsigned load = 0;
     for (unsigned i = 0; i < server->worker_count; i++)
         load += atomic_load(&server->workers[i].load);
-    return load == 0 && px_batcher_all_idle();
+    return load;
+}
+
+bool px_server_quiet(px_server *server)
+{
+    return px_server_load(server) == 0 && px_batcher_all_idle() && px_catalogs_all_idle();
 }
 
 /* ---- workers ---- */

@@ -29,7 +29,9 @@ typedef struct px_server {
 /* Hands a CancelRequest to the worker of the session that was told `pid`. A wrong key is answered like a right one: not.
  */
 void px_server_cancel(px_server *server, uint32_t pid, uint32_t key);
-/* No worker has a session any more. */
+/* How many sessions the workers have. */
+unsigned px_server_load(px_server *server);
+/* No worker has a session any more, nor anything that one of them began. */
 bool px_server_quiet(px_server *server);
 
 /* Runs the proxy until SIGTERM or SIGINT; takes ownership of `config`. Mistakes in the

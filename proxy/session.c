@@ -77,6 +77,7 @@ static void free_session(void *owner)
     px_group_clear(session);
     px_group_free(&session->group);
     px_text_drop(session->unit_text);
+    px_own_look_free(session);
     free(session);
 }
 
@@ -89,6 +90,7 @@ void px_session_close(px_session *session, const char *reason)
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_CLOSING;
     px_catalog_forget(session->worker, session);
+    px_session_mark_catalog(session);
     px_session_give_up_claim(session);
     px_submit_leave(session);
     if (session->link != NULL && session->streaming > 0 && !session->streaming_dropped)

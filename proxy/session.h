@@ -56,7 +56,7 @@ typedef struct px_session {
     size_t slot;
     uint32_t pid;        /* in BackendKeyData; 0 until the client is greeted */
     uint32_t cancel_key; /* our own, for libpq keeps the backend's to itself */
-    uint64_t ticket; /* never used twice in a worker */
+    uint64_t ticket;     /* never used twice in a worker */
     uint64_t started;
     bool old_protocol; /* asked for one before 3.0, and is refused in its form */
     bool fatal;        /* the backend has said FATAL, and the client has seen it */
@@ -82,13 +82,19 @@ typedef struct px_session {
     bool unsynced;   /* extended messages were sent since the last Sync */
     bool skipping;   /* an error was answered: messages up to Sync are dropped */
     bool copy_in;    /* the link is in copy-in mode */
-    bool ddl_seen;
     px_replies replies;
     size_t streaming;       /* bytes of the client's message that still go to the link unread */
     bool streaming_dropped; /* … or nowhere */
     bool zone_moving;       /* something unanswered may change TimeZone */
     size_t reply_left; /* bytes of the link's message that still go to the client, or nowhere */
     bool reply_dropped;
+
+    /* what it did to the schema */
+    bool ddl_seen;                /* a statement that was sent may change configured tables */
+    bool ddl_prepared;            /* a statement was prepared that may, whenever it is executed */
+    px_catalog *own_catalog;      /* what its own transaction has made of it. Counted */
+    struct px_own_look *own_look; /* under way */
+    bool doubted;                 /* the statement at hand would have been refused */
 
     px_plan *describing; /* counted: others wait until this session knows what it is */
     px_statements statements;
@@ -181,8 +187,29 @@ bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error);
 void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out);
 /* Effects after which TimeZone may be another. */
 bool px_moves_zone(unsigned effects);
-/* The catalog to look at texts with; false if the session now waits for it. */
-bool px_session_catalog(px_session *session, px_catalog **catalog, rw_catalog *view);
+/* What is known of configured tables may be wrong when a statement of `script` was executed. */
+bool px_changes_tables(const px_session *session, pgw_slice text, const rw_script *script);
+/* ---- own_look.c: the configured tables as this session sees them ---- */
+
+/* The catalog to look at `text` with, which is empty if that names no configured table; false if
+ * the session now waits for it. */
+bool px_session_catalog(px_session *session, pgw_slice text, px_catalog **catalog,
+                        rw_catalog *view);
+
+/* `script` is being sent: what does it do to what is known of configured tables? NULL: it may do
+ * anything. */
+void px_session_note_ddl(px_session *session, pgw_slice text, const rw_script *script);
+/* What this session did to the schema is done, or perhaps it is. */
+void px_session_mark_catalog(px_session *session);
+/* A statement would be refused because of what `catalog` says, which may be old: true if the
+ * session waits until it is known whether it is. Once a statement: `doubted` is the caller's to
+ * end. */
+bool px_session_doubts(px_session *session, const px_catalog *catalog);
+/* Looks over the own link; false if that is not possible now. */
+bool px_own_look_start(px_session *session);
+/* A message of the link that answers a look; false: it is the client's. */
+bool px_own_look_take(px_session *session, char type, pgw_slice body);
+void px_own_look_free(px_session *session);
 
 /* ---- extended.c: messages of the extended protocol that concern a configured table ---- */
 

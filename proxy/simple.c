@@ -6,33 +6,11 @@
 #include "proxy/bind.h"
 #include "proxy/forward.h"
 #include "proxy/unbatched.h"
+#include "rewrite/reach.h"
 #include "rewrite/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void on_catalog(void *waiter, const pgw_error *error)
-{
-    px_session *session = waiter;
-    if (error != NULL)
-        px_session_link_failed(session, error);
-    px_session_wake(session, PX_WAIT_CATALOG);
-}
-
-bool px_session_catalog(px_session *session, px_catalog **catalog, rw_catalog *view)
-{
-    px_catalog *now = px_catalog_now(session->worker, session->identity);
-    if (now == NULL) {
-        session->wait = PX_WAIT_CATALOG;
-        px_catalog_load(session->worker, session->identity, on_catalog, session);
-        return false;
-    }
-    *catalog = now;
-    *view = (rw_catalog){.tables = (const rw_table *const *)now->tables,
-                         .count = now->count,
-                         .qualified_only = session->qualified_only};
-    return true;
-}
 
 static px_text *parse_text(px_session *session, pgw_slice text, px_catalog *catalog,
                            const rw_catalog *view)
@@ -64,6 +42,19 @@ static bool script_is_batchable(const px_session *session, const px_text *text)
     return true;
 }
 
+bool px_changes_tables(const px_session *session, pgw_slice text, const rw_script *script)
+{
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_statement *statement = &script->statements[i];
+        if (statement->effects & (RW_EFFECT_DDL | RW_EFFECT_PRIVATE | RW_EFFECT_TRANSACTION) &&
+            rw_reaches_tables(
+                (pgw_slice){text.ptr + statement->start, statement->end - statement->start},
+                px_catalog_names(session->worker), session->identity->env.conforming))
+            return true;
+    }
+    return false;
+}
+
 static void note_effects(px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
@@ -78,8 +69,7 @@ static void note_effects(px_session *session, const px_text *text)
         session->output_changed = true;
     if (effects & RW_EFFECT_STATE)
         session->link_state = true;
-    if (effects & RW_EFFECT_DDL)
-        session->ddl_seen = true;
+    px_session_note_ddl(session, text->text, script);
     if ((effects & RW_EFFECT_TRACKED) && !(alone && script->statements[0].setting_simple)) {
         size_t setting = px_session_setting(script->statements[0].setting);
         if (script->count > 1 || setting >= 5) /* the first five are reported by the server */
@@ -240,6 +230,7 @@ static px_step answer_refusal(px_session *session, const px_text *text)
     if (!px_session_idle(session) && !px_session_need_link(session))
         return PX_STEP_LATER;
     px_session_refuse(session, text->refusals[first_refusal(text)], false);
+    session->doubted = false;
     return PX_STEP_DONE;
 }
 
@@ -263,16 +254,19 @@ static px_step look_into(px_session *session, px_text *text)
     if (must_wait(session, text, batchable))
         return PX_STEP_LATER;
     hash_script(session, text);
+    if (text->refused && px_session_doubts(session, text->catalog))
+        return PX_STEP_LATER;
     if (text->refused && is_answered_here(session, text))
         return answer_refusal(session, text);
     if (batchable && !text->refused && px_session_idle(session)) {
+        session->doubted = false;
         px_submit_script(session, text);
         return PX_STEP_LATER; /* the message is consumed when it is answered */
     }
     if (!px_session_need_link(session))
         return PX_STEP_LATER;
     px_count_unbatched_text(session, text);
-    session->rerouted = false;
+    session->rerouted = session->doubted = false;
     send_text(session, text);
     return PX_STEP_DONE;
 }
@@ -328,7 +322,7 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     }
     px_catalog *catalog;
     rw_catalog view;
-    if (!px_session_catalog(session, &catalog, &view))
+    if (!px_session_catalog(session, text, &catalog, &view))
         return PX_STEP_LATER;
     px_text *parsed = parse_text(session, text, catalog, &view);
     px_step step = look_into(session, parsed);

@@ -134,6 +134,7 @@ static void on_tick(uv_timer_t *timer)
     px_worker *worker = timer->data;
     px_batcher_tick(worker->batcher);
     px_sessions_tick(worker);
+    px_catalogs_tick(worker);
     give_back(worker);
     end_if_drained(worker);
 }

@@ -18,6 +18,7 @@ struct px_block;
 struct px_session;
 struct px_batcher;
 struct px_catalogs;
+struct px_reader;
 struct px_welcome;
 struct px_plan_cache;
 
@@ -58,6 +59,7 @@ typedef struct px_worker {
     uint64_t clock;      /* px_worker_clock() of this turn; 0 = not asked for yet */
     struct px_batcher *batcher;
     struct px_catalogs *catalogs;
+    struct px_reader *readers;   /* of the databases that this worker owns */
     struct px_welcome *welcomes; /* what sessions of a kind are greeted with */
     struct px_plan_cache *plans;
     uint64_t tickets;      /* given to sessions */

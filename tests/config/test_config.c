@@ -147,6 +147,7 @@ static void test_sample_is_defaults(void **state)
     assert_int_equal(sample->backend.batch_links, bare->backend.batch_links);
     assert_int_equal(sample->backend.link_wait_ms, bare->backend.link_wait_ms);
     assert_int_equal(sample->backend.connect_ms, bare->backend.connect_ms);
+    assert_int_equal(sample->backend.catalog_s, bare->backend.catalog_s);
     assert_int_equal(sample->log_level, bare->log_level);
     assert_memory_equal(&sample->limits, &bare->limits, sizeof bare->limits);
     const cfg_table *a = &sample->tables[0], *b = &bare->tables[0];
@@ -180,6 +181,7 @@ static void test_defaults(void **state)
     assert_int_equal(config->backend.batch_links, 8);
     assert_int_equal(config->backend.link_wait_ms, 10000);
     assert_int_equal(config->backend.connect_ms, 10000);
+    assert_int_equal(config->backend.catalog_s, 10);
     assert_int_equal(config->backend.dsn_line, 1);
     assert_int_equal(config->log_level, CFG_LOG_INFO);
     assert_int_equal(config->limits.row_bytes, 8 << 20);

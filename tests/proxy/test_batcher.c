@@ -475,9 +475,9 @@ static void test_unreachable(void **state)
     assert_int_equal(fake.link_count, 2);
     fail_opening(0, "08006");
     assert_false(t[0].back); /* the other link may yet come */
-    fail_opening(1, "53300");
-    expect_failed(&t[0], "53300");
-    expect_failed(&t[1], "53300");
+    fail_opening(1, "57P03");
+    expect_failed(&t[0], "57P03");
+    expect_failed(&t[1], "57P03");
     submit(rows_unit(&t[2], 0, 1));
     assert_int_equal(fake.link_count, 3); /* and the next one tries again */
     fake_answer(fake_open(2), "C1 Z");

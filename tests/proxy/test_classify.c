@@ -33,7 +33,9 @@ static void test_statements(void **state)
         {"SERROR|VERROR|C40P01|Mx|", PX_ERROR_REPEAT},
         {"SERROR|VERROR|C55P03|Mx|", PX_ERROR_LOCK},
         {"SERROR|VERROR|C54000|Mx|", PX_ERROR_SIZE},
+        {"SERROR|VERROR|C42601|Mx|", PX_ERROR_STALE},
         {"SERROR|VERROR|C42703|Mx|", PX_ERROR_STALE},
+        {"SERROR|VERROR|C42804|Mx|", PX_ERROR_STALE},
         {"SERROR|VERROR|C42P01|Mx|", PX_ERROR_STALE},
         {"SERROR|VERROR|C26000|Mx|", PX_ERROR_STALE_PLAN},
         {"SERROR|VERROR|C0A000|Mx|RRevalidateCachedQuery|", PX_ERROR_STALE_PLAN},
@@ -74,9 +76,9 @@ static void test_openings(void **state)
         const char *sqlstate;
         bool personal, absence;
     } table[] = {
-        {"28000", true, false},  {"28P01", true, false},  {"08006", false, true},
-        {"08001", false, true},  {"57P03", false, true},  {"57P01", false, true},
-        {"53300", false, false}, {"3D000", false, false}, {"", false, false},
+        {"28000", true, false}, {"28P01", true, false},  {"08006", false, true},
+        {"08001", false, true}, {"57P03", false, true},  {"57P01", false, true},
+        {"53300", true, false}, {"3D000", false, false}, {"", false, false},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         pgw_error error;

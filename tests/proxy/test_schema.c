@@ -376,13 +376,14 @@ static void test_query(void **state)
     pgw_buf sql = {0};
     px_schema_query(&config, &sql);
     pgw_buf_add_byte(&sql, '\0');
-    assert_non_null(
-        strstr(sql.ptr, "values ('public', 'events'), ('it''s',  E'back\\\\slash''')) as w"));
+    assert_non_null(strstr(sql.ptr, "values ('public'::pg_catalog.name, 'events'::pg_catalog.name),"
+                                    " ('it''s'::pg_catalog.name,"
+                                    "  E'back\\\\slash'''::pg_catalog.name)) as w"));
     pgw_buf_clear(&sql);
     config.table_count = 0;
     px_schema_query(&config, &sql);
     pgw_buf_add_byte(&sql, '\0');
-    assert_non_null(strstr(sql.ptr, "values (null, null)) as w"));
+    assert_non_null(strstr(sql.ptr, "values (null::pg_catalog.name, null::pg_catalog.name)) as w"));
     pgw_buf_free(&sql);
 }
 
