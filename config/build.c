@@ -177,6 +177,9 @@ static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config 
         take_size(document, in, "key_bytes", raw->limits.key_bytes, (range){2 * KIB, 16, GIB - 1});
     config->limits.queue_bytes = take_size(document, in, "queue_bytes", raw->limits.queue_bytes,
                                            (range){256 * MIB, MIB, 1024 * GIB});
+    config->limits.incomplete_bytes =
+        take_size(document, in, "incomplete_bytes", raw->limits.incomplete_bytes,
+                  (range){128 * MIB, MIB, 1024 * GIB});
     config->limits.enforce = WORD(raw->limits.enforce, false);
     config->limits.clients =
         take_number(document, in, "clients", raw->limits.clients, (range){10000, 1, 1000000});

@@ -119,6 +119,7 @@ static const cyaml_schema_field_t limits_fields[] = {
     STRING("row_bytes", cfg_raw, limits.row_bytes),
     STRING("key_bytes", cfg_raw, limits.key_bytes),
     STRING("queue_bytes", cfg_raw, limits.queue_bytes),
+    STRING("incomplete_bytes", cfg_raw, limits.incomplete_bytes),
     BOOL("enforce", cfg_raw, limits.enforce),
     UINT("clients", cfg_raw, limits.clients),
     UINT("unauthenticated", cfg_raw, limits.unauthenticated),

@@ -130,6 +130,33 @@ void px_session_cancel_waiting(px_session *session)
     px_session_link_failed(session, &error);
 }
 
+void px_session_give_up_message(px_session *session, const pgw_error *error)
+{
+    pgw_frame frame;
+    bool begun = pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK;
+    bool simple = begun && (frame.type == 'Q' || frame.type == 'F');
+    px_group_clear(session);
+    px_session_refuse(session, error, !simple);
+    if (begun)
+        drop(session, frame);
+}
+
+/* The rest of the message must come first; true if it is given up: there could never be room. */
+static bool hold(px_session *session, pgw_frame frame)
+{
+    pgw_error error;
+    uint64_t most = session->worker->config->limits.incomplete_bytes;
+    if (frame.size <= most) {
+        px_stream_expect(session->stream, frame.size);
+        return false;
+    }
+    pgw_fail(&error, "53200", "a message of %zu bytes is larger than limits.incomplete_bytes",
+             frame.size);
+    pgw_error_hint(&error, "Send fewer rows a statement.");
+    px_session_give_up_message(session, &error);
+    return true;
+}
+
 /* ---- the simple protocol ---- */
 
 static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message)
@@ -224,10 +251,8 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
                          session->replies.moving.count > 0;
     if (session->copy_in || !ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
-    if (message.len < frame.size) {
-        px_stream_expect(session->stream, frame.size);
-        return false;
-    }
+    if (message.len < frame.size)
+        return hold(session, frame);
     message.len = frame.size;
     switch (px_extended(session, frame.type, message)) {
     case PX_STEP_LATER:
@@ -368,10 +393,8 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
     case 'P':
         if (frame.size > PX_HOLD_BYTES)
             return handle_oversized(session, frame, message);
-        if (message.len < frame.size) {
-            px_stream_expect(session->stream, frame.size);
-            return false;
-        }
+        if (message.len < frame.size)
+            return hold(session, frame);
         message.len = frame.size;
         return frame.type == 'Q' ? handle_query(session, frame, message)
                                  : handle_extended(session, frame, message);
@@ -439,6 +462,11 @@ static bool must_not_read(const px_session *session)
             px_stream_pending(px_link_stream(session->link)) >= PX_STREAM_HIGH);
 }
 
+bool px_session_is_read(const px_session *session)
+{
+    return !must_not_read(session);
+}
+
 void px_session_process(px_session *session)
 {
     if (session->processing)
@@ -454,6 +482,10 @@ void px_session_process(px_session *session)
         px_session_give_up_claim(session);
     if (!must_not_read(session) && px_stream_ended(session->stream))
         px_goodbye(session);
+    if (must_not_read(session))
+        px_room_settle(session);
+    else if (!px_room_take(session))
+        session->wait = PX_WAIT_ROOM;
     if (must_not_read(session))
         px_stream_pause(session->stream);
     else

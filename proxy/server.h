@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "proxy/pids.h"
+#include "proxy/room.h"
 #include "proxy/worker.h"
 
 #include <stdatomic.h>
@@ -16,17 +17,19 @@ typedef struct px_server {
     const cfg_config *_Atomic config; /* in force; workers have their own pointer */
     struct px_addresses *addresses;
     struct px_canceller *canceller;
-    px_pids *pids; /* told to clients */
+    px_pids *pids;                    /* told to clients */
     _Atomic unsigned links;           /* all connections to the backend */
     _Atomic unsigned session_links;   /* of them, sessions' own */
     _Atomic unsigned clients;         /* logged in */
     _Atomic unsigned unauthenticated; /* not yet */
     _Atomic bool stopping;            /* no new clients */
     _Atomic bool unreachable;         /* the backend, when a link was opened last */
+    px_rooms rooms;                   /* for what clients have sent in part */
     px_metrics *metrics;              /* what the main thread counts */
 } px_server;
 
-/* Hands a CancelRequest to the worker of the session that was told `pid`. A wrong key is answered like a right one: not.
+/* Hands a CancelRequest to the worker of the session that was told `pid`. A wrong key is answered
+ * like a right one: not.
  */
 void px_server_cancel(px_server *server, uint32_t pid, uint32_t key);
 /* How many sessions the workers have. */

@@ -93,6 +93,7 @@ void px_session_close(px_session *session, const char *reason)
     px_session_mark_catalog(session);
     px_session_give_up_claim(session);
     px_submit_leave(session);
+    px_room_leave(session);
     if (session->link != NULL && session->streaming > 0 && !session->streaming_dropped)
         px_link_leave_unfinished(session->link);
     if (session->link != NULL)
@@ -521,6 +522,7 @@ void px_sessions_tick(px_worker *worker)
             now - session->started > worker->config->limits.startup_ms)
             px_login_late(session);
     }
+    px_room_tick(worker);
     if (worker->draining)
         px_sessions_drain(worker);
 }
@@ -528,7 +530,8 @@ void px_sessions_tick(px_worker *worker)
 static bool busy(const px_session *session)
 {
     return session->state == PX_READY &&
-           (session->replies.count > 0 || session->wait != PX_WAIT_NOTHING || session->leaving);
+           (session->replies.count > 0 || session->leaving ||
+            (session->wait != PX_WAIT_NOTHING && session->wait != PX_WAIT_ROOM));
 }
 
 void px_sessions_drain(px_worker *worker)

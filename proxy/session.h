@@ -15,6 +15,7 @@
 #include "proxy/login.h"
 #include "proxy/plan.h"
 #include "proxy/replies.h"
+#include "proxy/room.h"
 #include "proxy/statements.h"
 #include "proxy/stream.h"
 #include "rewrite/statement.h"
@@ -35,6 +36,7 @@ typedef enum px_wait {
     PX_WAIT_DESCRIBE, /* the backend describes a new statement */
     PX_WAIT_IDLE,     /* everything before must be answered first */
     PX_WAIT_UNIT,     /* a unit's outcome */
+    PX_WAIT_ROOM,     /* what it sends is large, and there is no room for more of it (room.h) */
     PX_WAIT_TURN      /* another session describes the statement, or the queues are full */
 } px_wait;
 
@@ -103,6 +105,7 @@ typedef struct px_session {
     px_statements portals; /* of ours, bound on the own link: whose error is whose */
     bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */
     px_group group;
+    px_room room; /* for what it holds of its client's messages */
 
     /* the unit under way, and what to answer when it is done */
     px_unit *unit;
@@ -159,6 +162,11 @@ bool px_session_idle(const px_session *session);
 void px_session_link_failed(px_session *session, const pgw_error *error);
 /* A statement that waits for a link or the catalog, not sent yet: 57014. */
 void px_session_cancel_waiting(px_session *session);
+/* What has come of the message at hand, and of the group, is dropped, and so is what still comes:
+ * the client gets the error, as it would for a statement. */
+void px_session_give_up_message(px_session *session, const pgw_error *error);
+/* The client is being read from, as far as it sends. */
+bool px_session_is_read(const px_session *session);
 /* Looks at what the client has sent as far as it may. */
 void px_session_process(px_session *session);
 /* The wait is over. */

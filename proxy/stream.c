@@ -58,6 +58,7 @@ enum {
     BIG_BLOCK = 64 * 1024,
     MAX_VECTORS = 64,
     MAX_SPARE = 256,
+    READ_MOST = 256 * 1024,   /* at once: then it is asked whether there is room for more */
     WORTH_SHARING = 2 * 1024, /* less input is copied: a slice keeps its whole block */
     TLS_RECORD = 16 * 1024,
     TLS_READS = 16 /* a turn; the others want theirs */
@@ -209,6 +210,8 @@ static ssize_t receive(px_stream *stream)
     make_room(stream);
     char *to = stream->in->bytes + stream->in_end;
     size_t room = stream->in->cap - stream->in_end;
+    if (room > READ_MOST)
+        room = READ_MOST;
     ssize_t n;
     do
         n = stream->ssl ? receive_tls(stream, to, room) : recv(stream->fd, to, room, 0);

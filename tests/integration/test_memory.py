@@ -28,8 +28,9 @@ class MemoryCase(harness.StackCase):
         super().setUp()
         # Unix sockets: the kernel holds little, and what is held is keyspread's.
         dsn = f"host={self.postgres.folder} port={self.postgres.port}"
+        options = {**self.options, "backend": {"dsn": dsn, **self.options.get("backend", {})}}
         self.keyspread = harness.Keyspread(harness.backend_config(
-            self.postgres, self.tables, backend={"dsn": dsn}, **self.options), unix=True)
+            self.postgres, self.tables, **options), unix=True)
         self.addCleanup(self.keyspread.stop)
 
     @classmethod
@@ -141,6 +142,130 @@ class Deaf(MemoryCase):
         session.send(*(wire.bind("", "s", [rows + i, TS]) + wire.execute() + wire.sync()
                        for i in range(500)))
         self.assertEqual(len(wire.tags_of(session.read_ready(500))), 500)
+
+
+class InPart(MemoryCase):
+    """Messages that have come in part: all of them together have a bound, and small ones go on."""
+
+    SIZE = (1 if harness.instrumented() else 8) * MIB
+    CLIENTS = 10
+    options = {"workers": 2, "limits": {"incomplete_bytes": f"{SIZE + SIZE // 2}"}}
+
+    def test_many_large_ones(self):
+        self.wire().query(TEXT.format(0, TS, "x"))
+        before = resident(self.keyspread)
+        clients = [(self.wire(), TEXT.format(1 + i, TS, "x" * self.SIZE))
+                   for i in range(self.CLIENTS)]
+        rests = []
+        for session, text in clients:
+            message = wire.query(text)
+            sent, most = 0, len(message) - 1000
+            session.socket.setblocking(False)
+            while sent < most and select.select([], [session.socket], [], 0.2)[1]:
+                sent += session.socket.send(message[sent:most])
+            session.socket.settimeout(harness.PATIENCE)
+            rests.append(message[sent:])
+        self.check_bound(3 * self.SIZE + 16 * MIB, before)
+        small = self.wire()
+        self.assertEqual(wire.tags_of(small.query(TEXT.format(100, TS, "y" * 50_000))),
+                         ["INSERT 0 1"])
+        self.assertEqual(wire.tags_of(small.query("select 1")), ["SELECT 1"])
+
+        def finish(number):
+            return wire.tags_of(clients[number][0].ask(rests[number]))
+        self.assertEqual(harness.in_threads(self.CLIENTS, finish),
+                         [["INSERT 0 1"]] * self.CLIENTS)
+        self.check_stored(count=self.CLIENTS + 2)
+
+    def test_groups(self):
+        """Held up to their Sync, which comes when all have sent the rest."""
+        clients = [self.wire() for _ in range(60)]
+        text = "insert into events (userid, ts, event) values ($1, $2, $3)"
+        for number, session in enumerate(clients):
+            session.query("select 1")
+            session.ask(wire.parse("s", text), wire.sync())
+            session.send(*(wire.bind("", "s", [1 + number * 10 + i, TS, "x" * 20_000])
+                           + wire.execute() for i in range(7)))
+        for session in clients:
+            session.send(wire.sync())
+        for session in clients:
+            self.assertEqual(wire.tags_of(session.read_ready()), ["INSERT 0 1"] * 7)
+        self.check_stored(count=7 * 60)
+
+
+class Stuck(MemoryCase):
+    """Whoever sends a part of something large and no more gives way to those who wait."""
+
+    options = {"workers": 1, "limits": {"incomplete_bytes": "1MiB"},
+               "backend": {"link_wait_ms": 100}}
+
+    def large(self, number, size=700_000):
+        return wire.query(TEXT.format(number, TS, "x" * size))
+
+    def test_they_give_way(self):
+        stuck = [self.wire() for _ in range(4)]
+        stuck[1].query("begin")
+        stuck[1].ask(wire.query(TEXT.format(100, TS, "x")))
+        for number, session in enumerate(stuck):
+            session.send(self.large(number)[:-10])
+        served = [self.wire() for _ in range(3)]
+        for number, session in enumerate(served):
+            session.send(self.large(10 + number))
+        for session in served:
+            self.assertEqual(wire.tags_of(session.read_ready()), ["INSERT 0 1"])
+        outcomes = []
+        for number, session in enumerate(stuck):
+            replies = session.ask(self.large(number)[-10:])
+            outcomes.append(wire.error_of(replies))
+            expected = ["INSERT 0 1"] if outcomes[-1] is None else []
+            self.assertEqual(wire.tags_of(replies), expected, replies)
+        self.assertIn("53200", outcomes)
+        self.assertLessEqual(set(outcomes), {"53200", None})
+        ended = wire.tags_of(stuck[1].query("commit"))
+        self.assertEqual(ended, ["ROLLBACK" if outcomes[1] else "COMMIT"])
+        for session in stuck:
+            self.assertEqual(wire.tags_of(session.query("select 1")), ["SELECT 1"])
+        self.check_stored(count=3 + outcomes.count(None) + (not outcomes[1]))
+
+    def test_parameters_give_way(self):
+        stuck = [self.wire() for _ in range(4)]
+        text = "insert into events (userid, ts, event) values ($1, $2, $3)"
+        for number, session in enumerate(stuck):
+            session.send(wire.parse("s", text), wire.sync())
+            session.read_ready()
+            session.send(wire.bind("", "s", [number, TS, "x" * 700_000])[:-10])
+        self.assertEqual(wire.tags_of(self.wire().ask(self.large(10))), ["INSERT 0 1"])
+        outcomes = []
+        for number, session in enumerate(stuck):
+            message = wire.bind("", "s", [number, TS, "x" * 700_000])
+            replies = session.ask(message[-10:], wire.execute(), wire.sync())
+            outcomes.append(wire.error_of(replies))
+            self.assertEqual(len(wire.tags_of(session.ask(
+                wire.bind("", "s", [20 + number, TS, "x"]), wire.execute(), wire.sync()))), 1)
+        self.assertIn("53200", outcomes)
+        self.check_stored(count=1 + outcomes.count(None) + 4)
+
+    def test_larger_than_all_of_it(self):
+        session = self.wire()
+        for message in (self.large(1, 2_000_000),
+                        wire.parse("", TEXT.format(1, TS, "x" * 2_000_000)) + wire.sync()):
+            self.assertEqual(wire.error_of(session.ask(message)), "53200")
+            self.assertEqual(wire.tags_of(session.query("select 1")), ["SELECT 1"])
+        session.query("begin")
+        self.assertEqual(wire.error_of(session.ask(self.large(1, 2_000_000))), "53200")
+        self.assertEqual(wire.tags_of(session.query("commit")), ["ROLLBACK"])
+        self.check_stored(count=0)
+
+    def test_they_leave(self):
+        """What they held is free again."""
+        for _ in range(3):
+            stuck = [self.wire() for _ in range(3)]
+            for number, session in enumerate(stuck):
+                session.send(self.large(number)[:-10])
+            for session in stuck:
+                session.drop()
+        for number in range(3):
+            self.assertEqual(wire.tags_of(self.wire().ask(self.large(number))), ["INSERT 0 1"])
 
 
 class Crowd(MemoryCase):
