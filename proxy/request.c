@@ -5,7 +5,7 @@
 #include "proxy/bind.h"
 #include "proxy/forward.h"
 #include "proxy/goodbye.h"
-#include "proxy/log.h"
+#include "proxy/relay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,39 +15,6 @@
 void px_session_send(px_session *session, const pgw_buf *bytes)
 {
     px_stream_put_buf(px_link_stream(session->link), bytes);
-}
-
-/* Passes the client's message on as it is; a body that has not come yet follows as it comes. */
-static void pass(px_session *session, pgw_frame frame)
-{
-    size_t here = px_stream_input(session->stream).len;
-    size_t part = here < frame.size ? here : frame.size;
-    px_stream_pass(px_link_stream(session->link), session->stream, part);
-    session->streaming = frame.size - part;
-    session->streaming_dropped = false;
-}
-
-static bool stream_on(px_session *session)
-{
-    size_t here = px_stream_input(session->stream).len;
-    size_t part = here < session->streaming ? here : session->streaming;
-    if (part == 0)
-        return false;
-    if (session->streaming_dropped)
-        px_stream_consume(session->stream, part);
-    else
-        px_stream_pass(px_link_stream(session->link), session->stream, part);
-    session->streaming -= part;
-    return true;
-}
-
-static void drop(px_session *session, pgw_frame frame)
-{
-    size_t here = px_stream_input(session->stream).len;
-    size_t part = here < frame.size ? here : frame.size;
-    px_stream_consume(session->stream, part);
-    session->streaming = frame.size - part;
-    session->streaming_dropped = true;
 }
 
 static void protocol_violation(px_session *session, const char *what, char type)
@@ -117,7 +84,7 @@ void px_session_link_failed(px_session *session, const pgw_error *error)
     put_error(session, &told, simple || sync);
     session->skipping = !simple && !sync;
     if (whole)
-        drop(session, frame);
+        px_relay_drop(session, frame);
     px_session_wake(session, PX_WAIT_LINK);
 }
 
@@ -138,7 +105,7 @@ void px_session_give_up_message(px_session *session, const pgw_error *error)
     px_group_clear(session);
     px_session_refuse(session, error, !simple);
     if (begun)
-        drop(session, frame);
+        px_relay_drop(session, frame);
 }
 
 /* The rest of the message must come first; true if it is given up: there could never be room. */
@@ -168,7 +135,7 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
         if (!px_session_need_link(session))
             return false;
         px_replies_push(&session->replies, PX_REPLY_QUERY);
-        pass(session, frame);
+        px_relay(session, frame);
         session->unnamed_on_link = false;
         break;
     case PX_STEP_DONE:
@@ -222,7 +189,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
     if (!px_session_need_link(session))
         return false;
     if (session->skipping) { /* what was held failed just now */
-        drop(session, frame);
+        px_relay_drop(session, frame);
         return true;
     }
     if (!session->copy_in) {
@@ -239,7 +206,10 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         }
         session->unsynced = true;
     }
-    pass(session, frame);
+    if (frame.type == 'P' && frame.size > PX_HOLD_BYTES)
+        px_relay_text(session, frame);
+    else
+        px_relay(session, frame);
     return true;
 }
 
@@ -277,7 +247,7 @@ static bool handle_malformed(px_session *session, pgw_frame frame)
     px_replies_push(&session->replies, sync ? PX_REPLY_SYNC : PX_REPLY_CLOSE);
     session->unsynced = !sync;
     session->skipping = session->skipping && !sync;
-    pass(session, frame);
+    px_relay(session, frame);
     return true;
 }
 
@@ -306,7 +276,7 @@ static bool handle_sync(px_session *session, pgw_frame frame)
         px_replies_push(&session->replies, PX_REPLY_SYNC);
         session->unsynced = false;
     }
-    pass(session, frame);
+    px_relay(session, frame);
     return true;
 }
 
@@ -318,7 +288,7 @@ static bool handle_flush(px_session *session, pgw_frame frame)
     if (step == PX_STEP_LATER)
         return false;
     if (step == PX_STEP_PASS && session->link_ready)
-        pass(session, frame);
+        px_relay(session, frame);
     else
         px_stream_consume(session->stream, frame.size);
     return true;
@@ -327,18 +297,20 @@ static bool handle_flush(px_session *session, pgw_frame frame)
 static bool handle_copy(px_session *session, pgw_frame frame)
 {
     if (!session->link_ready) {
-        drop(session, frame); /* outside of COPY the server ignores them, too */
+        px_relay_drop(session, frame); /* outside of COPY the server ignores them, too */
         return true;
     }
     if (frame.type != 'd')
         session->copy_in = false;
-    pass(session, frame);
+    px_relay(session, frame);
     return true;
 }
 
-/* A text too large to hold is passed on as it comes, if it names none of ours. */
+/* A text too large to hold is passed on as it comes, as long as it names none of ours. What it does
+ * to the session is not known. */
 static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice message)
 {
+    session->private_session = session->link_state = true;
     if (session->group.count > 0 && !px_group_release(session))
         return false;
     if (frame.type != 'Q')
@@ -346,28 +318,14 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
     if (!px_session_need_link(session))
         return false;
     px_replies_push(&session->replies, PX_REPLY_QUERY);
-    pass(session, frame);
+    px_relay_text(session, frame);
     return true;
 }
 
-static bool too_large_for_ours(px_session *session, pgw_frame frame, pgw_slice message)
+static bool may_be_too_large_for_ours(const px_session *session, pgw_frame frame)
 {
-    if (frame.size <= PX_HOLD_BYTES ||
-        (frame.type != 'Q' && frame.type != 'P' && frame.type != 'B'))
-        return false;
-    if (frame.type == 'B')
-        return session->statements.ours > 0 || session->group.count > 0;
-    return rw_catalog_mentioned(px_catalog_names(session->worker), message);
-}
-
-static bool refuse_large(px_session *session)
-{
-    pgw_error error;
-    pgw_fail(&error, "54000", "a statement for a configured table is larger than %d bytes",
-             (int)PX_HOLD_BYTES);
-    pgw_error_hint(&error, "Send fewer rows a statement.");
-    px_session_fatal(session, &error);
-    return false;
+    return frame.type == 'B' && frame.size > PX_HOLD_BYTES &&
+           (session->statements.ours > 0 || session->group.count > 0);
 }
 
 static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice message)
@@ -375,7 +333,7 @@ static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice mes
     if (message.len < frame.size)
         return false;
     if (px_goodbye_has_to_wait(session))
-        pass(session, frame);
+        px_relay(session, frame);
     px_goodbye(session);
     return false;
 }
@@ -383,11 +341,13 @@ static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice mes
 static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->skipping && frame.type != 'S' && frame.type != 'X') {
-        drop(session, frame);
+        px_relay_drop(session, frame);
         return true;
     }
-    if (too_large_for_ours(session, frame, message))
-        return refuse_large(session);
+    if (may_be_too_large_for_ours(session, frame)) {
+        px_refuse_large(session);
+        return false;
+    }
     switch (frame.type) {
     case 'Q':
     case 'P':
@@ -414,7 +374,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         if (!px_session_need_link(session))
             return false;
         px_replies_push(&session->replies, PX_REPLY_QUERY);
-        pass(session, frame);
+        px_relay(session, frame);
         return true;
     case 'X':
         return handle_terminate(session, frame, message);
@@ -428,7 +388,7 @@ static bool step(px_session *session)
     if (session->link_ready && px_link_cancelling(session->link))
         return false;
     if (session->streaming > 0)
-        return stream_on(session);
+        return px_relay_on(session);
     pgw_slice message = px_stream_input(session->stream);
     pgw_frame frame;
     pgw_frame_result result = pgw_frame_next(message, &frame);

@@ -87,6 +87,7 @@ typedef struct px_session {
     px_replies replies;
     size_t streaming;       /* bytes of the client's message that still go to the link unread */
     bool streaming_dropped; /* … or nowhere */
+    bool streaming_text;    /* … and are looked at for names of configured tables */
     bool zone_moving;       /* something unanswered may change TimeZone */
     size_t reply_left; /* bytes of the link's message that still go to the client, or nowhere */
     bool reply_dropped;

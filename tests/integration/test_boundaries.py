@@ -101,5 +101,24 @@ class ToTheBackend(BoundaryCase):
             self.assertEqual(admin.rows("select count(*) from plain"), [["0"]])
 
 
+    def test_a_table_behind_much_else(self):
+        """A text too large to be held is looked through as it passes."""
+        insert = b"insert into events values (1, 1, now(), '')"
+        text = b"/*" + b"x" * (64 << 20) + b"*/" + insert
+        for message in (wire.frame("Q", text + b"\0"),
+                        wire.frame("P", b"\0" + text + b"\0\0\0") + wire.bind("", "")
+                        + wire.execute() + wire.sync()):
+            session = self.wire()
+            try:
+                session.send(message, wire.terminate())
+            except ConnectionError:
+                pass
+            self.assertIn(wire.error_of(session.read_to_end()), ("54000", None))
+        self.assertEqual(self.stored(), [])
+        session = self.wire()
+        self.assertEqual(wire.tags_of(session.ask(wire.query(
+            "select 1 --" + "x" * (64 << 20)))), ["SELECT 1"])
+
+
 if __name__ == "__main__":
     unittest.main()

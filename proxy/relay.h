@@ -1,0 +1,24 @@
+/*
+ * relay: a client's message on its way to the own link, or nowhere: as it is, and as it comes, for
+ * its body may be of any size.
+ */
+#ifndef PX_RELAY_H
+#define PX_RELAY_H
+
+#include "protocol/frame.h"
+
+struct px_session;
+
+/* To the link (ready): what is here of the message; the rest follows by px_relay_on(). */
+void px_relay(struct px_session *session, pgw_frame frame);
+/* Likewise, but a text that must name no configured table, which is looked for on the way. */
+void px_relay_text(struct px_session *session, pgw_frame frame);
+/* Ends the session with 54000. What was passed on is not whole, and never will be: the backend does
+ * nothing of it. */
+void px_refuse_large(struct px_session *session);
+/* Nowhere. */
+void px_relay_drop(struct px_session *session, pgw_frame frame);
+/* More of the message has come. False: it has not, or the session was closed. */
+bool px_relay_on(struct px_session *session);
+
+#endif
