@@ -45,7 +45,7 @@ static double best_of(pgw_slice text, const rw_catalog *catalog, rw_known *known
 int main(void)
 {
     const rw_table *pointers[] = {&test_tables[0]};
-    rw_catalog catalog = {pointers, 1, false};
+    rw_catalog catalog = {pointers, 1, NULL, false};
     printf("%8s %8s  statement\n", "new", "known");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rw_known known = {0};

@@ -68,21 +68,11 @@ static px_step refuse_text(px_session *session, const pgw_slice *name, const px_
  */
 static void note_prepared_effects(px_session *session, pgw_slice text, const rw_script *script)
 {
-    session->zone_moving = session->zone_moving || px_moves_zone(script->effects);
-    if (script->effects & (RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY))
-        session->private_session = true;
-    if (script->effects & RW_EFFECT_TEMPORARY)
-        session->qualified_only = true;
-    if (script->effects & RW_EFFECT_OUTPUT)
-        session->output_changed = true;
-    if (script->effects & RW_EFFECT_STATE)
-        session->link_state = true;
+    px_note_script(session, script, false);
     session->ddl_prepared = session->ddl_prepared || px_changes_tables(session, text, script);
     px_forward_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
-        if ((statement->effects & RW_EFFECT_TRACKED) && px_session_setting(statement->setting) >= 5)
-            session->private_session = true;
         if (statement->effects & RW_EFFECT_PREPARE) {
             free(session->prepares);
             session->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
@@ -106,7 +96,9 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     rw_script_parse(text, view, &session->identity->env, &session->worker->plans->known, &arena,
                     &script);
     px_step step = PX_STEP_PASS;
-    if (script.refused) {
+    if ((script.refused || script.inserts > 0) && !px_settle(session, catalog)) {
+        step = PX_STEP_LATER;
+    } else if (script.refused) {
         size_t i = 0;
         while (script.statements[i].kind != RW_STATEMENT_REFUSED)
             i++;
@@ -119,6 +111,9 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         session->doubted = false;
         return PX_STEP_DONE;
     } else if (script.effects != 0) {
+        session->own.parsed.effects = script.effects;
+        session->own.parsed.moving = px_state_would_write(session, text, catalog);
+        session->own.moving = session->own.moving || session->own.parsed.moving;
         step = forward_later(session) == PX_STEP_LATER ? PX_STEP_LATER : PX_STEP_PASS;
         if (step == PX_STEP_PASS)
             note_prepared_effects(session, text, &script);
@@ -142,12 +137,16 @@ static px_step plan_of(px_session *session, const pgw_parse *parse, px_plan **pl
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->identity, catalog);
     px_step step = PX_STEP_DONE;
-    *plan = session->qualified_only ? NULL : px_plan_find(session->worker->plans, id);
-    if (*plan != NULL) {
+    bool usual = view.unqualified == NULL; /* else another session's plan may be of another table */
+    *plan = usual ? px_plan_find(session->worker->plans, id) : NULL;
+    if (*plan != NULL && !px_settle(session, catalog)) {
+        *plan = NULL;
+        step = PX_STEP_LATER;
+    } else if (*plan != NULL) {
         px_plan_take(*plan);
     } else {
         step = make_plan(session, parse, declared, catalog, &view, plan);
-        if (*plan != NULL && !session->qualified_only)
+        if (*plan != NULL && usual)
             px_plan_remember(session->worker->plans, id, *plan);
     }
     free(declared);
@@ -196,7 +195,8 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
     rw_catalog names = *px_catalog_names(session->worker);
     if (!pgw_parse_decode(body, &parse) || session->identity->replication != NULL)
         return PX_STEP_PASS;
-    if (rw_text_passes(parse.query, &names)) {
+    session->own.parsed = (px_foreign){.effects = PX_UNREAD, .generation = session->own.generation};
+    if (rw_text_passes(parse.query, &names, &session->own.parsed.effects)) {
         if (px_forward_may_execute(session, parse.query)) {
             if (forward_later(session) == PX_STEP_LATER)
                 return PX_STEP_LATER;
@@ -217,6 +217,28 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
     return step;
 }
 
+static px_step refuse_moved(px_session *session)
+{
+    pgw_error error;
+    const px_foreign moved = {.moving = true, .generation = session->own.generation + 1};
+    px_state_has_moved(session, &moved, &error);
+    return refuse(session, NULL, &error);
+}
+
+/* A statement that is none of ours must not have become one. */
+static px_step bind_foreign(px_session *session, pgw_slice name)
+{
+    pgw_error error;
+    const px_foreign *foreign = px_state_foreign(session, name);
+    if (foreign == NULL || !foreign->moving)
+        return pass_named(session, name);
+    if (!px_settle(session, px_catalog_none()))
+        return PX_STEP_LATER;
+    if (px_state_has_moved(session, foreign, &error))
+        return refuse(session, NULL, &error);
+    return pass_named(session, name);
+}
+
 /* A statement of this name was prepared when the schema, or (if no link has it) the settings, were
  * others: its plan is made anew. DONE: it is as it should be. */
 static px_step renew(px_session *session, pgw_slice name)
@@ -231,7 +253,10 @@ static px_step renew(px_session *session, pgw_slice name)
     px_plan *old = statement->plan, *fresh;
     bool same_settings = px_statements_on_link(&session->statements, statement) ||
                          strcmp(old->identity->key, session->identity->key) == 0;
-    if (old->catalog == catalog && same_settings)
+    if (!px_settle(session, catalog))
+        return PX_STEP_LATER;
+    bool moved = statement->generation != session->own.generation;
+    if (old->catalog == catalog && same_settings && !moved)
         return PX_STEP_DONE;
     pgw_buf types = {0};
     size_t asked = old->asked_count < old->declared_count ? old->asked_count : old->declared_count;
@@ -240,6 +265,8 @@ static px_step renew(px_session *session, pgw_slice name)
     pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), asked};
     px_step step = plan_of(session, &parse, &fresh);
     pgw_buf_free(&types);
+    if (fresh == NULL && step == PX_STEP_PASS && moved)
+        return refuse_moved(session);
     if (fresh == NULL)
         return step;
     statement = px_statements_find(&session->statements, name);
@@ -248,7 +275,8 @@ static px_step renew(px_session *session, pgw_slice name)
         px_forward_close(session, name);
     else if (on_link)
         px_forward_close_unsynced(session, name);
-    px_statements_put(&session->statements, name, fresh, false);
+    px_statements_put(&session->statements, name, fresh, false)->generation =
+        session->own.generation;
     px_plan_drop(fresh);
     return PX_STEP_DONE;
 }
@@ -260,7 +288,7 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     bool whole = pgw_bind_decode(body, &bind);
     px_plan *plan = px_group_plan(session, bind.statement);
     if (plan == NULL)
-        return pass_named(session, bind.statement);
+        return whole ? bind_foreign(session, bind.statement) : pass_named(session, bind.statement);
     px_step renewed =
         px_group_has(&session->group, "P") ? PX_STEP_DONE : renew(session, bind.statement);
     if (renewed != PX_STEP_DONE || session->skipping)

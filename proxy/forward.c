@@ -187,7 +187,8 @@ void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
     px_reply *reply = send_parse(session, name, plan, false);
     if (adds) {
         px_reply_renames(&session->replies, reply, &session->statements, name);
-        px_statements_put(&session->statements, name, plan, true);
+        px_statements_put(&session->statements, name, plan, true)->generation =
+            session->own.generation;
     }
     if (!plan->types_known)
         describe(session, name, plan, false);

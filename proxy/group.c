@@ -183,7 +183,8 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
     switch (held->type) {
     case 'P':
         if (pgw_parse_decode(body, &parse))
-            px_statements_put(&session->statements, parse.name, held->plan, held->on_link);
+            px_statements_put(&session->statements, parse.name, held->plan, held->on_link)
+                ->generation = session->own.generation;
         pgw_write_parse_complete(out);
         break;
     case 'B':

@@ -354,7 +354,6 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
     bool good = options.len <= MAX_OPTIONS;
     pgw_buf_add_byte(&options, '\0');
     session->base_options = pgw_strndup(options.ptr, strlen(options.ptr));
-    px_session_reset_path(session);
     px_identity from = {.user = (char *)user.ptr,
                         .database = (char *)(database.len > 0 ? database.ptr : user.ptr),
                         .options = options.ptr,

@@ -189,8 +189,6 @@ bool px_session_catalog(px_session *session, pgw_slice text, px_catalog **catalo
     if (now == NULL)
         return false;
     *catalog = now;
-    *view = (rw_catalog){.tables = (const rw_table *const *)now->tables,
-                         .count = now->count,
-                         .qualified_only = session->qualified_only};
+    px_state_view(session, now, view);
     return true;
 }

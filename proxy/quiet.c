@@ -78,3 +78,19 @@ void px_quiet_condition(pgw_buf *sql)
                                                                                                       " and b.proname in (" CALLED
                                                                                                       ")) as calls)");
 }
+
+/* current_setting() has the same oids in every PostgreSQL. */
+#define READS "::text ~ ':funcid (2077|3294|[1-9][0-9]{4,}) '"
+
+void px_reads_settings_condition(pgw_buf *sql)
+{
+    pgw_buf_add_str(
+        sql,
+        "(exists (select from pg_catalog.pg_attrdef f where f.adrelid = c.oid and f.adbin" READS
+        ") or exists (select from pg_catalog.pg_constraint k where k.conbin" READS
+        " and (k.conrelid = c.oid or k.contypid in (select o.atttypid"
+        " from pg_catalog.pg_attribute o where o.attrelid = c.oid and o.attnum > 0)))"
+        " or exists (select from pg_catalog.pg_attribute o join pg_catalog.pg_type t"
+        " on t.oid = o.atttypid where o.attrelid = c.oid and o.attnum > 0"
+        " and t.typdefaultbin" READS "))");
+}

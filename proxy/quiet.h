@@ -13,4 +13,8 @@
  * much to look through. */
 void px_quiet_condition(pgw_buf *sql);
 
+/* … true if a default or check of relation `c`, or of a domain in it, may read a setting: it calls
+ * current_setting() or a function of the database's own. */
+void px_reads_settings_condition(pgw_buf *sql);
+
 #endif

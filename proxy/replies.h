@@ -53,6 +53,7 @@ typedef struct px_reply {
     px_reply_kind kind;
     bool silent;   /* nothing that the client sent depends on it: an error is not shown either */
     bool swallow;  /* the client never sent it: it sees nothing of it but an error */
+    bool asks;     /* of the question what the session has there */
     bool own_look; /* QUERY: asks for the configured tables */
     bool describe_plan;   /* what DESCRIBE says is for the plan */
     px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */

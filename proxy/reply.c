@@ -178,6 +178,20 @@ static void skip_to_sync(px_session *session)
         px_replies_pop(&session->replies);
     if (session->replies.count == 0 && session->unsynced)
         session->skipping = true;
+    px_settle_skipped(session);
+}
+
+/* It is not the client's statement that failed, but the client has to know why its own is not run.
+ */
+static fate on_question_failed(px_session *session, pgw_slice body)
+{
+    fate what = session->fatal || session->unsynced ? SHOW : HIDE;
+    if (!session->fatal)
+        px_settle_failed(session, body);
+    if (what == SHOW && !session->fatal)
+        px_count_error(session->worker->metrics, pgw_error_field(body, 'C'));
+    skip_to_sync(session);
+    return what;
 }
 
 static fate on_error(px_session *session, pgw_slice body)
@@ -188,6 +202,8 @@ static fate on_error(px_session *session, pgw_slice body)
         session->fatal = false;
         return HIDE; /* the session goes on with another link */
     }
+    if (head != NULL && head->asks)
+        return on_question_failed(session, body);
     bool again = notice_stale(session, head, body) && describe_again(session);
     fate what = again || (head != NULL && head->silent) ? HIDE : show_error(session, head, body);
     session->copy_in = false;
@@ -204,8 +220,8 @@ static void discard_all(px_session *session)
 {
     px_statements_clear(&session->statements);
     session->private_session = session->link_state = session->output_changed = false;
-    px_session_reset_path(session);
-    for (size_t i = 5; i < PX_TRACKED; i++)
+    px_state_discard(session);
+    for (size_t i = PX_REPORTED; i < PX_TRACKED; i++)
         px_session_set(session, i, (pgw_slice){NULL, 0});
 }
 
@@ -220,8 +236,8 @@ static void after_statement(px_session *session, const rw_statement *statement)
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
         px_statements_remove(&session->statements, statement->name);
     size_t setting = px_session_setting(statement->setting);
-    if ((statement->effects & RW_EFFECT_TRACKED) && setting >= 5 && setting < PX_TRACKED &&
-        statement->setting_simple)
+    if ((statement->effects & RW_EFFECT_TRACKED) && setting >= PX_REPORTED &&
+        setting < PX_TRACKED && statement->setting_simple)
         px_session_set(session, setting, statement->setting_value);
 }
 
@@ -312,10 +328,14 @@ static fate on_ready(px_session *session, pgw_slice body)
         px_statements_clear(&session->portals);
     if (session->status == 'I')
         px_session_mark_catalog(session);
+    px_state_ended(session);
     px_reply *head = px_replies_head(&session->replies);
     if (head == NULL)
         return SHOW;
+    bool asked = head->asks;
     fate what = pop(session);
+    if (asked && px_settle_ready(session))
+        return SHOW;
     if (what == HIDE && session->wait == PX_WAIT_DESCRIBE)
         session->wait = PX_WAIT_NOTHING;
     return what;
@@ -331,7 +351,10 @@ static fate on_query_complete(px_session *session, px_reply *head, pgw_slice bod
 static fate on_executed(px_session *session, px_reply *head, pgw_slice body)
 {
     fate what = on_tag(session, head, body);
-    on_name_changed(session, body);
+    if (head != NULL && head->asks)
+        px_settle_answered(session);
+    else
+        on_name_changed(session, body);
     if (session->ddl_prepared)
         px_session_note_ddl(session, (pgw_slice){NULL, 0}, NULL);
     fate popped = pop(session);
@@ -399,6 +422,11 @@ static fate on_message(px_session *session, char type, pgw_slice body)
     case 'S':
         on_setting(session, body);
         return SHOW;
+    case 'D':
+        if (head == NULL || !head->asks)
+            return SHOW;
+        px_settle_row(session, body);
+        return HIDE;
     case 'E':
         return on_error(session, body);
     case 'A':
@@ -442,8 +470,9 @@ static fate on_message(px_session *session, char type, pgw_slice body)
  * in its middle. */
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
-    return strchr("SEZt", type) != NULL || (head == NULL && strchr("NA", type) != NULL) ||
-           (type == 'A' && !session->told) || (head != NULL && head->own_look) ||
+    return strchr("SEZt", type) != NULL || (type == 'D' && head != NULL && head->asks) ||
+           (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->told) ||
+           (head != NULL && head->own_look) ||
            (type == 'N' && head != NULL && (head->plan != NULL || is_of_ours(head))) ||
            (type == 'C' &&
             (superseded(head) > 0 || session->deallocates != NULL || session->prepares != NULL));
@@ -520,7 +549,7 @@ void px_session_on_link_input(px_session *session)
         return;
     if (px_stream_pending(session->stream) >= PX_STREAM_HIGH)
         px_stream_pause(link);
-    if (session->replies.count == 0)
+    if (session->replies.count == 0 && !session->unsynced) /* settings are reported before it */
         session->zone_moving = false;
     if (session->replies.count == 0)
         px_session_wake(session, PX_WAIT_IDLE);

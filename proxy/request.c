@@ -17,6 +17,13 @@ void px_session_send(px_session *session, const pgw_buf *bytes)
     px_stream_put_buf(px_link_stream(session->link), bytes);
 }
 
+void px_session_drop_message(px_session *session)
+{
+    pgw_frame frame;
+    if (pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK)
+        px_relay_drop(session, frame);
+}
+
 static void protocol_violation(px_session *session, const char *what, char type)
 {
     pgw_error error;
@@ -174,11 +181,13 @@ static void note_foreign(px_session *session, px_reply *reply, pgw_slice name, p
         if (known)
             px_reply_renames(&session->replies, reply, &session->statements, name);
         session->unnamed_on_link = true;
+        session->own.unnamed = session->own.parsed;
     } else if (!known) {
         px_reply_renames(&session->replies, reply, &session->statements, name);
         px_statement *statement = px_statements_put(&session->statements, name, NULL, true);
         if (message.len <= PX_KEPT_PARSE)
             px_statements_keep(&session->statements, statement, message);
+        statement->foreign = session->own.parsed;
     }
 }
 
@@ -204,6 +213,10 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
             name.len = strnlen(name.ptr, message.len - PGW_HEADER - 1);
             px_reply_renames(&session->replies, reply, &session->statements, name);
         }
+        if (frame.type == 'B')
+            px_state_note_bind(session, message);
+        else if (frame.type == 'E')
+            px_state_note_execute(session);
         session->unsynced = true;
     }
     if (frame.type == 'P' && frame.size > PX_HOLD_BYTES)
@@ -218,7 +231,7 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
     bool ours_possible = session->group.count > 0 || session->statements.ours > 0 ||
                          frame.type == 'P' || px_statements_away(&session->statements) != NULL ||
                          (frame.type == 'C' && session->statements.names.count > 0) ||
-                         session->replies.moving.count > 0;
+                         session->replies.moving.count > 0 || session->own.moving;
     if (session->copy_in || !ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size)
@@ -310,13 +323,14 @@ static bool handle_copy(px_session *session, pgw_frame frame)
  * to the session is not known. */
 static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    session->private_session = session->link_state = true;
     if (session->group.count > 0 && !px_group_release(session))
         return false;
+    session->own.parsed = (px_foreign){.effects = PX_UNREAD};
     if (frame.type != 'Q')
         return pass_extended(session, frame, message);
     if (!px_session_need_link(session))
         return false;
+    px_state_note(session, PX_UNREAD);
     px_replies_push(&session->replies, PX_REPLY_QUERY);
     px_relay_text(session, frame);
     return true;
@@ -373,6 +387,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
             return false;
         if (!px_session_need_link(session))
             return false;
+        px_state_note(session, RW_EFFECT_CALLS | RW_EFFECT_STATE);
         px_replies_push(&session->replies, PX_REPLY_QUERY);
         px_relay(session, frame);
         return true;

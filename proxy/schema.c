@@ -102,6 +102,7 @@ static void relation_from_row(rw_table *table, char *const *row)
     table->oid = (uint32_t)strtoul(row[PX_SCHEMA_OID], NULL, 10);
     table->triggers = (uint32_t)strtoul(row[PX_SCHEMA_TRIGGER_COUNT], NULL, 10);
     table->quiet = is_true(row[PX_SCHEMA_QUIET]);
+    table->reads_settings = is_true(row[PX_SCHEMA_READS]);
     table->mergeable = (kind == 'r' || kind == 'p') && !is_true(row[PX_SCHEMA_TRIGGERS]) &&
                        !is_true(row[PX_SCHEMA_RULES]) && !is_true(row[PX_SCHEMA_ROW_SECURITY]);
     table->heeds_updates = is_true(row[PX_SCHEMA_UPDATES]);
@@ -363,7 +364,8 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
     if (!same_text(a->schema, b->schema) || !same_text(a->name, b->name) ||
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable ||
-        a->heeds_updates != b->heeds_updates || a->quiet != b->quiet || a->oid != b->oid ||
+        a->heeds_updates != b->heeds_updates || a->quiet != b->quiet ||
+        a->reads_settings != b->reads_settings || a->oid != b->oid ||
         a->triggers != b->triggers)
         return false;
     for (size_t i = 0; i < a->column_count; i++)

@@ -92,6 +92,8 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " coalesce((select l.collisdeterministic from pg_catalog.pg_collation l"
         " where l.oid = a.attcollation), true)::text, " COMPUTED ", " KEY ", ");
     px_quiet_condition(sql);
+    pgw_buf_add_str(sql, "::text, ");
+    px_reads_settings_condition(sql);
     pgw_buf_add_str(sql, "::text from (values ");
     add_tables(config, sql);
     pgw_buf_add_str(sql,

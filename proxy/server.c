@@ -8,6 +8,7 @@
 #include "proxy/commands.h"
 #include "proxy/door.h"
 #include "proxy/listener.h"
+#include "proxy/kinds.h"
 #include "proxy/log.h"
 #include "proxy/notify.h"
 #include "proxy/plan.h"
@@ -117,6 +118,7 @@ static void free_worker(px_worker *worker)
     px_plan_cache_clear(worker->plans);
     free(worker->plans);
     px_welcomes_free(worker);
+    px_kinds_free(worker);
     px_worker_free(worker);
     px_metrics_free(worker->metrics);
 }

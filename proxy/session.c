@@ -16,15 +16,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-const char *const px_tracked[PX_TRACKED] = {"client_encoding",
-                                            "datestyle",
-                                            "intervalstyle",
-                                            "timezone",
-                                            "standard_conforming_strings",
-                                            "synchronous_commit",
-                                            "statement_timeout",
-                                            "lock_timeout"};
-
 enum { LEFT_BY_ONE = 4096 }; /* bytes, about, that a session needed */
 
 static void on_link_lost(px_link *link, const char *reason);
@@ -69,6 +60,8 @@ static void free_session(void *owner)
         free(session->settings[i]);
     free(session->base_options);
     px_identity_drop(session->identity);
+    px_identity_drop(session->base);
+    px_state_free(&session->own);
     px_statements_free(&session->statements);
     px_statements_free(&session->portals);
     free(session->prepares);
@@ -157,11 +150,19 @@ size_t px_session_setting(pgw_slice name)
     return i;
 }
 
-static const char *setting_now(px_session *session, size_t setting, const char *reported)
+/* As its greeting said; NULL: it did not. */
+static const char *greeted_with(const px_session *session, size_t setting)
 {
-    if (session->settings[setting] != NULL)
-        return session->settings[setting];
-    return px_welcome_value(session->worker, session->identity, reported);
+    for (size_t i = 0; px_link_parameters[i] != NULL; i++)
+        if (px_session_setting(pgw_slice_str(px_link_parameters[i])) == setting)
+            return px_welcome_value(session->worker, session->base, px_link_parameters[i]);
+    return NULL;
+}
+
+static const char *setting_now(const px_session *session, size_t setting)
+{
+    return session->settings[setting] != NULL ? session->settings[setting]
+                                              : greeted_with(session, setting);
 }
 
 /* Encodings in which a byte of a character may look like a quote's backslash or a letter: a text in
@@ -187,43 +188,59 @@ static px_identity *identity_with_settings(px_session *session)
     pgw_buf_add_byte(&options, '\0');
     px_identity *old = session->identity;
     px_identity from = *old;
-    from.options = session->base_options;
-    px_identity *base = px_identity_new(&from);
-    const char *values[3];
-    static const struct {
-        size_t setting;
-        const char *reported;
-    } read[3] = {{0, "client_encoding"}, {3, "TimeZone"}, {4, "standard_conforming_strings"}};
-    for (size_t i = 0; i < 3; i++)
-        values[i] = session->settings[read[i].setting] != NULL
-                        ? session->settings[read[i].setting]
-                        : px_welcome_value(session->worker, base, read[i].reported);
+    const char *values[] = {setting_now(session, 0), setting_now(session, 3),
+                            setting_now(session, 4)};
     from.env = px_identity_env(values[0], values[1], values[2]);
     session->opaque = is_opaque(values[0]);
-    const char *server = px_welcome_value(session->worker, base, "server_encoding");
+    const char *server = px_welcome_value(session->worker, session->base, "server_encoding");
     from.env.utf8 = from.env.utf8 && server != NULL &&
                     strcmp(server, "UTF8") == 0; /* lengths are the server's */
     from.options = options.ptr;
     from.zone = (char *)values[1];
-    px_identity_drop(base);
     px_identity *identity = px_identity_new(&from);
     pgw_buf_free(&options);
     return identity;
 }
 
-void px_session_set(px_session *session, size_t setting, pgw_slice value)
+static void keep_setting(px_session *session, size_t setting, pgw_slice value)
 {
     char *copy = value.ptr != NULL ? pgw_strndup(value.ptr, value.len) : NULL;
     free(session->settings[setting]);
     session->settings[setting] = copy;
+}
+
+static void renew_identity(px_session *session)
+{
     px_identity *identity = identity_with_settings(session);
     px_identity_drop(session->identity);
     session->identity = identity;
 }
 
-void px_session_reset_path(px_session *session)
+void px_session_set(px_session *session, size_t setting, pgw_slice value)
 {
-    session->qualified_only = strcasestr(session->base_options, "search_path") != NULL;
+    keep_setting(session, setting, value);
+    renew_identity(session);
+}
+
+static bool same_value(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+void px_session_follow(px_session *session, const char *const values[PX_TRACKED])
+{
+    bool changed = false;
+    for (size_t i = 0; i < PX_TRACKED; i++) {
+        const char *now = i < PX_REPORTED ? setting_now(session, i) : session->settings[i];
+        if (same_value(now, values[i]))
+            continue;
+        char *value = values[i] != NULL ? pgw_strndup(values[i], strlen(values[i])) : NULL;
+        keep_setting(session, i, value != NULL ? pgw_slice_str(value) : (pgw_slice){NULL, 0});
+        free(value);
+        changed = true;
+    }
+    if (changed)
+        renew_identity(session);
 }
 
 /* ---- the own link ---- */
@@ -241,20 +258,19 @@ void px_session_ready(px_session *session)
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_READY;
     px_count_login(session->worker->metrics, NULL);
-    px_identity *identity = identity_with_settings(session); /* now that the settings are known */
-    px_identity_drop(session->identity);
-    session->identity = identity;
-    px_batcher_expect(session->worker, identity);
+    session->base = px_identity_take(session->identity);
+    renew_identity(session); /* now that the settings are known */
+    px_batcher_expect(session->worker, session->identity);
     px_log(CFG_LOG_DEBUG, "client_ready", "worker=%u slot=%zu", session->worker->index,
            session->slot);
 }
 
-static void tell_difference(px_session *session, const char *name, const char *now, pgw_buf *out)
+/* What the client takes a reported parameter to be; NULL: it was not told. */
+static const char *told(const px_session *session, const char *name)
 {
     size_t setting = px_session_setting(pgw_slice_str(name));
-    pgw_write_parameter_status(pgw_slice_str(name), pgw_slice_str(now), out);
-    if (setting < PX_TRACKED)
-        px_session_set(session, setting, pgw_slice_str(now));
+    return setting < PX_TRACKED ? setting_now(session, setting)
+                                : px_welcome_value(session->worker, session->base, name);
 }
 
 /* What a link opened later reports otherwise than the client was told. */
@@ -263,16 +279,19 @@ static void tell_differences(px_session *session, px_link *link)
     pgw_buf out = {0};
     for (size_t i = 0; px_link_parameters[i] != NULL; i++) {
         const char *name = px_link_parameters[i], *now = px_link_parameter(link, name);
-        size_t setting = px_session_setting(pgw_slice_str(name));
-        const char *told = setting < PX_TRACKED
-                               ? setting_now(session, setting, name)
-                               : px_welcome_value(session->worker, session->identity, name);
+        const char *before = told(session, name);
         bool own = strcmp(name, "application_name") == 0;
-        if (now != NULL && told != NULL && !own && strcmp(now, told) != 0)
-            tell_difference(session, name, now, &out);
+        if (now == NULL || before == NULL || own || strcmp(now, before) == 0)
+            continue;
+        size_t setting = px_session_setting(pgw_slice_str(name));
+        pgw_write_parameter_status(pgw_slice_str(name), pgw_slice_str(now), &out);
+        if (setting < PX_TRACKED)
+            keep_setting(session, setting, pgw_slice_str(now));
     }
-    if (out.len > 0)
+    if (out.len > 0) {
+        renew_identity(session);
         px_stream_put_buf(session->stream, &out);
+    }
     pgw_buf_free(&out);
 }
 
@@ -280,6 +299,7 @@ static void on_link_ready(px_link *link)
 {
     px_session *session = px_link_owner(link);
     session->link_ready = true;
+    px_state_forget(session);
     if (session->state == PX_WELCOME) {
         px_welcome_keep(session->worker, link);
         px_login_greet(session);
@@ -386,7 +406,8 @@ static void forget_link(px_session *session)
 bool px_session_replaceable(const px_session *session)
 {
     if (session->told || !px_session_idle(session) || session->link_state ||
-        session->private_session || px_session_relays_part(session))
+        session->private_session || px_session_relays_part(session) ||
+        !px_state_is_replaceable(session))
         return false;
     return session->statements.unkept == 0; /* what is prepared there can be so again */
 }

@@ -16,6 +16,7 @@
 #include "proxy/plan.h"
 #include "proxy/replies.h"
 #include "proxy/room.h"
+#include "proxy/settle.h"
 #include "proxy/statements.h"
 #include "proxy/stream.h"
 #include "rewrite/statement.h"
@@ -33,16 +34,13 @@ typedef enum px_wait {
     PX_WAIT_NOTHING,
     PX_WAIT_LINK, /* its own link is being opened */
     PX_WAIT_CATALOG,
+    PX_WAIT_STATE,    /* the own link says what the session has there */
     PX_WAIT_DESCRIBE, /* the backend describes a new statement */
     PX_WAIT_IDLE,     /* everything before must be answered first */
     PX_WAIT_UNIT,     /* a unit's outcome */
     PX_WAIT_ROOM,     /* what it sends is large, and there is no room for more of it (room.h) */
     PX_WAIT_TURN      /* another session describes the statement, or the queues are full */
 } px_wait;
-
-/* Settings that are part of the identity (rules: clean, tracked, private). */
-enum { PX_TRACKED = 8 };
-extern const char *const px_tracked[PX_TRACKED];
 
 enum { PX_KEPT_PARSE = 64 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
@@ -67,11 +65,11 @@ typedef struct px_session {
 
     /* who */
     px_identity *identity;      /* with the tracked settings as they are now */
+    px_identity *base;          /* as it came; counted */
     char *base_options;         /* what it came with */
     char *settings[PX_TRACKED]; /* changed since; NULL = as at the start */
     bool private_session;       /* its writes use its own link */
     bool output_changed;        /* values may be written as text otherwise than on batch links */
-    bool qualified_only;        /* only schema.table means a configured table */
     bool opaque;                /* client_encoding has characters with ASCII bytes in them */
 
     /* its own link */
@@ -79,6 +77,7 @@ typedef struct px_session {
     bool link_ready;
     bool link_gone;  /* it was lost while a unit was under way, whose outcome comes first */
     bool told;       /* `pid` is its backend's, so that no other link can take its place */
+    px_state own;    /* what is known of it */
     bool link_state; /* something there cannot be made again elsewhere */
     char status;     /* 'I', 'T' or 'E' as the link last said */
     bool unsynced;   /* extended messages were sent since the last Sync */
@@ -136,8 +135,9 @@ void px_sessions_tick(px_worker *worker);
 void px_sessions_drain(px_worker *worker);
 /* Makes `identity` anew after a tracked setting changed (value NULL = default). */
 void px_session_set(px_session *session, size_t setting, pgw_slice value);
-/* As it was at the start (DISCARD ALL). */
-void px_session_reset_path(px_session *session);
+/* The tracked settings have these values now: the reported ones as they are, of the others NULL for
+ * those that are as at the start. */
+void px_session_follow(px_session *session, const char *const values[PX_TRACKED]);
 size_t px_session_setting(pgw_slice name); /* index into px_tracked; PX_TRACKED if none */
 /* Opens the own link if there is none. True if it is ready; else the session waits and the message
  * is looked at again. */
@@ -172,6 +172,8 @@ bool px_session_is_read(const px_session *session);
 void px_session_process(px_session *session);
 /* The wait is over. */
 void px_session_wake(px_session *session, px_wait wait);
+/* The message at hand was answered: it is not looked at. */
+void px_session_drop_message(px_session *session);
 /* Answers an error to the message at hand: here if the session is idle, else by a statement that
  * must fail in the link's transaction. `extended`: then skip until Sync. */
 void px_session_refuse(px_session *session, const pgw_error *error, bool extended);
@@ -200,7 +202,8 @@ bool px_moves_zone(unsigned effects);
 bool px_changes_tables(const px_session *session, pgw_slice text, const rw_script *script);
 /* ---- own_look.c: the configured tables as this session sees them ---- */
 
-/* The catalog to look at `text` with, which is empty if that names no configured table; false if
+/* The catalog to look at `text` with, and what names mean now (px_settle() says whether that is
+ * certain). It is empty if that names no configured table; false if
  * the session now waits for it. */
 bool px_session_catalog(px_session *session, pgw_slice text, px_catalog **catalog,
                         rw_catalog *view);
@@ -219,6 +222,9 @@ bool px_own_look_start(px_session *session);
 /* A message of the link that answers a look; false: it is the client's. */
 bool px_own_look_take(px_session *session, char type, pgw_slice body);
 void px_own_look_free(px_session *session);
+/* What a text does to the session when it is sent to the own link; `alone`: its only statement is
+ * answered before anything else. */
+void px_note_script(px_session *session, const rw_script *script, bool alone);
 
 /* ---- extended.c: messages of the extended protocol that concern a configured table ---- */
 

@@ -46,7 +46,7 @@ bool px_changes_tables(const px_session *session, pgw_slice text, const rw_scrip
 {
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
-        if (statement->effects & (RW_EFFECT_DDL | RW_EFFECT_PRIVATE | RW_EFFECT_TRANSACTION) &&
+        if (statement->effects & (RW_EFFECT_DDL | RW_EFFECT_SETTINGS | RW_EFFECT_TRANSACTION) &&
             rw_reaches_tables(
                 (pgw_slice){text.ptr + statement->start, statement->end - statement->start},
                 px_catalog_names(session->worker), session->identity->env.conforming))
@@ -55,26 +55,37 @@ bool px_changes_tables(const px_session *session, pgw_slice text, const rw_scrip
     return false;
 }
 
-static void note_effects(px_session *session, const px_text *text)
+/* What the INSERTs of ours run on the own link: nothing of their own, unless the table has code. */
+static unsigned effects_of(const rw_statement *statement)
 {
-    const rw_script *script = &text->script;
-    unsigned effects = script->effects;
-    bool alone = script->count == 1 && session->status == 'I' && session->replies.count == 0;
-    session->zone_moving = session->zone_moving || px_moves_zone(effects);
-    if (effects & (RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY))
-        session->private_session = true;
-    if (effects & RW_EFFECT_TEMPORARY)
-        session->qualified_only = true;
+    unsigned effects = statement->effects;
+    if (statement->insert == NULL)
+        return effects;
+    const rw_table *table = statement->insert->table;
+    bool defaults = false, sequences = false;
+    for (size_t i = 0; i < table->column_count; i++) {
+        sequences = sequences || table->columns[i].sequence;
+        defaults = defaults || (table->columns[i].has_default && !table->columns[i].sequence &&
+                                !table->columns[i].generated);
+    }
+    if (table->mergeable && !defaults)
+        effects &= ~(unsigned)RW_EFFECT_RUNS;
+    if (table->mergeable && !sequences)
+        effects &= ~(unsigned)RW_EFFECT_WRITES;
+    return effects;
+}
+
+void px_note_script(px_session *session, const rw_script *script, bool alone)
+{
+    unsigned effects = 0;
+    for (size_t i = 0; i < script->count; i++)
+        effects |= effects_of(&script->statements[i]);
     if (effects & RW_EFFECT_OUTPUT)
         session->output_changed = true;
-    if (effects & RW_EFFECT_STATE)
-        session->link_state = true;
-    px_session_note_ddl(session, text->text, script);
-    if ((effects & RW_EFFECT_TRACKED) && !(alone && script->statements[0].setting_simple)) {
-        size_t setting = px_session_setting(script->statements[0].setting);
-        if (script->count > 1 || setting >= 5) /* the first five are reported by the server */
-            session->private_session = true;
-    }
+    if (effects & RW_EFFECT_TRACKED && !(alone && script->statements[0].setting_simple))
+        effects |= RW_EFFECT_NAMES; /* its value is to be asked for */
+    session->zone_moving = session->zone_moving || px_moves_zone(effects);
+    px_state_note(session, effects);
 }
 
 static size_t row_bytes(const rw_insert *insert, size_t row)
@@ -129,12 +140,19 @@ static void hash_insert(px_session *session, px_text *text, size_t i, const pgw_
         text->superseded[i] = rw_insert_supersede(insert, text->keys[i], &text->arena);
 }
 
+/* No function of the database's own changes a setting. */
+static bool is_quiet(const px_text *text)
+{
+    return text->catalog->count == 0 || text->catalog->tables[0]->quiet;
+}
+
 /* Fills hashes of every INSERT, and the refusals. */
 static void hash_script(px_session *session, px_text *text)
 {
     const rw_script *script = &text->script;
     pgw_env env = env_now(session);
-    if (script->count > 1 && px_moves_zone(script->effects))
+    if (script->count > 1 &&
+        (px_moves_zone(script->effects) || (!is_quiet(text) && script->effects & RW_EFFECT_CALLS)))
         env.zone_known = false; /* an earlier statement of the text may have changed it */
     text->hashes = pgw_arena_alloc(&text->arena, script->count * sizeof *text->hashes);
     text->keys = pgw_arena_alloc(&text->arena, script->count * sizeof *text->keys);
@@ -173,7 +191,7 @@ void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out)
         if (sent_at != NULL)
             sent_at[i] = out->len;
         from = statement->start;
-        if (statement->kind == RW_STATEMENT_FORWARD)
+        if (statement->kind == RW_STATEMENT_FORWARD && text->refusals[i] == NULL)
             continue;
         render_statement(text, i, out);
         from = statement->end;
@@ -185,7 +203,11 @@ void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out)
 static void send_text(px_session *session, px_text *text)
 {
     px_forward_script(session, &text->script);
-    note_effects(session, text);
+    bool alone = text->script.count == 1 && session->status == 'I' && session->replies.count == 0;
+    px_session_note_ddl(session, text->text, &text->script);
+    px_note_script(session, &text->script, alone);
+    if (text->script.effects & RW_EFFECT_PREPARE)
+        px_state_note_prepare(session, text->text, text->catalog);
     pgw_buf rendered = {0}, message = {0};
     px_text_render(text, NULL, &rendered);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
@@ -247,13 +269,38 @@ static bool must_wait(px_session *session, const px_text *text, bool batchable)
     return session->wait != PX_WAIT_NOTHING;
 }
 
+/* Whether what is known of the session is no guess, as far as this text needs it. */
+static bool is_sure(px_session *session, const px_text *text)
+{
+    const rw_script *script = &text->script;
+    bool resumes = (script->effects & RW_EFFECT_RESUMES) && session->own.by_sql.moving;
+    if (script->inserts > 0 || script->refused || resumes)
+        return px_settle(session, text->catalog);
+    return px_settle_kind(session, text->catalog);
+}
+
+/* EXECUTE of what would be a write of ours by now. */
+static void refuse_moved(px_session *session, px_text *text)
+{
+    pgw_error error;
+    for (size_t i = 0; i < text->script.count; i++) {
+        if (!(text->script.statements[i].effects & RW_EFFECT_RESUMES) ||
+            !px_state_has_moved(session, &session->own.by_sql, &error))
+            continue;
+        pgw_error *kept = pgw_arena_alloc(&text->arena, sizeof *kept);
+        *kept = error;
+        refuse_statement(text, i, kept);
+    }
+}
+
 /* A text that names a configured table or does something to the session. */
 static px_step look_into(px_session *session, px_text *text)
 {
     bool batchable = script_is_batchable(session, text);
-    if (must_wait(session, text, batchable))
+    if (!is_sure(session, text) || must_wait(session, text, batchable))
         return PX_STEP_LATER;
     hash_script(session, text);
+    refuse_moved(session, text);
     if (text->refused && px_session_doubts(session, text->catalog))
         return PX_STEP_LATER;
     if (text->refused && is_answered_here(session, text))
@@ -273,8 +320,8 @@ static px_step look_into(px_session *session, px_text *text)
 
 bool px_moves_zone(unsigned effects)
 {
-    return (effects & (RW_EFFECT_TRACKED | RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY |
-                       RW_EFFECT_DISCARD_ALL | RW_EFFECT_TRANSACTION)) != 0;
+    return (effects & (RW_EFFECT_TRACKED | RW_EFFECT_SETTINGS | RW_EFFECT_DISCARD_ALL |
+                       RW_EFFECT_TRANSACTION)) != 0;
 }
 
 bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error)
@@ -311,8 +358,12 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
             return PX_STEP_LATER;
         px_forward_executed(session, text);
     }
-    if (!readable || session->identity->replication != NULL || rw_text_passes(text, &names))
+    unsigned effects = PX_UNREAD;
+    if (!readable || session->identity->replication != NULL ||
+        rw_text_passes(text, &names, &effects)) {
+        px_state_note(session, effects);
         return PX_STEP_PASS;
+    }
     pgw_error error;
     if (session->opaque && px_refuse_opaque(session, text, &error)) {
         if (!px_session_idle(session) && !px_session_need_link(session))

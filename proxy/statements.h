@@ -10,6 +10,13 @@
 
 enum { PX_KEPT_PARSES = 4 * 1024 * 1024 }; /* bytes of a session's Parse messages that are kept */
 
+/* What is known of a statement that is none of ours. */
+typedef struct px_foreign {
+    unsigned effects;    /* of rw_effect: what it does when it is run */
+    unsigned generation; /* of what names meant when it was prepared */
+    bool moving;         /* it would write a configured table if a name came to mean that */
+} px_foreign;
+
 typedef struct px_statement {
     px_entry entry; /* by its name; "" = the unnamed one */
     struct px_statement *next, *previous;
@@ -17,6 +24,8 @@ typedef struct px_statement {
     pgw_buf parse; /* none of ours: its Parse message, to prepare it again on another link; empty if
                       it was not kept */
     uint64_t link; /* which of the session's own links it is prepared on; 0: on none */
+    unsigned generation; /* ours: of what names meant when it was prepared */
+    px_foreign foreign;  /* if it is none of ours */
     char name[];
 } px_statement;
 

@@ -5,7 +5,8 @@
 px_counter px_session_obstacle(const px_session *session, const px_identity *identity,
                                const rw_insert *insert)
 {
-    if (session->private_session || (session->output_changed && insert->shows))
+    if (session->private_session || (session->output_changed && insert->shows) ||
+        px_state_hides(session, insert->table))
         return PX_UNBATCHED_SETTINGS;
     if (!identity->env.utf8 || !identity->env.conforming)
         return PX_UNBATCHED_ENCODING;

@@ -60,6 +60,7 @@ typedef struct px_worker {
     struct px_batcher *batcher;
     struct px_catalogs *catalogs;
     struct px_reader *readers;   /* of the databases that this worker owns */
+    struct px_kind *kinds;       /* what they mean at their start */
     struct px_welcome *welcomes; /* what sessions of a kind are greeted with */
     struct px_plan_cache *plans;
     uint64_t tickets;      /* given to sessions */

@@ -1,13 +1,17 @@
 #include "rewrite/cut.h"
 
+#include "rewrite/calls.h"
+
 #include <string.h>
 
 /* What the words say as they come by. */
 typedef struct cutter {
     pgw_slice text;
     rw_piece *piece;
-    rw_token previous;
+    rw_token previous, before; /* the last two tokens */
+    rw_token first;
     size_t depth;  /* open parentheses */
+    bool opened;   /* there was one */
     size_t blocks; /* BEGIN ATOMIC and CASE that wait for their END */
     bool routine;  /* CREATE [OR REPLACE] FUNCTION or PROCEDURE */
     bool create;
@@ -115,18 +119,43 @@ static void count_blocks(cutter *cut, rw_token word)
     }
 }
 
-static void take(cutter *cut, rw_token token)
+/* INSERT INTO schema.name (…: the name before the first parenthesis is a table's. */
+static bool lists_columns(const cutter *cut)
+{
+    bool named =
+        IS_ANY(cut->text, cut->before, "into", "copy") || is_char(cut->text, cut->before, '.');
+    return named && !cut->opened && cut->piece->tokens <= 6 &&
+           IS_ANY(cut->text, cut->first, "insert", "upsert", "replace", "copy");
+}
+
+/* What the name before a parenthesis may do. Behind AS, TABLE, :: and their like it is no function.
+ */
+static unsigned mark_of_call(const cutter *cut)
+{
+    pgw_slice text = cut->text, name = rw_token_text(text, cut->previous);
+    if (cut->previous.kind == RW_TOKEN_QUOTED)
+        name = (pgw_slice){name.ptr + 1, name.len - 2};
+    else if (cut->previous.kind != RW_TOKEN_WORD)
+        return 0;
+    if (lists_columns(cut) ||
+        IS_ANY(text, cut->before, "as", "with", "table", "view", "exists", "references", "into",
+               "function", "procedure") ||
+        cut->before.kind == RW_TOKEN_CAST)
+        return 0;
+    switch (rw_call_of(name)) {
+    case RW_CALL_HARMLESS:
+        return 0;
+    case RW_CALL_KEEPS:
+        return RW_MARK_KEEPS;
+    case RW_CALL_UNKNOWN:
+        break;
+    }
+    return RW_MARK_CALLS;
+}
+
+static void take_mark(cutter *cut, rw_token token)
 {
     rw_piece *piece = cut->piece;
-    piece->end = token.end;
-    if (piece->tokens++ == 0) {
-        piece->start = token.start;
-        cut->create = rw_token_is(cut->text, token, "create");
-        if (token.kind == RW_TOKEN_WORD) {
-            cut->previous = token;
-            return;
-        }
-    }
     if (token.kind == RW_TOKEN_WORD) {
         piece->marks |= mark_of_word(cut, token);
         if (cut->create)
@@ -134,10 +163,26 @@ static void take(cutter *cut, rw_token token)
     } else if (token.kind == RW_TOKEN_QUOTED) {
         piece->marks |= mark_of_quoted(cut, token);
     } else if (is_char(cut->text, token, '(')) {
+        piece->marks |= mark_of_call(cut);
+        cut->opened = true;
         cut->depth++;
     } else if (is_char(cut->text, token, ')') && cut->depth > 0) {
         cut->depth--;
     }
+}
+
+static void take(cutter *cut, rw_token token)
+{
+    rw_piece *piece = cut->piece;
+    piece->end = token.end;
+    if (piece->tokens++ == 0) {
+        piece->start = token.start;
+        cut->first = token;
+        cut->create = rw_token_is(cut->text, token, "create");
+    }
+    if (piece->tokens > 1 || token.kind != RW_TOKEN_WORD)
+        take_mark(cut, token);
+    cut->before = cut->previous;
     cut->previous = token;
 }
 

@@ -16,8 +16,10 @@ typedef enum rw_piece_mark {
     RW_MARK_ADVISORY = 1 << 4,   /* pg_advisory_…, pg_try_advisory_… */
     RW_MARK_HOLD = 1 << 5,       /* WITH HOLD */
     RW_MARK_ATOMIC = 1 << 6,     /* BEGIN ATOMIC: semicolons inside did not cut */
-    RW_MARK_OPAQUE = 1 << 7,  /* a token that is not PostgreSQL's, or a name written as U&"…" */
-    RW_MARK_SETTINGS = 1 << 8 /* pg_settings, which can be updated */
+    RW_MARK_OPAQUE = 1 << 7,   /* a token that is not PostgreSQL's, or a name written as U&"…" */
+    RW_MARK_SETTINGS = 1 << 8, /* pg_settings, which can be updated */
+    RW_MARK_CALLS = 1 << 9,    /* a call of a function that is not known to be harmless */
+    RW_MARK_KEEPS = 1 << 10    /* … of one that leaves something in the link: currval, setseed */
 } rw_piece_mark;
 
 typedef struct rw_piece {

@@ -1,5 +1,7 @@
 #include "rewrite/effects.h"
 
+#include "rewrite/settings.h"
+
 #include <string.h>
 
 /* The statement, read a token at a time. */
@@ -55,16 +57,7 @@ static bool is_letter(char c)
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool contains(pgw_slice text, const char *word)
-{
-    size_t len = strlen(word);
-    for (size_t i = 0; i + len <= text.len; i++)
-        if (pgw_slice_ieq_str((pgw_slice){text.ptr + i, len}, word))
-            return true;
-    return false;
-}
-
-/* The same, but not as a part of a longer word. */
+/* Not as a part of a longer word. */
 static bool contains_word(pgw_slice text, const char *word)
 {
     size_t len = strlen(word);
@@ -77,49 +70,15 @@ static bool contains_word(pgw_slice text, const char *word)
     return false;
 }
 
+/* Anything a session has may be another. */
+static const unsigned everything = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_STATE;
+
 static void add(reader *in, unsigned effects)
 {
     in->out->effects |= effects;
 }
 
 /* --- settings --- */
-
-static bool is_one_of(pgw_slice name, const char *const *names)
-{
-    for (; *names != NULL; names++)
-        if (pgw_slice_eq_str(name, *names))
-            return true;
-    return false;
-}
-
-/* Part of a session's key, replayed on a new link. */
-static bool is_tracked(pgw_slice name)
-{
-    static const char *const names[] = {"client_encoding",
-                                        "datestyle",
-                                        "intervalstyle",
-                                        "timezone",
-                                        "standard_conforming_strings",
-                                        "synchronous_commit",
-                                        "statement_timeout",
-                                        "lock_timeout",
-                                        NULL};
-    return is_one_of(name, names);
-}
-
-/* Change only what the client is shown of its own results. */
-static bool is_shown_only(pgw_slice name)
-{
-    static const char *const names[] = {"client_min_messages", "application_name", NULL};
-    return is_one_of(name, names);
-}
-
-/* … and what is stored where a statement makes text of a value. */
-static bool is_output(pgw_slice name)
-{
-    static const char *const names[] = {"extra_float_digits", "bytea_output", NULL};
-    return is_one_of(name, names);
-}
 
 static pgw_slice lower_copy(pgw_arena *arena, pgw_slice name)
 {
@@ -173,38 +132,49 @@ static bool take_value(reader *in, bool zone, pgw_slice *value)
 static unsigned setting_effects(pgw_slice name, bool local)
 {
     unsigned effects = local ? RW_EFFECT_TRANSACTION : 0;
-    if (is_shown_only(name))
-        return effects;
-    if (is_output(name))
-        return effects | RW_EFFECT_OUTPUT;
-    if (is_tracked(name))
+    switch (rw_setting_kind_of(name)) {
+    case RW_SETTING_TRACKED:
         return effects | RW_EFFECT_TRACKED;
-    if (pgw_slice_eq_str(name, "search_path"))
-        effects |= RW_EFFECT_TEMPORARY;
-    return effects | RW_EFFECT_PRIVATE;
+    case RW_SETTING_PATH:
+        return effects | RW_EFFECT_NAMES;
+    case RW_SETTING_OUTPUT:
+        return effects | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
+    case RW_SETTING_PLAIN:
+        return effects | RW_EFFECT_STATE;
+    case RW_SETTING_OTHER:
+        break;
+    }
+    return effects | RW_EFFECT_SETTINGS | RW_EFFECT_STATE;
 }
 
-/* A search_path under which an unqualified name means what it meant at the start: a list of public,
- * "$user" and pg_catalog, or the default. */
-static bool is_usual_path(const reader *in)
+static pgw_slice take_schema(reader *in)
 {
-    static const char *const names[] = {"public", "$user", "pg_catalog", NULL};
+    pgw_slice name = nothing;
+    if (in->token.kind != RW_TOKEN_STRING)
+        return take_name(in);
+    if (!rw_token_string(in->lexer.text, in->token, in->lexer.conforming, in->arena, &name))
+        return nothing;
+    advance(in);
+    return name;
+}
+
+/* The schema that a search_path begins with, for tables. Empty where it depends. */
+static pgw_slice first_of_path(const reader *in)
+{
     reader ahead = *in;
-    if (take_word(&ahead, "default"))
-        return at_end(&ahead);
+    if (at_word(in, "default"))
+        return nothing;
+    pgw_slice first = nothing;
     for (;;) {
-        pgw_slice name = nothing;
-        if (ahead.token.kind != RW_TOKEN_STRING)
-            name = take_name(&ahead);
-        else if (rw_token_string(ahead.lexer.text, ahead.token, ahead.lexer.conforming, ahead.arena,
-                                 &name))
-            advance(&ahead);
-        if (!is_one_of(name, names))
-            return false;
+        pgw_slice name = take_schema(&ahead);
+        if (name.len == 0 || pgw_slice_eq_str(name, "$user"))
+            return nothing;
+        if (first.len == 0 && !pgw_slice_eq_str(name, "pg_catalog"))
+            first = name;
         if (at_end(&ahead))
-            return true;
+            return first;
         if (!at_text(&ahead, ","))
-            return false;
+            return nothing;
         advance(&ahead);
     }
 }
@@ -214,8 +184,8 @@ static void set_setting(reader *in, pgw_slice name, bool local, bool zone)
     rw_statement *out = in->out;
     out->setting = lower_copy(in->arena, name);
     add(in, setting_effects(out->setting, local));
-    if (pgw_slice_eq_str(out->setting, "search_path") && is_usual_path(in))
-        out->effects &= ~(unsigned)RW_EFFECT_TEMPORARY;
+    if (pgw_slice_eq_str(out->setting, "search_path"))
+        out->path = first_of_path(in);
     bool simple = take_value(in, zone, &out->setting_value);
     out->setting_simple = simple && !local;
     if (!simple)
@@ -226,12 +196,12 @@ static void set_setting(reader *in, pgw_slice name, bool local, bool zone)
 static void read_set_rest(reader *in, bool session, bool local)
 {
     if (session && take_word(in, "characteristics")) {
-        add(in, RW_EFFECT_PRIVATE);
+        add(in, RW_EFFECT_SETTINGS | RW_EFFECT_STATE);
         return;
     }
     /* SET SESSION AUTHORIZATION, SET SESSION SESSION AUTHORIZATION, SET LOCAL SESSION … */
     if (at_word(in, "authorization") || at_word(in, "session") || at_word(in, "role")) {
-        add(in, RW_EFFECT_PRIVATE | (local ? RW_EFFECT_TRANSACTION : 0));
+        add(in, everything | (local ? RW_EFFECT_TRANSACTION : 0));
         return;
     }
     if (take_word(in, "schema")) {
@@ -250,12 +220,16 @@ static void read_set_rest(reader *in, bool session, bool local)
         return;
     }
     pgw_slice name = take_name(in);
+    if (name.len > 0 && at_text(in, ".")) { /* an extension's, or anybody's */
+        add(in, RW_EFFECT_SETTINGS | RW_EFFECT_STATE | (local ? RW_EFFECT_TRANSACTION : 0));
+        return;
+    }
     bool plain = name.len > 0 && (at_word(in, "to") || at_text(in, "="));
     advance(in);
     if (plain)
         set_setting(in, name, local, false);
-    else /* custom.name, XML OPTION, what is no SET at all */
-        add(in, RW_EFFECT_PRIVATE | (local ? RW_EFFECT_TRANSACTION : 0));
+    else /* XML OPTION, what is no SET at all */
+        add(in, everything | (local ? RW_EFFECT_TRANSACTION : 0));
 }
 
 static void read_set(reader *in)
@@ -285,12 +259,12 @@ static void read_reset(reader *in)
         name = take_name(in);
     if (name.len == 0 || !at_end(in) || pgw_slice_eq_str(name, "all") ||
         pgw_slice_eq_str(name, "role")) {
-        add(in, RW_EFFECT_PRIVATE);
+        add(in, everything | RW_EFFECT_OUTPUT);
         return;
     }
     in->out->setting = lower_copy(in->arena, name);
     in->out->setting_simple = true;
-    add(in, setting_effects(in->out->setting, false) & ~(unsigned)RW_EFFECT_TEMPORARY);
+    add(in, setting_effects(in->out->setting, false));
 }
 
 /* --- the other words --- */
@@ -323,21 +297,17 @@ static void read_discard(reader *in)
 {
     if (at_word(in, "all"))
         add(in, RW_EFFECT_DISCARD_ALL);
+    else if (!at_word(in, "plans"))
+        add(in, RW_EFFECT_NAMES);
 }
 
-/* The body is a string: whatever it may hold is searched for in all of the text. */
+/* The body is a string: words of DDL are searched for in all of the text. */
 static void read_do(reader *in)
 {
     static const char *const schema[] = {"create", "alter", "drop", "truncate"};
-    pgw_slice text = in->lexer.text;
-    add(in, RW_EFFECT_PRIVATE);
-    if (contains_word(text, "temp") || contains_word(text, "temporary") ||
-        contains(text, "pg_temp") || contains(text, "search_path"))
-        add(in, RW_EFFECT_TEMPORARY);
-    if (contains(text, "advisory"))
-        add(in, RW_EFFECT_STATE);
+    add(in, everything | RW_EFFECT_OUTPUT);
     for (size_t i = 0; i < sizeof schema / sizeof schema[0]; i++)
-        if (contains_word(text, schema[i]))
+        if (contains_word(in->lexer.text, schema[i]))
             add(in, RW_EFFECT_DDL);
 }
 
@@ -348,7 +318,35 @@ static void read_transaction(reader *in)
 
 static void read_ddl(reader *in)
 {
-    add(in, RW_EFFECT_DDL);
+    add(in, RW_EFFECT_DDL | RW_EFFECT_NAMES | RW_EFFECT_RUNS);
+}
+
+/* The name of a relation that is made; behind it nothing is read. */
+static void take_made(reader *in)
+{
+    if (take_word(in, "if") && take_word(in, "not"))
+        take_word(in, "exists");
+    in->out->makes = take_name(in);
+    while (at_text(in, ".")) {
+        advance(in);
+        in->out->makes = take_name(in);
+    }
+}
+
+/* CREATE [OR REPLACE] [LOCAL] TEMP … TABLE name. A temporary function shadows nothing. */
+static void read_create(reader *in)
+{
+    static const char *const before[] = {"or",   "replace",   "global",   "local",
+                                         "temp", "temporary", "unlogged", "recursive"};
+    static const char *const routines[] = {"function", "procedure", "aggregate"};
+    read_ddl(in);
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++)
+        take_word(in, before[i]);
+    if (take_word(in, "table") || take_word(in, "view") || take_word(in, "sequence"))
+        take_made(in);
+    for (size_t i = 0; i < sizeof routines / sizeof routines[0]; i++)
+        if (at_word(in, routines[i]))
+            in->out->effects &= ~(unsigned)RW_EFFECT_NAMES;
 }
 
 static void read_state(reader *in)
@@ -356,14 +354,29 @@ static void read_state(reader *in)
     add(in, RW_EFFECT_STATE);
 }
 
-static void read_private(reader *in)
+static void read_everything(reader *in)
 {
-    add(in, RW_EFFECT_PRIVATE);
+    add(in, everything | RW_EFFECT_OUTPUT);
+}
+
+static void read_nothing(reader *in)
+{
+    (void)in;
+}
+
+static void read_write(reader *in)
+{
+    add(in, RW_EFFECT_RUNS | RW_EFFECT_WRITES);
+}
+
+static void read_resuming(reader *in)
+{
+    add(in, RW_EFFECT_RUNS | RW_EFFECT_RESUMES);
 }
 
 static void read_copy(reader *in)
 {
-    add(in, RW_EFFECT_COPY);
+    add(in, RW_EFFECT_COPY | RW_EFFECT_RUNS | RW_EFFECT_WRITES);
 }
 
 /* By the first word. */
@@ -374,62 +387,48 @@ static const struct {
     {"abort", read_transaction},
     {"alter", read_ddl},
     {"begin", read_transaction},
-    {"call", read_private},
+    {"call", read_everything},
+    {"close", read_nothing},
     {"commit", read_transaction},
     {"copy", read_copy},
-    {"create", read_ddl},
+    {"create", read_create},
     {"deallocate", read_deallocate},
+    {"delete", read_write},
     {"discard", read_discard},
     {"do", read_do},
     {"drop", read_ddl},
     {"end", read_transaction},
+    {"execute", read_resuming},
+    {"fetch", read_resuming},
     {"import", read_ddl},
+    {"insert", read_write},
     {"listen", read_state},
-    {"load", read_private},
+    {"load", read_everything},
     {"lock", read_state},
+    {"merge", read_write},
+    {"move", read_resuming},
+    {"notify", read_nothing},
     {"prepare", read_prepare},
     {"reassign", read_ddl},
     {"release", read_transaction},
+    {"replace", read_write},
     {"reset", read_reset},
     {"rollback", read_transaction},
     {"savepoint", read_transaction},
     {"set", read_set},
+    {"show", read_nothing},
     {"start", read_transaction},
     {"truncate", read_ddl},
     {"unlisten", read_state},
+    {"update", read_write},
+    {"upsert", read_write},
 };
 
-/* A constant, as PostgreSQL would read it, that is not search_path. */
-static bool names_other_setting(const reader *in, rw_token token)
+/* EXPLAIN runs nothing, and makes nothing, unless it is to ANALYZE. */
+static bool only_explains(const reader *in, rw_token first)
 {
-    pgw_slice name;
-    return token.kind == RW_TOKEN_STRING &&
-           rw_token_string(in->lexer.text, token, in->lexer.conforming, in->arena, &name) &&
-           !pgw_slice_ieq_str(name, "search_path");
-}
-
-/* Whether each set_config is a call whose first argument certainly is not search_path. */
-static bool keeps_search_path(const reader *in)
-{
-    pgw_slice text = in->lexer.text;
-    enum { ELSEWHERE, FUNCTION, OPEN, NAME } seen = ELSEWHERE;
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, text, in->lexer.conforming);
-    bool calls = false;
-    for (rw_token token = rw_lexer_next(&lexer);
-         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer)) {
-        char c = token.kind == RW_TOKEN_CHAR ? text.ptr[token.start] : '\0';
-        if ((seen == OPEN && !names_other_setting(in, token)) || (seen == NAME && c != ','))
-            return false;
-        calls |= seen == NAME;
-        if (rw_token_is(text, token, "set_config"))
-            seen = FUNCTION;
-        else if (seen == FUNCTION && c == '(')
-            seen = OPEN;
-        else
-            seen = seen == OPEN ? NAME : ELSEWHERE;
-    }
-    return calls;
+    return rw_token_is(in->lexer.text, first, "explain") &&
+           !contains_word(in->lexer.text, "analyze") && !contains_word(in->lexer.text, "analyse");
 }
 
 static void add_marked(reader *in, rw_token first, const rw_piece *piece)
@@ -437,16 +436,33 @@ static void add_marked(reader *in, rw_token first, const rw_piece *piece)
     unsigned marks = piece->marks;
     pgw_slice text = in->lexer.text;
     if (marks & RW_MARK_SET_CONFIG)
-        add(in, RW_EFFECT_PRIVATE | (keeps_search_path(in) ? 0 : RW_EFFECT_TEMPORARY));
+        add(in, everything | RW_EFFECT_OUTPUT);
     if (marks & RW_MARK_SETTINGS && (marks & RW_MARK_WRITE || rw_token_is(text, first, "update")))
-        add(in, RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY);
-    if (marks & (RW_MARK_ADVISORY | RW_MARK_HOLD))
+        add(in, everything | RW_EFFECT_OUTPUT);
+    if (marks & (RW_MARK_ADVISORY | RW_MARK_HOLD | RW_MARK_KEEPS))
         add(in, RW_EFFECT_STATE);
-    if (marks & RW_MARK_TEMPORARY) {
-        add(in, RW_EFFECT_PRIVATE | RW_EFFECT_TEMPORARY);
+    if (marks & RW_MARK_CALLS)
+        add(in, RW_EFFECT_CALLS);
+    if (marks & RW_MARK_WRITE)
+        add(in, RW_EFFECT_WRITES);
+    if (marks & RW_MARK_TEMPORARY && !only_explains(in, first)) {
+        add(in, RW_EFFECT_STATE);
         if (rw_token_is(text, first, "create")) /* nothing that others would see */
             in->out->effects &= ~(unsigned)RW_EFFECT_DDL;
+        else
+            add(in, RW_EFFECT_NAMES);
     }
+}
+
+/* By its first word; what has none of these may run anything that is stored. */
+static void read_first(reader *in, rw_token first)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (rw_token_is(in->lexer.text, first, readers[i].word)) {
+            readers[i].read(in);
+            return;
+        }
+    add(in, RW_EFFECT_RUNS);
 }
 
 void rw_effects(pgw_slice text, const rw_piece *piece, const pgw_env *env, pgw_arena *arena,
@@ -459,12 +475,8 @@ void rw_effects(pgw_slice text, const rw_piece *piece, const pgw_env *env, pgw_a
                 at_text(&in, "(");
     rw_token first = in.token;
     advance(&in);
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (rw_token_is(text, first, readers[i].word)) {
-            readers[i].read(&in);
-            break;
-        }
-    if (into && piece->marks & RW_MARK_INTO)
-        add(&in, RW_EFFECT_DDL);
+    read_first(&in, first);
+    if (into && piece->marks & RW_MARK_INTO && !only_explains(&in, first))
+        add(&in, RW_EFFECT_DDL | RW_EFFECT_NAMES);
     add_marked(&in, first, piece);
 }

@@ -5,6 +5,7 @@
  */
 #include "rewrite/statement.h"
 
+#include "rewrite/calls.h"
 #include "rewrite/tree.h"
 
 #include <string.h>
@@ -42,31 +43,30 @@ static pgw_slice word_at(pgw_slice text, size_t at)
     return (pgw_slice){text.ptr + at, end - at};
 }
 
-/* First words of statements that have no effect on the session of themselves. */
-static bool is_plain(pgw_slice first)
+/* First words of statements that have no effect on the session of themselves; their effects by
+ * what they run. */
+static bool is_plain(pgw_slice first, unsigned *effects)
 {
-    if (first.len == 0)
-        return false;
-    switch (first.ptr[0] | 0x20) {
-    case 's':
-        return is(first, "select") || is(first, "show");
-    case 'i':
-        return is(first, "insert");
-    case 'u':
-        return is(first, "update");
-    case 'd':
-        return is(first, "delete");
-    case 'v':
-        return is(first, "values");
-    case 'f':
-        return is(first, "fetch");
-    case 't':
-        return is(first, "table");
-    case 'w':
-        return is(first, "with");
-    default:
-        return false;
-    }
+    static const struct {
+        const char *word;
+        unsigned effects;
+    } words[] = {
+        {"select", 0},
+        {"insert", RW_EFFECT_RUNS | RW_EFFECT_WRITES},
+        {"update", RW_EFFECT_RUNS | RW_EFFECT_WRITES},
+        {"delete", RW_EFFECT_RUNS | RW_EFFECT_WRITES},
+        {"with", RW_EFFECT_RUNS | RW_EFFECT_WRITES},
+        {"fetch", RW_EFFECT_RUNS | RW_EFFECT_RESUMES},
+        {"values", 0},
+        {"table", RW_EFFECT_RUNS},
+        {"show", 0},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (is(first, words[i].word)) {
+            *effects = words[i].effects;
+            return true;
+        }
+    return false;
 }
 
 /* Words that the lexer should have a look at: they may leave something in the session. */
@@ -102,11 +102,16 @@ static bool is_name(pgw_slice word, const char *name)
     return at == word.len && at > 0 && !is_word(name[at]);
 }
 
+static bool is_number(char c)
+{
+    return c == '$' || (c >= '0' && c <= '9');
+}
+
 /* Whether a configured table may be meant. */
 static bool may_be_table(pgw_slice word, const rw_catalog *catalog)
 {
     pgw_slice rest = word; /* less a number that it may be written right behind */
-    while (rest.len > 0 && (rest.ptr[0] == '$' || (rest.ptr[0] >= '0' && rest.ptr[0] <= '9'))) {
+    while (rest.len > 0 && is_number(rest.ptr[0])) {
         rest.ptr++;
         rest.len--;
     }
@@ -147,28 +152,97 @@ bool rw_words_mention(pgw_slice text, const rw_catalog *catalog)
     return false;
 }
 
-bool rw_text_passes(pgw_slice text, const rw_catalog *catalog)
+/* What stands directly before a parenthesis. */
+typedef struct caller {
+    pgw_slice word, before; /* the last two words */
+    size_t words;
+    bool opened;    /* there was a parenthesis */
+    bool commented; /* … or what may be a comment, which hides what is called */
+} caller;
+
+/* INSERT INTO name (…, INSERT INTO schema.name (… */
+static bool lists_columns(const caller *at, pgw_slice first)
+{
+    return !at->opened && at->words <= 4 && is(first, "insert") && !is(at->word, "values");
+}
+
+/* Behind a word there may be nothing but a closing quote and blanks. */
+static bool ends_before(pgw_slice text, pgw_slice word, size_t paren)
+{
+    size_t at = (size_t)(word.ptr - text.ptr) + word.len;
+    at += at < paren && text.ptr[at] == '"';
+    while (at < paren && is_blank(text.ptr[at]))
+        at++;
+    return at == paren;
+}
+
+static unsigned effects_of_call(pgw_slice text, pgw_slice first, const caller *at, size_t paren)
+{
+    if (at->commented)
+        return RW_EFFECT_CALLS;
+    if (!ends_before(text, at->word, paren))
+        return 0;
+    if (lists_columns(at, first) || (at->before.len > 0 && is(at->before, "as")))
+        return 0;
+    switch (rw_call_of(at->word)) {
+    case RW_CALL_HARMLESS:
+        return 0;
+    case RW_CALL_KEEPS:
+        return RW_EFFECT_STATE;
+    case RW_CALL_UNKNOWN:
+        break;
+    }
+    return RW_EFFECT_CALLS;
+}
+
+static bool opens_comment(pgw_slice text, size_t at)
+{
+    char c = text.ptr[at], next = at + 1 < text.len ? text.ptr[at + 1] : '\0';
+    return (c == '-' && next == '-') || (c == '/' && next == '*');
+}
+
+/* Strings that are cast, operators and parameters' types may run functions, too. */
+static bool may_run(char c)
+{
+    static const bool marks[256] = {
+        ['"'] = true, ['\''] = true, ['~'] = true, ['!'] = true, ['@'] = true, ['#'] = true,
+        ['^'] = true, ['&'] = true,  ['|'] = true, ['?'] = true, ['%'] = true, [':'] = true};
+    return marks[(unsigned char)c];
+}
+
+bool rw_text_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects)
 {
     size_t at = 0;
     while (at < text.len && is_blank(text.ptr[at]))
         at++;
-    pgw_slice word = word_at(text, at);
-    if (!is_plain(word))
+    pgw_slice first = word_at(text, at);
+    if (!is_plain(first, effects))
         return false;
-    pgw_slice previous = word;
-    for (at += word.len; at < text.len; at++) {
+    bool shows = is(first, "show");
+    caller seen = {.word = first, .words = 1};
+    for (at += first.len; at < text.len; at++) {
         char c = text.ptr[at];
         if (c == ';')
             return ends_at(text, at + 1);
         if (c == '\0' || at_unicode_name(text, at))
             return false;
-        if (!is_word(c))
+        if (c == '(') {
+            *effects |= effects_of_call(text, first, &seen, at);
+            seen.opened = true;
+        }
+        if (!is_word(c)) {
+            *effects |= may_run(c) ? RW_EFFECT_RUNS : 0;
+            seen.commented = seen.commented || opens_comment(text, at);
             continue;
-        word = word_at(text, at);
-        if (is_remarkable(word, previous) || may_be_table(word, catalog))
+        }
+        seen.before = seen.word;
+        seen.word = word_at(text, at);
+        seen.words++;
+        if (is_remarkable(seen.word, seen.before) || may_be_table(seen.word, catalog))
             return false;
-        previous = word;
-        at += word.len - 1;
+        if (!shows && !is_number(c))
+            *effects |= RW_EFFECT_RUNS;
+        at += seen.word.len - 1;
     }
     return true;
 }

@@ -114,12 +114,14 @@ static bool add_token(rw_shape *out, pgw_slice text, rw_token token, bool as_wri
 }
 
 /* What the words mean. The tables of a catalog are of one epoch, which no other has in a worker. */
-static void add_rules(rw_shape *out, const rw_catalog *catalog, const pgw_env *env)
+static bool add_rules(rw_shape *out, const rw_catalog *catalog, const pgw_env *env)
 {
     uint64_t epoch = catalog->count > 0 ? catalog->tables[0]->epoch : 0;
-    bool rules[] = {catalog->qualified_only, env->conforming};
-    add(out, &epoch, sizeof epoch);
-    add(out, rules, sizeof rules);
+    bool rules[] = {catalog->unqualified != NULL, env->conforming};
+    bool fits = add(out, &epoch, sizeof epoch) && add(out, rules, sizeof rules);
+    for (size_t i = 0; catalog->unqualified != NULL && i < catalog->count && fits; i++)
+        fits = add(out, &(char){(char)catalog->unqualified[i]}, 1);
+    return fits;
 }
 
 bool rw_shape_of(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_shape *out)
@@ -127,10 +129,9 @@ bool rw_shape_of(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, 
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
     rw_token before = {.kind = RW_TOKEN_END}, token = rw_lexer_next(&lexer);
-    if (!begins_with_rows(text, token))
-        return false;
     out->len = 0;
-    add_rules(out, catalog, env);
+    if (!begins_with_rows(text, token) || !add_rules(out, catalog, env))
+        return false;
     place here = ELSEWHERE;
     for (; token.kind != RW_TOKEN_END; token = rw_lexer_next(&lexer)) {
         here = next_place(here, text, before, token);

@@ -191,7 +191,106 @@ static void read_statement(pgw_slice text, const rw_piece *piece, const rw_catal
         place_error(text, piece, env, out->error);
 }
 
+/* --- names that move within a text --- */
+
+/* Of a script: what names mean to its next statement. */
+typedef struct reading {
+    rw_catalog view;
+    rw_meaning *meanings; /* those of `view`, once one of them has moved */
+    pgw_arena *arena;
+} reading;
+
+/* Whether the table is what its name means under a search_path that begins with `schema`: now it
+ * is, so nothing temporary is in front. */
+static bool stays(const rw_table *table, rw_meaning now, pgw_slice schema)
+{
+    return now == RW_MEANS_OURS && schema.len > 0 && pgw_slice_eq_str(schema, table->schema);
+}
+
+/* `name` (empty: any) may mean something else from here on, but for what `schema` holds. */
+static void move_name(reading *in, pgw_slice name, pgw_slice schema)
+{
+    const rw_catalog *view = &in->view;
+    if (in->meanings == NULL) {
+        in->meanings = pgw_arena_alloc(in->arena, view->count * sizeof *in->meanings);
+        for (size_t i = 0; i < view->count; i++)
+            in->meanings[i] = view->unqualified != NULL         ? view->unqualified[i]
+                              : view->tables[i]->schema_written ? RW_MEANS_OTHERS
+                                                                : RW_MEANS_OURS;
+        in->view.unqualified = in->meanings;
+    }
+    for (size_t i = 0; i < view->count; i++)
+        if ((name.len == 0 || pgw_slice_eq_str(name, view->tables[i]->name)) &&
+            !stays(view->tables[i], in->meanings[i], schema))
+            in->meanings[i] = RW_MEANS_UNKNOWN;
+}
+
+/* DDL of relations that are none of ours, and of no schema, moves nothing. */
+static bool is_elsewhere(const reading *in, const rw_statement *statement, pgw_slice text)
+{
+    rw_lexer lexer;
+    if (!(statement->effects & RW_EFFECT_DDL) || rw_words_mention(text, &in->view))
+        return false;
+    rw_lexer_init(&lexer, text, true);
+    for (rw_token token = rw_lexer_next(&lexer); token.kind != RW_TOKEN_END;
+         token = rw_lexer_next(&lexer))
+        if (token.kind == RW_TOKEN_BAD || rw_token_is(text, token, "schema"))
+            return false;
+    return true;
+}
+
+static void follow_names(reading *in, const rw_statement *statement, pgw_slice text)
+{
+    const rw_catalog *view = &in->view;
+    bool quiet = view->count == 0 || view->tables[0]->quiet;
+    unsigned effects = statement->effects;
+    if (effects & RW_EFFECT_DISCARD_ALL || (effects & RW_EFFECT_CALLS && !quiet) ||
+        (effects & RW_EFFECT_TRANSACTION && view->moved))
+        move_name(in, (pgw_slice){NULL, 0}, (pgw_slice){NULL, 0});
+    else if (effects & RW_EFFECT_NAMES && !is_elsewhere(in, statement, text))
+        move_name(in, statement->makes, statement->path);
+}
+
+static bool is_unknown(const reading *in)
+{
+    for (size_t i = 0; in->view.unqualified != NULL && i < in->view.count; i++)
+        if (in->view.unqualified[i] == RW_MEANS_UNKNOWN)
+            return true;
+    return false;
+}
+
+static void refuse_unknown(reading *in, rw_statement *out)
+{
+    pgw_error *error = pgw_arena_alloc(in->arena, sizeof *error);
+    pgw_fail(error, "0A000",
+             "cannot tell which table is written: what its name means may change "
+             "before this statement is reached");
+    pgw_error_hint(error, "Send the statement as a text of its own, or write the schema before "
+                          "the table's name.");
+    out->kind = RW_STATEMENT_REFUSED;
+    out->insert = NULL;
+    out->error = error;
+}
+
 /* --- the script --- */
+
+/* A write by a name whose meaning is not known here is refused; one that has its schema is not. */
+static void check_unknown(reading *in, pgw_slice text, const rw_piece *piece, const pgw_env *env,
+                          rw_statement *out)
+{
+    if (out->kind != RW_STATEMENT_INSERT || !is_unknown(in))
+        return;
+    rw_catalog written = in->view;
+    rw_meaning *others = pgw_arena_alloc(in->arena, written.count * sizeof *others);
+    for (size_t i = 0; i < written.count; i++)
+        others[i] =
+            written.unqualified[i] == RW_MEANS_UNKNOWN ? RW_MEANS_OTHERS : written.unqualified[i];
+    written.unqualified = others;
+    rw_statement again;
+    read_statement(text, piece, &written, env, NULL, in->arena, &again);
+    if (again.kind != RW_STATEMENT_INSERT)
+        refuse_unknown(in, out);
+}
 
 static void add_statement(rw_script *script, size_t *cap, pgw_arena *arena)
 {
@@ -213,10 +312,13 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
     rw_piece piece;
+    reading in = {.view = *catalog, .arena = arena};
     while (rw_cut_next(&lexer, &piece)) {
         add_statement(out, &cap, arena);
         rw_statement *statement = &out->statements[out->count - 1];
-        read_statement(text, &piece, catalog, env, known, arena, statement);
+        read_statement(text, &piece, &in.view, env, known, arena, statement);
+        check_unknown(&in, text, &piece, env, statement);
+        follow_names(&in, statement, (pgw_slice){text.ptr + piece.start, piece.end - piece.start});
         out->effects |= statement->effects;
         out->refused |= statement->kind == RW_STATEMENT_REFUSED;
         out->inserts += statement->kind == RW_STATEMENT_INSERT;

@@ -53,16 +53,21 @@ void rw_table_free(rw_table *table)
     free(table);
 }
 
+/* Whether the table's name alone may mean it. */
+static bool is_meant(const rw_catalog *catalog, size_t table)
+{
+    return catalog->unqualified != NULL ? catalog->unqualified[table] != RW_MEANS_OTHERS
+                                        : !catalog->tables[table]->schema_written;
+}
+
 const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name)
 {
     name = cut(name);
     schema = cut(schema);
-    if (schema.len == 0 && catalog->qualified_only)
-        return NULL;
     for (size_t i = 0; i < catalog->count; i++) {
         const rw_table *table = catalog->tables[i];
         bool here =
-            schema.len == 0 ? !table->schema_written : pgw_slice_eq_str(schema, table->schema);
+            schema.len == 0 ? is_meant(catalog, i) : pgw_slice_eq_str(schema, table->schema);
         if (here && pgw_slice_eq_str(name, table->name))
             return table;
     }

@@ -67,8 +67,9 @@ typedef struct rw_table {
     bool heeds_updates;        /* UPDATE fires triggers, or there are rules on it */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     bool quiet;     /* nothing that its database stores can change a session's state */
-    char *unusable; /* NULL, or why every write to it must be refused (55000) */
-    uint64_t epoch; /* grows with each change of the schema that was seen */
+    bool reads_settings; /* a default or check of it may: what a session has set decides */
+    char *unusable;      /* NULL, or why every write to it must be refused (55000) */
+    uint64_t epoch;      /* grows with each change of the schema that was seen */
 } rw_table;
 
 /* Finds the column by its name as stored (already folded); column_count if there is none. */
@@ -82,12 +83,20 @@ bool rw_table_hashes_null(const rw_table *table, size_t column);
 /* Frees what the table owns (everything is malloc'ed, by pgw_alloc). */
 void rw_table_free(rw_table *table);
 
+/* What a table's name means to a session where no schema is written before it. */
+typedef enum rw_meaning {
+    RW_MEANS_OTHERS, /* another relation, or none */
+    RW_MEANS_OURS,
+    RW_MEANS_UNKNOWN /* taken for ours; a write by that name is refused */
+} rw_meaning;
+
 /* The configured tables that a session's texts are looked at with. */
 typedef struct rw_catalog {
     const rw_table *const *tables;
     size_t count;
-    bool qualified_only; /* search_path was changed or a temporary object made: only schema.table
-                            matches */
+    const rw_meaning *unqualified; /* one a table; NULL: as the file writes their names */
+    bool moved; /* names meant something else before this transaction: what they mean behind its
+                   end, or ROLLBACK TO, is not known */
 } rw_catalog;
 
 /* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */

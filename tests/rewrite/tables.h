@@ -71,12 +71,15 @@ static const rw_table test_tables[] = {
 };
 enum { TEST_TABLE_COUNT = sizeof test_tables / sizeof *test_tables };
 
+/* No name without its schema means one of them. */
+static const rw_meaning test_others[TEST_TABLE_COUNT] __attribute__((unused)) = {RW_MEANS_OTHERS};
+
 /* Fills `pointers`, which must have TEST_TABLE_COUNT entries and live as long as the catalog. */
 static inline rw_catalog test_catalog(const rw_table **pointers)
 {
     for (size_t i = 0; i < TEST_TABLE_COUNT; i++)
         pointers[i] = &test_tables[i];
-    return (rw_catalog){pointers, TEST_TABLE_COUNT, false};
+    return (rw_catalog){pointers, TEST_TABLE_COUNT, NULL, false};
 }
 
 static const pgw_env test_env = {.utf8 = true, .zone_known = true, .conforming = true};

@@ -107,11 +107,11 @@ static void refusals_name_table_column_and_a_way_out(void **state)
     }
 }
 
-static void qualified_only_ignores_plain_names(void **state)
+static void names_of_others_are_ignored(void **state)
 {
     (void)state;
     rw_catalog catalog = test_catalog(pointers);
-    catalog.qualified_only = true;
+    catalog.unqualified = test_others;
     pgw_arena arena = {0};
     pgw_error error;
     rw_insert *insert;
@@ -781,7 +781,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_hold),
         cmocka_unit_test(refusals_name_table_column_and_a_way_out),
-        cmocka_unit_test(qualified_only_ignores_plain_names),
+        cmocka_unit_test(names_of_others_are_ignored),
         cmocka_unit_test(one_value_has_one_hash_in_every_spelling),
         cmocka_unit_test(the_sign_is_applied_where_it_stands),
         cmocka_unit_test(parameters_give_the_key),

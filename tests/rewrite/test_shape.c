@@ -65,7 +65,8 @@ static void rules_are_part_of_the_shape(void **state)
     rw_table later = test_tables[0];
     later.epoch++;
     const rw_table *now[] = {&test_tables[0]}, *then[] = {&later};
-    const rw_catalog catalogs[] = {{now, 1, false}, {now, 1, true}, {then, 1, false}};
+    const rw_catalog catalogs[] = {
+        {now, 1, NULL, false}, {now, 1, test_others, false}, {then, 1, NULL, false}};
     pgw_env backslashes = test_env;
     backslashes.conforming = false;
     pgw_slice text = PGW_LITERAL("UPDATE events SET event = 'x'");
@@ -301,7 +302,7 @@ static void describe(const char *text, const rw_catalog *catalog, const pgw_env 
 static void check_memory(const corpus *all, rw_known *known)
 {
     rw_catalog usual = test_catalog(pointers), moved = usual;
-    moved.qualified_only = true;
+    moved.unqualified = test_others;
     pgw_env backslashes = test_env;
     backslashes.conforming = false;
     const rw_catalog *const catalogs[] = {&usual, &moved, &usual};
@@ -335,7 +336,7 @@ static void a_memory_changes_nothing(void **state)
 
 static rw_statement_kind kind_of(const char *text, const rw_table *table, rw_known *known)
 {
-    rw_catalog catalog = {&table, 1, false};
+    rw_catalog catalog = {&table, 1, NULL, false};
     pgw_arena arena = {0};
     rw_script script;
     rw_script_parse(pgw_slice_str(text), &catalog, &test_env, known, &arena, &script);

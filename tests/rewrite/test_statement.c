@@ -13,9 +13,12 @@
 #include "tables.h"
 #include "vectors.h"
 
-static const char *const effect_names[] = {"private",     "temporary", "tracked", "discard_all",
-                                           "deallocate",  "prepare",   "ddl",     "state",
-                                           "transaction", "copy",      "output"};
+static const char *const effect_names[] = {
+    "settings",    "names", "tracked", "discard_all", "deallocate", "prepare", "ddl",   "state",
+    "transaction", "copy",  "output",  "calls",       "runs",       "resumes", "writes"};
+
+/* Of nearly every statement; they have a table of their own. */
+enum { COMMON = RW_EFFECT_CALLS | RW_EFFECT_RUNS | RW_EFFECT_RESUMES | RW_EFFECT_WRITES };
 
 static unsigned read_effects(const char *text)
 {
@@ -98,11 +101,13 @@ static void check_glance(const rw_script *script, const char *text)
 {
     const rw_table *pointers[TEST_TABLE_COUNT];
     rw_catalog catalog = test_catalog(pointers);
-    if (!rw_text_passes(pgw_slice_str(text), &catalog))
+    unsigned effects;
+    if (!rw_text_passes(pgw_slice_str(text), &catalog, &effects))
         return;
     assert_int_equal(script->count, 1);
     assert_int_equal(script->statements[0].kind, RW_STATEMENT_FORWARD);
-    assert_int_equal(script->effects, 0);
+    if (script->effects & ~effects)
+        complain("effects %x, at a glance %x: %s", script->effects, effects, text);
 }
 
 static void statements_are_judged(void **state)
@@ -123,8 +128,8 @@ static void statements_are_judged(void **state)
                      script.refused && script.count > 0 && script.statements[0].error != NULL
                          ? script.statements[0].error->message
                          : "");
-        if (script.effects != read_effects(it.field[1]))
-            complain("line %d: effects %x, not %x: %s", it.line, script.effects,
+        if ((script.effects & ~(unsigned)COMMON) != read_effects(it.field[1]))
+            complain("line %d: effects %x, not %x: %s", it.line, script.effects & ~(unsigned)COMMON,
                      read_effects(it.field[1]), text);
         check_script(&script, text);
         check_glance(&script, text);
@@ -133,6 +138,51 @@ static void statements_are_judged(void **state)
     fclose(it.file);
     check_complaints();
     assert_true(cases >= 200);
+}
+
+/* What leaves doubt of what a session has, as the lexer sees it and at a glance. */
+static void doubt_is_noted(void **state)
+{
+    (void)state;
+    vectors it = open_vectors(VECTORS "/statements_doubt.txt");
+    const rw_table *pointers[TEST_TABLE_COUNT];
+    rw_catalog catalog = test_catalog(pointers);
+    const unsigned seen = COMMON | RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_STATE;
+    while (vectors_next(&it, 3)) {
+        pgw_arena arena = {0};
+        unsigned glance = 0;
+        rw_script script = parse(it.field[2], &test_env, &arena);
+        bool passes = rw_text_passes(pgw_slice_str(it.field[2]), &catalog, &glance);
+        unsigned expected = read_effects(it.field[0]);
+        if ((script.effects & seen) != expected)
+            complain("line %d: effects %x, not %x: %s", it.line, script.effects & seen, expected,
+                     it.field[2]);
+        if (passes ? glance != read_effects(it.field[1]) : strcmp(it.field[1], "no") != 0)
+            complain("line %d: at a glance %x: %s", it.line, glance, it.field[2]);
+        pgw_arena_free(&arena);
+    }
+    fclose(it.file);
+    check_complaints();
+}
+
+/* What becomes of a write behind a statement of the same text that may move its table's name. */
+static void names_move_within_a_text(void **state)
+{
+    (void)state;
+    vectors it = open_vectors(VECTORS "/statements_names.txt");
+    while (vectors_next(&it, 2)) {
+        pgw_arena arena = {0};
+        char kinds[16] = "";
+        rw_script script = parse(it.field[1], &test_env, &arena);
+        for (size_t i = 0; i < script.count && i < 15; i++)
+            kinds[i] = letter(script.statements[i].kind);
+        if (strcmp(kinds, it.field[0]) != 0)
+            complain("line %d: kinds \"%s\", not \"%s\": %s", it.line, kinds, it.field[0],
+                     it.field[1]);
+        pgw_arena_free(&arena);
+    }
+    fclose(it.file);
+    check_complaints();
 }
 
 static void refusals_say_why_and_where(void **state)
@@ -330,7 +380,7 @@ static void other_names_in_a_session_with_its_own_search_path(void **state)
     };
     const rw_table *pointers[TEST_TABLE_COUNT];
     rw_catalog catalog = test_catalog(pointers);
-    catalog.qualified_only = true;
+    catalog.unqualified = test_others;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_arena arena = {0};
         rw_script script;
@@ -394,8 +444,9 @@ static void a_glance_lets_pass(void **state)
     };
     const rw_table *pointers[TEST_TABLE_COUNT];
     rw_catalog catalog = test_catalog(pointers);
+    unsigned effects;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (rw_text_passes(pgw_slice_str(cases[i].text), &catalog) != cases[i].passes)
+        if (rw_text_passes(pgw_slice_str(cases[i].text), &catalog, &effects) != cases[i].passes)
             complain("%s", cases[i].text);
     check_complaints();
 }
@@ -404,15 +455,19 @@ static void a_glance_lets_pass(void **state)
 static void a_glance_at_odd_names(void **state)
 {
     (void)state;
+    unsigned effects;
     rw_table odd = test_tables[0];
     odd.name = (char *)"-odd";
     const rw_table *pointers[] = {&odd};
-    rw_catalog catalog = {pointers, 1, false}, empty = {pointers, 0, false};
-    assert_false(rw_text_passes(PGW_LITERAL("INSERT INTO \"-odd\" VALUES (1)"), &catalog));
+    rw_catalog catalog = {pointers, 1, NULL, false}, empty = {pointers, 0, NULL, false};
+    assert_false(
+        rw_text_passes(PGW_LITERAL("INSERT INTO \"-odd\" VALUES (1)"), &catalog, &effects));
     odd.name = (char *)"2024_events";
-    assert_false(rw_text_passes(PGW_LITERAL("INSERT INTO \"2024_events\" VALUES (1)"), &catalog));
-    assert_true(rw_text_passes(PGW_LITERAL("INSERT INTO \"2024_others\" VALUES (1)"), &catalog));
-    assert_true(rw_text_passes(PGW_LITERAL("INSERT INTO events VALUES (1)"), &empty));
+    assert_false(
+        rw_text_passes(PGW_LITERAL("INSERT INTO \"2024_events\" VALUES (1)"), &catalog, &effects));
+    assert_true(
+        rw_text_passes(PGW_LITERAL("INSERT INTO \"2024_others\" VALUES (1)"), &catalog, &effects));
+    assert_true(rw_text_passes(PGW_LITERAL("INSERT INTO events VALUES (1)"), &empty, &effects));
 }
 
 /* Cut at every byte, a text still is read without harm. */
@@ -438,6 +493,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_are_judged),
+        cmocka_unit_test(doubt_is_noted),
+        cmocka_unit_test(names_move_within_a_text),
         cmocka_unit_test(refusals_say_why_and_where),
         cmocka_unit_test(settings_and_names_are_read),
         cmocka_unit_test(backslashes_without_conforming_strings),

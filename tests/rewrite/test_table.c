@@ -31,7 +31,7 @@ static void tables_match_by_name_and_schema(void **state)
     assert_string_equal(found(&catalog, "Odd", "Mixed \"Case\""), "Mixed \"Case\"");
     assert_string_equal(found(&catalog, "public", "Mixed \"Case\""), "");
     assert_string_equal(found(&catalog, NULL, "Mixed \"Case\""), "");
-    catalog.qualified_only = true;
+    catalog.unqualified = test_others;
     assert_string_equal(found(&catalog, NULL, "events"), "");
     assert_string_equal(found(&catalog, "public", "events"), "events");
 }
@@ -46,7 +46,7 @@ static void long_names_are_cut(void **state)
     rw_table table = test_tables[0];
     table.name = name;
     const rw_table *one = &table;
-    rw_catalog catalog = {&one, 1, false};
+    rw_catalog catalog = {&one, 1, NULL, false};
     snprintf(written, sizeof written, "%sbcd", name);
     assert_string_equal(found(&catalog, NULL, written), name);
     snprintf(split, sizeof split, "%.62s\xc3\xa9", name);
@@ -88,7 +88,7 @@ static void mentions_are_never_missed(void **state)
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         if (rw_catalog_mentioned(&catalog, pgw_slice_str(no[i])))
             fail_msg("seen in: %s", no[i]);
-    rw_catalog empty = {NULL, 0, false};
+    rw_catalog empty = {NULL, 0, NULL, false};
     assert_false(rw_catalog_mentioned(&empty, PGW_LITERAL("U&\"x\" events")));
 }
 

@@ -1,0 +1,20 @@
+/*
+ * calls: what a name followed by a parenthesis may do to its session, by the name alone: it is a
+ * word of the grammar, a type, or a function of PostgreSQL's own. A function of the database's that
+ * has such a name is the database's affair (see the table's `quiet`).
+ */
+#ifndef RW_CALLS_H
+#define RW_CALLS_H
+
+#include "protocol/bytes.h"
+
+typedef enum rw_call {
+    RW_CALL_HARMLESS, /* changes nothing */
+    RW_CALL_KEEPS,    /* no setting or name, but leaves something in the link: currval */
+    RW_CALL_UNKNOWN
+} rw_call;
+
+/* `name` in any case. */
+rw_call rw_call_of(pgw_slice name);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * settings: what a setting's name says of what it may change: the values that an INSERT stores,
+ * what names mean, what the client is shown, or nothing but speed.
+ */
+#ifndef RW_SETTINGS_H
+#define RW_SETTINGS_H
+
+#include "protocol/bytes.h"
+
+typedef enum rw_setting_kind {
+    RW_SETTING_OTHER,   /* not known, or with an influence on what is stored */
+    RW_SETTING_TRACKED, /* part of a session's identity, replayed on a new link */
+    RW_SETTING_PATH,    /* search_path: tracked, and decides what names mean */
+    RW_SETTING_OUTPUT,  /* how values are shown: matters where a statement casts or calls */
+    RW_SETTING_PLAIN    /* plans, memory, logs, notices: a row is stored the same */
+} rw_setting_kind;
+
+/* `name` in lower case. */
+rw_setting_kind rw_setting_kind_of(pgw_slice name);
+
+#endif
