@@ -36,7 +36,7 @@ class LinksOnDemand(ChangesCase):
         """It stays one that must be read again, not one that was."""
         session = self.wire()
         self.assertIsNone(wire.error_of(session.query("insert into pairs values (1, 'x')")))
-        self.assertIsNone(wire.error_of(session.query("alter table pairs add column w int")))
+        self.assertIsNone(wire.error_of(self.wire().query("alter table pairs add column w int")))
         self.addCleanup(self.admin, "alter table pairs drop column w")
         self.postgres.stop()
         self.assertEqual(wire.error_of(session.query("insert into pairs values (2, 'x', 3)")),
