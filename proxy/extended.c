@@ -164,7 +164,7 @@ static px_step take_parse(px_session *session, pgw_slice message, const pgw_pars
     }
     bool taken =
         parse->name.len > 0 && (px_statements_find(&session->statements, parse->name) != NULL ||
-                                px_group_plan(session, parse->name) != NULL);
+                                px_group_mentions(&session->group, parse->name));
     enum choice choice = taken ? FORWARD : may_hold(session, plan, message);
     if (choice == HOLD)
         px_group_hold(session, 'P', message, plan);

@@ -121,6 +121,11 @@ void px_group_hold(px_session *session, char type, pgw_slice message, px_plan *p
     note_names(group, group->count - 1);
 }
 
+bool px_group_mentions(const px_group *group, pgw_slice name)
+{
+    return latest(&group->statements, name) != PX_GROUP_NONE;
+}
+
 px_plan *px_group_plan(px_session *session, pgw_slice name)
 {
     const px_group *group = &session->group;

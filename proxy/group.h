@@ -52,6 +52,8 @@ void px_group_clear(struct px_session *session);
 void px_group_free(px_group *group); /* an empty one's memory */
 pgw_slice px_held_message(const px_group *group, size_t i);
 pgw_slice px_held_body(const px_group *group, size_t i);
+/* Whether a held message gave, used or closed a statement of this name. */
+bool px_group_mentions(const px_group *group, pgw_slice name);
 /* The plan that a statement's name means now: prepared in the group, or before it. NULL: none of
  * ours. */
 px_plan *px_group_plan(struct px_session *session, pgw_slice name);

@@ -151,20 +151,37 @@ static px_reply *reply_at(px_session *session, size_t i)
     return &replies->ring[(replies->head + i) & (replies->cap - 1)];
 }
 
-/* What was skipped did not happen: names mean what they did, the latest change taken back first. */
-static void take_back(px_session *session, px_reply *reply, bool failed)
+/* The next reply, from number `from` on, that changes the meaning of the same name. */
+static px_reply *next_of_name(px_session *session, size_t from, const px_reply *reply)
+{
+    if (reply->name->entries < 2)
+        return NULL;
+    for (size_t i = from; i < session->replies.count; i++)
+        if (reply_at(session, i)->name == reply->name)
+            return reply_at(session, i);
+    return NULL;
+}
+
+/* What was skipped did not happen: names mean what they did, the latest change taken back first. A
+ * change behind the Sync, at `sync`, has that before it. */
+static void take_back(px_session *session, px_reply *reply, bool failed, size_t sync)
 {
     if (reply->recorded != NULL)
         not_on_link(session, reply->recorded->entry.name);
     if (reply->name == NULL)
         return;
     bool dropped = failed && reply->kind == PX_REPLY_PARSE && reply->name->name[0] == '\0';
-    if (dropped) { /* a Parse that fails has destroyed the unnamed statement */
+    px_reply *next = next_of_name(session, sync, reply);
+    if (next != NULL) {
+        px_statement_free(next->before);
+        next->before = dropped ? NULL : reply->before;
+    } else if (dropped) { /* a Parse that fails has destroyed the unnamed statement */
         px_statements_remove(&session->statements, pgw_slice_str(""));
     } else {
         px_statements_restore(&session->statements, reply->name->entry.name, reply->before);
-        reply->before = NULL;
     }
+    if (!dropped)
+        reply->before = NULL;
 }
 
 static void skip_to_sync(px_session *session)
@@ -173,7 +190,7 @@ static void skip_to_sync(px_session *session)
     while (count < session->replies.count && reply_at(session, count)->kind != PX_REPLY_SYNC)
         count++;
     for (size_t i = count; i-- > 0;)
-        take_back(session, reply_at(session, i), i == 0);
+        take_back(session, reply_at(session, i), i == 0, count);
     while (count-- > 0)
         px_replies_pop(&session->replies);
     if (session->replies.count == 0 && session->unsynced)

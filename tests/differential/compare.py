@@ -7,7 +7,8 @@ Allowed differences, all of them:
 - files, lines and routines of the sources;
 - a refusal (0A000 of keyspread's own) stands where direct a statement was put that fails: see driver;
 - a hint in keyspread's name;
-- the order of ParameterStatus among themselves.
+- the order of ParameterStatus among themselves;
+- where among the replies to a step a notice stands (one that comes at the end of a transaction).
 """
 import re
 
@@ -60,12 +61,17 @@ def lines(transcript, exact, kinds):
     fields_told = [code for code in FIELDS if code not in without]
     told = []
     for number, entries in enumerate(transcript):
+        notices = []
         for session, message, replies in entries:
             told.append(f"step {number}, session {session}: {message}")
-            heard = [f"    {_one(reply, exact, fields_told)}" for reply in replies]
+            heard = [f"    {_one(reply, exact, fields_told)}" for reply in replies
+                     if reply.kind != "N"]
+            notices += [f"    {session}: {_one(reply, exact, fields_told)}" for reply in replies
+                        if reply.kind == "N"]
             if message == ["login"]:
                 heard = sorted(heard)
             told += _settings_sorted(heard)
+        told += notices
     return told
 
 

@@ -27,13 +27,6 @@ WAITING = {
     "policy": "counts that are checked before they are committed",
     "ddl": "a catalog that hears of DDL",
     "past": "a catalog that hears of DDL",
-    "goodbye": "what was sent before a goodbye being done",
-    "late_errors": "statements before a refused one being done",
-    "parse_errors": "errors of keys at Bind",
-    "wrong_parameters": "errors in their order",
-    "bind_only": "a Bind alone being judged by the server",
     "odd_strings": "errors of the lexer in the server's words",
     "timeouts": "units of statement_timeout",
-    "positions": "positions of errors made here",
-    "contexts": "contexts of parameters' errors",
 }

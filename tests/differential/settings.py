@@ -18,6 +18,7 @@ PLAIN = [("timezone", ["Asia/Tokyo", "Europe/Berlin", "UTC", "America/St_Johns",
          ("backslash_quote", ["off", "on"]), ("array_nulls", ["off"]), ("xmlbinary", ["hex"]),
          ("transform_null_equals", ["on"]), ("row_security", ["off", "on"]),
          ("plpgsql.variable_conflict", ["use_column"]), ("lc_numeric", ["C"])]
+OUTPUT = ("bytea_output", "extra_float_digits")  # they show in what errors tell of a key
 PATHS = ["public", "other, public", "public, other", '"$user", public', "other", "nowhere",
          '"$user", other', "pg_temp, public", ""]
 DDL = ["alter table {t} add column x int default 5", "alter table {t} drop column n",
@@ -81,6 +82,8 @@ class Settings:
         name, choices = self.dice.choice(PLAIN[:6] * 2 + PLAIN)
         if name == "standard_conforming_strings" and "odd_strings" not in self.kinds:
             choices = ["on"]
+        if name in OUTPUT and "output" not in self.kinds:
+            name, choices = PLAIN[0]
         if name == "statement_timeout" and "timeouts" not in self.kinds:
             choices = ["0"]
         return name, self.dice.choice(choices)

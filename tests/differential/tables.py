@@ -127,8 +127,10 @@ def setup(hashed):
 
 def renew(names, hashed):
     """Makes these tables anew, after DDL."""
-    return "; ".join(f"drop table if exists public.{name} cascade; {TABLES[name].ddl(hashed)};"
-                     f" grant all on public.{name} to public" for name in names)
+    parts = [f"drop table if exists public.{name} cascade; {TABLES[name].ddl(hashed)}"
+             for name in names]
+    return "; ".join(parts + ["grant all on all tables in schema public to public",
+                              "grant all on all sequences in schema public to public"])
 
 
 def empty(names):
