@@ -1,4 +1,7 @@
+#define _GNU_SOURCE
 #include "proxy/classify.h"
+
+#include "rewrite/guard.h"
 
 #include <string.h>
 
@@ -41,6 +44,13 @@ static bool is_cached_plan(pgw_slice body, pgw_slice sqlstate)
            pgw_slice_eq_str(pgw_error_field(body, 'R'), "RevalidateCachedQuery");
 }
 
+bool px_error_is_changed(pgw_slice body)
+{
+    pgw_slice message = pgw_error_field(body, 'M');
+    return pgw_slice_eq_str(pgw_error_field(body, 'C'), "22P02") && message.len > 0 &&
+           memmem(message.ptr, message.len, RW_CHANGED, strlen(RW_CHANGED)) != NULL;
+}
+
 px_error_kind px_classify(pgw_slice body)
 {
     pgw_slice sqlstate = pgw_error_field(body, 'C');
@@ -48,6 +58,8 @@ px_error_kind px_classify(pgw_slice body)
         return PX_ERROR_EVERYBODYS;
     if (is_cached_plan(body, sqlstate))
         return PX_ERROR_STALE_PLAN;
+    if (px_error_is_changed(body))
+        return PX_ERROR_STALE;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (pgw_slice_eq_str(sqlstate, kinds[i].sqlstate))
             return kinds[i].kind;

@@ -22,6 +22,8 @@ typedef enum px_error_kind {
 /* Of the body of an ErrorResponse to a statement. */
 px_error_kind px_classify(pgw_slice body);
 
+/* By which a statement says that the table has other columns than it was made for (guard.h). */
+bool px_error_is_changed(pgw_slice body);
 /* FATAL or PANIC: nothing comes behind it. */
 bool px_error_is_fatal(pgw_slice body);
 /* A link could not be opened because its user is not let in, or has no more connections: others may

@@ -32,7 +32,6 @@ typedef struct px_attempt {
     /* The dialect's own; zero at the start but for the buffers, which are empty. */
     size_t at;             /* the unit that is being answered */
     bool merged;           /* all rows are in one statement */
-    bool guarded;          /* the guard of this transaction has come through */
     bool preparing;        /* the answer to a Parse under its own Sync is to come first */
     bool parsing;          /* ParseComplete is to come */
     bool refused_size;     /* out: 54000, of all together or of a unit alone */

@@ -72,24 +72,8 @@ static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)
             pgw_buf_add_str(out, "\n;\n");
         pgw_buf_add_slice(out, units[i]->alone);
     }
-    if (units[0]->guard.len > 0)
-        pgw_buf_add_str(out, "\n;\n");
-    pgw_buf_add_slice(out, units[0]->guard);
     pgw_buf_add_byte(out, '\0');
     pgw_end_small(out, begun);
-}
-
-/* The end of a transaction of the extended protocol. */
-static void write_end(const px_unit *key, pgw_buf *out)
-{
-    const pgw_slice unnamed = PGW_LITERAL("");
-    const pgw_bind bind = {.results = PGW_LITERAL("\0\0")};
-    if (key->guard.len > 0) {
-        pgw_certainly(pgw_write_parse(unnamed, key->guard, NULL, 0, out));
-        pgw_certainly(pgw_write_bind(&bind, unnamed, unnamed, NULL, 0, out));
-        pgw_write_execute(unnamed, 0, out);
-    }
-    pgw_write_sync(out);
 }
 
 /* Close of a name that is not there succeeds, so it need not be known whether it is. */
@@ -123,10 +107,10 @@ static void write_pipeline(px_attempt *attempt, pgw_buf *out)
     for (size_t i = 0; i < attempt->count; i++) {
         write_statements(attempt->units[i], "", out);
         if (!one)
-            write_end(key, out);
+            pgw_write_sync(out);
     }
     if (one)
-        write_end(key, out);
+        pgw_write_sync(out);
 }
 
 static void write_attempt(px_attempt *attempt, pgw_buf *out)
@@ -172,9 +156,10 @@ static bool renews(px_attempt *attempt, px_unit *unit)
     return true;
 }
 
-static bool has_code(const pgw_buf *error, const char *sqlstate)
+/* The Parse before it failed. */
+static bool lacks_statement(const pgw_buf *error)
 {
-    return pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(error), 'C'), sqlstate);
+    return pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(error), 'C'), "26000");
 }
 
 /* The unit whose statement is being answered; NULL: all of this transaction's are. */
@@ -184,44 +169,14 @@ static px_unit *answering(const px_attempt *attempt)
     return unit != NULL && unit->completed < unit->statement_count ? unit : NULL;
 }
 
-static bool awaits_guard(const px_attempt *attempt)
-{
-    const px_unit *first = attempt->units[attempt->shared ? 0 : attempt->at];
-    return first->guard.len > 0 && !attempt->guarded && answering(attempt) == NULL;
-}
-
-/* Its rows were for the columns of another moment; 42703 has the schema read again. */
-static px_verdict fail_guard(px_unit *unit)
-{
-    pgw_error error;
-    pgw_fail(&error, "42703", "the columns of table \"%s\" were changed by somebody else",
-             unit->table_name);
-    pgw_error_hint(&error, "Send the statement again, or list the columns in it.");
-    px_unit_fail(unit, &error);
-    return PX_VERDICT_FAILED;
-}
-
-/* What is told of a failed transaction: a simple Query has no tag of a statement that failed when
- * it was to be committed, nor one of which it is not known what its columns were. */
-static void take_tag_back(const px_attempt *attempt, px_unit *unit)
-{
-    if (unit->completed == unit->statement_count &&
-        (unit->kind != PX_UNIT_PARAMS || awaits_guard(attempt)))
-        unit->completed--;
-}
-
 static px_verdict judge_alone(px_attempt *attempt, px_unit *unit)
 {
     const pgw_buf *error = &attempt->error;
     if (error->len == 0)
         return PX_VERDICT_COMMITTED;
-    if (attempt->prepare_error.len > 0 && has_code(error, "26000"))
+    if (attempt->prepare_error.len > 0 && lacks_statement(error))
         error = &attempt->prepare_error;
     px_error_kind kind = px_classify(pgw_slice_buf(error));
-    bool changed = awaits_guard(attempt) && has_code(error, "22012");
-    take_tag_back(attempt, unit);
-    if (changed)
-        return fail_guard(unit);
     if (kind == PX_ERROR_LOCK)
         return PX_VERDICT_REROUTE;
     if (kind == PX_ERROR_REPEAT && unit->attempts < MAX_SERIALIZATION_ATTEMPTS) {
@@ -269,8 +224,7 @@ static bool has_all_tags(const px_attempt *attempt)
 {
     if (attempt->error.len > 0)
         return true;
-    return attempt->merged ? attempt->tags == 1
-                           : answering(attempt) == NULL && !awaits_guard(attempt);
+    return attempt->merged ? attempt->tags == 1 : answering(attempt) == NULL;
 }
 
 static px_progress on_ready(px_attempt *attempt, pgw_slice body)
@@ -294,7 +248,7 @@ static px_progress on_ready(px_attempt *attempt, pgw_slice body)
     px_verdict verdict = judge_alone(attempt, unit);
     attempt->at++;
     pgw_buf_clear(&attempt->error);
-    attempt->parsing = attempt->guarded = false;
+    attempt->parsing = false;
     attempt->answered(attempt, unit, verdict);
     return attempt->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
 }
@@ -306,12 +260,8 @@ static px_progress on_complete(px_attempt *attempt, pgw_slice body)
         attempt->tags++;
         return PX_PROGRESS_MORE;
     }
-    if (attempt->preparing || (unit == NULL && !awaits_guard(attempt)))
+    if (attempt->preparing || unit == NULL)
         return PX_PROGRESS_BROKEN;
-    if (unit == NULL) {
-        attempt->guarded = true;
-        return PX_PROGRESS_MORE;
-    }
     unit->statements[unit->completed++].tag = pgw_tag_rows(body);
     if (attempt->shared && unit->completed == unit->statement_count)
         attempt->at++;
@@ -321,9 +271,10 @@ static px_progress on_complete(px_attempt *attempt, pgw_slice body)
 static px_progress on_bound(px_attempt *attempt)
 {
     px_unit *unit = answering(attempt);
-    if (unit != NULL)
-        unit->statements[unit->completed].bound = true;
-    return unit != NULL || awaits_guard(attempt) ? PX_PROGRESS_MORE : PX_PROGRESS_BROKEN;
+    if (unit == NULL)
+        return PX_PROGRESS_BROKEN;
+    unit->statements[unit->completed].bound = true;
+    return PX_PROGRESS_MORE;
 }
 
 static void on_parsed(px_attempt *attempt)
@@ -380,7 +331,7 @@ static px_progress take_reply(px_attempt *attempt, char type, pgw_slice message)
     case '3': /* CloseComplete */
     case 'A': /* NotificationResponse */
     case 'S': /* ParameterStatus */
-    case 'T': /* of a guard */
+    case 'T': /* of a merged statement's check */
     case 'D':
     case 'n':
     case 'I': /* EmptyQueryResponse */

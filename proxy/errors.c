@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "proxy/errors.h"
 
+#include "protocol/frame.h"
+#include "proxy/classify.h"
 #include "proxy/session.h"
 #include "rewrite/hide.h"
 
@@ -59,6 +61,28 @@ static size_t statement_of(const px_text *text, const size_t *sent_at, size_t po
 
 /* ---- the server's errors ---- */
 
+bool px_error_changed(const char *table, pgw_slice body, pgw_error *error)
+{
+    if (!px_error_is_changed(body))
+        return false;
+    pgw_fail(error, "40001", "the columns of table \"%s\" were changed by somebody else", table);
+    pgw_error_hint(error, "Send it again, or list the columns in the INSERT.");
+    return true;
+}
+
+/* The same as a body. */
+static bool tell_changed(const rw_insert *insert, pgw_slice body, pgw_buf *out)
+{
+    pgw_error error;
+    pgw_buf message = {0};
+    if (insert == NULL || !px_error_changed(insert->table->name, body, &error))
+        return false;
+    pgw_error_write(&error, "ERROR", &message);
+    pgw_buf_add(out, message.ptr + PGW_HEADER, message.len - PGW_HEADER);
+    pgw_buf_free(&message);
+    return true;
+}
+
 void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *out)
 {
     size_t *sent_at = sent_positions(text);
@@ -66,20 +90,22 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
     const rw_statement *statement = &text->script.statements[at];
     size_t before =
         count_characters((pgw_slice){text->text.ptr, statement->start}, text->script.utf8);
-    rw_hide_error(body,
-                  &(rw_sent){.insert = statement->insert,
-                             .form = RW_HASH_CONSTANT,
-                             .hashes = text->hashes[at],
-                             .before = before,
-                             .rendered_before = sent_at[at]},
-                  out);
+    if (!tell_changed(statement->insert, body, out))
+        rw_hide_error(body,
+                      &(rw_sent){.insert = statement->insert,
+                                 .form = RW_HASH_CONSTANT,
+                                 .hashes = text->hashes[at],
+                                 .before = before,
+                                 .rendered_before = sent_at[at]},
+                      out);
     free(sent_at);
 }
 
 void px_error_of_plan(const px_plan *plan, pgw_slice body, pgw_buf *out)
 {
     rw_sent sent = {.insert = plan->insert, .form = plan->form, .hashes = plan->hashes};
-    rw_hide_error(body, &sent, out);
+    if (!tell_changed(plan->insert, body, out))
+        rw_hide_error(body, &sent, out);
 }
 
 void px_error_of_portal(const px_plan *plan, pgw_slice portal, pgw_slice body, pgw_buf *out)

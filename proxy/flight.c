@@ -59,7 +59,7 @@ static void begin_attempt(px_batch *batch)
     attempt->prepared = &batch->link->prepared;
     attempt->answered = on_answered;
     attempt->at = 0;
-    attempt->preparing = attempt->parsing = attempt->guarded = attempt->refused_size = false;
+    attempt->preparing = attempt->parsing = attempt->refused_size = false;
     attempt->notices = attempt->tags = 0;
     attempt->fatal[0] = '\0';
     pgw_buf_clear(&attempt->error);

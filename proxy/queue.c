@@ -26,7 +26,7 @@ static bool same_key(const px_unit *a, const px_unit *b)
            strcmp(a->table_name, b->table_name) == 0 &&
            (a->identity == b->identity || strcmp(a->identity->key, b->identity->key) == 0) &&
            pgw_slice_eq(a->head, b->head) && pgw_slice_eq(a->tail, b->tail) &&
-           pgw_slice_eq(a->conditions, b->conditions) && pgw_slice_eq(a->guard, b->guard) &&
+           pgw_slice_eq(a->conditions, b->conditions) &&
            pgw_slice_eq(a->statement_name, b->statement_name) &&
            pgw_slice_eq(a->statement_text, b->statement_text) && a->type_count == b->type_count &&
            (a->type_count == 0 ||
@@ -46,7 +46,6 @@ static void copy_key(px_queue *queue, const px_unit *unit)
     key->head = pgw_arena_copy(arena, unit->head);
     key->tail = pgw_arena_copy(arena, unit->tail);
     key->conditions = pgw_arena_copy(arena, unit->conditions);
-    key->guard = pgw_arena_copy(arena, unit->guard);
     key->statement_name = pgw_arena_copy(arena, unit->statement_name);
     key->statement_text = pgw_arena_copy(arena, unit->statement_text);
     key->merge_hash = unit->merge_hash;

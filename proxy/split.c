@@ -6,6 +6,8 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/errors.h"
+#include "rewrite/guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,21 +128,23 @@ static void fill_from_text(px_split *split, size_t part, const px_text *text)
     px_unit *unit = split->parts[part].unit;
     pgw_buf rows = {0}, alone = {0};
     unit->kind = PX_UNIT_ROWS;
-    px_submit_guard(unit, insert);
+    unit->conditions = px_submit_render(unit, insert, rw_guard_conditions);
     unit->head = px_submit_render(unit, insert, rw_render_head);
     unit->tail = px_submit_render(unit, insert, rw_render_tail);
     unit->merge_hash = px_submit_merge_hash(unit);
     unit->statement_count = 1;
+    pgw_buf_add_slice(&alone, unit->head);
     for (size_t i = 0; i < split->parts[part].rows; i++) {
         size_t r = order[i].row;
-        if (rows.len > 0)
+        if (i > 0) {
             pgw_buf_add_str(&rows, ",\n");
-        rw_render_row(insert, r, text->hashes[0][r], &rows);
+            pgw_buf_add_str(&alone, ",\n");
+        }
+        rw_render_row(insert, r, text->hashes[0][r], false, &rows);
+        rw_render_row(insert, r, text->hashes[0][r], i == 0, &alone);
         px_submit_key(unit, insert->table, &text->keys[0][r]);
         unit->statements[0].rows++;
     }
-    pgw_buf_add_slice(&alone, unit->head);
-    pgw_buf_add_slice(&alone, pgw_slice_buf(&rows));
     pgw_buf_add_slice(&alone, unit->tail);
     unit->statements[0].batch = px_submit_keep(unit, &rows);
     unit->alone = px_submit_keep(unit, &alone);
@@ -257,7 +261,8 @@ static void note_error(px_session *session, const px_unit *unit)
     split->unknown += unknown ? unit->row_count : 0;
     if (split->error.sqlstate[0] != '\0' && !weighs_more)
         return;
-    pgw_error_read(pgw_slice_buf(&unit->error), &split->error);
+    if (!px_error_changed(unit->table_name, pgw_slice_buf(&unit->error), &split->error))
+        pgw_error_read(pgw_slice_buf(&unit->error), &split->error);
     split->kind = px_classify(pgw_slice_buf(&unit->error));
     split->error.position = 0; /* in a text that the client did not write */
     split->at_bind =

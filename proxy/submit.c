@@ -128,18 +128,9 @@ static void add_rows(px_unit *unit, const px_text *text, size_t i)
             continue;
         if (rows.len > 0)
             pgw_buf_add_str(&rows, ",\n");
-        rw_render_row(insert, r, text->hashes[i][r], &rows);
+        rw_render_row(insert, r, text->hashes[i][r], false, &rows);
     }
     statement->batch = px_submit_keep(unit, &rows);
-}
-
-/* What is checked behind the statements; one check serves all that make their list of columns. */
-void px_submit_guard(px_unit *unit, const rw_insert *insert)
-{
-    if (unit->kind == PX_UNIT_ROWS)
-        unit->conditions = px_submit_render(unit, insert, rw_guard_conditions);
-    if (unit->guard.len == 0)
-        unit->guard = px_submit_render(unit, insert, rw_guard_statement);
 }
 
 void px_submit_script(px_session *session, px_text *text)
@@ -158,10 +149,11 @@ void px_submit_script(px_session *session, px_text *text)
     unit->keys = pgw_arena_alloc(&unit->arena, rows * sizeof *unit->keys);
     unit->statement_count = script->count;
     unit->statements = pgw_arena_alloc(&unit->arena, script->count * sizeof *unit->statements);
-    for (size_t i = 0; i < script->count; i++) {
+    for (size_t i = 0; i < script->count; i++)
         add_rows(unit, text, i);
-        px_submit_guard(unit, script->statements[i].insert);
-    }
+    if (unit->kind == PX_UNIT_ROWS)
+        unit->conditions =
+            px_submit_render(unit, script->statements[0].insert, rw_guard_conditions);
     pgw_buf rendered = {0};
     px_text_render(text, NULL, &rendered);
     unit->alone = px_submit_keep(unit, &rendered);
@@ -184,7 +176,6 @@ void px_submit_statement(px_unit *unit, const px_plan *plan)
     unit->types = types;
     unit->type_count = plan->declared_count;
     unit->merge_hash = plan->merge_hash;
-    px_submit_guard(unit, plan->insert);
 }
 
 /* A statement that makes a key twice is prepared without the rows that do not count; false: others

@@ -21,8 +21,6 @@ pgw_slice px_submit_keep(px_unit *unit, pgw_buf *buf);
 pgw_slice px_submit_render(px_unit *unit, const rw_insert *insert,
                            void (*render)(const rw_insert *, pgw_buf *));
 uint64_t px_submit_merge_hash(const px_unit *unit); /* ROWS and TEXT */
-/* The unit's kind is known: has it check what this INSERT of it takes for granted. */
-void px_submit_guard(px_unit *unit, const rw_insert *insert);
 /* The unit is one of this prepared statement. */
 void px_submit_statement(px_unit *unit, const px_plan *plan);
 

@@ -53,30 +53,35 @@ static void add_columns(const rw_table *table, pgw_buf *out)
     pgw_buf_free(&known);
 }
 
-static bool knows(const rw_insert *insert)
-{
-    return insert->table->oid != 0;
-}
-
 void rw_guard_conditions(const rw_insert *insert, pgw_buf *out)
 {
-    if (!knows(insert))
-        return;
+    if (insert->table->oid == 0)
+        return; /* the backend was not asked */
     pgw_buf_add_str(out, " and ");
     add_triggers(insert, out);
-    if (!insert->list_made)
+    if (!rw_guard_wanted(insert))
         return;
     pgw_buf_add_str(out, " and ");
     add_columns(insert->table, out);
 }
 
-void rw_guard_statement(const rw_insert *insert, pgw_buf *out)
+bool rw_guard_wanted(const rw_insert *insert)
 {
-    if (!insert->list_made || !knows(insert))
-        return;
-    pgw_buf_add_str(out, "select " DIVIDE);
-    add_columns(insert->table, out);
-    pgw_buf_add_str(out, " then 1 else 0 end");
+    return insert->list_made && insert->table->oid != 0;
+}
+
+void rw_guard_hash_before(const rw_table *table, pgw_buf *out)
+{
+    pgw_buf_add_str(out, "case when ");
+    add_columns(table, out);
+    pgw_buf_add_str(out, " then ");
+}
+
+/* concat() is stable, so that the planner does not try the cast. */
+void rw_guard_hash_behind(const rw_table *table, pgw_buf *out)
+{
+    pgw_buf_addf(out, " else pg_catalog.concat('" RW_CHANGED "')::%s end",
+                 table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric");
 }
 
 void rw_guard_before(pgw_buf *out)

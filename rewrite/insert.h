@@ -110,9 +110,10 @@ typedef enum rw_hash_form { RW_HASH_CONSTANT, RW_HASH_PARAMETER } rw_hash_form;
 void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                          pgw_buf *out);
 /* The three parts of which merged statements are made: head up to and with VALUES, one row
- * "( … , hash)" , tail behind the rows (without ';'). */
+ * "( … , hash)", tail behind the rows (without ';'). A guarded row looks at the columns (guard.h), as
+ * the first one of a statement that is rendered whole does. */
 void rw_render_head(const rw_insert *insert, pgw_buf *out);
-void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, pgw_buf *out);
+void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guarded, pgw_buf *out);
 void rw_render_tail(const rw_insert *insert, pgw_buf *out);
 /* Maps a position (characters, from 1) in the rendered statement back to the client's text: errors
  * point where the client wrote. A position inside something put in maps to where it was put in. */

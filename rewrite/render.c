@@ -2,6 +2,7 @@
  * render: the client's text with what is put in, whole or in the parts of which merged statements
  * are made; and the way back from a position in it to the client's text.
  */
+#include "rewrite/guard.h"
 #include "rewrite/hash.h"
 #include "rewrite/splice.h"
 
@@ -15,6 +16,7 @@ typedef struct writer {
     size_t found;  /* byte offset in the client's text */
     bool put_in;   /* it is inside of something that was put in there */
     bool done;
+    bool guard; /* the next hash is to be guarded */
     pgw_buf scratch;
 } writer;
 
@@ -79,13 +81,8 @@ static void print_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
         pgw_buf_add_byte(out, '\'');
 }
 
-static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t row, size_t at,
-                     bool separated)
+static void add_hash(const writer *w, rw_hash_form form, uint64_t hash, size_t row, pgw_buf *text)
 {
-    pgw_buf *text = w->out != NULL ? w->out : &w->scratch;
-    pgw_buf_clear(&w->scratch);
-    if (separated)
-        pgw_buf_add_str(text, ", ");
     size_t parameter = w->insert->param_count + row + 1;
     if (w->insert->rows[row].unhashed) /* both types are keywords: no search_path changes them */
         pgw_buf_add_str(text, "'" RW_REFUSAL "'::varchar::bigint");
@@ -96,6 +93,22 @@ static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t row, si
         pgw_buf_addf(text, "$%zu", parameter);
     else
         print_hash(w->insert->table, hash, text);
+}
+
+static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t row, size_t at,
+                     bool separated)
+{
+    pgw_buf *text = w->out != NULL ? w->out : &w->scratch;
+    pgw_buf_clear(&w->scratch);
+    if (separated)
+        pgw_buf_add_str(text, ", ");
+    bool guarded = w->guard;
+    if (guarded)
+        rw_guard_hash_before(w->insert->table, text);
+    add_hash(w, form, hash, row, text);
+    if (guarded)
+        rw_guard_hash_behind(w->insert->table, text);
+    w->guard = false;
     if (w->out == NULL)
         count(w, pgw_slice_buf(text), at, true);
 }
@@ -128,6 +141,7 @@ static void put_statement(writer *w, rw_hash_form form, const uint64_t *hashes)
         return;
     }
     put_spliced(w, 0, insert->values, true);
+    w->guard = rw_guard_wanted(insert);
     size_t at = insert->values, next = 0; /* the row behind `at` */
     for (size_t i = 0; i < insert->row_count; i++) {
         const rw_row *row = &insert->rows[i];
@@ -154,9 +168,9 @@ void rw_render_head(const rw_insert *insert, pgw_buf *out)
     put_spliced(&w, 0, insert->values, true);
 }
 
-void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, pgw_buf *out)
+void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guarded, pgw_buf *out)
 {
-    writer w = {.insert = insert, .out = out};
+    writer w = {.insert = insert, .out = out, .guard = guarded && rw_guard_wanted(insert)};
     put_row(&w, RW_HASH_CONSTANT, hash, row);
 }
 

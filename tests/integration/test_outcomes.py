@@ -1,4 +1,5 @@
 """Whose a tag or an error is, and whether it is true, whatever constraints and triggers do."""
+import threading
 import unittest
 
 import harness
@@ -211,6 +212,96 @@ class ShownIsStored(harness.StackCase):
         self.insert(session, 6, "current_setting('application_name')", False, "named")
         self.assertEqual([row[0] for row in self.stored(self.NAMED, "coalesce(who, '')", "k")],
                          ["one", "two", "", "one", "three", "three"])
+
+
+@harness.proxied
+class MovedColumns(Crowd):
+    """Values of an INSERT without a list go to the columns that the table has at the time: nobody
+    tells keyspread when they are changed past it."""
+
+    MOVED = harness.Table("moved", ["k int not null", "a text", "b text"], ["k"], partitions=1)
+    PARTED = harness.Table("parted", ["k int not null", "a text", "b text"], ["k"],
+                           atomicity="partition")
+    tables = (MOVED, PARTED)
+
+    def move(self, table="moved"):
+        """keyspread has met the columns a, b; now they are b, a."""
+        with self.postgres.admin(self.database) as admin:
+            admin.rows(f"alter table {table} drop a, drop b, add a text, add b text")
+            session = self.wire()
+            session.query(f"insert into {table} values (-1, 'a', 'b')")
+            session.query(f"insert into {table} values (-2, 'a', 'b')")
+            self.assertEqual(admin.rows(f"select a, b from {table} where k = -2"), [["a", "b"]])
+            admin.rows(f"truncate {table}; alter table {table} drop a, add a text")
+
+    def check(self, replies, table=MOVED, told=None):
+        """The client's b, a are stored so; or it was told that they are not, and nothing is."""
+        self.assertEqual(wire.error_of(replies), told, replies)
+        rows = self.stored(table, "distinct a, b", "1")
+        self.assertEqual(rows, [] if told else [["a", "b"]])
+        self.check_stored(table)
+
+    def extended(self, session, text, *values):
+        return session.ask(wire.parse("", text), wire.bind("", "", values), wire.execute(),
+                           wire.sync())
+
+    def test_alone(self):
+        for write in (lambda s: s.query("insert into moved values (1, 'b', 'a')"),
+                      lambda s: s.query("insert into moved values (1, 'b', 'a'), (2, 'b', 'a');"
+                                        "insert into moved values (3, 'b', 'a')"),
+                      lambda s: self.extended(s, "insert into moved values (1, 'b', 'a')"),
+                      lambda s: self.extended(s, "insert into moved values ($1, $2, $3)",
+                                              1, "b", "a")):
+            session = self.wire()
+            self.move()
+            self.check(write(session))
+
+    def test_prepared_before(self):
+        session = self.wire()
+        session.ask(wire.parse("s", "insert into moved values ($1, $2, $3)"), wire.sync())
+        self.move()
+        self.check(session.ask(wire.bind("", "s", [1, "b", "a"]), wire.execute(), wire.sync()))
+
+    def test_on_its_own_link(self):
+        """The session may be in a transaction, which has failed then: it is to be done again."""
+        for write in (
+                lambda s: s.query("insert into moved values (1, 'b', 'a') returning k"),
+                lambda s: s.query("insert into moved values (1, 'b', 'a'), (2, 'b', 'a'); "
+                                  "select 1"),
+                lambda s: self.extended(s, "insert into moved values ($1, $2, $3) returning k",
+                                        1, "b", "a"),
+                lambda s: s.query("begin; insert into moved values (1, 'b', 'a'); commit")):
+            session = self.wire()
+            self.move()
+            self.check(write(session), told="40001")
+            session.query("rollback")
+            replies = write(session)
+            self.check(replies)
+
+    def test_in_parts(self):
+        self.move("parted")
+        self.check(self.wire().query("insert into parted values " + ", ".join(
+            f"({key}, 'b', 'a')" for key in range(40))), self.PARTED)
+
+    def asker(self, session, extended):
+        if extended:
+            session.ask(wire.parse("s", "insert into moved values ($1, $2, $3)"), wire.sync())
+            return lambda k: session.ask(wire.bind("", "s", [k, "b", "a"]), wire.execute(),
+                                         wire.sync())
+        return lambda k: session.query(f"insert into moved values ({k}, 'b', 'a')")
+
+    def test_together(self):
+        self.move()
+        ready = threading.Barrier(self.clients)
+
+        def work(number, ask):
+            ready.wait(harness.PATIENCE)
+            for insert in range(10):
+                replies = ask(number * 1000 + insert)
+                self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"], replies)
+        self.crowd(work)
+        self.assertEqual(self.stored(self.MOVED, "distinct a, b", "1"), [["a", "b"]])
+        self.check_stored(self.MOVED, count=self.clients * 10)
 
 
 del Crowd

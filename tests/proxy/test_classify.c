@@ -2,6 +2,7 @@
 #include "proxy/classify.h"
 
 #include "protocol/frame.h"
+#include "rewrite/guard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,6 +38,9 @@ static void test_statements(void **state)
         {"SERROR|VERROR|C42703|Mx|", PX_ERROR_STALE},
         {"SERROR|VERROR|C42804|Mx|", PX_ERROR_STALE},
         {"SERROR|VERROR|C42P01|Mx|", PX_ERROR_STALE},
+        {"SERROR|VERROR|C22P02|Mx|", PX_ERROR_OWN},
+        {"SERROR|VERROR|C22P02|Mbigint: \"" RW_CHANGED "\"|", PX_ERROR_STALE},
+        {"SERROR|VERROR|C22023|Mbigint: \"" RW_CHANGED "\"|", PX_ERROR_OWN},
         {"SERROR|VERROR|C26000|Mx|", PX_ERROR_STALE_PLAN},
         {"SERROR|VERROR|C0A000|Mx|RRevalidateCachedQuery|", PX_ERROR_STALE_PLAN},
         {"SERROR|VERROR|C0A000|Mx|RExecInitNode|", PX_ERROR_OWN},

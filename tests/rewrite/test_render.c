@@ -1,4 +1,5 @@
 /* Rendering: what is put in can be taken out again, and positions find their way back. */
+#include "rewrite/guard.h"
 #include "rewrite/insert.h"
 #include "tests/rewrite/lines.h"
 #include "tests/rewrite/tables.h"
@@ -47,7 +48,7 @@ static void merged_statements_are_made_of_parts(void **state)
         rw_render_head(insert, &out);
         check(&out, lines.fields[1]);
         pgw_buf_clear(&out);
-        rw_render_row(insert, 0, 901, &out);
+        rw_render_row(insert, 0, 901, false, &out);
         check(&out, lines.fields[2]);
         pgw_buf_clear(&out);
         rw_render_tail(insert, &out);
@@ -79,7 +80,7 @@ static void hashes_are_written_in_their_type(void **state)
         rw_table table = *insert->table;
         table.hash_type = cases[i].type;
         insert->table = &table;
-        rw_render_row(insert, 0, cases[i].hash, &out);
+        rw_render_row(insert, 0, cases[i].hash, false, &out);
         check(&out, cases[i].row);
         pgw_buf_free(&out);
         pgw_arena_free(&arena);
@@ -206,14 +207,56 @@ static void parts_make_the_whole(void **state)
     rw_render_statement(insert, RW_HASH_CONSTANT, hashes, &whole);
     rw_render_head(insert, &parts);
     pgw_buf_add_byte(&parts, ' ');
-    rw_render_row(insert, 0, 7, &parts);
+    rw_render_row(insert, 0, 7, false, &parts);
     pgw_buf_add_byte(&parts, ',');
-    rw_render_row(insert, 1, 8, &parts);
+    rw_render_row(insert, 1, 8, false, &parts);
     rw_render_tail(insert, &parts);
     assert_true(pgw_slice_eq(pgw_slice_buf(&whole), pgw_slice_buf(&parts)));
     pgw_buf_free(&whole);
     pgw_buf_free(&parts);
     pgw_arena_free(&arena);
+}
+
+/* Only a list that is ours is guarded, and only once; a merged statement has it in its conditions.
+ */
+static void a_list_of_ours_is_guarded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        size_t guards;
+    } cases[] = {{"INSERT INTO events VALUES (1, now()), (2, now())", 1},
+                 {"INSERT INTO events (userid, ts) VALUES (1, now())", 0},
+                 {"INSERT INTO events VALUES ($1, $2, 'it''s')", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        pgw_buf out = {0};
+        rw_insert *insert = must_parse(cases[i].sql, &arena);
+        rw_table known = *insert->table;
+        known.oid = 16384;
+        insert->table = &known;
+        const uint64_t hashes[] = {7, 8};
+        rw_render_statement(insert, RW_HASH_CONSTANT, hashes, &out);
+        pgw_buf_add_byte(&out, '\0');
+        const char *guard = strstr(out.ptr, "case when (select pg_catalog.string_agg(");
+        assert_int_equal(guard != NULL, cases[i].guards);
+        if (guard != NULL) {
+            assert_non_null(strstr(guard, " operator(pg_catalog.=) '0 20 -1 userid,0 1184 -1 ts,"
+                                          "0 25 -1 event,0 20 -1 userhash' then 7 else "));
+            assert_null(strstr(guard + 1, "case when"));
+        }
+        pgw_buf_clear(&out);
+        rw_guard_conditions(insert, &out);
+        pgw_buf_add_byte(&out, '\0');
+        assert_non_null(strstr(out.ptr, " and not exists (select from pg_catalog.pg_trigger"));
+        assert_int_equal(strstr(out.ptr, "string_agg") != NULL, cases[i].guards);
+        pgw_buf_clear(&out);
+        rw_render_row(insert, 0, 7, false, &out);
+        pgw_buf_add_byte(&out, '\0');
+        assert_null(strstr(out.ptr, "case"));
+        pgw_buf_free(&out);
+        pgw_arena_free(&arena);
+    }
 }
 
 /* --- positions --- */
@@ -318,6 +361,7 @@ int main(void)
         cmocka_unit_test(what_is_put_in_can_be_taken_out),
         cmocka_unit_test(rendering_twice_changes_nothing),
         cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(a_list_of_ours_is_guarded),
         cmocka_unit_test(positions_lead_back),
         cmocka_unit_test(what_is_forwarded_keeps_its_positions),
         cmocka_unit_test(positions_of_nothing_stay_inside),
