@@ -13,7 +13,7 @@ enum { ON_INSERT = 1 << 2, ON_UPDATE = 1 << 4 };
 
 static void add_constant(const char *text, pgw_buf *out)
 {
-    pgw_buf_add_str(out, strchr(text, '\\') ? " E'" : " '");
+    pgw_buf_add_str(out, strchr(text, '\\') ? "E'" : "'");
     for (; *text != '\0'; text++) {
         if (*text == '\'' || *text == '\\')
             pgw_buf_add_byte(out, *text);
