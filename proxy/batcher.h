@@ -126,6 +126,9 @@ void px_unit_free(px_unit *unit);
 /* Makes the unit FAILED with an error of our own. */
 void px_unit_fail(px_unit *unit, const pgw_error *error);
 
+/* Fills 08007: the link was lost before it said whether what was sent is committed. */
+void px_unknown_outcome(pgw_error *error);
+
 /* A session of this identity has come, whose rows may be batched: the worker's first link for them
  * is opened before they are there. */
 void px_batcher_expect(px_worker *worker, px_identity *identity);

@@ -70,6 +70,8 @@ static void note_prepared_effects(px_session *session, pgw_slice text, const rw_
 {
     px_note_script(session, script, false);
     session->ddl_prepared = session->ddl_prepared || px_changes_tables(session, text, script);
+    if (script->effects & RW_EFFECT_TRANSACTION)
+        session->commits = true;
     px_forward_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];

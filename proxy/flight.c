@@ -215,12 +215,9 @@ static void on_done(px_pool_link *link)
 static void fail_unknown(px_batcher *batcher, px_unit *unit, const char *fatal)
 {
     pgw_error error;
-    pgw_fail(&error, "08007",
-             "the connection to the server was lost after the statement was sent; it is unknown "
-             "whether it was committed");
+    px_unknown_outcome(&error);
     if (fatal[0] != '\0')
         pgw_error_detail(&error, "The server ended the connection with SQLSTATE %s.", fatal);
-    pgw_error_hint(&error, "Look whether the rows are there before you send them again.");
     px_unit_fail(unit, &error);
     pgw_buf_clear(&unit->notices);
     unit->completed = 0; /* a tag that came is no promise, and is told to nobody */

@@ -351,6 +351,7 @@ static fate on_ready(px_session *session, pgw_slice body)
         return SHOW;
     bool asked = head->asks;
     fate what = pop(session);
+    session->undecided = session->undecided && session->replies.count > 0;
     if (asked && px_settle_ready(session))
         return SHOW;
     if (what == HIDE && session->wait == PX_WAIT_DESCRIBE)

@@ -203,6 +203,8 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
     }
     if (!session->copy_in) {
         px_reply *reply = px_replies_push(&session->replies, reply_kind(frame.type, message));
+        if (reply->kind == PX_REPLY_EXECUTE && session->commits)
+            session->undecided = true;
         pgw_slice name = {message.ptr + PGW_HEADER, 0};
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);

@@ -429,7 +429,9 @@ void px_session_lose_link(px_session *session, const char *reason)
         return;
     }
     pgw_error error;
-    if (session->replies.count > 0)
+    if (session->undecided)
+        px_unknown_outcome(&error);
+    else if (session->replies.count > 0)
         pgw_fail(&error, "08006",
                  "the connection to the backend was lost while a statement was running");
     else

@@ -83,6 +83,8 @@ typedef struct px_session {
     bool unsynced;   /* extended messages were sent since the last Sync */
     bool skipping;   /* an error was answered: messages up to Sync are dropped */
     bool copy_in;    /* the link is in copy-in mode */
+    bool undecided; /* something unanswered may commit, or have committed, rows of ours */
+    bool commits;   /* a COMMIT may have been prepared */
     px_replies replies;
     size_t streaming;       /* bytes of the client's message that still go to the link unread */
     bool streaming_dropped; /* … or nowhere */

@@ -199,10 +199,33 @@ void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out)
     pgw_buf_add(out, text->text.ptr + from, text->text.len - from);
 }
 
+static bool begins_with(const px_text *text, const rw_statement *statement, const char *word)
+{
+    size_t len = strlen(word);
+    return statement->end - statement->start >= len &&
+           strncasecmp(text->text.ptr + statement->start, word, len) == 0;
+}
+
+/* Whether rows of ours may be committed by it. In a transaction only its end does that. */
+static bool may_commit(const px_session *session, const px_text *text)
+{
+    const rw_script *script = &text->script;
+    if (script->inserts > 0 && session->status == 'I')
+        return true;
+    for (size_t i = 0; i < script->count; i++)
+        if ((script->statements[i].effects & RW_EFFECT_TRANSACTION) &&
+            (begins_with(text, &script->statements[i], "commit") ||
+             begins_with(text, &script->statements[i], "end") ||
+             begins_with(text, &script->statements[i], "prepare")))
+            return true;
+    return false;
+}
+
 /* A looked-into text goes to the own link, each INSERT rewritten in place. */
 static void send_text(px_session *session, px_text *text)
 {
     px_forward_script(session, &text->script);
+    session->undecided = session->undecided || may_commit(session, text);
     bool alone = text->script.count == 1 && session->status == 'I' && session->replies.count == 0;
     px_session_note_ddl(session, text->text, &text->script);
     px_note_script(session, &text->script, alone);

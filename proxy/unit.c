@@ -23,6 +23,14 @@ void px_unit_free(px_unit *unit)
     free(unit);
 }
 
+void px_unknown_outcome(pgw_error *error)
+{
+    pgw_fail(error, "08007",
+             "the connection to the server was lost after the statement was sent; it is unknown "
+             "whether it was committed");
+    pgw_error_hint(error, "Look whether the rows are there before you send them again.");
+}
+
 void px_unit_fail(px_unit *unit, const pgw_error *error)
 {
     pgw_buf message = {0};

@@ -126,6 +126,50 @@ class BackendAway(FaultCase):
         error = session.read_to_end()[-1].fields()
         self.assertEqual((error["S"], error["C"]), ("FATAL", "08006"), error)
 
+    def lose(self, session, point, marker, *messages):
+        """What the client is told if its own link is lost at `point` of the text with `marker`."""
+        fired = self.middleman.arm(point, lambda text: marker in text, lambda connection: None)
+        session.send(*messages)
+        replies = session.read_to_end()
+        self.assertTrue(fired.is_set())
+        error = replies[-1].fields()
+        self.assertEqual(error["S"], "FATAL", replies)
+        self.assertEqual("H" in error, error["C"] == UNDECIDED, error)
+        return error["C"]
+
+    def test_a_write_on_its_own_link_is_undecided(self):
+        text = "insert into events (userid, ts) values (%s, now()) returning userid"
+        prepared = (wire.parse("", text % "$1"), wire.bind("", "", [1]), wire.execute(),
+                    wire.sync())
+        for messages in ((wire.query(text % 1),), prepared,
+                         (wire.query(f"select 1; {text % 1}"),),
+                         (wire.query(f"begin; {text % 1}; commit"),)):
+            for point in (middleman.AFTER, middleman.BEFORE_READY):
+                self.start()
+                self.assertEqual(self.lose(self.wire(), point, b"returning", *messages), UNDECIDED)
+
+    def test_a_commit_is_undecided(self):
+        commits = ((wire.query("commit"),), (wire.query("END"),),
+                   (wire.parse("", "commit"), wire.bind("", ""), wire.execute(), wire.sync()))
+        for messages in commits:
+            self.start()
+            session = self.wire()
+            session.query("begin")
+            session.query(TEXT.format(1, TS, "x"))
+            marker = b"END" if messages == commits[1] else b"commit"
+            self.assertEqual(self.lose(session, middleman.BEFORE_READY, marker, *messages),
+                             UNDECIDED)
+
+    def test_what_commits_nothing_is_decided(self):
+        self.start()
+        self.assertEqual(self.lose(self.wire(), middleman.BEFORE_READY, b"from events",
+                                   wire.query("select count(*) from events")), "08006")
+        session = self.wire()
+        session.query("begin")
+        self.assertEqual(self.lose(session, middleman.BEFORE_READY, b"lost",
+                                   wire.query(TEXT.format(1, TS, "lost"))), "08006")
+        self.assertEqual(self.stored(), [])
+
     def test_an_unknown_database_and_user(self):
         self.start()
         for user, database, code in ((harness.USER, "nowhere", "3D000"),
