@@ -16,6 +16,7 @@ typedef struct px_batch {
     px_unit **again; /* failed without being to blame: the next attempt's */
     size_t again_count, again_cap;
     uint64_t rows, started;
+    uint64_t since;    /* of a unit that is alone: when it, or what was sent before it, was done */
     bool first;        /* it is the first attempt */
     bool failed;       /* some unit did not commit in it */
     bool refused_size; /* the first attempt failed with 54000 */
@@ -26,6 +27,6 @@ void px_batch_add(px_batch *batch, px_unit *unit);
 void px_batch_add_again(px_batch *batch, px_unit *unit);
 /* Makes the units to be sent again those of the next attempt. */
 void px_batch_next_attempt(px_batch *batch);
-void px_batch_free(px_batch *batch);
+void px_batch_free(px_batch *batch); /* and what it owns */
 
 #endif

@@ -58,6 +58,8 @@ static void arm(px_batcher *batcher, uint64_t due)
 
 static px_queue_state state_wanted(const px_batcher *batcher, const px_queue *queue)
 {
+    if (queue->flying > 0 && (queue->first == NULL || !px_queue_may_leave(queue, now_of(batcher))))
+        return PX_QUEUE_FLYING;
     if (queue->first == NULL)
         return PX_QUEUE_EMPTY;
     bool waits = queue->table->batch.wait_ms > 0 && now_of(batcher) < held_until(queue);
@@ -102,8 +104,6 @@ static void set_state(px_batcher *batcher, px_queue *queue, px_queue_state state
 
 void px_batcher_place(px_batcher *batcher, px_queue *queue)
 {
-    if (queue->state == PX_QUEUE_FLYING)
-        return;
     px_queue_state state = state_wanted(batcher, queue);
     if (state != queue->state)
         set_state(batcher, queue, state);
@@ -406,11 +406,20 @@ static void measure(px_batcher *batcher)
     px_limits_end(metrics);
 }
 
+/* Behind a batch that takes long, another one may leave. */
+static void look_at_flights(px_batcher *batcher, const px_pool *pool)
+{
+    for (const px_pool_link *link = pool->links; link != NULL; link = link->next)
+        if (link->batch != NULL)
+            px_batcher_place(batcher, link->batch->queue);
+}
+
 void px_batcher_tick(px_batcher *batcher)
 {
     expire(batcher);
     for (px_pool *pool = batcher->pools; pool != NULL; pool = pool->next) {
         px_pool_tick(pool);
+        look_at_flights(batcher, pool);
         px_flight_dispatch(pool);
     }
     sweep(batcher);

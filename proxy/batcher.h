@@ -95,6 +95,8 @@ typedef struct px_unit {
     px_unit_failure failure;
     pgw_buf error;    /* body of an ErrorResponse */
     pgw_buf notices;  /* whole NoticeResponse messages that are this unit's alone */
+    bool slow;        /* alone it took long, as others of its queue do not */
+    bool suspected;   /* it was in company that took long */
     size_t completed; /* statements whose CommandComplete came before the error */
 
     px_worker *home;

@@ -25,9 +25,24 @@ static px_metrics *metrics_of(const px_batch *batch)
 
 /* ---- out ---- */
 
+/* How long a unit took that had the link for itself. Where many shared it, any of them may be what
+ * took long: one is to show alone whether it was. */
+static void note_time(px_batch *batch, px_unit *unit)
+{
+    uint64_t now = px_worker_now(batcher_of(batch->link->pool)->worker);
+    bool slow = px_queue_is_slow(batch->queue, now - batch->since);
+    if (batch->attempt.shared) {
+        unit->suspected = slow && unit == batch->units[now % batch->attempt.count];
+        return;
+    }
+    unit->slow = slow;
+    batch->since = now;
+}
+
 static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
 {
     px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
+    note_time(batch, unit);
     batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
     batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
     if (verdict == PX_VERDICT_REPEAT) {
@@ -69,6 +84,7 @@ static void begin_attempt(px_batch *batch)
 static void write_attempt(px_batcher *batcher, px_batch *batch)
 {
     begin_attempt(batch);
+    batch->since = px_worker_now(batcher->worker);
     px_dialect_postgres.write(&batch->attempt, &batcher->scratch);
     px_stream_put_buf(px_link_stream(batch->link->link), &batcher->scratch);
     if (batcher->scratch.cap > MAX_SCRATCH)
@@ -96,11 +112,9 @@ static void count_rows(px_metrics *metrics, const px_batch *batch)
 
 static void start(px_batcher *batcher, px_queue *queue, px_pool_link *link)
 {
-    px_batch *batch = &queue->batch;
-    px_queue_form(queue);
+    px_batch *batch = px_queue_form(queue, px_worker_now(batcher->worker));
     queue->state = PX_QUEUE_FLYING;
     batch->link = link;
-    batch->started = px_worker_now(batcher->worker);
     link->batch = batch;
     count_rows(batcher->worker->metrics, batch);
     px_observe(batcher->worker->metrics, PX_LINK_WAIT_BATCH,
@@ -139,10 +153,9 @@ static void requeue(px_batcher *batcher, px_batch *batch)
 
 static void land(px_batcher *batcher, px_batch *batch)
 {
-    batch->queue->state = PX_QUEUE_EMPTY;
-    batch->queue->idle_since = px_worker_now(batcher->worker);
-    batch->link = NULL;
-    px_batcher_place(batcher, batch->queue);
+    px_queue *queue = batch->queue;
+    px_queue_land(batch);
+    px_batcher_place(batcher, queue);
 }
 
 /* The size was too large if each unit alone is not refused for it: anybody may raise 54000. */
@@ -174,6 +187,13 @@ static void learn_form(px_batcher *batcher, px_batch *batch)
     px_catalog_stale(batcher->worker, key->identity->database);
 }
 
+static void learn_time(px_batcher *batcher, px_batch *batch)
+{
+    uint64_t now = px_worker_now(batcher->worker), ms = now - batch->started;
+    px_queue_learn(batch->queue, ms);
+    px_queue_note_time(batch->queue, now, ms);
+}
+
 static void learn(px_batcher *batcher, px_batch *batch)
 {
     px_count(batcher->worker->metrics, PX_NOTICES_DROPPED, batch->attempt.notices);
@@ -182,7 +202,7 @@ static void learn(px_batcher *batcher, px_batch *batch)
     if (learn_size(batch))
         px_queue_refused(batch->queue);
     else if (batch->first && batch->again_count == 0 && batch->attempt.error.len == 0)
-        px_queue_learn(batch->queue, px_worker_now(batcher->worker) - batch->started);
+        learn_time(batcher, batch);
 }
 
 static void drop_unwanted(px_batcher *batcher, px_batch *batch)

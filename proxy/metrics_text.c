@@ -68,6 +68,7 @@ static const entry counters[PX_COUNTERS] = {
                                    NULL},
     [PX_UNBATCHED_GROUP] = {"keyspread_inserts_not_batched_total", "reason=\"group\"", NULL},
     [PX_UNBATCHED_LOCK] = {"keyspread_inserts_not_batched_total", "reason=\"lock\"", NULL},
+    [PX_UNBATCHED_SLOW] = {"keyspread_inserts_not_batched_total", "reason=\"slow\"", NULL},
     [PX_OVERSIZED_ROW] = {"keyspread_oversized_rows_total", "limit=\"row_bytes\"",
                           "Rows above limits.row_bytes or limits.key_bytes, refused or not."},
     [PX_OVERSIZED_KEY] = {"keyspread_oversized_rows_total", "limit=\"key_bytes\"", NULL},

@@ -86,7 +86,7 @@ px_queue *px_queue_find(px_queue_table *table, const px_unit *unit)
     queue->table = unit->table;
     queue->limit_rows = unit->table->batch.rows;
     queue->limit_bytes = unit->table->batch.bytes;
-    queue->batch.queue = queue;
+    queue->quick_ms = UINT64_MAX;
     queue->chain = table->slots[slot];
     table->slots[slot] = queue;
     table->count++;
@@ -96,7 +96,6 @@ px_queue *px_queue_find(px_queue_table *table, const px_unit *unit)
 static void free_queue(px_queue *queue)
 {
     px_identity_drop(queue->key.identity);
-    px_batch_free(&queue->batch);
     pgw_arena_free(&queue->arena);
     free(queue);
 }
@@ -227,36 +226,72 @@ static int compare_units(const void *a, const void *b)
     return key_before(&(*right)->least, &(*left)->least);
 }
 
-static void take_first(px_queue *queue)
+static void take_first(px_queue *queue, px_batch *batch)
 {
     px_unit *unit = queue->first;
     px_queue_remove(queue, unit);
     unit->state = PX_UNIT_FLYING;
     unit->least = least_key(unit);
-    queue->batch.rows += unit->row_count;
-    px_batch_add(&queue->batch, unit);
+    batch->rows += unit->row_count;
+    px_batch_add(batch, unit);
 }
 
-void px_queue_form(px_queue *queue)
+px_batch *px_queue_form(px_queue *queue, uint64_t now)
 {
-    px_batch *batch = &queue->batch;
-    batch->attempt.count = 0;
-    batch->again_count = 0;
-    batch->rows = 0;
+    px_batch *batch = pgw_calloc(1, sizeof *batch);
+    batch->queue = queue;
+    batch->started = batch->since = now;
     batch->first = true;
-    batch->failed = batch->refused_size = batch->doubted = false;
+    queue->flights[queue->flying++] = batch;
     bool alone = travels_alone(queue, queue->first);
     size_t bytes = queue->first->batch_bytes;
-    take_first(queue);
+    take_first(queue, batch);
     while (!alone && queue->first != NULL) {
         const px_unit *unit = queue->first;
         bytes += unit->batch_bytes;
         if (travels_alone(queue, unit) || bytes > queue->limit_bytes ||
             batch->rows + unit->row_count > queue->limit_rows)
             break;
-        take_first(queue);
+        take_first(queue, batch);
     }
     qsort(batch->units, batch->attempt.count, sizeof *batch->units, compare_units);
+    return batch;
+}
+
+void px_queue_land(px_batch *batch)
+{
+    px_queue *queue = batch->queue;
+    size_t i = 0;
+    while (queue->flights[i] != batch)
+        i++;
+    queue->flights[i] = queue->flights[--queue->flying];
+    queue->flights[queue->flying] = NULL;
+    px_batch_free(batch);
+}
+
+/* ---- time ---- */
+
+enum { QUICK_MS = 10 * 1000, UNUSUAL = 4 };
+
+bool px_queue_may_leave(const px_queue *queue, uint64_t now)
+{
+    for (size_t i = 0; i < queue->flying; i++)
+        if (now - queue->flights[i]->started <= queue->table->batch.target_ms)
+            return false;
+    return queue->flying < PX_QUEUE_FLIGHTS;
+}
+
+bool px_queue_is_slow(const px_queue *queue, uint64_t ms)
+{
+    return ms > queue->table->batch.target_ms && ms / UNUSUAL > queue->quick_ms;
+}
+
+void px_queue_note_time(px_queue *queue, uint64_t now, uint64_t ms)
+{
+    if (ms > queue->quick_ms && now < queue->quick_until)
+        return;
+    queue->quick_ms = ms;
+    queue->quick_until = now + QUICK_MS;
 }
 
 /* ---- the limit in force ---- */

@@ -19,8 +19,11 @@ typedef enum px_queue_state {
     PX_QUEUE_EMPTY,   /* in the table of queues only */
     PX_QUEUE_HOLDING, /* on the batcher's list: its first unit waits for wait_ms */
     PX_QUEUE_READY,   /* in its pool's heap: waits for a link */
-    PX_QUEUE_FLYING   /* its batch is on a link */
+    PX_QUEUE_FLYING   /* a batch of it is on a link, and no other may leave yet */
 } px_queue_state;
+
+/* Batches of a queue that may be on links at a time: a slow one does not hold up all others. */
+enum { PX_QUEUE_FLIGHTS = 2 };
 
 typedef struct px_queue {
     struct px_queue *chain; /* in the table of queues */
@@ -36,9 +39,11 @@ typedef struct px_queue {
     bool joined; /* rows failed when they were merged, and not alone: they are not merged again */
     uint64_t idle_since, ready_since; /* the latter by px_worker_clock() */
 
-    size_t heap_index;                /* READY */
-    struct px_queue *next, *previous; /* HOLDING */
-    px_batch batch;                   /* FLYING */
+    size_t heap_index;                   /* READY */
+    struct px_queue *next, *previous;    /* HOLDING */
+    px_batch *flights[PX_QUEUE_FLIGHTS]; /* batches on links, the first ones; else NULL */
+    size_t flying;
+    uint64_t quick_ms, quick_until; /* the quickest batch of late, and when that is forgotten */
 } px_queue;
 
 /* ---- the queues of a worker ---- */
@@ -62,8 +67,18 @@ void px_queue_configure(px_queue *queue, const cfg_table *table);
 void px_queue_push(px_queue *queue, px_unit *unit);
 void px_queue_push_front(px_queue *queue, px_unit *unit);
 void px_queue_remove(px_queue *queue, px_unit *unit);
-/* The units of the next batch go into queue->batch, ordered by their first key. */
-void px_queue_form(px_queue *queue);
+/* The next batch leaves: its units, ordered by their first key. It is the caller's, to be given to
+ * px_queue_land(). */
+px_batch *px_queue_form(px_queue *queue, uint64_t now);
+/* It is back, without units. */
+void px_queue_land(px_batch *batch);
+/* Whether a batch may leave now: none is under way, or it takes longer than it should. */
+bool px_queue_may_leave(const px_queue *queue, uint64_t now);
+/* Whether `ms` are long for something of this queue: longer than wanted, and not usual for it (for
+ * a backend may be far away). */
+bool px_queue_is_slow(const px_queue *queue, uint64_t ms);
+/* A batch took `ms`. */
+void px_queue_note_time(px_queue *queue, uint64_t now, uint64_t ms);
 /* Enough for a full batch is there. */
 bool px_queue_is_full(const px_queue *queue);
 /* The limit in force learns from a committed batch that took `ms`, or from a refused size. */

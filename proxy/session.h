@@ -117,6 +117,9 @@ typedef struct px_session {
     bool repeated;          /* the message at hand was tried with an older picture of the schema */
     bool rerouted;          /* the message being looked at goes to the own link, whatever it is */
     uint64_t failed_until;  /* px_worker_now() scale: sends alone until then */
+    uint64_t slow_until;    /* … uses its own link until then, for its rows hold up others */
+    bool slow_before;       /* the last unit that it sent alone took long */
+    bool suspected;         /* its next unit is sent alone, to see how long it takes */
 } px_session;
 
 /* ---- session.c ---- */

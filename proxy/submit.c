@@ -13,7 +13,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { ALONE_MS = 10000 }; /* a session with a failed unit sends alone for so long */
+enum { ALONE_MS = 10000 }; /* a session with a failed unit sends alone for so long, or a slow one */
 
 static void on_done(px_unit *unit);
 
@@ -42,7 +42,8 @@ px_unit *px_submit_unit(px_session *session, const rw_table *table, px_catalog *
     unit->partitions = table->partitions.count;
     unit->epoch = catalog->epoch;
     unit->deadline = deadline_of(session, unit->table);
-    unit->send_alone = px_worker_now(session->worker) < session->failed_until;
+    unit->send_alone = session->suspected || px_worker_now(session->worker) < session->failed_until;
+    session->suspected = false;
     unit->session = session;
     unit->ticket = ++session->worker->tickets;
     unit->done = on_done;
@@ -383,6 +384,22 @@ void px_submit_note_failure(px_session *session, const px_unit *unit)
         session->failed_until = px_worker_now(session->worker) + ALONE_MS;
 }
 
+/* A unit that takes long travels without company from then on; if the next one does, too, its
+ * session's own link is the place, where it holds up nobody. Later it is tried alone again. */
+static void note_time(px_session *session, const px_unit *unit)
+{
+    uint64_t now = px_worker_now(session->worker);
+    session->suspected = unit->suspected;
+    if (!unit->slow) {
+        session->slow_before = session->slow_before && !unit->send_alone;
+        return;
+    }
+    if (session->slow_before)
+        session->slow_until = now += ALONE_MS;
+    session->slow_before = true;
+    session->failed_until = now + ALONE_MS;
+}
+
 /* The message that made the unit is answered: on to the next. */
 void px_submit_finish(px_session *session)
 {
@@ -449,6 +466,7 @@ static void on_done(px_unit *unit)
         return;
     }
     session->unit = NULL;
+    note_time(session, unit);
     if (!look_again(session, unit)) {
         if (unit->outcome == PX_UNIT_FAILED)
             px_submit_note_failure(session, unit);

@@ -10,6 +10,8 @@ px_counter px_session_obstacle(const px_session *session, const px_identity *ide
         return PX_UNBATCHED_SETTINGS;
     if (!identity->env.utf8 || !identity->env.conforming)
         return PX_UNBATCHED_ENCODING;
+    if (px_worker_now(session->worker) < session->slow_until)
+        return PX_UNBATCHED_SLOW;
     return session->rerouted ? PX_UNBATCHED_LOCK : PX_COUNTERS;
 }
 

@@ -215,6 +215,48 @@ class ShownIsStored(harness.StackCase):
 
 
 @harness.proxied
+class SlowRows(Crowd):
+    """A row that takes its time does not hold its partition."""
+
+    WAITING = harness.Table("waiting", ["k int not null", "v text check (waits(v))"], ["k"],
+                            partitions=1)
+    tables = (WAITING,)
+    before_sql = """
+        create table done (n int);
+        create function waits(v text) returns bool language plpgsql as $$
+          begin
+            while v = 'slow' and not exists (select from done) loop perform pg_sleep(0.01);
+            end loop;
+            return true;
+          end $$"""
+
+    def slow_row(self, session, key, meanwhile):
+        """Sends it, does something while it runs, and lets it end."""
+        session.send(wire.query(self.INSERT.format(key, "slow")))
+        with self.postgres.admin(self.database) as admin:
+            harness.eventually("the slow row runs", lambda: admin.rows(
+                "select 1 from pg_stat_activity where wait_event = 'PgSleep'"))
+            meanwhile()
+            admin.rows("insert into done values (1)")
+            self.assertEqual(wire.tags_of(session.read_ready()), ["INSERT 0 1"])
+            admin.rows("delete from done")
+
+    INSERT = "insert into waiting values ({}, '{}')"
+
+    def test_others_pass(self):
+        quick, slow = self.wire(), self.wire()
+
+        def write(keys):
+            for key in keys:
+                replies = quick.query(self.INSERT.format(key, "quick"))
+                self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"], replies)
+        write(range(5))
+        for number in range(10, 40, 10): # in a batch, alone, on its own link
+            self.slow_row(slow, number, lambda: write(range(number + 1, number + 10)))
+        self.check_stored(self.WAITING, count=5 + 3 * 10)
+
+
+@harness.proxied
 class MovedColumns(Crowd):
     """Values of an INSERT without a list go to the columns that the table has at the time: nobody
     tells keyspread when they are changed past it."""

@@ -332,7 +332,7 @@ UNUSED static void fake_lose(px_link *link)
 
 /* What a unit came back with; freed units are looked at here. */
 typedef struct told {
-    bool back;
+    bool back, slow, suspected;
     px_unit_outcome outcome;
     char sqlstate[6];
     size_t completed, notices;
@@ -349,6 +349,8 @@ static void fake_done(px_unit *unit)
     t->back = true;
     t->outcome = unit->outcome;
     t->completed = unit->completed;
+    t->slow = unit->slow;
+    t->suspected = unit->suspected;
     t->notices = unit->notices.len;
     pgw_slice code = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
     memcpy(t->sqlstate, code.len == 5 ? code.ptr : "-----", 5);

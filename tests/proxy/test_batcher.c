@@ -777,6 +777,101 @@ static void test_a_raised_54000_is_no_limit(void **state)
     assert_int_equal(rows_of_next_batch(link, 150, NULL, 0), 100);
 }
 
+/* ---- slow batches ---- */
+
+static void tick(void)
+{
+    px_batcher_tick(fake.workers[0].batcher);
+    fake_turn();
+}
+
+/* A batch that takes long holds up the rows of its keys, and no others. */
+static void test_a_slow_batch_lets_another_pass(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[5];
+    submit(rows_unit(&t[0], 0, 1));
+    fake_read(link, NULL);
+    submit(rows_unit(&t[1], 0, 2));
+    submit(rows_unit(&t[2], 0, 1)); /* the same key */
+    fake.now += 50;
+    tick();
+    assert_int_equal(fake.link_count, 1);
+    fake.now += 1;
+    tick();
+    px_link *second = fake_open(1);
+    expect_text(second, "Q", "INSERT INTO t VALUES (2)");
+    submit(rows_unit(&t[3], 0, 3));
+    fake_answer(second, "C1 Z");
+    expect_committed(&t[1], 1);
+    expect_text(second, "Q", "INSERT INTO t VALUES (3)"); /* the first still takes long */
+    submit(rows_unit(&t[4], 0, 4));
+    fake.now += 51;
+    tick();
+    assert_int_equal(fake.link_count, 2); /* two are the most */
+    assert_false(t[0].back || t[2].back);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[0], 1);
+    expect_text(link, "Q", "INSERT INTO t VALUES (4)");
+    assert_string_equal(fake_read(second, NULL), "");
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[4], 1);
+    expect_text(link, "Q", "INSERT INTO t VALUES (1)"); /* behind the one with its key */
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[2], 1);
+    fake_answer(second, "C1 Z");
+    expect_committed(&t[3], 1);
+}
+
+/* Both may be lost, and their units are told. */
+static void test_two_flights_are_lost(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t[2];
+    submit(rows_unit(&t[0], 0, 1));
+    fake_read(link, NULL);
+    submit(rows_unit(&t[1], 0, 2));
+    fake.now += 51;
+    tick();
+    px_link *second = fake_open(1);
+    assert_string_equal(fake_read(second, NULL), "Q");
+    fake_lose(link);
+    fake_lose(second);
+    expect_failed(&t[0], "08007");
+    expect_failed(&t[1], "08007");
+}
+
+/* What takes long alone is slow, if others are quick; of company one is suspected. */
+static void test_slow_units_are_found(void **state)
+{
+    (void)state;
+    px_link *link = warm_link(); /* it took no time */
+    told t[4];
+    submit(rows_unit(&t[0], 0, 1));
+    fake.now += 50;
+    fake_answer(link, "C1 Z");
+    assert_false(t[0].slow);
+    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_unit(&t[1], 0, 2));
+    submit(rows_unit(&t[2], 0, 3));
+    fake.now += 51;
+    fake_answer(link, "C1 Z");
+    assert_true(t[0].slow);
+    fake.now += 51;
+    fake_answer(link, "C2 Z");
+    assert_false(t[1].slow || t[2].slow);
+    assert_true(t[1].suspected != t[2].suspected);
+    fake.now += 20 * 1000; /* what was quick is forgotten */
+    for (int i = 0; i < 2; i++) {
+        submit(rows_unit(&t[3], 0, 4));
+        fake.now += 200;
+        fake_answer(link, "C1 Z");
+        assert_int_equal(t[3].slow, i == 0);
+    }
+}
+
 /* A freed link takes the queue whose first unit waits longest. */
 static void test_oldest_first(void **state)
 {
@@ -1216,6 +1311,9 @@ int main(void)
         TEST(test_limits),
         TEST(test_limit_in_force),
         TEST(test_a_raised_54000_is_no_limit),
+        TEST(test_a_slow_batch_lets_another_pass),
+        TEST(test_two_flights_are_lost),
+        TEST(test_slow_units_are_found),
         TEST(test_oldest_first),
         TEST(test_wait_ms),
         TEST(test_a_worker_uses_links_that_others_do_not_need),
