@@ -1,0 +1,137 @@
+/* The question what a session has on its own link, and the reading of its answer. */
+#include "proxy/state.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A DataRow's body; NULL is NULL. */
+static pgw_buf row(const char *const *cells, size_t count)
+{
+    pgw_buf body = {0};
+    pgw_buf_add_byte(&body, (char)(count >> 8));
+    pgw_buf_add_byte(&body, (char)count);
+    for (size_t i = 0; i < count; i++) {
+        pgw_buf_add_i32(&body, cells[i] != NULL ? (int32_t)strlen(cells[i]) : -1);
+        if (cells[i] != NULL)
+            pgw_buf_add_str(&body, cells[i]);
+    }
+    return body;
+}
+
+static const char *const cells[] = {"app",
+                                    "none",
+                                    "UTF8",
+                                    "ISO, MDY",
+                                    "postgres",
+                                    "UTC",
+                                    "on",
+                                    "on",
+                                    "0",
+                                    "0",
+                                    "\"$user\", public",
+                                    "hex 1 base64",
+                                    "t",
+                                    "f",
+                                    NULL,
+                                    "work_mem,search_path,my.own,"};
+enum { CELLS = sizeof cells / sizeof *cells };
+
+static void an_answer_is_read(void **state)
+{
+    (void)state;
+    pgw_buf body = row(cells, CELLS);
+    px_answer answer, copy;
+    assert_true(px_answer_read(pgw_slice_buf(&body), 3, true, &answer));
+    px_answer_copy(&answer, &copy);
+    px_answer_free(&answer);
+    assert_string_equal(copy.user, "app");
+    assert_string_equal(copy.role, "none");
+    assert_string_equal(copy.values[PX_SEARCH_PATH], "\"$user\", public");
+    assert_string_equal(copy.output, "hex 1 base64");
+    assert_int_equal(copy.count, 3);
+    assert_int_equal(copy.names[0], RW_MEANS_OURS);
+    assert_int_equal(copy.names[1], RW_MEANS_OTHERS); /* another relation */
+    assert_int_equal(copy.names[2], RW_MEANS_OTHERS); /* none at all */
+    px_answer_free(&copy);
+    pgw_buf_free(&body);
+}
+
+static void what_is_no_answer_is_not_read(void **state)
+{
+    (void)state;
+    px_answer answer;
+    for (size_t count = 0; count < CELLS; count++) {
+        pgw_buf body = row(cells, count);
+        assert_false(px_answer_read(pgw_slice_buf(&body), 3, true, &answer));
+        pgw_buf_free(&body);
+    }
+    pgw_buf body = row(cells, CELLS);
+    for (size_t len = 0; len < body.len; len++)
+        assert_false(px_answer_read((pgw_slice){body.ptr, len}, 3, true, &answer));
+    assert_false(px_answer_read(pgw_slice_buf(&body), 4, true, &answer));
+    pgw_buf_free(&body);
+}
+
+static void only_what_cannot_be_followed_is_odd(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *changed, *odd;
+    } cases[] = {
+        {"", ""},
+        {"work_mem,", ""},
+        {"search_path,TimeZone,DateStyle,statement_timeout,", ""},
+        {"bytea_output,extra_float_digits,application_name,", ""},
+        {"enable_seqscan,log_statement,jit,geqo_effort,", ""},
+        {"work_mem,row_security,jit,", "row_security"},
+        {"session_replication_role,", "session_replication_role"},
+        {"log_my.own,", "log_my.own"},
+        {"something_new,", "something_new"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        px_answer answer = {.changed = (char *)cases[i].changed};
+        pgw_slice odd = px_answer_odd(&answer);
+        assert_true(pgw_slice_eq_str(odd, cases[i].odd));
+    }
+    px_answer answer = {.changed = (char *)"work_mem,TimeZone,"}, none = {0};
+    assert_true(px_answer_has_changed(&answer, "timezone"));
+    assert_false(px_answer_has_changed(&answer, "time"));
+    assert_false(px_answer_has_changed(&none, "timezone"));
+}
+
+/* Nothing can break out of it, in whatever encoding it is read. */
+static void names_are_constants(void **state)
+{
+    (void)state;
+    rw_table tables[] = {{.schema = (char *)"public", .name = (char *)"up"},
+                         {.schema = (char *)"it's", .name = (char *)"a\"b\\c\xC3\xA9\xFF"}};
+    const rw_table *pointers[] = {&tables[0], &tables[1]};
+    rw_catalog catalog = {pointers, 2, NULL, false};
+    pgw_buf sql = {0};
+    px_state_question(&catalog, false, &sql);
+    pgw_buf_add_byte(&sql, '\0');
+    assert_non_null(strstr(sql.ptr, "to_regclass(E'\"up\"')"));
+    assert_non_null(strstr(sql.ptr, "to_regclass(E'\"a\"\"b\\\\c\\U000000E9\\U000000FF\"')"));
+    assert_non_null(strstr(sql.ptr, "operator(pg_catalog.=) E'it\\'s'"));
+    assert_null(strstr(sql.ptr, "pg_settings"));
+    pgw_buf_clear(&sql);
+    px_state_question(&catalog, true, &sql);
+    pgw_buf_add_byte(&sql, '\0');
+    assert_non_null(strstr(sql.ptr, "pg_settings"));
+    pgw_buf_free(&sql);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_is_read),
+        cmocka_unit_test(what_is_no_answer_is_not_read),
+        cmocka_unit_test(only_what_cannot_be_followed_is_odd),
+        cmocka_unit_test(names_are_constants),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
