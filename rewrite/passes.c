@@ -61,8 +61,9 @@ static bool is_plain(pgw_slice first, unsigned *effects)
         {"table", RW_EFFECT_RUNS},
         {"show", 0},
     };
+    char letter = first.len > 0 ? (char)(first.ptr[0] | 0x20) : '\0';
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (is(first, words[i].word)) {
+        if (words[i].word[0] == letter && is(first, words[i].word)) {
             *effects = words[i].effects;
             return true;
         }
@@ -210,18 +211,15 @@ static bool may_run(char c)
     return marks[(unsigned char)c];
 }
 
-bool rw_text_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects)
+/* From behind the first word on. */
+static bool rest_passes(pgw_slice text, pgw_slice first, const rw_catalog *catalog,
+                        unsigned *effects)
 {
-    size_t at = 0;
-    while (at < text.len && is_blank(text.ptr[at]))
-        at++;
-    pgw_slice first = word_at(text, at);
-    if (!is_plain(first, effects))
-        return false;
-    bool shows = is(first, "show");
     caller seen = {.word = first, .words = 1};
-    for (at += first.len; at < text.len; at++) {
+    for (size_t at = (size_t)(first.ptr - text.ptr) + first.len; at < text.len; at++) {
         char c = text.ptr[at];
+        if (c == ' ')
+            continue;
         if (c == ';')
             return ends_at(text, at + 1);
         if (c == '\0' || at_unicode_name(text, at))
@@ -240,9 +238,21 @@ bool rw_text_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects
         seen.words++;
         if (is_remarkable(seen.word, seen.before) || may_be_table(seen.word, catalog))
             return false;
-        if (!shows && !is_number(c))
-            *effects |= RW_EFFECT_RUNS;
+        *effects |= is_number(c) ? 0 : RW_EFFECT_RUNS;
         at += seen.word.len - 1;
     }
+    return true;
+}
+
+bool rw_text_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects)
+{
+    size_t at = 0;
+    while (at < text.len && is_blank(text.ptr[at]))
+        at++;
+    unsigned more = 0;
+    pgw_slice first = word_at(text, at);
+    if (!is_plain(first, effects) || !rest_passes(text, first, catalog, &more))
+        return false;
+    *effects |= is(first, "show") ? 0 : more;
     return true;
 }
