@@ -185,6 +185,9 @@ static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config 
         take_number(document, in, "clients", raw->limits.clients, (range){10000, 1, 1000000});
     config->limits.unauthenticated = take_number(
         document, in, "unauthenticated", raw->limits.unauthenticated, (range){100, 1, 1000000});
+    config->limits.unauthenticated_per_address = take_number(
+        document, in, "unauthenticated_per_address", raw->limits.unauthenticated_per_address,
+        (range){(config->limits.unauthenticated + 3) / 4, 1, 1000000});
     config->limits.clients_per_address =
         take_number(document, in, "clients_per_address", raw->limits.clients_per_address,
                     (range){0, 0, 1000000});

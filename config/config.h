@@ -116,7 +116,7 @@ typedef struct cfg_config {
     } admin;
     struct {
         char *dsn;
-        unsigned dsn_line;     /* in the file, for messages */
+        unsigned dsn_line; /* in the file, for messages */
         cfg_links links;
         uint32_t max_links;    /* 90 */
         uint32_t batch_links;  /* 8 */
@@ -131,12 +131,13 @@ typedef struct cfg_config {
         uint64_t row_bytes; /* 8 MiB */
         uint64_t key_bytes; /* 2 KiB */
         bool enforce;
-        uint32_t clients;             /* 10000 */
-        uint32_t unauthenticated;     /* 100 */
-        uint32_t clients_per_address; /* 0 = no limit of its own */
-        uint32_t startup_ms;          /* 10000 */
-        uint64_t incomplete_bytes;    /* 128 MiB: what clients have sent in part, in all */
-        uint64_t queue_bytes;         /* 256 MiB: rendered rows waiting for batches, in all */
+        uint32_t clients;                     /* 10000 */
+        uint32_t unauthenticated;             /* 100 */
+        uint32_t unauthenticated_per_address; /* a fourth of them */
+        uint32_t clients_per_address;         /* 0 = no limit of its own */
+        uint32_t startup_ms;                  /* 10000 */
+        uint64_t incomplete_bytes;            /* 128 MiB: what clients have sent in part, in all */
+        uint64_t queue_bytes; /* 256 MiB: rendered rows waiting for batches, in all */
     } limits;
 } cfg_config;
 

@@ -123,6 +123,7 @@ static const cyaml_schema_field_t limits_fields[] = {
     BOOL("enforce", cfg_raw, limits.enforce),
     UINT("clients", cfg_raw, limits.clients),
     UINT("unauthenticated", cfg_raw, limits.unauthenticated),
+    UINT("unauthenticated_per_address", cfg_raw, limits.unauthenticated_per_address),
     UINT("clients_per_address", cfg_raw, limits.clients_per_address),
     UINT("startup_ms", cfg_raw, limits.startup_ms),
     CYAML_FIELD_END};

@@ -83,7 +83,8 @@ typedef struct cfg_raw {
     struct {
         char *row_bytes, *key_bytes, *queue_bytes, *incomplete_bytes;
         bool *enforce;
-        uint32_t *clients, *unauthenticated, *clients_per_address, *startup_ms;
+        uint32_t *clients, *unauthenticated, *unauthenticated_per_address, *clients_per_address,
+            *startup_ms;
     } limits;
 } cfg_raw;
 

@@ -13,7 +13,7 @@ struct px_address {
     px_addresses *all;
     px_address *next; /* in its bucket */
     struct in6_addr key;
-    unsigned connections;
+    unsigned connections, guests;
     char text[INET6_ADDRSTRLEN];
 };
 
@@ -100,6 +100,11 @@ void px_address_leave(px_address *address)
         free(address);
     }
     pthread_mutex_unlock(&addresses->lock);
+}
+
+unsigned px_address_add_guests(px_address *address, int by)
+{
+    return address != NULL ? address->guests += (unsigned)by : 0;
 }
 
 const char *px_address_text(const px_address *address)

@@ -20,6 +20,9 @@ px_address *px_address_enter(px_addresses *addresses, const struct sockaddr_stor
                              unsigned *count);
 /* One connection less; the address is not to be used any more. NULL is fine. Thread-safe. */
 void px_address_leave(px_address *address);
+/* `by` more of them have not logged in; how many there are now (of a NULL address 0). The lobby's
+ * lock guards it. */
+unsigned px_address_add_guests(px_address *address, int by);
 /* For logs: "192.0.2.7", "2001:db8::7" or "unix". */
 const char *px_address_text(const px_address *address);
 

@@ -8,14 +8,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 16, TIMEOUT_S = 10, CONNECTION_BYTES = 16 * 1024 };
+enum { CONNECTIONS = 64, KEPT = 32, TIMEOUT_S = 10, CONNECTION_BYTES = 16 * 1024 };
+
+/* A connection; the oldest give way to new ones, for a request that has come is answered at once.
+ */
+typedef struct peer {
+    struct peer *next, *previous;
+    int fd;
+} peer;
 
 struct px_admin {
     px_server *server;
     struct MHD_Daemon *daemon;
+    peer *oldest, *newest; /* its thread's own */
+    size_t peers;
     char *path; /* of a Unix socket */
     double started;
 };
@@ -121,6 +131,43 @@ static enum MHD_Result on_request(void *owner, struct MHD_Connection *connection
     return result;
 }
 
+static void *add_peer(px_admin *admin, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    peer *p = pgw_calloc(1, sizeof *p);
+    p->fd = info->connect_fd;
+    p->previous = admin->newest;
+    *(p->previous ? &p->previous->next : &admin->oldest) = p;
+    admin->newest = p;
+    admin->peers++;
+    return p;
+}
+
+static void remove_peer(px_admin *admin, peer *p)
+{
+    *(p->previous ? &p->previous->next : &admin->oldest) = p->next;
+    *(p->next ? &p->next->previous : &admin->newest) = p->previous;
+    admin->peers--;
+    free(p);
+}
+
+/* Called by the thread that serves all of them. The one that gives way is closed there, when that
+ * finds its end. */
+static void on_connection(void *owner, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    px_admin *admin = owner;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        remove_peer(admin, *context);
+        return;
+    }
+    *context = add_peer(admin, connection);
+    peer *p = admin->oldest;
+    for (size_t more = admin->peers; more > KEPT; more--, p = p->next)
+        shutdown(p->fd, SHUT_RDWR);
+}
+
 /* ---- life ---- */
 
 static void log_ready(const cfg_listen *where)
@@ -140,11 +187,11 @@ px_admin *px_admin_start(px_server *server, const cfg_listen *where, char *messa
     admin->server = server;
     admin->path = where->path != NULL ? pgw_strndup(where->path, strlen(where->path)) : NULL;
     admin->started = (double)time(NULL);
-    admin->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, admin,
-                                     MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-                                     (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                                     (unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                     (size_t)CONNECTION_BYTES, MHD_OPTION_END);
+    admin->daemon = MHD_start_daemon(
+        MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, admin, MHD_OPTION_LISTEN_SOCKET,
+        fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, admin, MHD_OPTION_END);
     if (admin->daemon != NULL) {
         log_ready(where);
         return admin;

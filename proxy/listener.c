@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "proxy/listener.h"
 
-#include "proxy/claim.h"
+#include "proxy/lobby.h"
 #include "proxy/log.h"
 #include "proxy/session.h"
 
@@ -35,6 +35,7 @@ typedef struct arrival {
     px_message message;
     int fd;
     px_address *address;
+    px_guest *guest;
 } arrival;
 
 static void on_arrival(px_worker *worker, px_message *message)
@@ -42,11 +43,12 @@ static void on_arrival(px_worker *worker, px_message *message)
     arrival *a = (arrival *)message;
     if (worker->draining) {
         close(a->fd);
+        px_guest_leave(a->guest);
         px_address_leave(a->address);
         atomic_fetch_sub(&worker->load, 1);
         atomic_fetch_sub(&worker->server->unauthenticated, 1);
     } else {
-        px_session_accept(worker, a->fd, a->address);
+        px_session_accept(worker, a->fd, a->address, a->guest);
     }
     free(a);
 }
@@ -88,23 +90,24 @@ static void set_tcp_options(int fd)
 
 static void hand_over(px_server *server, int fd, const struct sockaddr_storage *from)
 {
-    unsigned count, unauthenticated = server->config->limits.unauthenticated;
-    unsigned most = server->config->limits.clients_per_address;
+    unsigned count, most = server->config->limits.clients_per_address;
     px_address *address = px_address_enter(server->addresses, from, &count);
     if (most > 0 && count > most) {
         turn_away(server, fd, address, "too many connections from this address", most);
         return;
     }
-    if (!px_claim(&server->unauthenticated, unauthenticated)) {
-        turn_away(server, fd, address, "too many connections are logging in", unauthenticated);
+    px_worker *worker = least_loaded(server);
+    px_guest *guest = px_lobby_enter(worker, address);
+    if (guest == NULL) {
+        turn_away(server, fd, address, "too many connections are logging in",
+                  server->config->limits.unauthenticated);
         return;
     }
     if (address != NULL)
         set_tcp_options(fd);
-    px_worker *worker = least_loaded(server);
     atomic_fetch_add(&worker->load, 1);
     arrival *a = pgw_alloc(sizeof *a);
-    *a = (arrival){.message.run = on_arrival, .fd = fd, .address = address};
+    *a = (arrival){.message.run = on_arrival, .fd = fd, .address = address, .guest = guest};
     px_worker_send(worker, &a->message);
 }
 

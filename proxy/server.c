@@ -7,8 +7,9 @@
 #include "proxy/catalog.h"
 #include "proxy/commands.h"
 #include "proxy/door.h"
-#include "proxy/listener.h"
 #include "proxy/kinds.h"
+#include "proxy/listener.h"
+#include "proxy/lobby.h"
 #include "proxy/log.h"
 #include "proxy/notify.h"
 #include "proxy/plan.h"
@@ -407,6 +408,7 @@ static void free_process(process *p)
         free_setup(p->setups[i]);
     free(p->setups);
     px_addresses_free(p->server.addresses);
+    px_lobby_free(p->server.lobby);
     px_pids_free(p->server.pids);
 }
 
@@ -455,6 +457,7 @@ int px_run(cfg_config *config, FILE *errors)
     }
     p.server.metrics = px_metrics_new(NULL);
     p.server.addresses = px_addresses_new();
+    p.server.lobby = px_lobby_new();
     p.server.pids = px_pids_new();
     p.server.canceller = px_canceller_start();
     put_in_force(&p, (setup){config, door});

@@ -16,6 +16,7 @@ typedef struct px_server {
     unsigned worker_count;
     const cfg_config *_Atomic config; /* in force; workers have their own pointer */
     struct px_addresses *addresses;
+    struct px_lobby *lobby;
     struct px_canceller *canceller;
     px_pids *pids;                    /* told to clients */
     _Atomic unsigned links;           /* all connections to the backend */

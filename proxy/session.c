@@ -48,6 +48,12 @@ static _Atomic unsigned *counter(px_session *session)
     return session->state == PX_READY ? &server->clients : &server->unauthenticated;
 }
 
+static void leave_lobby(px_session *session)
+{
+    px_guest_leave(session->guest);
+    session->guest = NULL;
+}
+
 static void free_session(void *owner)
 {
     px_session *session = owner;
@@ -80,6 +86,7 @@ void px_session_close(px_session *session, const char *reason)
         return;
     px_log(CFG_LOG_DEBUG, "client_closed", "worker=%u slot=%zu reason=%s", session->worker->index,
            session->slot, reason);
+    leave_lobby(session);
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_CLOSING;
     px_catalog_forget(session->worker, session);
@@ -255,6 +262,7 @@ void px_session_ready(px_session *session)
 {
     px_login_free(session->login);
     session->login = NULL;
+    leave_lobby(session);
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_READY;
     px_count_login(session->worker->metrics, NULL);
@@ -444,14 +452,18 @@ void px_session_lose_link(px_session *session, const char *reason)
 
 static void on_hello(px_stream *stream, unsigned char first)
 {
-    px_login_hello(px_stream_owner(stream), first);
+    px_session *session = px_stream_owner(stream);
+    px_guest_heard(session->guest, false);
+    px_login_hello(session, first);
 }
 
 static void on_input(px_stream *stream)
 {
     px_session *session = px_stream_owner(stream);
-    if (session->state == PX_STARTUP || session->state == PX_LOGIN)
+    if (session->state == PX_STARTUP || session->state == PX_LOGIN) {
         px_login_input(session);
+        px_guest_heard(session->guest, session->state == PX_WELCOME);
+    }
     if (session->state == PX_READY)
         px_session_process(session);
     else if (session->state == PX_WELCOME)
@@ -493,12 +505,14 @@ static const px_stream_ops stream_ops = {.on_hello = on_hello,
                                          .on_end = on_end,
                                          .on_finished = on_finished};
 
-void px_session_accept(px_worker *worker, int fd, px_address *address)
+void px_session_accept(px_worker *worker, int fd, px_address *address, px_guest *guest)
 {
     px_session *session = pgw_calloc(1, sizeof *session);
     session->worker = worker;
     session->fd = fd;
     session->address = address;
+    session->guest = guest;
+    px_guest_is(guest, session);
     session->login = px_login_new(worker);
     session->status = 'I';
     session->ticket = ++worker->tickets;

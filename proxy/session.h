@@ -12,6 +12,7 @@
 #include "proxy/door.h"
 #include "proxy/group.h"
 #include "proxy/link.h"
+#include "proxy/lobby.h"
 #include "proxy/login.h"
 #include "proxy/plan.h"
 #include "proxy/replies.h"
@@ -49,6 +50,7 @@ typedef struct px_session {
     px_stream *stream;
     int fd;
     px_address *address; /* where it comes from; NULL: a Unix socket */
+    px_guest *guest;     /* until it is ready; may be NULL */
     struct ssl_st *ssl;  /* NULL: none */
     px_login *login;     /* until it is ready */
     px_session_state state;
@@ -124,9 +126,9 @@ typedef struct px_session {
 
 /* ---- session.c ---- */
 
-/* A client has come: `fd` is non-blocking; it and the place of `address` (NULL: a Unix socket)
- * belong to the session from now on. */
-void px_session_accept(px_worker *worker, int fd, px_address *address);
+/* A client has come: `fd` is non-blocking; it and its places at `address` (NULL: a Unix socket) and
+ * in the lobby belong to the session from now on. */
+void px_session_accept(px_worker *worker, int fd, px_address *address, px_guest *guest);
 /* The client was greeted, and counted as one that is logged in: its statements are looked at from
  * now on. */
 void px_session_ready(px_session *session);

@@ -371,7 +371,7 @@ static client come(unsigned options)
     atomic_store(&place.server.links, c.busy);
     atomic_fetch_add(&place.server.unauthenticated, 1);
     atomic_fetch_add(&place.worker.load, 1);
-    px_session_accept(&place.worker, fds[1], address_of(c.local));
+    px_session_accept(&place.worker, fds[1], address_of(c.local), NULL);
     return c;
 }
 

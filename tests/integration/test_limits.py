@@ -3,6 +3,7 @@ import contextlib
 import os
 import re
 import resource
+import select
 import shutil
 import socket
 import ssl
@@ -63,12 +64,51 @@ class Clients(LimitsCase):
             return bool(self.client(keyspread))
 
     def test_not_logged_in(self):
-        keyspread = self.start(limits={"unauthenticated": 3})
-        silent = [self.connect(keyspread) for _ in range(3)]
-        refused = self.connect(keyspread)
-        self.assertEqual(wire.error_of(refused.read_to_end()), "53300")
-        silent.pop().drop()
-        harness.eventually("there is room again", lambda: self.served(keyspread))
+        """The longest silent gives way, those first that have said nothing; who waits for his
+        password to be asked or taken stays."""
+        keyspread = self.start(limits={
+            "unauthenticated": 3, "unauthenticated_per_address": 3, "startup_ms": 60000})
+        begun = self.connect(keyspread)
+        begun.send(wire.startup(harness.USER, "app")[:20])
+        mute = [self.connect(keyspread) for _ in range(2)]
+        session = self.client(keyspread)
+        self.assertEqual(wire.error_of(mute[0].read_to_end()), "53300")
+        begun.send(wire.startup(harness.USER, "app")[20:])
+        begun.read_until("Z")
+        self.assertEqual(begun.rows("select 1"), [["1"]])
+        self.assertEqual(session.rows("select 1"), [["1"]])
+
+    def test_a_mute_crowd_shuts_nobody_out(self):
+        keyspread = self.start(limits={"startup_ms": 60000})
+        crowd = [self.connect(keyspread) for _ in range(150)]
+        for _ in range(5):
+            self.assertEqual(self.client(keyspread).rows("select 1"), [["1"]])
+        self.assertEqual(wire.error_of(crowd[0].read_to_end()), "53300")
+
+    def test_an_address_has_its_share_of_silence(self):
+        keyspread = self.start(limits={"startup_ms": 60000, "unauthenticated": 8})
+        first = self.connect(keyspread)
+        others = [self.connect(keyspread) for _ in range(2)]
+        far = socket.create_connection(keyspread.address(), source_address=("127.0.0.9", 0))
+        self.addCleanup(far.close)
+
+        def one_more():
+            others.append(self.connect(keyspread))
+            return select.select([first.socket], [], [], 0)[0]
+
+        harness.eventually("the first gives way", one_more)
+        far.sendall(wire.startup(harness.USER, "app"))
+        self.assertEqual(far.recv(1), b"R")
+
+    def test_a_crowd_at_once_is_let_in(self):
+        keyspread = self.start(limits={"startup_ms": 60000})
+        crowd = [self.client(keyspread)]  # from now on it is known how to greet
+        crowd[0].send(wire.sync())
+        for _ in range(60):
+            crowd.append(self.connect(keyspread))
+            crowd[-1].send(wire.startup(harness.USER, "app"))
+        for session in crowd:
+            session.read_until("Z")
 
     def test_of_one_address(self):
         path = os.path.join(self.postgres.folder, ".s.PGSQL.6432")
@@ -144,6 +184,7 @@ class Crowd(LimitsCase):
             auth={"mode": "scram", "users_file": users},
             client_tls={"cert": pair.cert, "key": pair.key},
             limits={"clients": self.IDLE + 2000, "unauthenticated": self.HALF_OPEN + 100,
+                    "unauthenticated_per_address": self.HALF_OPEN + 100,
                     "startup_ms": 600_000})
 
     def memory(self):
