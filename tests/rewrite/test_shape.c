@@ -370,8 +370,8 @@ static void only_the_harmless_is_remembered(void **state)
     (void)state;
     static const char *const texts[] = {"UPDATE events SET userid = 1",
                                         "UPDATE events SET userid =",
-                                        "MERGE INTO events USING x ON true WHEN NOT MATCHED THEN "
-                                        "INSERT VALUES (1)",
+                                        ("MERGE INTO events USING x ON true WHEN NOT MATCHED THEN "
+                                         "INSERT VALUES (1)"), /* one text */
                                         "INSERT INTO events (userid, ts) VALUES (1, now())",
                                         "INSERT INTO x SELECT 1 FROM events ON CONFLICT DO UPDATE",
                                         "EXPLAIN ANALYZE UPDATE events SET event = 'a'"};
