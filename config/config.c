@@ -88,6 +88,11 @@ cfg_config *cfg_load(const char *path, FILE *errors)
         cfg_free(config);
         config = NULL;
     }
+    if (config != NULL) {
+        config->text = document.bytes;
+        config->text_len = document.len;
+        document.bytes = NULL;
+    }
     cfg_document_free(&document);
     return config;
 }
@@ -139,7 +144,13 @@ void cfg_free(cfg_config *config)
     free(config->tables);
     free(config->backend.dsn);
     free(config->path);
+    free(config->text);
     free(config);
+}
+
+bool cfg_same_text(const cfg_config *a, const cfg_config *b)
+{
+    return a->text_len == b->text_len && memcmp(a->text, b->text, a->text_len) == 0;
 }
 
 const char *cfg_table_label(const cfg_table *table)

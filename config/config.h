@@ -94,6 +94,8 @@ typedef struct cfg_table {
 
 typedef struct cfg_config {
     char *path; /* of the file */
+    char *text; /* … and its bytes */
+    size_t text_len;
     cfg_listen *listen;
     size_t listen_count;
     uint32_t workers;          /* 0 = one a core */
@@ -146,6 +148,8 @@ typedef struct cfg_config {
  */
 cfg_config *cfg_load(const char *path, FILE *errors);
 void cfg_free(cfg_config *config);
+/* Made of files of the same bytes: whatever one says, the other says. */
+bool cfg_same_text(const cfg_config *a, const cfg_config *b);
 /* Looks at the files that client_tls names, which only a server has to have: they are there, and
  * nobody else can read the key. False: each mistake is printed, as those of cfg_load(). */
 bool cfg_check_files(const cfg_config *config, FILE *errors);

@@ -219,20 +219,39 @@ static void reload(process *p);
 
 static void put_in_force(process *p, setup fresh)
 {
-    if (p->setup_count > 0) {
-        px_door_drop(p->setups[p->setup_count - 1].door);
-        p->setups[p->setup_count - 1].door = NULL;
+    setup *last = p->setup_count > 0 ? &p->setups[p->setup_count - 1] : NULL;
+    if (last != NULL)
+        px_door_drop(last->door);
+    if (last != NULL && last->config == fresh.config) {
+        *last = fresh;
+        return;
     }
+    if (last != NULL)
+        last->door = NULL;
     p->setups = pgw_realloc(p->setups, (p->setup_count + 1) * sizeof *p->setups);
     p->setups[p->setup_count++] = fresh;
     p->server.config = fresh.config;
     px_log_level(fresh.config->log_level);
 }
 
-static void free_setup(setup old)
+/* … that is not in force, or not any more. */
+static void free_setup(const process *p, setup old)
 {
     px_door_drop(old.door);
-    cfg_free(old.config);
+    if (old.config != p->server.config)
+        cfg_free(old.config);
+}
+
+/* The file as it is now. One that says the same is the configuration in force itself, so that
+ * reloads for the sake of keys and passwords leave nothing behind. */
+static cfg_config *load_again(process *p)
+{
+    cfg_config *old = p->setups[p->setup_count - 1].config;
+    cfg_config *fresh = px_config_load(old->path, stderr);
+    if (fresh == NULL || !cfg_same_text(old, fresh))
+        return fresh;
+    cfg_free(fresh);
+    return old;
 }
 
 static void adopt(process *p, setup fresh)
@@ -269,7 +288,7 @@ static void on_judged(void *owner, const cfg_table *refused, const char *reason)
     if (good)
         adopt(p, fresh);
     else
-        free_setup(fresh);
+        free_setup(p, fresh);
     end_reload(p, good);
 }
 
@@ -282,7 +301,7 @@ static void reload(process *p)
     p->reloading = true;
     px_notify_reloading();
     const cfg_config *old = p->server.config;
-    p->judged = (setup){.config = px_config_load(old->path, stderr)};
+    p->judged = (setup){.config = load_again(p)};
     const cfg_config *fresh = p->judged.config;
     if (fresh != NULL)
         p->judged.door = px_door_load(fresh, p->setups[p->setup_count - 1].door, stderr);
@@ -291,7 +310,7 @@ static void reload(process *p)
         return;
     }
     px_log(CFG_LOG_ERROR, "reload_failed", "file=%s kept=old", old->path);
-    free_setup(p->judged);
+    free_setup(p, p->judged);
     end_reload(p, false);
 }
 
@@ -404,8 +423,9 @@ static void free_process(process *p)
         free_worker(&p->server.workers[i]);
     free(p->server.workers);
     px_metrics_free(p->server.metrics);
+    p->server.config = NULL;
     for (size_t i = 0; i < p->setup_count; i++)
-        free_setup(p->setups[i]);
+        free_setup(p, p->setups[i]);
     free(p->setups);
     px_addresses_free(p->server.addresses);
     px_lobby_free(p->server.lobby);

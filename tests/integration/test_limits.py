@@ -162,6 +162,27 @@ class Descriptors(LimitsCase):
         self.assertEqual(inside.rows("select 3"), [["3"]])
 
 
+class Reloads(LimitsCase):
+    """Many, for the sake of certificates and passwords: the file says what it said."""
+
+    def memory(self, keyspread):
+        with open(f"/proc/{keyspread.process.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"RssAnon:\s+(\d+) kB", file.read())[1])
+
+    def reload(self, keyspread, count):
+        for _ in range(count):
+            self.assertIn("event=reloaded", keyspread.reload())
+        return self.memory(keyspread)
+
+    def test_they_keep_no_memory(self):
+        keyspread = self.start()
+        before = self.reload(keyspread, 50)
+        after = self.reload(keyspread, 200)
+        if not harness.instrumented():
+            self.assertLess(after - before, 100)
+        self.assertEqual(self.client(keyspread).rows("select 1"), [["1"]])
+
+
 class Crowd(LimitsCase):
     """10,000 clients that logged in and say nothing, and 1,000 that do not even log in."""
 
