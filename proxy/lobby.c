@@ -21,6 +21,7 @@ typedef enum bench {       /* where a guest sits, the longest silent first */
 struct px_guest {
     px_guest *next, *previous; /* on its bench */
     bench bench;
+    bool asked; /* to give way, and has said nothing since */
     uint64_t since;
     px_lobby *lobby;
     px_worker *worker;
@@ -112,6 +113,7 @@ static bool give_way(px_guest *guest)
     if (guest == NULL)
         return false;
     stand_up(guest);
+    guest->asked = true;
     atomic_fetch_add(&guest->references, 1);
     request *r = pgw_alloc(sizeof *r);
     *r = (request){.message.run = on_request, .guest = guest};
@@ -119,13 +121,26 @@ static bool give_way(px_guest *guest)
     return true;
 }
 
-/* It stays, and the next that has said nothing gives way in its place. */
-static void spare(px_guest *guest)
+static void hear(px_guest *guest, bool served)
 {
-    pthread_mutex_lock(&guest->lobby->lock);
-    sit_down(guest, BEGUN);
-    give_way(guest->lobby->first[MUTE]);
-    pthread_mutex_unlock(&guest->lobby->lock);
+    stand_up(guest);
+    guest->asked = false;
+    if (!served)
+        sit_down(guest, BEGUN);
+}
+
+/* False: it was not silent after all, and the next that has said nothing is asked in its place. */
+static bool must_go(px_guest *guest)
+{
+    px_lobby *lobby = guest->lobby;
+    pthread_mutex_lock(&lobby->lock);
+    if (guest->asked && has_spoken(guest->session))
+        hear(guest, false);
+    bool goes = guest->asked;
+    if (!goes)
+        give_way(lobby->first[MUTE]);
+    pthread_mutex_unlock(&lobby->lock);
+    return goes;
 }
 
 static void on_request(px_worker *worker, px_message *message)
@@ -133,10 +148,7 @@ static void on_request(px_worker *worker, px_message *message)
     (void)worker;
     px_guest *guest = ((request *)message)->guest;
     px_session *session = guest->session;
-    bool here = session != NULL && (session->state == PX_STARTUP || session->state == PX_LOGIN);
-    if (here && has_spoken(session)) {
-        spare(guest);
-    } else if (here) {
+    if (session != NULL && must_go(guest)) {
         pgw_error error;
         pgw_fail(&error, "53300", "too many connections are logging in");
         px_session_fatal(session, &error);
@@ -185,9 +197,7 @@ void px_guest_heard(px_guest *guest, bool served)
     if (guest == NULL)
         return;
     pthread_mutex_lock(&guest->lobby->lock);
-    stand_up(guest);
-    if (!served)
-        sit_down(guest, BEGUN);
+    hear(guest, served);
     pthread_mutex_unlock(&guest->lobby->lock);
 }
 

@@ -7,6 +7,7 @@
 #include "proxy/server.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -174,9 +175,20 @@ static void copy_line(const char *text, const char *label, char *to, size_t size
     snprintf(to, size, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
+/* What is in it of the system's own words, in which there is no address. */
+static const char *plain_reason(const char *message)
+{
+    static const int known[] = {ECONNREFUSED, ECONNRESET, ETIMEDOUT, EHOSTUNREACH,
+                                ENETUNREACH,  ENOENT,     EACCES};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(message, strerror(known[i])) != NULL)
+            return strerror(known[i]);
+    return NULL;
+}
+
 /* The SQLSTATE and text in libpq's message about a connection that could not be made, as verbose
  * messages have them ("… FATAL:  3D000: database "x" does not exist"). False where there is none:
- * the client is told 08006 and no more, for the message is full of addresses. */
+ * the client is told 08006 and the system's reason, for the message is full of addresses. */
 static bool read_error(const char *message, pgw_error *error)
 {
     const char *fatal = strstr(message, "FATAL:  ");
@@ -189,7 +201,9 @@ static bool read_error(const char *message, pgw_error *error)
         copy_line(fatal, "\nHINT:  ", error->hint, sizeof error->hint);
         return true;
     }
-    pgw_fail(error, "08006", "cannot reach the backend");
+    const char *reason = plain_reason(message);
+    pgw_fail(error, "08006", "cannot reach the backend%s%s", reason != NULL ? ": " : "",
+             reason != NULL ? reason : "");
     pgw_error_hint(error, "Is the server of backend.dsn running, and does it accept connections? "
                           "The log of keyspread says more.");
     return false;
@@ -228,6 +242,8 @@ static void on_notice(void *owner, const PGresult *notice)
 static void look_for_admission(px_opening *opening)
 {
     char bytes[512];
+    if (PQstatus(opening->conn) != CONNECTION_AWAITING_RESPONSE)
+        return; /* before, the error of a connect would be taken away, which libpq is to find */
     SSL *ssl = PQgetssl(opening->conn);
     int socket = PQsocket(opening->conn);
     ssize_t len = ssl != NULL ? SSL_peek(ssl, bytes, sizeof bytes)
