@@ -12,7 +12,7 @@ import wire
 MIB = 1 << 20
 TS = "2026-01-02 03:04:05+00"
 TEXT = "insert into events (userid, ts, event) values ({}, '{}', '{}')"
-REFUSED = "insert into events (userid, ts) select 1, now()"
+REFUSED = "insert into events (userid, ts) select 1, now() /*" + "x" * 2000 + "*/"
 
 
 def resident(keyspread):
