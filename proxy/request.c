@@ -432,7 +432,8 @@ static bool is_owed_much(const px_session *session)
 
 static bool must_not_read(const px_session *session)
 {
-    if (session->wait != PX_WAIT_NOTHING || session->leaving || is_owed_much(session))
+    if (session->wait != PX_WAIT_NOTHING || session->leaving || session->fatal ||
+        is_owed_much(session))
         return true;
     return session->link_ready &&
            (px_link_cancelling(session->link) ||

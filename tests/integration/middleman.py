@@ -191,13 +191,13 @@ class Connection:
             self.client.sendall(data)
             return
         _, left, then, there = gap
-        self.client.sendall(data[:-left])
+        self.client.sendall(data[:len(data) - left])
         there.set()
         if not then:
             self.cut()
             raise wire.Closed()
         then.wait()
-        self.client.sendall(data[-left:])
+        self.client.sendall(data[len(data) - left:])
 
     def _from_server(self):
         while True:

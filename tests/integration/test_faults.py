@@ -115,6 +115,30 @@ class BackendAway(FaultCase):
         self.assertEqual((error["S"], error["C"]), ("FATAL", "57P01"), replies)
         self.assertEqual(self.stored(), [])
 
+    def test_nothing_is_done_behind_the_last_word(self):
+        """The session's backend has ended while a batch was under way: the batch's outcome is told,
+        then the end, and what was sent behind it is not done."""
+        self.start()
+        session = self.wire()
+        self.assertEqual(wire.tags_of(session.query(TEXT.format(0, TS, "x"))), ["INSERT 0 1"])
+        answered = threading.Event()
+        under_way = self.middleman.open_gap("C", 1, answered)
+        session.send(*(wire.query(TEXT.format(key, TS, "x")) for key in (1, 2, 3)))
+        self.assertTrue(under_way.wait(harness.PATIENCE))
+        gone = threading.Event()
+        ended = self.middleman.open_gap("E", 0, gone)
+        with self.postgres.admin(self.database) as admin:
+            admin.rows(f"select pg_terminate_backend({session.pid})")
+        self.assertTrue(ended.wait(harness.PATIENCE))
+        answered.set()
+        replies = session.read_until("E")
+        other = self.wire()
+        self.assertEqual(wire.tags_of(other.query(TEXT.format(4, TS, "x"))), ["INSERT 0 1"])
+        gone.set()
+        replies += session.read_to_end()
+        self.assertEqual(wire.kinds(replies), "CZE", replies)
+        self.assertEqual(sorted(self.stored()), [0, 1, 4])
+
     def test_a_running_statement_is_told(self):
         self.start()
         session = self.wire()
