@@ -154,7 +154,7 @@ class LogOfClients(harness.StackCase):
         session.ask(wire.parse("", "insert into events values (1, now(), 'x')"), wire.sync())
         line = self.keyspread.lines.wait_for("event=catalog .*pid=")
         self.assertIn('database="a\\nlevel=error event=ready pid=\\"1\\" '
-                      '\\\\\\x1B[2J\\xE2\\x80\\xAE" worker=', line)
+                      '\\\\\\x1B[2J\\xE2\\x80\\xAE" ', line)
         self.assertEqual(len([line for line in self.keyspread.lines.lines
                               if not line.startswith("time=20")]), 0)
 
