@@ -162,6 +162,8 @@ static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config
         take_number(document, in, "batch_links", raw->backend.batch_links, (range){8, 1, 1000});
     config->backend.link_wait_ms = take_number(
         document, in, "link_wait_ms", raw->backend.link_wait_ms, (range){10000, 0, 3600000});
+    config->backend.link_age_s =
+        take_number(document, in, "link_age_s", raw->backend.link_age_s, (range){600, 1, 86400});
     config->backend.connect_ms = take_number(document, in, "connect_ms", raw->backend.connect_ms,
                                              (range){10000, 1, 3600000});
     config->backend.catalog_s =

@@ -123,6 +123,7 @@ typedef struct cfg_config {
         uint32_t max_links;    /* 90 */
         uint32_t batch_links;  /* 8 */
         uint32_t link_wait_ms; /* 10000 */
+        uint32_t link_age_s;   /* 600: of links for batches */
         uint32_t connect_ms;   /* 10000 */
         uint32_t catalog_s;    /* 10 */
     } backend;

@@ -110,6 +110,7 @@ static const cyaml_schema_field_t backend_fields[] = {
     UINT("max_links", cfg_raw, backend.max_links),
     UINT("batch_links", cfg_raw, backend.batch_links),
     UINT("link_wait_ms", cfg_raw, backend.link_wait_ms),
+    UINT("link_age_s", cfg_raw, backend.link_age_s),
     UINT("connect_ms", cfg_raw, backend.connect_ms),
     UINT("catalog_s", cfg_raw, backend.catalog_s),
     CYAML_FIELD_END};

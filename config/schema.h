@@ -73,7 +73,7 @@ typedef struct cfg_raw {
         char *dsn;
         int *dialect;
         cfg_links *links;
-        uint32_t *max_links, *batch_links, *link_wait_ms, *connect_ms, *catalog_s;
+        uint32_t *max_links, *batch_links, *link_wait_ms, *link_age_s, *connect_ms, *catalog_s;
     } backend;
     struct {
         cfg_log_level *level;

@@ -144,6 +144,7 @@ void px_batcher_expect(px_worker *worker, px_identity *identity)
     const cfg_config *config = worker->config;
     bool may_batch = identity->replication == NULL && identity->env.utf8 &&
                      identity->env.conforming && config->table_count > 0;
+    may_batch = may_batch && px_databases_written(worker->server->databases, identity->database);
     if (may_batch && atomic_load(&worker->server->links) < config->backend.max_links / 4)
         px_pool_expect(find_pool(worker->batcher, identity), config->tables[0].batch.lock_wait_ms);
 }
@@ -152,6 +153,7 @@ static px_queue *find_queue(px_batcher *batcher, const px_unit *unit)
 {
     px_queue *queue = px_queue_find(&batcher->queues, unit);
     if (queue->pool == NULL) {
+        px_databases_write(batcher->worker->server->databases, unit->identity->database);
         queue->pool = find_pool(batcher, unit->identity);
         queue->pool->references++;
     }
@@ -170,11 +172,20 @@ static void enqueue(px_batcher *batcher, px_unit *unit)
     px_batcher_place(batcher, queue);
 }
 
-void px_batcher_turn(px_batcher *batcher)
+static void dispatch_all(px_batcher *batcher)
 {
     for (px_pool *pool = batcher->pools; pool != NULL; pool = pool->next)
         if (pool->ready.count > 0)
             px_flight_dispatch(pool);
+}
+
+void px_batcher_turn(px_batcher *batcher)
+{
+    dispatch_all(batcher);
+    while (batcher->done.first != NULL || batcher->granted.first != NULL) { /* for want of links */
+        px_batcher_wind_up(batcher);
+        dispatch_all(batcher);
+    }
 }
 
 static void arrive(px_batcher *batcher, px_unit *unit)

@@ -86,6 +86,8 @@ typedef struct px_unit {
 
     px_unit_key *keys; /* one a row, sorted by nobody */
     size_t row_count;
+    bool repeated;     /* it was made anew with the schema as it is now */
+    bool own_link;     /* the session has one: the unit can be rerouted at once */
     bool send_alone;   /* the session had a failed unit lately: no company */
     size_t bytes;      /* what counts against the budgets */
     uint64_t deadline; /* px_worker_now() scale; 57014 while queued */

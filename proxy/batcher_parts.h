@@ -24,6 +24,8 @@ typedef struct px_batcher {
     px_unit_list granted; /* have their keys now, and are to be queued */
     px_unit_list done;    /* of this worker's sessions, to be told */
     bool winding_up;
+    bool asking;            /* another worker is asked for a link */
+    uint64_t ask_after;     /* … not before then */
     size_t here;            /* units between arrival and outcome */
     uint64_t next_deadline; /* none of them expires before */
     uint64_t next_sweep, next_measure;

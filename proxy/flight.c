@@ -58,6 +58,9 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
         px_batcher_finish(batcher_of(batch->link->pool), unit);
         return;
     }
+    if (unit->repeated && verdict != PX_VERDICT_COMMITTED && unit->error.len > 0 &&
+        px_classify(pgw_slice_buf(&unit->error)) == PX_ERROR_STALE)
+        batch->link->doomed = true; /* it does not see what the catalog sees */
     unit->outcome = verdict == PX_VERDICT_COMMITTED ? PX_UNIT_COMMITTED
                     : verdict == PX_VERDICT_REROUTE ? PX_UNIT_REROUTED
                                                     : PX_UNIT_FAILED;
@@ -122,9 +125,13 @@ static void start(px_batcher *batcher, px_queue *queue, px_pool_link *link)
     write_attempt(batcher, batch);
 }
 
+static void reroute_waiting(px_pool *pool, bool all);
+
 void px_flight_dispatch(px_pool *pool)
 {
     px_queue *queue;
+    if (pool->ready.count > 0 && px_pool_is_refused(pool))
+        reroute_waiting(pool, true);
     while ((queue = px_ready_first(&pool->ready)) != NULL) {
         px_pool_link *link = px_pool_take(pool, queue->table->batch.lock_wait_ms);
         if (link == NULL)
@@ -261,28 +268,54 @@ static void on_lost(px_pool_link *link, const char *reason)
     land(batcher, batch);
 }
 
+/* Takes the units that wait in `queue` out of it: to their sessions' own links, or, with `error`,
+ * to be told it. `all`: also those whose sessions have no link yet. */
+static void turn_away(px_batcher *batcher, px_queue *queue, const pgw_error *error, bool all)
+{
+    for (px_unit *unit = queue->first, *next; unit != NULL; unit = next) {
+        next = unit->next;
+        if (!all && !unit->own_link)
+            continue;
+        px_queue_remove(queue, unit);
+        if (px_batcher_give_up(batcher, unit))
+            continue;
+        if (error != NULL)
+            px_unit_fail(unit, error);
+        else
+            unit->outcome = PX_UNIT_REROUTED;
+        unit->failure = PX_FAILED_UNSENT;
+        px_batcher_finish(batcher, unit);
+    }
+    px_batcher_place(batcher, queue);
+}
+
 /* Nobody can serve the queues that wait: their units are told why. If it is their user who is not
- * let in (any more), the sessions may have links of before. */
+ * let in (any more), or not once more, the sessions may have links of before. */
 static void on_unreachable(px_pool *pool, const pgw_error *error)
 {
     px_batcher *batcher = batcher_of(pool);
-    bool personal = px_error_is_personal(error);
+    bool reroute = px_error_is_personal(error) || pgw_error_is(error, "53300");
     px_queue *queue;
-    while ((queue = px_ready_first(&pool->ready)) != NULL) {
-        while (queue->first != NULL) {
-            px_unit *unit = queue->first;
-            px_queue_remove(queue, unit);
-            if (px_batcher_give_up(batcher, unit))
-                continue;
-            if (personal)
-                unit->outcome = PX_UNIT_REROUTED;
-            else
-                px_unit_fail(unit, error);
-            unit->failure = PX_FAILED_UNSENT;
-            px_batcher_finish(batcher, unit);
-        }
-        px_batcher_place(batcher, queue);
-    }
+    while ((queue = px_ready_first(&pool->ready)) != NULL)
+        turn_away(batcher, queue, reroute ? NULL : error, true);
+}
+
+/* What waits for a link goes to its session's own; with `all`, also where there is none yet. */
+static void reroute_waiting(px_pool *pool, bool all)
+{
+    px_batcher *batcher = batcher_of(pool);
+    size_t count = pool->ready.count;
+    px_queue **queues = pgw_alloc((count + 1) * sizeof(px_queue *)); /* the heap changes */
+    memcpy(queues, pool->ready.heap, count * sizeof(px_queue *));
+    for (size_t i = 0; i < count; i++)
+        turn_away(batcher, queues[i], NULL, all);
+    free(queues);
+}
+
+/* Others need all links. */
+static void on_starved(px_pool *pool)
+{
+    reroute_waiting(pool, false);
 }
 
 static void on_turn(px_pool *pool)
@@ -293,6 +326,7 @@ static void on_turn(px_pool *pool)
 const px_pool_ops px_flight_ops = {
     .on_free = px_flight_dispatch,
     .on_unreachable = on_unreachable,
+    .on_starved = on_starved,
     .on_reply = on_reply,
     .on_done = on_done,
     .on_lost = on_lost,

@@ -1,6 +1,9 @@
 #include "proxy/identity.h"
 
+#include "proxy/timeouts.h"
+
 #include <ctype.h>
+#include <inttypes.h>
 #include <openssl/crypto.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,6 +30,7 @@ void px_identity_drop(px_identity *identity)
     free(identity->user);
     free(identity->database);
     free(identity->options);
+    free(identity->shared);
     free(identity->application);
     free(identity->replication);
     free(identity->zone);
@@ -58,13 +62,22 @@ px_identity *px_identity_new(const px_identity *from)
     identity->password = copy(from->password);
     identity->zone = copy(from->zone);
     identity->env = from->env;
+    identity->settings = from->settings;
+    identity->statement_timeout = px_timeouts_statement(from->options);
+    pgw_buf shared = {0};
+    px_timeouts_cut(from->options, &shared);
+    pgw_buf_add_byte(&shared, '\0');
+    identity->shared = copy(shared.ptr);
+    pgw_buf_free(&shared);
     atomic_init(&identity->references, 1);
     pgw_buf key = {0};
     add_part(&key, 'u', from->user);
     add_part(&key, 'd', from->database);
     add_part(&key, 'r', from->replication);
     add_part(&key, 'p', from->password);
-    add_part(&key, 'o', from->options);
+    add_part(&key, 'o', identity->shared);
+    if (from->settings != 0)
+        pgw_buf_addf(&key, "s%" PRIx64, from->settings);
     pgw_buf_add_byte(&key, '\0');
     identity->key = copy(key.ptr);
     pgw_buf_free(&key);

@@ -11,13 +11,16 @@
 typedef struct px_identity {
     char *user, *database;
     char *options;     /* "-c name=value …", escaped, as libpq's `options` takes them */
+    char *shared;      /* … without the timeouts, for links that serve many sessions */
     char *application; /* application_name, not part of the key; NULL if not set */
     char *replication; /* the startup parameter, NULL if not sent */
     char *password;    /* what links log in with, if the DSN names no user; NULL: its own or none */
     char *
         zone; /* TimeZone that `env` was made of, for batch links to have the same; NULL: unknown */
-    char *key;   /* all of the above but application and zone: equal keys are equal identities */
-    pgw_env env; /* what the settings mean for the reading of values */
+    uint64_t settings; /* inherited from role and database; 0: not known yet */
+    char *key; /* all of the above but application, zone, timeouts: equal keys share batches */
+    uint64_t statement_timeout; /* ms; 0 = none that is known */
+    pgw_env env;                /* what the settings mean for the reading of values */
     _Atomic unsigned references;
 } px_identity;
 

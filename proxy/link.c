@@ -3,9 +3,12 @@
 #include "proxy/canceller.h"
 #include "proxy/claim.h"
 #include "proxy/classify.h"
+#include "proxy/inheritance.h"
+#include "proxy/leaving.h"
 #include "proxy/log.h"
 #include "proxy/opening.h"
 #include "proxy/server.h"
+#include "proxy/welcome.h"
 
 #include <libpq-fe.h>
 #include <stdlib.h>
@@ -26,10 +29,13 @@ struct px_link {
     PGcancel *cancel;
     px_stream *stream;
     bool closing, counted;
-    bool unfinished; /* what was put last is a part of a message */
+    bool asking;       /* what it has inherited */
+    uint64_t settings; /* that; 0: not known */
+    bool unfinished;   /* what was put last is a part of a message */
 
     uv_timer_t retry;           /* waits for one of max_links */
     uint64_t wait_until, asked; /* the latter by px_worker_clock() */
+    uint64_t room_until;        /* 0: nobody was asked to make room */
     bool retry_open;
     px_cancel cancel_request;
     bool cancelling;
@@ -50,25 +56,41 @@ const char *const px_link_parameters[] = {"server_version",
                                           "in_hot_standby",
                                           NULL};
 
-enum { RETRY_MS = 20 };
+enum { RETRY_MS = 20, ROOM_MS = 1000 };
+
+static void fail(px_link *link, const pgw_error *error);
+
+static void on_retry(uv_timer_t *timer);
+
+static void take_inheritance(px_link *link);
 
 static void on_stream_input(px_stream *stream)
 {
     px_link *link = px_stream_owner(stream);
-    link->ops->on_input(link);
+    if (link->asking)
+        take_inheritance(link);
+    else
+        link->ops->on_input(link);
 }
 
 static void on_stream_drained(px_stream *stream)
 {
     px_link *link = px_stream_owner(stream);
-    if (!link->cancelling)
+    if (!link->cancelling && !link->asking)
         link->ops->on_drained(link);
 }
 
 static void on_stream_end(px_stream *stream, const char *reason)
 {
     px_link *link = px_stream_owner(stream);
-    link->ops->on_lost(link, reason);
+    if (!link->asking) {
+        link->ops->on_lost(link, reason);
+        return;
+    }
+    pgw_error error;
+    pgw_fail(&error, "08006", "the connection to the backend was lost as it was opened");
+    pgw_error_detail(&error, "%s", reason);
+    fail(link, &error);
 }
 
 static const px_stream_ops stream_ops = {.on_input = on_stream_input,
@@ -162,12 +184,59 @@ static void count_opening(px_link *link, const pgw_error *error)
         px_observe(worker->metrics, PX_LINK_WAIT_SESSION, px_worker_clock(worker) - link->asked);
 }
 
+/* A session's own comes before those for batches: if the role, or the server, may have no more
+ * connections, and some of these are idle, it is tried again without them for a while. */
+static bool makes_room(px_link *link, const pgw_error *error)
+{
+    px_worker *worker = link->worker;
+    uint64_t now = px_worker_now(worker);
+    bool first = link->room_until == 0;
+    if (link->extra_options != NULL || !pgw_error_is(error, "53300") ||
+        (first && atomic_load(&worker->server->quota.links) == 0))
+        return false;
+    if (first) {
+        link->room_until = now + ROOM_MS;
+        px_leaving_make_room(worker, link->identity->user);
+    }
+    if (now < link->room_until)
+        uv_timer_start(&link->retry, on_retry, RETRY_MS, RETRY_MS);
+    return now < link->room_until;
+}
+
+static void be_ready(px_link *link)
+{
+    px_welcome_compare(link->worker, link);
+    link->ops->on_ready(link);
+}
+
+/* What its role and its database gave it is known before anything is done on it. */
+static void take_inheritance(px_link *link)
+{
+    pgw_error error;
+    switch (px_inheritance_read(link->stream, &link->settings)) {
+    case PX_INHERITANCE_MORE:
+        return;
+    case PX_INHERITANCE_KNOWN:
+        link->asking = false;
+        be_ready(link);
+        return;
+    case PX_INHERITANCE_BROKEN:
+        pgw_fail(&error, "08P01", "the backend does not keep to the protocol");
+        fail(link, &error);
+        return;
+    }
+}
+
 static void on_opened(void *owner, PGconn *conn, const pgw_error *error)
 {
     px_link *link = owner;
     link->admitted = px_opening_was_admitted(link->opening);
     pgw_buf_add_slice(&link->notices, px_opening_notices(link->opening));
     link->opening = NULL;
+    if (conn == NULL && makes_room(link, error)) {
+        pgw_buf_clear(&link->notices);
+        return;
+    }
     count_opening(link, conn == NULL ? error : NULL);
     if (conn == NULL) {
         fail(link, error);
@@ -177,7 +246,12 @@ static void on_opened(void *owner, PGconn *conn, const pgw_error *error)
     link->cancel = PQgetCancel(conn);
     struct ssl_st *ssl = PQsslInUse(conn) ? PQsslStruct(conn, "OpenSSL") : NULL;
     link->stream = px_stream_open(link->worker, PQsocket(conn), ssl, &stream_ops, link);
-    link->ops->on_ready(link);
+    link->settings = 1;
+    link->asking = link->identity->replication == NULL;
+    if (link->asking)
+        px_inheritance_ask(link->stream, PQserverVersion(conn), link->extra_options != NULL);
+    else
+        be_ready(link);
 }
 
 /* One of `most`. Batch links are of max_links, so sessions' own leave them their part. */
@@ -281,6 +355,23 @@ px_stream *px_link_stream(px_link *link)
 px_identity *px_link_identity(const px_link *link)
 {
     return link->identity;
+}
+
+uint64_t px_link_settings(const px_link *link)
+{
+    return link->settings;
+}
+
+bool px_link_is_like(const px_link *link, const px_link *other)
+{
+    for (size_t i = 0; px_link_parameters[i] != NULL; i++) {
+        const char *a = px_link_parameter(link, px_link_parameters[i]);
+        const char *b = px_link_parameter(other, px_link_parameters[i]);
+        bool own = strcmp(px_link_parameters[i], "application_name") == 0;
+        if (!own && strcmp(a != NULL ? a : "", b != NULL ? b : "") != 0)
+            return false;
+    }
+    return true;
 }
 
 uint32_t px_link_pid(const px_link *link)

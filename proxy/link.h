@@ -41,6 +41,10 @@ void px_link_leave_unfinished(px_link *link);
 void *px_link_owner(const px_link *link);
 px_stream *px_link_stream(px_link *link);
 px_identity *px_link_identity(const px_link *link);
+/* What it has inherited from its role and its database (px_inheritance_read()); 0: not known. */
+uint64_t px_link_settings(const px_link *link);
+/* Both reported the same when they opened, but for application_name. */
+bool px_link_is_like(const px_link *link, const px_link *other);
 /* The process id of its backend, as that told it. */
 uint32_t px_link_pid(const px_link *link);
 /* The server asked for the password of the link's identity, and took it. */

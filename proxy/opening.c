@@ -41,14 +41,22 @@ struct px_opening {
 
 /* ---- options ---- */
 
-bool px_dsn_names(const char *dsn, const char *keyword)
+char *px_dsn_value(const char *dsn, const char *keyword)
 {
     PQconninfoOption *options = PQconninfoParse(dsn, NULL);
-    bool found = false;
-    for (PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++)
-        found = found || (strcmp(o->keyword, keyword) == 0 && o->val != NULL && o->val[0] != '\0');
+    char *value = NULL;
+    for (PQconninfoOption *o = options; o != NULL && o->keyword != NULL && value == NULL; o++)
+        if (strcmp(o->keyword, keyword) == 0 && o->val != NULL && o->val[0] != '\0')
+            value = pgw_strndup(o->val, strlen(o->val));
     PQconninfoFree(options);
-    return found;
+    return value;
+}
+
+bool px_dsn_names(const char *dsn, const char *keyword)
+{
+    char *value = px_dsn_value(dsn, keyword);
+    free(value);
+    return value != NULL;
 }
 
 static void set_option(px_opening *opening, const char *keyword, const char *value)
@@ -106,7 +114,7 @@ static void set_options(px_opening *opening, const px_identity *identity, const 
                    pgw_arena_printf(&opening->arena, "%s", identity->replication));
     pgw_buf options = {0};
     pgw_options_add(pgw_slice_str(option(opening, "options")), &options);
-    add_options(identity->options, &options);
+    add_options(extra_options != NULL ? identity->shared : identity->options, &options);
     add_options(extra_options, &options);
     set_option(opening, "options", pgw_arena_copy(&opening->arena, pgw_slice_buf(&options)).ptr);
     pgw_buf_free(&options);

@@ -28,5 +28,7 @@ void px_opening_abandon(px_opening *opening);
 
 /* A connection string gives a value to `keyword` ("user"). False if it cannot be parsed. */
 bool px_dsn_names(const char *dsn, const char *keyword);
+/* That value, the caller's; NULL if there is none. */
+char *px_dsn_value(const char *dsn, const char *keyword);
 
 #endif

@@ -1,4 +1,4 @@
-#include "proxy/pool.h"
+#include "proxy/batcher_parts.h"
 
 #include "protocol/frame.h"
 #include "protocol/options.h"
@@ -11,6 +11,12 @@
 
 enum {
     IDLE_MS = 60 * 1000,
+    TURN_MS = 50, /* a link serves its pool so long at least, while others starve */
+    ASK_MS = 20,  /* between two questions to the other workers for a link */
+    STARVED_MS = 100,
+    AWAY_MS = 2000, /* idle in a database that has no session any more */
+    LEAVING_MS = 2000,
+    CHANGED_MS = 10 * 1000,        /* between two tries whether settings are as they were */
     REOPEN_MS = 1000,              /* after a failure, while other links do the work */
     MAX_MESSAGE = 16 * 1024 * 1024 /* no reply to an INSERT is as long */
 };
@@ -22,8 +28,12 @@ px_pool *px_pool_new(px_worker *worker, px_identity *identity, const px_pool_ops
     pool->identity = px_identity_take(identity);
     pool->ops = ops;
     pool->owner = owner;
-    pool->share = px_share_take(identity->key);
     return pool;
+}
+
+static px_quota *quota_of(const px_pool *pool)
+{
+    return &pool->worker->server->quota;
 }
 
 /* ---- the list of links ---- */
@@ -51,8 +61,8 @@ static void delist(px_pool_link *l)
 static void forget(px_pool_link *l)
 {
     delist(l);
-    if (--l->pool->link_count > 0)
-        px_share_release(l->pool->share);
+    l->pool->link_count--;
+    px_quota_release(quota_of(l->pool));
     l->pool->opening -= l->state == PX_POOL_OPENING;
     px_prepared_free(&l->prepared);
     free(l);
@@ -64,35 +74,178 @@ static void drop(px_pool_link *l)
     forget(l);
 }
 
-static void set_wants(px_pool *pool, bool wants)
+static unsigned most_of(const px_pool *pool)
 {
-    if (wants && !pool->wants)
-        atomic_fetch_add(&pool->share->wanted, 1);
-    if (!wants && pool->wants)
-        atomic_fetch_sub(&pool->share->wanted, 1);
-    pool->wants = wants;
+    return px_quota_most(pool->worker->config, pool->worker->server->worker_count);
+}
+
+/* Tells the process what this pool has and wants. `refused`: it asked for a link, and got none. */
+static void account(px_pool *pool, bool refused)
+{
+    px_quota *quota = quota_of(pool);
+    size_t part = px_quota_part(quota, most_of(pool));
+    bool waits = pool->ready.count > 0;
+    if (!pool->starves)
+        pool->starving_since = px_worker_now(pool->worker);
+    px_quota_count(&quota->pools, &pool->active, waits || pool->link_count > 0);
+    px_quota_count(&quota->wanting, &pool->wants, waits && refused && pool->link_count < part);
+    px_quota_count(&quota->starving, &pool->starves, waits && refused && pool->link_count == 0);
 }
 
 void px_pool_free(px_pool *pool)
 {
     while (pool->links != NULL)
         drop(pool->links);
-    set_wants(pool, false);
-    px_share_drop(pool->share);
+    px_quota *quota = quota_of(pool);
+    px_quota_count(&quota->pools, &pool->active, false);
+    px_quota_count(&quota->wanting, &pool->wants, false);
+    px_quota_count(&quota->starving, &pool->starves, false);
     px_identity_drop(pool->identity);
     free(pool->ready.heap);
     free(pool);
 }
 
+/* ---- others that have none ---- */
+
+/* What is done on every other worker, one after the other, until one has a link to spare. */
+typedef struct errand {
+    px_message message;
+    px_worker *home;
+} errand;
+
+static void send_errand(px_worker *worker, px_worker *home, void (*run)(px_worker *, px_message *))
+{
+    errand *e = pgw_alloc(sizeof *e);
+    *e = (errand){.message.run = run, .home = home};
+    atomic_fetch_add(&worker->server->errands, 1);
+    px_worker_send(worker, &e->message);
+}
+
+static void end_errand(px_worker *worker, px_message *message)
+{
+    free(message);
+    atomic_fetch_sub(&worker->server->errands, 1);
+}
+
+/* The end of the turn gives links to whoever waits. */
+static void run_wake(px_worker *worker, px_message *message)
+{
+    end_errand(worker, message);
+}
+
+static void wake_others(px_worker *worker)
+{
+    px_server *server = worker->server;
+    for (unsigned i = 0; i < server->worker_count; i++)
+        if (&server->workers[i] != worker && atomic_load(&server->quota.starving) > 0)
+            send_errand(&server->workers[i], worker, run_wake);
+}
+
+/* Closes what others are to have. */
+static void shed(px_pool *pool)
+{
+    bool any = false;
+    for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
+        next = l->next;
+        if (l->state != PX_POOL_IDLE || !l->spare || l->reading)
+            continue;
+        drop(l);
+        any = true;
+    }
+    if (any)
+        wake_others(pool->worker);
+}
+
+/* NULL if none of them, but for those of `asking`, has one. */
+static px_pool_link *longest_idle(px_pool *pools, const px_pool *asking)
+{
+    px_pool_link *found = NULL;
+    for (px_pool *pool = pools; pool != NULL; pool = pool->next)
+        for (px_pool_link *l = pool->links; l != NULL && pool != asking; l = l->next)
+            if (l->state == PX_POOL_IDLE && !l->lost && !l->reading &&
+                (found == NULL || l->idle_since < found->idle_since))
+                found = l;
+    return found;
+}
+
+static void run_ask(px_worker *worker, px_message *message)
+{
+    errand *e = (errand *)message;
+    px_server *server = worker->server;
+    if (worker == e->home) { /* the end of the turn looks whether there is one now */
+        worker->batcher->asking = false;
+        worker->batcher->ask_after = px_worker_now(worker) + ASK_MS;
+        end_errand(worker, message);
+        return;
+    }
+    px_pool_link *l = longest_idle(worker->batcher->pools, NULL);
+    if (l != NULL)
+        drop(l);
+    unsigned next = (worker->index + 1) % server->worker_count;
+    px_worker_send(l != NULL ? e->home : &server->workers[next], message);
+}
+
+/* Some idle link gives way: here at once, of another worker in a while. */
+static bool make_room(px_pool *pool)
+{
+    px_batcher *batcher = pool->worker->batcher;
+    px_server *server = pool->worker->server;
+    px_pool_link *l = longest_idle(batcher->pools, pool);
+    if (l != NULL) {
+        drop(l);
+        return px_quota_claim(&server->quota, most_of(pool), 0);
+    }
+    if (!batcher->asking && px_worker_now(pool->worker) >= batcher->ask_after &&
+        server->worker_count > 1) {
+        batcher->asking = true;
+        send_errand(&server->workers[(pool->worker->index + 1) % server->worker_count],
+                    pool->worker, run_ask);
+    }
+    return false;
+}
+
 /* ---- what links tell ---- */
+
+/* 0 is not known, as of a server that does not say. */
+static bool inherits_the_same(const px_pool_link *l)
+{
+    uint64_t settings = px_link_settings(l->link), wanted = l->pool->identity->settings;
+    return settings == wanted || settings == 0 || wanted == 0;
+}
+
+/* The role's or the database's settings were changed since the sessions of this identity began:
+ * their own links still have them as they were, and so may links of before. */
+static void refuse(px_pool_link *l)
+{
+    px_pool *pool = l->pool;
+    pool->refused_until = pool->no_opening_until = px_worker_now(pool->worker) + CHANGED_MS;
+    drop(l);
+    pool->ops->on_free(pool);
+    pool->ops->on_turn(pool);
+}
+
+/* What older links reported is not so any more: the server is another, or its settings are. */
+static void drop_unlike(px_pool_link *fresh)
+{
+    for (px_pool_link *l = fresh->pool->links; l != NULL; l = l->next)
+        if (l != fresh && l->state != PX_POOL_OPENING && !px_link_is_like(l->link, fresh->link))
+            l->doomed = l->spare = true;
+}
 
 static void on_ready(px_link *link)
 {
     px_pool_link *l = px_link_owner(link);
     px_pool *pool = l->pool;
+    if (!inherits_the_same(l)) {
+        refuse(l);
+        return;
+    }
     pool->opening--;
+    drop_unlike(l);
+    l->ready_since = px_worker_now(pool->worker);
     px_pool_put(l);
     pool->ops->on_free(pool);
+    shed(pool);
     pool->ops->on_turn(pool);
 }
 
@@ -105,6 +258,8 @@ static void on_failed(px_link *link, const pgw_error *error)
            pool->link_count);
     pool->no_opening_until = px_worker_now(pool->worker) + REOPEN_MS;
     if (pool->link_count == 0) {
+        pool->refused_until =
+            pgw_error_is(error, "53300") ? px_worker_now(pool->worker) + REOPEN_MS : 0;
         pool->no_opening_until = 0;
         pool->ops->on_unreachable(pool, error);
     }
@@ -173,6 +328,7 @@ static void on_input(px_link *link)
     } else if (pool->ready.count > 0) {
         pool->ops->on_free(pool);
     }
+    shed(pool);
     pool->ops->on_turn(pool);
 }
 
@@ -196,23 +352,9 @@ static const px_link_ops link_ops = {on_ready, on_failed, on_input, on_drained, 
 
 /* ---- use ---- */
 
-/* What each worker may have of the process's links of an identity when all want them. */
-static size_t fair_part(const px_worker *worker)
-{
-    size_t links = worker->config->backend.batch_links / worker->server->worker_count;
-    return links > 0 ? links : 1;
-}
-
-/* Whether one more link may be opened; it is counted then. */
 static bool claim(px_pool *pool)
 {
-    size_t all = pool->worker->config->backend.batch_links;
-    size_t workers = pool->worker->server->worker_count;
-    if (pool->link_count == 0)
-        return true;
-    if (pool->link_count >= fair_part(pool->worker) && atomic_load(&pool->share->wanted) > 0)
-        return false;
-    return px_share_claim(pool->share, all > workers ? all - workers : 0);
+    return px_quota_claim(quota_of(pool), most_of(pool), pool->link_count);
 }
 
 static void open_link(px_pool *pool, uint32_t lock_wait_ms)
@@ -225,7 +367,9 @@ static void open_link(px_pool *pool, uint32_t lock_wait_ms)
     pool->link_count++;
     pool->opening++;
     pgw_buf options = {0};
-    pgw_buf_addf(&options, "-c lock_timeout=%" PRIu32 " -c standard_conforming_strings=on",
+    pgw_buf_addf(&options,
+                 "-c lock_timeout=%" PRIu32
+                 " -c statement_timeout=0 -c standard_conforming_strings=on",
                  lock_wait_ms);
     if (pool->identity->zone != NULL) /* whatever has become of the role's or the server's own */
         pgw_options_set(PGW_LITERAL("TimeZone"), pgw_slice_str(pool->identity->zone), &options);
@@ -266,16 +410,41 @@ px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms)
         drop(other);
         claimed = claim(pool);
     }
-    set_wants(pool, !claimed && pool->link_count < fair_part(pool->worker));
+    if (!claimed && pool->link_count == 0)
+        claimed = make_room(pool);
     if (claimed)
         open_link(pool, lock_wait_ms);
+    account(pool, !claimed);
     return NULL;
 }
 
 void px_pool_expect(px_pool *pool, uint32_t lock_wait_ms)
 {
-    if (pool->link_count == 0)
+    if (pool->link_count == 0 && claim(pool))
         open_link(pool, lock_wait_ms);
+}
+
+bool px_pool_is_refused(const px_pool *pool)
+{
+    return pool->link_count == 0 && px_worker_now(pool->worker) < pool->refused_until;
+}
+
+/* Whether others need it more: they have none, and this pool has another, or nothing to do, or has
+ * had its turn. */
+static bool gives_way(const px_pool_link *l)
+{
+    const px_pool *pool = l->pool;
+    return atomic_load(&quota_of(pool)->starving) > 0 &&
+           (pool->link_count > 1 || pool->ready.count == 0 ||
+            px_worker_now(pool->worker) - l->ready_since >= TURN_MS);
+}
+
+/* It is not used again: it is old, or of no use, or its database is being left. */
+static bool is_over(const px_pool_link *l)
+{
+    uint64_t age = px_worker_now(l->pool->worker) - l->ready_since;
+    uint64_t most = (uint64_t)l->pool->worker->config->backend.link_age_s * 1000;
+    return l->doomed || age >= most || px_worker_now(l->pool->worker) < l->pool->leaving_until;
 }
 
 void px_pool_put(px_pool_link *l)
@@ -283,24 +452,47 @@ void px_pool_put(px_pool_link *l)
     l->batch = NULL;
     l->state = PX_POOL_IDLE;
     l->idle_since = px_worker_now(l->pool->worker);
-    l->spare = l->pool->giving;
+    l->spare = l->pool->giving || gives_way(l) || is_over(l);
     l->pool->giving = false;
     delist(l);
     enlist(l);
 }
 
-/* One link a tick, so that the pools come to their parts without much ado. */
-static void give_way(px_pool *pool)
+void px_pool_leave(px_pool *pool)
 {
+    pool->leaving_until = px_worker_now(pool->worker) + LEAVING_MS;
+    for (px_pool_link *l = pool->links; l != NULL; l = l->next)
+        l->spare = true;
+    shed(pool);
+}
+
+void px_pool_close_idle(px_pool *pool)
+{
+    for (px_pool_link *l = pool->links; l != NULL; l = l->next)
+        l->spare = l->spare || l->state == PX_POOL_IDLE;
+    shed(pool);
+}
+
+/* How long a link may be idle. */
+static uint64_t patience(const px_pool *pool)
+{
+    px_databases *databases = pool->worker->server->databases;
+    return px_databases_used(databases, pool->identity->database) ? IDLE_MS : AWAY_MS;
+}
+
+/* One link a tick, so that the pools come to their parts without much ado. */
+static void give_part(px_pool *pool)
+{
+    px_quota *quota = quota_of(pool);
     bool wanted =
-        pool->link_count > fair_part(pool->worker) && atomic_load(&pool->share->wanted) > 0;
+        pool->link_count > px_quota_part(quota, most_of(pool)) && atomic_load(&quota->wanting) > 0;
     for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
         next = l->next;
         if (l->state == PX_POOL_IDLE && wanted) {
             drop(l);
             wanted = false;
         } else {
-            l->spare = false;
+            l->spare = l->doomed;
         }
     }
     pool->giving = wanted;
@@ -308,13 +500,14 @@ static void give_way(px_pool *pool)
 
 void px_pool_tick(px_pool *pool)
 {
-    uint64_t now = px_worker_now(pool->worker);
+    uint64_t now = px_worker_now(pool->worker), most = patience(pool);
     for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
         next = l->next;
-        if (l->state == PX_POOL_IDLE && now - l->idle_since >= IDLE_MS)
+        if (l->state == PX_POOL_IDLE && (now - l->idle_since >= most || is_over(l)))
             drop(l);
     }
-    if (pool->ready.count == 0)
-        set_wants(pool, false);
-    give_way(pool);
+    if (pool->starves && now - pool->starving_since >= STARVED_MS)
+        pool->ops->on_starved(pool);
+    account(pool, pool->wants || pool->starves);
+    give_part(pool);
 }

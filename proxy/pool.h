@@ -1,14 +1,13 @@
 /*
- * pool: a worker's links for batches of one identity. The first is opened when a session of the
- * identity has come, more when a queue waits for one; the one used last is used next, and what was
- * idle for a minute is closed.
+ * pool: a worker's links for batches of one identity. They are opened when queues wait for them,
+ * within what the process may have (quota); the one used last is used next, and what was idle for a
+ * minute is closed, or sooner if rows of another identity or worker have none.
  */
 #ifndef PX_POOL_H
 #define PX_POOL_H
 
 #include "proxy/link.h"
 #include "proxy/queue.h"
-#include "proxy/share.h"
 
 typedef struct px_pool px_pool;
 typedef struct px_pool_link px_pool_link;
@@ -18,6 +17,7 @@ typedef struct px_pool_ops {
     void (*on_free)(px_pool *pool); /* a link is there for the next queue */
     /* No link is open and none could be opened. */
     void (*on_unreachable)(px_pool *pool, const pgw_error *error);
+    void (*on_starved)(px_pool *pool); /* others have all links, for a while already */
     px_progress (*on_reply)(px_pool_link *link, char type, pgw_slice message);
     void (*on_done)(
         px_pool_link *link); /* on_reply said so; gives the link back or uses it again */
@@ -34,11 +34,12 @@ struct px_pool_link {
     px_pool_link_state state;
     bool lost;    /* its last input is being read: it is not used again */
     bool reading; /* its input is being read: it is not closed to make room */
-    bool spare;   /* another worker wants one more: closed on the next tick */
+    bool doomed;  /* it is closed as soon as it is idle */
+    bool spare;   /* others want it more: closed as soon as it may be */
     uint32_t lock_wait_ms;
     px_batch *batch; /* BUSY */
     px_prepared prepared;
-    uint64_t idle_since;
+    uint64_t idle_since, ready_since; /* the latter since it was opened */
     px_pool_link *next, *previous;
 };
 
@@ -50,12 +51,14 @@ struct px_pool {
     const px_pool_ops *ops;
     px_pool_link *links; /* the one used last is the first */
     size_t link_count, opening;
-    px_share *share;
-    bool wants;  /* has less links than its part, and found no more: counted in share->wanted */
-    bool giving; /* the next link that is idle is spare */
+    bool active, wants, starves; /* counted in the quota, as pools, wanting, starving */
+    bool giving;                 /* the next link that is idle is spare */
+    uint64_t starving_since;
+    uint64_t leaving_until; /* its database is to have no idle link of ours */
     uint64_t no_opening_until;
-    px_ready ready;    /* queues that wait for a link */
-    size_t references; /* queues */
+    uint64_t refused_until; /* the backend takes no more links of this role */
+    px_ready ready;         /* queues that wait for a link */
+    size_t references;      /* queues */
 };
 
 px_pool *px_pool_new(px_worker *worker, px_identity *identity, const px_pool_ops *ops, void *owner);
@@ -65,9 +68,14 @@ void px_pool_free(px_pool *pool);
 /* An idle link, now busy; or NULL, and then another one is opened if the pool may have it. */
 px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms);
 void px_pool_put(px_pool_link *link); /* idle again */
+/* There is no link, and there cannot be one for a while. */
+bool px_pool_is_refused(const px_pool *pool);
 /* Opens the first link if there is none. */
 void px_pool_expect(px_pool *pool, uint32_t lock_wait_ms);
-/* Closes links that were idle for a minute, or that other workers want. */
+/* Closes what is idle, and for a short time also what becomes so. */
+void px_pool_leave(px_pool *pool);
+void px_pool_close_idle(px_pool *pool);
+/* Closes links that were idle for a minute, or that others want. */
 void px_pool_tick(px_pool *pool);
 
 #endif

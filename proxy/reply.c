@@ -5,6 +5,7 @@
 #include "proxy/forward.h"
 
 #include "protocol/backend.h"
+#include "proxy/welcome.h"
 #include "proxy/log.h"
 
 #include <stdio.h>
@@ -343,6 +344,10 @@ static fate on_ready(px_session *session, pgw_slice body)
     session->copy_in = false;
     if (session->status == 'I' && session->portals.names.count > 0)
         px_statements_clear(&session->portals);
+    if (session->alters && session->status == 'I') {
+        session->alters = false;
+        px_welcome_renew(session->worker);
+    }
     if (session->status == 'I')
         px_session_mark_catalog(session);
     px_state_ended(session);

@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/bind.h"
 #include "proxy/forward.h"
+#include "proxy/leaving.h"
 #include "proxy/goodbye.h"
 #include "proxy/relay.h"
 
@@ -354,6 +355,16 @@ static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice mes
     return false;
 }
 
+/* Its text, if it is looked at here. False: the session waits. */
+static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    pgw_slice body = pgw_frame_body(message, frame), text;
+    pgw_parse parse;
+    if (frame.type == 'Q')
+        return !pgw_query_decode(body, &text) || px_leaving_first(session, text);
+    return !pgw_parse_decode(body, &parse) || px_leaving_first(session, parse.query);
+}
+
 static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->skipping && frame.type != 'S' && frame.type != 'X') {
@@ -372,6 +383,8 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         if (message.len < frame.size)
             return hold(session, frame);
         message.len = frame.size;
+        if (!leaves_databases(session, frame, message))
+            return false;
         return frame.type == 'Q' ? handle_query(session, frame, message)
                                  : handle_extended(session, frame, message);
     case 'B':

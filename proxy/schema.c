@@ -365,8 +365,7 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable ||
         a->heeds_updates != b->heeds_updates || a->quiet != b->quiet ||
-        a->reads_settings != b->reads_settings || a->oid != b->oid ||
-        a->triggers != b->triggers)
+        a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers)
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))

@@ -85,7 +85,8 @@ unsigned px_server_load(px_server *server)
 
 bool px_server_quiet(px_server *server)
 {
-    return px_server_load(server) == 0 && px_batcher_all_idle() && px_catalogs_all_idle();
+    return px_server_load(server) == 0 && px_batcher_all_idle() && px_catalogs_all_idle() &&
+           atomic_load(&server->errands) == 0;
 }
 
 /* ---- workers ---- */
@@ -118,7 +119,6 @@ static void free_worker(px_worker *worker)
     px_door_drop(worker->door);
     px_plan_cache_clear(worker->plans);
     free(worker->plans);
-    px_welcomes_free(worker);
     px_kinds_free(worker);
     px_worker_free(worker);
     px_metrics_free(worker->metrics);
@@ -152,6 +152,7 @@ static void on_new_setup(px_worker *worker, px_message *message)
 {
     const order *o = (order *)message;
     px_door_drop(worker->door);
+    px_welcome_renew(worker); /* it may be another server */
     worker->config = o->setup.config;
     worker->door = o->setup.door; /* with its reference */
     free(message);
@@ -430,6 +431,8 @@ static void free_process(process *p)
     px_addresses_free(p->server.addresses);
     px_lobby_free(p->server.lobby);
     px_pids_free(p->server.pids);
+    px_databases_free(p->server.databases);
+    px_welcomes_free(p->server.welcomes);
 }
 
 static void start_workers(process *p)
@@ -479,6 +482,8 @@ int px_run(cfg_config *config, FILE *errors)
     p.server.addresses = px_addresses_new();
     p.server.lobby = px_lobby_new();
     p.server.pids = px_pids_new();
+    p.server.databases = px_databases_new();
+    p.server.welcomes = px_welcomes_new();
     p.server.canceller = px_canceller_start();
     put_in_force(&p, (setup){config, door});
     clear_environment();

@@ -5,8 +5,10 @@
 #define PX_SERVER_H
 
 #include "config/config.h"
+#include "proxy/databases.h"
 #include "proxy/pids.h"
 #include "proxy/room.h"
+#include "proxy/quota.h"
 #include "proxy/worker.h"
 
 #include <stdatomic.h>
@@ -18,10 +20,14 @@ typedef struct px_server {
     struct px_addresses *addresses;
     struct px_lobby *lobby;
     struct px_canceller *canceller;
-    px_pids *pids;                    /* told to clients */
-    _Atomic unsigned links;           /* all connections to the backend */
-    _Atomic unsigned session_links;   /* of them, sessions' own */
-    _Atomic unsigned clients;         /* logged in */
+    px_pids *pids; /* told to clients */
+    px_databases *databases;
+    struct px_welcomes *welcomes;   /* what sessions of a kind are greeted with */
+    _Atomic unsigned errands;       /* messages about links that are on their way between workers */
+    px_quota quota;                 /* of links for batches */
+    _Atomic unsigned links;         /* all connections to the backend */
+    _Atomic unsigned session_links; /* of them, sessions' own */
+    _Atomic unsigned clients;       /* logged in */
     _Atomic unsigned unauthenticated; /* not yet */
     _Atomic bool stopping;            /* no new clients */
     _Atomic bool unreachable;         /* the backend, when a link was opened last */

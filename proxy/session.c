@@ -4,6 +4,7 @@
 #include "proxy/forward.h"
 
 #include "protocol/backend.h"
+#include "protocol/frontend.h"
 #include "protocol/options.h"
 #include "proxy/goodbye.h"
 #include "proxy/log.h"
@@ -15,6 +16,8 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+enum { TOUCH_MS = 1000 };
 
 enum { LEFT_BY_ONE = 4096 }; /* bytes, about, that a session needed */
 
@@ -65,6 +68,7 @@ static void free_session(void *owner)
     for (size_t i = 0; i < PX_TRACKED; i++)
         free(session->settings[i]);
     free(session->base_options);
+    px_welcome_drop(session->welcome);
     px_identity_drop(session->identity);
     px_identity_drop(session->base);
     px_state_free(&session->own);
@@ -88,6 +92,7 @@ void px_session_close(px_session *session, const char *reason)
            session->slot, reason);
     leave_lobby(session);
     atomic_fetch_sub(counter(session), 1);
+    bool was_ready = session->state == PX_READY;
     session->state = PX_CLOSING;
     px_catalog_forget(session->worker, session);
     px_session_mark_catalog(session);
@@ -100,6 +105,8 @@ void px_session_close(px_session *session, const char *reason)
         px_link_close(session->link);
     session->link = NULL;
     px_pids_drop(session->worker->server->pids, session->pid);
+    if (was_ready)
+        px_databases_leave(session->worker->server->databases, session->identity->database);
     session->worker->sessions[session->slot] = NULL;
     session->worker->session_count--;
     if (session->slot < session->worker->first_free)
@@ -162,7 +169,7 @@ static const char *greeted_with(const px_session *session, size_t setting)
 {
     for (size_t i = 0; px_link_parameters[i] != NULL; i++)
         if (px_session_setting(pgw_slice_str(px_link_parameters[i])) == setting)
-            return px_welcome_value(session->worker, session->base, px_link_parameters[i]);
+            return px_welcome_value(session->welcome, px_link_parameters[i]);
     return NULL;
 }
 
@@ -199,11 +206,12 @@ static px_identity *identity_with_settings(px_session *session)
                             setting_now(session, 4)};
     from.env = px_identity_env(values[0], values[1], values[2]);
     session->opaque = is_opaque(values[0]);
-    const char *server = px_welcome_value(session->worker, session->base, "server_encoding");
+    const char *server = px_welcome_value(session->welcome, "server_encoding");
     from.env.utf8 = from.env.utf8 && server != NULL &&
                     strcmp(server, "UTF8") == 0; /* lengths are the server's */
     from.options = options.ptr;
     from.zone = (char *)values[1];
+    from.settings = session->inherited;
     px_identity *identity = px_identity_new(&from);
     pgw_buf_free(&options);
     return identity;
@@ -266,8 +274,10 @@ void px_session_ready(px_session *session)
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_READY;
     px_count_login(session->worker->metrics, NULL);
+    session->inherited = px_welcome_settings(session->welcome);
     session->base = px_identity_take(session->identity);
     renew_identity(session); /* now that the settings are known */
+    px_databases_enter(session->worker->server->databases, session->identity->database);
     px_batcher_expect(session->worker, session->identity);
     px_log(CFG_LOG_DEBUG, "client_ready", "worker=%u slot=%zu", session->worker->index,
            session->slot);
@@ -278,7 +288,7 @@ static const char *told(const px_session *session, const char *name)
 {
     size_t setting = px_session_setting(pgw_slice_str(name));
     return setting < PX_TRACKED ? setting_now(session, setting)
-                                : px_welcome_value(session->worker, session->base, name);
+                                : px_welcome_value(session->welcome, name);
 }
 
 /* What a link opened later reports otherwise than the client was told. */
@@ -303,17 +313,27 @@ static void tell_differences(px_session *session, px_link *link)
     pgw_buf_free(&out);
 }
 
+/* Its rows travel over links that have inherited the same as its own. */
+static void inherit(px_session *session, uint64_t settings)
+{
+    if (session->inherited == settings)
+        return;
+    session->inherited = settings;
+    renew_identity(session);
+}
+
 static void on_link_ready(px_link *link)
 {
     px_session *session = px_link_owner(link);
     session->link_ready = true;
     px_state_forget(session);
     if (session->state == PX_WELCOME) {
-        px_welcome_keep(session->worker, link);
+        session->welcome = px_welcome_keep(session->worker, link);
         px_login_greet(session);
         px_session_process(session);
         return;
     }
+    inherit(session, px_link_settings(link));
     tell_differences(session, link);
     px_session_wake(session, PX_WAIT_LINK);
 }
@@ -370,6 +390,7 @@ static void on_link_lost(px_link *link, const char *reason)
 
 void px_session_catch_up(px_session *session)
 {
+    session->stirs = true;
     if (!session->link_ready)
         return;
     if (session->link_gone) {
@@ -418,6 +439,12 @@ bool px_session_replaceable(const px_session *session)
         !px_state_is_replaceable(session))
         return false;
     return session->statements.unkept == 0; /* what is prepared there can be so again */
+}
+
+void px_session_leave_link(px_session *session)
+{
+    if (session->link_ready && px_session_replaceable(session))
+        forget_link(session);
 }
 
 void px_session_lose_link(px_session *session, const char *reason)
@@ -547,6 +574,21 @@ void px_session_cancel(px_worker *worker, size_t slot, uint32_t pid, uint32_t ke
         px_session_cancel_waiting(session);
 }
 
+/* The own link is not told of rows that leave by others: idle_session_timeout would end it. */
+static void touch(px_session *session, uint64_t now)
+{
+    if (!session->stirs || !session->link_ready || session->link_gone ||
+        now - session->touched < TOUCH_MS || !px_session_idle(session))
+        return;
+    session->stirs = false;
+    session->touched = now;
+    pgw_buf out = {0};
+    pgw_write_sync(&out);
+    px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
 void px_sessions_tick(px_worker *worker)
 {
     uint64_t now = px_worker_now(worker);
@@ -558,6 +600,8 @@ void px_sessions_tick(px_worker *worker)
         if (session != NULL && (session->state == PX_STARTUP || session->state == PX_LOGIN) &&
             now - session->started > worker->config->limits.startup_ms)
             px_login_late(session);
+        else if (session != NULL && session->state == PX_READY)
+            touch(session, now);
     }
     px_room_tick(worker);
     if (worker->draining)

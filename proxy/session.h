@@ -35,12 +35,13 @@ typedef enum px_wait {
     PX_WAIT_NOTHING,
     PX_WAIT_LINK, /* its own link is being opened */
     PX_WAIT_CATALOG,
-    PX_WAIT_STATE,    /* the own link says what the session has there */
-    PX_WAIT_DESCRIBE, /* the backend describes a new statement */
-    PX_WAIT_IDLE,     /* everything before must be answered first */
-    PX_WAIT_UNIT,     /* a unit's outcome */
-    PX_WAIT_ROOM,     /* what it sends is large, and there is no room for more of it (room.h) */
-    PX_WAIT_TURN      /* another session describes the statement, or the queues are full */
+    PX_WAIT_STATE,     /* the own link says what the session has there */
+    PX_WAIT_DESCRIBE,  /* the backend describes a new statement */
+    PX_WAIT_IDLE,      /* everything before must be answered first */
+    PX_WAIT_UNIT,      /* a unit's outcome */
+    PX_WAIT_ROOM,      /* what it sends is large, and there is no room for more of it (room.h) */
+    PX_WAIT_DATABASES, /* keyspread leaves the databases that the statement is about */
+    PX_WAIT_TURN       /* another session describes the statement, or the queues are full */
 } px_wait;
 
 enum { PX_KEPT_PARSE = 64 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
@@ -68,6 +69,8 @@ typedef struct px_session {
     /* who */
     px_identity *identity;      /* with the tracked settings as they are now */
     px_identity *base;          /* as it came; counted */
+    struct px_welcome *welcome; /* what it was greeted with. Counted */
+    uint64_t inherited;         /* settings of its role and database, as a number */
     char *base_options;         /* what it came with */
     char *settings[PX_TRACKED]; /* changed since; NULL = as at the start */
     bool private_session;       /* its writes use its own link */
@@ -77,16 +80,20 @@ typedef struct px_session {
     /* its own link */
     px_link *link;
     bool link_ready;
-    bool link_gone;  /* it was lost while a unit was under way, whose outcome comes first */
-    bool told;       /* `pid` is its backend's, so that no other link can take its place */
-    px_state own;    /* what is known of it */
-    bool link_state; /* something there cannot be made again elsewhere */
-    char status;     /* 'I', 'T' or 'E' as the link last said */
-    bool unsynced;   /* extended messages were sent since the last Sync */
-    bool skipping;   /* an error was answered: messages up to Sync are dropped */
-    bool copy_in;    /* the link is in copy-in mode */
-    bool undecided; /* something unanswered may commit, or have committed, rows of ours */
-    bool commits;   /* a COMMIT may have been prepared */
+    bool stirs; /* rows of it left by other links since its own was last touched */
+    uint64_t touched;
+    bool link_gone;      /* it was lost while a unit was under way, whose outcome comes first */
+    bool told;           /* `pid` is its backend's, so that no other link can take its place */
+    px_state own;        /* what is known of it */
+    bool link_state;     /* something there cannot be made again elsewhere */
+    char status;         /* 'I', 'T' or 'E' as the link last said */
+    bool unsynced;       /* extended messages were sent since the last Sync */
+    bool skipping;       /* an error was answered: messages up to Sync are dropped */
+    bool copy_in;        /* the link is in copy-in mode */
+    bool alters;         /* what new sessions begin with, as soon as it is committed */
+    bool databases_left; /* those of the message at hand */
+    bool undecided;      /* something unanswered may commit, or have committed, rows of ours */
+    bool commits;        /* a COMMIT may have been prepared */
     px_replies replies;
     size_t streaming;       /* bytes of the client's message that still go to the link unread */
     bool streaming_dropped; /* … or nowhere */
@@ -154,6 +161,8 @@ bool px_session_take_link(px_session *session);
 /* The own link, should it be lost now, can be replaced without the client's noticing. */
 bool px_session_replaceable(const px_session *session);
 void px_session_lose_link(px_session *session, const char *reason);
+/* Closes the own link if that goes unnoticed. */
+void px_session_leave_link(px_session *session);
 /* Takes note of what the own link said, or that it was lost, while a unit was under way. */
 void px_session_catch_up(px_session *session);
 /* The statement that this session had described, or not, is free for the others. */

@@ -21,13 +21,7 @@ static void on_done(px_unit *unit);
 
 static uint64_t deadline_of(const px_session *session, const cfg_table *table)
 {
-    const char *timeout = session->settings[6];
-    char *end = NULL;
-    unsigned long ms = timeout != NULL ? strtoul(timeout, &end, 10) : 0;
-    if (end != NULL && strcmp(end, "s") == 0)
-        ms *= 1000;
-    else if (end != NULL && strcmp(end, "min") == 0)
-        ms *= 60000;
+    uint64_t ms = session->identity->statement_timeout;
     uint64_t wait = ms > 0 && ms < table->batch.max_wait_ms ? ms : table->batch.max_wait_ms;
     return px_worker_now(session->worker) + wait;
 }
@@ -42,6 +36,8 @@ px_unit *px_submit_unit(px_session *session, const rw_table *table, px_catalog *
     unit->partitions = table->partitions.count;
     unit->epoch = catalog->epoch;
     unit->deadline = deadline_of(session, unit->table);
+    unit->repeated = session->repeated;
+    unit->own_link = session->link_ready;
     unit->send_alone = session->suspected || px_worker_now(session->worker) < session->failed_until;
     session->suspected = false;
     unit->session = session;

@@ -1,63 +1,187 @@
 #include "proxy/welcome.h"
 
 #include "protocol/backend.h"
-#include "proxy/worker.h"
+#include "proxy/server.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS = 13, KINDS = 1024 }; /* more kinds than that are not kept */
+enum { PARAMETERS = 13, KINDS = 1024 /* more are not kept */, BELIEVED_MS = 60 * 1000 };
 
 struct px_welcome {
-    px_welcome *next;
-    char *key;
+    px_welcome *next; /* under the lock */
+    char *key, *user, *database;
     char *values[PARAMETERS];
+    uint64_t settings, since, era;
+    _Atomic unsigned references;
 };
 
-static px_welcome *find(px_worker *worker, const char *key)
+struct px_welcomes {
+    pthread_mutex_t lock;
+    px_welcome *first;
+    _Atomic uint64_t era; /* grows when what was kept may not be right any more */
+    char *server;         /* what the last link said of its server */
+};
+
+px_welcomes *px_welcomes_new(void)
 {
-    for (px_welcome *w = worker->welcomes; w != NULL; w = w->next)
-        if (strcmp(w->key, key) == 0)
-            return w;
-    return NULL;
+    px_welcomes *welcomes = pgw_calloc(1, sizeof *welcomes);
+    pthread_mutex_init(&welcomes->lock, NULL);
+    return welcomes;
 }
 
-static void clear(px_welcome *welcome)
+void px_welcome_drop(px_welcome *welcome)
 {
-    for (size_t i = 0; i < PARAMETERS; i++) {
+    if (welcome == NULL || atomic_fetch_sub(&welcome->references, 1) > 1)
+        return;
+    for (size_t i = 0; i < PARAMETERS; i++)
         free(welcome->values[i]);
-        welcome->values[i] = NULL;
-    }
+    free(welcome->key);
+    free(welcome->user);
+    free(welcome->database);
+    free(welcome);
 }
 
-void px_welcome_keep(px_worker *worker, px_link *link)
+static void forget(px_welcome **at)
 {
-    const char *key = px_link_identity(link)->key;
-    px_welcome *welcome = find(worker, key);
-    if (welcome == NULL) {
-        size_t kinds = 0;
-        for (px_welcome *w = worker->welcomes; w != NULL; w = w->next)
-            kinds++;
-        if (kinds >= KINDS)
-            px_welcomes_free(worker);
-        welcome = pgw_calloc(1, sizeof *welcome);
-        welcome->key = pgw_strndup(key, strlen(key));
-        welcome->next = worker->welcomes;
-        worker->welcomes = welcome;
-    }
-    clear(welcome);
-    for (size_t i = 0; i < PARAMETERS && px_link_parameters[i] != NULL; i++) {
-        const char *value = px_link_parameter(link, px_link_parameters[i]);
-        if (value != NULL)
-            welcome->values[i] = pgw_strndup(value, strlen(value));
-    }
+    px_welcome *welcome = *at;
+    *at = welcome->next;
+    px_welcome_drop(welcome);
 }
 
-bool px_welcome_write(px_worker *worker, const px_identity *identity, pgw_buf *out)
+static void forget_all(px_welcomes *welcomes)
 {
-    px_welcome *welcome = find(worker, identity->key);
-    if (welcome == NULL)
-        return false;
+    while (welcomes->first != NULL)
+        forget(&welcomes->first);
+}
+
+void px_welcomes_free(px_welcomes *welcomes)
+{
+    forget_all(welcomes);
+    free(welcomes->server);
+    pthread_mutex_destroy(&welcomes->lock);
+    free(welcomes);
+}
+
+/* ---- keeping ---- */
+
+static char *copy(const char *text)
+{
+    return text != NULL ? pgw_strndup(text, strlen(text)) : NULL;
+}
+
+static px_welcome *make(px_worker *worker, px_link *link)
+{
+    const px_identity *identity = px_link_identity(link);
+    px_welcome *welcome = pgw_calloc(1, sizeof *welcome);
+    welcome->key = copy(identity->key);
+    welcome->user = copy(identity->user);
+    welcome->database = copy(identity->database);
+    welcome->settings = px_link_settings(link);
+    welcome->since = px_worker_now(worker);
+    welcome->era = atomic_load(&worker->server->welcomes->era);
+    atomic_init(&welcome->references, 1);
+    for (size_t i = 0; i < PARAMETERS && px_link_parameters[i] != NULL; i++)
+        welcome->values[i] = copy(px_link_parameter(link, px_link_parameters[i]));
+    return welcome;
+}
+
+static px_welcome **find(px_welcomes *welcomes, const char *key, size_t *kinds)
+{
+    px_welcome **at = &welcomes->first;
+    for (*kinds = 0; *at != NULL && strcmp((*at)->key, key) != 0; at = &(*at)->next)
+        (*kinds)++;
+    return at;
+}
+
+px_welcome *px_welcome_keep(px_worker *worker, px_link *link)
+{
+    px_welcomes *welcomes = worker->server->welcomes;
+    px_welcome *welcome = make(worker, link);
+    pthread_mutex_lock(&welcomes->lock);
+    size_t kinds;
+    px_welcome **at = find(welcomes, welcome->key, &kinds);
+    if (*at != NULL)
+        forget(at);
+    else if (kinds >= KINDS)
+        forget_all(welcomes);
+    welcome->next = welcomes->first;
+    welcomes->first = welcome;
+    atomic_fetch_add(&welcome->references, 1);
+    pthread_mutex_unlock(&welcomes->lock);
+    return welcome;
+}
+
+void px_welcome_renew(px_worker *worker)
+{
+    atomic_fetch_add(&worker->server->welcomes->era, 1);
+}
+
+/* ---- what other links say ---- */
+
+static bool same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static void compare_server(px_welcomes *welcomes, px_link *link)
+{
+    const char *version = px_link_parameter(link, "server_version");
+    const char *standby = px_link_parameter(link, "in_hot_standby");
+    pgw_buf server = {0};
+    pgw_buf_addf(&server, "%s %s", version ? version : "", standby ? standby : "");
+    pgw_buf_add_byte(&server, '\0');
+    if (welcomes->server != NULL && strcmp(welcomes->server, server.ptr) != 0)
+        atomic_fetch_add(&welcomes->era, 1);
+    free(welcomes->server);
+    welcomes->server = copy(server.ptr);
+    pgw_buf_free(&server);
+}
+
+static const char *read_only(const px_welcome *welcome)
+{
+    return px_welcome_value(welcome, "default_transaction_read_only");
+}
+
+void px_welcome_compare(px_worker *worker, px_link *link)
+{
+    px_welcomes *welcomes = worker->server->welcomes;
+    const px_identity *identity = px_link_identity(link);
+    const char *now = px_link_parameter(link, "default_transaction_read_only");
+    pthread_mutex_lock(&welcomes->lock);
+    compare_server(welcomes, link);
+    for (px_welcome **at = &welcomes->first; *at != NULL;) {
+        bool kin = strcmp((*at)->user, identity->user) == 0 &&
+                   strcmp((*at)->database, identity->database) == 0;
+        if (kin && !same(read_only(*at), now))
+            forget(at);
+        else
+            at = &(*at)->next;
+    }
+    pthread_mutex_unlock(&welcomes->lock);
+}
+
+/* ---- use ---- */
+
+px_welcome *px_welcome_find(px_worker *worker, const px_identity *identity)
+{
+    px_welcomes *welcomes = worker->server->welcomes;
+    uint64_t now = px_worker_now(worker);
+    size_t kinds;
+    pthread_mutex_lock(&welcomes->lock);
+    px_welcome *welcome = *find(welcomes, identity->key, &kinds);
+    /* Workers' clocks are of different turns: one may be a little behind. */
+    bool good = welcome != NULL && welcome->era == atomic_load(&welcomes->era) &&
+                now < welcome->since + BELIEVED_MS;
+    if (good)
+        atomic_fetch_add(&welcome->references, 1);
+    pthread_mutex_unlock(&welcomes->lock);
+    return good ? welcome : NULL;
+}
+
+void px_welcome_write(const px_welcome *welcome, const px_identity *identity, pgw_buf *out)
+{
     pgw_write_authentication_ok(out);
     for (size_t i = 0; i < PARAMETERS && px_link_parameters[i] != NULL; i++) {
         pgw_slice name = pgw_slice_str(px_link_parameters[i]);
@@ -68,25 +192,17 @@ bool px_welcome_write(px_worker *worker, const px_identity *identity, pgw_buf *o
             continue;
         pgw_write_parameter_status(name, value, out);
     }
-    return true;
 }
 
-const char *px_welcome_value(px_worker *worker, const px_identity *identity, const char *name)
+const char *px_welcome_value(const px_welcome *welcome, const char *name)
 {
-    px_welcome *welcome = find(worker, identity->key);
     for (size_t i = 0; welcome != NULL && i < PARAMETERS && px_link_parameters[i] != NULL; i++)
         if (strcmp(px_link_parameters[i], name) == 0)
             return welcome->values[i];
     return NULL;
 }
 
-void px_welcomes_free(px_worker *worker)
+uint64_t px_welcome_settings(const px_welcome *welcome)
 {
-    while (worker->welcomes != NULL) {
-        px_welcome *welcome = worker->welcomes;
-        worker->welcomes = welcome->next;
-        clear(welcome);
-        free(welcome->key);
-        free(welcome);
-    }
+    return welcome != NULL ? welcome->settings : 0;
 }

@@ -19,7 +19,6 @@ struct px_session;
 struct px_batcher;
 struct px_catalogs;
 struct px_reader;
-struct px_welcome;
 struct px_plan_cache;
 
 enum { PX_DRAIN_MS = 10000 }; /* what takes longer at the end is not waited for */
@@ -59,9 +58,8 @@ typedef struct px_worker {
     uint64_t clock;      /* px_worker_clock() of this turn; 0 = not asked for yet */
     struct px_batcher *batcher;
     struct px_catalogs *catalogs;
-    struct px_reader *readers;   /* of the databases that this worker owns */
-    struct px_kind *kinds;       /* what they mean at their start */
-    struct px_welcome *welcomes; /* what sessions of a kind are greeted with */
+    struct px_reader *readers; /* of the databases that this worker owns */
+    struct px_kind *kinds;     /* what they mean at their start */
     struct px_plan_cache *plans;
     uint64_t tickets;      /* given to sessions */
     unsigned cancels;      /* of its links, under way */

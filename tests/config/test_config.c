@@ -146,6 +146,7 @@ static void test_sample_is_defaults(void **state)
     assert_int_equal(sample->backend.max_links, bare->backend.max_links);
     assert_int_equal(sample->backend.batch_links, bare->backend.batch_links);
     assert_int_equal(sample->backend.link_wait_ms, bare->backend.link_wait_ms);
+    assert_int_equal(sample->backend.link_age_s, bare->backend.link_age_s);
     assert_int_equal(sample->backend.connect_ms, bare->backend.connect_ms);
     assert_int_equal(sample->backend.catalog_s, bare->backend.catalog_s);
     assert_int_equal(sample->log_level, bare->log_level);

@@ -13,6 +13,7 @@
 #include "proxy/log.h"
 #include "proxy/plan.h"
 #include "proxy/server.h"
+#include "proxy/welcome.h"
 
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -122,6 +123,8 @@ static inline void setup_worker(setup *s)
                             .config = s->rules[0][0].config,
                             .addresses = px_addresses_new(),
                             .pids = px_pids_new(),
+                            .databases = px_databases_new(),
+                            .welcomes = px_welcomes_new(),
                             .metrics = px_metrics_new(NULL)};
     px_worker_init(&s->worker, &s->server, 0);
     s->worker.config = s->rules[0][0].config;

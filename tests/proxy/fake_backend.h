@@ -39,7 +39,8 @@ struct px_link {
     void *owner;
     px_stream stream;
     char options[128];
-    bool ready, closed;
+    bool ready, closed, unlike; /* the last: it reported something else */
+    uint64_t settings;
 };
 
 static struct {
@@ -123,6 +124,16 @@ void px_link_close(px_link *link)
     link->closed = true;
 }
 
+uint64_t px_link_settings(const px_link *link)
+{
+    return link->settings;
+}
+
+bool px_link_is_like(const px_link *link, const px_link *other)
+{
+    return link->unlike == other->unlike;
+}
+
 void *px_link_owner(const px_link *link)
 {
     return link->owner;
@@ -184,6 +195,9 @@ UNUSED static int fake_setup(void **state)
     fake.server.workers = fake.workers;
     fake.server.metrics = px_metrics_new(NULL);
     fake.server.worker_count = FAKE_WORKERS;
+    fake.server.databases = px_databases_new();
+    fake.config.backend.max_links = 90;
+    fake.config.backend.link_age_s = 600;
     fake.config.backend.batch_links = 2 * FAKE_WORKERS;
     fake.config.limits.queue_bytes = 1024 * 1024;
     fake.table.batch = (cfg_batch){.rows = 100,
@@ -226,6 +240,7 @@ UNUSED static int fake_teardown(void **state)
     assert_int_equal(px_keylocks_count("t"), 0);
     assert_int_equal(fake.identity.references, 1);
     px_keylocks_free();
+    px_databases_free(fake.server.databases);
     px_metrics_free(fake.server.metrics);
     return 0;
 }

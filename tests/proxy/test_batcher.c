@@ -68,7 +68,9 @@ static void test_link_options(void **state)
 {
     (void)state;
     px_link *link = warm_link();
-    assert_string_equal(link->options, "-c lock_timeout=200 -c standard_conforming_strings=on");
+    assert_string_equal(
+        link->options,
+        "-c lock_timeout=200 -c statement_timeout=0 -c standard_conforming_strings=on");
 }
 
 /* What comes while a batch is in flight makes up the next one, in the order of keys. */
@@ -100,12 +102,19 @@ static void test_group_commit(void **state)
     expect_committed(&t[4], 1);
 }
 
+/* There may be no more than the one that is there: else one a worker. */
+static void only_link(void)
+{
+    fake.config.backend.batch_links = 1;
+    fake.server.worker_count = 1;
+}
+
 static void test_merge_keys_are_apart(void **state)
 {
     (void)state;
     px_link *link = warm_link();
     told t[4];
-    fake.config.backend.batch_links = 3; /* two for this worker */
+    fake.config.backend.batch_links = 2;
     submit(rows_unit(&t[0], 0, 1));
     fake_read(link, NULL);
     submit(rows_unit(&t[1], 0, 2));
@@ -642,7 +651,7 @@ static void test_parse_fails(void **state)
     (void)state;
     px_link *link = warm_link();
     told t[3];
-    fake.config.backend.batch_links = 1;
+    only_link();
     submit(rows_unit(&t[0], 0, 100));
     px_unit *units[2] = {params_unit(&t[1], 0, 1, 1), params_unit(&t[2], 0, 2, 1)};
     submit(units[0]);
@@ -878,7 +887,7 @@ static void test_oldest_first(void **state)
     (void)state;
     px_link *link = warm_link();
     told t[4];
-    fake.config.backend.batch_links = 1;
+    only_link();
     submit(rows_unit(&t[0], 0, 1));
     static const uint32_t partitions[] = {6, 2, 4};
     for (int i = 0; i < 3; i++) {
@@ -952,25 +961,30 @@ static void tick_all(void)
     fake_turn();
 }
 
-/* batch_links are the process's: one is each worker's own, the others whoever needs them. */
+/* batch_links are the process's, for whoever needs them; but one for each comes first. */
 static void test_a_worker_uses_links_that_others_do_not_need(void **state)
 {
     (void)state;
     static const uint32_t even[] = {0, 2, 4, 6, 8}, odd[] = {1, 3, 5};
     told t[5], u[3];
     occupy(t, even, 5);
-    assert_int_equal(open_links(0), 3);
+    assert_int_equal(open_links(0), 4);
     occupy(u, odd, 3);
-    assert_int_equal(open_links(0), 3);
-    assert_int_equal(open_links(1), 1);
-    /* The second has less than its part and waits: the first gives one back when it is free. */
-    tick_all();
-    assert_int_equal(open_links(0), 3);
+    assert_int_equal(open_links(0), 4);
+    assert_int_equal(open_links(1), 0);
+    /* The second has none, and waits: the first gives one up when it is free. */
     fake_read(fake.links[0], NULL);
     fake_answer(fake.links[0], "C1 Z");
+    assert_int_equal(open_links(0), 3);
+    assert_int_equal(open_links(1), 1);
+    /* It has less than its part still: the next that is free is given on the next tick. */
+    fake_open(fake.link_count - 1);
+    tick_all();
+    fake_read(fake.links[1], NULL);
+    fake_answer(fake.links[1], "C1 Z");
+    tick_all();
     tick_all();
     assert_int_equal(open_links(0), 2);
-    tick_all();
     assert_int_equal(open_links(1), 2);
     fake_open(fake.link_count - 1);
     answer_all();
@@ -984,11 +998,13 @@ static void test_a_worker_uses_links_that_others_do_not_need(void **state)
     fake.now += 60000;
     tick_all();
     assert_int_equal(open_links(0) + open_links(1), 0);
+    assert_int_equal(fake.server.quota.links, 0);
     occupy(t, even, 5);
-    assert_int_equal(open_links(0), 3);
+    assert_int_equal(open_links(0), 4);
     answer_all();
 }
 
+/* At once, if a worker has none. */
 static void test_an_idle_link_is_given_to_who_wants_it(void **state)
 {
     (void)state;
@@ -996,17 +1012,162 @@ static void test_an_idle_link_is_given_to_who_wants_it(void **state)
     told t[5], u[3];
     occupy(t, even, 5);
     answer_all();
-    assert_int_equal(open_links(0), 3);
+    assert_int_equal(open_links(0), 4);
     occupy(u, odd, 3);
+    assert_int_equal(open_links(0), 3);
+    assert_int_equal(open_links(1), 1);
+    fake.now += 100;
+    tick_all();
     tick_all();
     tick_all();
     assert_int_equal(open_links(0), 2);
     assert_int_equal(open_links(1), 2);
     tick_all();
     assert_int_equal(open_links(0), 2);
-    answer_all();
     fake_open(fake.link_count - 1);
     answer_all();
+}
+
+/* ---- many identities ---- */
+
+static px_identity *identity_of(char *key)
+{
+    px_identity *identity = pgw_calloc(1, sizeof *identity);
+    identity->key = pgw_strndup(key, strlen(key));
+    identity->database = pgw_strndup("d", 1);
+    identity->references = 1;
+    return identity;
+}
+
+static px_unit *unit_of(px_identity *identity, told *t, uint64_t key)
+{
+    px_unit *unit = rows_unit(t, 0, key);
+    px_identity_drop(unit->identity);
+    unit->identity = px_identity_take(identity);
+    unit->merge_hash = key;
+    return unit;
+}
+
+/* The one that was idle for longest gives way to an identity that has none. */
+static void test_identities_take_turns(void **state)
+{
+    (void)state;
+    enum { IDENTITIES = 12 };
+    told t[IDENTITIES];
+    for (int i = 0; i < IDENTITIES; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "u/%d", i);
+        px_identity *identity = identity_of(key);
+        submit(unit_of(identity, &t[i], 1 + (uint64_t)i));
+        px_identity_drop(identity);
+        assert_int_equal(fake.link_count, i + 1);
+        fake_open((size_t)i);
+        fake_answer(fake.links[i], "C1 Z");
+        expect_committed(&t[i], 1);
+        assert_int_equal(open_links(0), i < 4 ? i + 1 : 4);
+        fake.now += 1;
+    }
+    assert_false(fake.links[IDENTITIES - 4]->closed);
+    assert_true(fake.links[IDENTITIES - 5]->closed);
+}
+
+/* All links are busy for others: who has a link of his own goes on there, who has not waits. */
+static void test_who_starves_is_rerouted(void **state)
+{
+    (void)state;
+    static const uint32_t even[] = {0, 2, 4, 6};
+    told t[4], u[2];
+    occupy(t, even, 4);
+    px_identity *other = identity_of("other");
+    px_unit *units[2] = {unit_of(other, &u[0], 100), unit_of(other, &u[1], 101)};
+    units[0]->own_link = true;
+    submit(units[0]);
+    submit(units[1]);
+    tick_all();
+    assert_false(u[0].back);
+    fake.now += 100;
+    tick_all();
+    assert_true(u[0].back);
+    assert_int_equal(u[0].outcome, PX_UNIT_REROUTED);
+    assert_false(u[1].back);
+    fake_read(fake.links[0], NULL);
+    fake_answer(fake.links[0], "C1 Z");
+    assert_true(fake.links[0]->closed); /* in its favour */
+    assert_int_equal(open_links(0), 4);
+    fake_open(4);
+    answer_all();
+    expect_committed(&u[1], 1);
+    px_identity_drop(other);
+}
+
+/* A link that has inherited other settings than the sessions of its pool carries none of their
+ * rows. */
+static void test_other_settings_are_refused(void **state)
+{
+    (void)state;
+    told t[2];
+    px_identity *identity = identity_of("one");
+    identity->settings = 7;
+    submit(unit_of(identity, &t[0], 1));
+    fake.links[0]->settings = 8;
+    fake_open(0);
+    assert_true(fake.links[0]->closed);
+    assert_true(t[0].back);
+    assert_int_equal(t[0].outcome, PX_UNIT_REROUTED);
+    submit(unit_of(identity, &t[1], 2)); /* nor is another one tried at once */
+    assert_true(t[1].back);
+    assert_int_equal(t[1].outcome, PX_UNIT_REROUTED);
+    assert_int_equal(fake.link_count, 1);
+    px_identity_drop(identity);
+}
+
+/* What an older link reported is not so any more: it is closed, when it is free. */
+static void test_a_newer_link_reports_otherwise(void **state)
+{
+    (void)state;
+    static const uint32_t even[] = {0, 2};
+    told t[3];
+    px_link *link = warm_link();
+    submit(rows_unit(&t[0], even[0], 1));
+    submit(rows_unit(&t[1], even[1], 2));
+    assert_int_equal(fake.link_count, 2);
+    fake.links[1]->unlike = true;
+    fake_open(1);
+    assert_false(link->closed);
+    answer_all();
+    assert_true(link->closed);
+    assert_false(fake.links[1]->closed);
+    expect_committed(&t[0], 1);
+    expect_committed(&t[1], 1);
+}
+
+static void test_links_grow_old(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    told t;
+    fake.now += 599999;
+    submit(rows_unit(&t, 0, 1));
+    fake.now += 1;
+    fake_read(link, NULL);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t, 1);
+    assert_true(link->closed);
+}
+
+/* A role that may have no other connection: its session has the one. */
+static void test_refused_for_the_role_s_limit(void **state)
+{
+    (void)state;
+    told t;
+    submit(rows_unit(&t, 0, 1));
+    pgw_error error;
+    pgw_fail(&error, "53300", "too many connections for role");
+    fake.links[0]->closed = true;
+    fake.links[0]->ops->on_failed(fake.links[0], &error);
+    fake_turn();
+    assert_true(t.back);
+    assert_int_equal(t.outcome, PX_UNIT_REROUTED);
 }
 
 /* A lone client's first row need not wait until a link is open. */
@@ -1019,6 +1180,9 @@ static void test_the_first_link_opens_before_it_is_needed(void **state)
     px_batcher_expect(&fake.workers[0], &fake.identity);
     assert_int_equal(fake.link_count, 0); /* its texts cannot be read */
     fake.identity.env = (pgw_env){.utf8 = true, .conforming = true};
+    px_batcher_expect(&fake.workers[0], &fake.identity);
+    assert_int_equal(fake.link_count, 0); /* nothing was written to its database yet */
+    px_databases_write(fake.server.databases, "d");
     fake.server.links = 6;
     px_batcher_expect(&fake.workers[0], &fake.identity);
     assert_int_equal(fake.link_count, 0); /* others may need the rest */
@@ -1039,6 +1203,7 @@ static void test_the_first_link_opens_before_it_is_needed(void **state)
 static void test_links_close_when_idle(void **state)
 {
     (void)state;
+    px_databases_enter(fake.server.databases, "d");
     px_link *link = warm_link();
     fake.now += 59999;
     px_batcher_tick(fake.workers[0].batcher);
@@ -1052,12 +1217,26 @@ static void test_links_close_when_idle(void **state)
     assert_int_equal(fake.workers[0].batcher->queues.count, 0);
 }
 
+/* Nobody is there any more: neither are we. */
+static void test_links_close_behind_the_last_session(void **state)
+{
+    (void)state;
+    px_databases_enter(fake.server.databases, "d");
+    px_link *link = warm_link();
+    fake.now += 10000;
+    tick_all();
+    assert_false(link->closed);
+    px_databases_leave(fake.server.databases, "d");
+    tick_all();
+    assert_true(link->closed);
+}
+
 /* Tables wait for locks differently long: a link is opened anew if there may not be another. */
 static void test_lock_wait_is_the_links(void **state)
 {
     (void)state;
     px_link *link = warm_link();
-    fake.config.backend.batch_links = 1;
+    only_link();
     cfg_table other = fake.table;
     other.batch.lock_wait_ms = 7;
     told t;
@@ -1076,7 +1255,7 @@ static void test_link_makes_room_behind_its_outcome(void **state)
 {
     (void)state;
     px_link *link = warm_link();
-    fake.config.backend.batch_links = 1;
+    only_link();
     cfg_table other = fake.table;
     other.batch.lock_wait_ms = 7;
     told t[2];
@@ -1318,8 +1497,15 @@ int main(void)
         TEST(test_wait_ms),
         TEST(test_a_worker_uses_links_that_others_do_not_need),
         TEST(test_an_idle_link_is_given_to_who_wants_it),
+        TEST(test_identities_take_turns),
+        TEST(test_who_starves_is_rerouted),
+        TEST(test_refused_for_the_role_s_limit),
+        TEST(test_other_settings_are_refused),
+        TEST(test_a_newer_link_reports_otherwise),
+        TEST(test_links_grow_old),
         TEST(test_the_first_link_opens_before_it_is_needed),
         TEST(test_links_close_when_idle),
+        TEST(test_links_close_behind_the_last_session),
         TEST(test_lock_wait_is_the_links),
         TEST(test_link_makes_room_behind_its_outcome),
         TEST(test_room),

@@ -1,0 +1,33 @@
+/*
+ * quota: the links for batches of the process, over all workers and identities: how many there are,
+ * and who waits for one. Whoever has none comes before who wants more.
+ */
+#ifndef PX_QUOTA_H
+#define PX_QUOTA_H
+
+#include "config/config.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct px_quota {
+    _Atomic unsigned links;    /* open or being opened */
+    _Atomic unsigned pools;    /* that have links, or rows that wait for one */
+    _Atomic unsigned wanting;  /* pools that have less than their part, and found no more */
+    _Atomic unsigned starving; /* of them, those that have none */
+} px_quota;
+
+/* All that there may be: backend.batch_links, one a worker at least, and never more than half of
+ * backend.max_links. */
+unsigned px_quota_most(const cfg_config *config, unsigned workers);
+/* What a pool may have when all want some: its even share of them, one at least. */
+unsigned px_quota_part(const px_quota *quota, unsigned most);
+/* One more link for a pool that has `count` of them; false if there is none left for it. Any
+ * thread; given back by px_quota_release(). */
+bool px_quota_claim(px_quota *quota, unsigned most, size_t count);
+void px_quota_release(px_quota *quota);
+/* Keeps one of the counts: sets `*is` to `now`, and counts the change. */
+void px_quota_count(_Atomic unsigned *counter, bool *is, bool now);
+
+#endif

@@ -1,0 +1,63 @@
+/* Which databases must be left, and whose settings change, from the text of a statement. */
+#include "rewrite/admin.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct {
+    const char *text;
+    bool settings;
+    const char *databases[RW_ADMIN_DATABASES];
+} cases[] = {
+    {"", false, {0}},
+    {"select 1", false, {0}},
+    {"drop database X", false, {"x"}},
+    {"/* a */ DROP -- b\n DATABASE IF EXISTS \"X y\" WITH (FORCE);", false, {"X y"}},
+    {"drop table database", false, {0}},
+    {"drop database", false, {0}},
+    {"create database x", false, {"template1"}},
+    {"create database x template other", false, {"other"}},
+    {"create database x with owner = me template = \"Other\" encoding 'UTF8'", false, {"Other"}},
+    {"create database x template 'other'", false, {"other"}},
+    {"create database x template default", false, {"template1"}},
+    {"create database template", false, {"template1"}},
+    {"create table database (a int)", false, {0}},
+    {"alter database a rename to b", true, {"a"}},
+    {"alter role r set timezone = 'UTC'", true, {0}},
+    {"alter user all reset all", true, {0}},
+    {"alter system set x = 1", true, {0}},
+    {"alter table role add b int", false, {0}},
+    {"begin; alter role r set a = b; commit", true, {0}},
+    {"drop database a; drop database b; drop database c", false, {"a", "b"}},
+    {"insert into t values ('drop database x')", false, {0}},
+    {"drop database 'x", false, {0}},
+    {"create database x template =", false, {"template1"}},
+};
+
+static void test_admin(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_admin admin;
+        rw_admin_read(pgw_slice_str(cases[i].text), true, &arena, &admin);
+        assert_int_equal(admin.settings, cases[i].settings);
+        for (size_t k = 0; k < RW_ADMIN_DATABASES; k++) {
+            const char *expected = cases[i].databases[k];
+            assert_int_equal(k < admin.database_count, expected != NULL);
+            if (expected != NULL)
+                assert_true(pgw_slice_eq_str(admin.databases[k], expected));
+        }
+        pgw_arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_admin)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
