@@ -109,7 +109,8 @@ static fate on_notice(px_session *session, const px_reply *head, pgw_slice body)
 /* Our picture of the schema is wrong: look again before the next statement. */
 static bool notice_stale(px_session *session, const px_reply *head, pgw_slice body)
 {
-    if (head == NULL || (head->plan == NULL && head->text == NULL))
+    if (head == NULL || (head->plan == NULL && head->text == NULL) ||
+        px_error_refusal(head, body) != NULL) /* asked for, with a column that nobody has */
         return false;
     bool stale = px_classify(body) == PX_ERROR_STALE;
     if (stale)

@@ -109,6 +109,8 @@ typedef enum rw_hash_form { RW_HASH_CONSTANT, RW_HASH_PARAMETER } rw_hash_form;
  * when nothing has to be put in (hash_listed and right). */
 void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                          pgw_buf *out);
+/* The bytes that are put in outside of rows: column lists, assignments, an expanded RETURNING. */
+size_t rw_render_added(const rw_insert *insert);
 /* The three parts of which merged statements are made: head up to and with VALUES, one row
  * "( … , hash)", tail behind the rows (without ';'). A guarded row looks at the columns (guard.h), as
  * the first one of a statement that is rendered whole does. */

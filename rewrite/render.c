@@ -162,6 +162,14 @@ void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint6
     put_statement(&w, form, hashes);
 }
 
+size_t rw_render_added(const rw_insert *insert)
+{
+    size_t added = 0;
+    for (size_t i = 0; i < insert->splice_count; i++)
+        added += insert->splices[i].text.len;
+    return added;
+}
+
 void rw_render_head(const rw_insert *insert, pgw_buf *out)
 {
     writer w = {.insert = insert, .out = out};

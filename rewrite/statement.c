@@ -304,11 +304,26 @@ static void add_statement(rw_script *script, size_t *cap, pgw_arena *arena)
     script->count++;
 }
 
+/* Short statements may grow long, so that a text of 64 MiB would take all memory: what is put in is
+ * bounded, and the rest of the text is refused with the statement that is too much. */
+enum { MOST_ADDED = 128 * 1024 * 1024 };
+
+static void refuse_rest(pgw_slice text, pgw_arena *arena, rw_statement *statement)
+{
+    pgw_error *error = pgw_arena_alloc(arena, sizeof *error);
+    pgw_fail(error, "54000", "the INSERTs of this text are too large when their columns are named");
+    pgw_error_hint(error, "Send the statements in several texts.");
+    statement->kind = RW_STATEMENT_REFUSED;
+    statement->insert = NULL;
+    statement->error = error;
+    statement->end = text.len;
+}
+
 void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_known *known,
                      pgw_arena *arena, rw_script *out)
 {
     *out = (rw_script){.utf8 = env->utf8};
-    size_t cap = 0;
+    size_t cap = 0, added = 0;
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
     rw_piece piece;
@@ -319,8 +334,14 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
         read_statement(text, &piece, &in.view, env, known, arena, statement);
         check_unknown(&in, text, &piece, env, statement);
         follow_names(&in, statement, (pgw_slice){text.ptr + piece.start, piece.end - piece.start});
+        added += statement->insert != NULL ? rw_render_added(statement->insert) : 0;
+        bool too_large = added > MOST_ADDED;
+        if (too_large)
+            refuse_rest(text, arena, statement);
         out->effects |= statement->effects;
         out->refused |= statement->kind == RW_STATEMENT_REFUSED;
         out->inserts += statement->kind == RW_STATEMENT_INSERT;
+        if (too_large)
+            return;
     }
 }

@@ -128,5 +128,22 @@ class Parameters(DirectCase):
         self.assertEqual(self.contents("hashed"), [[], []])
 
 
+@harness.proxied
+class Growing(harness.StackCase):
+    """Short statements that are long when their columns are named."""
+    WIDE = harness.Table("wide", ["k bigint not null"] + [f"{'c' * 58}{n:04} int" for n in range(1500)],
+                         ["k"])
+    tables = (WIDE,)
+    partitioned = False
+
+    def test_a_text_that_would_take_all_memory(self):
+        session = self.wire()
+        one = "insert into wide values (1) returning *;"
+        replies = session.query("select 1/0;" + one * 60000)  # of 120 kB each
+        self.assertEqual(wire.error_of(replies), "22012")
+        self.assertEqual(session.rows("select 1"), [["1"]])
+        self.check_stored(self.WIDE, count=0)
+
+
 if __name__ == "__main__":
     unittest.main()
