@@ -306,7 +306,7 @@ static void add_statement(rw_script *script, size_t *cap, pgw_arena *arena)
 
 /* Short statements may grow long, so that a text of 64 MiB would take all memory: what is put in is
  * bounded, and the rest of the text is refused with the statement that is too much. */
-enum { MOST_ADDED = 128 * 1024 * 1024 };
+enum { MOST_ADDED = 32 * 1024 * 1024 };
 
 static void refuse_rest(pgw_slice text, pgw_arena *arena, rw_statement *statement)
 {

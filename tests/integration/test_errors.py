@@ -414,7 +414,8 @@ class Refusals(DirectCase):
                 self.assertEqual(self.compare([text])["C"], "0A000")
 
     def test_in_a_transaction_that_failed(self):
-        self.compare(["begin; select 1/0", "!", "select 1", "rollback; insert into loud values (1); !"])
+        self.compare(["insert into loud values (5)", "begin; select 1/0", "!", "select 1",
+                      "rollback; insert into loud values (1); !"])
 
     def test_a_key_that_cannot_be_computed(self):
         self.bad = "insert into loud values (random()::int, 'x')"
