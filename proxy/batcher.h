@@ -62,6 +62,7 @@ typedef struct px_unit {
        ROWS: head, tail and conditions. PARAMS: the rewritten text and the declared types. TEXT:
        empty. */
     pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES " and what stands behind the rows */
+    bool guarded; /* ROWS: each statement looks at the table's columns, which costs it something */
     pgw_slice conditions; /* ROWS: under which they may be merged, each behind " and " */
     pgw_slice guard; /* a SELECT that must come through behind the statements where they are not
                         merged; empty: none */

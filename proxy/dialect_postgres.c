@@ -11,7 +11,11 @@
 #include <string.h>
 
 /* A statement that lost against another transaction is worth this many more attempts alone. */
-enum { MAX_SERIALIZATION_ATTEMPTS = 3, MOST_NOTICES = 1024 * 1024 /* bytes, of a unit */ };
+enum {
+    MAX_SERIALIZATION_ATTEMPTS = 3,
+    MERGED_UNITS = 16,
+    MOST_NOTICES = 1024 * 1024 /* bytes, of a unit */
+};
 
 /* ---- writing ---- */
 
@@ -113,12 +117,19 @@ static void write_pipeline(px_attempt *attempt, pgw_buf *out)
         pgw_write_sync(out);
 }
 
+/* Whether one statement that checks itself costs the backend less than one for each unit: it makes
+ * up for its checks when there are some of them (0.37 ms for either at 16). */
+static bool pays(const px_attempt *attempt)
+{
+    return attempt->count >= MERGED_UNITS || attempt->units[0]->guarded;
+}
+
 static void write_attempt(px_attempt *attempt, pgw_buf *out)
 {
     for (size_t i = 0; i < attempt->count; i++)
         reset_unit(attempt->units[i]);
     px_unit_kind kind = attempt->units[0]->kind;
-    attempt->merged = attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined;
+    attempt->merged = attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined && pays(attempt);
     if (kind == PX_UNIT_PARAMS)
         write_pipeline(attempt, out);
     else if (attempt->merged)

@@ -7,7 +7,6 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/errors.h"
-#include "rewrite/guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +127,7 @@ static void fill_from_text(px_split *split, size_t part, const px_text *text)
     px_unit *unit = split->parts[part].unit;
     pgw_buf rows = {0}, alone = {0};
     unit->kind = PX_UNIT_ROWS;
-    unit->conditions = px_submit_render(unit, insert, rw_guard_conditions);
+    px_submit_conditions(unit, insert);
     unit->head = px_submit_render(unit, insert, rw_render_head);
     unit->tail = px_submit_render(unit, insert, rw_render_tail);
     unit->merge_hash = px_submit_merge_hash(unit);

@@ -130,6 +130,12 @@ static void add_rows(px_unit *unit, const px_text *text, size_t i)
     statement->batch = px_submit_keep(unit, &rows);
 }
 
+void px_submit_conditions(px_unit *unit, const rw_insert *insert)
+{
+    unit->guarded = rw_guard_wanted(insert);
+    unit->conditions = px_submit_render(unit, insert, rw_guard_conditions);
+}
+
 void px_submit_script(px_session *session, px_text *text)
 {
     if (px_split_script(session, text))
@@ -149,8 +155,7 @@ void px_submit_script(px_session *session, px_text *text)
     for (size_t i = 0; i < script->count; i++)
         add_rows(unit, text, i);
     if (unit->kind == PX_UNIT_ROWS)
-        unit->conditions =
-            px_submit_render(unit, script->statements[0].insert, rw_guard_conditions);
+        px_submit_conditions(unit, script->statements[0].insert);
     pgw_buf rendered = {0};
     px_text_render(text, NULL, &rendered);
     unit->alone = px_submit_keep(unit, &rendered);

@@ -20,6 +20,8 @@ pgw_slice px_submit_keep(px_unit *unit, pgw_buf *buf);
 /* A part of a text INSERT, rendered and kept. */
 pgw_slice px_submit_render(px_unit *unit, const rw_insert *insert,
                            void (*render)(const rw_insert *, pgw_buf *));
+/* Under which rows like those of `insert` may be merged (ROWS). */
+void px_submit_conditions(px_unit *unit, const rw_insert *insert);
 uint64_t px_submit_merge_hash(const px_unit *unit); /* ROWS and TEXT */
 /* The unit is one of this prepared statement. */
 void px_submit_statement(px_unit *unit, const px_plan *plan);

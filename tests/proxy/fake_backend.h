@@ -404,6 +404,7 @@ static void fake_key(px_unit *unit, size_t i, uint64_t hash, uint64_t fingerprin
 UNUSED static px_unit *rows_unit(told *t, uint32_t partition, uint64_t key)
 {
     px_unit *unit = fake_unit(t, PX_UNIT_ROWS, partition, 1);
+    unit->guarded = true; /* so that few are merged, too */
     unit->head = PGW_LITERAL("insert into t values ");
     const char *row = pgw_arena_printf(&unit->arena, "(%d)", (int)key);
     unit->statements[0].batch = pgw_slice_str(row);

@@ -160,6 +160,27 @@ static void test_guilty_and_innocent(void **state)
     assert_int_equal(t[3].notices, 0);
 }
 
+/* For a few the checks of a merged statement do not pay. */
+static void test_few_keep_their_statements(void **state)
+{
+    (void)state;
+    px_link *link = warm_link();
+    static told t[16];
+    for (size_t count = 2; count <= 16; count += 14) {
+        for (size_t i = 0; i < count; i++) {
+            px_unit *unit = rows_unit(&t[i], 0, 10 + i);
+            unit->guarded = false;
+            px_batcher_submit(unit);
+        }
+        fake_turn();
+        if (count == 2)
+            expect_text(link, "Q", "INSERT INTO t VALUES (10)\n;\nINSERT INTO t VALUES (11)");
+        fake_answer(link, count == 2 ? "C0 C1 Z" : "C1 Z");
+        for (size_t i = 0; i < count; i++)
+            expect_committed(&t[i], count == 2 ? i : 1);
+    }
+}
+
 /* Rows that fail together and come through alone are not merged again: each has its own tag. */
 static void test_a_count_that_differs(void **state)
 {
@@ -1462,6 +1483,7 @@ int main(void)
         TEST(test_group_commit),
         TEST(test_merge_keys_are_apart),
         TEST(test_guilty_and_innocent),
+        TEST(test_few_keep_their_statements),
         TEST(test_a_count_that_differs),
         TEST(test_an_error_is_no_count),
         TEST(test_error_at_commit),
