@@ -61,9 +61,11 @@ static void add_table(pgw_buf *sql, const rw_table *table)
     pgw_buf_addf(sql, ", (pg_catalog.pg_identify_object(%d::pg_catalog.oid,", PG_CLASS);
     pgw_buf_add_str(sql, " pg_catalog.to_regclass(E'\"");
     add_escaped(sql, table->name, true);
-    pgw_buf_add_str(sql, "\"')::pg_catalog.oid, 0)).schema operator(pg_catalog.=) E'");
+    pgw_buf_add_str(sql,
+                    "\"')::pg_catalog.oid, 0)).schema operator(pg_catalog.=)"
+                    " pg_catalog.quote_ident(E'"); /* as the setting has it, as is the schema */
     add_escaped(sql, table->schema, false);
-    pgw_buf_add_byte(sql, '\'');
+    pgw_buf_add_str(sql, "')");
 }
 
 #define SETTING(name) "pg_catalog.current_setting('" name "')"

@@ -170,6 +170,13 @@ class Side:
                 list(zip(messages, heard)) + [(["the end"], last)]]
 
 
+def named(thing, one, other):
+    """A message to one side as the other is told it."""
+    if isinstance(thing, str):
+        return thing.replace(one.database, other.database)
+    return [named(part, one, other) for part in thing] if isinstance(thing, list) else thing
+
+
 def refusals(transcript):
     """Where keyspread refused: {(step, place): which statement of a Query}, and its errors."""
     found, errors = {}, []

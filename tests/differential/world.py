@@ -108,8 +108,8 @@ class World:
             stored = self.look_until(sequence, expected)
         # What was sent differs where a refused statement was replaced: it is shown as it was.
         for there, here in zip(direct, through):
-            there[:] = [(session, message, replies) for (session, _, replies), (_, message, _)
-                        in zip(there, here)]
+            there[:] = [(session, driver.named(message, self.hashed, self.direct), replies)
+                        for (session, _, replies), (_, message, _) in zip(there, here)]
         told = (compare.without_names(compare.lines(direct, exact, self.kinds), self.direct) + expected,
                 compare.without_names(compare.lines(through, exact, self.kinds), self.hashed) + stored)
         if told[0] != told[1]:

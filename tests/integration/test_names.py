@@ -41,6 +41,10 @@ class SearchPaths:
         self.both(self.is_others, "set search_path = other", "begin", "set search_path = public",
                   "rollback")
 
+    def test_names_that_the_server_quotes(self):
+        self.both(self.is_ours, "set quote_all_identifiers = on", "set search_path = public")
+        self.both(self.is_others, "set quote_all_identifiers = on", "set search_path = other")
+
     def test_set_at_once(self):
         """Several in one text; one in a group that has no Sync yet."""
         self.both(self.is_others, "set timezone = 'UTC'; set search_path = other")

@@ -116,7 +116,7 @@ static void names_are_constants(void **state)
     pgw_buf_add_byte(&sql, '\0');
     assert_non_null(strstr(sql.ptr, "to_regclass(E'\"up\"')"));
     assert_non_null(strstr(sql.ptr, "to_regclass(E'\"a\"\"b\\\\c\\U000000E9\\U000000FF\"')"));
-    assert_non_null(strstr(sql.ptr, "operator(pg_catalog.=) E'it\\'s'"));
+    assert_non_null(strstr(sql.ptr, "operator(pg_catalog.=) pg_catalog.quote_ident(E'it\\'s')"));
     assert_null(strstr(sql.ptr, "pg_settings"));
     pgw_buf_clear(&sql);
     px_state_question(&catalog, true, &sql);
