@@ -51,7 +51,7 @@ POLICIES = [
     "create policy p on {t} as restrictive using (n = 1)"]
 TEMPORARY = [
     "create temp table {t} (v text, k text)", "create temp table junk (a int)",
-    "create temp table {t} (like public.{t})", "create temp view {t} as select 1 as k",
+    "create temp view {t} as select 1 as k",
     "begin; create temp table {t} (v text) on commit drop; commit",
     "begin; create temp table {t} (v text); rollback", "drop table if exists pg_temp.{t}",
     "create temp table junk as select 1 as a", "select 1 as k into temp {t}",
