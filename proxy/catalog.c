@@ -136,11 +136,19 @@ px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
     return is_right(worker, e) ? e->seen.catalog : NULL;
 }
 
+bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity)
+{
+    const entry *e = find(worker, identity->database);
+    const px_catalog *catalog = e != NULL ? e->seen.catalog : NULL;
+    return catalog != NULL && catalog->count > 0 && catalog->tables[0]->quiet;
+}
+
 px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px_seen *seen)
 {
     entry *e = find_or_add(worker, identity->database);
-    *seen =
-        (px_seen){.marks = atomic_load(&e->database->marks), .checked_at = px_worker_now(worker)};
+    *seen = (px_seen){.fingerprint = e->seen.fingerprint,
+                      .marks = atomic_load(&e->database->marks),
+                      .checked_at = px_worker_now(worker)};
     return e->seen.catalog;
 }
 

@@ -27,7 +27,8 @@ px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity);
 typedef void px_catalog_loaded(void *waiter, const pgw_error *error);
 void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded,
                      void *waiter);
-/* The last snapshot, right or not, or NULL; and what a look that begins now is to be called. */
+/* The last snapshot, right or not, or NULL, with its fingerprint; and what a look that begins now
+ * is to be called. */
 px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px_seen *seen);
 /* A session has looked by itself. `seen` is given away. */
 void px_catalog_saw(px_worker *worker, const px_identity *identity, px_seen seen);
@@ -36,6 +37,8 @@ void px_catalog_tell(px_worker *worker, px_catalog_loaded *loaded, void *waiter,
                      const pgw_error *error);
 /* `waiter` is not called any more. */
 void px_catalog_forget(px_worker *worker, void *waiter);
+/* What the database stores certainly changes neither sessions nor the schema. */
+bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity);
 /* Something was seen after which the snapshot may be wrong: no worker uses it again before the
  * backend was asked. */
 void px_catalog_stale(px_worker *worker, const char *database);

@@ -65,6 +65,13 @@ static bool check_columns(const cfg_config *config, FILE *errors)
             fprintf(errors, "%s:%u: table %s: %s\n", config->path, written->line,
                     cfg_table_label(written), table->unusable);
             good = false;
+        } else if (table != NULL && rw_table_shifts(table)) {
+            fprintf(
+                errors,
+                "%s:%u: warning: table %s: hash column %s is not the last column: an INSERT past "
+                "keyspread that lists no columns would shift its values instead of failing\n",
+                config->path, written->line, cfg_table_label(written),
+                table->columns[table->hash_column].name);
         }
         rw_table_free(table);
     }

@@ -102,16 +102,16 @@ static void print_column(ddl_writer *ddl, size_t i)
     fputc('\n', ddl->out);
 }
 
-/* NOT NULL and no default, so that a writer that does not know of the hash gets an error (23502)
- * instead of rows that nobody finds. */
+/* NOT NULL and no default, and the last one, so that a writer that does not know of the hash gets
+ * an error (23502) instead of rows that nobody finds, whether it lists the columns or not. */
 static void print_columns(ddl_writer *ddl)
 {
     const rw_table *table = ddl->table;
-    fprintf(ddl->out, "    %s %s NOT NULL,\n", quoted(ddl, hash_column(ddl)->name),
-            table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric(20,0)");
     for (size_t i = 0; i < table->column_count; i++)
         if (i != table->hash_column)
             print_column(ddl, i);
+    fprintf(ddl->out, "    %s %s NOT NULL,\n", quoted(ddl, hash_column(ddl)->name),
+            table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric(20,0)");
     fprintf(ddl->out, "    PRIMARY KEY (%s", quoted(ddl, hash_column(ddl)->name));
     for (size_t i = 0; i < table->primary_key_count; i++)
         fprintf(ddl->out, ", %s", quoted(ddl, table->columns[table->primary_key[i]].name));
@@ -251,11 +251,11 @@ static void print_yql(ddl_writer *ddl)
     const rw_table *table = ddl->table;
     const char *hash = back_quoted(ddl, hash_column(ddl)->name);
     fprintf(ddl->out, "%sCREATE TABLE %s (\n", ddl->margin, back_quoted(ddl, table->name));
-    fprintf(ddl->out, "%s    %s %s NOT NULL,\n", ddl->margin, hash,
-            table->hash_type == RW_HASH_INT8 ? "pgint8" : "Uint64");
     for (size_t i = 0; i < table->column_count; i++)
         if (i != table->hash_column)
             print_yql_column(ddl, i);
+    fprintf(ddl->out, "%s    %s %s NOT NULL,\n", ddl->margin, hash,
+            table->hash_type == RW_HASH_INT8 ? "pgint8" : "Uint64");
     fprintf(ddl->out, "%s    PRIMARY KEY (%s", ddl->margin, hash);
     for (size_t i = 0; i < table->primary_key_count; i++)
         fprintf(ddl->out, ", %s", back_quoted(ddl, table->columns[table->primary_key[i]].name));
@@ -326,10 +326,37 @@ static bool ddl_tables(const px_command *command, ddl_choice choice, int argc, c
     return good;
 }
 
+/* Tells keyspread at once of changes that it does not see: sent past it, or made by functions.
+ * Temporary objects concern nobody. */
+static const char event_trigger[] =
+    "-- Tells keyspread of each change of the schema. Making it takes a superuser.\n"
+    "-- A transaction that changes the schema cannot be prepared (PREPARE TRANSACTION) with it.\n"
+    "CREATE OR REPLACE FUNCTION public.keyspread_ddl() RETURNS event_trigger LANGUAGE plpgsql\n"
+    "    SET search_path = pg_catalog AS $$\n"
+    "BEGIN\n"
+    "    IF tg_event = 'sql_drop' THEN\n"
+    "        IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() WHERE NOT is_temporary) "
+    "THEN\n"
+    "            PERFORM pg_notify('keyspread_ddl', '');\n"
+    "        END IF;\n"
+    "    ELSIF EXISTS (SELECT FROM pg_event_trigger_ddl_commands()\n"
+    "                  WHERE schema_name IS DISTINCT FROM 'pg_temp') THEN\n"
+    "        PERFORM pg_notify('keyspread_ddl', '');\n"
+    "    END IF;\n"
+    "END $$;\n"
+    "CREATE EVENT TRIGGER keyspread_ddl ON ddl_command_end\n"
+    "    EXECUTE FUNCTION public.keyspread_ddl();\n"
+    "CREATE EVENT TRIGGER keyspread_ddl_drop ON sql_drop\n"
+    "    EXECUTE FUNCTION public.keyspread_ddl();\n";
+
 int px_command_ddl(const px_command *command)
 {
     int argc = command->argc;
     char **argv = command->argv;
+    if (argc == 1 && strcmp(argv[0], "--event-trigger") == 0) {
+        fputs(event_trigger, command->out);
+        return PX_DONE;
+    }
     ddl_choice choice = strcmp(argv[0], "--postgres") == 0 ? DDL_POSTGRES
                         : strcmp(argv[0], "--yql") == 0    ? DDL_YQL
                                                            : DDL_BOTH;
@@ -338,7 +365,9 @@ int px_command_ddl(const px_command *command)
     if (argc < 1 || argc > 2 || argv[0][0] == '-') {
         if (argc > 0 && argv[0][0] == '-')
             fprintf(command->errors, "keyspread: ddl does not take \"%s\" here\n", argv[0]);
-        fputs("usage: keyspread ddl [--postgres|--yql] CONFIG [TABLE]\n", command->errors);
+        fputs("usage: keyspread ddl [--postgres|--yql] CONFIG [TABLE]\n"
+              "       keyspread ddl --event-trigger\n",
+              command->errors);
         return PX_USAGE;
     }
     return ddl_tables(command, choice, argc, argv) ? PX_DONE : PX_WRONG;

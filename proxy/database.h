@@ -14,6 +14,7 @@
 typedef struct px_seen {
     px_catalog *catalog; /* counted; NULL: none yet */
     uint64_t marks;      /* what was marked later may not be in it */
+    px_fingerprint fingerprint;
     uint64_t checked_at; /* when the backend was asked whether it is right: px_worker_now() */
 } px_seen;
 

@@ -66,12 +66,12 @@ static px_step refuse_text(px_session *session, const pgw_slice *name, const px_
 
 /* What a statement that is none of ours does to the session when it is prepared here and run later.
  */
-static void note_prepared_effects(px_session *session, pgw_slice text, const rw_script *script)
+static void note_prepared_effects(px_session *session, const rw_script *script)
 {
     px_note_script(session, script, false);
-    session->ddl_prepared = session->ddl_prepared || px_changes_tables(session, text, script);
     if (script->effects & RW_EFFECT_TRANSACTION)
         session->commits = true;
+    session->ddl_unsynced = session->ddl_unsynced || session->own.parsed.effects & RW_EFFECT_DDL;
     px_forward_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
@@ -84,6 +84,16 @@ static void note_prepared_effects(px_session *session, pgw_slice text, const rw_
             session->deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
         }
     }
+}
+
+/* What the table is like by then cannot be asked before Sync. */
+static px_step refuse_unsynced(px_session *session, pgw_arena arena, const pgw_slice *name)
+{
+    pgw_error error;
+    pgw_arena_free(&arena);
+    pgw_fail(&error, "0A000", "the table may be changed earlier in the same pipeline");
+    pgw_error_hint(&error, "Send Sync before the INSERT.");
+    return refuse(session, name, &error);
 }
 
 /* A text seen for the first time: its plan, or what else is to become of it. The arena is given
@@ -106,6 +116,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
             i++;
         step = refuse_text(session, &parse->name, catalog, script.statements[i].error);
     } else if (script.inserts == 1 && script.count == 1) {
+        if (session->unsynced && session->ddl_unsynced)
+            return refuse_unsynced(session, arena, &parse->name);
         *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->identity,
                             declared, parse->type_count, &error);
         if (*plan == NULL)
@@ -113,12 +125,12 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         session->doubted = false;
         return PX_STEP_DONE;
     } else if (script.effects != 0) {
-        session->own.parsed.effects = script.effects;
+        session->own.parsed.effects = px_change_effects(session, text, &script);
         session->own.parsed.moving = px_state_would_write(session, text, catalog);
         session->own.moving = session->own.moving || session->own.parsed.moving;
         step = forward_later(session) == PX_STEP_LATER ? PX_STEP_LATER : PX_STEP_PASS;
         if (step == PX_STEP_PASS)
-            note_prepared_effects(session, text, &script);
+            note_prepared_effects(session, &script);
     }
     pgw_arena_free(&arena);
     return step;

@@ -114,6 +114,9 @@ bool px_findings_meet(px_findings *findings, const char *label, rw_table *table,
     free(known ? rule : f->rule);
     if (!known)
         f->rule = rule;
+    if (!known && rw_table_shifts(table))
+        px_log(CFG_LOG_WARN, "hash_column_not_last", "table=%s column=%s", label,
+               table->columns[table->hash_column].name);
     if (!known || is_old(f, now)) {
         f->oid = 0; /* until it is judged */
         f->sampled_at = now;

@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/audit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,6 @@ enum { MAX_CELLS = 64, SAMPLE_ROWS = 100 };
 void px_sight_clear(px_sight *sight)
 {
     px_catalog_drop(sight->catalog);
-    free(sight->fingerprint);
     *sight = (px_sight){0};
 }
 
@@ -35,20 +35,34 @@ static px_look_step ask(px_look *look, pgw_buf *sql, pgw_buf *out)
     return written ? PX_LOOK_MORE : PX_LOOK_FAILED;
 }
 
-void px_look_begin(px_look *look, const cfg_config *config, const px_sight *last,
-                   px_findings *findings, px_metrics *metrics, uint64_t now, pgw_buf *out)
+/* Asks by a prepared statement; makes it, and anew where the names are others. */
+static px_look_step ask_prepared(px_look *look, const cfg_config **prepared, const char *name,
+                                 pgw_buf *select, pgw_buf *out)
 {
-    px_look_end(look);
-    *look = (px_look){.config = config,
-                      .last = last,
-                      .findings = findings,
-                      .metrics = metrics,
-                      .now = now,
-                      .error = PGW_ERROR_NONE};
-    px_count(metrics, PX_CATALOG_CHECKS, 1);
     pgw_buf sql = {0};
-    px_schema_fingerprint_query(config, &sql);
-    ask(look, &sql, out);
+    if (*prepared != NULL && *prepared != look->config)
+        pgw_buf_addf(&sql, "deallocate %s; ", name);
+    if (*prepared != look->config) {
+        pgw_buf_addf(&sql, "prepare %s as ", name);
+        pgw_buf_add_slice(&sql, pgw_slice_buf(select));
+        pgw_buf_add_str(&sql, "; ");
+    }
+    pgw_buf_addf(&sql, "execute %s", name);
+    pgw_buf_free(select);
+    *prepared = look->config;
+    return ask(look, &sql, out);
+}
+
+void px_look_begin(px_look *look, pgw_buf *out)
+{
+    look->error = PGW_ERROR_NONE;
+    px_count(look->metrics, PX_CATALOG_CHECKS, 1);
+    pgw_buf sql = {0};
+    px_schema_fingerprint_query(look->config, &sql);
+    if (look->plans != NULL)
+        ask_prepared(look, &look->plans->check, "keyspread_check", &sql, out);
+    else
+        ask(look, &sql, out);
 }
 
 /* ---- rows ---- */
@@ -78,8 +92,8 @@ static void take_row(px_look *look, pgw_slice body)
     } else if (look->state == PX_LOOK_SAMPLING) {
         take_sample_row(look, cells, nulls, (size_t)count);
     } else if (count == 2) {
-        free(look->sight.fingerprint);
-        look->sight.fingerprint = pgw_strndup(cells[0].ptr, cells[0].len);
+        snprintf(look->sight.fingerprint.text, sizeof look->sight.fingerprint.text, "%.*s",
+                 (int)cells[0].len, cells[0].len > 0 ? cells[0].ptr : "");
         look->sight.unlimited = cells[1].len > 0 && cells[1].ptr[0] == 't';
     }
 }
@@ -124,14 +138,14 @@ static px_look_step sample_on(px_look *look, pgw_buf *out)
 static bool is_unchanged(const px_look *look)
 {
     const px_sight *last = look->last;
-    return last->fingerprint != NULL && last->catalog->config == look->config &&
-           strcmp(last->fingerprint, look->sight.fingerprint) == 0 &&
+    return last->catalog != NULL && last->catalog->config == look->config &&
+           strcmp(last->fingerprint.text, look->sight.fingerprint.text) == 0 &&
            (look->findings == NULL || !px_findings_old(look->findings, look->now));
 }
 
 static px_look_step after_check(px_look *look, pgw_buf *out)
 {
-    if (look->sight.fingerprint == NULL) {
+    if (look->sight.fingerprint.text[0] == '\0') {
         pgw_fail(&look->error, "08P01", "the backend did not say what its tables are like");
         return PX_LOOK_FAILED;
     }
@@ -143,7 +157,8 @@ static px_look_step after_check(px_look *look, pgw_buf *out)
     look->rows = px_schema_rows_new();
     pgw_buf sql = {0};
     px_schema_query(look->config, &sql);
-    return ask(look, &sql, out);
+    return look->plans != NULL ? ask_prepared(look, &look->plans->load, "keyspread_load", &sql, out)
+                               : ask(look, &sql, out);
 }
 
 static px_look_step after_load(px_look *look, pgw_buf *out)

@@ -13,8 +13,8 @@
 /* What the last look saw. */
 typedef struct px_sight {
     px_catalog *catalog; /* counted; NULL: nothing yet */
-    char *fingerprint;   /* owned */
-    bool unlimited;      /* the role and the database may have any number of connections */
+    px_fingerprint fingerprint;
+    bool unlimited; /* the role and the database may have any number of connections */
 } px_sight;
 
 void px_sight_clear(px_sight *sight);
@@ -25,8 +25,15 @@ typedef enum px_look_state {
     PX_LOOK_SAMPLING  /* rows of a table */
 } px_look_state;
 
+/* What a link that is kept has prepared: planning takes longer than all the rest. All zero: nothing
+ * yet. */
+typedef struct px_look_plans {
+    const cfg_config *check, *load; /* the configurations whose names are asked for */
+} px_look_plans;
+
 typedef struct px_look {
     const cfg_config *config;
+    px_look_plans *plans; /* NULL: the link is not ours */
     const px_sight *last;
     px_findings *findings; /* NULL: no sample is read */
     px_metrics *metrics;
@@ -48,9 +55,9 @@ typedef enum px_look_step {
     PX_LOOK_FAILED /* `error` says why */
 } px_look_step;
 
-/* Appends the first question, as a message. `last` and `findings` stay the caller's. */
-void px_look_begin(px_look *look, const cfg_config *config, const px_sight *last,
-                   px_findings *findings, px_metrics *metrics, uint64_t now, pgw_buf *out);
+/* Appends the first question, as a message, of a look whose config, last, metrics, now and, where
+ * there are any, findings and plans are set, which stay the caller's; all else is zero. */
+void px_look_begin(px_look *look, pgw_buf *out);
 /* One message of the backend. */
 px_look_step px_look_take(px_look *look, char type, pgw_slice body, pgw_buf *out);
 /* Frees what a look has that was not taken out of it; all zero is fine. */

@@ -34,19 +34,24 @@ static void forget(px_session *session)
     session->own_catalog = NULL;
 }
 
-void px_session_note_ddl(px_session *session, pgw_slice text, const rw_script *script)
+void px_session_note_change(px_session *session, unsigned effects)
 {
-    bool ddl = script == NULL || px_changes_tables(session, text, script);
-    if (ddl || script->effects & RW_EFFECT_TRANSACTION) /* a ROLLBACK TO undoes it */
+    /* A function may contain anything, also one that was made where nobody saw it. */
+    bool quiet = px_catalog_is_quiet(session->worker, session->identity);
+    bool ddl = effects & RW_EFFECT_DDL || (effects & RW_EFFECT_CALLS && !quiet);
+    if (ddl || effects & RW_EFFECT_TRANSACTION) /* ROLLBACK TO */
         forget(session);
-    session->ddl_seen = session->ddl_seen || ddl;
+    session->ddl_own = session->ddl_own || ddl;
+    session->ddl_seen = session->ddl_seen || effects & (RW_EFFECT_DDL | RW_EFFECT_CALLS);
 }
 
+/* Behind ReadyForQuery there may already be more. */
 void px_session_mark_catalog(px_session *session)
 {
     if (session->ddl_seen)
         px_catalog_stale(session->worker, session->identity->database);
-    session->ddl_seen = false;
+    if (session->replies.count <= 1)
+        session->ddl_seen = session->ddl_own = session->ddl_unsynced = false;
     forget(session);
 }
 
@@ -76,9 +81,13 @@ bool px_own_look_start(px_session *session)
     struct px_own_look *own = session->own_look = pgw_calloc(1, sizeof *own);
     px_catalog *before = px_catalog_before(session->worker, session->identity, &own->seen);
     own->last.catalog = before != NULL ? px_catalog_take(before) : NULL;
+    own->last.fingerprint = own->seen.fingerprint;
     pgw_buf message = {0};
-    px_look_begin(&own->look, session->worker->config, &own->last, NULL, session->worker->metrics,
-                  px_worker_now(session->worker), &message);
+    own->look = (px_look){.config = session->worker->config,
+                          .last = &own->last,
+                          .metrics = session->worker->metrics,
+                          .now = px_worker_now(session->worker)};
+    px_look_begin(&own->look, &message);
     say(session, &message);
     return true;
 }
@@ -99,6 +108,7 @@ static void take_sight(px_session *session)
     forget(session);
     session->own_catalog = own->look.sight.catalog;
     own->look.sight.catalog = NULL;
+    own->seen.fingerprint = own->look.sight.fingerprint;
     if (session->status != 'I')
         return;
     own->seen.catalog = px_catalog_take(session->own_catalog);
@@ -139,7 +149,9 @@ bool px_own_look_take(px_session *session, char type, pgw_slice body)
  * see is not what it sees. */
 static bool sees_alone(const px_session *session)
 {
-    return session->ddl_seen && session->link_ready && !session->unsynced &&
+    if (session->own_catalog != NULL)
+        return session->status == 'T';
+    return session->ddl_own && session->link_ready && !session->unsynced &&
            (session->status == 'T' || session->replies.count > 0);
 }
 

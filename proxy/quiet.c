@@ -7,7 +7,8 @@
  * one, that of an UPDATE is not. */
 #define WORDS                                                                                      \
     "'set_config|search_path|\\mtemp|pg_temp|\\mlisten|advisory|\\mlock\\M|\\mexecute\\M"          \
-    "|\\mcreate\\M|\\mdrop\\M|\\mreset\\M|\\mdiscard\\M|\\mprepare\\M|\\mdeclare\\M.*\\mhold\\M"   \
+    "|\\mcreate\\M|\\malter\\M|\\mdrop\\M|\\mreset\\M|\\mdiscard\\M|\\mprepare\\M|\\mdeclare\\M.*" \
+    "\\mhold\\M"                                                                                   \
     "|\\mpg_settings\\M|_to_xml|ts_stat|ts_rewrite"                                                \
     "|(^|;|\\*/|--[^\\n]*\\n|>>|\\m(begin|then|else|loop|atomic))\\s*set\\M'"
 

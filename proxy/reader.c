@@ -46,12 +46,13 @@ struct px_reader {
     px_question *waiting;   /* for the next look */
     px_question *answering; /* by the one under way */
     px_look look;
-    px_sight sight;     /* what the last one saw */
-    uint64_t marks;     /* … and the database's before it began */
-    uint64_t looked_at; /* when that was */
-    uint64_t asked_at;  /* by a question, last */
-    uint64_t sent_at;   /* something, to the backend */
-    bool lost_one;      /* a link was lost since the last answer */
+    px_look_plans plans; /* on the link */
+    px_sight sight;      /* what the last one saw */
+    uint64_t marks;      /* … and the database's before it began */
+    uint64_t looked_at;  /* when that was */
+    uint64_t asked_at;   /* by a question, last */
+    uint64_t sent_at;    /* something, to the backend */
+    bool lost_one;       /* a link was lost since the last answer */
     px_findings findings;
 };
 
@@ -98,6 +99,7 @@ static void close_link(px_reader *reader)
     if (reader->link != NULL)
         px_link_close(reader->link);
     reader->link = NULL;
+    reader->plans = (px_look_plans){0};
     reader->state = CLOSED;
     px_look_end(&reader->look);
 }
@@ -117,8 +119,13 @@ static void start_look(px_reader *reader)
     reader->waiting = NULL;
     reader->marks = atomic_load(&reader->database->marks);
     reader->looked_at = px_worker_now(reader->worker);
-    px_look_begin(&reader->look, reader->worker->config, &reader->sight, &reader->findings,
-                  reader->worker->metrics, reader->looked_at, &message);
+    reader->look = (px_look){.config = reader->worker->config,
+                             .plans = &reader->plans,
+                             .last = &reader->sight,
+                             .findings = &reader->findings,
+                             .metrics = reader->worker->metrics,
+                             .now = reader->looked_at};
+    px_look_begin(&reader->look, &message);
     say(reader, &message);
 }
 
@@ -126,8 +133,11 @@ static void start_look(px_reader *reader)
 
 static void publish(px_reader *reader)
 {
-    px_database_publish(reader->database, (px_seen){px_catalog_take(reader->sight.catalog),
-                                                    reader->marks, reader->looked_at});
+    px_database_publish(reader->database,
+                        (px_seen){.catalog = px_catalog_take(reader->sight.catalog),
+                                  .marks = reader->marks,
+                                  .fingerprint = reader->sight.fingerprint,
+                                  .checked_at = reader->looked_at});
     atomic_store(&reader->worker->metrics->catalog_loaded, (uint64_t)time(NULL));
 }
 

@@ -379,8 +379,6 @@ static fate on_executed(px_session *session, px_reply *head, pgw_slice body)
         px_settle_answered(session);
     else
         on_name_changed(session, body);
-    if (session->ddl_prepared)
-        px_session_note_ddl(session, (pgw_slice){NULL, 0}, NULL);
     fate popped = pop(session);
     return what == INSTEAD ? INSTEAD : popped;
 }

@@ -290,7 +290,7 @@ static bool handle_sync(px_session *session, pgw_frame frame)
     session->skipping = false;
     if (!session->copy_in) {
         px_replies_push(&session->replies, PX_REPLY_SYNC);
-        session->unsynced = false;
+        session->unsynced = session->ddl_unsynced = false;
     }
     px_relay(session, frame);
     return true;

@@ -103,8 +103,9 @@ typedef struct px_session {
     bool reply_dropped;
 
     /* what it did to the schema */
-    bool ddl_seen;                /* a statement that was sent may change configured tables */
-    bool ddl_prepared;            /* a statement was prepared that may, whenever it is executed */
+    bool ddl_own;      /* its transaction may have changed configured tables, which it alone sees */
+    bool ddl_seen;     /* a statement that was sent may change configured tables */
+    bool ddl_unsynced; /* … and not synced since */
     px_catalog *own_catalog;      /* what its own transaction has made of it. Counted */
     struct px_own_look *own_look; /* under way */
     bool doubted;                 /* the statement at hand would have been refused */
@@ -214,8 +215,8 @@ bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error);
 void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out);
 /* Effects after which TimeZone may be another. */
 bool px_moves_zone(unsigned effects);
-/* What is known of configured tables may be wrong when a statement of `script` was executed. */
-bool px_changes_tables(const px_session *session, pgw_slice text, const rw_script *script);
+/* The effects of a script, DDL among them only if it may change a configured table. */
+unsigned px_change_effects(const px_session *session, pgw_slice text, const rw_script *script);
 /* ---- own_look.c: the configured tables as this session sees them ---- */
 
 /* The catalog to look at `text` with, and what names mean now (px_settle() says whether that is
@@ -224,9 +225,8 @@ bool px_changes_tables(const px_session *session, pgw_slice text, const rw_scrip
 bool px_session_catalog(px_session *session, pgw_slice text, px_catalog **catalog,
                         rw_catalog *view);
 
-/* `script` is being sent: what does it do to what is known of configured tables? NULL: it may do
- * anything. */
-void px_session_note_ddl(px_session *session, pgw_slice text, const rw_script *script);
+/* What has these effects is being sent: what is known of configured tables may be wrong then. */
+void px_session_note_change(px_session *session, unsigned effects);
 /* What this session did to the schema is done, or perhaps it is. */
 void px_session_mark_catalog(px_session *session);
 /* A statement would be refused because of what `catalog` says, which may be old: true if the

@@ -88,6 +88,7 @@ void px_state_note_bind(px_session *session, pgw_slice message)
 void px_state_note_execute(px_session *session)
 {
     px_state_note(session, session->own.bound);
+    px_session_note_change(session, session->own.bound);
 }
 
 bool px_state_would_write(const px_session *session, pgw_slice text, const px_catalog *catalog)

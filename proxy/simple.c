@@ -42,17 +42,19 @@ static bool script_is_batchable(const px_session *session, const px_text *text)
     return true;
 }
 
-bool px_changes_tables(const px_session *session, pgw_slice text, const rw_script *script)
+unsigned px_change_effects(const px_session *session, pgw_slice text, const rw_script *script)
 {
+    const unsigned changing = RW_EFFECT_DDL | RW_EFFECT_SETTINGS | RW_EFFECT_TRANSACTION;
+    unsigned effects = script->effects & ~(unsigned)RW_EFFECT_DDL;
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
-        if (statement->effects & (RW_EFFECT_DDL | RW_EFFECT_SETTINGS | RW_EFFECT_TRANSACTION) &&
-            rw_reaches_tables(
-                (pgw_slice){text.ptr + statement->start, statement->end - statement->start},
-                px_catalog_names(session->worker), session->identity->env.conforming))
-            return true;
+        pgw_slice written = {text.ptr + statement->start, statement->end - statement->start};
+        if (statement->effects & changing &&
+            rw_reaches_tables(written, px_catalog_names(session->worker),
+                              session->identity->env.conforming))
+            effects |= RW_EFFECT_DDL;
     }
-    return false;
+    return effects;
 }
 
 /* What the INSERTs of ours run on the own link: nothing of their own, unless the table has code. */
@@ -119,7 +121,7 @@ static void hash_row(px_session *session, px_text *text, size_t i, size_t r, con
     bool good = rw_insert_key(insert, r, NULL, 0, env, &text->arena, key, &error) == PGW_KNOWN &&
                 px_bind_limit(session->worker, insert->table, row_bytes(insert, r), key, &error);
     text->hashes[i][r] = key->hash;
-    insert->rows[r].unhashed = !good;
+    insert->rows[r].unhashed = insert->rows[r].unhashed || !good;
     if (good || text->refusals[i] != NULL)
         return;
     if (error.position > 0)
@@ -146,6 +148,26 @@ static bool is_quiet(const px_text *text)
     return text->catalog->count == 0 || text->catalog->tables[0]->quiet;
 }
 
+/* What its columns are by then cannot be known before the text is sent. */
+static void refuse_reshaped(const px_session *session, px_text *text, size_t i)
+{
+    const rw_table *table = text->script.statements[i].insert->table;
+    for (size_t before = 0; before < i; before++) {
+        const rw_statement *other = &text->script.statements[before];
+        pgw_slice written = {text->text.ptr + other->start, other->end - other->start};
+        if (!(other->effects & RW_EFFECT_DDL) ||
+            !rw_moves_columns(written, table, session->identity->env.conforming))
+            continue;
+        pgw_error *error = pgw_arena_alloc(&text->arena, sizeof *error);
+        pgw_fail(error, "0A000", "table %s may be changed earlier in the same Query", table->name);
+        pgw_error_hint(error, "Send the INSERT in a Query of its own.");
+        refuse_statement(text, i, error);
+        for (size_t r = 0; r < text->script.statements[i].insert->row_count; r++)
+            text->script.statements[i].insert->rows[r].unhashed = true;
+        return;
+    }
+}
+
 /* Fills hashes of every INSERT, and the refusals. */
 static void hash_script(px_session *session, px_text *text)
 {
@@ -160,6 +182,8 @@ static void hash_script(px_session *session, px_text *text)
     text->refusals = pgw_arena_alloc(&text->arena, script->count * sizeof *text->refusals);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
+        if (statement->insert != NULL && script->effects & RW_EFFECT_DDL)
+            refuse_reshaped(session, text, i);
         if (statement->kind == RW_STATEMENT_REFUSED)
             refuse_statement(text, i, statement->error);
         else if (statement->insert != NULL &&
@@ -227,7 +251,7 @@ static void send_text(px_session *session, px_text *text)
     px_forward_script(session, &text->script);
     session->undecided = session->undecided || may_commit(session, text);
     bool alone = text->script.count == 1 && session->status == 'I' && session->replies.count == 0;
-    px_session_note_ddl(session, text->text, &text->script);
+    px_session_note_change(session, px_change_effects(session, text->text, &text->script));
     px_note_script(session, &text->script, alone);
     if (text->script.effects & RW_EFFECT_PREPARE)
         px_state_note_prepare(session, text->text, text->catalog);
@@ -385,6 +409,7 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     if (!readable || session->identity->replication != NULL ||
         rw_text_passes(text, &names, &effects)) {
         px_state_note(session, effects);
+        px_session_note_change(session, effects);
         return PX_STEP_PASS;
     }
     pgw_error error;

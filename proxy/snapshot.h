@@ -28,6 +28,11 @@ const cfg_table *px_catalog_config(const px_catalog *catalog, const rw_table *ta
 /* One without tables, for texts that name none. Not counted, and never freed. */
 px_catalog *px_catalog_none(void);
 
+/* What px_schema_fingerprint_query() said when it was looked at. */
+typedef struct px_fingerprint {
+    char text[24]; /* "" = it was not asked */
+} px_fingerprint;
+
 /* What the backend answered to px_schema_query(), with one reference and an epoch of its own. */
 px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows);
 /* Whether both say the same but for the epoch: then plans and batches of one go on. */

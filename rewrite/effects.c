@@ -431,6 +431,12 @@ static bool only_explains(const reader *in, rw_token first)
            !contains_word(in->lexer.text, "analyze") && !contains_word(in->lexer.text, "analyse");
 }
 
+/* CREATE calls nothing, unless it makes something of a query. */
+static bool only_defines(const reader *in, rw_token first)
+{
+    return rw_token_is(in->lexer.text, first, "create") && !contains_word(in->lexer.text, "as");
+}
+
 static void add_marked(reader *in, rw_token first, const rw_piece *piece)
 {
     unsigned marks = piece->marks;
@@ -441,7 +447,7 @@ static void add_marked(reader *in, rw_token first, const rw_piece *piece)
         add(in, everything | RW_EFFECT_OUTPUT);
     if (marks & (RW_MARK_ADVISORY | RW_MARK_HOLD | RW_MARK_KEEPS))
         add(in, RW_EFFECT_STATE);
-    if (marks & RW_MARK_CALLS)
+    if (marks & RW_MARK_CALLS && !only_defines(in, first))
         add(in, RW_EFFECT_CALLS);
     if (marks & RW_MARK_WRITE)
         add(in, RW_EFFECT_WRITES);

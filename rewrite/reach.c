@@ -63,6 +63,22 @@ static void skip_modifiers(reader *in)
         advance(in);
 }
 
+bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming)
+{
+    static const char *const verbs[] = {"create", "alter", "drop", NULL};
+    static const char *const kinds[] = {"table", "schema", "type", "domain", NULL};
+    reader in;
+    rw_lexer_init(&in.lexer, text, conforming);
+    advance(&in);
+    if (!at_one_of(&in, verbs))
+        return false;
+    advance(&in);
+    skip_modifiers(&in);
+    bool wide = !at_word(&in, "table");
+    return at_one_of(&in, kinds) &&
+           (wide || rw_catalog_mentioned(&(rw_catalog){.tables = &table, .count = 1}, text));
+}
+
 bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming)
 {
     /* Tables inherit columns and triggers from tables of any name, and have types of any; and what

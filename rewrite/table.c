@@ -35,6 +35,11 @@ bool rw_table_hashes_null(const rw_table *table, size_t column)
     return table->allow_null_key || (table->columns[column].not_null && table->mergeable);
 }
 
+bool rw_table_shifts(const rw_table *table)
+{
+    return table->hash_column + 1 < table->column_count;
+}
+
 void rw_table_free(rw_table *table)
 {
     if (table == NULL)

@@ -80,6 +80,9 @@ bool rw_table_defaults_to_null(const rw_table *table, size_t column);
  * backend certainly rejects it and tells more of it than could be told here. A trigger could still
  * fill it in. */
 bool rw_table_hashes_null(const rw_table *table, size_t column);
+/* Whether an INSERT past keyspread that lists no columns would put a value into the hash column: it
+ * is not the last one. */
+bool rw_table_shifts(const rw_table *table);
 /* Frees what the table owns (everything is malloc'ed, by pgw_alloc). */
 void rw_table_free(rw_table *table);
 

@@ -2,10 +2,10 @@
 -- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
 -- recompute the hash in YQL:        FromBytes(ToBytes(Digest::XXH3(ToBytes(CAST(FromPg(`userid`) AS Int64)))), Int64)
 CREATE TABLE "public"."events" (
-    "userhash" bigint NOT NULL,
     "userid" bigint NOT NULL,
     "ts" timestamp with time zone NOT NULL,
     "event" text,
+    "userhash" bigint NOT NULL,
     PRIMARY KEY ("userhash", "userid", "ts")
 ) PARTITION BY RANGE ("userhash");
 CREATE TABLE "public"."events_p0" PARTITION OF "public"."events" FOR VALUES FROM (MINVALUE) TO (-8070450532247928832);

@@ -85,6 +85,7 @@ static const struct {
     {"keyspread ddl --yql", 2, "usage: keyspread ddl"},
     {"keyspread ddl @ events more", 2, "usage: keyspread ddl"},
     {"keyspread ddl --sql @", 2, "ddl does not take \"--sql\" here\nusage: keyspread ddl"},
+    {"keyspread ddl --event-trigger", 0, "CREATE EVENT TRIGGER keyspread_ddl ON ddl_command_end"},
     {"keyspread ddl @", 0, "PRIMARY KEY (\"userid_hash\", \"userid\", \"ts\")"},
     {"keyspread ddl --yql @ events", 0, "PRIMARY KEY (`userid_hash`, `userid`, `ts`)"},
     {"keyspread explain @ nofile.sql", 1, "nofile.sql cannot be read"},
@@ -152,10 +153,10 @@ static void test_ddl(void **state)
     outcome got = run("keyspread ddl @ events", " ");
     assert_int_equal(got.code, 0);
     assert_non_null(strstr(got.out, "\nCREATE TABLE \"public\".\"events\" (\n"
-                                    "    \"userid_hash\" bigint NOT NULL,\n"
                                     "    \"userid\" bigint NOT NULL,\n"
                                     "    \"ts\" timestamp with time zone NOT NULL,\n"
                                     "    \"event\" text,\n"
+                                    "    \"userid_hash\" bigint NOT NULL,\n"
                                     "    PRIMARY KEY (\"userid_hash\", \"userid\", \"ts\")\n"
                                     ") PARTITION BY RANGE (\"userid_hash\");\n"));
     assert_non_null(strstr(got.out, "\"events_p0\" PARTITION OF \"public\".\"events\" FOR VALUES "
@@ -168,8 +169,7 @@ static void test_ddl(void **state)
     forget(&got);
     got = run("keyspread ddl --yql @ events", " ");
     assert_null(strstr(got.out, "PARTITION OF"));
-    assert_non_null(
-        strstr(got.out, "\nCREATE TABLE `events` (\n    `userid_hash` pgint8 NOT NULL,"));
+    assert_non_null(strstr(got.out, "\nCREATE TABLE `events` (\n    `userid` pgint8 NOT NULL,"));
     forget(&got);
 }
 

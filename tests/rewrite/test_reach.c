@@ -1,0 +1,105 @@
+/* Which statements may change what is known of the configured tables. */
+#include "rewrite/reach.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tables.h"
+
+static const char *const reaching[] = {
+    "alter table events add a int",
+    "ALTER TABLE Events RENAME a TO b",
+    "alter table parent add a int", /* ours may inherit it */
+    "create table events (a int)",
+    "create temp table \"events\"(a int)",
+    "create unlogged table u&\"\\0065vents\"(a int)",
+    "drop table events",
+    "drop table if exists other, events",
+    "drop schema s cascade",
+    "drop function f() cascade",
+    "alter schema s rename to t",
+    "alter type mood add value 'x'",
+    "alter domain d set not null",
+    "drop type t cascade",
+    "create or replace trigger t before insert on part for each row execute function f()",
+    "create constraint trigger t after insert on part execute function f()",
+    "create rule r as on insert to part do nothing",
+    "create extension citext",
+    "drop extension citext",
+    "drop owned by r",
+    "reassign owned by a to b",
+    "import foreign schema s from server f into public",
+    "create or replace function f() returns trigger language plpgsql as 'x'",
+    "create table t (a text default set_config('role', 'x', false))",
+    "do $$ begin execute 'alter ' || 'table x' end $$",
+    "call p()",
+    "commit prepared 'x'",
+    "select 1 as a into events",
+    /* quoted wherever it is */
+    "comment on table events is 'x'",
+};
+
+static const char *const harmless[] = {
+    "create temp table zz(a int)",
+    "drop table zz",
+    "create table public.zz (a int, b text default 'x')",
+    "create table zz as select 1",
+    "create unique index concurrently on zz(a)",
+    "drop index i",
+    "create view v as select 1",
+    "create sequence s",
+    "alter sequence s restart",
+    "create role r",
+    "alter role r set search_path = x",
+    "alter database d set timezone = 'UTC'",
+    "create schema s",
+    "truncate events",
+    "commit",
+    "commit and chain",
+    "begin",
+    "set search_path = x",
+    "select 1 into zz",
+    "",
+};
+
+static void test_reaches(void **state)
+{
+    (void)state;
+    const rw_table *pointers[TEST_TABLE_COUNT];
+    rw_catalog names = test_catalog(pointers);
+    for (size_t i = 0; i < sizeof reaching / sizeof *reaching; i++)
+        if (!rw_reaches_tables(pgw_slice_str(reaching[i]), &names, true))
+            fail_msg("harmless? %s", reaching[i]);
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (rw_reaches_tables(pgw_slice_str(harmless[i]), &names, true))
+            fail_msg("it reaches a table? %s", harmless[i]);
+}
+
+static void test_moves_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool moves;
+    } table[] = {
+        {"alter table events drop a", true},      {"drop table events", true},
+        {"create table events (a int)", true},    {"alter schema public rename to old", true},
+        {"create table other (a int)", false},    {"create index on events (a)", false},
+        {"insert into events values (1)", false}, {"create view v as select * from events", false},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(rw_moves_columns(pgw_slice_str(table[i].text), &test_tables[0], true),
+                         table[i].moves);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reaches),
+        cmocka_unit_test(test_moves_columns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
