@@ -310,7 +310,7 @@ class Reasons(MetricsCase):
     def test_sessions(self):
         sql = "insert into plain values (1, 'x')"
         self.check("transaction", sql, "begin")
-        self.check("settings", sql, "set work_mem to '8MB'")
+        self.check("settings", sql, "set transform_null_equals to on")
         self.check("encoding", sql, "set client_encoding to 'latin1'")
         self.check("encoding", sql, "set standard_conforming_strings to off")
 
