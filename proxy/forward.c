@@ -10,11 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prepares there what was prepared here, or on a link that was lost. */
+/* Prepares there what was prepared here, or on a link that was lost. Closes it first: a Close that
+ * the server skipped behind an error has left it there, and of what is not there it succeeds. */
 static px_reply *prepare(px_session *session, px_statement *statement)
 {
     pgw_buf out = {0};
     const px_plan *plan = statement->plan;
+    pgw_write_close('S', pgw_slice_str(statement->name), &out);
+    px_reply *closed = px_replies_push(&session->replies, PX_REPLY_CLOSE);
+    closed->swallow = closed->silent = true;
     if (plan == NULL)
         pgw_buf_add_slice(&out, pgw_slice_buf(&statement->parse));
     else

@@ -91,9 +91,11 @@ static void take_row(px_look *look, pgw_slice body)
         px_schema_rows_add(look->rows, cells, nulls, (size_t)count);
     } else if (look->state == PX_LOOK_SAMPLING) {
         take_sample_row(look, cells, nulls, (size_t)count);
-    } else if (count == 2) {
+    } else if (count == 3) {
         snprintf(look->sight.fingerprint.text, sizeof look->sight.fingerprint.text, "%.*s",
                  (int)cells[0].len, cells[0].len > 0 ? cells[0].ptr : "");
+        snprintf(look->sight.places.text, sizeof look->sight.places.text, "%.*s", (int)cells[2].len,
+                 cells[2].len > 0 ? cells[2].ptr : "");
         look->sight.unlimited = cells[1].len > 0 && cells[1].ptr[0] == 't';
     }
 }
@@ -108,6 +110,14 @@ static void take_error(px_look *look, pgw_slice body)
 }
 
 /* ---- from one question to the next ---- */
+
+/* The same tables, and nothing else that sessions may find under their names. */
+static bool is_same(const px_look *look, const px_catalog *catalog)
+{
+    const px_sight *last = look->last;
+    return strcmp(last->places.text, look->sight.places.text) == 0 &&
+           px_catalog_same(last->catalog, catalog);
+}
 
 /* Asks for rows of the next table that needs it; SAME and OTHER: there is none left. */
 static px_look_step sample_on(px_look *look, pgw_buf *out)
@@ -128,7 +138,7 @@ static px_look_step sample_on(px_look *look, pgw_buf *out)
     }
     if (look->findings != NULL)
         px_findings_looked(look->findings, look->now);
-    if (!px_catalog_same(look->last->catalog, catalog))
+    if (!is_same(look, catalog))
         return PX_LOOK_OTHER;
     px_catalog_drop(catalog); /* the old one keeps its epoch, so that plans and batches go on */
     look->sight.catalog = px_catalog_take(look->last->catalog);

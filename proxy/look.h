@@ -14,7 +14,8 @@
 typedef struct px_sight {
     px_catalog *catalog; /* counted; NULL: nothing yet */
     px_fingerprint fingerprint;
-    bool unlimited; /* the role and the database may have any number of connections */
+    px_fingerprint places; /* of that, where relations of the configured names are found */
+    bool unlimited;        /* the role and the database may have any number of connections */
 } px_sight;
 
 void px_sight_clear(px_sight *sight);

@@ -145,14 +145,21 @@ static const char unlimited[] =
     " where r.rolname = session_user), true) and coalesce((select d.datconnlimit < 0"
     " from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()), true)";
 
+/* Where relations of the configured names are found. */
+static const char places[] =
+    "coalesce(pg_catalog.hashtextextended((select pg_catalog.string_agg(pg_catalog.concat_ws(' ', "
+    "named.oid,"
+    " x.oid, x.xmin, x.ctid), ',' order by named.oid) from named"
+    " join pg_catalog.pg_namespace x on x.oid = named.relnamespace), 0), 0)";
+
 void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "with recursive w(nspname, relname) as (values ");
     add_tables(config, sql);
     pgw_buf_addf(sql,
                  "%s select pg_catalog.hashtextextended(pg_catalog.string_agg(v.version, ','"
-                 " order by v.version), 0)::text, (%s)::text from (",
-                 relations, unlimited);
+                 " order by v.version), 0)::text, (%s)::text, (%s)::text from (",
+                 relations, unlimited, places);
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
         pgw_buf_addf(sql,
                      "%sselect pg_catalog.concat_ws(' ', %zu, x.tableoid, %s, x.xmin, x.ctid)"

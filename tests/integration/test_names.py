@@ -118,6 +118,16 @@ class SearchPaths:
         self.assertEqual(wire.tags_of(self.insert(session)), ["INSERT 0 1"])
         self.assertEqual(self.admin("select id from app.up"), [[str(self.number)]])
 
+    def test_a_schema_that_comes_later(self):
+        """What others make is found by a session that has asked already."""
+        session = self.wire()
+        self.assertEqual(wire.tags_of(self.insert(session)), ["INSERT 0 1"])
+        other = self.wire()
+        self.fine(other, "create table app.up (id bigint, v int)")
+        self.addCleanup(self.admin, "drop table app.up")
+        self.assertEqual(wire.tags_of(self.insert(session)), ["INSERT 0 1"])
+        self.assertEqual(self.admin("select id from app.up"), [[str(self.number)]])
+
     def test_no_table_in_sight(self):
         session = self.wire(search_path="pg_catalog")
         self.assertEqual(wire.error_of(self.insert(session)), "42P01")
