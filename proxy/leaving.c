@@ -2,7 +2,7 @@
 
 #include "proxy/batcher_parts.h"
 #include "proxy/opening.h"
-#include "proxy/reader.h"
+#include "proxy/catalog.h"
 #include "proxy/server.h"
 #include "proxy/session.h"
 #include "rewrite/admin.h"
@@ -83,7 +83,7 @@ static void begin(px_session *session, const rw_admin *admin)
     l->count = admin->database_count;
     for (size_t i = 0; i < l->count; i++) {
         l->databases[i] = pgw_strndup(admin->databases[i].ptr, admin->databases[i].len);
-        px_reader_leave(session->worker, l->databases[i]);
+        px_catalogs_leave(session->worker, l->databases[i]);
     }
     atomic_fetch_add(&session->worker->server->errands, 1);
     px_worker_send(session->worker, &l->message);

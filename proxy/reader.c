@@ -15,8 +15,8 @@
 #include <xxhash.h>
 
 enum {
-    KEPT_MS = 60 * 1000,     /* an idle link, where there are configured tables */
-    KEPT_BARE_MS = 3 * 1000, /* … and where there are none */
+    KEPT_MS = 60 * 1000,     /* an idle link, where there are configured tables and sessions */
+    KEPT_BARE_MS = 3 * 1000, /* … and where there are not */
     SILENCE_MS = 30 * 1000   /* a backend that says nothing for so long is gone */
 };
 
@@ -52,6 +52,7 @@ struct px_reader {
     uint64_t looked_at;  /* when that was */
     uint64_t asked_at;   /* by a question, last */
     uint64_t sent_at;    /* something, to the backend */
+    bool leaving;        /* the link is closed as soon as nobody waits for it */
     bool lost_one;       /* a link was lost since the last answer */
     px_findings findings;
 };
@@ -100,6 +101,7 @@ static void close_link(px_reader *reader)
         px_link_close(reader->link);
     reader->link = NULL;
     reader->plans = (px_look_plans){0};
+    reader->leaving = false;
     reader->state = CLOSED;
     px_look_end(&reader->look);
 }
@@ -144,7 +146,7 @@ static void publish(px_reader *reader)
 /* Nobody is to wait for a place that is only kept. */
 static bool is_scarce(const px_reader *reader)
 {
-    return !reader->sight.unlimited ||
+    return reader->leaving || !reader->sight.unlimited ||
            atomic_load(&reader->worker->server->links) >= reader->worker->config->backend.max_links;
 }
 
@@ -382,10 +384,10 @@ static void on_leave(px_worker *worker, px_message *message)
 {
     leave_message *leave = (leave_message *)message;
     px_reader *reader = find(worker, leave->database);
-    if (reader != NULL && (reader->state == IDLE || reader->state == LISTENING)) {
-        wait_again(reader);
+    if (reader != NULL && reader->state == IDLE)
         close_link(reader);
-    }
+    else if (reader != NULL)
+        reader->leaving = reader->state != CLOSED;
     free(leave);
 }
 
@@ -415,11 +417,19 @@ static bool is_due(const px_reader *reader, uint64_t now)
            now >= reader->looked_at + half;
 }
 
+/* Nobody is to be kept from dropping a database that is of no use here. */
+static bool is_of_use(const px_reader *reader)
+{
+    const char *name = reader->database->name; /* "": the only one */
+    return reader->sight.catalog != NULL && reader->sight.catalog->count > 0 &&
+           (name[0] == '\0' || px_databases_used(reader->worker->server->databases, name));
+}
+
 static void tick(px_reader *reader, uint64_t now)
 {
-    bool bare = reader->sight.catalog == NULL || reader->sight.catalog->count == 0;
     if (reader->state == IDLE &&
-        (is_scarce(reader) || now >= last_use(reader) + (bare ? KEPT_BARE_MS : KEPT_MS)))
+        (is_scarce(reader) ||
+         now >= last_use(reader) + (is_of_use(reader) ? KEPT_MS : KEPT_BARE_MS)))
         close_link(reader);
     else if (reader->state == IDLE && is_due(reader, now))
         start_look(reader);

@@ -76,6 +76,14 @@ class Plain(CommandCase):
     def test_check(self):
         self.run_command("check", self.file(self.config()))
 
+    def test_check_of_a_hash_column_that_is_not_the_last(self):
+        hashed = {"name": "userhash", "type": "bigint", "not_null": True}
+        for columns, warned in (([hashed, *COLUMNS], True), ([*COLUMNS, hashed], False)):
+            with self.subTest(warned=warned):
+                path = self.file(self.config(columns=columns))
+                errors = self.run_command("check", path).stderr
+                self.assertEqual("hash column userhash is not the last" in errors, warned, errors)
+
     def test_check_of_the_sample(self):
         sample = os.path.join(harness.HERE, "..", "..", "config", "keyspread.yaml")
         self.run_command("check", sample)
@@ -210,6 +218,9 @@ class WithPostgres(CommandCase):
                 text = self.run_command("ddl", "--postgres", path, "events").stdout
                 with self.postgres.admin("app") as admin:
                     admin.rows(text)
+                    self.assertEqual(admin.rows(
+                        "select attname from pg_attribute where attrelid = 'events'::regclass"
+                        " order by attnum desc limit 1"), [["userhash"]])
                     self.assertEqual(admin.rows(
                         "select attnotnull, atthasdef from pg_attribute where attname = 'userhash' "
                         "and attrelid = 'events'::regclass"), [["t", "f"]])
