@@ -253,6 +253,21 @@ static px_step bind_foreign(px_session *session, pgw_slice name)
     return pass_named(session, name);
 }
 
+/* The types of a statement's parameters are those it was prepared with, also those that were
+ * inferred: columns may change theirs, what its client sends does not. Returns how many. */
+static size_t types_of(const px_plan *plan, pgw_buf *types)
+{
+    size_t asked =
+        plan->asked_count < plan->declared_count ? plan->asked_count : plan->declared_count;
+    size_t known = plan->types != NULL ? plan->insert->param_count : 0;
+    size_t count = asked > known ? asked : known;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t type = i < known ? plan->types[i] : 0;
+        pgw_buf_add_i32(types, (int32_t)(type == 0 && i < asked ? plan->declared[i] : type));
+    }
+    return count;
+}
+
 /* A statement of this name was prepared when the schema, or (if no link has it) the settings, were
  * others: its plan is made anew. DONE: it is as it should be. */
 static px_step renew(px_session *session, pgw_slice name)
@@ -273,10 +288,8 @@ static px_step renew(px_session *session, pgw_slice name)
     if (old->catalog == catalog && same_settings && !moved)
         return PX_STEP_DONE;
     pgw_buf types = {0};
-    size_t asked = old->asked_count < old->declared_count ? old->asked_count : old->declared_count;
-    for (size_t i = 0; i < asked; i++)
-        pgw_buf_add_i32(&types, (int32_t)old->declared[i]);
-    pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), asked};
+    size_t count = types_of(old, &types);
+    pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), count};
     px_step step = plan_of(session, &parse, &fresh);
     pgw_buf_free(&types);
     if (fresh == NULL && step == PX_STEP_PASS && moved)

@@ -71,6 +71,12 @@ static char *copy(const char *text)
     return text != NULL ? pgw_strndup(text, strlen(text)) : NULL;
 }
 
+/* Not a part of the kind: who sends it in its startup packet has its own. */
+static bool is_application(const char *parameter)
+{
+    return strcmp(parameter, "application_name") == 0;
+}
+
 static px_welcome *make(px_worker *worker, px_link *link)
 {
     const px_identity *identity = px_link_identity(link);
@@ -83,7 +89,8 @@ static px_welcome *make(px_worker *worker, px_link *link)
     welcome->era = atomic_load(&worker->server->welcomes->era);
     atomic_init(&welcome->references, 1);
     for (size_t i = 0; i < PARAMETERS && px_link_parameters[i] != NULL; i++)
-        welcome->values[i] = copy(px_link_parameter(link, px_link_parameters[i]));
+        if (identity->application == NULL || !is_application(px_link_parameters[i]))
+            welcome->values[i] = copy(px_link_parameter(link, px_link_parameters[i]));
     return welcome;
 }
 
@@ -186,9 +193,9 @@ void px_welcome_write(const px_welcome *welcome, const px_identity *identity, pg
     for (size_t i = 0; i < PARAMETERS && px_link_parameters[i] != NULL; i++) {
         pgw_slice name = pgw_slice_str(px_link_parameters[i]);
         pgw_slice value = pgw_slice_str(welcome->values[i]);
-        if (pgw_slice_eq_str(name, "application_name"))
-            value = pgw_slice_str(identity->application ? identity->application : "");
-        else if (welcome->values[i] == NULL)
+        if (is_application(px_link_parameters[i]) && identity->application != NULL)
+            value = pgw_slice_str(identity->application);
+        else if (welcome->values[i] == NULL && !is_application(px_link_parameters[i]))
             continue;
         pgw_write_parameter_status(name, value, out);
     }

@@ -1,6 +1,7 @@
 """What changes under a session (TimeZone, the schema, its link) must not change where its rows are put;
 and messages that come in pieces, or behind an error, must neither hang nor hurt."""
 import os
+import struct
 import subprocess
 import unittest
 
@@ -110,6 +111,20 @@ class Changes(ChangesCase):
         other.query("alter table pairs alter k type text")
         prepared.ask(wire.bind("", "s", ["5", "v"]), wire.execute(), wire.sync())
         self.right("pairs", len(self.admin("select from pairs")))
+
+    def test_inferred_types_stay(self):
+        """What a client sends stays what it was when it was prepared."""
+        prepared, other = self.wire(), self.wire()
+        text = "insert into pairs values ($1, $2::int8 % 100)"
+        prepared.ask(wire.parse("s", text), wire.sync())
+        self.addCleanup(self.admin, "truncate pairs; alter table pairs alter k type bigint")
+        for number in (1, 2):
+            values = [struct.pack("!q", number), struct.pack("!q", 7)]
+            answer = prepared.ask(wire.bind("", "s", values, formats=[1]), wire.execute(),
+                                  wire.sync())
+            self.assertEqual(wire.tags_of(answer), ["INSERT 0 1"])
+            other.query("alter table pairs alter k type numeric(20, 2)")
+        self.assertEqual(self.admin("select k from pairs order by k"), [["1.00"], ["2.00"]])
 
     def test_a_prepared_statement_behind_a_failed_transaction(self):
         parse = wire.parse("s", "insert into pairs values ($1, $2)")

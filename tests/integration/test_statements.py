@@ -13,6 +13,8 @@ def run(name, *values):
 
 
 class Statements(harness.StackCase):
+    options = {"backend": {"links": "on_demand"}}  # whose loss need not be told
+
     def lose_link(self, session):
         """The session's own link; the session goes on."""
         seen = len(self.keyspread.lines.lines)
