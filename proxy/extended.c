@@ -564,14 +564,29 @@ static bool name_is_moving(const px_session *session, char type, pgw_slice body)
     if (replies->moving.count == 0 && replies->texts_renaming == 0 && !parsed)
         return false;
     pgw_slice name = statement_name(type, body);
-    return name.ptr != NULL && (px_replies_move(replies, name) || (parsed && replies->count > 0));
+    if (name.ptr == NULL)
+        return false;
+    if (session->unsynced)
+        return px_replies_move_before(replies, name);
+    return px_replies_move(replies, name) || (parsed && replies->count > 0);
+}
+
+/* In the middle of a group the server keeps its answers to itself until it is asked. */
+static void wait_for_answers(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_flush(&out);
+    if (session->unsynced)
+        px_session_send(session, &out);
+    pgw_buf_free(&out);
+    session->wait = PX_WAIT_IDLE;
 }
 
 px_step px_extended(px_session *session, char type, pgw_slice message)
 {
     pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
-    if (!session->unsynced && name_is_moving(session, type, body)) {
-        session->wait = PX_WAIT_IDLE;
+    if (name_is_moving(session, type, body)) {
+        wait_for_answers(session);
         return PX_STEP_LATER;
     }
     switch (type) {

@@ -107,6 +107,22 @@ bool px_replies_move(const px_replies *replies, pgw_slice name)
     return replies->texts_renaming > 0 || px_table_find(&replies->moving, name) != NULL;
 }
 
+bool px_replies_move_before(const px_replies *replies, pgw_slice name)
+{
+    if (!px_replies_move(replies, name))
+        return false;
+    const px_entry *moving = px_table_find(&replies->moving, name);
+    for (size_t i = replies->count; i-- > 0;) {
+        const px_reply *reply = &replies->ring[(replies->head + i) & (replies->cap - 1)];
+        if (reply->kind == PX_REPLY_SYNC || reply->kind == PX_REPLY_QUERY)
+            return true;
+        if ((reply->name != NULL && &reply->name->entry == moving) ||
+            (reply->recorded != NULL && &reply->recorded->entry == moving))
+            return false;
+    }
+    return false;
+}
+
 void px_reply_is_about(px_replies *replies, px_reply *reply, px_text *text)
 {
     px_text_take(text);

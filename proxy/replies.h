@@ -86,6 +86,9 @@ void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *state
                       pgw_slice name);
 /* What `name` means depends on something unanswered, if that is not skipped or refused. */
 bool px_replies_move(const px_replies *replies, pgw_slice name);
+/* Likewise, in the middle of a group: it is something before the group that may change it, for what
+ * the group itself skips it skips behind that, too. */
+bool px_replies_move_before(const px_replies *replies, pgw_slice name);
 /* `reply` answers a text that was looked into. */
 void px_reply_is_about(px_replies *replies, px_reply *reply, px_text *text);
 /* Takes the last one back. */
