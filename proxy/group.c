@@ -235,17 +235,21 @@ void px_group_end(px_session *session, pgw_buf *out)
     px_group_clear(session);
 }
 
-/* One statement text for all that is executed: what a pipeline of one prepared statement can do. */
+/* One statement text for all that is executed, and all that is bound is executed: what a pipeline of
+ * one prepared statement can do. A Bind that nobody executes may fail all the same. */
 bool px_group_is_one_statement(const px_group *group)
 {
     const px_plan *first = NULL;
+    size_t bound = 0, executed = 0;
     for (size_t i = 0; i < group->count; i++) {
         const px_plan *plan = group->held[i].plan;
+        bound += group->held[i].type == 'B';
         if (group->held[i].type != 'E')
             continue;
+        executed++;
         if (first != NULL && strcmp(first->name, plan->name) != 0)
             return false;
         first = plan;
     }
-    return true;
+    return executed == 0 || executed == bound;
 }
