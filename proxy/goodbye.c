@@ -23,8 +23,9 @@ static bool owes_ready(const px_session *session)
     const px_replies *replies = &session->replies;
     size_t whole = replies->count - (session->streaming > 0 && replies->count > 0);
     for (size_t i = 0; i < whole; i++) {
-        px_reply_kind kind = replies->ring[(replies->head + i) & (replies->cap - 1)].kind;
-        if (kind == PX_REPLY_QUERY || kind == PX_REPLY_SYNC)
+        const px_reply *reply = &replies->ring[(replies->head + i) & (replies->cap - 1)];
+        bool ends = reply->kind == PX_REPLY_QUERY || reply->kind == PX_REPLY_SYNC;
+        if (ends && !reply->swallow) /* what only we asked for is owed to nobody */
             return true;
     }
     return false;
