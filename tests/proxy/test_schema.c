@@ -58,8 +58,8 @@ static px_schema_rows *events_rows(const char *head)
                                                                                          * too
                                                                                          */
         "userid 2 20 -1 bigint false true true true false true false 2 true false",
-        "ts 4 1184 3 timestamp(3)_with_time_zone false true true false false true false 3 true "
-        "false",
+        ("ts 4 1184 3 timestamp(3)_with_time_zone false true true false false true false 3 true "
+         "false"),
     };
     px_schema_rows *rows = px_schema_rows_new();
     add_row(rows,
