@@ -1,6 +1,6 @@
 /* How long it takes to tell what a statement may do: nanoseconds, the best of several rounds, with
  * nothing remembered, and when another statement of the same shape came before. */
-#include "rewrite/statement.h"
+#include "rewrite/read/statement.h"
 #include "tests/rewrite/tables.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Any statement: parsed, its keys taken, rendered, parsed again; positions stay inside. */
-#include "rewrite/insert.h"
+#include "rewrite/insert/insert.h"
 #include "tests/rewrite/tables.h"
 
 #include <stdlib.h>

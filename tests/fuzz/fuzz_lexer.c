@@ -1,5 +1,5 @@
 /* Any bytes: tokens are in order, do not overlap, and end; their values stay inside. */
-#include "rewrite/lexer.h"
+#include "rewrite/lex/lexer.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "protocol/frame.h"
 #include "protocol/reader.h"
-#include "proxy/session.h"
+#include "proxy/client/session.h"
 #include "tests/fuzz/login_setup.h"
 #include "tests/protocol/scram_client.h"
 

@@ -1,7 +1,7 @@
 /* Any statement: with other constants, PostgreSQL's grammar must make the same of one shape. */
-#include "rewrite/cut.h"
-#include "rewrite/shape.h"
-#include "rewrite/tree.h"
+#include "rewrite/lex/cut.h"
+#include "rewrite/read/shape.h"
+#include "rewrite/read/tree.h"
 #include "tests/rewrite/mutants.h"
 #include "tests/rewrite/tables.h"
 

@@ -5,15 +5,17 @@
 #ifndef TESTS_LOGIN_SETUP_H
 #define TESTS_LOGIN_SETUP_H
 
-#include "proxy/address.h"
-#include "proxy/batcher.h"
-#include "proxy/catalog.h"
-#include "proxy/commands.h"
-#include "proxy/door.h"
-#include "proxy/log.h"
-#include "proxy/plan.h"
-#include "proxy/server.h"
-#include "proxy/welcome.h"
+#include "proxy/backend/catalog.h"
+#include "proxy/backend/databases.h"
+#include "proxy/backend/greeting.h"
+#include "proxy/backend/pids.h"
+#include "proxy/base/address.h"
+#include "proxy/base/log.h"
+#include "proxy/batch/batcher.h"
+#include "proxy/client/credentials.h"
+#include "proxy/command/commands.h"
+#include "proxy/ingest/plan.h"
+#include "proxy/server/server.h"
 
 #include <openssl/pem.h>
 #include <openssl/x509.h>

@@ -1,6 +1,6 @@
 /* The client's messages: read, written again, cut short, and malformed. */
-#include "protocol/frontend.h"
 #include "protocol/frame.h"
+#include "protocol/frontend.h"
 #include "tests/protocol/wire_vectors.h"
 
 static void describe_bind(pgw_slice body, pgw_buf *out)

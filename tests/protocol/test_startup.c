@@ -1,6 +1,6 @@
 /* First packets: every kind, cut short, and the answer to newer protocols. */
-#include "protocol/startup.h"
 #include "protocol/frame.h"
+#include "protocol/startup.h"
 #include "tests/protocol/wire_vectors.h"
 
 static const char *const KINDS[] = {

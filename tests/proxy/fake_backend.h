@@ -10,11 +10,12 @@
 #include "protocol/error.h"
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
-#include "proxy/batcher.h"
-#include "proxy/catalog.h"
-#include "proxy/keylocks.h"
-#include "proxy/link.h"
-#include "proxy/server.h"
+#include "proxy/backend/catalog.h"
+#include "proxy/backend/databases.h"
+#include "proxy/backend/link.h"
+#include "proxy/batch/batcher.h"
+#include "proxy/batch/keylocks.h"
+#include "proxy/server/server.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Batches against a backend made of buffers: who travels with whom, and what each is told. */
 #include "fake_backend.h"
 
-#include "proxy/batcher_parts.h"
+#include "proxy/batch/batcher_parts.h"
 
 static void submit(px_unit *unit)
 {

@@ -1,8 +1,8 @@
 /* What errors mean, by severity and SQLSTATE. */
-#include "proxy/classify.h"
+#include "proxy/backend/classify.h"
 
 #include "protocol/frame.h"
-#include "rewrite/guard.h"
+#include "rewrite/insert/guard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "proxy/commands.h"
+#include "proxy/command/commands.h"
 
 #define FILES VECTORS "/config/"
 #define SAMPLE VECTORS "/../../config/keyspread.yaml"

@@ -1,6 +1,6 @@
 /* The order of writes by key, alone and over many threads. */
 #include "protocol/error.h"
-#include "proxy/keylocks.h"
+#include "proxy/batch/keylocks.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The watchdog: alive is what the service manager is told while all workers answer, and only then.
  */
-#include "proxy/notify.h"
+#include "proxy/server/notify.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "proxy/schema.h"
-#include "proxy/schema_type.h"
+#include "proxy/backend/schema.h"
+#include "proxy/backend/schema_type.h"
 
 /* A row of the catalog, cells parted by blanks; `_` stands for a blank within one. */
 static void add_row(px_schema_rows *rows, const char *line)

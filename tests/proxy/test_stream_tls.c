@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "proxy/stream.h"
+#include "proxy/loop/stream.h"
 #include "tests/fuzz/login_setup.h"
 
 #include <fcntl.h>

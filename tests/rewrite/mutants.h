@@ -4,7 +4,7 @@
 #ifndef TEST_MUTANTS_H
 #define TEST_MUTANTS_H
 
-#include "rewrite/lexer.h"
+#include "rewrite/lex/lexer.h"
 
 #include <string.h>
 

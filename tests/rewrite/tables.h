@@ -4,7 +4,7 @@
 #ifndef TEST_TABLES_H
 #define TEST_TABLES_H
 
-#include "rewrite/table.h"
+#include "rewrite/hash/table.h"
 
 #define COLUMN(n, t, m, ...)                                                                       \
     {                                                                                              \

@@ -1,5 +1,5 @@
 /* Which databases must be left, and whose settings change, from the text of a statement. */
-#include "rewrite/admin.h"
+#include "rewrite/ddl/admin.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The lines of explain, whole. */
-#include "rewrite/explain.h"
+#include "rewrite/read/explain.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The hashes: frozen, because the hash of a stored row is for ever. */
-#include "rewrite/hash.h"
+#include "rewrite/hash/hash.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>

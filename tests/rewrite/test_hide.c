@@ -1,5 +1,5 @@
 /* The backend's errors as the client is shown them. */
-#include "rewrite/hide.h"
+#include "rewrite/read/hide.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "rewrite/hash.h"
+#include "rewrite/hash/hash.h"
 #include "tables.h"
 #include "vectors.h"
 

@@ -1,6 +1,6 @@
 /* INSERT, UPSERT and REPLACE: the vectors, their keys, and PostgreSQL's grammar as the oracle. */
-#include "rewrite/hash.h"
-#include "rewrite/insert.h"
+#include "rewrite/hash/hash.h"
+#include "rewrite/insert/insert.h"
 #include "tests/rewrite/lines.h"
 #include "tests/rewrite/tables.h"
 

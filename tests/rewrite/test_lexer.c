@@ -1,5 +1,5 @@
 /* The lexer against PostgreSQL's own (libpg_query), and what its tokens stand for. */
-#include "rewrite/lexer.h"
+#include "rewrite/lex/lexer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What a column will hold for an expression: by the vectors that PostgreSQL itself answered. */
-#include "rewrite/literal.h"
+#include "rewrite/hash/literal.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* From hashes to partitions and back. */
-#include "rewrite/partition.h"
+#include "rewrite/hash/partition.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>

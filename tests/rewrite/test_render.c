@@ -1,6 +1,6 @@
 /* Rendering: what is put in can be taken out again, and positions find their way back. */
-#include "rewrite/guard.h"
-#include "rewrite/insert.h"
+#include "rewrite/insert/guard.h"
+#include "rewrite/insert/insert.h"
 #include "tests/rewrite/lines.h"
 #include "tests/rewrite/tables.h"
 

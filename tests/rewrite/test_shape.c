@@ -1,8 +1,8 @@
 /* Shapes, and what is known of them: PostgreSQL's grammar is the oracle for both. */
-#include "rewrite/statement.h"
+#include "rewrite/read/statement.h"
 
-#include "rewrite/cut.h"
-#include "rewrite/tree.h"
+#include "rewrite/lex/cut.h"
+#include "rewrite/read/tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Scripts: cut, judged, and their effects, against tables of texts. */
-#include "rewrite/statement.h"
+#include "rewrite/read/statement.h"
 
 #include <pthread.h>
 #include <setjmp.h>

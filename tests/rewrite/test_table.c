@@ -1,5 +1,5 @@
 /* Which tables and columns a text means. */
-#include "rewrite/table.h"
+#include "rewrite/hash/table.h"
 #include "tests/rewrite/tables.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* What PostgreSQL's grammar says of a statement, and that the lexer alone never says less. */
-#include "rewrite/tree.h"
+#include "rewrite/read/tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

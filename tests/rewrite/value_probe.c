@@ -6,8 +6,8 @@
  * -) out: known | unknowable | invalid, SQLSTATE, message, detail, hint, value as the type's send
  *        function has it (numeric: its text), canonical bytes, pg_hash
  */
-#include "rewrite/hash.h"
-#include "rewrite/literal.h"
+#include "rewrite/hash/hash.h"
+#include "rewrite/hash/literal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,29 @@
+/*
+ * audit: whether stored rows have the hash that the rule gives them. `keyspread verify` reads all
+ * rows so; before a table is first written, a hundred.
+ */
+#ifndef PX_AUDIT_H
+#define PX_AUDIT_H
+
+#include "rewrite/hash/table.h"
+
+typedef enum px_audit {
+    PX_AUDIT_RIGHT,
+    PX_AUDIT_WRONG,
+    PX_AUDIT_MISSING,
+    PX_AUDIT_UNREADABLE
+} px_audit;
+
+/* The settings under which the rows are to be read, as options of a link: px_plain_env's. */
+#define PX_AUDIT_OPTIONS                                                                           \
+    "-c DateStyle=ISO -c TimeZone=UTC -c client_encoding=UTF8 -c bytea_output=hex"                 \
+    " -c extra_float_digits=1"
+
+/* SELECT of the hash and the hash_key columns, as text; `limit` 0 is all rows. */
+void px_audit_query(const rw_table *table, unsigned limit, pgw_buf *sql);
+/* One row of that query: 1 + hash_key_count cells. `right` (may be NULL) gets the hash as it should
+ * be, where the key can be read. */
+px_audit px_audit_row(const rw_table *table, const pgw_slice *cells, const bool *nulls,
+                      pgw_buf *right);
+
+#endif

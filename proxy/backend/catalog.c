@@ -1,0 +1,286 @@
+#include "proxy/backend/catalog.h"
+
+#include "proxy/backend/opening.h"
+#include "proxy/backend/reader.h"
+#include "proxy/base/shared.h"
+#include "proxy/loop/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INCOMPLETE_MS = 1000, FORGOTTEN_MS = 5 * 60 * 1000, USE_MS = 500 };
+
+/* One database, as this worker saw it last. */
+typedef struct entry {
+    struct entry *next;
+    px_database *database; /* counted */
+    px_seen seen;
+    uint64_t used_at;
+} entry;
+
+struct px_catalogs {
+    px_worker *worker;
+    entry *entries;
+    px_question *waiting;       /* questions that sessions of this worker have asked */
+    const cfg_config *names_of; /* the configuration that `names` was made from */
+    bool one_database;          /* the connection string names it, however clients call it */
+    rw_catalog names;
+    rw_table *stubs;
+    const rw_table **pointers;
+};
+
+static _Atomic unsigned under_way; /* questions, of the process */
+
+bool px_catalogs_all_idle(void)
+{
+    return atomic_load(&under_way) == 0;
+}
+
+/* ---- names ---- */
+
+static void make_names(struct px_catalogs *catalogs)
+{
+    const cfg_config *config = catalogs->worker->config;
+    free(catalogs->stubs);
+    free(catalogs->pointers);
+    catalogs->stubs = pgw_calloc(config->table_count, sizeof *catalogs->stubs);
+    catalogs->pointers = pgw_calloc(config->table_count, sizeof *catalogs->pointers);
+    for (size_t i = 0; i < config->table_count; i++) {
+        const cfg_table *table = &config->tables[i];
+        catalogs->stubs[i].schema = table->schema ? table->schema : (char *)"public";
+        catalogs->stubs[i].name = table->name;
+        catalogs->pointers[i] = &catalogs->stubs[i];
+    }
+    catalogs->names = (rw_catalog){.tables = catalogs->pointers, .count = config->table_count};
+    catalogs->one_database = px_dsn_names(config->backend.dsn, "dbname");
+    catalogs->names_of = config;
+}
+
+const rw_catalog *px_catalog_names(px_worker *worker)
+{
+    struct px_catalogs *catalogs = worker->catalogs;
+    if (catalogs->names_of != worker->config)
+        make_names(catalogs);
+    return &catalogs->names;
+}
+
+/* ---- databases ---- */
+
+static const char *name_of(px_worker *worker, const char *database)
+{
+    px_catalog_names(worker);
+    return worker->catalogs->one_database ? "" : database;
+}
+
+static entry *find(px_worker *worker, const char *database)
+{
+    const char *name = name_of(worker, database);
+    for (entry *e = worker->catalogs->entries; e != NULL; e = e->next)
+        if (strcmp(e->database->name, name) == 0)
+            return e;
+    return NULL;
+}
+
+static entry *find_or_add(px_worker *worker, const char *database)
+{
+    entry *e = find(worker, database);
+    if (e != NULL)
+        return e;
+    e = pgw_calloc(1, sizeof *e);
+    e->database = px_database_take(name_of(worker, database));
+    e->used_at = px_worker_now(worker);
+    e->next = worker->catalogs->entries;
+    worker->catalogs->entries = e;
+    return e;
+}
+
+static void free_entry(entry *e)
+{
+    px_catalog_drop(e->seen.catalog);
+    px_database_drop(e->database);
+    free(e);
+}
+
+/* ---- what is known ---- */
+
+static bool is_right(const px_worker *worker, const entry *e)
+{
+    const px_catalog *catalog = e->seen.catalog;
+    if (catalog == NULL || catalog->config != worker->config ||
+        e->seen.marks != atomic_load(&e->database->marks))
+        return false;
+    uint64_t most = (uint64_t)worker->config->backend.catalog_s * 1000;
+    if (catalog->incomplete && most > INCOMPLETE_MS)
+        most = INCOMPLETE_MS;
+    return px_worker_now(worker) < e->seen.checked_at + most;
+}
+
+/* The reader looks by itself while somebody needs it; it need not know to the millisecond. */
+static void note_use(px_worker *worker, entry *e)
+{
+    uint64_t now = px_worker_now(worker);
+    if (now < e->used_at + USE_MS)
+        return;
+    e->used_at = now;
+    atomic_store(&e->database->used_at, now);
+}
+
+px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
+{
+    entry *e = find(worker, identity->database);
+    if (e == NULL)
+        return NULL;
+    note_use(worker, e);
+    if (is_right(worker, e))
+        return e->seen.catalog;
+    px_database_look(e->database, &e->seen);
+    return is_right(worker, e) ? e->seen.catalog : NULL;
+}
+
+bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity)
+{
+    const entry *e = find(worker, identity->database);
+    const px_catalog *catalog = e != NULL ? e->seen.catalog : NULL;
+    return catalog != NULL && catalog->count > 0 && catalog->tables[0]->quiet;
+}
+
+px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px_seen *seen)
+{
+    entry *e = find_or_add(worker, identity->database);
+    *seen = (px_seen){.fingerprint = e->seen.fingerprint,
+                      .marks = atomic_load(&e->database->marks),
+                      .checked_at = px_worker_now(worker)};
+    return e->seen.catalog;
+}
+
+void px_catalog_saw(px_worker *worker, const px_identity *identity, px_seen seen)
+{
+    px_database_publish(find_or_add(worker, identity->database)->database, seen);
+}
+
+void px_catalog_stale(px_worker *worker, const char *database)
+{
+    px_database_mark(name_of(worker, database));
+}
+
+void px_catalogs_leave(px_worker *worker, const char *database)
+{
+    px_reader_leave(worker, name_of(worker, database));
+}
+
+/* ---- questions ---- */
+
+static void enlist(px_question **list, px_question *question)
+{
+    question->later = *list;
+    question->place = list;
+    if (question->later != NULL)
+        question->later->place = &question->later;
+    *list = question;
+}
+
+static void delist(px_question *question)
+{
+    *question->place = question->later;
+    if (question->later != NULL)
+        question->later->place = question->place;
+}
+
+static void on_answered(px_worker *worker, px_message *message)
+{
+    px_question *question = (px_question *)message;
+    for (entry *e = worker->catalogs->entries; e != NULL; e = e->next)
+        if (e->database == question->database)
+            px_database_look(e->database, &e->seen); /* it may be newer than what is still right */
+    delist(question);
+    px_database_drop(question->database);
+    px_identity_drop(question->identity);
+    atomic_fetch_sub(&under_way, 1);
+    if (question->who != NULL)
+        question->loaded(question->who,
+                         question->error.sqlstate[0] != '\0' ? &question->error : NULL);
+    free(question);
+}
+
+static px_question *new_question(px_worker *worker, px_catalog_loaded *loaded, void *who)
+{
+    px_question *question = pgw_alloc(sizeof *question);
+    *question = (px_question){.asker = worker,
+                              .error = PGW_ERROR_NONE,
+                              .answered = on_answered,
+                              .loaded = loaded,
+                              .who = who};
+    enlist(&worker->catalogs->waiting, question);
+    atomic_fetch_add(&under_way, 1);
+    return question;
+}
+
+void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded, void *who)
+{
+    px_question *question = new_question(worker, loaded, who);
+    question->database = px_database_again(find_or_add(worker, identity->database)->database);
+    question->identity = px_identity_take(identity);
+    px_reader_ask(question);
+}
+
+void px_catalog_tell(px_worker *worker, px_catalog_loaded *loaded, void *who,
+                     const pgw_error *error)
+{
+    px_question *question = new_question(worker, loaded, who);
+    if (error != NULL)
+        question->error = *error;
+    question->message.run = on_answered;
+    px_worker_send(worker, &question->message);
+}
+
+void px_catalog_forget(px_worker *worker, void *who)
+{
+    for (px_question *q = worker->catalogs->waiting; q != NULL; q = q->later)
+        if (q->who == who)
+            q->who = NULL;
+}
+
+/* ---- life ---- */
+
+struct px_catalogs *px_catalogs_new(px_worker *worker)
+{
+    struct px_catalogs *catalogs = pgw_calloc(1, sizeof *catalogs);
+    catalogs->worker = worker;
+    return catalogs;
+}
+
+static void forget_unused(px_worker *worker)
+{
+    uint64_t now = px_worker_now(worker);
+    for (entry **at = &worker->catalogs->entries; *at != NULL;) {
+        entry *e = *at;
+        if (now < e->used_at + FORGOTTEN_MS) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        free_entry(e);
+    }
+}
+
+void px_catalogs_tick(px_worker *worker)
+{
+    if (worker->catalogs == NULL)
+        return;
+    forget_unused(worker);
+    px_readers_tick(worker);
+}
+
+void px_catalogs_free(struct px_catalogs *catalogs)
+{
+    px_readers_free(catalogs->worker);
+    while (catalogs->entries != NULL) {
+        entry *e = catalogs->entries;
+        catalogs->entries = e->next;
+        free_entry(e);
+    }
+    free(catalogs->stubs);
+    free(catalogs->pointers);
+    catalogs->worker->catalogs = NULL;
+    free(catalogs);
+}

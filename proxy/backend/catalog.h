@@ -1,0 +1,48 @@
+/*
+ * catalog: what a worker's sessions ask of the configured tables. One snapshot a database serves
+ * all workers; it is believed until something is marked that may have changed it, and for
+ * backend.catalog_s at most. Then its reader asks the backend.
+ */
+#ifndef PX_CATALOG_H
+#define PX_CATALOG_H
+
+#include "protocol/error.h"
+#include "proxy/backend/database.h"
+#include "proxy/backend/identity.h"
+#include "proxy/loop/worker.h"
+
+struct px_catalogs *px_catalogs_new(px_worker *worker);
+void px_catalogs_free(struct px_catalogs *catalogs);
+void px_catalogs_tick(px_worker *worker);
+/* No question of any worker is under way. */
+bool px_catalogs_all_idle(void);
+
+/* The names alone, from the file: enough to see that a text is none of ours. */
+const rw_catalog *px_catalog_names(px_worker *worker);
+/* The snapshot to use now; NULL if the backend must be asked first. Not counted: take it to keep
+ * it. */
+px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity);
+/* Has the backend asked, over a link opened as `identity` if there is none, and calls back on a
+ * later turn: look again (NULL), or the error that this identity would get. */
+typedef void px_catalog_loaded(void *waiter, const pgw_error *error);
+void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded,
+                     void *waiter);
+/* The last snapshot, right or not, or NULL, with its fingerprint; and what a look that begins now
+ * is to be called. */
+px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px_seen *seen);
+/* A session has looked by itself. `seen` is given away. */
+void px_catalog_saw(px_worker *worker, const px_identity *identity, px_seen seen);
+/* Calls back on a later turn. */
+void px_catalog_tell(px_worker *worker, px_catalog_loaded *loaded, void *waiter,
+                     const pgw_error *error);
+/* `waiter` is not called any more. */
+void px_catalog_forget(px_worker *worker, void *waiter);
+/* What the database stores certainly changes neither sessions nor the schema. */
+bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity);
+/* Something was seen after which the snapshot may be wrong: no worker uses it again before the
+ * backend was asked. */
+void px_catalog_stale(px_worker *worker, const char *database);
+/* The database is to be dropped or copied: the link that is kept there is closed, soon. */
+void px_catalogs_leave(px_worker *worker, const char *database);
+
+#endif

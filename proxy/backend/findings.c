@@ -1,0 +1,155 @@
+#include "proxy/backend/findings.h"
+
+#include "proxy/base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANEW_MS = 10 * 1000 }; /* a table may have been mended */
+
+struct px_finding {
+    px_finding *next;
+    char *label;
+    char *told; /* why it could not be worked with, as logged; NULL: it could */
+    /* What the sample is of; oid 0: none was read. */
+    uint32_t oid;
+    char *rule;
+    char *verdict; /* why all its rows are wrong; NULL: not all */
+    uint64_t sampled_at;
+};
+
+static px_finding *find(px_findings *findings, const char *label)
+{
+    px_finding *f = findings->first;
+    while (f != NULL && strcmp(f->label, label) != 0)
+        f = f->next;
+    if (f != NULL)
+        return f;
+    f = pgw_calloc(1, sizeof *f);
+    f->label = pgw_strndup(label, strlen(label));
+    f->next = findings->first;
+    findings->first = f;
+    return f;
+}
+
+void px_findings_free(px_findings *findings)
+{
+    while (findings->first != NULL) {
+        px_finding *f = findings->first;
+        findings->first = f->next;
+        free(f->label);
+        free(f->told);
+        free(f->rule);
+        free(f->verdict);
+        free(f);
+    }
+}
+
+/* What decides a row's hash but for the row. */
+static char *rule_of(const rw_table *table)
+{
+    pgw_buf rule = {0};
+    pgw_buf_addf(&rule, "%d %d %s", table->hash_function, table->hash_type,
+                 table->columns[table->hash_column].name);
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        const rw_column *column = &table->columns[table->hash_key[i]];
+        pgw_buf_addf(&rule, ", %s %u %d", column->name, column->type, column->typmod);
+    }
+    pgw_buf_add_byte(&rule, '\0');
+    return rule.ptr;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static char *copy(const char *text)
+{
+    return text != NULL ? pgw_strndup(text, strlen(text)) : NULL;
+}
+
+static void tell(px_finding *f, const rw_table *table)
+{
+    if (same(f->told, table->unusable))
+        return;
+    free(f->told);
+    f->told = copy(table->unusable);
+    if (f->told != NULL)
+        px_log(CFG_LOG_ERROR, "table_unusable", "table=%s reason=%s", f->label, f->told);
+    else
+        px_log(CFG_LOG_INFO, "table_usable", "table=%s", f->label);
+}
+
+static bool is_old(const px_finding *f, uint64_t now)
+{
+    bool settled = f->oid != 0 && f->verdict == NULL;
+    return f->rule != NULL && !settled && now >= f->sampled_at + ANEW_MS;
+}
+
+bool px_findings_old(const px_findings *findings, uint64_t now)
+{
+    for (const px_finding *f = findings->first; f != NULL; f = f->next)
+        if (is_old(f, now))
+            return true;
+    return false;
+}
+
+void px_findings_looked(px_findings *findings, uint64_t now)
+{
+    for (px_finding *f = findings->first; f != NULL; f = f->next)
+        if (is_old(f, now))
+            f->sampled_at = now; /* its table is gone, or cannot be worked with */
+}
+
+bool px_findings_meet(px_findings *findings, const char *label, rw_table *table, uint64_t now)
+{
+    px_finding *f = find(findings, label);
+    if (table->unusable != NULL) {
+        tell(f, table);
+        return false;
+    }
+    char *rule = rule_of(table);
+    bool known = f->oid == table->oid && same(f->rule, rule);
+    free(known ? rule : f->rule);
+    if (!known)
+        f->rule = rule;
+    if (!known && rw_table_shifts(table))
+        px_log(CFG_LOG_WARN, "hash_column_not_last", "table=%s column=%s", label,
+               table->columns[table->hash_column].name);
+    if (!known || is_old(f, now)) {
+        f->oid = 0; /* until it is judged */
+        f->sampled_at = now;
+        return true;
+    }
+    table->unusable = copy(f->verdict);
+    tell(f, table);
+    return false;
+}
+
+/* Another function or another key: a few rows may have been written past keyspread, or by hand. */
+static bool is_wrong_as_a_whole(unsigned rows, unsigned wrong)
+{
+    return (rows >= 3 && wrong == rows) || (rows >= 20 && wrong > rows / 2);
+}
+
+void px_findings_judge(px_findings *findings, const char *label, rw_table *table, unsigned rows,
+                       unsigned wrong, px_metrics *metrics)
+{
+    px_finding *f = find(findings, label);
+    f->oid = table->oid;
+    free(f->verdict);
+    f->verdict = NULL;
+    if (wrong > 0)
+        px_count(metrics, PX_WRONG_HASHES, wrong);
+    if (is_wrong_as_a_whole(rows, wrong)) {
+        pgw_buf why = {0};
+        pgw_buf_addf(&why, "it has rows whose hash is wrong: %u of the first %u", wrong, rows);
+        f->verdict = pgw_strndup(why.ptr, why.len);
+        pgw_buf_free(&why);
+    } else if (wrong > 0) {
+        px_log(CFG_LOG_WARN, "wrong_hashes", "table=%s rows=%u wrong=%u", label, rows, wrong);
+    }
+    table->unusable = copy(f->verdict);
+    tell(f, table);
+}

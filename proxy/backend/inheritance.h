@@ -1,0 +1,23 @@
+/*
+ * inheritance: the settings that a link has inherited from its role and its database (ALTER ROLE,
+ * ALTER DATABASE … SET), as one number: rows travel only over links that have inherited the same.
+ */
+#ifndef PX_INHERITANCE_H
+#define PX_INHERITANCE_H
+
+#include "proxy/loop/stream.h"
+
+typedef enum px_inheritance {
+    PX_INHERITANCE_MORE,  /* the answer has not come whole */
+    PX_INHERITANCE_KNOWN, /* the link is ready for queries */
+    PX_INHERITANCE_BROKEN /* it does not keep to the protocol */
+} px_inheritance;
+
+/* Asks a link that has just opened; `server_version` as libpq has it. With `shared` it gets no
+ * timeouts of its role. */
+void px_inheritance_ask(px_stream *stream, int server_version, bool shared);
+/* Takes the answer off the stream. `*number`, 1 at first, is 0 in the end if the server does not
+ * say. */
+px_inheritance px_inheritance_read(px_stream *stream, uint64_t *number);
+
+#endif

@@ -1,0 +1,213 @@
+#include "proxy/backend/look.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/backend/audit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CELLS = 64, SAMPLE_ROWS = 100 };
+
+/* A table may be locked, or endless: then its rows are not judged, and nobody waits for them. */
+#define SAMPLE_LIMITS "set local statement_timeout = 5000; set local lock_timeout = 200; "
+
+void px_sight_clear(px_sight *sight)
+{
+    px_catalog_drop(sight->catalog);
+    *sight = (px_sight){0};
+}
+
+void px_look_end(px_look *look)
+{
+    px_schema_rows_free(look->rows);
+    px_sight_clear(&look->sight);
+    *look = (px_look){0};
+}
+
+static px_look_step ask(px_look *look, pgw_buf *sql, pgw_buf *out)
+{
+    bool written = pgw_write_query(pgw_slice_buf(sql), out);
+    pgw_buf_free(sql);
+    if (!written) /* it takes a configuration of gigabytes */
+        pgw_fail(&look->error, "54000", "there are too many configured tables");
+    return written ? PX_LOOK_MORE : PX_LOOK_FAILED;
+}
+
+/* Asks by a prepared statement; makes it, and anew where the names are others. */
+static px_look_step ask_prepared(px_look *look, const cfg_config **prepared, const char *name,
+                                 pgw_buf *select, pgw_buf *out)
+{
+    pgw_buf sql = {0};
+    if (*prepared != NULL && *prepared != look->config)
+        pgw_buf_addf(&sql, "deallocate %s; ", name);
+    if (*prepared != look->config) {
+        pgw_buf_addf(&sql, "prepare %s as ", name);
+        pgw_buf_add_slice(&sql, pgw_slice_buf(select));
+        pgw_buf_add_str(&sql, "; ");
+    }
+    pgw_buf_addf(&sql, "execute %s", name);
+    pgw_buf_free(select);
+    *prepared = look->config;
+    return ask(look, &sql, out);
+}
+
+void px_look_begin(px_look *look, pgw_buf *out)
+{
+    look->error = PGW_ERROR_NONE;
+    px_count(look->metrics, PX_CATALOG_CHECKS, 1);
+    pgw_buf sql = {0};
+    px_schema_fingerprint_query(look->config, &sql);
+    if (look->plans != NULL)
+        ask_prepared(look, &look->plans->check, "keyspread_check", &sql, out);
+    else
+        ask(look, &sql, out);
+}
+
+/* ---- rows ---- */
+
+static const rw_table *sampled_table(const px_look *look)
+{
+    return look->sight.catalog->tables[look->at];
+}
+
+static void take_sample_row(px_look *look, const pgw_slice *cells, const bool *nulls, size_t count)
+{
+    const rw_table *table = sampled_table(look);
+    look->sample_rows++;
+    look->sample_wrong += count == table->hash_key_count + 1 &&
+                          px_audit_row(table, cells, nulls, NULL) != PX_AUDIT_RIGHT;
+}
+
+static void take_row(px_look *look, pgw_slice body)
+{
+    pgw_slice cells[MAX_CELLS];
+    bool nulls[MAX_CELLS];
+    int count = pgw_data_row_decode(body, cells, nulls, MAX_CELLS);
+    if (count <= 0 || count > MAX_CELLS)
+        return;
+    if (look->state == PX_LOOK_LOADING) {
+        px_schema_rows_add(look->rows, cells, nulls, (size_t)count);
+    } else if (look->state == PX_LOOK_SAMPLING) {
+        take_sample_row(look, cells, nulls, (size_t)count);
+    } else if (count == 3) {
+        snprintf(look->sight.fingerprint.text, sizeof look->sight.fingerprint.text, "%.*s",
+                 (int)cells[0].len, cells[0].len > 0 ? cells[0].ptr : "");
+        snprintf(look->sight.places.text, sizeof look->sight.places.text, "%.*s", (int)cells[2].len,
+                 cells[2].len > 0 ? cells[2].ptr : "");
+        look->sight.unlimited = cells[1].len > 0 && cells[1].ptr[0] == 't';
+    }
+}
+
+static void take_error(px_look *look, pgw_slice body)
+{
+    pgw_slice sqlstate = pgw_error_field(body, 'C');
+    if (look->state != PX_LOOK_SAMPLING)
+        pgw_error_read(body, &look->error);
+    else /* rows that this role may not read are not judged */
+        look->busy = pgw_slice_eq_str(sqlstate, "55P03") || pgw_slice_eq_str(sqlstate, "57014");
+}
+
+/* ---- from one question to the next ---- */
+
+/* The same tables, and nothing else that sessions may find under their names. */
+static bool is_same(const px_look *look, const px_catalog *catalog)
+{
+    const px_sight *last = look->last;
+    return strcmp(last->places.text, look->sight.places.text) == 0 &&
+           px_catalog_same(last->catalog, catalog);
+}
+
+/* Asks for rows of the next table that needs it; SAME and OTHER: there is none left. */
+static px_look_step sample_on(px_look *look, pgw_buf *out)
+{
+    px_catalog *catalog = look->sight.catalog;
+    for (; look->findings != NULL && look->at < catalog->count; look->at++) {
+        rw_table *table = catalog->tables[look->at];
+        const char *label = cfg_table_label(catalog->configs[look->at]);
+        if (!px_findings_meet(look->findings, label, table, look->now))
+            continue;
+        look->state = PX_LOOK_SAMPLING;
+        look->sample_rows = look->sample_wrong = 0;
+        look->busy = false;
+        pgw_buf sql = {0};
+        pgw_buf_add_str(&sql, SAMPLE_LIMITS);
+        px_audit_query(table, SAMPLE_ROWS, &sql);
+        return ask(look, &sql, out);
+    }
+    if (look->findings != NULL)
+        px_findings_looked(look->findings, look->now);
+    if (!is_same(look, catalog))
+        return PX_LOOK_OTHER;
+    px_catalog_drop(catalog); /* the old one keeps its epoch, so that plans and batches go on */
+    look->sight.catalog = px_catalog_take(look->last->catalog);
+    return PX_LOOK_SAME;
+}
+
+static bool is_unchanged(const px_look *look)
+{
+    const px_sight *last = look->last;
+    return last->catalog != NULL && last->catalog->config == look->config &&
+           strcmp(last->fingerprint.text, look->sight.fingerprint.text) == 0 &&
+           (look->findings == NULL || !px_findings_old(look->findings, look->now));
+}
+
+static px_look_step after_check(px_look *look, pgw_buf *out)
+{
+    if (look->sight.fingerprint.text[0] == '\0') {
+        pgw_fail(&look->error, "08P01", "the backend did not say what its tables are like");
+        return PX_LOOK_FAILED;
+    }
+    if (is_unchanged(look)) {
+        look->sight.catalog = px_catalog_take(look->last->catalog);
+        return PX_LOOK_SAME;
+    }
+    look->state = PX_LOOK_LOADING;
+    look->rows = px_schema_rows_new();
+    pgw_buf sql = {0};
+    px_schema_query(look->config, &sql);
+    return look->plans != NULL ? ask_prepared(look, &look->plans->load, "keyspread_load", &sql, out)
+                               : ask(look, &sql, out);
+}
+
+static px_look_step after_load(px_look *look, pgw_buf *out)
+{
+    look->sight.catalog = px_catalog_build(look->config, look->rows);
+    px_count(look->metrics, PX_CATALOG_LOADS_OK, 1);
+    return sample_on(look, out);
+}
+
+static px_look_step after_sample(px_look *look, pgw_buf *out)
+{
+    px_catalog *catalog = look->sight.catalog;
+    if (!look->busy)
+        px_findings_judge(look->findings, cfg_table_label(catalog->configs[look->at]),
+                          catalog->tables[look->at], look->sample_rows, look->sample_wrong,
+                          look->metrics);
+    look->at++;
+    return sample_on(look, out);
+}
+
+static px_look_step on_ready(px_look *look, pgw_buf *out)
+{
+    if (look->error.sqlstate[0] != '\0')
+        return PX_LOOK_FAILED;
+    switch (look->state) {
+    case PX_LOOK_CHECKING:
+        return after_check(look, out);
+    case PX_LOOK_LOADING:
+        return after_load(look, out);
+    default:
+        return after_sample(look, out);
+    }
+}
+
+px_look_step px_look_take(px_look *look, char type, pgw_slice body, pgw_buf *out)
+{
+    if (type == 'D')
+        take_row(look, body);
+    else if (type == 'E')
+        take_error(look, body);
+    return type == 'Z' ? on_ready(look, out) : PX_LOOK_MORE;
+}

@@ -1,0 +1,477 @@
+#include "proxy/backend/opening.h"
+
+#include "protocol/frame.h"
+#include "protocol/frontend.h"
+#include "protocol/options.h"
+#include "proxy/base/log.h"
+#include "proxy/base/shared.h"
+#include "proxy/loop/worker.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPTIONS = 64, MAX_NOTICES = 64 * 1024 };
+
+struct px_opening {
+    px_worker *worker;
+    void (*done)(void *owner, PGconn *conn, const pgw_error *error);
+    void *owner;
+    bool abandoned;
+    bool admitted;   /* AuthenticationOk has come */
+    pgw_buf notices; /* what the server said beside, as NoticeResponses */
+
+    pgw_arena arena;
+    const char *keywords[MAX_OPTIONS], *values[MAX_OPTIONS]; /* what PQconnectStartParams gets */
+    size_t option_count;
+    char *hosts;       /* the DSN's host list that is left to resolve; NULL = nothing to resolve */
+    pgw_buf addresses; /* hostaddr: one a host, empty for Unix sockets */
+
+    uv_getaddrinfo_t resolve;
+    uv_timer_t timeout;
+    PGconn *conn;
+    uv_poll_t *poll; /* fresh for every socket libpq goes through */
+    int socket;
+    unsigned handles; /* libuv's, and requests, that still refer to this */
+};
+
+/* ---- options ---- */
+
+char *px_dsn_value(const char *dsn, const char *keyword)
+{
+    PQconninfoOption *options = PQconninfoParse(dsn, NULL);
+    char *value = NULL;
+    for (PQconninfoOption *o = options; o != NULL && o->keyword != NULL && value == NULL; o++)
+        if (strcmp(o->keyword, keyword) == 0 && o->val != NULL && o->val[0] != '\0')
+            value = pgw_strndup(o->val, strlen(o->val));
+    PQconninfoFree(options);
+    return value;
+}
+
+bool px_dsn_names(const char *dsn, const char *keyword)
+{
+    char *value = px_dsn_value(dsn, keyword);
+    free(value);
+    return value != NULL;
+}
+
+static void set_option(px_opening *opening, const char *keyword, const char *value)
+{
+    for (size_t i = 0; i < opening->option_count; i++)
+        if (strcmp(opening->keywords[i], keyword) == 0) {
+            opening->values[i] = value;
+            return;
+        }
+    if (opening->option_count + 1 == MAX_OPTIONS)
+        return;
+    opening->keywords[opening->option_count] = keyword;
+    opening->values[opening->option_count++] = value;
+}
+
+static const char *option(const px_opening *opening, const char *keyword)
+{
+    for (size_t i = 0; i < opening->option_count; i++)
+        if (strcmp(opening->keywords[i], keyword) == 0)
+            return opening->values[i];
+    return NULL;
+}
+
+/* Nothing is put behind the last: it may end in a backslash, and be for the server to refuse. */
+static void add_options(const char *more, pgw_buf *options)
+{
+    if (more == NULL || *more == '\0')
+        return;
+    pgw_buf_add_str(options, options->len > 0 ? " " : "");
+    pgw_buf_add_str(options, more);
+}
+
+/* The DSN's own options; what it leaves open is the client's. */
+static void set_options(px_opening *opening, const px_identity *identity, const char *extra_options)
+{
+    PQconninfoOption *dsn = PQconninfoParse(opening->worker->config->backend.dsn, NULL);
+    for (PQconninfoOption *o = dsn; o != NULL && o->keyword != NULL; o++)
+        if (o->val != NULL && o->val[0] != '\0')
+            set_option(opening, pgw_arena_printf(&opening->arena, "%s", o->keyword),
+                       pgw_arena_printf(&opening->arena, "%s", o->val));
+    PQconninfoFree(dsn);
+    if (option(opening, "user") == NULL) {
+        set_option(opening, "user", pgw_arena_printf(&opening->arena, "%s", identity->user));
+        if (identity->password != NULL)
+            set_option(opening, "password",
+                       pgw_arena_printf(&opening->arena, "%s", identity->password));
+    }
+    if (option(opening, "dbname") == NULL)
+        set_option(opening, "dbname", pgw_arena_printf(&opening->arena, "%s", identity->database));
+    if (identity->application != NULL)
+        set_option(opening, "application_name",
+                   pgw_arena_printf(&opening->arena, "%s", identity->application));
+    if (identity->replication != NULL)
+        set_option(opening, "replication",
+                   pgw_arena_printf(&opening->arena, "%s", identity->replication));
+    pgw_buf options = {0};
+    pgw_options_add(pgw_slice_str(option(opening, "options")), &options);
+    add_options(extra_options != NULL ? identity->shared : identity->options, &options);
+    add_options(extra_options, &options);
+    set_option(opening, "options", pgw_arena_copy(&opening->arena, pgw_slice_buf(&options)).ptr);
+    pgw_buf_free(&options);
+    set_option(opening, "gssencmode", "disable"); /* the stream knows TLS and plain alone */
+}
+
+/* ---- the end ---- */
+
+static void release(px_opening *opening)
+{
+    if (--opening->handles > 0)
+        return;
+    pgw_arena_free(&opening->arena);
+    pgw_buf_free(&opening->addresses);
+    pgw_buf_free(&opening->notices);
+    free(opening);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    release(handle->data);
+}
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    release(handle->data);
+    free(handle);
+}
+
+static void stop_polling(px_opening *opening)
+{
+    if (opening->poll == NULL)
+        return;
+    uv_poll_stop(opening->poll);
+    uv_close((uv_handle_t *)opening->poll, on_poll_closed);
+    opening->poll = NULL;
+}
+
+static void end(px_opening *opening)
+{
+    stop_polling(opening);
+    uv_timer_stop(&opening->timeout);
+    uv_close((uv_handle_t *)&opening->timeout, on_handle_closed);
+    release(opening); /* the opening's own hold */
+}
+
+static void fail(px_opening *opening, const pgw_error *error)
+{
+    stop_polling(opening); /* before the number can be somebody else's */
+    PQfinish(opening->conn);
+    opening->conn = NULL;
+    void (*done)(void *, PGconn *, const pgw_error *) = opening->done;
+    void *owner = opening->owner;
+    bool abandoned = opening->abandoned;
+    end(opening);
+    if (!abandoned)
+        done(owner, NULL, error);
+}
+
+static void copy_line(const char *text, const char *label, char *to, size_t size)
+{
+    const char *at = strstr(text, label);
+    if (at == NULL)
+        return;
+    at += strlen(label);
+    snprintf(to, size, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+/* What is in it of the system's own words, in which there is no address. */
+static const char *plain_reason(const char *message)
+{
+    static const int known[] = {ECONNREFUSED, ECONNRESET, ETIMEDOUT, EHOSTUNREACH,
+                                ENETUNREACH,  ENOENT,     EACCES};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(message, strerror(known[i])) != NULL)
+            return strerror(known[i]);
+    return NULL;
+}
+
+/* The SQLSTATE and text in libpq's message about a connection that could not be made, as verbose
+ * messages have them ("… FATAL:  3D000: database "x" does not exist"). False where there is none:
+ * the client is told 08006 and the system's reason, for the message is full of addresses. */
+static bool read_error(const char *message, pgw_error *error)
+{
+    const char *fatal = strstr(message, "FATAL:  ");
+    fatal = fatal != NULL ? fatal + 8 : NULL;
+    if (fatal != NULL && strlen(fatal) > 7 && fatal[5] == ':' && fatal[6] == ' ') {
+        char sqlstate[6];
+        snprintf(sqlstate, sizeof sqlstate, "%.5s", fatal);
+        pgw_fail(error, sqlstate, "%.*s", (int)strcspn(fatal + 7, "\n"), fatal + 7);
+        copy_line(fatal, "\nDETAIL:  ", error->detail, sizeof error->detail);
+        copy_line(fatal, "\nHINT:  ", error->hint, sizeof error->hint);
+        return true;
+    }
+    const char *reason = plain_reason(message);
+    pgw_fail(error, "08006", "cannot reach the backend%s%s", reason != NULL ? ": " : "",
+             reason != NULL ? reason : "");
+    pgw_error_hint(error, "Is the server of backend.dsn running, and does it accept connections? "
+                          "The log of keyspread says more.");
+    return false;
+}
+
+static void fail_with(px_opening *opening, const char *message)
+{
+    pgw_error error;
+    if (!read_error(message, &error))
+        px_log(CFG_LOG_WARN, "backend_unreachable", "reason=%s", message);
+    fail(opening, &error);
+}
+
+/* ---- what libpq does not tell ---- */
+
+/* libpq would print them. `owner` is NULL once the link is open. */
+static void on_notice(void *owner, const PGresult *notice)
+{
+    static const char fields[] = "SVCMDHWstcdn";
+    px_opening *opening = owner;
+    if (opening == NULL || opening->notices.len > MAX_NOTICES)
+        return;
+    size_t begun = pgw_begin(&opening->notices, 'N');
+    for (const char *field = fields; *field != '\0'; field++) {
+        const char *text = PQresultErrorField(notice, *field);
+        if (text == NULL)
+            continue;
+        pgw_buf_add_byte(&opening->notices, *field);
+        pgw_buf_add(&opening->notices, text, strlen(text) + 1);
+    }
+    pgw_buf_add_byte(&opening->notices, '\0');
+    pgw_certainly(pgw_end(&opening->notices, begun));
+}
+
+/* Looks at what libpq is about to read. */
+static void look_for_admission(px_opening *opening)
+{
+    char bytes[512];
+    if (PQstatus(opening->conn) != CONNECTION_AWAITING_RESPONSE)
+        return; /* before, the error of a connect would be taken away, which libpq is to find */
+    SSL *ssl = PQgetssl(opening->conn);
+    int socket = PQsocket(opening->conn);
+    ssize_t len = ssl != NULL ? SSL_peek(ssl, bytes, sizeof bytes)
+                              : recv(socket, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+    ERR_clear_error();
+    pgw_slice rest = {bytes, len > 0 ? (size_t)len : 0};
+    pgw_frame frame;
+    while (rest.len >= PGW_HEADER + 4 && rest.ptr[0] == 'R' &&
+           pgw_frame_next(rest, &frame) == PGW_FRAME_OK && frame.size <= rest.len) {
+        bool ok = memcmp(rest.ptr + PGW_HEADER, "\0\0\0", 4) == 0;
+        opening->admitted = opening->admitted || ok;
+        rest = (pgw_slice){rest.ptr + frame.size, rest.len - frame.size};
+    }
+}
+
+bool px_opening_was_admitted(const px_opening *opening)
+{
+    return opening->admitted;
+}
+
+pgw_slice px_opening_notices(const px_opening *opening)
+{
+    return pgw_slice_buf(&opening->notices);
+}
+
+/* ---- PQconnectPoll ---- */
+
+static void advance(px_opening *opening);
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    (void)status, (void)events; /* PQconnectPoll finds out by itself */
+    advance(poll->data);
+}
+
+/* libpq closes and reopens sockets, often under the same number, while it tries hosts and TLS: a
+ * handle serves one socket only, and none is started while PQconnectPoll runs. */
+static void poll_socket(px_opening *opening, int events)
+{
+    int socket = PQsocket(opening->conn);
+    if (opening->poll != NULL && socket != opening->socket)
+        stop_polling(opening);
+    if (opening->poll == NULL) {
+        opening->poll = pgw_calloc(1, sizeof *opening->poll);
+        if (uv_poll_init(&opening->worker->loop, opening->poll, socket) != 0) {
+            free(opening->poll);
+            opening->poll = NULL;
+            fail_with(opening, "the socket cannot be watched");
+            return;
+        }
+        opening->poll->data = opening;
+        opening->socket = socket;
+        opening->handles++;
+    }
+    uv_poll_start(opening->poll, events, on_poll);
+}
+
+static void succeed(px_opening *opening)
+{
+    PGconn *conn = opening->conn;
+    PQsetNoticeReceiver(conn, on_notice, NULL);
+    void (*done)(void *, PGconn *, const pgw_error *) = opening->done;
+    void *owner = opening->owner;
+    end(opening);
+    done(owner, conn, NULL);
+}
+
+static void advance(px_opening *opening)
+{
+    if (opening->poll != NULL)
+        uv_poll_stop(opening->poll);
+    look_for_admission(opening);
+    PostgresPollingStatusType status = PQconnectPoll(opening->conn);
+    if (status == PGRES_POLLING_OK)
+        succeed(opening);
+    else if (status == PGRES_POLLING_FAILED)
+        fail_with(opening, PQerrorMessage(opening->conn));
+    else
+        poll_socket(opening, status == PGRES_POLLING_READING ? UV_READABLE : UV_WRITABLE);
+}
+
+static void connect_now(px_opening *opening)
+{
+    if (opening->addresses.len > 0) {
+        pgw_buf_add_byte(&opening->addresses, '\0');
+        set_option(opening, "hostaddr", opening->addresses.ptr);
+    }
+    opening->conn = PQconnectStartParams(opening->keywords, opening->values, 0);
+    if (opening->conn == NULL || PQstatus(opening->conn) == CONNECTION_BAD) {
+        fail_with(opening, opening->conn ? PQerrorMessage(opening->conn) : "out of memory");
+        return;
+    }
+    PQsetNoticeReceiver(opening->conn, on_notice, opening);
+    PQsetErrorVerbosity(opening->conn,
+                        PQERRORS_VERBOSE); /* the only way to the SQLSTATE of a FATAL */
+    poll_socket(opening, UV_WRITABLE);
+}
+
+/* ---- names ---- */
+
+static void resolve_next(px_opening *opening);
+
+static void add_address(px_opening *opening, const struct addrinfo *info)
+{
+    char address[128] = "";
+    if (info != NULL)
+        getnameinfo(info->ai_addr, info->ai_addrlen, address, sizeof address, NULL, 0,
+                    NI_NUMERICHOST);
+    pgw_buf_add_str(&opening->addresses, address);
+}
+
+static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *info)
+{
+    px_opening *opening = request->data;
+    if (opening->abandoned || status != 0) {
+        char message[256];
+        snprintf(message, sizeof message, "could not translate host name: %s",
+                 uv_strerror(status ? status : UV_ECANCELED));
+        uv_freeaddrinfo(info);
+        opening->handles--; /* the request's; the opening's own is still there */
+        fail_with(opening, message);
+        return;
+    }
+    add_address(opening, info);
+    uv_freeaddrinfo(info);
+    opening->handles--;
+    resolve_next(opening);
+}
+
+/* Nothing that another thread would have to be asked for. */
+static bool is_numeric(const char *host)
+{
+    struct in6_addr address;
+    return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
+}
+
+/* Takes the next host off the list: hostaddr gets one entry a host, empty for Unix sockets. */
+static void resolve_next(px_opening *opening)
+{
+    while (opening->hosts != NULL) {
+        char *host = opening->hosts;
+        char *comma = strchr(host, ',');
+        opening->hosts = comma ? comma + 1 : NULL;
+        if (comma != NULL)
+            *comma = '\0';
+        bool first = opening->addresses.len == 0 && opening->addresses.ptr == NULL;
+        if (!first)
+            pgw_buf_add_byte(&opening->addresses, ',');
+        pgw_buf_reserve(&opening->addresses, 1);
+        if (host[0] == '\0' || host[0] == '/' || host[0] == '@')
+            continue;
+        if (is_numeric(host)) {
+            pgw_buf_add_str(&opening->addresses, host);
+            continue;
+        }
+        struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+        opening->resolve.data = opening;
+        opening->handles++;
+        if (uv_getaddrinfo(&opening->worker->loop, &opening->resolve, on_resolved, host, NULL,
+                           &hints) == 0)
+            return;
+        opening->handles--;
+        fail_with(opening, "the host name cannot be resolved");
+        return;
+    }
+    connect_now(opening);
+}
+
+static void on_timeout(uv_timer_t *timer);
+
+/* Begins on a turn of its own, so that `done` is never called before px_opening_start() returned.
+ */
+static void on_begin(uv_timer_t *timer)
+{
+    px_opening *opening = timer->data;
+    if (opening->abandoned) {
+        end(opening);
+        return;
+    }
+    uv_timer_start(&opening->timeout, on_timeout, opening->worker->config->backend.connect_ms, 0);
+    resolve_next(opening);
+}
+
+static void on_timeout(uv_timer_t *timer)
+{
+    px_opening *opening = timer->data;
+    if (opening->conn == NULL) {
+        /* Still resolving: the request cannot be stopped; it fails when it comes back. */
+        uv_cancel((uv_req_t *)&opening->resolve);
+        return;
+    }
+    char message[128];
+    snprintf(message, sizeof message, "no answer within %u ms",
+             opening->worker->config->backend.connect_ms);
+    fail_with(opening, message);
+}
+
+px_opening *px_opening_start(px_worker *worker, const px_identity *identity,
+                             const char *extra_options,
+                             void (*done)(void *owner, PGconn *conn, const pgw_error *error),
+                             void *owner)
+{
+    px_opening *opening = pgw_calloc(1, sizeof *opening);
+    *opening = (px_opening){.worker = worker, .done = done, .owner = owner, .handles = 2};
+    set_options(opening, identity, extra_options);
+    uv_timer_init(&worker->loop, &opening->timeout);
+    opening->timeout.data = opening;
+    uv_timer_start(&opening->timeout, on_begin, 0, 0);
+    const char *host = option(opening, "host");
+    if (host != NULL && option(opening, "hostaddr") == NULL)
+        opening->hosts = pgw_arena_printf(&opening->arena, "%s", host);
+    return opening;
+}
+
+void px_opening_abandon(px_opening *opening)
+{
+    opening->abandoned = true;
+    if (opening->conn != NULL)
+        fail(opening, &PGW_ERROR_NONE);
+    else
+        uv_cancel((uv_req_t *)&opening->resolve);
+}

@@ -1,0 +1,359 @@
+#include "proxy/backend/writer.h"
+
+#include "protocol/backend.h"
+#include "protocol/error.h"
+#include "protocol/frame.h"
+#include "protocol/frontend.h"
+#include "proxy/backend/classify.h"
+#include "rewrite/insert/guard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A statement that lost against another transaction is worth this many more attempts alone. */
+enum {
+    MAX_SERIALIZATION_ATTEMPTS = 3,
+    MERGED_UNITS = 16,
+    MOST_NOTICES = 1024 * 1024 /* bytes, of a unit */
+};
+
+/* ---- writing ---- */
+
+static void reset_unit(px_unit *unit)
+{
+    unit->completed = 0;
+    pgw_buf_clear(&unit->error);
+    pgw_buf_clear(&unit->notices);
+    for (size_t i = 0; i < unit->statement_count; i++) {
+        unit->statements[i].bound = false;
+        unit->statements[i].tag = 0;
+    }
+}
+
+static void write_statements(const px_unit *unit, const char *separator, pgw_buf *out)
+{
+    for (size_t i = 0; i < unit->statement_count; i++) {
+        if (i > 0)
+            pgw_buf_add_str(out, separator);
+        pgw_buf_add_slice(out, unit->statements[i].batch);
+    }
+}
+
+static uint64_t count_rows(const px_attempt *attempt)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < attempt->count; i++)
+        for (size_t s = 0; s < attempt->units[i]->statement_count; s++)
+            rows += attempt->units[i]->statements[s].rows;
+    return rows;
+}
+
+/* All rows in one VALUES list, of a statement that fails unless they are all stored: else their
+ * tags would be lies. */
+static void write_merged(const px_attempt *attempt, pgw_buf *out)
+{
+    const px_unit *key = attempt->units[0];
+    size_t begun = pgw_begin(out, 'Q');
+    rw_guard_before(out);
+    pgw_buf_add_slice(out, key->head);
+    for (size_t i = 0; i < attempt->count; i++) {
+        if (i > 0)
+            pgw_buf_add_str(out, ",\n");
+        write_statements(attempt->units[i], ",\n", out);
+    }
+    pgw_buf_add_slice(out, key->tail);
+    rw_guard_behind(count_rows(attempt), key->conditions, out);
+    pgw_buf_add_byte(out, '\0');
+    pgw_end_small(out, begun);
+}
+
+/* One Query for the texts of all. A comment may end a text. */
+static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'Q');
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            pgw_buf_add_str(out, "\n;\n");
+        pgw_buf_add_slice(out, units[i]->alone);
+    }
+    pgw_buf_add_byte(out, '\0');
+    pgw_end_small(out, begun);
+}
+
+/* Close of a name that is not there succeeds, so it need not be known whether it is. */
+static void write_prepare(px_attempt *attempt, pgw_buf *out)
+{
+    const px_unit *key = attempt->units[0];
+    char *oldest = px_prepared_evict(attempt->prepared);
+    if (oldest != NULL)
+        pgw_write_close('S', pgw_slice_str(oldest), out);
+    free(oldest);
+    px_prepared_remove(attempt->prepared, key->statement_name);
+    pgw_write_close('S', key->statement_name, out);
+    pgw_certainly(pgw_write_parse(key->statement_name, key->statement_text, key->types,
+                                  key->type_count, out));
+    attempt->parsing = true;
+}
+
+/* The Parse stands in the transaction of the units if there is one only; else it has its own Sync,
+ * for it must not depend on the first unit, nor that unit's error be everybody's. */
+static void write_pipeline(px_attempt *attempt, pgw_buf *out)
+{
+    const px_unit *key = attempt->units[0];
+    bool one = attempt->shared || attempt->count == 1;
+    if (!px_prepared_has(attempt->prepared, key->statement_name, key->statement_text, key->types,
+                         key->type_count)) {
+        write_prepare(attempt, out);
+        attempt->preparing = !one;
+        if (!one)
+            pgw_write_sync(out);
+    }
+    for (size_t i = 0; i < attempt->count; i++) {
+        write_statements(attempt->units[i], "", out);
+        if (!one)
+            pgw_write_sync(out);
+    }
+    if (one)
+        pgw_write_sync(out);
+}
+
+/* Whether one statement that checks itself costs the backend less than one for each unit: it makes
+ * up for its checks when there are some of them (0.37 ms for either at 16). */
+static bool pays(const px_attempt *attempt)
+{
+    return attempt->count >= MERGED_UNITS || attempt->units[0]->guarded;
+}
+
+static void write_attempt(px_attempt *attempt, pgw_buf *out)
+{
+    for (size_t i = 0; i < attempt->count; i++)
+        reset_unit(attempt->units[i]);
+    px_unit_kind kind = attempt->units[0]->kind;
+    attempt->merged = attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined && pays(attempt);
+    if (kind == PX_UNIT_PARAMS)
+        write_pipeline(attempt, out);
+    else if (attempt->merged)
+        write_merged(attempt, out);
+    else if (attempt->shared)
+        write_texts(attempt->units, attempt->count, out);
+    else
+        for (size_t i = 0; i < attempt->count; i++)
+            write_texts(&attempt->units[i], 1, out);
+}
+
+/* ---- what an error means ---- */
+
+static px_verdict fail_unit(px_unit *unit, const pgw_buf *error)
+{
+    pgw_buf_clear(&unit->error);
+    pgw_buf_add(&unit->error, error->ptr, error->len);
+    return PX_VERDICT_FAILED;
+}
+
+static bool is_stale(px_error_kind kind)
+{
+    return kind == PX_ERROR_STALE || kind == PX_ERROR_STALE_PLAN;
+}
+
+/* Whether a unit whose statement was found stale is to have it prepared again: once. */
+static bool renews(px_attempt *attempt, px_unit *unit)
+{
+    if (unit->kind != PX_UNIT_PARAMS || unit->renewed)
+        return false;
+    if (attempt->parsing || attempt->prepare_error.len > 0)
+        return false; /* it is the Parse itself that failed, a moment ago */
+    px_prepared_remove(attempt->prepared, unit->statement_name);
+    unit->renewed = true;
+    return true;
+}
+
+/* The Parse before it failed. */
+static bool lacks_statement(const pgw_buf *error)
+{
+    return pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(error), 'C'), "26000");
+}
+
+/* The unit whose statement is being answered; NULL: all of this transaction's are. */
+static px_unit *answering(const px_attempt *attempt)
+{
+    px_unit *unit = attempt->at < attempt->count ? attempt->units[attempt->at] : NULL;
+    return unit != NULL && unit->completed < unit->statement_count ? unit : NULL;
+}
+
+static px_verdict judge_alone(px_attempt *attempt, px_unit *unit)
+{
+    const pgw_buf *error = &attempt->error;
+    if (error->len == 0)
+        return PX_VERDICT_COMMITTED;
+    if (attempt->prepare_error.len > 0 && lacks_statement(error))
+        error = &attempt->prepare_error;
+    px_error_kind kind = px_classify(pgw_slice_buf(error));
+    if (kind == PX_ERROR_LOCK)
+        return PX_VERDICT_REROUTE;
+    if (kind == PX_ERROR_REPEAT && unit->attempts < MAX_SERIALIZATION_ATTEMPTS) {
+        unit->attempts++;
+        return PX_VERDICT_REPEAT;
+    }
+    if (is_stale(kind) && renews(attempt, unit))
+        return PX_VERDICT_REPEAT;
+    attempt->refused_size = attempt->refused_size || kind == PX_ERROR_SIZE;
+    return fail_unit(unit, error);
+}
+
+/* ---- reading ---- */
+
+/* All rows are stored, for that was checked. */
+static void tag_merged(px_attempt *attempt)
+{
+    for (size_t i = 0; i < attempt->count; i++) {
+        px_unit *unit = attempt->units[i];
+        for (size_t s = 0; s < unit->statement_count; s++)
+            unit->statements[s].tag = unit->statements[s].rows;
+        unit->completed = unit->statement_count;
+    }
+}
+
+static void end_shared(px_attempt *attempt)
+{
+    bool failed = attempt->error.len > 0;
+    px_error_kind kind = failed ? px_classify(pgw_slice_buf(&attempt->error)) : PX_ERROR_OWN;
+    bool stale = !attempt->parsing && is_stale(kind);
+    attempt->refused_size = kind == PX_ERROR_SIZE;
+    if (!failed && attempt->merged)
+        tag_merged(attempt);
+    if (stale && attempt->units[0]->kind == PX_UNIT_PARAMS)
+        px_prepared_remove(attempt->prepared, attempt->units[0]->statement_name);
+    for (size_t i = 0; i < attempt->count; i++) {
+        px_unit *unit = attempt->units[i];
+        unit->renewed |= stale;
+        attempt->answered(attempt, unit, failed ? PX_VERDICT_REPEAT : PX_VERDICT_COMMITTED);
+    }
+}
+
+/* A ReadyForQuery without the tags before it would be the answer to something else. */
+static bool has_all_tags(const px_attempt *attempt)
+{
+    if (attempt->error.len > 0)
+        return true;
+    return attempt->merged ? attempt->tags == 1 : answering(attempt) == NULL;
+}
+
+static px_progress on_ready(px_attempt *attempt, pgw_slice body)
+{
+    if (body.len != 1 || body.ptr[0] != 'I' || attempt->fatal[0] != '\0')
+        return PX_PROGRESS_BROKEN; /* a unit opens no transaction, and behind FATAL comes nothing */
+    if (attempt->preparing) {
+        attempt->preparing = false;
+        pgw_buf_add_slice(&attempt->prepare_error, pgw_slice_buf(&attempt->error));
+        pgw_buf_clear(&attempt->error);
+        attempt->parsing = false;
+        return PX_PROGRESS_MORE;
+    }
+    if (!has_all_tags(attempt))
+        return PX_PROGRESS_BROKEN;
+    if (attempt->shared) {
+        end_shared(attempt);
+        return PX_PROGRESS_DONE;
+    }
+    px_unit *unit = attempt->units[attempt->at];
+    px_verdict verdict = judge_alone(attempt, unit);
+    attempt->at++;
+    pgw_buf_clear(&attempt->error);
+    attempt->parsing = false;
+    attempt->answered(attempt, unit, verdict);
+    return attempt->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
+}
+
+static px_progress on_complete(px_attempt *attempt, pgw_slice body)
+{
+    px_unit *unit = answering(attempt);
+    if (attempt->merged) {
+        attempt->tags++;
+        return PX_PROGRESS_MORE;
+    }
+    if (attempt->preparing || unit == NULL)
+        return PX_PROGRESS_BROKEN;
+    unit->statements[unit->completed++].tag = pgw_tag_rows(body);
+    if (attempt->shared && unit->completed == unit->statement_count)
+        attempt->at++;
+    return PX_PROGRESS_MORE;
+}
+
+static px_progress on_bound(px_attempt *attempt)
+{
+    px_unit *unit = answering(attempt);
+    if (unit == NULL)
+        return PX_PROGRESS_BROKEN;
+    unit->statements[unit->completed].bound = true;
+    return PX_PROGRESS_MORE;
+}
+
+static void on_parsed(px_attempt *attempt)
+{
+    const px_unit *key = attempt->units[0];
+    if (!attempt->parsing)
+        return;
+    attempt->parsing = false;
+    px_prepared_add(attempt->prepared, key->statement_name, key->statement_text, key->types,
+                    key->type_count);
+}
+
+static void on_error(px_attempt *attempt, pgw_slice body)
+{
+    if (px_error_is_fatal(body)) {
+        pgw_slice code = pgw_error_field(body, 'C');
+        memset(attempt->fatal, 0, sizeof attempt->fatal);
+        for (size_t i = 0; i < code.len && i < 5; i++)
+            attempt->fatal[i] = code.ptr[i];
+    }
+    if (attempt->error.len == 0)
+        pgw_buf_add_slice(&attempt->error, body);
+}
+
+static void on_notice(px_attempt *attempt, pgw_slice message)
+{
+    bool nobodys = attempt->shared || attempt->preparing || attempt->at == attempt->count;
+    pgw_buf *notices = nobodys ? NULL : &attempt->units[attempt->at]->notices;
+    if (nobodys || notices->len + message.len > MOST_NOTICES)
+        attempt->notices++;
+    else
+        pgw_buf_add_slice(notices, message);
+}
+
+static px_progress take_reply(px_attempt *attempt, char type, pgw_slice message)
+{
+    pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
+    switch (type) {
+    case 'C':
+        return on_complete(attempt, body);
+    case '2':
+        return on_bound(attempt);
+    case 'Z':
+        return on_ready(attempt, body);
+    case '1':
+        on_parsed(attempt);
+        return PX_PROGRESS_MORE;
+    case 'E':
+        on_error(attempt, body);
+        return PX_PROGRESS_MORE;
+    case 'N':
+        on_notice(attempt, message);
+        return PX_PROGRESS_MORE;
+    case '3': /* CloseComplete */
+    case 'A': /* NotificationResponse */
+    case 'S': /* ParameterStatus */
+    case 'T': /* of a merged statement's check */
+    case 'D':
+    case 'n':
+    case 'I': /* EmptyQueryResponse */
+        return PX_PROGRESS_MORE;
+    default:
+        return PX_PROGRESS_BROKEN;
+    }
+}
+
+const px_dialect px_dialect_postgres = {
+    .name = "postgres",
+    .write = write_attempt,
+    .reply = take_reply,
+};

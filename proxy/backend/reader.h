@@ -1,0 +1,40 @@
+/*
+ * reader: the one link a database over which the configured tables are looked at, for all workers.
+ * It lives on the worker that owns the database, is kept while statements use those tables, and
+ * listens: `notify keyspread_ddl` makes it look at once. A short question tells whether anything
+ * has changed; only then the tables are read anew.
+ */
+#ifndef PX_READER_H
+#define PX_READER_H
+
+#include "protocol/error.h"
+#include "proxy/backend/database.h"
+#include "proxy/backend/identity.h"
+#include "proxy/loop/worker.h"
+
+/* A session waits until the backend was asked. It travels to the owner and back; the list of the
+ * waiting is that of the asker's worker, and `next` belongs to whom it is with. */
+typedef struct px_question {
+    px_message message;
+    px_worker *asker;
+    px_database *database; /* counted */
+    px_identity *identity; /* counted */
+    struct px_question *next;
+    pgw_error error; /* the answer; no SQLSTATE: look at the database */
+    void (*answered)(px_worker *asker, px_message *question); /* runs there, and frees it */
+    void (*loaded)(void *who, const pgw_error *error);
+    void *who;                          /* NULL: nobody waits any more */
+    struct px_question *later, **place; /* of its worker's list */
+} px_question;
+
+/* Any thread. */
+void px_reader_ask(px_question *question);
+
+/* On the owner's thread: */
+typedef struct px_reader px_reader;
+void px_readers_tick(px_worker *worker);
+void px_readers_free(px_worker *worker);
+/* Any thread: the owner closes its link to the database. */
+void px_reader_leave(px_worker *worker, const char *database);
+
+#endif

@@ -1,0 +1,141 @@
+#include "proxy/backend/rule.h"
+
+#include "protocol/bytes.h"
+#include "proxy/backend/opening.h"
+
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is asked on a thread of its own. */
+typedef struct inquiry {
+    uv_work_t work;
+    const cfg_config *fresh;
+    const cfg_table **changed;
+    size_t count;
+    const cfg_table *refused;
+    const char *reason;
+    px_rule_judged *judged;
+    void *owner;
+} inquiry;
+
+/* ---- what changed ---- */
+
+static bool same_rule(const cfg_table *a, const cfg_table *b)
+{
+    bool same = a->hash_function == b->hash_function && a->hash_type == b->hash_type &&
+                strcmp(a->hash_column, b->hash_column) == 0 &&
+                a->hash_key_count == b->hash_key_count;
+    for (size_t i = 0; same && i < a->hash_key_count; i++)
+        same = strcmp(a->hash_key[i], b->hash_key[i]) == 0;
+    return same;
+}
+
+static void find_changed(inquiry *it, const cfg_config *old)
+{
+    it->changed = pgw_calloc(it->fresh->table_count + 1, sizeof *it->changed);
+    for (size_t i = 0; i < it->fresh->table_count; i++) {
+        const cfg_table *now = &it->fresh->tables[i];
+        const cfg_table *before = cfg_find_table(old, cfg_table_label(now));
+        if (before != NULL && !same_rule(before, now))
+            it->changed[it->count++] = now;
+    }
+}
+
+/* ---- asking ---- */
+
+static void add_name(PGconn *link, pgw_buf *sql, const char *name)
+{
+    char *quoted = PQescapeIdentifier(link, name, strlen(name));
+    pgw_buf_add_str(sql, quoted != NULL ? quoted : "");
+    PQfreemem(quoted);
+}
+
+/* A table that is not there has no rows. Row security would hide some: an error then. */
+static const char *judge_table(PGconn *link, const cfg_table *table)
+{
+    pgw_buf sql = {0};
+    pgw_buf_add_str(&sql, "select from ");
+    add_name(link, &sql, table->schema != NULL ? table->schema : "public");
+    pgw_buf_add_byte(&sql, '.');
+    add_name(link, &sql, table->name);
+    pgw_buf_add_str(&sql, " limit 1");
+    pgw_buf_add_byte(&sql, '\0');
+    PGresult *result = PQexec(link, sql.ptr);
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *reason = NULL;
+    if (PQresultStatus(result) == PGRES_TUPLES_OK)
+        reason = PQntuples(result) > 0 ? "the table has rows" : NULL;
+    else if (sqlstate == NULL || strcmp(sqlstate, "42P01") != 0)
+        reason = "the backend does not say whether the table has rows";
+    PQclear(result);
+    pgw_buf_free(&sql);
+    return reason;
+}
+
+static PGconn *open_link(const cfg_config *config)
+{
+    char seconds[16];
+    snprintf(seconds, sizeof seconds, "%u", (config->backend.connect_ms + 999) / 1000);
+    /* A backend that falls silent is given up: nobody could reload meanwhile. */
+    const char *const keywords[] = {"connect_timeout",
+                                    "tcp_user_timeout",
+                                    "keepalives_idle",
+                                    "keepalives_count",
+                                    "dbname",
+                                    "fallback_application_name",
+                                    NULL};
+    const char *const values[] = {seconds,     "10000", "5", "2", config->backend.dsn,
+                                  "keyspread", NULL};
+    PGconn *link = PQconnectdbParams(keywords, values, 1);
+    PQclear(PQexec(link, "set statement_timeout = '10s'; set row_security = off"));
+    return link;
+}
+
+static void on_work(uv_work_t *work)
+{
+    inquiry *it = work->data;
+    it->refused = it->changed[0];
+    it->reason = "backend.dsn names no database to look for rows in";
+    /* Where the client names the database, there may be many with such a table. */
+    if (!px_dsn_names(it->fresh->backend.dsn, "dbname"))
+        return;
+    PGconn *link = open_link(it->fresh);
+    for (size_t i = 0; i < it->count; i++) {
+        it->refused = it->changed[i];
+        it->reason = judge_table(link, it->changed[i]);
+        if (it->reason != NULL)
+            break;
+        it->refused = NULL;
+    }
+    PQfinish(link);
+}
+
+static void end(inquiry *it)
+{
+    it->judged(it->owner, it->refused, it->reason);
+    free(it->changed);
+    free(it);
+}
+
+static void on_worked(uv_work_t *work, int status)
+{
+    (void)status; /* it is never cancelled */
+    end(work->data);
+}
+
+void px_rule_judge(uv_loop_t *loop, const cfg_config *old, const cfg_config *fresh,
+                   px_rule_judged *judged, void *owner)
+{
+    inquiry *it = pgw_calloc(1, sizeof *it);
+    it->fresh = fresh;
+    it->judged = judged;
+    it->owner = owner;
+    it->work.data = it;
+    find_changed(it, old);
+    if (it->count == 0)
+        end(it);
+    else
+        uv_queue_work(loop, &it->work, on_work, on_worked);
+}

@@ -1,0 +1,68 @@
+/*
+ * schema: a configured table and what the backend's catalog says of it, made into the table that
+ * the rewriter works with. No I/O: the caller sends the query and feeds the rows.
+ */
+#ifndef PX_SCHEMA_H
+#define PX_SCHEMA_H
+
+#include "config/config.h"
+#include "protocol/bytes.h"
+#include "protocol/error.h"
+#include "rewrite/hash/table.h"
+
+/* The columns of the query's result, all text. */
+typedef enum px_schema_cell {
+    PX_SCHEMA_SCHEMA,
+    PX_SCHEMA_TABLE,
+    PX_SCHEMA_OID,           /* of pg_class */
+    PX_SCHEMA_RELKIND,       /* r, p, v, … */
+    PX_SCHEMA_TRIGGER_COUNT, /* its own, but for the internal ones */
+    PX_SCHEMA_TRIGGERS,      /* t: INSERT fires triggers, here or in a partition */
+    PX_SCHEMA_RULES,         /* t: there are rules on INSERT */
+    PX_SCHEMA_UPDATES,       /* t: there are triggers or rules on UPDATE */
+    PX_SCHEMA_ROW_SECURITY,  /* t */
+    PX_SCHEMA_COLUMN,
+    PX_SCHEMA_NUMBER, /* attnum */
+    PX_SCHEMA_TYPE,   /* oid; a domain's own */
+    PX_SCHEMA_TYPMOD,
+    PX_SCHEMA_TYPE_NAME,     /* as format_type() prints it */
+    PX_SCHEMA_DOMAIN,        /* t: the type is a domain */
+    PX_SCHEMA_NOT_NULL,      /* t */
+    PX_SCHEMA_DEFAULT,       /* t: any default, generated and identity included */
+    PX_SCHEMA_SEQUENCE,      /* t: the default draws from a sequence */
+    PX_SCHEMA_GENERATED,     /* t: GENERATED ALWAYS AS (…) STORED */
+    PX_SCHEMA_DETERMINISTIC, /* f: the collation is nondeterministic */
+    PX_SCHEMA_COMPUTED,      /* t: the default may look at the session */
+    PX_SCHEMA_KEY,           /* position in the primary key, from 1; 0 = not in it */
+    PX_SCHEMA_QUIET,         /* t: see quiet.h; of the database, so the same in each row */
+    PX_SCHEMA_READS,         /* t: a default or check of the table may read a setting */
+    PX_SCHEMA_CELLS
+} px_schema_cell;
+
+/* What the backend answered: one row for each column of each configured table that exists. */
+typedef struct px_schema_rows px_schema_rows;
+px_schema_rows *px_schema_rows_new(void);
+void px_schema_rows_free(px_schema_rows *rows); /* NULL is fine */
+/* Copies a row; one that has not PX_SCHEMA_CELLS cells is left out. NULLs are kept as empty text.
+ */
+void px_schema_rows_add(px_schema_rows *rows, const pgw_slice *cells, const bool *nulls, size_t n);
+
+/* Appends one SELECT for the simple protocol, without ';', that asks for all configured tables.
+ * PostgreSQL 12 or newer. */
+void px_schema_query(const cfg_config *config, pgw_buf *sql);
+/* The same for a short text that is another one after any change of what px_schema_query() says, or
+ * of the relations of these names in other schemas. Second column: t if a connection may be kept,
+ * f if their number is limited for the role or the database. Waits for no lock. */
+void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql);
+
+/* The table for the rewriter, freed by rw_table_free(). With `rows` NULL nothing was asked: the
+ * columns are those of the file.
+ * NULL with 42P01 if the backend has no such table, or nothing was asked and the file has no
+ * columns. What is there but cannot be worked with has `unusable` set; its missing columns are
+ * appended, so that all indexes hold. */
+rw_table *px_schema_build(const cfg_table *table, const px_schema_rows *rows, uint64_t epoch,
+                          pgw_error *error);
+/* Whether both say the same but for the epoch. */
+bool px_schema_same(const rw_table *a, const rw_table *b);
+
+#endif

@@ -1,0 +1,175 @@
+#include "proxy/backend/schema.h"
+
+#include "proxy/backend/quiet.h"
+
+#include <string.h>
+
+/* A string constant, right whatever standard_conforming_strings says. */
+static void add_constant(pgw_buf *sql, const char *text)
+{
+    pgw_buf_add_str(sql, strchr(text, '\\') ? " E'" : "'");
+    for (; *text != '\0'; text++) {
+        if (*text == '\'' || *text == '\\')
+            pgw_buf_add_byte(sql, *text);
+        pgw_buf_add_byte(sql, *text);
+    }
+    pgw_buf_add_byte(sql, '\'');
+}
+
+/* One line a table: its schema and name, as a row of constants. */
+static void add_tables(const cfg_config *config, pgw_buf *sql)
+{
+    for (size_t i = 0; i < config->table_count; i++) {
+        const cfg_table *table = &config->tables[i];
+        pgw_buf_add_str(sql, i == 0 ? "(" : ", (");
+        add_constant(sql, table->schema ? table->schema : "public");
+        pgw_buf_add_str(sql, "::pg_catalog.name, ");
+        add_constant(sql, table->name);
+        pgw_buf_add_str(sql, "::pg_catalog.name)");
+    }
+    if (config->table_count == 0)
+        pgw_buf_add_str(sql, "(null::pg_catalog.name, null::pg_catalog.name)");
+}
+
+/* Nothing here waits for a lock: a migration that holds its table's would hold up all others', so
+ * neither pg_partition_tree() nor pg_get_expr() is asked.
+ * Rows of a partitioned table fire the triggers of the partition they go to. A constraint trigger
+ * that is initially deferred changes no row and no count, and a foreign key's is internal. */
+#define TRIGGERS(events)                                                                           \
+    "exists (select from pg_catalog.pg_trigger g where g.tgrelid in"                               \
+    " (with recursive tree(oid) as (select c.oid union select i.inhrelid"                          \
+    " from pg_catalog.pg_inherits i join tree p on i.inhparent = p.oid) select oid from tree)"     \
+    " and not g.tgisinternal and g.tgenabled <> 'D' and (g.tgtype & " events ") <> 0"              \
+    " and not g.tginitdeferred)"
+
+#define RULES(event)                                                                               \
+    "exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid"                         \
+    " and r.ev_type = '" event "')"
+
+#define ON_INSERT TRIGGERS("4") "::text, " RULES("3") "::text"
+#define ON_UPDATE "(" TRIGGERS("16") " or " RULES("2") ")::text"
+
+/* 1574 is nextval()'s oid in every PostgreSQL. */
+#define SEQUENCE                                                                                   \
+    "(a.attidentity <> '' or coalesce(pg_catalog.strpos("                                          \
+    "d.adbin::text, ':funcid 1574 ') > 0, false)"                                                  \
+    " or coalesce(pg_catalog.strpos(t.typdefault, 'nextval(') > 0, false))::text"
+
+/* Whether the expression of a default or a generated column is more than constants, the clock, a
+ * random or a sequence's number, and functions of PostgreSQL's own that look at nothing but their
+ * arguments. Making text of a value looks at settings, though such a function is marked immutable.
+ */
+#define COMPUTED                                                                                   \
+    "coalesce((select e.text like '%COERCEVIAIO%' or exists (select from"                          \
+    " pg_catalog.regexp_matches(e.text, 'funcid ([0-9]+)', 'g') m"                                 \
+    " join pg_catalog.pg_proc f on f.oid = (m.m)[1]::pg_catalog.oid"                               \
+    " where not (f.provolatile = 'i' and f.pronamespace = 'pg_catalog'::pg_catalog.regnamespace"   \
+    " and f.proname !~ 'out$')"                                                                    \
+    " and f.proname !~ '^(now|.*_timestamp|timezone|date|timestamp|timestamptz|nextval|random"     \
+    "|.*uuid.*)$') from (values (coalesce(d.adbin, t.typdefaultbin)::text)) e(text)), "            \
+    "false)::text"
+
+#define KEY                                                                                        \
+    "coalesce((select k.place from pg_catalog.pg_index i,"                                         \
+    " pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"                                \
+    " where i.indrelid = c.oid and i.indisprimary and k.attnum = a.attnum), 0)::text"
+
+void px_schema_query(const cfg_config *config, pgw_buf *sql)
+{
+    pgw_buf_add_str(
+        sql,
+        "select n.nspname::text, c.relname::text,"
+        " c.oid::pg_catalog.int8::text, c.relkind::text, (select pg_catalog.count(*) from"
+        " pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)::text,"
+        " " ON_INSERT ", " ON_UPDATE ","
+        " c.relrowsecurity::text, a.attname::text, a.attnum::text, "
+        "a.atttypid::pg_catalog.int8::text,"
+        " a.atttypmod::text, pg_catalog.format_type(a.atttypid, a.atttypmod), (t.typtype = "
+        "'d')::text,"
+        " (a.attnotnull or t.typnotnull)::text,"
+        " (a.atthasdef or a.attidentity <> '' or t.typdefault is not null)::text, " SEQUENCE ","
+        " (a.attgenerated <> '')::text,"
+        " coalesce((select l.collisdeterministic from pg_catalog.pg_collation l"
+        " where l.oid = a.attcollation), true)::text, " COMPUTED ", " KEY ", ");
+    px_quiet_condition(sql);
+    pgw_buf_add_str(sql, "::text, ");
+    px_reads_settings_condition(sql);
+    pgw_buf_add_str(sql, "::text from (values ");
+    add_tables(config, sql);
+    pgw_buf_add_str(sql,
+                    ") as w(nspname, relname)"
+                    " join pg_catalog.pg_namespace n on n.nspname = w.nspname"
+                    " join pg_catalog.pg_class c on c.relnamespace = n.oid"
+                    " and c.relname = w.relname and c.relkind in ('r', 'p', 'v', 'm', 'f')"
+                    " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
+                    " and not a.attisdropped"
+                    " join pg_catalog.pg_type t on t.oid = a.atttypid"
+                    " left join pg_catalog.pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
+                    " order by n.nspname, c.relname, a.attnum");
+}
+
+/* Whose rows decide what px_schema_query() says: each version of a row of the catalog has its place
+ * and its transaction. `named` are all relations of the configured names, `ours` those in the right
+ * schema, `tree` with their descendants. */
+static const struct {
+    const char *key, *from;
+} versions[] = {
+    {"x.oid", "pg_class x where x.oid in (select oid from named)"},
+    {"x.oid", "pg_namespace x where x.oid in (select relnamespace from named)"},
+    {"x.attrelid, x.attnum", "pg_attribute x join ours on x.attrelid = ours.oid and x.attnum > 0"},
+    {"x.oid", "pg_type x where x.oid in (select a.atttypid from pg_catalog.pg_attribute a"
+              " join ours on a.attrelid = ours.oid and a.attnum > 0)"},
+    {"x.oid", "pg_attrdef x join ours on x.adrelid = ours.oid"},
+    {"x.indexrelid", "pg_index x join ours on x.indrelid = ours.oid"},
+    {"x.oid", "pg_constraint x join ours on x.conrelid = ours.oid"},
+    {"x.oid", "pg_rewrite x join ours on x.ev_class = ours.oid"},
+    {"x.oid", "pg_policy x join ours on x.polrelid = ours.oid"},
+    {"x.oid", "pg_trigger x join tree on x.tgrelid = tree.oid"},
+    {"x.inhrelid, x.inhparent", "pg_inherits x join tree on x.inhparent = tree.oid"},
+};
+
+/* Whatever the database stores may change what px_quiet_condition() says. */
+static const char *const stored[] = {"pg_proc",   "pg_rewrite", "pg_attrdef",  "pg_constraint",
+                                     "pg_policy", "pg_trigger", "pg_extension"};
+
+static const char relations[] =
+    "), named as materialized (select c.oid, c.relnamespace, n.nspname, c.relname"
+    " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+    " where c.relname in (select w.relname from w) and c.relpersistence <> 't'),"
+    " ours as materialized (select named.oid from named join w using (nspname, relname)),"
+    " tree(oid) as (select ours.oid from ours union select i.inhrelid"
+    " from pg_catalog.pg_inherits i join tree p on i.inhparent = p.oid)";
+
+static const char unlimited[] =
+    "coalesce((select r.rolconnlimit < 0 from pg_catalog.pg_roles r"
+    " where r.rolname = session_user), true) and coalesce((select d.datconnlimit < 0"
+    " from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()), true)";
+
+/* Where relations of the configured names are found. */
+static const char places[] =
+    "coalesce(pg_catalog.hashtextextended((select pg_catalog.string_agg(pg_catalog.concat_ws(' ', "
+    "named.oid,"
+    " x.oid, x.xmin, x.ctid), ',' order by named.oid) from named"
+    " join pg_catalog.pg_namespace x on x.oid = named.relnamespace), 0), 0)";
+
+void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "with recursive w(nspname, relname) as (values ");
+    add_tables(config, sql);
+    pgw_buf_addf(sql,
+                 "%s select pg_catalog.hashtextextended(pg_catalog.string_agg(v.version, ','"
+                 " order by v.version), 0)::text, (%s)::text, (%s)::text from (",
+                 relations, unlimited, places);
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        pgw_buf_addf(sql,
+                     "%sselect pg_catalog.concat_ws(' ', %zu, x.tableoid, %s, x.xmin, x.ctid)"
+                     " from pg_catalog.%s",
+                     i > 0 ? " union all " : "", i, versions[i].key, versions[i].from);
+    for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
+        pgw_buf_addf(sql,
+                     " union all select pg_catalog.concat_ws(' ', 'stored', %zu,"
+                     " pg_catalog.count(*), pg_catalog.sum(x.xmin::text::pg_catalog.int8))"
+                     " from pg_catalog.%s x where x.oid >= 16384",
+                     i, stored[i]);
+    pgw_buf_add_str(sql, ") v(version)");
+}

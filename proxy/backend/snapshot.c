@@ -1,0 +1,65 @@
+#include "proxy/backend/snapshot.h"
+
+#include <stdlib.h>
+
+px_catalog *px_catalog_take(px_catalog *catalog)
+{
+    atomic_fetch_add_explicit(&catalog->references, 1, memory_order_relaxed);
+    return catalog;
+}
+
+void px_catalog_drop(px_catalog *catalog)
+{
+    if (catalog == NULL || atomic_fetch_sub(&catalog->references, 1) > 1)
+        return;
+    for (size_t i = 0; i < catalog->count; i++)
+        rw_table_free(catalog->tables[i]);
+    free(catalog->tables);
+    free(catalog->configs);
+    free(catalog);
+}
+
+const cfg_table *px_catalog_config(const px_catalog *catalog, const rw_table *table)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->tables[i] == table)
+            return catalog->configs[i];
+    return NULL;
+}
+
+px_catalog *px_catalog_none(void)
+{
+    static px_catalog none = {.references = 1};
+    return &none;
+}
+
+px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows)
+{
+    static _Atomic uint64_t epochs;
+    px_catalog *catalog = pgw_calloc(1, sizeof *catalog);
+    atomic_init(&catalog->references, 1);
+    catalog->epoch = atomic_fetch_add(&epochs, 1) + 1;
+    catalog->config = config;
+    catalog->tables = pgw_calloc(config->table_count, sizeof *catalog->tables);
+    catalog->configs = pgw_calloc(config->table_count, sizeof *catalog->configs);
+    for (size_t i = 0; i < config->table_count; i++) {
+        pgw_error error = PGW_ERROR_NONE;
+        rw_table *table = px_schema_build(&config->tables[i], rows, catalog->epoch, &error);
+        if (table == NULL)
+            continue;
+        catalog->configs[catalog->count] = &config->tables[i];
+        catalog->tables[catalog->count++] = table;
+    }
+    catalog->incomplete = catalog->count < config->table_count;
+    return catalog;
+}
+
+bool px_catalog_same(const px_catalog *a, const px_catalog *b)
+{
+    if (a == NULL || a->config != b->config || a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->configs[i] != b->configs[i] || !px_schema_same(a->tables[i], b->tables[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,41 @@
+/*
+ * snapshot: the configured tables as a database has them at one moment. Immutable, and shared by
+ * all workers: what is made of one text or plan keeps the snapshot it was made with.
+ */
+#ifndef PX_SNAPSHOT_H
+#define PX_SNAPSHOT_H
+
+#include "config/config.h"
+#include "proxy/backend/schema.h"
+#include "rewrite/hash/table.h"
+
+#include <stdatomic.h>
+
+typedef struct px_catalog {
+    _Atomic unsigned references;
+    uint64_t epoch; /* of the process: two snapshots that differ never have the same */
+    rw_table **tables;
+    const cfg_table **configs; /* of each, in the configuration it was built with */
+    size_t count;
+    const cfg_config *config; /* that one; it lives as long as the process */
+    bool incomplete;          /* a configured table is not in the database: looked for again soon */
+} px_catalog;
+
+/* Any thread. */
+px_catalog *px_catalog_take(px_catalog *catalog);
+void px_catalog_drop(px_catalog *catalog); /* NULL is fine */
+const cfg_table *px_catalog_config(const px_catalog *catalog, const rw_table *table);
+/* One without tables, for texts that name none. Not counted, and never freed. */
+px_catalog *px_catalog_none(void);
+
+/* What px_schema_fingerprint_query() said when it was looked at. */
+typedef struct px_fingerprint {
+    char text[24]; /* "" = it was not asked */
+} px_fingerprint;
+
+/* What the backend answered to px_schema_query(), with one reference and an epoch of its own. */
+px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows);
+/* Whether both say the same but for the epoch: then plans and batches of one go on. */
+bool px_catalog_same(const px_catalog *a, const px_catalog *b);
+
+#endif

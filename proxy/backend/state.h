@@ -1,0 +1,42 @@
+/*
+ * state: one question on a session's own link that says what the session has there: who it is, its
+ * tracked settings, and which of the configured tables an unqualified name means. No I/O: the
+ * caller sends the question and feeds the one row of its answer.
+ */
+#ifndef PX_STATE_H
+#define PX_STATE_H
+
+#include "protocol/bytes.h"
+#include "rewrite/hash/table.h"
+
+/* Settings that are part of the identity: followed, asked for, and set on a new link. */
+enum { PX_TRACKED = 9, PX_REPORTED = 5, PX_SEARCH_PATH = 8 };
+extern const char *const px_tracked[PX_TRACKED]; /* the first PX_REPORTED are reported */
+
+/* What the link answered; all owned. */
+typedef struct px_answer {
+    char *user, *role;
+    char *values[PX_TRACKED];
+    char *output;  /* the settings of how values are shown, all in one */
+    char *changed; /* names of settings that the session itself changed, a ',' behind each; NULL:
+                      was not asked for */
+    rw_meaning *names; /* one a table of the catalog */
+    size_t count;
+} px_answer;
+
+/* Appends one SELECT, without ';'. With `everything` it tells `changed`, which takes PostgreSQL
+ * 1 ms. Nothing in it depends on the session's search_path but what is asked. */
+void px_state_question(const rw_catalog *catalog, bool everything, pgw_buf *sql);
+/* Reads a DataRow's body, for as many tables as were asked for; false if it cannot be. */
+bool px_answer_read(pgw_slice body, size_t tables, bool everything, px_answer *out);
+void px_answer_free(px_answer *answer);
+/* Makes `copy`, which is empty, equal to `answer`. */
+void px_answer_copy(const px_answer *answer, px_answer *copy);
+
+/* The settings of `changed` that are neither tracked nor without influence on what is stored: the
+ * first, or {NULL, 0}. */
+pgw_slice px_answer_odd(const px_answer *answer);
+/* Whether `name` is among `changed`. */
+bool px_answer_has_changed(const px_answer *answer, const char *name);
+
+#endif

@@ -1,0 +1,265 @@
+#include "proxy/base/metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* SQLSTATEs as numbers, each at the first free place from where its hash points; 0 = free. A place
+ * that is taken stays so, and all threads count at the same places. */
+struct px_codes {
+    _Atomic uint32_t places[PX_CODES];
+};
+
+/* ---- life ---- */
+
+static void *alloc_apart(size_t size)
+{
+    size = (size + PX_CACHE_LINE - 1) / PX_CACHE_LINE * PX_CACHE_LINE;
+    void *memory = aligned_alloc(PX_CACHE_LINE, size);
+    if (memory == NULL)
+        abort();
+    return memset(memory, 0, size);
+}
+
+px_metrics *px_metrics_new(const px_metrics *with)
+{
+    px_metrics *metrics = alloc_apart(sizeof *metrics);
+    metrics->owns_codes = with == NULL;
+    metrics->codes = with != NULL ? with->codes : alloc_apart(sizeof *metrics->codes);
+    return metrics;
+}
+
+void px_metrics_free(px_metrics *metrics)
+{
+    if (metrics == NULL)
+        return;
+    for (px_table_metrics *table = metrics->tables, *next; table != NULL; table = next) {
+        next = table->next;
+        free(table->name);
+        free(table);
+    }
+    if (metrics->owns_codes)
+        free(metrics->codes);
+    free(metrics);
+}
+
+/* ---- histograms ---- */
+
+void px_observe(px_metrics *metrics, px_histogram histogram, uint64_t value)
+{
+    const uint64_t *bounds = px_histogram_bounds(histogram);
+    size_t i = 0;
+    while (bounds[i] > 0 && value > bounds[i])
+        i++;
+    px_number_add(&metrics->buckets[histogram][i], 1);
+    px_number_add(&metrics->sums[histogram], value);
+}
+
+/* ---- SQLSTATEs ---- */
+
+/* Five digits or capitals, in base 36, plus one; 0 for anything else. */
+static uint32_t pack(pgw_slice sqlstate)
+{
+    uint32_t packed = 0;
+    if (sqlstate.len != 5)
+        return 0;
+    for (size_t i = 0; i < 5; i++) {
+        char c = sqlstate.ptr[i];
+        if (c >= '0' && c <= '9')
+            packed = packed * 36 + (uint32_t)(c - '0');
+        else if (c >= 'A' && c <= 'Z')
+            packed = packed * 36 + (uint32_t)(c - 'A') + 10;
+        else
+            return 0;
+    }
+    return packed + 1;
+}
+
+/* PX_CODES if all places are taken by others. */
+static size_t place_of(struct px_codes *codes, uint32_t packed)
+{
+    for (size_t i = 0; packed != 0 && i < PX_CODES; i++) {
+        size_t place = (packed + i) % PX_CODES;
+        uint32_t found = 0;
+        if (atomic_compare_exchange_strong(&codes->places[place], &found, packed) ||
+            found == packed)
+            return place;
+    }
+    return PX_CODES;
+}
+
+void px_metrics_code(const px_metrics *metrics, size_t place, char code[6])
+{
+    uint32_t packed = atomic_load(&metrics->codes->places[place]);
+    memset(code, 0, 6);
+    if (packed == 0)
+        return;
+    packed--;
+    for (size_t i = 5; i-- > 0; packed /= 36)
+        code[i] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[packed % 36];
+}
+
+void px_count_error(px_metrics *metrics, pgw_slice sqlstate)
+{
+    px_number_add(&metrics->errors[place_of(metrics->codes, pack(sqlstate))], 1);
+}
+
+void px_count_login(px_metrics *metrics, const char *sqlstate)
+{
+    px_counter result = sqlstate == NULL                  ? PX_LOGINS_OK
+                        : strncmp(sqlstate, "28", 2) == 0 ? PX_LOGINS_AUTHENTICATION
+                        : strncmp(sqlstate, "53", 2) == 0 ? PX_LOGINS_LIMIT
+                        : strncmp(sqlstate, "08", 2) == 0 ? PX_LOGINS_CONNECTION
+                                                          : PX_LOGINS_OTHER;
+    px_count(metrics, result, 1);
+}
+
+/* ---- tables ---- */
+
+/* The table's numbers, made if they are not there. */
+static px_table_metrics *find_table(px_metrics *metrics, const char *name)
+{
+    px_table_metrics *first = atomic_load_explicit(&metrics->tables, memory_order_relaxed);
+    for (px_table_metrics *table = first; table != NULL; table = table->next)
+        if (strcmp(table->name, name) == 0)
+            return table;
+    px_table_metrics *table = pgw_calloc(1, sizeof *table);
+    table->name = pgw_strndup(name, strlen(name));
+    table->next = first;
+    atomic_store_explicit(&metrics->tables, table, memory_order_release);
+    return table;
+}
+
+/* Partitions of a table that was cut anew are shown up to the largest number there ever was. */
+static void note_partitions(px_table_metrics *table, uint64_t partitions)
+{
+    if (partitions <= PX_PARTITIONS && partitions > px_number_get(&table->partitions))
+        atomic_store_explicit(&table->partitions, partitions, memory_order_relaxed);
+}
+
+static px_table_metrics *table_of(px_metrics *metrics, const char *name, uint32_t partitions)
+{
+    px_table_metrics *table = find_table(metrics, name);
+    note_partitions(table, partitions);
+    return table;
+}
+
+static size_t slot_of(uint32_t partitions, uint32_t number)
+{
+    return partitions <= PX_PARTITIONS && number < partitions ? number : PX_PARTITIONS;
+}
+
+void px_count_request_to(px_metrics *metrics, const char *name, uint32_t partitions,
+                         uint32_t number, size_t rows)
+{
+    px_table_metrics *table = table_of(metrics, name, partitions);
+    size_t slot = slot_of(partitions, number);
+    px_number_add(&table->rows[slot], rows);
+    px_number_add(&table->requests[slot], 1);
+    px_observe(metrics, PX_REQUEST_PARTITIONS, 1);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint32_t *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* Sorted, the rows of a partition stand together. */
+static void count_sorted(px_table_metrics *table, uint32_t partitions, const uint32_t *sorted,
+                         size_t rows, size_t *touched)
+{
+    for (size_t i = 0, end; i < rows; i = end, ++*touched) {
+        for (end = i; end < rows && sorted[end] == sorted[i];)
+            end++;
+        size_t slot = slot_of(partitions, sorted[i]);
+        px_number_add(&table->rows[slot], end - i);
+        if (slot < PX_PARTITIONS || i == 0)
+            px_number_add(&table->requests[slot], 1);
+    }
+}
+
+void px_count_request(px_metrics *metrics, const char *name, uint32_t partitions,
+                      const uint32_t *numbers, size_t rows)
+{
+    size_t touched = 0;
+    uint32_t *sorted = pgw_alloc(rows * sizeof *sorted);
+    memcpy(sorted, numbers, rows * sizeof *sorted);
+    qsort(sorted, rows, sizeof *sorted, compare_numbers);
+    count_sorted(table_of(metrics, name, partitions), partitions, sorted, rows, &touched);
+    free(sorted);
+    px_observe(metrics, PX_REQUEST_PARTITIONS, touched);
+}
+
+/* ---- limits ---- */
+
+void px_limits_begin(px_metrics *metrics)
+{
+    for (px_table_metrics *table = metrics->tables; table != NULL; table = table->next)
+        table->least_rows = table->least_bytes = 0;
+}
+
+static uint64_t lesser(uint64_t least, uint64_t limit)
+{
+    return least == 0 || limit < least ? limit : least;
+}
+
+void px_limits_note(px_metrics *metrics, const char *name, uint64_t rows, uint64_t bytes)
+{
+    px_table_metrics *table = find_table(metrics, name);
+    table->least_rows = lesser(table->least_rows, rows);
+    table->least_bytes = lesser(table->least_bytes, bytes);
+}
+
+void px_limits_end(px_metrics *metrics)
+{
+    for (px_table_metrics *table = metrics->tables; table != NULL; table = table->next) {
+        atomic_store_explicit(&table->limit_rows, table->least_rows, memory_order_relaxed);
+        atomic_store_explicit(&table->limit_bytes, table->least_bytes, memory_order_relaxed);
+    }
+}
+
+/* ---- adding up ---- */
+
+static void add_numbers(px_number *sum, const px_number *one, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        px_number_add(&sum[i], px_number_get(&one[i]));
+}
+
+static void take_limits(px_table_metrics *sum, uint64_t rows, uint64_t bytes)
+{
+    if (rows > 0)
+        atomic_store(&sum->limit_rows, lesser(px_number_get(&sum->limit_rows), rows));
+    if (bytes > 0)
+        atomic_store(&sum->limit_bytes, lesser(px_number_get(&sum->limit_bytes), bytes));
+}
+
+void px_metrics_expect(px_metrics *sum, const char *name, uint64_t partitions, uint64_t limit_rows,
+                       uint64_t limit_bytes)
+{
+    px_table_metrics *table = find_table(sum, name);
+    note_partitions(table, partitions);
+    take_limits(table, limit_rows, limit_bytes);
+}
+
+static void add_table(px_table_metrics *sum, const px_table_metrics *one)
+{
+    note_partitions(sum, px_number_get(&one->partitions));
+    add_numbers(sum->rows, one->rows, PX_PARTITIONS + 1);
+    add_numbers(sum->requests, one->requests, PX_PARTITIONS + 1);
+    take_limits(sum, px_number_get(&one->limit_rows), px_number_get(&one->limit_bytes));
+}
+
+void px_metrics_add(px_metrics *sum, const px_metrics *one)
+{
+    add_numbers(sum->counters, one->counters, PX_COUNTERS);
+    add_numbers(sum->buckets[0], one->buckets[0], sizeof sum->buckets / sizeof sum->buckets[0][0]);
+    add_numbers(sum->sums, one->sums, PX_HISTOGRAMS);
+    add_numbers(sum->errors, one->errors, PX_CODES + 1);
+    uint64_t loaded = px_number_get(&one->catalog_loaded);
+    if (loaded > px_number_get(&sum->catalog_loaded))
+        atomic_store(&sum->catalog_loaded, loaded);
+    const px_table_metrics *table = atomic_load_explicit(&one->tables, memory_order_acquire);
+    for (; table != NULL; table = table->next)
+        add_table(find_table(sum, table->name), table);
+}

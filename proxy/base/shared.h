@@ -1,0 +1,44 @@
+/*
+ * shared: what all workers of the process share: the configuration in force, counts that limits are
+ * held by, and the registers of other rooms, which alone look into them.
+ */
+#ifndef PX_SHARED_H
+#define PX_SHARED_H
+
+#include "config/config.h"
+#include "proxy/base/metrics.h"
+#include "proxy/base/quota.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Memory for what clients have sent in part; see room.h. */
+typedef struct px_rooms {
+    _Atomic size_t used;
+    _Atomic unsigned waiting; /* sessions that found no room */
+    _Atomic bool beyond;      /* one session goes on nevertheless, so that all come to an end */
+} px_rooms;
+
+typedef struct px_server {
+    struct px_worker *workers;
+    unsigned worker_count;
+    const cfg_config *_Atomic config; /* in force; workers have their own pointer */
+    struct px_addresses *addresses;
+    struct px_lobby *lobby;
+    struct px_canceller *canceller;
+    struct px_pids *pids;          /* told to clients */
+    struct px_databases *databases;
+    struct px_welcomes *welcomes;   /* what sessions of a kind are greeted with */
+    _Atomic unsigned errands;       /* messages about links that are on their way between workers */
+    px_quota quota;                 /* of links for batches */
+    _Atomic unsigned links;         /* all connections to the backend */
+    _Atomic unsigned session_links; /* of them, sessions' own */
+    _Atomic unsigned clients;       /* logged in */
+    _Atomic unsigned unauthenticated; /* not yet */
+    _Atomic bool stopping;            /* no new clients */
+    _Atomic bool unreachable;         /* the backend, when a link was opened last */
+    px_rooms rooms;                   /* for what clients have sent in part */
+    px_metrics *metrics;              /* what the main thread counts */
+} px_server;
+
+#endif

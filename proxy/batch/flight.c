@@ -1,0 +1,334 @@
+/*
+ * flight: a batch from its link to its units' outcomes.
+ */
+#include "proxy/batch/batcher_parts.h"
+
+#include "proxy/backend/catalog.h"
+#include "proxy/backend/classify.h"
+#include "proxy/base/log.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SCRATCH = 4 * 1024 * 1024 }; /* kept for the next batch */
+
+static px_batcher *batcher_of(const px_pool *pool)
+{
+    return pool->owner;
+}
+
+static px_metrics *metrics_of(const px_batch *batch)
+{
+    return batcher_of(batch->link->pool)->worker->metrics;
+}
+
+/* ---- out ---- */
+
+/* How long a unit took that had the link for itself. Where many shared it, any of them may be what
+ * took long: one is to show alone whether it was. */
+static void note_time(px_batch *batch, px_unit *unit)
+{
+    uint64_t now = px_worker_now(batcher_of(batch->link->pool)->worker);
+    bool slow = px_queue_is_slow(batch->queue, now - batch->since);
+    if (batch->attempt.shared) {
+        unit->suspected = slow && unit == batch->units[now % batch->attempt.count];
+        return;
+    }
+    unit->slow = slow;
+    batch->since = now;
+}
+
+static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
+{
+    px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
+    note_time(batch, unit);
+    batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
+    batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
+    if (verdict == PX_VERDICT_REPEAT) {
+        px_batch_add_again(batch, unit);
+        px_count(metrics_of(batch), PX_UNITS_REPEATED, 1);
+        return;
+    }
+    if (verdict == PX_VERDICT_REROUTE && unit->withdrawn) { /* nobody is to wait for that lock */
+        pgw_error error;
+        pgw_fail(&error, "57014", "canceling statement due to user request");
+        px_unit_fail(unit, &error);
+        unit->failure = PX_FAILED_WITHDRAWN;
+        px_batcher_finish(batcher_of(batch->link->pool), unit);
+        return;
+    }
+    if (unit->repeated && verdict != PX_VERDICT_COMMITTED && unit->error.len > 0 &&
+        px_classify(pgw_slice_buf(&unit->error)) == PX_ERROR_STALE)
+        batch->link->doomed = true; /* it does not see what the catalog sees */
+    unit->outcome = verdict == PX_VERDICT_COMMITTED ? PX_UNIT_COMMITTED
+                    : verdict == PX_VERDICT_REROUTE ? PX_UNIT_REROUTED
+                                                    : PX_UNIT_FAILED;
+    if (verdict == PX_VERDICT_REROUTE)
+        pgw_buf_clear(&unit->notices); /* they come again */
+    px_batcher_finish(batcher_of(batch->link->pool), unit);
+}
+
+static void begin_attempt(px_batch *batch)
+{
+    px_attempt *attempt = &batch->attempt;
+    attempt->shared = batch->first && attempt->count > 1;
+    attempt->joined = batch->queue->joined;
+    attempt->prepared = &batch->link->prepared;
+    attempt->answered = on_answered;
+    attempt->at = 0;
+    attempt->preparing = attempt->parsing = attempt->refused_size = false;
+    attempt->notices = attempt->tags = 0;
+    attempt->fatal[0] = '\0';
+    pgw_buf_clear(&attempt->error);
+    pgw_buf_clear(&attempt->prepare_error);
+}
+
+static void write_attempt(px_batcher *batcher, px_batch *batch)
+{
+    begin_attempt(batch);
+    batch->since = px_worker_now(batcher->worker);
+    px_dialect_postgres.write(&batch->attempt, &batcher->scratch);
+    px_stream_put_buf(px_link_stream(batch->link->link), &batcher->scratch);
+    if (batcher->scratch.cap > MAX_SCRATCH)
+        pgw_buf_free(&batcher->scratch);
+    else
+        pgw_buf_clear(&batcher->scratch);
+}
+
+static void count_rows(px_metrics *metrics, const px_batch *batch)
+{
+    const px_unit *first = batch->attempt.units[0];
+    px_observe(metrics, PX_BATCH_ROWS, batch->rows);
+    if (!first->several_partitions) {
+        px_count_request_to(metrics, first->table_name, first->partitions, first->partition,
+                            batch->rows);
+        return;
+    }
+    uint32_t *numbers = pgw_alloc(batch->rows * sizeof *numbers), *number = numbers;
+    for (size_t i = 0; i < batch->attempt.count; i++)
+        for (size_t r = 0; r < batch->attempt.units[i]->row_count; r++)
+            *number++ = batch->attempt.units[i]->keys[r].partition;
+    px_count_request(metrics, first->table_name, first->partitions, numbers, batch->rows);
+    free(numbers);
+}
+
+static void start(px_batcher *batcher, px_queue *queue, px_pool_link *link)
+{
+    px_batch *batch = px_queue_form(queue, px_worker_now(batcher->worker));
+    queue->state = PX_QUEUE_FLYING;
+    batch->link = link;
+    link->batch = batch;
+    count_rows(batcher->worker->metrics, batch);
+    px_observe(batcher->worker->metrics, PX_LINK_WAIT_BATCH,
+               px_worker_clock(batcher->worker) - queue->ready_since);
+    write_attempt(batcher, batch);
+}
+
+static void reroute_waiting(px_pool *pool, bool all);
+
+void px_flight_dispatch(px_pool *pool)
+{
+    px_queue *queue;
+    if (pool->ready.count > 0 && px_pool_is_refused(pool))
+        reroute_waiting(pool, true);
+    while ((queue = px_ready_first(&pool->ready)) != NULL) {
+        px_pool_link *link = px_pool_take(pool, queue->table->batch.lock_wait_ms);
+        if (link == NULL)
+            return;
+        px_ready_remove(&pool->ready, queue);
+        start(batcher_of(pool), queue, link);
+    }
+}
+
+/* ---- back ---- */
+
+static px_progress on_reply(px_pool_link *link, char type, pgw_slice message)
+{
+    return px_dialect_postgres.reply(&link->batch->attempt, type, message);
+}
+
+/* Units that are to be sent again, but not on this link. They keep their keys and their place. */
+static void requeue(px_batcher *batcher, px_batch *batch)
+{
+    while (batch->again_count > 0) {
+        px_unit *unit = batch->again[--batch->again_count];
+        px_batcher_note_deadline(batcher, unit);
+        px_queue_push_front(batch->queue, unit);
+    }
+}
+
+static void land(px_batcher *batcher, px_batch *batch)
+{
+    px_queue *queue = batch->queue;
+    px_queue_land(batch);
+    px_batcher_place(batcher, queue);
+}
+
+/* The size was too large if each unit alone is not refused for it: anybody may raise 54000. */
+static bool learn_size(px_batch *batch)
+{
+    bool refused = batch->refused_size && !batch->attempt.refused_size;
+    batch->refused_size = batch->first && batch->attempt.refused_size;
+    return refused;
+}
+
+/* Rows that fail together and not alone are not to be merged: a trigger or a rule is there that was
+ * not known. Until the schema is read again, they keep statements of their own. */
+static void learn_form(px_batcher *batcher, px_batch *batch)
+{
+    const px_attempt *attempt = &batch->attempt;
+    if (batch->first) {
+        batch->doubted = attempt->merged && attempt->error.len > 0 &&
+                         px_classify(pgw_slice_buf(&attempt->error)) == PX_ERROR_OWN;
+        return;
+    }
+    if (!batch->doubted)
+        return;
+    const px_unit *key = &batch->queue->key;
+    batch->queue->joined = true;
+    batch->doubted = false;
+    px_count(batcher->worker->metrics, PX_BATCH_CHECKS_FAILED, 1);
+    px_log(CFG_LOG_WARN, "batch_not_merged", "table=%s database=%s", key->table_name,
+           key->identity->database);
+    px_catalog_stale(batcher->worker, key->identity->database);
+}
+
+static void learn_time(px_batcher *batcher, px_batch *batch)
+{
+    uint64_t now = px_worker_now(batcher->worker), ms = now - batch->started;
+    px_queue_learn(batch->queue, ms);
+    px_queue_note_time(batch->queue, now, ms);
+}
+
+static void learn(px_batcher *batcher, px_batch *batch)
+{
+    px_count(batcher->worker->metrics, PX_NOTICES_DROPPED, batch->attempt.notices);
+    px_count(batcher->worker->metrics, PX_BATCHES_FAILED, batch->first && batch->failed);
+    learn_form(batcher, batch);
+    if (learn_size(batch))
+        px_queue_refused(batch->queue);
+    else if (batch->first && batch->again_count == 0 && batch->attempt.error.len == 0)
+        learn_time(batcher, batch);
+}
+
+static void drop_unwanted(px_batcher *batcher, px_batch *batch)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < batch->again_count; i++)
+        if (!px_batcher_give_up(batcher, batch->again[i]))
+            batch->again[kept++] = batch->again[i];
+    batch->again_count = kept;
+}
+
+static void on_done(px_pool_link *link)
+{
+    px_batch *batch = link->batch;
+    px_batcher *batcher = batcher_of(link->pool);
+    learn(batcher, batch);
+    drop_unwanted(batcher, batch);
+    if (batch->again_count > 0 && !link->lost) {
+        px_count(batcher->worker->metrics, PX_BATCH_RETRIES, 1);
+        px_batch_next_attempt(batch);
+        write_attempt(batcher, batch);
+        return;
+    }
+    requeue(batcher, batch);
+    px_pool_put(link);
+    land(batcher, batch);
+    px_flight_dispatch(link->pool);
+}
+
+static void fail_unknown(px_batcher *batcher, px_unit *unit, const char *fatal)
+{
+    pgw_error error;
+    px_unknown_outcome(&error);
+    if (fatal[0] != '\0')
+        pgw_error_detail(&error, "The server ended the connection with SQLSTATE %s.", fatal);
+    px_unit_fail(unit, &error);
+    pgw_buf_clear(&unit->notices);
+    unit->completed = 0; /* a tag that came is no promise, and is told to nobody */
+    unit->failure = PX_FAILED_UNKNOWN;
+    px_batcher_finish(batcher, unit);
+}
+
+static void on_lost(px_pool_link *link, const char *reason)
+{
+    px_batch *batch = link->batch;
+    px_batcher *batcher = batcher_of(link->pool);
+    px_attempt *attempt = &batch->attempt;
+    size_t answered = px_attempt_answered(attempt);
+    px_log(CFG_LOG_ERROR, "batch_link_lost", "table=%s units=%zu sqlstate=%s reason=%s",
+           batch->queue->key.table_name, attempt->count - answered, attempt->fatal, reason);
+    px_count(batcher->worker->metrics, PX_BATCHES_FAILED, batch->first);
+    for (size_t i = answered; i < attempt->count; i++)
+        fail_unknown(batcher, attempt->units[i], attempt->fatal);
+    link->batch = NULL;
+    requeue(batcher, batch);
+    land(batcher, batch);
+}
+
+/* Takes the units that wait in `queue` out of it: to their sessions' own links, or, with `error`,
+ * to be told it. `all`: also those whose sessions have no link yet. */
+static void turn_away(px_batcher *batcher, px_queue *queue, const pgw_error *error, bool all)
+{
+    for (px_unit *unit = queue->first, *next; unit != NULL; unit = next) {
+        next = unit->next;
+        if (!all && !unit->own_link)
+            continue;
+        px_queue_remove(queue, unit);
+        if (px_batcher_give_up(batcher, unit))
+            continue;
+        if (error != NULL)
+            px_unit_fail(unit, error);
+        else
+            unit->outcome = PX_UNIT_REROUTED;
+        unit->failure = PX_FAILED_UNSENT;
+        px_batcher_finish(batcher, unit);
+    }
+    px_batcher_place(batcher, queue);
+}
+
+/* Nobody can serve the queues that wait: their units are told why. If it is their user who is not
+ * let in (any more), or not once more, the sessions may have links of before. */
+static void on_unreachable(px_pool *pool, const pgw_error *error)
+{
+    px_batcher *batcher = batcher_of(pool);
+    bool reroute = px_error_is_personal(error) || pgw_error_is(error, "53300");
+    px_queue *queue;
+    while ((queue = px_ready_first(&pool->ready)) != NULL)
+        turn_away(batcher, queue, reroute ? NULL : error, true);
+}
+
+/* What waits for a link goes to its session's own; with `all`, also where there is none yet. */
+static void reroute_waiting(px_pool *pool, bool all)
+{
+    px_batcher *batcher = batcher_of(pool);
+    size_t count = pool->ready.count;
+    px_queue **queues = pgw_alloc((count + 1) * sizeof(px_queue *)); /* the heap changes */
+    memcpy(queues, pool->ready.heap, count * sizeof(px_queue *));
+    for (size_t i = 0; i < count; i++)
+        turn_away(batcher, queues[i], NULL, all);
+    free(queues);
+}
+
+/* Others need all links. */
+static void on_starved(px_pool *pool)
+{
+    reroute_waiting(pool, false);
+}
+
+static void on_turn(px_pool *pool)
+{
+    px_batcher_wind_up(batcher_of(pool));
+}
+
+const px_pool_ops px_flight_ops = {
+    .on_free = px_flight_dispatch,
+    .on_unreachable = on_unreachable,
+    .on_starved = on_starved,
+    .on_reply = on_reply,
+    .on_done = on_done,
+    .on_lost = on_lost,
+    .on_turn = on_turn,
+};

@@ -1,0 +1,309 @@
+#include "proxy/batch/keylocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+typedef struct px_key_claim {
+    struct lock *lock;
+    px_unit *unit;
+    struct px_key_claim *next, *previous; /* in the lock's order of arrival */
+    bool alone, granted;
+} claim;
+
+/* Of a hash, or of one key under a hash. Exists while somebody holds it or waits for it. */
+typedef struct lock {
+    struct lock *chain;
+    uint64_t hash, fingerprint;
+    bool is_key;
+    size_t claims_alone;
+    claim *first, *last;
+} lock;
+
+typedef struct px_key_table {
+    struct px_key_table *next;
+    char *name;
+    pthread_mutex_t mutex;
+    lock **slots; /* a power of two */
+    size_t slot_count, lock_count;
+    lock *spare;
+    size_t spare_count;
+    uint64_t seed; /* so that nobody can choose keys that share a slot */
+} key_table;
+
+/* The tables of the process: as many as were ever configured, so they are only added. */
+static struct {
+    pthread_mutex_t mutex;
+    key_table *first;
+} tables = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+enum { FIRST_SLOTS = 1024, MAX_SPARE = 4096 };
+
+static key_table *new_table(const char *name)
+{
+    key_table *table = pgw_calloc(1, sizeof *table);
+    table->name = pgw_strndup(name, strlen(name));
+    pthread_mutex_init(&table->mutex, NULL);
+    table->slot_count = FIRST_SLOTS;
+    table->slots = pgw_calloc(table->slot_count, sizeof *table->slots);
+    if (getrandom(&table->seed, sizeof table->seed, GRND_NONBLOCK) < 0)
+        table->seed = (uintptr_t)table;
+    return table;
+}
+
+static key_table *find_table(const char *name, bool create)
+{
+    pthread_mutex_lock(&tables.mutex);
+    key_table *table = tables.first;
+    while (table != NULL && strcmp(table->name, name) != 0)
+        table = table->next;
+    if (table == NULL && create) {
+        table = new_table(name);
+        table->next = tables.first;
+        tables.first = table;
+    }
+    pthread_mutex_unlock(&tables.mutex);
+    return table;
+}
+
+/* ---- locks, under the table's mutex ---- */
+
+/* The finalizer of MurmurHash3: every bit of the input moves every bit of the result. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ (x >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ (x >> 33);
+}
+
+static size_t slot_of(const key_table *table, uint64_t hash, uint64_t fingerprint, bool is_key)
+{
+    uint64_t mixed = mix(hash ^ table->seed);
+    if (is_key)
+        mixed = mix(mixed + fingerprint + 1);
+    return mixed & (table->slot_count - 1);
+}
+
+static void grow(key_table *table)
+{
+    lock **old = table->slots;
+    size_t old_count = table->slot_count;
+    table->slot_count *= 2;
+    table->slots = pgw_calloc(table->slot_count, sizeof *table->slots);
+    for (size_t i = 0; i < old_count; i++)
+        for (lock *l = old[i], *next; l != NULL; l = next) {
+            next = l->chain;
+            size_t slot = slot_of(table, l->hash, l->fingerprint, l->is_key);
+            l->chain = table->slots[slot];
+            table->slots[slot] = l;
+        }
+    free(old);
+}
+
+static lock *new_lock(key_table *table)
+{
+    lock *l = table->spare;
+    if (l == NULL)
+        return pgw_calloc(1, sizeof *l);
+    table->spare = l->chain;
+    table->spare_count--;
+    *l = (lock){0};
+    return l;
+}
+
+static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bool is_key)
+{
+    size_t slot = slot_of(table, hash, fingerprint, is_key);
+    for (lock *l = table->slots[slot]; l != NULL; l = l->chain)
+        if (l->hash == hash && l->fingerprint == fingerprint && l->is_key == is_key)
+            return l;
+    if (table->lock_count >= table->slot_count) {
+        grow(table);
+        slot = slot_of(table, hash, fingerprint, is_key);
+    }
+    lock *l = new_lock(table);
+    l->hash = hash;
+    l->fingerprint = fingerprint;
+    l->is_key = is_key;
+    l->chain = table->slots[slot];
+    table->slots[slot] = l;
+    table->lock_count++;
+    return l;
+}
+
+static void drop_lock(key_table *table, lock *l)
+{
+    lock **at = &table->slots[slot_of(table, l->hash, l->fingerprint, l->is_key)];
+    while (*at != l)
+        at = &(*at)->chain;
+    *at = l->chain;
+    table->lock_count--;
+    if (table->spare_count == MAX_SPARE) {
+        free(l);
+        return;
+    }
+    l->chain = table->spare;
+    table->spare = l;
+    table->spare_count++;
+}
+
+/* ---- claims, under the table's mutex ---- */
+
+/* The unit's rows are claimed in one go, so an earlier claim of its own is the last one there. */
+static void add_claim(px_unit *unit, lock *l, bool alone)
+{
+    if (l->last != NULL && l->last->unit == unit)
+        return;
+    claim *c = &unit->claims[unit->claim_count++];
+    *c = (claim){.lock = l, .unit = unit, .previous = l->last, .alone = alone};
+    c->granted = l->first == NULL || (!alone && l->claims_alone == 0);
+    if (l->last != NULL)
+        l->last->next = c;
+    else
+        l->first = c;
+    l->last = c;
+    l->claims_alone += alone;
+    unit->claims_missing += !c->granted;
+}
+
+/* Grants what may be granted from `c` on, now that what stood before it is gone. */
+static void grant_from(claim *c, px_unit **ready)
+{
+    while (c != NULL && !c->granted) {
+        const claim *before = c->previous;
+        if (before != NULL && (c->alone || before->alone || !before->granted))
+            return;
+        c->granted = true;
+        if (--c->unit->claims_missing == 0) {
+            c->unit->message.next = (px_message *)*ready;
+            *ready = c->unit;
+        }
+        c = c->next;
+    }
+}
+
+static void remove_claim(key_table *table, claim *c, px_unit **ready)
+{
+    lock *l = c->lock;
+    if (c->previous != NULL)
+        c->previous->next = c->next;
+    else
+        l->first = c->next;
+    if (c->next != NULL)
+        c->next->previous = c->previous;
+    else
+        l->last = c->previous;
+    l->claims_alone -= c->alone;
+    if (l->first == NULL)
+        drop_lock(table, l);
+    else
+        grant_from(c->next, ready);
+}
+
+static px_unit *remove_claims(key_table *table, px_unit *unit)
+{
+    px_unit *ready = NULL;
+    for (size_t i = 0; i < unit->claim_count; i++)
+        remove_claim(table, &unit->claims[i], &ready);
+    unit->claim_count = 0;
+    unit->claims_missing = 0;
+    return ready;
+}
+
+/* Rows whose key is not known go first: who holds a hash alone needs nothing more for its rows. */
+static void claim_rows(key_table *table, px_unit *unit)
+{
+    for (size_t i = 0; i < unit->row_count; i++)
+        if (!unit->keys[i].constant)
+            add_claim(unit, find_lock(table, unit->keys[i].hash, 0, false), true);
+    for (size_t i = 0; i < unit->row_count; i++) {
+        const px_unit_key *key = &unit->keys[i];
+        if (!key->constant)
+            continue;
+        add_claim(unit, find_lock(table, key->hash, 0, false), false);
+        add_claim(unit, find_lock(table, key->hash, key->fingerprint, true), true);
+    }
+}
+
+/* ---- the interface ---- */
+
+bool px_keylocks_claim(px_unit *unit)
+{
+    if (unit->row_count == 0)
+        return true;
+    key_table *table = find_table(unit->table_name, true);
+    unit->key_table = table;
+    unit->claims = pgw_arena_alloc(&unit->arena, 2 * unit->row_count * sizeof *unit->claims);
+    unit->claim_count = unit->claims_missing = 0;
+    pthread_mutex_lock(&table->mutex);
+    claim_rows(table, unit);
+    bool granted = unit->claims_missing == 0;
+    pthread_mutex_unlock(&table->mutex);
+    return granted;
+}
+
+/* Taken from the front of a list, the last comes first: turns the order of granting round. */
+static px_unit *reversed(px_unit *list)
+{
+    px_unit *result = NULL;
+    while (list != NULL) {
+        px_unit *next = px_keylocks_next(list);
+        list->message.next = (px_message *)result;
+        result = list;
+        list = next;
+    }
+    return result;
+}
+
+px_unit *px_keylocks_release(px_unit *unit)
+{
+    if (unit->claim_count == 0)
+        return NULL;
+    pthread_mutex_lock(&unit->key_table->mutex);
+    px_unit *ready = reversed(remove_claims(unit->key_table, unit));
+    pthread_mutex_unlock(&unit->key_table->mutex);
+    return ready;
+}
+
+bool px_keylocks_cancel(px_unit *unit, px_unit **granted)
+{
+    pthread_mutex_lock(&unit->key_table->mutex);
+    bool waiting = unit->claims_missing > 0;
+    *granted = waiting ? reversed(remove_claims(unit->key_table, unit)) : NULL;
+    pthread_mutex_unlock(&unit->key_table->mutex);
+    return waiting;
+}
+
+size_t px_keylocks_count(const char *table_name)
+{
+    key_table *table = find_table(table_name, false);
+    if (table == NULL)
+        return 0;
+    pthread_mutex_lock(&table->mutex);
+    size_t count = table->lock_count;
+    pthread_mutex_unlock(&table->mutex);
+    return count;
+}
+
+static void free_table(key_table *table)
+{
+    for (lock *l = table->spare, *next; l != NULL; l = next) {
+        next = l->chain;
+        free(l);
+    }
+    pthread_mutex_destroy(&table->mutex);
+    free(table->slots);
+    free(table->name);
+    free(table);
+}
+
+void px_keylocks_free(void)
+{
+    pthread_mutex_lock(&tables.mutex);
+    for (key_table *table = tables.first, *next; table != NULL; table = next) {
+        next = table->next;
+        free_table(table);
+    }
+    tables.first = NULL;
+    pthread_mutex_unlock(&tables.mutex);
+}

@@ -1,0 +1,34 @@
+/*
+ * keylocks: the order of writes by key. Units whose rows may be equal follow each other in the
+ * order of their arrival, over all workers, queues, shapes and links of a table.
+ */
+#ifndef PX_KEYLOCKS_H
+#define PX_KEYLOCKS_H
+
+#include "proxy/batch/batcher.h"
+
+/* A row whose whole key is known holds its hash shared and its key alone; a row whose key is not
+ * (now(), a default) holds its hash alone, for it may equal any row of that hash. All claims of a
+ * unit are made at once and each lock is first come, first served: no two units can wait for each
+ * other. Any thread may call these; a table has one mutex.
+ *
+ * Lists of units are linked through message.next (each unit's message is its first member), which
+ * no unit needs while it waits. */
+
+/* Makes the unit's claims (in its arena). True: all are granted. False: it is to wait, and comes
+ * back in the list of some release or cancel. */
+bool px_keylocks_claim(px_unit *unit);
+/* Gives the claims up; returns the units that now have all of theirs. */
+px_unit *px_keylocks_release(px_unit *unit);
+/* Takes a waiting unit's claims back and fills `granted` as release returns it. False, and nothing
+ * done: it was granted meanwhile, and whoever did that is about to hand it over. */
+bool px_keylocks_cancel(px_unit *unit, px_unit **granted);
+static inline px_unit *px_keylocks_next(const px_unit *granted)
+{
+    return (px_unit *)granted->message.next;
+}
+
+size_t px_keylocks_count(const char *table); /* locks somebody holds or waits for */
+void px_keylocks_free(void); /* at the end of the process: nothing is held any more */
+
+#endif

@@ -1,0 +1,515 @@
+#include "proxy/backend/databases.h"
+#include "proxy/batch/batcher_parts.h"
+
+#include "protocol/frame.h"
+#include "protocol/options.h"
+#include "proxy/base/log.h"
+#include "proxy/base/shared.h"
+#include "proxy/loop/worker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    IDLE_MS = 60 * 1000,
+    TURN_MS = 50, /* a link serves its pool so long at least, while others starve */
+    ASK_MS = 20,  /* between two questions to the other workers for a link */
+    STARVED_MS = 100,
+    AWAY_MS = 2000, /* idle in a database that has no session any more */
+    LEAVING_MS = 2000,
+    CHANGED_MS = 10 * 1000,        /* between two tries whether settings are as they were */
+    REOPEN_MS = 1000,              /* after a failure, while other links do the work */
+    MAX_MESSAGE = 16 * 1024 * 1024 /* no reply to an INSERT is as long */
+};
+
+px_pool *px_pool_new(px_worker *worker, px_identity *identity, const px_pool_ops *ops, void *owner)
+{
+    px_pool *pool = pgw_calloc(1, sizeof *pool);
+    pool->worker = worker;
+    pool->identity = px_identity_take(identity);
+    pool->ops = ops;
+    pool->owner = owner;
+    return pool;
+}
+
+static px_quota *quota_of(const px_pool *pool)
+{
+    return &pool->worker->server->quota;
+}
+
+/* ---- the list of links ---- */
+
+static void enlist(px_pool_link *l)
+{
+    px_pool *pool = l->pool;
+    l->previous = NULL;
+    l->next = pool->links;
+    if (l->next != NULL)
+        l->next->previous = l;
+    pool->links = l;
+}
+
+static void delist(px_pool_link *l)
+{
+    if (l->previous != NULL)
+        l->previous->next = l->next;
+    else
+        l->pool->links = l->next;
+    if (l->next != NULL)
+        l->next->previous = l->previous;
+}
+
+static void forget(px_pool_link *l)
+{
+    delist(l);
+    l->pool->link_count--;
+    px_quota_release(quota_of(l->pool));
+    l->pool->opening -= l->state == PX_POOL_OPENING;
+    px_prepared_free(&l->prepared);
+    free(l);
+}
+
+static void drop(px_pool_link *l)
+{
+    px_link_close(l->link);
+    forget(l);
+}
+
+static unsigned most_of(const px_pool *pool)
+{
+    return px_quota_most(pool->worker->config, pool->worker->server->worker_count);
+}
+
+/* Tells the process what this pool has and wants. `refused`: it asked for a link, and got none. */
+static void account(px_pool *pool, bool refused)
+{
+    px_quota *quota = quota_of(pool);
+    size_t part = px_quota_part(quota, most_of(pool));
+    bool waits = pool->ready.count > 0;
+    if (!pool->starves)
+        pool->starving_since = px_worker_now(pool->worker);
+    px_quota_count(&quota->pools, &pool->active, waits || pool->link_count > 0);
+    px_quota_count(&quota->wanting, &pool->wants, waits && refused && pool->link_count < part);
+    px_quota_count(&quota->starving, &pool->starves, waits && refused && pool->link_count == 0);
+}
+
+void px_pool_free(px_pool *pool)
+{
+    while (pool->links != NULL)
+        drop(pool->links);
+    px_quota *quota = quota_of(pool);
+    px_quota_count(&quota->pools, &pool->active, false);
+    px_quota_count(&quota->wanting, &pool->wants, false);
+    px_quota_count(&quota->starving, &pool->starves, false);
+    px_identity_drop(pool->identity);
+    free(pool->ready.heap);
+    free(pool);
+}
+
+/* ---- others that have none ---- */
+
+/* What is done on every other worker, one after the other, until one has a link to spare. */
+typedef struct errand {
+    px_message message;
+    px_worker *home;
+} errand;
+
+static void send_errand(px_worker *worker, px_worker *home, void (*run)(px_worker *, px_message *))
+{
+    errand *e = pgw_alloc(sizeof *e);
+    *e = (errand){.message.run = run, .home = home};
+    atomic_fetch_add(&worker->server->errands, 1);
+    px_worker_send(worker, &e->message);
+}
+
+static void end_errand(px_worker *worker, px_message *message)
+{
+    free(message);
+    atomic_fetch_sub(&worker->server->errands, 1);
+}
+
+/* The end of the turn gives links to whoever waits. */
+static void run_wake(px_worker *worker, px_message *message)
+{
+    end_errand(worker, message);
+}
+
+static void wake_others(px_worker *worker)
+{
+    px_server *server = worker->server;
+    for (unsigned i = 0; i < server->worker_count; i++)
+        if (&server->workers[i] != worker && atomic_load(&server->quota.starving) > 0)
+            send_errand(&server->workers[i], worker, run_wake);
+}
+
+/* Closes what others are to have. */
+static void shed(px_pool *pool)
+{
+    bool any = false;
+    for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
+        next = l->next;
+        if (l->state != PX_POOL_IDLE || !l->spare || l->reading)
+            continue;
+        drop(l);
+        any = true;
+    }
+    if (any)
+        wake_others(pool->worker);
+}
+
+/* NULL if none of them, but for those of `asking`, has one. */
+static px_pool_link *longest_idle(px_pool *pools, const px_pool *asking)
+{
+    px_pool_link *found = NULL;
+    for (px_pool *pool = pools; pool != NULL; pool = pool->next)
+        for (px_pool_link *l = pool->links; l != NULL && pool != asking; l = l->next)
+            if (l->state == PX_POOL_IDLE && !l->lost && !l->reading &&
+                (found == NULL || l->idle_since < found->idle_since))
+                found = l;
+    return found;
+}
+
+static void run_ask(px_worker *worker, px_message *message)
+{
+    errand *e = (errand *)message;
+    px_server *server = worker->server;
+    if (worker == e->home) { /* the end of the turn looks whether there is one now */
+        worker->batcher->asking = false;
+        worker->batcher->ask_after = px_worker_now(worker) + ASK_MS;
+        end_errand(worker, message);
+        return;
+    }
+    px_pool_link *l = longest_idle(worker->batcher->pools, NULL);
+    if (l != NULL)
+        drop(l);
+    unsigned next = (worker->index + 1) % server->worker_count;
+    px_worker_send(l != NULL ? e->home : &server->workers[next], message);
+}
+
+/* Some idle link gives way: here at once, of another worker in a while. */
+static bool make_room(px_pool *pool)
+{
+    px_batcher *batcher = pool->worker->batcher;
+    px_server *server = pool->worker->server;
+    px_pool_link *l = longest_idle(batcher->pools, pool);
+    if (l != NULL) {
+        drop(l);
+        return px_quota_claim(&server->quota, most_of(pool), 0);
+    }
+    if (!batcher->asking && px_worker_now(pool->worker) >= batcher->ask_after &&
+        server->worker_count > 1) {
+        batcher->asking = true;
+        send_errand(&server->workers[(pool->worker->index + 1) % server->worker_count],
+                    pool->worker, run_ask);
+    }
+    return false;
+}
+
+/* ---- what links tell ---- */
+
+/* 0 is not known, as of a server that does not say. */
+static bool inherits_the_same(const px_pool_link *l)
+{
+    uint64_t settings = px_link_settings(l->link), wanted = l->pool->identity->settings;
+    return settings == wanted || settings == 0 || wanted == 0;
+}
+
+/* The role's or the database's settings were changed since the sessions of this identity began:
+ * their own links still have them as they were, and so may links of before. */
+static void refuse(px_pool_link *l)
+{
+    px_pool *pool = l->pool;
+    pool->refused_until = pool->no_opening_until = px_worker_now(pool->worker) + CHANGED_MS;
+    drop(l);
+    pool->ops->on_free(pool);
+    pool->ops->on_turn(pool);
+}
+
+/* What older links reported is not so any more: the server is another, or its settings are. */
+static void drop_unlike(px_pool_link *fresh)
+{
+    for (px_pool_link *l = fresh->pool->links; l != NULL; l = l->next)
+        if (l != fresh && l->state != PX_POOL_OPENING && !px_link_is_like(l->link, fresh->link))
+            l->doomed = l->spare = true;
+}
+
+static void on_ready(px_link *link)
+{
+    px_pool_link *l = px_link_owner(link);
+    px_pool *pool = l->pool;
+    if (!inherits_the_same(l)) {
+        refuse(l);
+        return;
+    }
+    pool->opening--;
+    drop_unlike(l);
+    l->ready_since = px_worker_now(pool->worker);
+    px_pool_put(l);
+    pool->ops->on_free(pool);
+    shed(pool);
+    pool->ops->on_turn(pool);
+}
+
+static void on_failed(px_link *link, const pgw_error *error)
+{
+    px_pool_link *l = px_link_owner(link);
+    px_pool *pool = l->pool;
+    forget(l);
+    px_log(CFG_LOG_WARN, "batch_link_failed", "sqlstate=%s links=%zu", error->sqlstate,
+           pool->link_count);
+    pool->no_opening_until = px_worker_now(pool->worker) + REOPEN_MS;
+    if (pool->link_count == 0) {
+        pool->refused_until =
+            pgw_error_is(error, "53300") ? px_worker_now(pool->worker) + REOPEN_MS : 0;
+        pool->no_opening_until = 0;
+        pool->ops->on_unreachable(pool, error);
+    }
+    pool->ops->on_turn(pool);
+}
+
+/* What a link says of its own accord while nothing was asked. */
+static px_progress idle_reply(char type)
+{
+    bool harmless = type == 'N' || type == 'S' || type == 'A' || type == 'E';
+    return harmless ? PX_PROGRESS_MORE : PX_PROGRESS_BROKEN;
+}
+
+static void lose(px_pool_link *l, const char *reason)
+{
+    px_pool *pool = l->pool;
+    l->lost = true;
+    if (l->batch != NULL)
+        pool->ops->on_lost(l, reason);
+    drop(l);
+    pool->ops->on_free(pool); /* its place is */
+}
+
+/* False: the link is of no use any more. */
+static bool take_messages(px_pool_link *l)
+{
+    px_stream *stream = px_link_stream(l->link);
+    for (;;) {
+        pgw_slice input = px_stream_input(stream);
+        pgw_frame frame;
+        pgw_frame_result result = pgw_frame_next(input, &frame);
+        if (result == PGW_FRAME_MORE)
+            return true;
+        if (result == PGW_FRAME_BAD || frame.size > MAX_MESSAGE)
+            return false;
+        if (input.len < frame.size) {
+            px_stream_expect(stream, frame.size);
+            return true;
+        }
+        pgw_slice message = {input.ptr, frame.size};
+        px_progress progress = l->batch != NULL ? l->pool->ops->on_reply(l, frame.type, message)
+                                                : idle_reply(frame.type);
+        px_stream_consume(stream, frame.size);
+        if (progress == PX_PROGRESS_BROKEN)
+            return false;
+        if (progress == PX_PROGRESS_DONE)
+            l->pool->ops->on_done(l);
+    }
+}
+
+static bool take_input(px_pool_link *l)
+{
+    l->reading = true;
+    bool usable = take_messages(l);
+    l->reading = false;
+    return usable;
+}
+
+static void on_input(px_link *link)
+{
+    px_pool_link *l = px_link_owner(link);
+    px_pool *pool = l->pool;
+    if (!take_input(l)) {
+        px_log(CFG_LOG_ERROR, "batch_link_broken", "database=%s", pool->identity->database);
+        lose(l, "the backend did not keep to the protocol");
+    } else if (pool->ready.count > 0) {
+        pool->ops->on_free(pool);
+    }
+    shed(pool);
+    pool->ops->on_turn(pool);
+}
+
+static void on_drained(px_link *link)
+{
+    (void)link;
+}
+
+/* What came before the end counts: it may be the outcome. */
+static void on_lost(px_link *link, const char *reason)
+{
+    px_pool_link *l = px_link_owner(link);
+    px_pool *pool = l->pool;
+    l->lost = true;
+    take_input(l);
+    lose(l, reason);
+    pool->ops->on_turn(pool);
+}
+
+static const px_link_ops link_ops = {on_ready, on_failed, on_input, on_drained, on_lost};
+
+/* ---- use ---- */
+
+static bool claim(px_pool *pool)
+{
+    return px_quota_claim(quota_of(pool), most_of(pool), pool->link_count);
+}
+
+static void open_link(px_pool *pool, uint32_t lock_wait_ms)
+{
+    px_pool_link *l = pgw_calloc(1, sizeof *l);
+    l->pool = pool;
+    l->state = PX_POOL_OPENING;
+    l->lock_wait_ms = lock_wait_ms;
+    enlist(l);
+    pool->link_count++;
+    pool->opening++;
+    pgw_buf options = {0};
+    pgw_buf_addf(&options,
+                 "-c lock_timeout=%" PRIu32
+                 " -c statement_timeout=0 -c standard_conforming_strings=on",
+                 lock_wait_ms);
+    if (pool->identity->zone != NULL) /* whatever has become of the role's or the server's own */
+        pgw_options_set(PGW_LITERAL("TimeZone"), pgw_slice_str(pool->identity->zone), &options);
+    pgw_buf_add_byte(&options, '\0');
+    l->link = px_link_open(pool->worker, pool->identity, options.ptr, &link_ops, l);
+    pgw_buf_free(&options);
+}
+
+/* Tables may wait for locks differently long, and that is a setting of the link. */
+static px_pool_link *find_idle(px_pool *pool, uint32_t lock_wait_ms, px_pool_link **other)
+{
+    *other = NULL;
+    for (px_pool_link *l = pool->links; l != NULL; l = l->next) {
+        if (l->state != PX_POOL_IDLE || l->lost || l->spare)
+            continue;
+        if (l->lock_wait_ms == lock_wait_ms)
+            return l;
+        if (!l->reading)
+            *other = l;
+    }
+    return NULL;
+}
+
+px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms)
+{
+    px_pool_link *other;
+    px_pool_link *l = find_idle(pool, lock_wait_ms, &other);
+    if (l != NULL) {
+        l->state = PX_POOL_BUSY;
+        return l;
+    }
+    bool may_open =
+        pool->opening < pool->ready.count && px_worker_now(pool->worker) >= pool->no_opening_until;
+    if (!may_open)
+        return NULL;
+    bool claimed = claim(pool);
+    if (!claimed && other != NULL) {
+        drop(other);
+        claimed = claim(pool);
+    }
+    if (!claimed && pool->link_count == 0)
+        claimed = make_room(pool);
+    if (claimed)
+        open_link(pool, lock_wait_ms);
+    account(pool, !claimed);
+    return NULL;
+}
+
+void px_pool_expect(px_pool *pool, uint32_t lock_wait_ms)
+{
+    if (pool->link_count == 0 && claim(pool))
+        open_link(pool, lock_wait_ms);
+}
+
+bool px_pool_is_refused(const px_pool *pool)
+{
+    return pool->link_count == 0 && px_worker_now(pool->worker) < pool->refused_until;
+}
+
+/* Whether others need it more: they have none, and this pool has another, or nothing to do, or has
+ * had its turn. */
+static bool gives_way(const px_pool_link *l)
+{
+    const px_pool *pool = l->pool;
+    return atomic_load(&quota_of(pool)->starving) > 0 &&
+           (pool->link_count > 1 || pool->ready.count == 0 ||
+            px_worker_now(pool->worker) - l->ready_since >= TURN_MS);
+}
+
+/* It is not used again: it is old, or of no use, or its database is being left. */
+static bool is_over(const px_pool_link *l)
+{
+    uint64_t age = px_worker_now(l->pool->worker) - l->ready_since;
+    uint64_t most = (uint64_t)l->pool->worker->config->backend.link_age_s * 1000;
+    return l->doomed || age >= most || px_worker_now(l->pool->worker) < l->pool->leaving_until;
+}
+
+void px_pool_put(px_pool_link *l)
+{
+    l->batch = NULL;
+    l->state = PX_POOL_IDLE;
+    l->idle_since = px_worker_now(l->pool->worker);
+    l->spare = l->pool->giving || gives_way(l) || is_over(l);
+    l->pool->giving = false;
+    delist(l);
+    enlist(l);
+}
+
+void px_pool_leave(px_pool *pool)
+{
+    pool->leaving_until = px_worker_now(pool->worker) + LEAVING_MS;
+    for (px_pool_link *l = pool->links; l != NULL; l = l->next)
+        l->spare = true;
+    shed(pool);
+}
+
+void px_pool_close_idle(px_pool *pool)
+{
+    for (px_pool_link *l = pool->links; l != NULL; l = l->next)
+        l->spare = l->spare || l->state == PX_POOL_IDLE;
+    shed(pool);
+}
+
+/* How long a link may be idle. */
+static uint64_t patience(const px_pool *pool)
+{
+    px_databases *databases = pool->worker->server->databases;
+    return px_databases_used(databases, pool->identity->database) ? IDLE_MS : AWAY_MS;
+}
+
+/* One link a tick, so that the pools come to their parts without much ado. */
+static void give_part(px_pool *pool)
+{
+    px_quota *quota = quota_of(pool);
+    bool wanted =
+        pool->link_count > px_quota_part(quota, most_of(pool)) && atomic_load(&quota->wanting) > 0;
+    for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
+        next = l->next;
+        if (l->state == PX_POOL_IDLE && wanted) {
+            drop(l);
+            wanted = false;
+        } else {
+            l->spare = l->doomed;
+        }
+    }
+    pool->giving = wanted;
+}
+
+void px_pool_tick(px_pool *pool)
+{
+    uint64_t now = px_worker_now(pool->worker), most = patience(pool);
+    for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
+        next = l->next;
+        if (l->state == PX_POOL_IDLE && (now - l->idle_since >= most || is_over(l)))
+            drop(l);
+    }
+    if (pool->starves && now - pool->starving_since >= STARVED_MS)
+        pool->ops->on_starved(pool);
+    account(pool, pool->wants || pool->starves);
+    give_part(pool);
+}

@@ -1,0 +1,396 @@
+#include "proxy/batch/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_SLOTS = 64,
+    LIMIT_FRACTION = 16 /* slow service brings the limit down to this part of the configured one */
+};
+
+/* ---- the table ---- */
+
+static size_t slot_of(const px_queue_table *table, const px_unit *unit)
+{
+    uint64_t place = unit->several_partitions ? UINT64_MAX : unit->partition;
+    uint64_t mixed = (unit->merge_hash ^ place) * UINT64_C(0x9e3779b97f4a7c15);
+    return (mixed >> 32) & (table->slot_count - 1);
+}
+
+/* The hash alone is no proof: clients choose what goes into it. */
+static bool same_key(const px_unit *a, const px_unit *b)
+{
+    return a->merge_hash == b->merge_hash && a->kind == b->kind && a->epoch == b->epoch &&
+           a->several_partitions == b->several_partitions &&
+           (a->several_partitions || a->partition == b->partition) &&
+           strcmp(a->table_name, b->table_name) == 0 &&
+           (a->identity == b->identity || strcmp(a->identity->key, b->identity->key) == 0) &&
+           pgw_slice_eq(a->head, b->head) && pgw_slice_eq(a->tail, b->tail) &&
+           pgw_slice_eq(a->conditions, b->conditions) &&
+           pgw_slice_eq(a->statement_name, b->statement_name) &&
+           pgw_slice_eq(a->statement_text, b->statement_text) && a->type_count == b->type_count &&
+           (a->type_count == 0 ||
+            memcmp(a->types, b->types, a->type_count * sizeof *a->types) == 0);
+}
+
+static void copy_key(px_queue *queue, const px_unit *unit)
+{
+    px_unit *key = &queue->key;
+    pgw_arena *arena = &queue->arena;
+    key->kind = unit->kind;
+    key->identity = px_identity_take(unit->identity);
+    key->table_name = pgw_arena_printf(arena, "%s", unit->table_name);
+    key->epoch = unit->epoch;
+    key->several_partitions = unit->several_partitions;
+    key->partition = unit->partition;
+    key->head = pgw_arena_copy(arena, unit->head);
+    key->tail = pgw_arena_copy(arena, unit->tail);
+    key->conditions = pgw_arena_copy(arena, unit->conditions);
+    key->statement_name = pgw_arena_copy(arena, unit->statement_name);
+    key->statement_text = pgw_arena_copy(arena, unit->statement_text);
+    key->merge_hash = unit->merge_hash;
+    key->type_count = unit->type_count;
+    if (unit->type_count > 0) {
+        uint32_t *types = pgw_arena_alloc(arena, unit->type_count * sizeof *types);
+        memcpy(types, unit->types, unit->type_count * sizeof *types);
+        key->types = types;
+    }
+}
+
+static void grow(px_queue_table *table)
+{
+    px_queue **old = table->slots;
+    size_t old_count = table->slot_count;
+    table->slot_count = old_count == 0 ? FIRST_SLOTS : 2 * old_count;
+    table->slots = pgw_calloc(table->slot_count, sizeof *table->slots);
+    for (size_t i = 0; i < old_count; i++)
+        for (px_queue *queue = old[i], *next; queue != NULL; queue = next) {
+            next = queue->chain;
+            size_t slot = slot_of(table, &queue->key);
+            queue->chain = table->slots[slot];
+            table->slots[slot] = queue;
+        }
+    free(old);
+}
+
+px_queue *px_queue_find(px_queue_table *table, const px_unit *unit)
+{
+    if (table->count >= table->slot_count)
+        grow(table);
+    size_t slot = slot_of(table, unit);
+    for (px_queue *queue = table->slots[slot]; queue != NULL; queue = queue->chain)
+        if (same_key(&queue->key, unit))
+            return queue;
+    px_queue *queue = pgw_calloc(1, sizeof *queue);
+    copy_key(queue, unit);
+    queue->table = unit->table;
+    queue->limit_rows = unit->table->batch.rows;
+    queue->limit_bytes = unit->table->batch.bytes;
+    queue->quick_ms = UINT64_MAX;
+    queue->chain = table->slots[slot];
+    table->slots[slot] = queue;
+    table->count++;
+    return queue;
+}
+
+static void free_queue(px_queue *queue)
+{
+    px_identity_drop(queue->key.identity);
+    pgw_arena_free(&queue->arena);
+    free(queue);
+}
+
+void px_queue_sweep(px_queue_table *table, uint64_t since, void (*on_free)(px_queue *queue))
+{
+    for (size_t i = 0; i < table->slot_count; i++)
+        for (px_queue **at = &table->slots[i]; *at != NULL;) {
+            px_queue *queue = *at;
+            if (queue->state != PX_QUEUE_EMPTY || queue->idle_since >= since) {
+                at = &queue->chain;
+                continue;
+            }
+            *at = queue->chain;
+            table->count--;
+            if (on_free != NULL)
+                on_free(queue);
+            free_queue(queue);
+        }
+}
+
+void px_queue_table_free(px_queue_table *table)
+{
+    for (size_t i = 0; i < table->slot_count; i++)
+        for (px_queue *queue = table->slots[i], *next; queue != NULL; queue = next) {
+            next = queue->chain;
+            free_queue(queue);
+        }
+    free(table->slots);
+    *table = (px_queue_table){0};
+}
+
+/* ---- one queue ---- */
+
+void px_queue_configure(px_queue *queue, const cfg_table *table)
+{
+    if (queue->table == table)
+        return;
+    queue->table = table;
+    if (queue->limit_rows > table->batch.rows)
+        queue->limit_rows = table->batch.rows;
+    if (queue->limit_bytes > table->batch.bytes)
+        queue->limit_bytes = table->batch.bytes;
+}
+
+static void count_in(px_queue *queue, px_unit *unit)
+{
+    unit->batch_bytes = unit->kind == PX_UNIT_TEXT ? unit->alone.len : 0;
+    for (size_t i = 0; i < unit->statement_count; i++)
+        unit->batch_bytes += unit->statements[i].batch.len;
+    queue->units++;
+    queue->rows += unit->row_count;
+    queue->bytes += unit->batch_bytes;
+    unit->queue = queue;
+    unit->state = PX_UNIT_QUEUED;
+}
+
+void px_queue_push(px_queue *queue, px_unit *unit)
+{
+    unit->next = NULL;
+    unit->previous = queue->last;
+    if (queue->last != NULL)
+        queue->last->next = unit;
+    else
+        queue->first = unit;
+    queue->last = unit;
+    count_in(queue, unit);
+}
+
+void px_queue_push_front(px_queue *queue, px_unit *unit)
+{
+    unit->previous = NULL;
+    unit->next = queue->first;
+    if (queue->first != NULL)
+        queue->first->previous = unit;
+    else
+        queue->last = unit;
+    queue->first = unit;
+    count_in(queue, unit);
+}
+
+void px_queue_remove(px_queue *queue, px_unit *unit)
+{
+    if (unit->previous != NULL)
+        unit->previous->next = unit->next;
+    else
+        queue->first = unit->next;
+    if (unit->next != NULL)
+        unit->next->previous = unit->previous;
+    else
+        queue->last = unit->previous;
+    queue->units--;
+    queue->rows -= unit->row_count;
+    queue->bytes -= unit->batch_bytes;
+}
+
+bool px_queue_is_full(const px_queue *queue)
+{
+    return queue->rows >= queue->limit_rows || queue->bytes >= queue->limit_bytes;
+}
+
+/* Whether a unit is to have a batch of its own while others wait. */
+static bool travels_alone(const px_queue *queue, const px_unit *unit)
+{
+    return unit->send_alone || unit->row_count > queue->limit_rows / 2 ||
+           unit->batch_bytes > queue->limit_bytes / 2;
+}
+
+static bool key_before(const px_unit_key *a, const px_unit_key *b)
+{
+    return a->hash != b->hash ? a->hash < b->hash : a->fingerprint < b->fingerprint;
+}
+
+static px_unit_key least_key(const px_unit *unit)
+{
+    px_unit_key least = unit->row_count > 0 ? unit->keys[0] : (px_unit_key){0};
+    for (size_t i = 1; i < unit->row_count; i++)
+        if (key_before(&unit->keys[i], &least))
+            least = unit->keys[i];
+    return least;
+}
+
+static int compare_units(const void *a, const void *b)
+{
+    const px_unit *const *left = a, *const *right = b;
+    if (key_before(&(*left)->least, &(*right)->least))
+        return -1;
+    return key_before(&(*right)->least, &(*left)->least);
+}
+
+static void take_first(px_queue *queue, px_batch *batch)
+{
+    px_unit *unit = queue->first;
+    px_queue_remove(queue, unit);
+    unit->state = PX_UNIT_FLYING;
+    unit->least = least_key(unit);
+    batch->rows += unit->row_count;
+    px_batch_add(batch, unit);
+}
+
+px_batch *px_queue_form(px_queue *queue, uint64_t now)
+{
+    px_batch *batch = pgw_calloc(1, sizeof *batch);
+    batch->queue = queue;
+    batch->started = batch->since = now;
+    batch->first = true;
+    queue->flights[queue->flying++] = batch;
+    bool alone = travels_alone(queue, queue->first);
+    size_t bytes = queue->first->batch_bytes;
+    take_first(queue, batch);
+    while (!alone && queue->first != NULL) {
+        const px_unit *unit = queue->first;
+        bytes += unit->batch_bytes;
+        if (travels_alone(queue, unit) || bytes > queue->limit_bytes ||
+            batch->rows + unit->row_count > queue->limit_rows)
+            break;
+        take_first(queue, batch);
+    }
+    qsort(batch->units, batch->attempt.count, sizeof *batch->units, compare_units);
+    return batch;
+}
+
+void px_queue_land(px_batch *batch)
+{
+    px_queue *queue = batch->queue;
+    size_t i = 0;
+    while (queue->flights[i] != batch)
+        i++;
+    queue->flights[i] = queue->flights[--queue->flying];
+    queue->flights[queue->flying] = NULL;
+    px_batch_free(batch);
+}
+
+/* ---- time ---- */
+
+enum { QUICK_MS = 10 * 1000, UNUSUAL = 4 };
+
+bool px_queue_may_leave(const px_queue *queue, uint64_t now)
+{
+    for (size_t i = 0; i < queue->flying; i++)
+        if (now - queue->flights[i]->started <= queue->table->batch.target_ms)
+            return false;
+    return queue->flying < PX_QUEUE_FLIGHTS;
+}
+
+bool px_queue_is_slow(const px_queue *queue, uint64_t ms)
+{
+    return ms > queue->table->batch.target_ms && ms / UNUSUAL > queue->quick_ms;
+}
+
+void px_queue_note_time(px_queue *queue, uint64_t now, uint64_t ms)
+{
+    if (ms > queue->quick_ms && now < queue->quick_until)
+        return;
+    queue->quick_ms = ms;
+    queue->quick_until = now + QUICK_MS;
+}
+
+/* ---- the limit in force ---- */
+
+static uint64_t halved(uint64_t limit, uint64_t least)
+{
+    uint64_t half = limit / 2 < 1 ? 1 : limit / 2;
+    if (half >= least)
+        return half;
+    return limit < least ? limit : least;
+}
+
+static uint64_t grown(uint64_t limit, uint64_t most)
+{
+    limit += limit / 10 + 1;
+    return limit > most ? most : limit;
+}
+
+void px_queue_learn(px_queue *queue, uint64_t ms)
+{
+    const cfg_batch *batch = &queue->table->batch;
+    if (ms > batch->target_ms) {
+        queue->limit_rows = halved(queue->limit_rows, batch->rows / LIMIT_FRACTION);
+        queue->limit_bytes = halved(queue->limit_bytes, batch->bytes / LIMIT_FRACTION);
+        return;
+    }
+    queue->limit_rows = grown(queue->limit_rows, batch->rows);
+    queue->limit_bytes = grown(queue->limit_bytes, batch->bytes);
+}
+
+void px_queue_refused(px_queue *queue)
+{
+    queue->limit_rows = halved(queue->limit_rows, 1);
+    queue->limit_bytes = halved(queue->limit_bytes, 1);
+}
+
+/* ---- the heap ---- */
+
+static uint64_t waiting_since(const px_queue *queue)
+{
+    return queue->first != NULL ? queue->first->arrived : UINT64_MAX;
+}
+
+static void put(px_ready *ready, size_t i, px_queue *queue)
+{
+    ready->heap[i] = queue;
+    queue->heap_index = i;
+}
+
+static void sift_up(px_ready *ready, size_t i)
+{
+    px_queue *queue = ready->heap[i];
+    while (i > 0 && waiting_since(queue) < waiting_since(ready->heap[(i - 1) / 2])) {
+        put(ready, i, ready->heap[(i - 1) / 2]);
+        i = (i - 1) / 2;
+    }
+    put(ready, i, queue);
+}
+
+static void sift_down(px_ready *ready, size_t i)
+{
+    px_queue *queue = ready->heap[i];
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= ready->count)
+            break;
+        if (child + 1 < ready->count &&
+            waiting_since(ready->heap[child + 1]) < waiting_since(ready->heap[child]))
+            child++;
+        if (waiting_since(queue) <= waiting_since(ready->heap[child]))
+            break;
+        put(ready, i, ready->heap[child]);
+        i = child;
+    }
+    put(ready, i, queue);
+}
+
+void px_ready_add(px_ready *ready, px_queue *queue)
+{
+    if (ready->count == ready->cap) {
+        ready->cap = ready->cap == 0 ? 16 : 2 * ready->cap;
+        ready->heap = pgw_realloc(ready->heap, ready->cap * sizeof *ready->heap);
+    }
+    put(ready, ready->count++, queue);
+    sift_up(ready, queue->heap_index);
+}
+
+void px_ready_moved(px_ready *ready, px_queue *queue)
+{
+    sift_up(ready, queue->heap_index);
+    sift_down(ready, queue->heap_index);
+}
+
+void px_ready_remove(px_ready *ready, px_queue *queue)
+{
+    size_t i = queue->heap_index;
+    px_queue *last = ready->heap[--ready->count];
+    if (last == queue)
+        return;
+    put(ready, i, last);
+    px_ready_moved(ready, last);
+}

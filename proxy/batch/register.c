@@ -1,0 +1,157 @@
+#include "proxy/batch/batcher_parts.h"
+
+#include "proxy/base/log.h"
+#include "proxy/base/shared.h"
+#include "proxy/loop/worker.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Units that were submitted and not delivered, and what they weigh. */
+static _Atomic uint64_t units_under_way, bytes_under_way;
+
+/* ---- the register ---- */
+
+static px_unit **slot_of(const px_batcher *home, uint64_t ticket)
+{
+    uint64_t mixed = ticket * UINT64_C(0x9e3779b97f4a7c15);
+    return &home->registered[(mixed >> 32) & (home->registered_slots - 1)];
+}
+
+static void grow(px_batcher *home)
+{
+    px_unit **old = home->registered;
+    size_t old_slots = home->registered_slots;
+    home->registered_slots = old_slots == 0 ? 64 : 2 * old_slots;
+    home->registered = pgw_calloc(home->registered_slots, sizeof *home->registered);
+    for (size_t i = 0; i < old_slots; i++)
+        for (px_unit *unit = old[i], *next; unit != NULL; unit = next) {
+            next = unit->registered;
+            px_unit **slot = slot_of(home, unit->ticket);
+            unit->registered = *slot;
+            *slot = unit;
+        }
+    free(old);
+}
+
+void px_home_register(px_batcher *home, px_unit *unit)
+{
+    if (home->registered_count >= home->registered_slots)
+        grow(home);
+    px_unit **slot = slot_of(home, unit->ticket);
+    unit->registered = *slot;
+    *slot = unit;
+    home->registered_count++;
+    unit->submitted = px_worker_clock(home->worker);
+    atomic_fetch_add_explicit(&bytes_under_way, unit->bytes, memory_order_relaxed);
+    atomic_fetch_add(&units_under_way, 1);
+}
+
+/* `unit` may be a pointer to nothing any more: it is compared only. */
+px_unit *px_home_find(const px_batcher *home, const px_unit *unit, uint64_t ticket)
+{
+    if (home->registered_slots == 0)
+        return NULL;
+    px_unit *found = *slot_of(home, ticket);
+    while (found != NULL && (found != unit || found->ticket != ticket))
+        found = found->registered;
+    return found;
+}
+
+static void unregister(px_batcher *home, px_unit *unit)
+{
+    px_unit **at = slot_of(home, unit->ticket);
+    while (*at != unit)
+        at = &(*at)->registered;
+    *at = unit->registered;
+    home->registered_count--;
+    atomic_fetch_sub_explicit(&bytes_under_way, unit->bytes, memory_order_relaxed);
+}
+
+static void count_outcome(px_worker *home, const px_unit *unit)
+{
+    static const px_counter failures[] = {
+        [PX_FAILED_BY_ERROR] = PX_UNITS_FAILED,     [PX_FAILED_UNSENT] = PX_UNITS_FAILED,
+        [PX_FAILED_UNKNOWN] = PX_UNITS_UNKNOWN,     [PX_FAILED_EXPIRED] = PX_UNITS_EXPIRED,
+        [PX_FAILED_WITHDRAWN] = PX_UNITS_WITHDRAWN,
+    };
+    px_metrics *metrics = home->metrics;
+    px_observe(metrics, PX_UNIT_DURATION, px_worker_clock(home) - unit->submitted);
+    switch (unit->outcome) {
+    case PX_UNIT_COMMITTED:
+        px_count(metrics, PX_UNITS_COMMITTED, 1);
+        px_count(metrics, PX_BATCHED_STATEMENTS, unit->statement_count);
+        px_count(metrics, PX_BATCHED_ROWS, unit->row_count);
+        break;
+    case PX_UNIT_FAILED:
+        px_count(metrics, failures[unit->failure], 1);
+        break;
+    case PX_UNIT_REROUTED:
+        px_count(metrics, PX_UNITS_REROUTED, 1);
+        break;
+    }
+}
+
+void px_home_deliver(px_batcher *home, px_unit *unit)
+{
+    if (unit->pins > 0) {
+        unit->came_back = true;
+        return;
+    }
+    unregister(home, unit);
+    count_outcome(home->worker, unit);
+    unit->done(unit);
+    atomic_fetch_sub(&units_under_way, 1);
+}
+
+bool px_batcher_has_room(const px_worker *worker)
+{
+    return atomic_load_explicit(&bytes_under_way, memory_order_relaxed) <
+           worker->config->limits.queue_bytes;
+}
+
+uint64_t px_batcher_queue_bytes(void)
+{
+    return atomic_load_explicit(&bytes_under_way, memory_order_relaxed);
+}
+
+bool px_batcher_all_idle(void)
+{
+    return atomic_load(&units_under_way) == 0;
+}
+
+/* ---- totals ---- */
+
+static uint64_t sum_of(const px_metrics *sum, px_counter first, px_counter last)
+{
+    uint64_t total = 0;
+    for (px_counter i = first; i <= last; i++)
+        total += px_number_get(&sum->counters[i]);
+    return total;
+}
+
+static uint64_t count_of(const px_metrics *sum, px_counter counter)
+{
+    return px_number_get(&sum->counters[counter]);
+}
+
+void px_batcher_log_totals(const px_server *server)
+{
+    px_metrics *sum = px_metrics_new(server->metrics);
+    for (unsigned i = 0; i < server->worker_count; i++)
+        px_metrics_add(sum, server->workers[i].metrics);
+    uint64_t batches = 0, rows = px_number_get(&sum->sums[PX_BATCH_ROWS]);
+    for (size_t i = 0; i <= PX_BUCKETS; i++)
+        batches += px_number_get(&sum->buckets[PX_BATCH_ROWS][i]);
+    double average = batches == 0 ? 0 : (double)rows / (double)batches;
+    px_log(CFG_LOG_INFO, "batches",
+           "batches=%" PRIu64 " rows=%" PRIu64 " units=%" PRIu64 " rows_per_batch=%.1f"
+           " committed=%" PRIu64 " failed=%" PRIu64 " unknown=%" PRIu64 " repeated=%" PRIu64
+           " rerouted=%" PRIu64 " expired=%" PRIu64 " withdrawn=%" PRIu64 " notices=%" PRIu64,
+           batches, rows, sum_of(sum, PX_UNITS_COMMITTED, PX_UNITS_WITHDRAWN), average,
+           count_of(sum, PX_UNITS_COMMITTED), sum_of(sum, PX_UNITS_FAILED, PX_UNITS_WITHDRAWN),
+           count_of(sum, PX_UNITS_UNKNOWN), count_of(sum, PX_UNITS_REPEATED),
+           count_of(sum, PX_UNITS_REROUTED), count_of(sum, PX_UNITS_EXPIRED),
+           count_of(sum, PX_UNITS_WITHDRAWN), count_of(sum, PX_NOTICES_DROPPED));
+    px_metrics_free(sum);
+}

@@ -1,0 +1,194 @@
+#define _GNU_SOURCE
+#include "proxy/client/errors.h"
+
+#include "protocol/frame.h"
+#include "proxy/backend/classify.h"
+#include "proxy/client/session.h"
+#include "rewrite/read/hide.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- positions ---- */
+
+static size_t count_characters(pgw_slice text, bool utf8)
+{
+    size_t characters = 0;
+    for (size_t i = 0; i < text.len; i++)
+        characters += !utf8 || ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
+    return characters;
+}
+
+static size_t error_position(pgw_slice body)
+{
+    pgw_slice field = pgw_error_field(body, 'P');
+    size_t position = 0;
+    for (size_t i = 0; i < field.len && position < 1u << 30; i++)
+        position = position * 10 + (size_t)(field.ptr[i] - '0');
+    return position;
+}
+
+/* Where the statements begin in the text that was sent, in characters before them. It was not kept,
+ * for errors are rare. */
+static size_t *sent_positions(const px_text *text)
+{
+    pgw_buf sent = {0};
+    size_t *at = pgw_calloc(text->script.count, sizeof *at);
+    px_text_render(text, at, &sent);
+    size_t byte = 0, characters = 0;
+    for (size_t i = 0; i < text->script.count; i++) {
+        pgw_slice between = {sent.ptr + byte, at[i] - byte};
+        characters += count_characters(between, text->script.utf8);
+        byte = at[i];
+        at[i] = characters;
+    }
+    pgw_buf_free(&sent);
+    return at;
+}
+
+/* The statement of a text that an error is about: by its position if it has one. */
+static size_t statement_of(const px_text *text, const size_t *sent_at, size_t position, size_t at)
+{
+    if (position == 0)
+        return at < text->script.count ? at : text->script.count - 1;
+    size_t found = 0;
+    for (size_t i = 1; i < text->script.count; i++)
+        if (sent_at[i] < position)
+            found = i;
+    return found;
+}
+
+/* ---- the server's errors ---- */
+
+bool px_error_changed(const char *table, pgw_slice body, pgw_error *error)
+{
+    if (!px_error_is_changed(body))
+        return false;
+    pgw_fail(error, "40001", "the columns of table \"%s\" were changed by somebody else", table);
+    pgw_error_hint(error, "Send it again, or list the columns in the INSERT.");
+    return true;
+}
+
+/* The same as a body. */
+static bool tell_changed(const rw_insert *insert, pgw_slice body, pgw_buf *out)
+{
+    pgw_error error;
+    pgw_buf message = {0};
+    if (insert == NULL || !px_error_changed(insert->table->name, body, &error))
+        return false;
+    pgw_error_write(&error, "ERROR", &message);
+    pgw_buf_add(out, message.ptr + PGW_HEADER, message.len - PGW_HEADER);
+    pgw_buf_free(&message);
+    return true;
+}
+
+void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *out)
+{
+    size_t *sent_at = sent_positions(text);
+    at = statement_of(text, sent_at, error_position(body), at);
+    const rw_statement *statement = &text->script.statements[at];
+    size_t before =
+        count_characters((pgw_slice){text->text.ptr, statement->start}, text->script.utf8);
+    if (!tell_changed(statement->insert, body, out))
+        rw_hide_error(body,
+                      &(rw_sent){.insert = statement->insert,
+                                 .form = RW_HASH_CONSTANT,
+                                 .hashes = text->hashes[at],
+                                 .before = before,
+                                 .rendered_before = sent_at[at]},
+                      out);
+    free(sent_at);
+}
+
+void px_error_of_plan(const px_plan *plan, pgw_slice body, pgw_buf *out)
+{
+    rw_sent sent = {.insert = plan->insert, .form = plan->form, .hashes = plan->hashes};
+    if (!tell_changed(plan->insert, body, out))
+        rw_hide_error(body, &sent, out);
+}
+
+void px_error_of_portal(const px_plan *plan, pgw_slice portal, pgw_slice body, pgw_buf *out)
+{
+    pgw_buf hidden = {0};
+    px_error_of_plan(plan, body, &hidden);
+    pgw_slice all = pgw_slice_buf(&hidden), context = pgw_error_field(all, 'W');
+    pgw_slice name = PGW_LITERAL("unnamed portal");
+    const char *at = context.len > 0 ? memmem(context.ptr, context.len, name.ptr, name.len) : NULL;
+    size_t before = at != NULL && portal.len > 0 ? (size_t)(at - all.ptr) : all.len;
+    pgw_buf_add(out, all.ptr, before);
+    if (before < all.len) {
+        pgw_buf_addf(out, "portal \"%.*s\"", (int)portal.len, portal.ptr);
+        pgw_buf_add(out, at + name.len, all.len - before - name.len);
+    }
+    pgw_buf_free(&hidden);
+}
+
+/* ---- the guard ---- */
+
+/* NOT NULL of the hash column. In a partition the table's own name stands in the message alone. */
+static bool is_null_hash(const cfg_table *table, pgw_slice body)
+{
+    pgw_slice message = pgw_error_field(body, 'M');
+    char name[80];
+    snprintf(name, sizeof name, "\"%s\"", table->name);
+    return pgw_slice_eq_str(pgw_error_field(body, 'c'), table->hash_column) &&
+           (pgw_slice_eq_str(pgw_error_field(body, 't'), table->name) ||
+            (message.len > 0 && memmem(message.ptr, message.len, name, strlen(name)) != NULL));
+}
+
+/* No partition takes NULL. */
+static bool is_unplaced(const cfg_table *table, pgw_slice body)
+{
+    char key[80];
+    snprintf(key, sizeof key, "(%s) = (null)", table->hash_column);
+    pgw_slice detail = pgw_error_field(body, 'D');
+    return pgw_slice_eq_str(pgw_error_field(body, 't'), table->name) && detail.len > 0 &&
+           memmem(detail.ptr, detail.len, key, strlen(key)) != NULL;
+}
+
+bool px_error_explain(const cfg_config *config, pgw_buf *body)
+{
+    pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
+    bool null = pgw_slice_eq_str(code, "23502"), unplaced = pgw_slice_eq_str(code, "23514");
+    if ((!null && !unplaced) || pgw_error_field(all, 'H').len > 0)
+        return false;
+    for (size_t i = 0; i < config->table_count; i++) {
+        const cfg_table *table = &config->tables[i];
+        if (!(null ? is_null_hash(table, all) : is_unplaced(table, all)))
+            continue;
+        body->len--; /* the NUL behind the last field */
+        pgw_buf_addf(body,
+                     "HThe row came without its hash, past keyspread: from a view, a function, a "
+                     "trigger or a cascade. Send INSERT … VALUES into \"%s\" itself through "
+                     "keyspread.",
+                     table->name);
+        pgw_buf_add(body, "\0", 2);
+        return true;
+    }
+    return false;
+}
+
+/* ---- ours ---- */
+
+/* The server met what stands for something that is refused. */
+static bool is_met(pgw_slice body)
+{
+    pgw_slice message = pgw_error_field(body, 'M');
+    return message.len > 0 && memmem(message.ptr, message.len, RW_REFUSAL, strlen(RW_REFUSAL));
+}
+
+const pgw_error *px_error_refusal(const px_reply *reply, pgw_slice body)
+{
+    if (reply == NULL)
+        return NULL;
+    if (reply->refusal != NULL)
+        return pgw_slice_eq_str(pgw_error_field(body, 'C'), "25P02") ? NULL : reply->refusal;
+    if (!is_met(body))
+        return NULL;
+    if (reply->plan != NULL)
+        return reply->plan->refusal;
+    bool of_text = reply->text != NULL && reply->text->refused;
+    return of_text && reply->at < reply->text->script.count ? reply->text->refusals[reply->at]
+                                                            : NULL;
+}

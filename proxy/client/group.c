@@ -1,0 +1,255 @@
+#include "proxy/client/session.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/client/forward.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t bit_of(char type)
+{
+    return UINT32_C(1) << (type - 'A');
+}
+
+pgw_slice px_held_message(const px_group *group, size_t i)
+{
+    return (pgw_slice){group->bytes.ptr + group->held[i].offset, group->held[i].size};
+}
+
+pgw_slice px_held_body(const px_group *group, size_t i)
+{
+    pgw_slice message = px_held_message(group, i);
+    return (pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER};
+}
+
+void px_group_clear(px_session *session)
+{
+    px_group *group = &session->group;
+    for (size_t i = 0; i < group->count; i++)
+        px_plan_drop(group->held[i].plan);
+    group->count = 0;
+    group->types = 0;
+    group->owed = 0;
+    if (group->cap > PX_GROUP_KEPT) {
+        free(group->held);
+        group->held = NULL;
+        group->cap = 0;
+    }
+    px_table_clear(&group->statements);
+    px_table_clear(&group->portals);
+    pgw_arena_free(&group->names);
+    pgw_buf_free(&group->bytes);
+    session->repeated = false;
+}
+
+void px_group_free(px_group *group)
+{
+    free(group->held);
+    px_table_free(&group->statements);
+    px_table_free(&group->portals);
+}
+
+/* ---- names ---- */
+
+typedef struct meaning {
+    px_entry entry;
+    size_t latest; /* the held message that said what the name means */
+} meaning;
+
+static size_t latest(const px_table *names, pgw_slice name)
+{
+    const meaning *known = (const meaning *)px_table_find(names, name);
+    return known != NULL ? known->latest : PX_GROUP_NONE;
+}
+
+static void note(px_group *group, px_table *names, pgw_slice name, size_t i)
+{
+    meaning *known = (meaning *)px_table_find(names, name);
+    if (known == NULL) {
+        known = pgw_arena_alloc(&group->names, sizeof *known);
+        px_table_add(names, &known->entry, pgw_arena_copy(&group->names, name));
+    }
+    known->latest = i;
+}
+
+/* What held message `i` is about, and what it makes of its names. */
+static void note_names(px_group *group, size_t i)
+{
+    px_held *held = &group->held[i];
+    pgw_slice body = px_held_body(group, i);
+    pgw_parse parse;
+    pgw_bind bind;
+    pgw_execute execute;
+    pgw_target target;
+    if (held->type == 'P' && pgw_parse_decode(body, &parse)) {
+        note(group, &group->statements, parse.name, i);
+    } else if (held->type == 'B' && pgw_bind_decode(body, &bind)) {
+        held->about = latest(&group->statements, bind.statement);
+        note(group, &group->portals, bind.portal, i);
+    } else if (held->type == 'E' && pgw_execute_decode(body, &execute)) {
+        held->about = latest(&group->portals, execute.portal);
+        note(group, &group->portals, execute.portal, i);
+    } else if (strchr("DC", held->type) != NULL && pgw_target_decode(body, &target)) {
+        px_table *names = target.kind == 'S' ? &group->statements : &group->portals;
+        held->about = latest(names, target.name);
+        if (held->type == 'C')
+            note(group, names, target.name, i);
+    }
+}
+
+void px_group_hold(px_session *session, char type, pgw_slice message, px_plan *plan)
+{
+    px_group *group = &session->group;
+    if (group->count == group->cap) {
+        group->cap = group->cap ? group->cap * 2 : 8;
+        group->held = pgw_realloc(group->held, group->cap * sizeof *group->held);
+    }
+    if (plan != NULL)
+        px_plan_take(plan);
+    group->held[group->count++] = (px_held){.type = type,
+                                            .offset = group->bytes.len,
+                                            .size = message.len,
+                                            .plan = plan,
+                                            .about = PX_GROUP_NONE};
+    pgw_buf_add_slice(&group->bytes, message);
+    group->types |= bit_of(type);
+    if (type == 'D' && plan != NULL)
+        group->owed += plan->insert->param_count * sizeof *plan->types;
+    note_names(group, group->count - 1);
+}
+
+bool px_group_mentions(const px_group *group, pgw_slice name)
+{
+    return latest(&group->statements, name) != PX_GROUP_NONE;
+}
+
+px_plan *px_group_plan(px_session *session, pgw_slice name)
+{
+    const px_group *group = &session->group;
+    size_t i = latest(&group->statements, name);
+    if (i != PX_GROUP_NONE)
+        return group->held[i].type == 'P' ? group->held[i].plan : NULL;
+    px_statement *statement = px_statements_find(&session->statements, name);
+    return statement != NULL ? statement->plan : NULL;
+}
+
+/* A second Execute of a portal: 55000, as the server says it. */
+static size_t bind_at(const px_group *group, size_t i)
+{
+    return i != PX_GROUP_NONE && group->held[i].type == 'B' ? i : PX_GROUP_NONE;
+}
+
+size_t px_group_portal(const px_group *group, pgw_slice name)
+{
+    return bind_at(group, latest(&group->portals, name));
+}
+
+size_t px_group_executed(const px_group *group, size_t execute)
+{
+    return bind_at(group, group->held[execute].about);
+}
+
+bool px_group_has(const px_group *group, const char *types)
+{
+    uint32_t asked = 0;
+    for (; *types != '\0'; types++)
+        asked |= bit_of(*types);
+    return (group->types & asked) != 0;
+}
+
+bool px_group_is_answered(const px_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].answered)
+            return true;
+    return false;
+}
+
+static void forget_statement(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->statements, name);
+    if (statement != NULL && px_statements_on_link(&session->statements, statement) &&
+        session->link_ready)
+        px_forward_close(session, name);
+    px_statements_remove(&session->statements, name);
+}
+
+/* What the client is owed for held message `i`, as it stands when it did what it should. */
+static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
+{
+    px_group *group = &session->group;
+    px_held *held = &group->held[i];
+    pgw_slice body = px_held_body(group, i);
+    pgw_parse parse;
+    pgw_target target;
+    switch (held->type) {
+    case 'P':
+        if (pgw_parse_decode(body, &parse))
+            px_statements_put(&session->statements, parse.name, held->plan, held->on_link)
+                ->generation = session->own.generation;
+        pgw_write_parse_complete(out);
+        break;
+    case 'B':
+        pgw_write_bind_complete(out);
+        break;
+    case 'D':
+        if (held->plan != NULL)
+            pgw_certainly(pgw_write_parameter_description(held->plan->types,
+                                                          held->plan->insert->param_count, out));
+        pgw_write_no_data(out);
+        break;
+    case 'E':
+        pgw_write_tag(tag.ptr, out);
+        break;
+    default:
+        if (pgw_target_decode(body, &target) && target.kind == 'S')
+            forget_statement(session, target.name);
+        pgw_write_close_complete(out);
+    }
+    held->answered = true;
+}
+
+void px_group_answer(px_session *session, size_t before, const uint64_t *tags, pgw_buf *out)
+{
+    size_t executed = 0;
+    for (size_t i = 0; i < before; i++) {
+        const px_held *held = &session->group.held[i];
+        char tag[40] = "";
+        if (held->type == 'E') {
+            uint64_t rows = tags != NULL ? tags[executed++] : held->plan->insert->row_count;
+            snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, rows);
+        }
+        if (!session->group.held[i].answered)
+            answer(session, i, pgw_slice_str(tag), out);
+    }
+}
+
+void px_group_end(px_session *session, pgw_buf *out)
+{
+    pgw_write_ready('I', out);
+    px_stream_put_buf(session->stream, out);
+    pgw_buf_free(out);
+    px_group_clear(session);
+}
+
+/* One statement text for all that is executed, and all that is bound is executed: what a pipeline of
+ * one prepared statement can do. A Bind that nobody executes may fail all the same. */
+bool px_group_is_one_statement(const px_group *group)
+{
+    const px_plan *first = NULL;
+    size_t bound = 0, executed = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        const px_plan *plan = group->held[i].plan;
+        bound += group->held[i].type == 'B';
+        if (group->held[i].type != 'E')
+            continue;
+        executed++;
+        if (first != NULL && strcmp(first->name, plan->name) != 0)
+            return false;
+        first = plan;
+    }
+    return executed == 0 || executed == bound;
+}

@@ -1,0 +1,78 @@
+/*
+ * group: the extended protocol's messages that a session holds until Sync or Flush, for replies are
+ * owed no earlier; then they are known to be a unit, or go on to the own link.
+ */
+#ifndef PX_GROUP_H
+#define PX_GROUP_H
+
+#include "proxy/base/table.h"
+#include "proxy/batch/batcher.h"
+#include "proxy/ingest/plan.h"
+
+struct px_session;
+
+/* One message that is held. */
+typedef struct px_held {
+    char type;
+    size_t offset, size; /* of the whole message in the group's buffer */
+    px_plan *plan;       /* Parse: its; Bind, Execute: its statement's. Counted */
+    bool answered;       /* the client has its reply already */
+    bool on_link;        /* Parse: the backend has it, for it was asked to describe it */
+    size_t about; /* the held message that said last what its name means: of Bind, Describe and
+                     Close of a statement a Parse or Close; of Execute and those of a portal a Bind,
+                     Execute or Close. PX_GROUP_NONE: none did */
+} px_held;
+
+typedef struct px_group {
+    pgw_buf bytes;
+    px_held *held;
+    size_t count, cap;
+    size_t owed;                  /* bytes of the descriptions that it will be answered with */
+    uint32_t types;               /* of what is held, a bit a letter */
+    px_table statements, portals; /* what is said of their names: the latest held message */
+    pgw_arena names;
+} px_group;
+
+enum {
+    PX_GROUP_BYTES = 256 * 1024,
+    PX_GROUP_MESSAGES = 8192, /* a larger one goes to the own link */
+    PX_GROUP_KEPT = 64        /* places for messages that are kept for the next group */
+};
+#define PX_GROUP_NONE SIZE_MAX
+
+static inline bool px_group_is_full(const px_group *group)
+{
+    return group->count >= PX_GROUP_MESSAGES || group->bytes.len >= PX_GROUP_BYTES ||
+           group->owed >= PX_GROUP_BYTES;
+}
+
+/* Holds a copy; takes one more reference of `plan` (may be NULL). */
+void px_group_hold(struct px_session *session, char type, pgw_slice message, px_plan *plan);
+void px_group_clear(struct px_session *session);
+void px_group_free(px_group *group); /* an empty one's memory */
+pgw_slice px_held_message(const px_group *group, size_t i);
+pgw_slice px_held_body(const px_group *group, size_t i);
+/* Whether a held message gave, used or closed a statement of this name. */
+bool px_group_mentions(const px_group *group, pgw_slice name);
+/* The plan that a statement's name means now: prepared in the group, or before it. NULL: none of
+ * ours. */
+px_plan *px_group_plan(struct px_session *session, pgw_slice name);
+/* The held Bind that made a portal; PX_GROUP_NONE if none did or it was executed or closed since.
+ */
+size_t px_group_portal(const px_group *group, pgw_slice name);
+/* … whose portal held Execute `execute` runs. */
+size_t px_group_executed(const px_group *group, size_t execute);
+/* A message of one of these types is held. */
+bool px_group_has(const px_group *group, const char *types);
+/* All that is executed is one statement's text: what a pipeline of one prepared statement can do.
+ */
+bool px_group_is_one_statement(const px_group *group);
+/* The client has a reply to some of it already. */
+bool px_group_is_answered(const px_group *group);
+/* Writes what is owed for the held messages before `before`; `tags` says how many rows each Execute
+ * stored, or (NULL) it is as if all were. */
+void px_group_answer(struct px_session *session, size_t before, const uint64_t *tags, pgw_buf *out);
+/* Writes ReadyForQuery behind `out`, sends it, and forgets the group. */
+void px_group_end(struct px_session *session, pgw_buf *out);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * lobby: the connections of all workers that have not logged in. When it is full, or an address has
+ * more than its share, the one that has been silent for longest gives way, so that nobody shuts the
+ * others out by saying nothing.
+ */
+#ifndef PX_LOBBY_H
+#define PX_LOBBY_H
+
+#include "proxy/loop/worker.h"
+
+struct px_address;
+typedef struct px_lobby px_lobby;
+typedef struct px_guest px_guest; /* one of them. Counted */
+
+px_lobby *px_lobby_new(void);
+void px_lobby_free(px_lobby *lobby); /* everybody has left */
+
+/* One more from `address` (NULL: a Unix socket), which `worker` is to be told of after this.
+ * Whoever must give way for it is told. NULL: it is full, and nobody can. */
+px_guest *px_lobby_enter(px_worker *worker, struct px_address *address);
+
+/* The following on the worker's thread; a NULL guest is nobody. */
+
+/* The session that the guest is. */
+void px_guest_is(px_guest *guest, struct px_session *session);
+/* It has said something; `served`: what it waits for now is not its own to say. */
+void px_guest_heard(px_guest *guest, bool served);
+/* It has logged in, or gone: the guest is not to be used any more. */
+void px_guest_leave(px_guest *guest);
+
+#endif

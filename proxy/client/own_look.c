@@ -1,0 +1,206 @@
+/*
+ * own_look: a session looks at the configured tables over its own link, unseen by its client: where
+ * it has changed them in a transaction that nobody else sees into, and where its user can have no
+ * other connection.
+ */
+#include "proxy/client/session.h"
+
+#include "proxy/backend/catalog.h"
+#include "proxy/backend/classify.h"
+#include "proxy/backend/look.h"
+
+#include <stdlib.h>
+
+struct px_own_look {
+    px_look look;
+    px_sight last;
+    px_seen seen; /* what it is called, should it be told to all */
+};
+
+void px_own_look_free(px_session *session)
+{
+    struct px_own_look *own = session->own_look;
+    if (own == NULL)
+        return;
+    px_look_end(&own->look);
+    px_sight_clear(&own->last);
+    free(own);
+    session->own_look = NULL;
+}
+
+static void forget(px_session *session)
+{
+    px_catalog_drop(session->own_catalog);
+    session->own_catalog = NULL;
+}
+
+void px_session_note_change(px_session *session, unsigned effects)
+{
+    /* A function may contain anything, also one that was made where nobody saw it. */
+    bool quiet = px_catalog_is_quiet(session->worker, session->identity);
+    bool ddl = effects & RW_EFFECT_DDL || (effects & RW_EFFECT_CALLS && !quiet);
+    if (ddl || effects & RW_EFFECT_TRANSACTION) /* ROLLBACK TO */
+        forget(session);
+    session->ddl_own = session->ddl_own || ddl;
+    session->ddl_seen = session->ddl_seen || effects & (RW_EFFECT_DDL | RW_EFFECT_CALLS);
+}
+
+/* Behind ReadyForQuery there may already be more. */
+void px_session_mark_catalog(px_session *session)
+{
+    if (session->ddl_seen)
+        px_catalog_stale(session->worker, session->identity->database);
+    if (session->replies.count <= 1)
+        session->ddl_seen = session->ddl_own = session->ddl_unsynced = false;
+    forget(session);
+}
+
+static bool can_look(const px_session *session)
+{
+    return session->link_ready && session->own_look == NULL && session->replies.count == 0 &&
+           !session->unsynced && session->status != 'E' && session->streaming == 0 &&
+           !px_link_cancelling(session->link);
+}
+
+static void say(px_session *session, pgw_buf *message)
+{
+    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_QUERY);
+    reply->swallow = reply->own_look = true;
+    px_statement *unnamed = px_statements_find(&session->statements, (pgw_slice){NULL, 0});
+    if (unnamed != NULL) /* a Query drops it there */
+        px_statements_move(&session->statements, unnamed, false);
+    session->unnamed_on_link = false;
+    px_session_send(session, message);
+    pgw_buf_free(message);
+}
+
+bool px_own_look_start(px_session *session)
+{
+    if (!can_look(session))
+        return false;
+    struct px_own_look *own = session->own_look = pgw_calloc(1, sizeof *own);
+    px_catalog *before = px_catalog_before(session->worker, session->identity, &own->seen);
+    own->last.catalog = before != NULL ? px_catalog_take(before) : NULL;
+    own->last.fingerprint = own->seen.fingerprint;
+    pgw_buf message = {0};
+    own->look = (px_look){.config = session->worker->config,
+                          .last = &own->last,
+                          .metrics = session->worker->metrics,
+                          .now = px_worker_now(session->worker)};
+    px_look_begin(&own->look, &message);
+    say(session, &message);
+    return true;
+}
+
+/* On a turn of its own. */
+static void on_seen(void *waiter, const pgw_error *error)
+{
+    px_session *session = waiter;
+    if (error != NULL && session->wait == PX_WAIT_CATALOG)
+        px_session_link_failed(session, error);
+    px_session_wake(session, PX_WAIT_CATALOG);
+}
+
+/* What was seen outside of a transaction is true for all. */
+static void take_sight(px_session *session)
+{
+    struct px_own_look *own = session->own_look;
+    forget(session);
+    session->own_catalog = own->look.sight.catalog;
+    own->look.sight.catalog = NULL;
+    own->seen.fingerprint = own->look.sight.fingerprint;
+    if (session->status != 'I')
+        return;
+    own->seen.catalog = px_catalog_take(session->own_catalog);
+    px_catalog_saw(session->worker, session->identity, own->seen);
+}
+
+/* ReadyForQuery was answered by the look itself, and popped. */
+static void go_on(px_session *session, px_look_step step, pgw_buf *more)
+{
+    if (step == PX_LOOK_MORE) {
+        say(session, more);
+        return;
+    }
+    pgw_error error = session->own_look->look.error;
+    if (step != PX_LOOK_FAILED)
+        take_sight(session);
+    px_own_look_free(session);
+    px_catalog_tell(session->worker, on_seen, session, step == PX_LOOK_FAILED ? &error : NULL);
+}
+
+bool px_own_look_take(px_session *session, char type, pgw_slice body)
+{
+    bool spontaneous = type == 'A' || type == 'N' || type == 'S';
+    if (spontaneous || (type == 'E' && px_error_is_fatal(body)))
+        return false;
+    pgw_buf more = {0};
+    px_look_step step = px_look_take(&session->own_look->look, type, body, &more);
+    if (type == 'Z') {
+        session->status = body.len > 0 ? body.ptr[0] : 'I';
+        px_replies_pop(&session->replies);
+        go_on(session, step, &more);
+    }
+    pgw_buf_free(&more);
+    return true;
+}
+
+/* Whether the session's own transaction may have changed the configured tables: then what others
+ * see is not what it sees. */
+static bool sees_alone(const px_session *session)
+{
+    if (session->own_catalog != NULL)
+        return session->status == 'T';
+    return session->ddl_own && session->link_ready && !session->unsynced &&
+           (session->status == 'T' || session->replies.count > 0);
+}
+
+static void on_asked(void *waiter, const pgw_error *error)
+{
+    px_session *session = waiter;
+    if (error != NULL && session->wait == PX_WAIT_CATALOG && px_own_look_start(session))
+        return;
+    on_seen(waiter, error);
+}
+
+bool px_session_doubts(px_session *session, const px_catalog *catalog)
+{
+    if (session->doubted || catalog == px_catalog_none())
+        return false;
+    session->doubted = true;
+    session->wait = PX_WAIT_CATALOG;
+    if (!sees_alone(session))
+        px_catalog_load(session->worker, session->identity, on_asked, session);
+    else if (!px_own_look_start(session))
+        session->wait = PX_WAIT_NOTHING;
+    return session->wait == PX_WAIT_CATALOG;
+}
+
+/* The snapshot to use now; NULL: the session waits. */
+static px_catalog *look_for(px_session *session)
+{
+    bool alone = sees_alone(session);
+    px_catalog *now =
+        alone ? session->own_catalog : px_catalog_now(session->worker, session->identity);
+    if (now != NULL)
+        return now;
+    if (alone && session->replies.count > 0) {
+        session->wait = PX_WAIT_IDLE;
+        return NULL;
+    }
+    session->wait = PX_WAIT_CATALOG;
+    if (!alone || !px_own_look_start(session))
+        px_catalog_load(session->worker, session->identity, on_asked, session);
+    return NULL;
+}
+
+bool px_session_catalog(px_session *session, pgw_slice text, px_catalog **catalog, rw_catalog *view)
+{
+    bool ours = rw_catalog_mentioned(px_catalog_names(session->worker), text);
+    px_catalog *now = ours ? look_for(session) : px_catalog_none();
+    if (now == NULL)
+        return false;
+    *catalog = now;
+    px_state_view(session, now, view);
+    return true;
+}

@@ -1,0 +1,66 @@
+#include "proxy/client/relay.h"
+
+#include "proxy/client/session.h"
+
+enum { LONGEST_NAME = 256 }; /* bytes, and more than a name has; it may come in two parts */
+
+void px_refuse_large(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(&error, "54000", "a statement for a configured table is larger than %d bytes",
+             (int)PX_HOLD_BYTES);
+    pgw_error_hint(&error, "Send fewer rows a statement.");
+    px_session_fatal(session, &error);
+}
+
+/* How much of the first `part` bytes may be passed on. */
+static size_t harmless(px_session *session, size_t part)
+{
+    pgw_slice text = {px_stream_input(session->stream).ptr, part};
+    if (rw_catalog_mentioned(px_catalog_names(session->worker), text)) {
+        px_refuse_large(session);
+        return 0;
+    }
+    if (part == session->streaming)
+        return part;
+    return part > LONGEST_NAME ? part - LONGEST_NAME : 0;
+}
+
+bool px_relay_on(px_session *session)
+{
+    size_t here = px_stream_input(session->stream).len;
+    size_t part = here < session->streaming ? here : session->streaming;
+    if (part > 0 && session->streaming_text)
+        part = harmless(session, part);
+    if (part == 0)
+        return false;
+    if (session->streaming_dropped)
+        px_stream_consume(session->stream, part);
+    else
+        px_stream_pass(px_link_stream(session->link), session->stream, part);
+    session->streaming -= part;
+    return true;
+}
+
+static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
+{
+    session->streaming = frame.size;
+    session->streaming_dropped = dropped;
+    session->streaming_text = text;
+    px_relay_on(session);
+}
+
+void px_relay(px_session *session, pgw_frame frame)
+{
+    begin(session, frame, false, false);
+}
+
+void px_relay_text(px_session *session, pgw_frame frame)
+{
+    begin(session, frame, false, true);
+}
+
+void px_relay_drop(px_session *session, pgw_frame frame)
+{
+    begin(session, frame, true, false);
+}

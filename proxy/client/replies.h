@@ -1,0 +1,100 @@
+/*
+ * replies: the queue of what the own link owes: one entry for each message that was sent to it,
+ * matched to its answers in order. No reply is guessed.
+ */
+#ifndef PX_REPLIES_H
+#define PX_REPLIES_H
+
+#include "proxy/client/statements.h"
+#include "proxy/ingest/plan.h"
+#include "rewrite/read/statement.h"
+
+/* A text that was looked into, for as long as a reply to it may have to be mapped back. Counted. */
+typedef struct px_text {
+    unsigned references;
+    pgw_arena arena;
+    px_catalog *catalog;
+    pgw_slice text;
+    rw_script script;
+    uint64_t **hashes;  /* for each statement that is an INSERT: its rows' */
+    rw_key **keys;      /* likewise */
+    size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts
+                           them */
+    bool in_parts;      /* they are rows of the only statement that are committed already */
+    const pgw_error **refusals; /* for each: why it was sent so that it must fail; NULL: it was not
+                                 */
+    bool refused;               /* there is any */
+} px_text;
+
+void px_text_take(px_text *text);
+void px_text_drop(px_text *text); /* NULL is fine */
+/* Leaves out rows of its only statement, which are committed already; a flag a row. */
+void px_text_leave_out(px_text *text, const bool *rows);
+
+typedef enum px_reply_kind {
+    PX_REPLY_QUERY, /* ends with ReadyForQuery; FunctionCall too */
+    PX_REPLY_PARSE,
+    PX_REPLY_BIND,
+    PX_REPLY_DESCRIBE, /* of a statement: ParameterDescription, then as of a portal */
+    PX_REPLY_DESCRIBE_PORTAL,
+    PX_REPLY_EXECUTE,
+    PX_REPLY_CLOSE,
+    PX_REPLY_SYNC
+} px_reply_kind;
+
+/* A name whose meaning hangs on what is not answered yet. */
+typedef struct px_moving {
+    px_entry entry;
+    size_t entries; /* that it hangs on */
+    char name[];
+} px_moving;
+
+typedef struct px_reply {
+    px_reply_kind kind;
+    bool silent;   /* nothing that the client sent depends on it: an error is not shown either */
+    bool swallow;  /* the client never sent it: it sees nothing of it but an error */
+    bool asks;     /* of the question what the session has there */
+    bool own_look; /* QUERY: asks for the configured tables */
+    bool describe_plan;   /* what DESCRIBE says is for the plan */
+    px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
+    px_text *text;        /* QUERY, PARSE that was looked into. Counted */
+    size_t at;            /* QUERY: the statement of `text` that is being answered */
+    pgw_error *refusal;   /* the error must come, and this one is shown in its place. Owned */
+    px_moving *name;      /* PARSE, CLOSE that changed what a name means */
+    px_statement *before; /* … what it meant, should the server skip this. Owned */
+    px_moving *recorded;  /* PARSE of a recorded statement: not on the link if this fails */
+} px_reply;
+
+/* With more a session's next message is not looked at; the bytes are those of texts. */
+enum { PX_REPLIES_MOST = 8192, PX_REPLIES_BYTES = 1024 * 1024 };
+
+typedef struct px_replies {
+    px_reply *ring;
+    size_t head, count, cap; /* cap is a power of two */
+    px_table moving;         /* names whose meaning hangs on entries */
+    size_t text_bytes;       /* memory of entries' texts, about */
+    size_t texts_renaming;   /* entries of a text that may change what any name means */
+} px_replies;
+
+/* A fresh entry at the end, all zero but its kind; valid until the next push. */
+px_reply *px_replies_push(px_replies *replies, px_reply_kind kind);
+px_reply *px_replies_head(px_replies *replies); /* NULL if empty */
+void px_replies_pop(px_replies *replies);
+/* `reply` changes what `name` means from now on: keeps what it meant, which is taken out of the
+ * map. */
+void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *statements,
+                      pgw_slice name);
+/* What `name` means depends on something unanswered, if that is not skipped or refused. */
+bool px_replies_move(const px_replies *replies, pgw_slice name);
+/* Likewise, in the middle of a group: it is something before the group that may change it, for what
+ * the group itself skips it skips behind that, too. */
+bool px_replies_move_before(const px_replies *replies, pgw_slice name);
+/* `reply` answers a text that was looked into. */
+void px_reply_is_about(px_replies *replies, px_reply *reply, px_text *text);
+/* Takes the last one back. */
+void px_replies_unpush(px_replies *replies);
+/* `reply` is a Parse of a recorded statement. */
+void px_reply_records(px_replies *replies, px_reply *reply, const char *name);
+void px_replies_clear(px_replies *replies);
+
+#endif

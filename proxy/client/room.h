@@ -1,0 +1,37 @@
+/*
+ * room: memory for what clients have sent and cannot be dealt with yet: messages that must be whole
+ * to be understood, groups up to their Sync. All of it together is limits.incomplete_bytes, for the
+ * process; a session that finds no room is not read on, but one may always go beyond.
+ */
+#ifndef PX_ROOM_H
+#define PX_ROOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct px_session;
+struct px_worker;
+
+/* A session's part. */
+typedef struct px_room {
+    size_t taken;       /* bytes, of `used` */
+    bool waits, beyond; /* counted in the process's */
+    size_t moved_at;    /* what it held when it last had grown by PX_ROOM_FREE … */
+    uint64_t moved;     /* … and when; px_worker_now() */
+} px_room;
+
+enum { PX_ROOM_FREE = 64 * 1024 }; /* of each session: not counted */
+
+/* Counts what the session holds now; false: more was read than there is room for, so it is not to
+ * be read on until px_room_tick() wakes it. */
+bool px_room_take(struct px_session *session);
+/* Counts less if it holds less. */
+void px_room_settle(struct px_session *session);
+/* It is closed: nothing is held any more. */
+void px_room_leave(struct px_session *session);
+/* Those that wait try again; the largest of those that do not move is given up, with 53200, if
+ * somebody waits for longer than link_wait_ms. */
+void px_room_tick(struct px_worker *worker);
+
+#endif

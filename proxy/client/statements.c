@@ -1,0 +1,143 @@
+#include "proxy/client/statements.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+px_statement *px_statements_find(const px_statements *statements, pgw_slice name)
+{
+    return (px_statement *)px_table_find(&statements->names, name);
+}
+
+/* ---- on the link, or not ---- */
+
+static void unchain(px_statements *statements, px_statement *statement)
+{
+    *(statement->previous ? &statement->previous->next : &statements->first) = statement->next;
+    *(statement->next ? &statement->next->previous : &statements->last) = statement->previous;
+}
+
+static void chain(px_statements *statements, px_statement *statement)
+{
+    bool behind = px_statements_on_link(statements, statement);
+    statement->previous = behind ? statements->last : NULL;
+    statement->next = behind ? NULL : statements->first;
+    *(statement->previous ? &statement->previous->next : &statements->first) = statement;
+    *(statement->next ? &statement->next->previous : &statements->last) = statement;
+}
+
+bool px_statements_on_link(const px_statements *statements, const px_statement *statement)
+{
+    return statement->link == statements->links_lost + 1;
+}
+
+static void mark(const px_statements *statements, px_statement *statement, bool on_link)
+{
+    statement->link = on_link ? statements->links_lost + 1 : 0;
+}
+
+void px_statements_move(px_statements *statements, px_statement *statement, bool on_link)
+{
+    unchain(statements, statement);
+    mark(statements, statement, on_link);
+    chain(statements, statement);
+}
+
+void px_statements_lose_link(px_statements *statements)
+{
+    statements->links_lost++;
+}
+
+px_statement *px_statements_away(const px_statements *statements)
+{
+    px_statement *first = statements->first;
+    return first != NULL && !px_statements_on_link(statements, first) ? first : NULL;
+}
+
+/* ---- the map ---- */
+
+/* Counts it in (1) or out (-1). */
+static void count(px_statements *statements, const px_statement *statement, int by)
+{
+    size_t one = (size_t)by;
+    statements->ours += statement->plan != NULL ? one : 0;
+    statements->unkept += statement->plan == NULL && statement->parse.len == 0 ? one : 0;
+    statements->kept_bytes += one * statement->parse.len;
+}
+
+static void add(px_statements *statements, px_statement *statement)
+{
+    px_table_add(&statements->names, &statement->entry, pgw_slice_str(statement->name));
+    chain(statements, statement);
+    count(statements, statement, 1);
+}
+
+px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan,
+                                bool on_link)
+{
+    px_statement *statement = pgw_calloc(1, sizeof *statement + name.len + 1);
+    if (name.len > 0)
+        memcpy(statement->name, name.ptr, name.len);
+    statement->plan = plan;
+    if (plan != NULL)
+        px_plan_take(plan);
+    mark(statements, statement, on_link);
+    px_statements_remove(statements, name);
+    add(statements, statement);
+    return statement;
+}
+
+void px_statements_keep(px_statements *statements, px_statement *statement, pgw_slice parse)
+{
+    if (statements->kept_bytes + parse.len > PX_KEPT_PARSES)
+        return;
+    count(statements, statement, -1);
+    pgw_buf_add_slice(&statement->parse, parse);
+    count(statements, statement, 1);
+}
+
+px_statement *px_statements_take(px_statements *statements, pgw_slice name)
+{
+    px_statement *taken = (px_statement *)px_table_remove(&statements->names, name);
+    if (taken == NULL)
+        return NULL;
+    unchain(statements, taken);
+    count(statements, taken, -1);
+    return taken;
+}
+
+void px_statements_restore(px_statements *statements, pgw_slice name, px_statement *taken)
+{
+    px_statements_remove(statements, name);
+    if (taken != NULL)
+        add(statements, taken);
+}
+
+void px_statement_free(px_statement *taken)
+{
+    if (taken == NULL)
+        return;
+    px_plan_drop(taken->plan);
+    pgw_buf_free(&taken->parse);
+    free(taken);
+}
+
+void px_statements_remove(px_statements *statements, pgw_slice name)
+{
+    px_statement_free(px_statements_take(statements, name));
+}
+
+void px_statements_clear(px_statements *statements)
+{
+    for (px_statement *next, *statement = statements->first; statement != NULL; statement = next) {
+        next = statement->next;
+        px_statement_free(statement);
+    }
+    px_table_clear(&statements->names);
+    *statements = (px_statements){.names = statements->names, .links_lost = statements->links_lost};
+}
+
+void px_statements_free(px_statements *statements)
+{
+    px_statements_clear(statements);
+    px_table_free(&statements->names);
+}

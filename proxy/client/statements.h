@@ -1,0 +1,64 @@
+/*
+ * statements: what a session has prepared, by name: ours with their plan, others by name alone, so
+ * that names clash as they would in PostgreSQL. Nothing here takes longer for there being many.
+ */
+#ifndef PX_STATEMENTS_H
+#define PX_STATEMENTS_H
+
+#include "proxy/base/table.h"
+#include "proxy/ingest/plan.h"
+
+enum { PX_KEPT_PARSES = 4 * 1024 * 1024 }; /* bytes of a session's Parse messages that are kept */
+
+/* What is known of a statement that is none of ours. */
+typedef struct px_foreign {
+    unsigned effects;    /* of rw_effect: what it does when it is run */
+    unsigned generation; /* of what names meant when it was prepared */
+    bool moving;         /* it would write a configured table if a name came to mean that */
+} px_foreign;
+
+typedef struct px_statement {
+    px_entry entry; /* by its name; "" = the unnamed one */
+    struct px_statement *next, *previous;
+    px_plan *plan; /* NULL: none of ours. Counted */
+    pgw_buf parse; /* none of ours: its Parse message, to prepare it again on another link; empty if
+                      it was not kept */
+    uint64_t link; /* which of the session's own links it is prepared on; 0: on none */
+    unsigned generation; /* ours: of what names meant when it was prepared */
+    px_foreign foreign;  /* if it is none of ours */
+    char name[];
+} px_statement;
+
+/* All zero is an empty one. */
+typedef struct px_statements {
+    px_table names;
+    px_statement *first, *last; /* those on the link are behind those that are not */
+    uint64_t links_lost;        /* a statement's `link` is one more: it is on the one of now */
+    size_t ours;                /* those with a plan */
+    size_t unkept;              /* neither with a plan nor with a Parse */
+    size_t kept_bytes;
+} px_statements;
+
+px_statement *px_statements_find(const px_statements *statements, pgw_slice name);
+/* Adds it, in place of one of the same name. Takes one more reference of `plan`. */
+px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan,
+                                bool on_link);
+/* Keeps the Parse message of one that is none of ours, if there is room for it. */
+void px_statements_keep(px_statements *statements, px_statement *statement, pgw_slice parse);
+bool px_statements_on_link(const px_statements *statements, const px_statement *statement);
+void px_statements_move(px_statements *statements, px_statement *statement, bool on_link);
+/* None is on the link any more. */
+void px_statements_lose_link(px_statements *statements);
+/* One that is not on the link; NULL: all are. */
+px_statement *px_statements_away(const px_statements *statements);
+void px_statements_remove(px_statements *statements, pgw_slice name);
+/* Takes a name's statement out of the map, for the caller to give back or to free; NULL: there is
+ * none. */
+px_statement *px_statements_take(px_statements *statements, pgw_slice name);
+/* What was taken for `name` (NULL: none) is there again, in place of whatever is. */
+void px_statements_restore(px_statements *statements, pgw_slice name, px_statement *taken);
+void px_statement_free(px_statement *taken); /* NULL is fine */
+void px_statements_clear(px_statements *statements);
+void px_statements_free(px_statements *statements);
+
+#endif

@@ -1,0 +1,148 @@
+#include "proxy/command/commands.h"
+
+#include <string.h>
+
+#include "proxy/client/credentials.h"
+#include "proxy/server/server.h"
+
+static int run_server(const px_command *command);
+static int run_check(const px_command *command);
+static int run_version(const px_command *command);
+static int run_help(const px_command *command);
+
+static const struct {
+    const char *word, *arguments, *what;
+    int least, most; /* arguments; most -1: any number */
+    int (*run)(const px_command *command);
+} commands[] = {
+    {"run", "CONFIG", "run the proxy in the foreground; logs go to standard error", 1, 1,
+     run_server},
+    {"check", "CONFIG", "validate the file", 1, 1, run_check},
+    {"explain", "CONFIG [FILE]",
+     "say of each SQL statement (FILE, else standard input) what would become of it", 1, 2,
+     px_command_explain},
+    {"hash", "CONFIG TABLE COL=VALUE...", "print the hash of a key, and its partition", 3, -1,
+     px_command_hash},
+    {"ddl", "[--postgres|--yql|--event-trigger] CONFIG [TABLE]",
+     "print the DDL that makes the tables", 1, 3, px_command_ddl},
+    {"verify", "CONFIG TABLE", "count the stored rows whose hash is wrong or missing", 2, 2,
+     px_command_verify},
+    {"version", "", "print the version", 0, 0, run_version},
+    {"help", "[COMMAND]", "print this, or the usage of one command", 0, 1, run_help},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_usage(FILE *out)
+{
+    fputs("keyspread: a PostgreSQL proxy that spreads growing keys over partitions and batches "
+          "their inserts\n\nusage:\n",
+          out);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  keyspread %s%s%s\n        %s\n", commands[i].word,
+                *commands[i].arguments ? " " : "", commands[i].arguments, commands[i].what);
+    fputs("\nexit codes: 0 done, 1 the input is wrong, 2 usage\n", out);
+}
+
+/* The line `usage: …` of one command. */
+static void print_line(FILE *out, size_t i)
+{
+    fprintf(out, "usage: keyspread %s%s%s\n", commands[i].word, *commands[i].arguments ? " " : "",
+            commands[i].arguments);
+}
+
+/* The usage of one command, and what it does. */
+static int print_command(FILE *out, size_t i)
+{
+    print_line(out, i);
+    fprintf(out, "  %s\n", commands[i].what);
+    return PX_DONE;
+}
+
+/* COMMAND_COUNT, and a message, if there is no such command. */
+static size_t find_command(const char *word, FILE *errors)
+{
+    size_t i = 0;
+    while (i < COMMAND_COUNT && strcmp(word, commands[i].word) != 0)
+        i++;
+    if (i == COMMAND_COUNT)
+        fprintf(errors, "keyspread: unknown command \"%s\": see `keyspread help`\n", word);
+    return i;
+}
+
+static int run_help(const px_command *command)
+{
+    if (command->argc > 0) {
+        size_t i = find_command(command->argv[0], command->errors);
+        return i < COMMAND_COUNT ? print_command(command->out, i) : PX_USAGE;
+    }
+    print_usage(command->out);
+    return PX_DONE;
+}
+
+static int run_version(const px_command *command)
+{
+    fprintf(command->out, "keyspread %s\n", KEYSPREAD_VERSION);
+    return PX_DONE;
+}
+
+static int run_server(const px_command *command)
+{
+    cfg_config *config = px_config_load(command->argv[0], command->errors);
+    return config != NULL ? px_run(config, command->errors) : PX_WRONG;
+}
+
+static int run_check(const px_command *command)
+{
+    cfg_config *config = px_config_load(command->argv[0], command->errors);
+    px_door *door = config != NULL ? px_door_load(config, NULL, command->errors) : NULL;
+    if (door != NULL)
+        fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, config->table_count,
+                config->table_count == 1 ? "table" : "tables");
+    int result = door != NULL ? PX_DONE : PX_WRONG;
+    px_door_drop(door);
+    cfg_free(config);
+    return result;
+}
+
+/* `-h` and its like, at the first place only: later words may be values. */
+static const char *plain_word(const char *word)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return "help";
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+        return "version";
+    return word;
+}
+
+static int run_command(size_t i, const px_command *command)
+{
+    if (command->argc > 0 && strcmp(plain_word(command->argv[0]), "help") == 0 &&
+        command->argv[0][0] == '-')
+        return print_command(command->out, i);
+    bool few = command->argc < commands[i].least;
+    if (!few && (commands[i].most < 0 || command->argc <= commands[i].most))
+        return commands[i].run(command);
+    fprintf(command->errors, "keyspread: too %s arguments for %s\n", few ? "few" : "many",
+            commands[i].word);
+    print_line(command->errors, i);
+    return PX_USAGE;
+}
+
+int px_commands_run(int argc, char **argv, FILE *in, FILE *out, FILE *errors)
+{
+    if (argc < 2) {
+        print_usage(errors);
+        return PX_USAGE;
+    }
+    const char *word = plain_word(argv[1]);
+    px_command command = {argc - 2, argv + 2, in, out, errors};
+    size_t i = find_command(word, errors);
+    if (i == COMMAND_COUNT)
+        return PX_USAGE;
+    int code = run_command(i, &command);
+    if (fflush(out) == 0 && !ferror(out))
+        return code;
+    fputs("keyspread: the output could not be written\n", errors);
+    return PX_WRONG;
+}

@@ -1,0 +1,104 @@
+#include "proxy/command/commands.h"
+
+#include <string.h>
+
+#include <libpq-fe.h>
+
+#include "proxy/backend/opening.h"
+#include "proxy/backend/schema.h"
+
+/* libpq's messages end with a newline, and quote the string: up to there, if a password may stand
+ * in it. */
+static int printable(const char *message, const char *dsn)
+{
+    bool secret = strstr(dsn, "passw") != NULL || strstr(dsn, "://") != NULL;
+    return (int)strcspn(message, secret ? "\"\n" : "\n");
+}
+
+static bool check_dsn(const cfg_config *config, FILE *errors)
+{
+    const char *dsn = config->backend.dsn;
+    bool password = px_dsn_names(dsn, "password");
+    if (config->auth.mode == CFG_AUTH_FORWARD && (password || px_dsn_names(dsn, "user"))) {
+        fprintf(errors,
+                "%s:%u: backend.dsn holds a user or a password, and with auth.mode forward each "
+                "client's own are used: remove them, or take auth.mode scram\n",
+                config->path, config->backend.dsn_line);
+        return false;
+    }
+    if (config->auth.mode == CFG_AUTH_TRUST && password)
+        fprintf(errors,
+                "%s:%u: warning: backend.dsn holds a password, and with auth.mode trust everybody "
+                "who reaches keyspread works with its rights; use a passfile or a role with few "
+                "rights, and a Unix socket that only they may open\n",
+                config->path, config->backend.dsn_line);
+    return true;
+}
+
+static bool check_logins(const cfg_config *config, FILE *errors)
+{
+    char *message = NULL;
+    PQconninfoOption *options = PQconninfoParse(config->backend.dsn, &message);
+    if (options == NULL) {
+        int shown = message ? printable(message, config->backend.dsn) : 0;
+        fprintf(errors,
+                "%s:%u: backend.dsn is not a connection string: %.*s%s; write it as "
+                "postgresql://user@host:port/database or host=… port=… dbname=…\n",
+                config->path, config->backend.dsn_line, shown, message ? message : "",
+                message && message[shown] == '"' ? "…" : "");
+        PQfreemem(message);
+        return false;
+    }
+    PQconninfoFree(options);
+    return check_dsn(config, errors);
+}
+
+static bool check_columns(const cfg_config *config, FILE *errors)
+{
+    bool good = true;
+    for (size_t i = 0; i < config->table_count; i++) {
+        const cfg_table *written = &config->tables[i];
+        pgw_error error = PGW_ERROR_NONE;
+        rw_table *table =
+            written->column_count > 0 ? px_schema_build(written, NULL, 0, &error) : NULL;
+        if (table != NULL && table->unusable != NULL) {
+            fprintf(errors, "%s:%u: table %s: %s\n", config->path, written->line,
+                    cfg_table_label(written), table->unusable);
+            good = false;
+        } else if (table != NULL && rw_table_shifts(table)) {
+            fprintf(
+                errors,
+                "%s:%u: warning: table %s: hash column %s is not the last column: an INSERT past "
+                "keyspread that lists no columns would shift its values instead of failing\n",
+                config->path, written->line, cfg_table_label(written),
+                table->columns[table->hash_column].name);
+        }
+        rw_table_free(table);
+    }
+    return good;
+}
+
+cfg_config *px_config_load(const char *path, FILE *errors)
+{
+    cfg_config *config = cfg_load(path, errors);
+    if (config == NULL)
+        return NULL;
+    bool good = check_logins(config, errors);
+    if (check_columns(config, errors) && good)
+        return config;
+    cfg_free(config);
+    return NULL;
+}
+
+const cfg_table *px_config_table(const cfg_config *config, const char *name, FILE *errors)
+{
+    const cfg_table *table = cfg_find_table(config, name);
+    if (table != NULL)
+        return table;
+    fprintf(errors, "keyspread: %s has no table \"%s\"", config->path, name);
+    for (size_t i = 0; i < config->table_count; i++)
+        fprintf(errors, "%s%s", i == 0 ? ": its tables are " : ", ",
+                cfg_table_label(&config->tables[i]));
+    fputc('\n', errors);
+    return NULL;
+}

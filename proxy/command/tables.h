@@ -1,0 +1,37 @@
+/*
+ * command_tables: the tables of the configuration for commands that run once: their columns from
+ * the file, else from the backend, asked over a connection that libpq opens and waits for.
+ */
+#ifndef PX_COMMAND_TABLES_H
+#define PX_COMMAND_TABLES_H
+
+#include <stdio.h>
+
+#include <libpq-fe.h>
+
+#include "config/config.h"
+#include "rewrite/hash/table.h"
+
+/* Opens a connection whose values come as text that reads back exactly (UTF-8, ISO dates, UTC).
+ * NULL with a message; closed by PQfinish(). */
+PGconn *px_backend_open(const cfg_config *config, FILE *errors);
+/* The table as the backend has it; NULL with a message. Freed by rw_table_free(). */
+rw_table *px_backend_table(const cfg_config *config, const cfg_table *table, PGconn *link,
+                           FILE *errors);
+
+/* Tables of the configuration, made one by one; freed by px_tables_free(). */
+typedef struct px_tables {
+    rw_table **tables;
+    size_t count;
+} px_tables;
+
+/* All tables, or `only` that one: by the file's columns where it has them; the backend is asked
+ * only if it must be. False with a message. */
+bool px_tables_load(px_tables *tables, const cfg_config *config, const cfg_table *only,
+                    FILE *errors);
+void px_tables_free(px_tables *tables);
+
+/* The session settings that commands read values with: those of px_backend_open(). */
+extern const pgw_env px_plain_env;
+
+#endif

@@ -1,0 +1,118 @@
+#include "proxy/ingest/bind.h"
+
+#include "proxy/base/log.h"
+
+#include <xxhash.h>
+
+static rw_param *read_parameters(const px_plan *plan, const pgw_bind *bind, pgw_arena *arena)
+{
+    rw_param *params = pgw_arena_alloc(arena, (bind->value_count + 1) * sizeof *params);
+    pgw_reader reader = pgw_reader_of(bind->values);
+    for (size_t i = 0; i < bind->value_count; i++) {
+        pgw_bind_value value = pgw_bind_next(&reader);
+        params[i] = (rw_param){.type = plan->types[i],
+                               .binary = pgw_bind_is_binary(bind, i),
+                               .null = value.null,
+                               .bytes = value.bytes};
+    }
+    return params;
+}
+
+bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_error *error)
+{
+    if (bind->format_count > 1 && bind->format_count != bind->value_count)
+        return pgw_fail(error, "08P01", "bind message has %zu parameter formats but %zu parameters",
+                        bind->format_count, bind->value_count);
+    if (bind->value_count != plan->insert->param_count)
+        return pgw_fail(
+            error, "08P01",
+            "bind message supplies %zu parameters, but prepared statement \"%.*s\" requires %u",
+            bind->value_count, (int)bind->statement.len, bind->statement.ptr,
+            plan->insert->param_count);
+    return whole || pgw_fail(error, "08P01", "insufficient data left in message");
+}
+
+static size_t key_bytes(const rw_table *table, const rw_key *key)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        uint32_t type = table->columns[table->primary_key[i]].type;
+        bool bytewise = type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR ||
+                        type == PGW_BYTEA || type == PGW_NUMERIC;
+        if (key->known[i] && !key->values[i].null)
+            bytes += bytewise ? key->values[i].as.bytes.len : sizeof(int64_t);
+    }
+    return bytes;
+}
+
+bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,
+                   pgw_error *error)
+{
+    const cfg_config *config = worker->config;
+    size_t of_key = key_bytes(table, key);
+    bool row = row_bytes > config->limits.row_bytes;
+    if (!row && of_key <= config->limits.key_bytes)
+        return true;
+    px_count(worker->metrics, row ? PX_OVERSIZED_ROW : PX_OVERSIZED_KEY, 1);
+    px_log(CFG_LOG_WARN, row ? "large_row" : "large_key", "table=%s bytes=%zu", table->name,
+           row ? row_bytes : of_key);
+    if (!config->limits.enforce)
+        return true;
+    pgw_fail(error, "54000", "a %s for table \"%s\" has %zu bytes", row ? "row" : "key",
+             table->name, row ? row_bytes : of_key);
+    pgw_error_hint(error, "limits.%s is %llu, and limits.enforce is on.",
+                   row ? "row_bytes" : "key_bytes",
+                   (unsigned long long)(row ? config->limits.row_bytes : config->limits.key_bytes));
+    return false;
+}
+
+bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
+                  pgw_arena *arena, px_bound *bound, pgw_error *error)
+{
+    const rw_insert *insert = plan->insert;
+    *bound = (px_bound){0};
+    if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
+        return true;
+    rw_param *params = read_parameters(plan, bind, arena);
+    bound->keys = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->keys);
+    bound->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->hashes);
+    for (size_t r = 0; r < insert->row_count; r++) {
+        if (rw_insert_key(insert, r, params, bind->value_count, env, arena, &bound->keys[r],
+                          error) != PGW_KNOWN ||
+            !px_bind_limit(worker, insert->table, bind->values.len / insert->row_count,
+                           &bound->keys[r], error))
+            return false;
+        bound->hashes[r] = (int64_t)bound->keys[r].hash;
+        bound->known++;
+    }
+    return true;
+}
+
+bool px_bind_write(const px_plan *plan, const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
+                   const px_bound *bound, pgw_buf *out, pgw_error *error)
+{
+    size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
+    if (pgw_write_bind(bind, portal, statement, bound->hashes, more, out))
+        return true;
+    pgw_fail(error, "54000", "a Bind of %zu parameters and %zu hashes is too large a message",
+             bind->value_count, more);
+    pgw_error_hint(error, "Send fewer rows a statement.");
+    return false;
+}
+
+px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
+{
+    px_unit_key out = {.hash = key->hash, .constant = key->all_known, .partition = key->partition};
+    if (!key->all_known)
+        return out;
+    pgw_buf bytes = {0};
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        size_t before = bytes.len;
+        pgw_value_canonical(&key->values[i], &bytes);
+        uint64_t len = key->values[i].null ? UINT64_MAX : bytes.len - before;
+        pgw_buf_add(&bytes, &len, sizeof len); /* ("ab", "c") is not ("a", "bc") */
+    }
+    out.fingerprint = XXH3_64bits(bytes.ptr, bytes.len);
+    pgw_buf_free(&bytes);
+    return out;
+}

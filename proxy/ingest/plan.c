@@ -1,0 +1,417 @@
+#include "proxy/ingest/plan.h"
+
+#include "protocol/frontend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { CACHE_SLOTS = 8192, CACHE_PLANS = 4096 }; /* open addressing, at most half full */
+
+struct px_plan_slot {
+    px_plan_id id;
+    px_plan *plan; /* NULL: free */
+};
+
+void px_plan_take(px_plan *plan)
+{
+    plan->references++;
+}
+
+void px_plan_drop(px_plan *plan)
+{
+    if (plan == NULL || --plan->references > 0)
+        return;
+    px_plan_drop(plan->whole);
+    px_plan_drop(plan->row);
+    px_catalog_drop(plan->catalog);
+    px_identity_drop(plan->identity);
+    pgw_arena arena = plan->arena;
+    pgw_arena_free(&arena);
+}
+
+/* A parameter feeds a key if a key cell is that parameter. */
+static bool parameter_feeds_key(const rw_insert *insert, uint32_t parameter)
+{
+    for (size_t r = 0; r < insert->row_count; r++) {
+        const rw_row *row = &insert->rows[r];
+        for (size_t k = 0; k < insert->table->primary_key_count; k++)
+            if (row->key[k].kind == RW_CELL_PARAM && row->key[k].parameter == parameter)
+                return true;
+        if (row->hash_cell.kind == RW_CELL_PARAM && row->hash_cell.parameter == parameter)
+            return true;
+    }
+    return false;
+}
+
+/* Whether some row's hash can only be told when parameters are bound. */
+static bool hash_needs_parameters(const rw_insert *insert)
+{
+    const rw_table *table = insert->table;
+    for (size_t r = 0; r < insert->row_count; r++)
+        for (size_t h = 0; h < table->hash_key_count; h++)
+            for (size_t k = 0; k < table->primary_key_count; k++)
+                if (table->primary_key[k] == table->hash_key[h] &&
+                    insert->rows[r].key[k].kind == RW_CELL_PARAM)
+                    return true;
+    return false;
+}
+
+/* A statement may come to be prepared once more without some of its rows, and then the types of
+ * their parameters must be declared. */
+static bool may_leave_rows_out(const px_plan *plan)
+{
+    const rw_insert *insert = plan->insert;
+    const cfg_table *table = px_catalog_config(plan->catalog, insert->table);
+    return insert->row_count > 1 &&
+           (insert->verb != RW_VERB_INSERT || table->atomicity == CFG_ATOMICITY_PARTITION);
+}
+
+/* A type that is declared makes a parameter, even where nothing uses it. */
+static void count_declared(px_plan *plan, size_t declared_count)
+{
+    rw_insert *insert = plan->insert;
+    if (declared_count <= insert->param_count)
+        return;
+    uint32_t *inferred = pgw_arena_alloc(&plan->arena, declared_count * sizeof *inferred);
+    for (uint32_t i = 0; i < insert->param_count; i++)
+        inferred[i] = insert->inferred[i];
+    insert->inferred = inferred;
+    insert->param_count = (uint32_t)declared_count;
+}
+
+static void settle_types(px_plan *plan, const uint32_t *declared, size_t declared_count)
+{
+    rw_insert *insert = plan->insert;
+    plan->types = pgw_arena_alloc(&plan->arena, (insert->param_count + 1) * sizeof *plan->types);
+    plan->types_known = true;
+    for (uint32_t i = 0; i < insert->param_count; i++) {
+        uint32_t type = i < declared_count ? declared[i] : PGW_UNSPECIFIED;
+        if (type == PGW_UNSPECIFIED || type == PGW_UNKNOWN)
+            type = insert->inferred[i];
+        plan->types[i] = type;
+        insert->shows |= type != insert->inferred[i];
+        if (type == PGW_UNSPECIFIED &&
+            (may_leave_rows_out(plan) || parameter_feeds_key(insert, i + 1)))
+            plan->types_known = false;
+    }
+}
+
+static void declare(px_plan *plan, const uint32_t *declared, size_t declared_count)
+{
+    size_t own = plan->insert->param_count;
+    size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
+    plan->declared_count = more > 0 ? own + more : declared_count;
+    plan->declared =
+        pgw_arena_alloc(&plan->arena, (plan->declared_count + 1) * sizeof *plan->declared);
+    for (size_t i = 0; i < plan->declared_count; i++) {
+        plan->declared[i] = i < declared_count ? declared[i] : PGW_UNSPECIFIED;
+        if (more > 0 && i >= own)
+            plan->declared[i] = PGW_INT8;
+    }
+}
+
+/* From this row on there are no hashes; the error is told when the server gets there. */
+static void leave_unhashed(px_plan *plan, size_t row, const pgw_error *error)
+{
+    for (size_t r = row; r < plan->insert->row_count; r++)
+        plan->insert->rows[r].unhashed = true;
+    if (error == NULL)
+        return;
+    pgw_error *kept = pgw_arena_alloc(&plan->arena, sizeof *kept);
+    *kept = *error;
+    plan->refusal = kept;
+}
+
+/* False: the error. One in a value is not one yet, for the server may accept the Parse. */
+static bool constant_hashes(px_plan *plan, pgw_error *error)
+{
+    plan->hashes = pgw_arena_alloc(&plan->arena, plan->insert->row_count * sizeof *plan->hashes);
+    for (size_t r = 0; r < plan->insert->row_count; r++) {
+        rw_key key;
+        if (rw_insert_key(plan->insert, r, NULL, 0, &plan->identity->env, &plan->arena, &key,
+                          error) == PGW_KNOWN) {
+            plan->hashes[r] = key.hash;
+            continue;
+        }
+        if (pgw_error_is(error, "0A000") || !rw_insert_may_fail(plan->insert))
+            return false;
+        leave_unhashed(plan, r, error);
+        return true;
+    }
+    return true;
+}
+
+/* Hashes and parameters must all fit into one Bind. */
+static bool has_room(const rw_insert *insert)
+{
+    return insert->row_count <= PGW_MAX_PARAMETERS - insert->param_count;
+}
+
+/* The form in which the hash is put in. */
+static bool settle_form(px_plan *plan, pgw_error *error)
+{
+    rw_insert *insert = plan->insert;
+    plan->form = RW_HASH_CONSTANT;
+    if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
+        return true;
+    if (!hash_needs_parameters(insert))
+        return constant_hashes(plan, error);
+    if (has_room(insert)) {
+        plan->form = RW_HASH_PARAMETER;
+        return true;
+    }
+    plan->hash_at_bind = true;
+    leave_unhashed(plan, 0, NULL);
+    return true;
+}
+
+static void render(px_plan *plan)
+{
+    pgw_buf text = {0};
+    rw_render_statement(plan->insert, plan->form, plan->hashes, &text);
+    plan->rewritten = pgw_arena_copy(&plan->arena, pgw_slice_buf(&text));
+    pgw_buf_free(&text);
+}
+
+static void name_it(px_plan *plan)
+{
+    XXH3_state_t *state = XXH3_createState();
+    XXH3_128bits_reset(state);
+    XXH3_128bits_update(state, plan->rewritten.ptr, plan->rewritten.len);
+    XXH3_128bits_update(state, plan->declared, plan->declared_count * sizeof *plan->declared);
+    XXH3_128bits_update(state, plan->identity->key, strlen(plan->identity->key));
+    XXH3_128bits_update(state, &plan->catalog->epoch, sizeof plan->catalog->epoch);
+    XXH128_hash_t hash = XXH3_128bits_digest(state);
+    XXH3_freeState(state);
+    plan->merge_hash = hash.low64;
+    snprintf(plan->name, sizeof plan->name, "ks_%016llx%016llx", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
+}
+
+px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
+                     const uint32_t *declared, size_t declared_count, pgw_error *error)
+{
+    px_plan *plan = pgw_arena_alloc(&arena, sizeof *plan);
+    *plan = (px_plan){.references = 1, .insert = insert, .catalog = catalog};
+    plan->arena = arena;
+    px_catalog_take(catalog);
+    plan->identity = px_identity_take(identity);
+    plan->asked_count = declared_count;
+    count_declared(plan, declared_count);
+    settle_types(plan, declared, declared_count);
+    if (!settle_form(plan, error)) {
+        px_plan_drop(plan);
+        return NULL;
+    }
+    declare(plan, declared, declared_count);
+    render(plan);
+    name_it(plan);
+    return plan;
+}
+
+/* All that is bound has its type, whether a row still uses it or not. */
+static void declare_all(px_plan *plan)
+{
+    size_t own = plan->insert->param_count;
+    size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
+    plan->declared_count = own + more;
+    plan->declared = pgw_arena_alloc(&plan->arena, (own + more + 1) * sizeof *plan->declared);
+    for (size_t i = 0; i < own + more; i++)
+        plan->declared[i] = i < own ? plan->types[i] : PGW_INT8;
+}
+
+/* A plan of `insert`, which is a copy of the one of `plan` with something changed, in `arena`
+ * (given away); not rendered yet. */
+static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
+{
+    px_plan *copy = pgw_arena_alloc(&arena, sizeof *copy);
+    *copy = *plan;
+    copy->references = 1;
+    copy->insert = insert;
+    copy->arena = arena;
+    copy->whole = copy->row = NULL;
+    copy->hash_at_bind = false;
+    px_catalog_take(copy->catalog);
+    px_identity_take(copy->identity);
+    return copy;
+}
+
+/* A copy with rows of its own. */
+static rw_insert *copy_insert(const rw_insert *insert, pgw_arena *arena)
+{
+    rw_insert *copy = pgw_arena_alloc(arena, sizeof *copy);
+    *copy = *insert;
+    copy->rows = pgw_arena_alloc(arena, insert->row_count * sizeof *copy->rows);
+    memcpy(copy->rows, insert->rows, insert->row_count * sizeof *copy->rows);
+    return copy;
+}
+
+/* The first `count` rows have these hashes. */
+static void put_hashes_in(px_plan *plan, const rw_key *keys, size_t count)
+{
+    plan->form = RW_HASH_CONSTANT;
+    plan->hashes = pgw_arena_alloc(&plan->arena, plan->insert->row_count * sizeof *plan->hashes);
+    for (size_t r = 0; r < count; r++) {
+        plan->hashes[r] = keys[r].hash;
+        plan->insert->rows[r].unhashed = false;
+    }
+}
+
+/* `copy`, which was changed() out of `plan`, stands for it once. */
+static px_plan *once(px_plan *plan, px_plan *copy, size_t left_out)
+{
+    declare_all(copy);
+    render(copy);
+    name_it(copy);
+    copy->left_out = left_out;
+    copy->whole = plan;
+    px_plan_take(plan);
+    return copy;
+}
+
+px_plan *px_plan_for_bind(px_plan *plan, const rw_key *keys)
+{
+    bool upsert = plan->insert->verb != RW_VERB_INSERT && plan->insert->row_count > 1;
+    if (!upsert && !plan->hash_at_bind)
+        return NULL;
+    pgw_arena arena = {0};
+    rw_insert *insert = copy_insert(plan->insert, &arena);
+    size_t left_out = rw_insert_supersede(insert, keys, &arena);
+    if (left_out == 0 && !plan->hash_at_bind) {
+        pgw_arena_free(&arena);
+        return NULL;
+    }
+    px_plan *copy = changed(plan, arena, insert);
+    if (plan->hash_at_bind)
+        put_hashes_in(copy, keys, insert->row_count);
+    return once(plan, copy, left_out);
+}
+
+px_plan *px_plan_refusing(px_plan *plan, const rw_key *keys, size_t row, const pgw_error *error)
+{
+    pgw_arena arena = {0};
+    rw_insert *insert = copy_insert(plan->insert, &arena);
+    px_plan *copy = changed(plan, arena, insert);
+    put_hashes_in(copy, keys, row);
+    leave_unhashed(copy, row, error);
+    return once(plan, copy, 0);
+}
+
+px_plan *px_plan_without(px_plan *plan, const bool *rows)
+{
+    pgw_arena arena = {0};
+    rw_insert *insert = copy_insert(plan->insert, &arena);
+    size_t left_out = 0;
+    for (size_t r = 0; r < insert->row_count; r++) {
+        insert->rows[r].superseded = rows[r];
+        left_out += rows[r];
+    }
+    px_plan *less = once(plan, changed(plan, arena, insert), left_out);
+    less->in_parts = true;
+    return less;
+}
+
+static bool types_repeat(const px_plan *plan, size_t width)
+{
+    for (size_t i = width; i < plan->insert->param_count; i++)
+        if (plan->types[i] != plan->types[i - width])
+            return false;
+    return true;
+}
+
+px_plan *px_plan_of_row(px_plan *plan)
+{
+    if (plan->row_sought || plan->form != RW_HASH_PARAMETER || !plan->types_known)
+        return plan->row;
+    plan->row_sought = true;
+    size_t width = rw_insert_row_width(plan->insert, &plan->identity->env);
+    if (width == 0 || !types_repeat(plan, width))
+        return NULL;
+    pgw_arena arena = {0};
+    rw_insert *insert = copy_insert(plan->insert, &arena);
+    insert->row_count = 1;
+    insert->param_count = (uint32_t)width;
+    plan->row = changed(plan, arena, insert);
+    declare_all(plan->row);
+    render(plan->row);
+    name_it(plan->row);
+    return plan->row;
+}
+
+bool px_plan_needs_zone(const px_plan *plan)
+{
+    const rw_table *table = plan->insert->table;
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (table->columns[table->hash_key[i]].type == PGW_TIMESTAMPTZ)
+            return true;
+    return false;
+}
+
+void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count)
+{
+    for (size_t i = 0; i < plan->insert->param_count && i < count; i++)
+        plan->types[i] = types[i];
+    plan->described = plan->types_known = true;
+}
+
+/* ---- the cache ---- */
+
+px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declared_count,
+                         const px_identity *identity, const px_catalog *catalog)
+{
+    XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);
+    uint64_t parts[] = {hash.low64,
+                        hash.high64,
+                        XXH3_64bits(declared, declared_count * sizeof *declared),
+                        XXH3_64bits(identity->key, strlen(identity->key)),
+                        (uint64_t)(uintptr_t)catalog,
+                        catalog->epoch};
+    hash = XXH3_128bits(parts, sizeof parts);
+    return (px_plan_id){hash.low64, hash.high64};
+}
+
+static struct px_plan_slot *slot_of(px_plan_cache *cache, px_plan_id id)
+{
+    for (size_t i = id.low % CACHE_SLOTS;; i = (i + 1) % CACHE_SLOTS) {
+        struct px_plan_slot *slot = &cache->slots[i];
+        if (slot->plan == NULL || (slot->id.low == id.low && slot->id.high == id.high))
+            return slot;
+    }
+}
+
+px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id)
+{
+    return cache->slots != NULL ? slot_of(cache, id)->plan : NULL;
+}
+
+static void forget_plans(px_plan_cache *cache)
+{
+    for (size_t i = 0; cache->slots != NULL && i < CACHE_SLOTS; i++)
+        px_plan_drop(cache->slots[i].plan);
+    free(cache->slots);
+    cache->slots = NULL;
+    cache->count = 0;
+}
+
+/* A full cache starts anew: cheaper to think of than to evict, and plans in use live on. */
+void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan)
+{
+    if (cache->count == CACHE_PLANS)
+        forget_plans(cache);
+    if (cache->slots == NULL)
+        cache->slots = pgw_calloc(CACHE_SLOTS, sizeof *cache->slots);
+    struct px_plan_slot *slot = slot_of(cache, id);
+    px_plan_take(plan);
+    if (slot->plan == NULL)
+        cache->count++;
+    px_plan_drop(slot->plan);
+    *slot = (struct px_plan_slot){id, plan};
+}
+
+void px_plan_cache_clear(px_plan_cache *cache)
+{
+    forget_plans(cache);
+    rw_known_clear(&cache->known);
+}

@@ -1,0 +1,84 @@
+/*
+ * plan: what is known of a prepared INSERT into a configured table: parsed, rewritten, and
+ * described by the backend. Cached a worker by text, declared types, identity and schema epoch.
+ */
+#ifndef PX_PLAN_H
+#define PX_PLAN_H
+
+#include "proxy/backend/catalog.h"
+#include "rewrite/insert/insert.h"
+#include "rewrite/read/known.h"
+
+typedef struct px_plan {
+    unsigned references;
+    pgw_arena arena;
+    px_catalog *catalog;
+    px_identity *identity;
+    rw_insert *insert; /* its text is the client's, in the arena */
+    rw_hash_form form;
+    bool hash_at_bind; /* the hashes have no room among the parameters: each Bind has its statement
+                          (px_plan_for_bind), and the one that is prepared here stores nothing */
+    const pgw_error *refusal; /* the error to tell where a row is unhashed; NULL: none is, or each
+                                 Bind has its statement */
+    uint64_t *hashes;         /* CONSTANT: one a row */
+    pgw_slice rewritten;      /* the text for the backend's Parse */
+    uint32_t *declared;       /* for the backend's Parse: the client's, padded, and ours */
+    size_t declared_count;
+    size_t asked_count; /* of them, those the client declared */
+    uint32_t *types;    /* of the client's parameters: described, else declared or inferred */
+    bool described;     /* `types` is what the backend said */
+    bool describing;    /* a session has asked the backend … */
+    bool awaited;       /* … and others wait for the answer */
+    bool types_known;   /* no parameter that feeds a key is of unknown type */
+    char name[40];      /* of the prepared statement on batch links: made of the cache key's hash */
+    uint64_t merge_hash;
+    struct px_plan *whole; /* the statement in whose place this one is run once. Counted */
+    size_t left_out;       /* how many of its rows this one is without: the tag counts them */
+    bool in_parts;         /* they are committed already */
+    struct px_plan *row;   /* the statement of a single row; made when asked for. Owned */
+    bool row_sought;
+} px_plan;
+
+void px_plan_take(px_plan *plan);
+void px_plan_drop(px_plan *plan); /* NULL is fine */
+
+/* An empty plan around a statement parsed in `arena` (given away). NULL and the error if its hash
+ * is constant and cannot be computed. */
+px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
+                     const uint32_t *declared, size_t declared_count, pgw_error *error);
+/* Whether a hash of it may depend on TimeZone. */
+bool px_plan_needs_zone(const px_plan *plan);
+/* The statement that a Bind with these keys (one a row) is of, where it is another: an UPSERT or
+ * REPLACE that makes a key twice, without the rows that a later one replaces; one whose hashes have
+ * no room among the parameters, with them as constants. The parameters are the same. Counted; NULL:
+ * it is the plan's own. */
+px_plan *px_plan_for_bind(px_plan *plan, const rw_key *keys);
+/* The statement of a Bind whose keys are known before row `row` only: it is to fail there with
+ * `error`, if the server finds no other. Counted. */
+px_plan *px_plan_refusing(px_plan *plan, const rw_key *keys, size_t row, const pgw_error *error);
+/* The statement without these rows (a flag a row), which are committed already. Counted. */
+px_plan *px_plan_without(px_plan *plan, const bool *rows);
+/* The statement of a single row, if those of `plan` differ in nothing but the numbers of their
+ * parameters: row r's are as many as the single one's, from r times as many on. NULL if not. Not
+ * counted: it lives as long as `plan`. */
+px_plan *px_plan_of_row(px_plan *plan);
+/* What Describe said (ours at the end still there). */
+void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
+
+/* A worker's plans by the XXH3-128 of text, types, identity and epoch; and what it knows of the
+ * statements that need none. */
+typedef struct px_plan_cache {
+    struct px_plan_slot *slots;
+    size_t count;
+    rw_known known;
+} px_plan_cache;
+typedef struct px_plan_id {
+    uint64_t low, high;
+} px_plan_id;
+px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declared_count,
+                         const px_identity *identity, const px_catalog *catalog);
+px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id); /* not counted; NULL if there is none */
+void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan);
+void px_plan_cache_clear(px_plan_cache *cache);
+
+#endif

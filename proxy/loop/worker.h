@@ -1,0 +1,91 @@
+/*
+ * worker: one event loop and all it owns: sessions, links, queues. Nothing of a worker is touched
+ * by another thread; other threads send messages.
+ */
+#ifndef PX_WORKER_H
+#define PX_WORKER_H
+
+#include "protocol/bytes.h"
+#include "proxy/base/metrics.h"
+
+#include <pthread.h>
+#include <uv.h>
+
+struct px_worker;
+struct px_server;
+struct px_stream;
+struct px_block;
+struct px_session;
+struct px_batcher;
+struct px_catalogs;
+struct px_reader;
+struct px_plan_cache;
+
+enum { PX_DRAIN_MS = 10000 }; /* what takes longer at the end is not waited for */
+
+/* Something to be done on another worker's thread. Embedded as the first member of what it carries;
+ * `run` owns it from then on. */
+typedef struct px_message {
+    struct px_message *next;
+    void (*run)(struct px_worker *worker, struct px_message *message);
+} px_message;
+
+typedef struct px_worker {
+    unsigned index;
+    struct px_server *server;
+    const struct cfg_config *config; /* in force now; old ones live until the process ends */
+    struct px_door *door;            /* counted */
+    uv_loop_t loop;
+    pthread_t thread;
+    /* inbox */
+    uv_async_t wake;
+    pthread_mutex_t inbox_lock;
+    px_message *inbox, **inbox_tail;
+    px_message *own, **own_tail; /* sent by the worker itself: run at the end of the turn */
+    /* output at the end of a turn */
+    uv_prepare_t before_poll;
+    uv_check_t after_poll;
+    struct px_stream *dirty;
+    struct px_block *spare_blocks;    /* of streams, to be used again */
+    size_t spare_count, spare_unused; /* the latter: the fewest since the last tick */
+    size_t let_go, let_go_before;     /* bytes, about, freed since pages were last given back */
+    /* what lives here */
+    struct px_session **sessions; /* by slot; NULL where free */
+    size_t session_slots, session_count;
+    size_t first_free;   /* no slot below it is */
+    uv_timer_t tick;     /* every 100 ms: deadlines, idle links, catalog age */
+    px_metrics *metrics; /* what this thread counts; freed with the server */
+    uint64_t clock;      /* px_worker_clock() of this turn; 0 = not asked for yet */
+    struct px_batcher *batcher;
+    struct px_catalogs *catalogs;
+    struct px_reader *readers; /* of the databases that this worker owns */
+    struct px_kind *kinds;     /* what they mean at their start */
+    struct px_plan_cache *plans;
+    uint64_t tickets;      /* given to sessions */
+    unsigned cancels;      /* of its links, under way */
+    _Atomic unsigned load; /* sessions, for the listener to choose by */
+    bool draining;         /* no new work; ends when the last session is gone */
+    uint64_t drain_since;
+} px_worker;
+
+/* Thread-safe: hands `message` to the worker's loop. */
+void px_worker_send(px_worker *worker, px_message *message);
+/* About so many bytes were freed by somebody who will not need them again: when it gets quiet,
+ * their pages go back to the system. */
+void px_worker_let_go(px_worker *worker, size_t bytes);
+/* Milliseconds of a clock that only goes forward, as of this turn. */
+uint64_t px_worker_now(const px_worker *worker);
+/* Nanoseconds of the same clock, as of its first use in this turn: for measuring. */
+uint64_t px_worker_clock(px_worker *worker);
+/* The worker that owns partition `partition` of `table`. */
+px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partition);
+
+/* The loop: created, run on the calling thread until it has drained, freed. */
+void px_worker_init(px_worker *worker, struct px_server *server, unsigned index);
+void px_worker_run(px_worker *worker);
+void px_worker_free(px_worker *worker);
+/* No new work: idle sessions end with 57P01, busy ones when they are answered. On the worker's
+ * thread. */
+void px_worker_drain(px_worker *worker);
+
+#endif

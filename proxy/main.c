@@ -1,6 +1,0 @@
-#include "proxy/commands.h"
-
-int main(int argc, char **argv)
-{
-    return px_commands_run(argc, argv, stdin, stdout, stderr);
-}

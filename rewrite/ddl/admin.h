@@ -1,0 +1,22 @@
+/*
+ * admin: statements about databases and roles, which concern links of other sessions: whose
+ * database must be left for it to be dropped, renamed or copied, and whose settings change.
+ */
+#ifndef RW_ADMIN_H
+#define RW_ADMIN_H
+
+#include "rewrite/lex/lexer.h"
+
+enum { RW_ADMIN_DATABASES = 2 };
+
+typedef struct rw_admin {
+    bool settings; /* ALTER ROLE, USER, DATABASE, SYSTEM: what new sessions begin with */
+    pgw_slice databases[RW_ADMIN_DATABASES]; /* nobody may be connected to them; arena-owned */
+    size_t database_count;
+} rw_admin;
+
+/* Reads the first words of each statement of a text that begins with one of ALTER, CREATE, DROP,
+ * BEGIN and START; others say nothing. */
+void rw_admin_read(pgw_slice text, bool conforming, pgw_arena *arena, rw_admin *out);
+
+#endif

@@ -1,0 +1,158 @@
+#include "rewrite/hash/hash.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+uint64_t rw_xxh3(pgw_slice bytes)
+{
+    return XXH3_64bits(bytes.ptr, bytes.len);
+}
+
+uint64_t rw_numeric_hash(uint64_t value)
+{
+    value += ~(value << 32);
+    value ^= value >> 22;
+    value += ~(value << 13);
+    value ^= value >> 8;
+    value += value << 3;
+    value ^= value >> 15;
+    value += ~(value << 27);
+    value ^= value >> 31;
+    return value;
+}
+
+static bool is_integer(uint32_t type)
+{
+    return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
+}
+
+bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t count,
+                      pgw_error *error)
+{
+    const char *name = rw_hash_function_name(function);
+    if (count == 0)
+        return pgw_fail(error, "42P16", "%s needs at least one column", name);
+    for (size_t i = 0; i < count; i++) {
+        if (pgw_type_is_key(types[i]))
+            continue;
+        const char *type = pgw_type_name(types[i]);
+        pgw_fail(error, "0A000", "%s cannot be computed of column %zu of the hash key, of type %s",
+                 name, i + 1, type != NULL ? type : "not known to keyspread");
+        pgw_error_hint(error,
+                       "Types that can be hashed: smallint, integer, bigint, numeric, double "
+                       "precision, text, varchar, char, bytea, uuid, boolean, date, "
+                       "timestamp with and without time zone.");
+        return false;
+    }
+    if (function == RW_NUMERIC_HASH && (count != 1 || !is_integer(types[0]))) {
+        pgw_fail(error, "0A000", "numeric_hash takes exactly one column of an integer type");
+        pgw_error_hint(error, "For other columns use xxh3, cityhash64 or pg_hash.");
+        return false;
+    }
+    return true;
+}
+
+/* All key columns' canonical bytes, one after another. */
+static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
+{
+    pgw_buf bytes = {0};
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        pgw_value_canonical(&values[i], &bytes);
+    uint64_t hash = table->hash_function == RW_CITYHASH64 ? rw_cityhash64(pgw_slice_buf(&bytes))
+                                                          : rw_xxh3(pgw_slice_buf(&bytes));
+    pgw_buf_free(&bytes);
+    return hash;
+}
+
+uint64_t rw_hash_key(const rw_table *table, const pgw_value *values)
+{
+    switch (table->hash_function) {
+    case RW_NUMERIC_HASH:
+        return rw_numeric_hash(values[0].null ? 0 : (uint64_t)values[0].as.integer);
+    case RW_PG_HASH:
+        return rw_pg_hash(values, table->hash_key_count);
+    default:
+        return hash_canonical(table, values);
+    }
+}
+
+void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out)
+{
+    if (table->hash_type == RW_HASH_INT8)
+        pgw_buf_addf(out, "%lld", (long long)hash);
+    else
+        pgw_buf_addf(out, "%llu", (unsigned long long)hash);
+}
+
+const char *rw_hash_function_name(rw_hash_function function)
+{
+    static const char *const names[] = {"xxh3", "numeric_hash", "cityhash64", "pg_hash"};
+    return names[function];
+}
+
+/* `name` between `quote`s; a quote in it is doubled in SQL and escaped by a backslash in YQL. */
+static void add_quoted(pgw_buf *out, const char *name, char quote)
+{
+    pgw_buf_add_byte(out, quote);
+    for (; *name != '\0'; name++) {
+        if (quote == '`' && (*name == '`' || *name == '\\'))
+            pgw_buf_add_byte(out, '\\');
+        else if (*name == quote)
+            pgw_buf_add_byte(out, quote);
+        pgw_buf_add_byte(out, *name);
+    }
+    pgw_buf_add_byte(out, quote);
+}
+
+static void add_postgres(const rw_table *table, pgw_buf *out)
+{
+    pgw_buf_add_str(out, "hash_record_extended(ROW(");
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        if (i > 0)
+            pgw_buf_add_str(out, ", ");
+        add_quoted(out, table->columns[table->hash_key[i]].name, '"');
+    }
+    pgw_buf_add_str(out, "), 0)");
+}
+
+/* The only key column as YQL's own type. A table whose hash column is int8 was made with
+ * PostgreSQL's types, which YQL's functions do not take. */
+static void add_yql_column(const rw_table *table, pgw_buf *out)
+{
+    bool wrapped = table->hash_type == RW_HASH_INT8;
+    pgw_buf_add_str(out, wrapped ? "FromPg(" : "");
+    add_quoted(out, table->columns[table->hash_key[0]].name, '`');
+    pgw_buf_add_str(out, wrapped ? ")" : "");
+}
+
+/* ToBytes() of an integer is little-endian, as the canonical bytes are. */
+static void add_yql(const rw_table *table, bool integer, pgw_buf *out)
+{
+    bool signed_result = table->hash_type == RW_HASH_INT8;
+    pgw_buf_add_str(out, signed_result ? "FromBytes(ToBytes(" : "");
+    pgw_buf_add_str(out, table->hash_function == RW_NUMERIC_HASH ? "Digest::NumericHash(FromBytes("
+                         : table->hash_function == RW_XXH3       ? "Digest::XXH3("
+                                                                 : "Digest::CityHash(");
+    pgw_buf_add_str(out, integer ? "ToBytes(CAST(" : "CAST(");
+    add_yql_column(table, out);
+    pgw_buf_add_str(out, integer ? " AS Int64))" : " AS String)");
+    pgw_buf_add_str(out, table->hash_function == RW_NUMERIC_HASH ? ", Uint64))" : ")");
+    pgw_buf_add_str(out, signed_result ? "), Int64)" : "");
+}
+
+char *rw_hash_expression(const rw_table *table, bool yql, pgw_arena *arena)
+{
+    if (table->hash_key_count == 0 || yql == (table->hash_function == RW_PG_HASH))
+        return NULL; /* PostgreSQL has only its own function, and YQL has not that one */
+    uint32_t type = table->columns[table->hash_key[0]].type;
+    bool integer = is_integer(type);
+    pgw_buf out = {0};
+    if (!yql)
+        add_postgres(table, &out);
+    else if (table->hash_key_count == 1 && !table->allow_null_key &&
+             (integer || type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BYTEA))
+        add_yql(table, integer, &out);
+    char *expression = out.len > 0 ? (char *)pgw_arena_copy(arena, pgw_slice_buf(&out)).ptr : NULL;
+    pgw_buf_free(&out);
+    return expression;
+}

@@ -1,0 +1,30 @@
+/*
+ * hash: the four hash functions that put a row into its place, and the hash of a key.
+ */
+#ifndef RW_HASH_H
+#define RW_HASH_H
+
+#include "rewrite/hash/table.h"
+
+/* The functions themselves, on canonical bytes (value.h). */
+uint64_t rw_xxh3(pgw_slice bytes);        /* XXH3_64bits, no seed; YQL's Digest::XXH3 */
+uint64_t rw_numeric_hash(uint64_t value); /* Thomas Wang's mix; YQL's Digest::NumericHash */
+uint64_t rw_cityhash64(pgw_slice bytes);  /* CityHash64 1.0; YQL's Digest::CityHash */
+
+/* hash_record_extended(ROW(values…), 0) of PostgreSQL 15, bit for bit; RW_UNKNOWABLE never: types
+ * are checked by rw_hash_supports(). */
+uint64_t rw_pg_hash(const pgw_value *values, size_t count);
+
+/* Whether `function` takes these column types; on false the error says which and why. */
+bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t count,
+                      pgw_error *error);
+/* The table's hash of its hash_key values (in hash_key order, already as stored). */
+uint64_t rw_hash_key(const rw_table *table, const pgw_value *values);
+/* The number as SQL writes it for the table's hash_type: signed for int8, unsigned for uint64. */
+void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);
+/* The expression that recomputes the hash in PostgreSQL or in YQL, or NULL if there is none.
+ * Arena-owned. */
+char *rw_hash_expression(const rw_table *table, bool yql, pgw_arena *arena);
+const char *rw_hash_function_name(rw_hash_function function); /* as in the configuration */
+
+#endif

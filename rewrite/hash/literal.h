@@ -1,0 +1,56 @@
+/*
+ * literal: an expression of a VALUES row as the parser saw it, and what PostgreSQL would store for
+ * it. Literal -> its own type -> explicit casts, inside out -> assignment cast to the column.
+ */
+#ifndef RW_LITERAL_H
+#define RW_LITERAL_H
+
+#include "rewrite/hash/table.h"
+
+typedef enum rw_cell_kind {
+    RW_CELL_ABSENT,  /* the column is not listed: its default */
+    RW_CELL_DEFAULT, /* the word DEFAULT */
+    RW_CELL_NULL,
+    RW_CELL_STRING,    /* '…' E'…' U&'…' $…$: unescaped text, type unknown until cast */
+    RW_CELL_INTEGER,   /* digits: int4, int8 or numeric by size, as the grammar's make_const does */
+    RW_CELL_DECIMAL,   /* 2.5, 1e3: numeric */
+    RW_CELL_BOOL,      /* TRUE, FALSE; text is "true" or "false" */
+    RW_CELL_PARAM,     /* $n */
+    RW_CELL_EXPRESSION /* anything else; never computable */
+} rw_cell_kind;
+
+typedef struct rw_cast {
+    uint32_t type;  /* PGW_UNSPECIFIED: a type that is not known here */
+    int32_t typmod; /* -1: none written */
+    bool prefix; /* `type 'text'`: the text goes through the type's input function as a constant */
+} rw_cast;
+
+enum { RW_MAX_CASTS = 4 }; /* more in one expression is RW_CELL_EXPRESSION */
+
+typedef struct rw_cell {
+    rw_cell_kind kind;
+    pgw_slice text;              /* unescaped string, digits of a number, "true"/"false" */
+    uint32_t parameter;          /* of $n: n, from 1 */
+    rw_cast casts[RW_MAX_CASTS]; /* innermost first */
+    uint8_t cast_count;
+    int8_t minus_after; /* -1: no minus sign; else the sign is applied after that many casts
+                           (`-5::int8` is -(5::int8): 1; `(-5)::int8`: 0) */
+    size_t position;    /* byte offset of the expression in the text */
+} rw_cell;
+
+/* A bound parameter: its declared or inferred type, format and bytes. */
+typedef struct rw_param {
+    uint32_t type;
+    bool binary;
+    bool null;
+    pgw_slice bytes;
+} rw_param;
+
+/* What `column` will hold for `cell`. `params` (1-based n is params[n-1]) may be NULL: then a
+ * parameter is PGW_UNKNOWABLE. NULL is a known value here; whether the key may be NULL is the
+ * caller's question. DEFAULT, absent and expressions are PGW_UNKNOWABLE. */
+pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, const rw_param *params,
+                          size_t param_count, const pgw_env *env, pgw_arena *arena, pgw_value *out,
+                          pgw_error *error);
+
+#endif

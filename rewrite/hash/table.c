@@ -1,0 +1,134 @@
+#include "rewrite/hash/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NAME = 63 }; /* NAMEDATALEN - 1: PostgreSQL cuts longer names */
+
+/* The name as PostgreSQL would look it up: at most 63 bytes, never half a character. */
+static pgw_slice cut(pgw_slice name)
+{
+    if (name.len <= MAX_NAME)
+        return name;
+    size_t len = MAX_NAME;
+    while (len > 0 && ((unsigned char)name.ptr[len] & 0xC0) == 0x80)
+        len--;
+    return (pgw_slice){name.ptr, len};
+}
+
+size_t rw_table_column(const rw_table *table, pgw_slice name)
+{
+    name = cut(name);
+    size_t i = 0;
+    while (i < table->column_count && !pgw_slice_eq_str(name, table->columns[i].name))
+        i++;
+    return i;
+}
+
+bool rw_table_defaults_to_null(const rw_table *table, size_t column)
+{
+    return !table->columns[column].has_default && !table->defaults_unknown && table->mergeable;
+}
+
+bool rw_table_hashes_null(const rw_table *table, size_t column)
+{
+    return table->allow_null_key || (table->columns[column].not_null && table->mergeable);
+}
+
+bool rw_table_shifts(const rw_table *table)
+{
+    return table->hash_column + 1 < table->column_count;
+}
+
+void rw_table_free(rw_table *table)
+{
+    if (table == NULL)
+        return;
+    for (size_t i = 0; i < table->column_count; i++) {
+        free(table->columns[i].name);
+        free(table->columns[i].type_name);
+    }
+    free(table->columns);
+    free(table->primary_key);
+    free(table->hash_key);
+    free(table->partitions.at);
+    free(table->schema);
+    free(table->name);
+    free(table->unusable);
+    free(table);
+}
+
+/* Whether the table's name alone may mean it. */
+static bool is_meant(const rw_catalog *catalog, size_t table)
+{
+    return catalog->unqualified != NULL ? catalog->unqualified[table] != RW_MEANS_OTHERS
+                                        : !catalog->tables[table]->schema_written;
+}
+
+const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name)
+{
+    name = cut(name);
+    schema = cut(schema);
+    for (size_t i = 0; i < catalog->count; i++) {
+        const rw_table *table = catalog->tables[i];
+        bool here =
+            schema.len == 0 ? is_meant(catalog, i) : pgw_slice_eq_str(schema, table->schema);
+        if (here && pgw_slice_eq_str(name, table->name))
+            return table;
+    }
+    return NULL;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* Whether `name` stands in `text` without regard to the case of ASCII letters. */
+static bool holds(pgw_slice text, pgw_slice name)
+{
+    if (name.len == 0 || text.len < name.len)
+        return name.len == 0;
+    char first = lower(name.ptr[0]);
+    const char *last = text.ptr + (text.len - name.len);
+    for (const char *at = text.ptr; at <= last; at++) {
+        if (lower(*at) != first)
+            continue;
+        size_t i = 1;
+        while (i < name.len && lower(at[i]) == lower(name.ptr[i]))
+            i++;
+        if (i == name.len)
+            return true;
+    }
+    return false;
+}
+
+/* A name with a quote in it is written with two: then its part before the quote is looked for. */
+static pgw_slice searchable(const char *name)
+{
+    return (pgw_slice){name, strcspn(name, "\"")};
+}
+
+/* U&"…" can spell a name in any way. */
+static bool holds_unicode_name(pgw_slice text)
+{
+    for (size_t at = 0; at + 2 < text.len; at++) {
+        const char *mark = memchr(text.ptr + at, '&', text.len - at - 1);
+        if (mark == NULL)
+            return false;
+        at = (size_t)(mark - text.ptr);
+        if (mark[1] == '"' && at > 0 && lower(mark[-1]) == 'u')
+            return true;
+    }
+    return false;
+}
+
+bool rw_catalog_mentioned(const rw_catalog *catalog, pgw_slice text)
+{
+    if (catalog->count == 0)
+        return false;
+    for (size_t i = 0; i < catalog->count; i++)
+        if (holds(text, searchable(catalog->tables[i]->name)))
+            return true;
+    return holds_unicode_name(text);
+}

@@ -1,0 +1,28 @@
+/*
+ * guard: what a statement checks behind its rows, in the same transaction. The INSERT holds a lock
+ * that lets no DDL come between, so that what is found then was so when the rows were stored.
+ */
+#ifndef RW_GUARD_H
+#define RW_GUARD_H
+
+#include "rewrite/insert/insert.h"
+
+/* In the message of the error by which a statement fails whose columns are not what they were. */
+#define RW_CHANGED "keyspread met other columns"
+
+/* Appends conditions, each behind " and ", under which the rows of several statements might be
+ * merged as `insert` may: the table has no trigger that was not known, and, if the column list is
+ * ours, the columns that it was made of. */
+void rw_guard_conditions(const rw_insert *insert, pgw_buf *out);
+/* Whether the column list is ours, so that the first row's hash is to be guarded. */
+bool rw_guard_wanted(const rw_insert *insert);
+/* What stands before and behind the hash then: it is stored if the table's columns are those that
+ * the list was made of; else the statement fails. */
+void rw_guard_hash_before(const rw_table *table, pgw_buf *out);
+void rw_guard_hash_behind(const rw_table *table, pgw_buf *out);
+/* A merged INSERT that fails with 22012 unless it stored `rows` rows: what stands before and behind
+ * its text, with the conditions of all its parts. */
+void rw_guard_before(pgw_buf *out);
+void rw_guard_behind(uint64_t rows, pgw_slice conditions, pgw_buf *out);
+
+#endif

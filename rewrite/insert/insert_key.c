@@ -1,0 +1,235 @@
+/*
+ * insert_key: the keys and hashes of a parsed INSERT's rows, when its parameters are known.
+ */
+#include "rewrite/hash/hash.h"
+#include "rewrite/hash/partition.h"
+#include "rewrite/insert/insert.h"
+
+#include <string.h>
+
+/* Which cell of a row's key a column of the hash_key is. */
+static size_t key_index(const rw_table *table, size_t column)
+{
+    size_t i = 0;
+    while (table->primary_key[i] != column)
+        i++;
+    return i;
+}
+
+static size_t text_position(const rw_insert *insert, const pgw_env *env, size_t offset)
+{
+    size_t position = 1;
+    for (size_t i = 0; i < offset && i < insert->text.len; i++)
+        position += !env->utf8 || ((unsigned char)insert->text.ptr[i] & 0xC0) != 0x80;
+    return position;
+}
+
+/* What can be computed, for certain. */
+static void hint_at_spelling(const rw_column *column, const pgw_env *env, pgw_error *error)
+{
+    bool text =
+        column->type == PGW_TEXT || column->type == PGW_VARCHAR || column->type == PGW_BPCHAR;
+    if (column->type == PGW_TIMESTAMPTZ)
+        pgw_error_hint(error,
+                       "Write a constant or a parameter with its offset from UTC for \"%s\", as in "
+                       "'2026-01-31 12:00:00+00'.",
+                       column->name);
+    else if (column->type == PGW_TIMESTAMP || column->type == PGW_DATE)
+        pgw_error_hint(
+            error, "Write a constant or a parameter in ISO form for \"%s\", as in '2026-01-31'.",
+            column->name);
+    else if (text && !env->utf8)
+        pgw_error_hint(error, "SET client_encoding TO 'UTF8'.");
+    else
+        pgw_error_hint(error, "Write a plain constant or a parameter of type %s for \"%s\".",
+                       column->type_name ? column->type_name : "the column", column->name);
+}
+
+static pgw_verdict uncomputable(const rw_insert *insert, const rw_cell *cell, size_t column,
+                                const pgw_env *env, pgw_error *error)
+{
+    const rw_table *table = insert->table;
+    const char *name = table->columns[column].name;
+    pgw_fail(error, "0A000",
+             "cannot compute the hash of table \"%s\": the value of column \"%s\" cannot be told "
+             "from the statement alone",
+             table->name, name);
+    hint_at_spelling(&table->columns[column], env, error);
+    if (cell->kind != RW_CELL_PARAM)
+        error->position = text_position(insert, env, cell->position);
+    return PGW_UNKNOWABLE;
+}
+
+static pgw_verdict null_key(const rw_insert *insert, size_t column, pgw_error *error)
+{
+    pgw_fail(error, "23502",
+             "null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+             insert->table->columns[column].name, insert->table->name);
+    return PGW_INVALID;
+}
+
+static pgw_verdict wrong_hash(const rw_insert *insert, uint64_t hash, pgw_error *error)
+{
+    const rw_table *table = insert->table;
+    pgw_buf digits = {0};
+    rw_hash_print(table, hash, &digits);
+    pgw_fail(error, "22023", "wrong value for hash column \"%s\" of table \"%s\"",
+             table->columns[table->hash_column].name, table->name);
+    pgw_error_hint(error, "Leave the column out or write DEFAULT for it; for this key it is %.*s.",
+                   (int)digits.len, digits.ptr);
+    pgw_buf_free(&digits);
+    return PGW_INVALID;
+}
+
+/* Whether the client's value for the hash column is the hash. */
+static bool is_hash(const rw_insert *insert, const rw_cell *cell, const rw_param *params,
+                    size_t param_count, const pgw_env *env, pgw_arena *arena, uint64_t hash)
+{
+    const rw_table *table = insert->table;
+    const rw_column *column = &table->columns[table->hash_column];
+    pgw_value value;
+    pgw_error ignored;
+    pgw_buf digits = {0};
+    rw_hash_print(table, hash, &digits);
+    bool plain = cell->kind == RW_CELL_INTEGER && cell->cast_count == 0 && cell->minus_after < 0;
+    bool same = plain && pgw_slice_eq(cell->text, pgw_slice_buf(&digits));
+    if (!same &&
+        rw_cell_value(cell, column, params, param_count, env, arena, &value, &ignored) ==
+            PGW_KNOWN &&
+        !value.null)
+        same = value.type == PGW_INT8      ? (uint64_t)value.as.integer == hash
+               : value.type == PGW_NUMERIC ? pgw_slice_eq(value.as.bytes, pgw_slice_buf(&digits))
+                                           : false;
+    pgw_buf_free(&digits);
+    return same;
+}
+
+/* A column of the hash_key: its value must be known. */
+static pgw_verdict hashed_value(const rw_insert *insert, size_t row, size_t column,
+                                const rw_param *params, size_t param_count, const pgw_env *env,
+                                pgw_arena *arena, rw_key *key, pgw_error *error)
+{
+    const rw_table *table = insert->table;
+    size_t i = key_index(table, column);
+    const rw_cell *cell = &insert->rows[row].key[i];
+    bool omitted = cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT;
+    pgw_verdict verdict = PGW_KNOWN;
+    if (omitted && rw_table_defaults_to_null(table, column))
+        key->values[i] = (pgw_value){.type = table->columns[column].type, .null = true};
+    else
+        verdict = rw_cell_value(cell, &table->columns[column], params, param_count, env, arena,
+                                &key->values[i], error);
+    key->known[i] = verdict == PGW_KNOWN;
+    if (verdict == PGW_UNKNOWABLE)
+        return uncomputable(insert, cell, column, env, error);
+    if (verdict == PGW_INVALID) {
+        if (error->position == 0 && cell->kind == RW_CELL_STRING)
+            error->position = text_position(insert, env, cell->position);
+        return verdict;
+    }
+    if (key->values[i].null && !rw_table_hashes_null(table, column))
+        return null_key(insert, column, error);
+    return PGW_KNOWN;
+}
+
+/* The other columns of the key may be anything: the backend judges them. */
+static void other_values(const rw_insert *insert, size_t row, const rw_param *params,
+                         size_t param_count, const pgw_env *env, pgw_arena *arena, rw_key *key)
+{
+    const rw_table *table = insert->table;
+    key->all_known = true;
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        const rw_cell *cell = &insert->rows[row].key[i];
+        pgw_error ignored;
+        if (!key->known[i] && cell->kind != RW_CELL_ABSENT && cell->kind != RW_CELL_DEFAULT &&
+            cell->kind != RW_CELL_EXPRESSION)
+            key->known[i] =
+                rw_cell_value(cell, &table->columns[table->primary_key[i]], params, param_count,
+                              env, arena, &key->values[i], &ignored) == PGW_KNOWN;
+        key->all_known = key->all_known && key->known[i];
+    }
+}
+
+pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *params,
+                          size_t param_count, const pgw_env *env, pgw_arena *arena, rw_key *key,
+                          pgw_error *error)
+{
+    const rw_table *table = insert->table;
+    *key = (rw_key){.hash = 0};
+    key->values = pgw_arena_alloc(arena, table->primary_key_count * sizeof *key->values);
+    key->known = pgw_arena_alloc(arena, table->primary_key_count * sizeof *key->known);
+    pgw_value *hashed = pgw_arena_alloc(arena, table->hash_key_count * sizeof *hashed);
+    bool rejected = false; /* by the backend, whatever the hash is */
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        pgw_verdict verdict = hashed_value(insert, row, table->hash_key[i], params, param_count,
+                                           env, arena, key, error);
+        if (verdict != PGW_KNOWN)
+            return verdict;
+        hashed[i] = key->values[key_index(table, table->hash_key[i])];
+        rejected = rejected || (hashed[i].null && !table->allow_null_key);
+    }
+    other_values(insert, row, params, param_count, env, arena, key);
+    key->hash = rw_hash_key(table, hashed);
+    key->partition = rw_partition_of(table, key->hash);
+    const rw_cell *own = &insert->rows[row].hash_cell;
+    if (!rejected && own->kind != RW_CELL_ABSENT && own->kind != RW_CELL_DEFAULT &&
+        !is_hash(insert, own, params, param_count, env, arena, key->hash))
+        return wrong_hash(insert, key->hash, error);
+    return PGW_KNOWN;
+}
+
+bool rw_insert_may_fail(const rw_insert *insert)
+{
+    return !insert->hash_listed;
+}
+
+/* All bytes of a key; each value with its length, so that no two keys look alike. */
+static void key_bytes(const rw_table *table, const rw_key *key, pgw_buf *out)
+{
+    pgw_buf_clear(out);
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        size_t at = out->len;
+        pgw_buf_add_i32(out, key->values[i].null ? -1 : 0);
+        if (key->values[i].null)
+            continue;
+        pgw_value_canonical(&key->values[i], out);
+        uint32_t len = (uint32_t)(out->len - at - 4);
+        memcpy(out->ptr + at, &len, sizeof len);
+    }
+}
+
+typedef struct key_slot {
+    pgw_slice bytes; /* NULL: free */
+} key_slot;
+
+/* Adds `bytes` to an open table of `mask` + 1 slots; false if they are there already. */
+static bool add_key(key_slot *slots, size_t mask, pgw_slice bytes, pgw_arena *arena)
+{
+    size_t at = (size_t)rw_xxh3(bytes) & mask;
+    for (; slots[at].bytes.ptr != NULL; at = (at + 1) & mask)
+        if (pgw_slice_eq(slots[at].bytes, bytes))
+            return false;
+    slots[at].bytes = pgw_arena_copy(arena, bytes);
+    return true;
+}
+
+size_t rw_insert_supersede(rw_insert *insert, const rw_key *keys, pgw_arena *arena)
+{
+    if (insert->verb == RW_VERB_INSERT || insert->row_count < 2)
+        return 0;
+    size_t size = 4, marked = 0;
+    while (size < insert->row_count * 2)
+        size *= 2;
+    key_slot *slots = pgw_arena_alloc(arena, size * sizeof *slots);
+    pgw_buf bytes = {0};
+    for (size_t i = insert->row_count; i-- > 0;) {
+        insert->rows[i].superseded = false;
+        if (!keys[i].all_known)
+            continue;
+        key_bytes(insert->table, &keys[i], &bytes);
+        insert->rows[i].superseded = !add_key(slots, size - 1, pgw_slice_buf(&bytes), arena);
+        marked += insert->rows[i].superseded;
+    }
+    pgw_buf_free(&bytes);
+    return marked;
+}

@@ -1,0 +1,269 @@
+/*
+ * insert_returning: RETURNING without the hash column: stars are written out, and where the name of
+ * the table stands for a whole row, a row without it stands in its place.
+ */
+#include "rewrite/insert/splice.h"
+
+#include <string.h>
+
+enum { MAX_DEPTH = 64 }; /* of brackets; deeper, nothing is replaced */
+
+/* What a bracket opens. */
+typedef enum bracket {
+    ROW,       /* ROW( or ( alone: e.* in it is its columns */
+    ARGUMENTS, /* of a function: e.* is a row */
+    ELEMENTS   /* [ */
+} bracket;
+
+typedef struct item {
+    rw_parser *parser;
+    rw_token previous, before; /* taken last, and before that; END: none */
+    bracket brackets[MAX_DEPTH];
+    size_t depth;
+    bool query; /* in a query the name may mean something else */
+} item;
+
+/* --- what is put in --- */
+
+static pgw_slice keep(rw_parser *parser, pgw_buf *buf)
+{
+    pgw_slice text = pgw_arena_copy(parser->arena, pgw_slice_buf(buf));
+    pgw_buf_free(buf);
+    return text;
+}
+
+/* The visible columns with `prefix` (`e.`) before each. */
+static void add_columns(const rw_table *table, pgw_slice prefix, pgw_buf *out)
+{
+    bool first = true;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (i == table->hash_column)
+            continue;
+        if (!first)
+            pgw_buf_add_str(out, ", ");
+        first = false;
+        pgw_buf_add_slice(out, prefix);
+        rw_add_identifier(out, table->columns[i].name);
+    }
+}
+
+static pgw_slice columns(rw_parser *parser, pgw_slice prefix)
+{
+    pgw_buf list = {0};
+    add_columns(parser->table, prefix, &list);
+    return keep(parser, &list);
+}
+
+/* `"e".` */
+static pgw_slice qualifier(rw_parser *parser)
+{
+    pgw_buf name = {0};
+    rw_add_identifier(&name, parser->known_as);
+    pgw_buf_add_byte(&name, '.');
+    return keep(parser, &name);
+}
+
+/* A row of the visible columns, by their names: (SELECT "e" FROM (SELECT "e"."a", …) AS "e"). The
+ * result is named as if `e` itself stood there. */
+static pgw_slice whole_row(rw_parser *parser)
+{
+    pgw_buf row = {0};
+    pgw_buf_add_str(&row, "(SELECT ");
+    rw_add_identifier(&row, parser->known_as);
+    pgw_buf_add_str(&row, " FROM (SELECT ");
+    add_columns(parser->table, qualifier(parser), &row);
+    pgw_buf_add_str(&row, ") AS ");
+    rw_add_identifier(&row, parser->known_as);
+    pgw_buf_add_byte(&row, ')');
+    return keep(parser, &row);
+}
+
+static void replace(rw_parser *parser, size_t from, pgw_slice text)
+{
+    rw_add_splice(parser, from, parser->last_end - from, text);
+}
+
+/* --- stars --- */
+
+static bool take_star(rw_parser *parser)
+{
+    bool star = parser->token.kind == RW_TOKEN_OPERATOR &&
+                pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "*");
+    if (star)
+        rw_advance(parser);
+    return star;
+}
+
+/* [[schema.]table.]* as a whole item; false if it is another one, and nothing is taken. */
+static bool parse_star(rw_parser *parser)
+{
+    rw_mark mark = rw_mark_here(parser);
+    size_t start = parser->token.start;
+    while (rw_at_name(parser)) {
+        rw_take_name(parser);
+        if (!rw_take(parser, '.'))
+            break;
+    }
+    size_t star = parser->token.start;
+    if (take_star(parser) && (rw_at(parser, ',') || rw_at_end(parser))) {
+        pgw_slice prefix = {parser->text.ptr + start, star - start};
+        replace(parser, start, columns(parser, prefix));
+        return true;
+    }
+    rw_go_back(parser, mark);
+    return false;
+}
+
+/* --- the table's name in an expression --- */
+
+/* Words behind which an operand stands. */
+static bool precedes_operand(pgw_slice text, rw_token word)
+{
+    static const char *const words[] = {
+        "and",     "or",        "not",        "case", "when",  "then",   "else",
+        "in",      "like",      "ilike",      "to",   "all",   "any",    "row",
+        "between", "symmetric", "asymmetric", "some", "array", "escape", "variadic"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (rw_token_is(text, word, words[i]))
+            return true;
+    return false;
+}
+
+/* Whether a name here is an operand; else it is a label, a type, a part of another name. */
+static bool at_operand(const item *it)
+{
+    pgw_slice text = it->parser->text;
+    switch (it->previous.kind) {
+    case RW_TOKEN_END:
+    case RW_TOKEN_OPERATOR:
+        return true;
+    case RW_TOKEN_CHAR:
+        return strchr("([,:", text.ptr[it->previous.start]) != NULL;
+    case RW_TOKEN_WORD:
+        return precedes_operand(text, it->previous) || (rw_token_is(text, it->previous, "from") &&
+                                                        rw_token_is(text, it->before, "distinct"));
+    default:
+        return false;
+    }
+}
+
+static bool take_known_name(rw_parser *parser)
+{
+    return rw_at_name(parser) && pgw_slice_eq_str(rw_take_name(parser), parser->known_as);
+}
+
+/* What follows a name that is no row: a call, a typed literal, the name of an argument. */
+static bool at_continuation(const rw_parser *parser)
+{
+    pgw_slice token = rw_token_text(parser->text, parser->token);
+    return rw_at(parser, '(') || parser->token.kind == RW_TOKEN_STRING ||
+           pgw_slice_eq_str(token, "=>") || pgw_slice_eq_str(token, ":=");
+}
+
+/* The table's name, or name.*, as a row; false if it is something else, and nothing is taken. */
+static bool parse_row(item *it)
+{
+    rw_parser *parser = it->parser;
+    rw_mark mark = rw_mark_here(parser);
+    size_t start = parser->token.start;
+    bool listed = it->depth > 0 && it->brackets[it->depth - 1] == ROW;
+    if (at_operand(it) && take_known_name(parser)) {
+        bool qualifies = rw_take(parser, '.');
+        bool star = qualifies && take_star(parser);
+        if (star || (!qualifies && !at_continuation(parser))) {
+            replace(parser, start,
+                    star && listed ? columns(parser, qualifier(parser)) : whole_row(parser));
+            return true;
+        }
+    }
+    rw_go_back(parser, mark);
+    return false;
+}
+
+/* (name).* is the columns, (name).column is left as it is. */
+static bool parse_selection(item *it)
+{
+    rw_parser *parser = it->parser;
+    rw_mark mark = rw_mark_here(parser);
+    size_t start = parser->token.start;
+    if (at_operand(it) && rw_take(parser, '(') && take_known_name(parser) && rw_take(parser, ')') &&
+        rw_take(parser, '.')) {
+        if (take_star(parser))
+            replace(parser, start, columns(parser, qualifier(parser)));
+        else
+            rw_skip_tail_token(parser);
+        return true;
+    }
+    rw_go_back(parser, mark);
+    return false;
+}
+
+/* --- one item --- */
+
+static void open_bracket(item *it)
+{
+    bool call =
+        it->previous.kind == RW_TOKEN_QUOTED ||
+        (it->previous.kind == RW_TOKEN_WORD && !precedes_operand(it->parser->text, it->previous));
+    if (it->depth < MAX_DEPTH)
+        it->brackets[it->depth] = rw_at(it->parser, '[') ? ELEMENTS : call ? ARGUMENTS : ROW;
+    it->depth++;
+}
+
+static bool may_replace(const item *it)
+{
+    const rw_parser *parser = it->parser;
+    pgw_slice name = pgw_slice_str(parser->known_as);
+    return !it->query && it->depth < MAX_DEPTH &&
+           rw_table_column(parser->table, name) == parser->table->column_count;
+}
+
+/* One token, or more that were replaced; false if a bracket is closed that was not opened. */
+static bool take_part(item *it)
+{
+    rw_parser *parser = it->parser;
+    rw_token token = parser->token;
+    it->query = it->query || rw_at_word(parser, "select");
+    if (may_replace(it) && (parse_row(it) || parse_selection(it))) {
+        it->before = it->previous;
+        it->previous = (rw_token){RW_TOKEN_QUOTED, token.start, parser->last_end};
+        return true;
+    }
+    if (rw_at(parser, '(') || rw_at(parser, '['))
+        open_bracket(it);
+    else if ((rw_at(parser, ')') || rw_at(parser, ']')) && it->depth-- == 0)
+        return false;
+    rw_skip_tail_token(parser);
+    it->before = it->previous;
+    it->previous = token;
+    return true;
+}
+
+static bool at_end_of_item(const item *it)
+{
+    const rw_parser *parser = it->parser;
+    return rw_at_end(parser) || parser->token.kind == RW_TOKEN_BAD ||
+           (it->depth == 0 && rw_at(parser, ','));
+}
+
+static bool parse_item(rw_parser *parser)
+{
+    item it = {
+        .parser = parser, .previous = {.kind = RW_TOKEN_END}, .before = {.kind = RW_TOKEN_END}};
+    while (!at_end_of_item(&it))
+        if (!take_part(&it))
+            return false;
+    return it.depth == 0 && parser->token.kind != RW_TOKEN_BAD;
+}
+
+rw_outcome rw_parse_returning(rw_parser *parser)
+{
+    rw_note_obstacle(parser, RW_OBSTACLE_RETURNING);
+    do {
+        if (rw_at(parser, ',') || rw_at_end(parser))
+            return rw_syntax_error(parser);
+        if (!parse_star(parser) && !parse_item(parser))
+            return rw_syntax_error(parser);
+    } while (rw_take(parser, ','));
+    return RW_PARSED;
+}

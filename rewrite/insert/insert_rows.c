@@ -1,0 +1,316 @@
+/*
+ * insert_rows: the rows behind VALUES: their cells, their number, and whether the hash of each can
+ * be computed.
+ */
+#include "rewrite/insert/splice.h"
+
+#include <string.h>
+
+/* The list that PostgreSQL would take: the visible columns, as many as there are values. */
+static void list_columns(rw_parser *parser, size_t count)
+{
+    const rw_table *table = parser->table;
+    pgw_buf list = {0};
+    parser->insert->list_made = true;
+    pgw_buf_add_str(&list, " (");
+    for (size_t i = 0; i < table->column_count && parser->target_count < count; i++) {
+        if (i == table->hash_column)
+            continue;
+        rw_add_target(parser, i, 0);
+        rw_add_identifier(&list, table->columns[i].name);
+        pgw_buf_add_str(&list, ", ");
+    }
+    rw_add_identifier(&list, table->columns[table->hash_column].name);
+    pgw_buf_add_byte(&list, ')');
+    rw_splice *splice = &parser->insert->splices[parser->insert->splice_count - 1];
+    splice->text = pgw_arena_copy(parser->arena, pgw_slice_buf(&list));
+    pgw_buf_free(&list);
+}
+
+static rw_outcome wrong_count(rw_parser *parser, const char *message, size_t offset)
+{
+    if (parser->unknown_column)
+        return RW_PASS; /* which PostgreSQL complains of first */
+    pgw_fail(parser->error, "42601", "%s", message);
+    rw_set_position(parser, offset);
+    return RW_REFUSED;
+}
+
+static rw_row *add_row(rw_parser *parser)
+{
+    rw_insert *insert = parser->insert;
+    if (insert->row_count == parser->row_cap) {
+        size_t cap = parser->row_cap ? parser->row_cap * 2 : 1;
+        rw_row *rows = pgw_arena_alloc(parser->arena, cap * sizeof *rows);
+        if (insert->row_count > 0)
+            memcpy(rows, insert->rows, insert->row_count * sizeof *rows);
+        insert->rows = rows;
+        parser->row_cap = cap;
+    }
+    rw_row *row = &insert->rows[insert->row_count++];
+    size_t keys = parser->table->primary_key_count;
+    row->key = pgw_arena_alloc(parser->arena, keys * sizeof *row->key);
+    for (size_t i = 0; i < keys; i++)
+        row->key[i].minus_after = -1;
+    row->hash_cell.minus_after = -1;
+    return row;
+}
+
+static bool is_constant(const rw_cell *cell)
+{
+    return cell->kind != RW_CELL_ABSENT && cell->kind != RW_CELL_DEFAULT &&
+           cell->kind != RW_CELL_EXPRESSION;
+}
+
+/* Whether the value is made of another type's text, or may be. */
+static bool is_shown(const rw_cell *cell, const rw_column *column)
+{
+    if (cell->cast_count == 0 || cell->kind == RW_CELL_NULL)
+        return false;
+    return cell->cast_count > 1 || column == NULL || cell->casts[0].type != column->type;
+}
+
+/* What a cell says about its column: a parameter's type, a draw from a sequence, a default, a text
+ * that was made of something else. */
+static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell *cell)
+{
+    const rw_table *table = parser->table;
+    bool known = target->column < table->column_count && !target->indirect;
+    const rw_column *column = known ? &table->columns[target->column] : NULL;
+    parser->insert->shows |= is_shown(cell, column);
+    if (cell->kind == RW_CELL_DEFAULT && known && column->computed)
+        rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+    if (cell->kind == RW_CELL_PARAM) {
+        uint32_t type = cell->cast_count > 0 ? cell->casts[0].type
+                        : known              ? table->columns[target->column].type
+                                             : PGW_UNSPECIFIED;
+        rw_note_param(parser, cell->parameter, type);
+    } else if (cell->kind == RW_CELL_DEFAULT && known && table->columns[target->column].sequence) {
+        rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
+    }
+}
+
+static rw_cell *cell_of(rw_row *row, const rw_target *target, rw_cell *scratch)
+{
+    if (target == NULL || target->slot == RW_NO_SLOT)
+        return scratch;
+    return target->slot == RW_HASH_SLOT ? &row->hash_cell : &row->key[target->slot];
+}
+
+/* The values between '(' and ')'. The targets of a first row without a list are made behind it, so
+ * there the cells are parsed twice, the first time only to count them. */
+static rw_outcome parse_cells(rw_parser *parser, rw_row *row, size_t *count)
+{
+    *count = 0;
+    do {
+        const rw_target *target = *count < parser->target_count ? &parser->targets[*count] : NULL;
+        rw_cell scratch = {.minus_after = -1};
+        rw_cell *cell = cell_of(row, target, &scratch);
+        rw_outcome outcome = rw_parse_cell(parser, cell != &scratch, cell);
+        if (outcome != RW_PARSED)
+            return outcome;
+        if (target != NULL) {
+            note_cell(parser, target, cell);
+            if (target->indirect)
+                cell->kind = RW_CELL_EXPRESSION;
+        }
+        if (parser->columns_listed && *count == parser->target_count &&
+            parser->insert->row_count == 1)
+            return wrong_count(parser, "INSERT has more expressions than target columns",
+                               cell->position);
+        ++*count;
+    } while (rw_take(parser, ','));
+    return rw_at(parser, ')') ? RW_PARSED : rw_syntax_error(parser);
+}
+
+static rw_outcome null_key(rw_parser *parser, size_t column)
+{
+    pgw_fail(parser->error, "23502",
+             "null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+             parser->table->columns[column].name, parser->table->name);
+    return RW_REFUSED;
+}
+
+static const char *why_uncomputable(const rw_cell *cell)
+{
+    switch (cell->kind) {
+    case RW_CELL_ABSENT:
+        return "is not listed";
+    case RW_CELL_DEFAULT:
+        return "is DEFAULT";
+    case RW_CELL_EXPRESSION:
+        return "is an expression";
+    default:
+        return "is drawn from its sequence (OVERRIDING USER VALUE)";
+    }
+}
+
+/* Whether the cell leaves its column NULL. A cast shows its type first. */
+static bool is_null(const rw_parser *parser, const rw_cell *cell, size_t column)
+{
+    if (cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT)
+        return rw_table_defaults_to_null(parser->table, column);
+    return cell->kind == RW_CELL_NULL && cell->cast_count == 0;
+}
+
+/* The hash_key columns of a row must be constants. */
+static rw_outcome check_key(rw_parser *parser, const rw_row *row)
+{
+    const rw_table *table = parser->table;
+    for (size_t i = 0; i < table->primary_key_count; i++)
+        if (!is_constant(&row->key[i]))
+            parser->insert->key_constant = false;
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        size_t column = table->hash_key[i];
+        const rw_cell *cell = &row->key[rw_slot_of(table, column)];
+        if (is_null(parser, cell, column) && !parser->unknown_column) {
+            if (!rw_table_hashes_null(table, column))
+                return null_key(parser, column);
+            continue;
+        }
+        if (is_constant(cell) && !(parser->overriding_user && table->columns[column].sequence))
+            continue;
+        if (parser->unknown_column && !parser->insert->hash_listed)
+            return RW_PASS; /* of which PostgreSQL complains first */
+        return rw_uncomputable(parser, column,
+                               cell->kind == RW_CELL_ABSENT ? row->open : cell->position,
+                               why_uncomputable(cell));
+    }
+    return RW_PARSED;
+}
+
+/* Counts the values of the first row, for a statement without a column list. */
+static rw_outcome count_columns(rw_parser *parser)
+{
+    const rw_table *table = parser->table;
+    rw_mark mark = rw_mark_here(parser);
+    rw_row none = {.key = NULL};
+    size_t count, visible = table->column_count - 1;
+    rw_outcome outcome = parse_cells(parser, &none, &count);
+    if (outcome != RW_PARSED)
+        return outcome;
+    if (count <= visible) {
+        rw_go_back(parser, mark);
+        list_columns(parser, count);
+        return RW_PARSED;
+    }
+    rw_go_back(parser, mark);
+    for (size_t i = 0; i <= visible; i++) {
+        rw_cell cell = {.minus_after = -1};
+        rw_parse_cell(parser, false, &cell);
+        if (i == visible)
+            return wrong_count(parser, "INSERT has more expressions than target columns",
+                               cell.position);
+        rw_advance(parser);
+    }
+    return RW_PASS;
+}
+
+static rw_outcome parse_row(rw_parser *parser, size_t *first_count)
+{
+    size_t open = parser->token.start;
+    if (!rw_take(parser, '('))
+        return rw_syntax_error(parser);
+    rw_outcome outcome = RW_PARSED;
+    if (!parser->columns_listed && parser->target_count == 0)
+        outcome = count_columns(parser);
+    if (outcome != RW_PARSED)
+        return outcome;
+    size_t first_cell = parser->token.start, count;
+    rw_row *row = add_row(parser);
+    outcome = parse_cells(parser, row, &count);
+    if (outcome != RW_PARSED)
+        return outcome;
+    row->open = open;
+    row->close = parser->token.start;
+    if (parser->insert->row_count == 1)
+        *first_count = count;
+    else if (count != *first_count)
+        return wrong_count(parser, "VALUES lists must all be the same length", first_cell);
+    rw_advance(parser);
+    return RW_PARSED;
+}
+
+rw_outcome rw_parse_rows(rw_parser *parser, size_t depth)
+{
+    rw_insert *insert = parser->insert;
+    size_t count = 0;
+    insert->key_constant = true;
+    do {
+        rw_outcome outcome = parse_row(parser, &count);
+        if (outcome != RW_PARSED)
+            return outcome;
+    } while (rw_take(parser, ','));
+    insert->tail = parser->last_end;
+    for (; depth > 0; depth--)
+        if (!rw_take(parser, ')'))
+            return rw_at_name(parser) ? rw_from_a_query(parser) : rw_syntax_error(parser);
+    if (count < parser->target_count)
+        return wrong_count(parser, "INSERT has more target columns than expressions",
+                           parser->targets[count].position);
+    for (size_t i = 0; i < insert->row_count; i++) {
+        rw_outcome outcome = check_key(parser, &insert->rows[i]);
+        if (outcome != RW_PARSED)
+            return outcome;
+    }
+    return RW_PARSED;
+}
+
+/* --- rows that are alike --- */
+
+static rw_lexer lexer_of(const rw_insert *insert, size_t from, size_t to, const pgw_env *env)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, (pgw_slice){insert->text.ptr + from, to - from}, env->conforming);
+    return lexer;
+}
+
+static size_t param_number(pgw_slice token)
+{
+    size_t number = 0;
+    for (size_t i = 1; i < token.len; i++)
+        number = number * 10 + (size_t)(token.ptr[i] - '0');
+    return number;
+}
+
+/* Whether a row is the first one with its parameters counted on by `width` a row. */
+static bool repeats_first(const rw_insert *insert, size_t row, size_t width, const pgw_env *env)
+{
+    rw_lexer one = lexer_of(insert, insert->rows[0].open, insert->rows[0].close, env);
+    rw_lexer other = lexer_of(insert, insert->rows[row].open, insert->rows[row].close, env);
+    for (;;) {
+        rw_token a = rw_lexer_next(&one), b = rw_lexer_next(&other);
+        pgw_slice x = rw_token_text(one.text, a), y = rw_token_text(other.text, b);
+        if (a.kind != b.kind || a.kind == RW_TOKEN_BAD)
+            return false;
+        if (a.kind == RW_TOKEN_END)
+            return true;
+        if (a.kind != RW_TOKEN_PARAM
+                ? !pgw_slice_eq(x, y)
+                : param_number(x) > width || param_number(y) != param_number(x) + row * width)
+            return false;
+    }
+}
+
+static bool has_params(rw_lexer lexer)
+{
+    rw_token token;
+    do
+        token = rw_lexer_next(&lexer);
+    while (token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD &&
+           token.kind != RW_TOKEN_PARAM);
+    return token.kind == RW_TOKEN_PARAM;
+}
+
+size_t rw_insert_row_width(const rw_insert *insert, const pgw_env *env)
+{
+    if (insert->row_count == 0 || insert->param_count % insert->row_count != 0 ||
+        has_params(lexer_of(insert, 0, insert->values, env)) ||
+        has_params(lexer_of(insert, insert->tail, insert->text.len, env)))
+        return 0;
+    size_t width = insert->param_count / insert->row_count;
+    for (size_t r = 0; r < insert->row_count; r++)
+        if (!repeats_first(insert, r, width, env))
+            return 0;
+    return width;
+}

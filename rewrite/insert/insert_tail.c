@@ -1,0 +1,379 @@
+/*
+ * insert_tail: what stands behind the rows: ON CONFLICT, whose target gains the hash column. What
+ * UPSERT and REPLACE mean is added here.
+ */
+#include "rewrite/insert/splice.h"
+
+static pgw_slice keep(rw_parser *parser, pgw_buf *buf)
+{
+    pgw_slice text = pgw_arena_copy(parser->arena, pgw_slice_buf(buf));
+    pgw_buf_free(buf);
+    return text;
+}
+
+static bool is_hash_key(const rw_table *table, size_t column)
+{
+    bool found = column == table->hash_column;
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        found = found || table->hash_key[i] == column;
+    return found;
+}
+
+static bool is_key(const rw_table *table, size_t column)
+{
+    for (size_t i = 0; i < table->primary_key_count; i++)
+        if (table->primary_key[i] == column)
+            return true;
+    return false;
+}
+
+/* --- ON CONFLICT --- */
+
+/* An element of a conflict target that is more than a name: up to its ',' or ')'. */
+static bool skip_element(rw_parser *parser)
+{
+    while (!rw_at(parser, ',') && !rw_at(parser, ')')) {
+        if (rw_at_end(parser) || parser->token.kind == RW_TOKEN_BAD)
+            return false;
+        if (!rw_at(parser, '('))
+            rw_skip_token(parser);
+        else if (!rw_skip_brackets(parser))
+            return false;
+    }
+    return true;
+}
+
+/* The columns of a conflict target up to its ')'. `*whole` says whether they are the columns of the
+ * key, each once, and `*hashed` whether the hash column is among them. */
+static rw_outcome parse_target(rw_parser *parser, bool *whole, bool *hashed)
+{
+    const rw_table *table = parser->table;
+    bool *seen = pgw_arena_alloc(parser->arena, table->column_count * sizeof *seen);
+    size_t count = 0;
+    *whole = true;
+    do {
+        rw_mark mark = rw_mark_here(parser);
+        size_t column = table->column_count;
+        if (rw_at_name(parser))
+            column = rw_table_column(table, rw_take_name(parser));
+        if (rw_at(parser, ',') || rw_at(parser, ')')) {
+            *whole = *whole && column < table->column_count && !seen[column] &&
+                     (is_key(table, column) || column == table->hash_column);
+            if (*whole)
+                seen[column] = true;
+            count++;
+            continue;
+        }
+        rw_go_back(parser, mark);
+        *whole = false;
+        if (!skip_element(parser))
+            return rw_syntax_error(parser);
+    } while (rw_take(parser, ','));
+    *hashed = seen[table->hash_column];
+    *whole = *whole && count == table->primary_key_count + *hashed;
+    return RW_PARSED;
+}
+
+/* Behind the '(' of a conflict target. */
+static rw_outcome parse_conflict_columns(rw_parser *parser)
+{
+    bool whole, hashed;
+    rw_outcome outcome = parse_target(parser, &whole, &hashed);
+    if (outcome != RW_PARSED)
+        return outcome;
+    parser->conflict_on_key = whole;
+    if (whole && !hashed) {
+        pgw_buf text = {0};
+        pgw_buf_add_str(&text, ", ");
+        rw_add_identifier(&text, parser->table->columns[parser->table->hash_column].name);
+        rw_add_splice(parser, parser->token.start, 0, keep(parser, &text));
+    }
+    rw_advance(parser);
+    return RW_PARSED;
+}
+
+/* `= EXCLUDED.column` and nothing more. */
+static bool at_excluded(rw_parser *parser, size_t column)
+{
+    rw_mark mark = rw_mark_here(parser);
+    bool equals = pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "=");
+    rw_advance(parser);
+    bool same = equals && rw_take_word(parser, "excluded") && rw_take(parser, '.') &&
+                rw_at_name(parser) &&
+                rw_table_column(parser->table, rw_take_name(parser)) == column &&
+                (rw_at(parser, ',') || rw_at_word(parser, "where") ||
+                 rw_at_word(parser, "returning") || rw_at_end(parser));
+    rw_go_back(parser, mark);
+    return same;
+}
+
+/* A column on the left of `=` in DO UPDATE SET. One that the hash is made of may be set to what it
+ * is: where the rows meet in the whole key, EXCLUDED has the same value. */
+static rw_outcome parse_set_column(rw_parser *parser)
+{
+    if (!rw_at_name(parser))
+        return rw_syntax_error(parser);
+    size_t position = parser->token.start;
+    size_t column = rw_table_column(parser->table, rw_take_name(parser));
+    if (!is_hash_key(parser->table, column) ||
+        (column != parser->table->hash_column && parser->conflict_on_key &&
+         at_excluded(parser, column)))
+        return RW_PARSED;
+    pgw_fail(
+        parser->error, "0A000",
+        "ON CONFLICT DO UPDATE cannot set column \"%s\" of table \"%s\": its hash depends on it",
+        parser->table->columns[column].name, parser->table->name);
+    pgw_error_hint(parser->error,
+                   "Leave \"%s\" out of SET: on a conflict it has the same value already.",
+                   parser->table->columns[column].name);
+    parser->error->position = rw_text_position(parser->text, parser->env, position);
+    return RW_REFUSED;
+}
+
+/* Rows that exist are changed, by which the table may fire triggers. */
+static void note_update(rw_parser *parser)
+{
+    if (parser->table->heeds_updates)
+        rw_note_obstacle(parser, RW_OBSTACLE_TRIGGER);
+}
+
+/* A column may be set to its default. */
+static void note_default(rw_parser *parser)
+{
+    for (size_t i = 0; i < parser->table->column_count; i++)
+        if (parser->table->columns[i].computed)
+            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+}
+
+/* Text may be made of a value of another type. */
+static bool makes_text(const rw_parser *parser)
+{
+    return parser->token.kind == RW_TOKEN_CAST || rw_at_word(parser, "cast") ||
+           rw_at_word(parser, "jsonb_build_object") ||
+           pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "||");
+}
+
+/* Functions in SET and WHERE that merged rows may call. */
+static bool is_harmless_call(const rw_parser *parser)
+{
+    static const char *const names[] = {"coalesce",
+                                        "greatest",
+                                        "least",
+                                        "nullif",
+                                        "now",
+                                        "set",
+                                        "row",
+                                        "values",
+                                        "and",
+                                        "or",
+                                        "not",
+                                        "in",
+                                        "where",
+                                        "numeric",
+                                        "varchar",
+                                        "char",
+                                        "cast",
+                                        "jsonb_set",
+                                        "jsonb_build_object"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (rw_at_word(parser, names[i]))
+            return true;
+    return false;
+}
+
+/* One token of an expression behind the rows. A query in it, or a function not known here, would
+ * see another state in a merged statement. */
+void rw_skip_tail_token(rw_parser *parser)
+{
+    bool query = rw_at_word(parser, "select") || rw_at_word(parser, "table");
+    bool call = rw_at_name(parser) && !is_harmless_call(parser);
+    if (rw_at_word(parser, "default"))
+        note_default(parser);
+    parser->insert->shows |= makes_text(parser);
+    rw_skip_token(parser);
+    if (query || (call && rw_at(parser, '(')))
+        rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+}
+
+/* Up to a ',' or a word of the clause outside of brackets; false if they do not pair. */
+static bool skip_tail_expression(rw_parser *parser, bool commas)
+{
+    size_t depth = 0;
+    while (!rw_at_end(parser) && parser->token.kind != RW_TOKEN_BAD) {
+        if (depth == 0 && ((commas && rw_at(parser, ',')) || rw_at_word(parser, "where") ||
+                           rw_at_word(parser, "returning") || rw_at_word(parser, "do")))
+            return true;
+        if (rw_at(parser, '(') || rw_at(parser, '['))
+            depth++;
+        else if (rw_at(parser, ')') || rw_at(parser, ']')) {
+            if (depth-- == 0)
+                return false;
+        }
+        rw_skip_tail_token(parser);
+    }
+    return depth == 0 && parser->token.kind != RW_TOKEN_BAD;
+}
+
+/* column = …, or (column, …) = … */
+static rw_outcome parse_set_item(rw_parser *parser)
+{
+    rw_outcome outcome;
+    if (rw_take(parser, '(')) {
+        do {
+            outcome = parse_set_column(parser);
+            if (outcome != RW_PARSED)
+                return outcome;
+            while (!rw_at(parser, ',') && !rw_at(parser, ')'))
+                if (rw_at_end(parser) || parser->token.kind == RW_TOKEN_BAD)
+                    return rw_syntax_error(parser);
+                else
+                    rw_skip_token(parser);
+        } while (rw_take(parser, ','));
+        rw_take(parser, ')');
+    } else {
+        outcome = parse_set_column(parser);
+        if (outcome != RW_PARSED)
+            return outcome;
+    }
+    return skip_tail_expression(parser, true) ? RW_PARSED : rw_syntax_error(parser);
+}
+
+/* Behind DO UPDATE. */
+static rw_outcome parse_set(rw_parser *parser)
+{
+    if (!rw_take_word(parser, "set"))
+        return rw_syntax_error(parser);
+    note_update(parser);
+    do {
+        rw_outcome outcome = parse_set_item(parser);
+        if (outcome != RW_PARSED)
+            return outcome;
+    } while (rw_take(parser, ','));
+    parser->insert->values_merge = !rw_at_word(parser, "where");
+    if (rw_take_word(parser, "where") && !skip_tail_expression(parser, false))
+        return rw_syntax_error(parser);
+    return RW_PARSED;
+}
+
+/* Behind ON. */
+static rw_outcome parse_conflict(rw_parser *parser)
+{
+    parser->insert->has_conflict = true;
+    parser->insert->values_merge = false;
+    if (!rw_take_word(parser, "conflict"))
+        return rw_syntax_error(parser);
+    if (rw_take_word(parser, "on")) {
+        if (!rw_take_word(parser, "constraint") || !rw_at_name(parser))
+            return rw_syntax_error(parser);
+        rw_advance(parser);
+    } else if (rw_take(parser, '(')) {
+        rw_outcome outcome = parse_conflict_columns(parser);
+        if (outcome != RW_PARSED)
+            return outcome;
+        if (rw_take_word(parser, "where") && !skip_tail_expression(parser, false))
+            return rw_syntax_error(parser);
+    }
+    if (!rw_take_word(parser, "do"))
+        return rw_syntax_error(parser);
+    if (rw_take_word(parser, "nothing"))
+        return RW_PARSED;
+    return rw_take_word(parser, "update") ? parse_set(parser) : rw_syntax_error(parser);
+}
+
+/* --- UPSERT and REPLACE --- */
+
+static bool is_listed(const rw_parser *parser, size_t column)
+{
+    for (size_t i = 0; i < parser->target_count; i++)
+        if (parser->targets[i].column == column)
+            return true;
+    return false;
+}
+
+static void add_assignment(pgw_buf *out, bool first, const char *column, bool excluded)
+{
+    pgw_buf_add_str(out, first ? " " : ", ");
+    rw_add_identifier(out, column);
+    pgw_buf_add_str(out, " = ");
+    if (excluded) {
+        pgw_buf_add_str(out, "EXCLUDED.");
+        rw_add_identifier(out, column);
+    } else {
+        pgw_buf_add_str(out, "DEFAULT");
+    }
+}
+
+static void add_assignments(rw_parser *parser, pgw_buf *out)
+{
+    const rw_table *table = parser->table;
+    bool first = true;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (i == table->hash_column || is_key(table, i) || table->columns[i].generated)
+            continue;
+        bool listed = is_listed(parser, i);
+        if (!listed && parser->insert->verb != RW_VERB_REPLACE)
+            continue;
+        if (!listed && table->columns[i].computed)
+            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+        add_assignment(out, first, table->columns[i].name, listed);
+        first = false;
+    }
+    if (first) /* so that the row is counted */
+        add_assignment(out, true, table->columns[table->primary_key[0]].name, true);
+}
+
+/* UPSERT and REPLACE are INSERT … ON CONFLICT on the whole key. */
+static rw_outcome add_conflict(rw_parser *parser)
+{
+    const rw_table *table = parser->table;
+    pgw_buf text = {0};
+    pgw_buf_add_str(&text, " ON CONFLICT (");
+    rw_add_identifier(&text, table->columns[table->hash_column].name);
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        const char *name = table->columns[table->primary_key[i]].name;
+        if (!is_listed(parser, table->primary_key[i])) {
+            pgw_buf_free(&text);
+            pgw_fail(parser->error, "0A000",
+                     "%s into table \"%s\" needs all columns of its key: "
+                     "column \"%s\" is not listed",
+                     parser->insert->verb == RW_VERB_UPSERT ? "UPSERT" : "REPLACE", table->name,
+                     name);
+            pgw_error_hint(parser->error, "Write a value for \"%s\".", name);
+            return RW_REFUSED;
+        }
+        pgw_buf_add_str(&text, ", ");
+        rw_add_identifier(&text, name);
+    }
+    pgw_buf_add_str(&text, ") DO UPDATE SET");
+    add_assignments(parser, &text);
+    parser->insert->has_conflict = true;
+    note_update(parser);
+    rw_add_splice(parser, parser->last_end, 0, keep(parser, &text));
+    return RW_PARSED;
+}
+
+rw_outcome rw_parse_tail(rw_parser *parser)
+{
+    rw_outcome outcome = RW_PARSED;
+    parser->insert->values_merge = true;
+    if (rw_at_word(parser, "order") || rw_at_word(parser, "limit") ||
+        rw_at_word(parser, "offset") || rw_at_word(parser, "fetch") || rw_at_word(parser, "for") ||
+        rw_at_word(parser, "union") || rw_at_word(parser, "except") ||
+        rw_at_word(parser, "intersect"))
+        return rw_from_a_query(parser);
+    if (parser->insert->verb != RW_VERB_INSERT)
+        outcome = add_conflict(parser);
+    else if (rw_take_word(parser, "on"))
+        outcome = parse_conflict(parser);
+    if (outcome == RW_PARSED && rw_take_word(parser, "returning"))
+        outcome = rw_parse_returning(parser);
+    if (outcome != RW_PARSED)
+        return outcome;
+    size_t end = parser->last_end;
+    while (rw_take(parser, ';'))
+        ;
+    if (parser->token.kind != RW_TOKEN_END)
+        return rw_syntax_error(parser);
+    parser->last_end = end;
+    return RW_PARSED;
+}

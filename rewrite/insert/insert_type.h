@@ -1,0 +1,14 @@
+/*
+ * insert_type: type names as they stand behind ::, in CAST(… AS …) and in front of a string.
+ */
+#ifndef RW_INSERT_TYPE_H
+#define RW_INSERT_TYPE_H
+
+#include "rewrite/insert/splice.h"
+
+/* Takes a type's name with its modifiers and array brackets. False if none stands here: then it
+ * may have taken some tokens. A type that is not known here is PGW_UNSPECIFIED. `prefix`: in front
+ * of a string, where character types have no length unless it is written. */
+bool rw_parse_type(rw_parser *parser, bool prefix, rw_cast *cast);
+
+#endif

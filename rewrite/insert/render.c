@@ -1,0 +1,212 @@
+/*
+ * render: the client's text with what is put in, whole or in the parts of which merged statements
+ * are made; and the way back from a position in it to the client's text.
+ */
+#include "rewrite/hash/hash.h"
+#include "rewrite/insert/guard.h"
+#include "rewrite/insert/splice.h"
+
+#include <string.h>
+
+/* Where rendered bytes go: to a buffer, or only counted until a position is reached. */
+typedef struct writer {
+    const rw_insert *insert;
+    pgw_buf *out;  /* NULL: count */
+    size_t wanted; /* characters yet to come before the position, counting from 1 */
+    size_t found;  /* byte offset in the client's text */
+    bool put_in;   /* it is inside of something that was put in there */
+    bool done;
+    bool guard; /* the next hash is to be guarded */
+    pgw_buf scratch;
+} writer;
+
+static bool starts_character(const rw_insert *insert, char c)
+{
+    return !insert->utf8 || ((unsigned char)c & 0xC0) != 0x80;
+}
+
+/* Counts `text`, which is the client's from `at` on, or, if `inserted`, stands at `at`. */
+static void count(writer *w, pgw_slice text, size_t at, bool inserted)
+{
+    for (size_t i = 0; i < text.len && !w->done; i++) {
+        if (!starts_character(w->insert, text.ptr[i]))
+            continue;
+        if (--w->wanted == 0) {
+            w->done = true;
+            w->found = inserted ? at : at + i;
+            w->put_in = inserted;
+        }
+    }
+}
+
+static void put(writer *w, pgw_slice text, size_t at, bool inserted)
+{
+    if (w->out != NULL)
+        pgw_buf_add_slice(w->out, text);
+    else
+        count(w, text, at, inserted);
+}
+
+static void put_client(writer *w, size_t from, size_t to)
+{
+    put(w, (pgw_slice){w->insert->text.ptr + from, to - from}, from, false);
+}
+
+/* The client's bytes from `from` to `to` with the splices among them; one at `to` itself belongs to
+ * what comes next, unless `last`. */
+static void put_spliced(writer *w, size_t from, size_t to, bool last)
+{
+    const rw_insert *insert = w->insert;
+    for (size_t i = 0; i < insert->splice_count; i++) {
+        const rw_splice *splice = &insert->splices[i];
+        if (splice->at < from || splice->at > to || (splice->at == to && !last))
+            continue;
+        put_client(w, from, splice->at);
+        put(w, splice->text, splice->at, true);
+        from = splice->at + splice->remove;
+    }
+    if (from < to)
+        put_client(w, from, to);
+}
+
+/* A constant of type int8. -9223372036854775808 is quoted: where the minus is an operator, it is
+ * applied to a number that is too large. */
+static void print_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
+{
+    bool smallest = table->hash_type == RW_HASH_INT8 && hash == (uint64_t)INT64_MIN;
+    if (smallest)
+        pgw_buf_add_byte(out, '\'');
+    rw_hash_print(table, hash, out);
+    if (smallest)
+        pgw_buf_add_byte(out, '\'');
+}
+
+static void add_hash(const writer *w, rw_hash_form form, uint64_t hash, size_t row, pgw_buf *text)
+{
+    size_t parameter = w->insert->param_count + row + 1;
+    if (w->insert->rows[row].unhashed) /* both types are keywords: no search_path changes them */
+        pgw_buf_add_str(text, "'" RW_REFUSAL "'::varchar::bigint");
+    else if (form == RW_HASH_PARAMETER && w->insert->table->hash_type == RW_HASH_UINT64)
+        pgw_buf_addf(text, "($%zu::numeric + 18446744073709551616) %% 18446744073709551616",
+                     parameter); /* the parameter is an int8: the upper half came as negative */
+    else if (form == RW_HASH_PARAMETER)
+        pgw_buf_addf(text, "$%zu", parameter);
+    else
+        print_hash(w->insert->table, hash, text);
+}
+
+static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t row, size_t at,
+                     bool separated)
+{
+    pgw_buf *text = w->out != NULL ? w->out : &w->scratch;
+    pgw_buf_clear(&w->scratch);
+    if (separated)
+        pgw_buf_add_str(text, ", ");
+    bool guarded = w->guard;
+    if (guarded)
+        rw_guard_hash_before(w->insert->table, text);
+    add_hash(w, form, hash, row, text);
+    if (guarded)
+        rw_guard_hash_behind(w->insert->table, text);
+    w->guard = false;
+    if (w->out == NULL)
+        count(w, pgw_slice_buf(text), at, true);
+}
+
+/* One row from '(' to ')'. */
+static void put_row(writer *w, rw_hash_form form, uint64_t hash, size_t index)
+{
+    const rw_row *row = &w->insert->rows[index];
+    if (!w->insert->hash_listed) {
+        put_client(w, row->open, row->close);
+        put_hash(w, form, hash, index, row->close, true);
+        put_client(w, row->close, row->close + 1);
+        return;
+    }
+    size_t cell = row->hash_cell.position;
+    if (row->hash_cell.kind != RW_CELL_DEFAULT) {
+        put_client(w, row->open, row->close + 1);
+        return;
+    }
+    put_client(w, row->open, cell);
+    put_hash(w, form, hash, index, cell, false);
+    put_client(w, cell + strlen("DEFAULT"), row->close + 1);
+}
+
+static void put_statement(writer *w, rw_hash_form form, const uint64_t *hashes)
+{
+    const rw_insert *insert = w->insert;
+    if (insert->row_count == 0) { /* forwarded */
+        put_spliced(w, 0, insert->text.len, true);
+        return;
+    }
+    put_spliced(w, 0, insert->values, true);
+    w->guard = rw_guard_wanted(insert);
+    size_t at = insert->values, next = 0; /* the row behind `at` */
+    for (size_t i = 0; i < insert->row_count; i++) {
+        const rw_row *row = &insert->rows[i];
+        if (row->superseded)
+            continue;
+        put_client(w, at, insert->rows[next].open); /* the comma and the blanks around it */
+        put_row(w, form, hashes != NULL ? hashes[i] : 0, i);
+        at = row->close + 1;
+        next = i + 1;
+    }
+    put_spliced(w, insert->tail, insert->text.len, true);
+}
+
+void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                         pgw_buf *out)
+{
+    writer w = {.insert = insert, .out = out};
+    put_statement(&w, form, hashes);
+}
+
+size_t rw_render_added(const rw_insert *insert)
+{
+    size_t added = 0;
+    for (size_t i = 0; i < insert->splice_count; i++)
+        added += insert->splices[i].text.len;
+    return added;
+}
+
+void rw_render_head(const rw_insert *insert, pgw_buf *out)
+{
+    writer w = {.insert = insert, .out = out};
+    put_spliced(&w, 0, insert->values, true);
+}
+
+void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guarded, pgw_buf *out)
+{
+    writer w = {.insert = insert, .out = out, .guard = guarded && rw_guard_wanted(insert)};
+    put_row(&w, RW_HASH_CONSTANT, hash, row);
+}
+
+void rw_render_tail(const rw_insert *insert, pgw_buf *out)
+{
+    writer w = {.insert = insert, .out = out};
+    put_spliced(&w, insert->tail, insert->end, true);
+}
+
+size_t rw_render_offset(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                        size_t position, bool *put_in)
+{
+    writer w = {.insert = insert, .wanted = position, .found = insert->text.len};
+    put_statement(&w, form, hashes);
+    pgw_buf_free(&w.scratch);
+    *put_in = w.put_in;
+    return w.found;
+}
+
+size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                          size_t position)
+{
+    if (position == 0)
+        return 0;
+    bool put_in;
+    size_t offset = rw_render_offset(insert, form, hashes, position, &put_in);
+    size_t mapped = 1;
+    for (size_t i = 0; i < offset; i++)
+        mapped += starts_character(insert, insert->text.ptr[i]);
+    return mapped;
+}

@@ -1,0 +1,126 @@
+/*
+ * splice: what the files of the INSERT parser share: the parser's state, and what it puts into the
+ * client's text. Private to insert*.c, expression.c and render.c.
+ */
+#ifndef RW_SPLICE_H
+#define RW_SPLICE_H
+
+#include "rewrite/insert/insert.h"
+
+/* `text` comes at `at` in the place of `remove` bytes of the client's. In order of `at`; never
+ * inside a row: what goes into rows is found from the rows. */
+typedef struct rw_splice {
+    size_t at, remove;
+    pgw_slice text;
+} rw_splice;
+
+/* What came of parsing a part. */
+typedef enum rw_outcome {
+    RW_PARSED,
+    RW_PASS,      /* the backend certainly rejects it: its error is the client's */
+    RW_UNTOUCHED, /* goes on without a hash (uncomputable: forward) */
+    RW_REFUSED    /* the error is filled */
+} rw_outcome;
+
+enum { RW_NO_SLOT = -1, RW_HASH_SLOT = -2 };
+
+/* A column of the statement's list. */
+typedef struct rw_target {
+    size_t column;   /* index in the table; column_count if it has none of that name */
+    int slot;        /* which cell of the key its values are; RW_HASH_SLOT; RW_NO_SLOT */
+    bool indirect;   /* only a part of the column is set: column[1], column.field */
+    size_t position; /* byte offset of its name */
+} rw_target;
+
+typedef struct rw_parser {
+    rw_lexer lexer;
+    rw_token token;  /* the next one, not yet taken */
+    size_t last_end; /* behind the last one taken */
+    pgw_slice text;
+    const rw_catalog *catalog;
+    const pgw_env *env;
+    pgw_arena *arena;
+    pgw_error *error;
+    const rw_table *table;
+    const char *known_as; /* the table's name, or its alias */
+    rw_insert *insert;
+    rw_target *targets;
+    size_t target_count, target_cap;
+    size_t row_cap, splice_cap;
+    uint32_t *params; /* by number - 1: type, 0 = not seen, RW_PARAM_UNCLEAR */
+    uint32_t param_cap;
+    bool columns_listed;
+    bool default_values;  /* DEFAULT VALUES, which takes no list */
+    size_t name_end;      /* where a column list stands or would */
+    size_t query_columns; /* of the SELECT in the place of VALUES; 0: not known */
+    bool unknown_column;  /* the list names a column that the table, as it is known here, has not */
+    bool overriding_user;
+    bool conflict_on_key; /* the target of ON CONFLICT is the primary key */
+    unsigned obstacles;   /* a bit for each rw_obstacle */
+    bool impossible;      /* something that the backend certainly rejects */
+} rw_parser;
+
+enum { RW_PARAM_UNCLEAR = -1 };
+
+/* --- splice.c --- */
+void rw_advance(rw_parser *parser);
+bool rw_at(const rw_parser *parser, char c); /* a CHAR token c */
+bool rw_at_word(const rw_parser *parser, const char *lower);
+bool rw_take(rw_parser *parser, char c); /* takes it if it is there */
+bool rw_take_word(rw_parser *parser, const char *lower);
+bool rw_at_name(const rw_parser *parser); /* an identifier, quoted or not */
+/* Takes a name (with UESCAPE); arena-owned. */
+pgw_slice rw_take_name(rw_parser *parser);
+bool rw_at_end(const rw_parser *parser); /* END or ';' */
+/* Where to go back to when something turns out to be something else. */
+typedef struct rw_mark {
+    size_t at, last_end;
+    rw_token token;
+} rw_mark;
+rw_mark rw_mark_here(const rw_parser *parser);
+void rw_go_back(rw_parser *parser, rw_mark mark);
+/* Takes the bracket that is next and all up to its partner; false at the end of the text. */
+bool rw_skip_brackets(rw_parser *parser);
+/* Takes one token; notes the parameter or the sequence function that it may be. */
+void rw_skip_token(rw_parser *parser);
+/* Notes a use of $n with the type that it gives it (PGW_UNSPECIFIED: cannot be told). */
+void rw_note_param(rw_parser *parser, uint32_t number, uint32_t type);
+/* n of $n; 0 for what no statement can have, which `impossible` then says. */
+uint32_t rw_param_number(rw_parser *parser, rw_token token);
+/* Takes UESCAPE 'c' if it is there; false if c is none. */
+bool rw_take_uescape(rw_parser *parser, char *escape);
+
+void rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text);
+void rw_note_obstacle(rw_parser *parser, rw_obstacle obstacle);
+rw_outcome rw_syntax_error(rw_parser *parser);
+/* Refused with 0A000, or untouched if the table forwards. `why` ends "column … …". */
+rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size_t position, const char *why);
+/* The error's position: where the byte at `offset` is, in characters. */
+void rw_set_position(rw_parser *parser, size_t offset);
+size_t rw_text_position(pgw_slice text, const pgw_env *env, size_t offset);
+/* rw_uncomputable() of a statement whose rows come from a query. */
+rw_outcome rw_from_a_query(rw_parser *parser);
+/* Which cell of a row's key the column's values are; RW_HASH_SLOT; RW_NO_SLOT. */
+int rw_slot_of(const rw_table *table, size_t column);
+rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position);
+void rw_add_identifier(pgw_buf *out, const char *name);
+
+/* --- expression.c --- */
+/* The cell that begins here, up to its ',' or ')'. The value's text is filled if `wanted`. */
+rw_outcome rw_parse_cell(rw_parser *parser, bool wanted, rw_cell *cell);
+
+/* --- insert_rows.c --- */
+/* From the '(' of the first row behind VALUES to behind the last, and `depth` more ')'. */
+rw_outcome rw_parse_rows(rw_parser *parser, size_t depth);
+
+/* --- insert_tail.c --- */
+/* ON CONFLICT and RETURNING, or what UPSERT and REPLACE mean; up to the end. */
+rw_outcome rw_parse_tail(rw_parser *parser);
+/* Takes one token of an expression behind the rows; notes what it does to merging. */
+void rw_skip_tail_token(rw_parser *parser);
+
+/* --- insert_returning.c --- */
+/* Behind RETURNING. */
+rw_outcome rw_parse_returning(rw_parser *parser);
+
+#endif

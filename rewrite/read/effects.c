@@ -1,0 +1,488 @@
+#include "rewrite/read/effects.h"
+
+#include "rewrite/read/settings.h"
+
+#include <string.h>
+
+/* The statement, read a token at a time. */
+typedef struct reader {
+    rw_lexer lexer;
+    rw_token token; /* not yet taken */
+    pgw_arena *arena;
+    rw_statement *out;
+} reader;
+
+static const pgw_slice nothing = {NULL, 0};
+
+static void advance(reader *in)
+{
+    in->token = rw_lexer_next(&in->lexer);
+}
+
+static bool at_word(const reader *in, const char *word)
+{
+    return rw_token_is(in->lexer.text, in->token, word);
+}
+
+static bool take_word(reader *in, const char *word)
+{
+    if (!at_word(in, word))
+        return false;
+    advance(in);
+    return true;
+}
+
+static bool at_text(const reader *in, const char *text)
+{
+    return pgw_slice_eq_str(rw_token_text(in->lexer.text, in->token), text);
+}
+
+static bool at_end(const reader *in)
+{
+    return in->token.kind == RW_TOKEN_END;
+}
+
+/* An identifier as stored; empty if there is none. */
+static pgw_slice take_name(reader *in)
+{
+    if (in->token.kind != RW_TOKEN_WORD && in->token.kind != RW_TOKEN_QUOTED)
+        return nothing;
+    pgw_slice name = rw_token_name(in->lexer.text, in->token, in->arena);
+    advance(in);
+    return name;
+}
+
+static bool is_letter(char c)
+{
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Not as a part of a longer word. */
+static bool contains_word(pgw_slice text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++) {
+        bool begins = i == 0 || !is_letter(text.ptr[i - 1]);
+        bool ends = i + len == text.len || !is_letter(text.ptr[i + len]);
+        if (begins && ends && pgw_slice_ieq_str((pgw_slice){text.ptr + i, len}, word))
+            return true;
+    }
+    return false;
+}
+
+/* Anything a session has may be another. */
+static const unsigned everything = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_STATE;
+
+static void add(reader *in, unsigned effects)
+{
+    in->out->effects |= effects;
+}
+
+/* --- settings --- */
+
+static pgw_slice lower_copy(pgw_arena *arena, pgw_slice name)
+{
+    char *copy = (char *)pgw_arena_copy(arena, name).ptr;
+    for (size_t i = 0; i < name.len; i++)
+        if (copy[i] >= 'A' && copy[i] <= 'Z')
+            copy[i] = (char)(copy[i] + 32);
+    return (pgw_slice){copy, name.len};
+}
+
+/* One constant and then the end: true, and its text in `value`; DEFAULT is {NULL, 0}. */
+static bool take_value(reader *in, bool zone, pgw_slice *value)
+{
+    *value = nothing;
+    if (take_word(in, "default") || (zone && take_word(in, "local")))
+        return at_end(in);
+    bool minus = at_text(in, "-");
+    bool sign = minus || at_text(in, "+");
+    if (sign)
+        advance(in);
+    rw_token token = in->token;
+    pgw_slice text = in->lexer.text;
+    switch (token.kind) {
+    case RW_TOKEN_INTEGER:
+    case RW_TOKEN_DECIMAL:
+        *value = rw_token_text(text, token);
+        if (minus)
+            *value =
+                pgw_slice_str(pgw_arena_printf(in->arena, "-%.*s", (int)value->len, value->ptr));
+        break;
+    case RW_TOKEN_STRING:
+        if (sign || !rw_token_string(text, token, in->lexer.conforming, in->arena, value))
+            return false;
+        if (value->ptr == NULL)
+            *value = PGW_LITERAL("");
+        break;
+    case RW_TOKEN_WORD:
+    case RW_TOKEN_QUOTED:
+        *value = rw_token_name(text, token, in->arena);
+        if (sign || value->ptr == NULL || at_word(in, "interval"))
+            return false;
+        break;
+    default:
+        return false;
+    }
+    advance(in);
+    return at_end(in);
+}
+
+/* What setting `name` does, but for its value. */
+static unsigned setting_effects(pgw_slice name, bool local)
+{
+    unsigned effects = local ? RW_EFFECT_TRANSACTION : 0;
+    switch (rw_setting_kind_of(name)) {
+    case RW_SETTING_TRACKED:
+        return effects | RW_EFFECT_TRACKED;
+    case RW_SETTING_PATH:
+        return effects | RW_EFFECT_NAMES;
+    case RW_SETTING_OUTPUT:
+        return effects | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
+    case RW_SETTING_PLAIN:
+        return effects | RW_EFFECT_STATE;
+    case RW_SETTING_OTHER:
+        break;
+    }
+    return effects | RW_EFFECT_SETTINGS | RW_EFFECT_STATE;
+}
+
+static pgw_slice take_schema(reader *in)
+{
+    pgw_slice name = nothing;
+    if (in->token.kind != RW_TOKEN_STRING)
+        return take_name(in);
+    if (!rw_token_string(in->lexer.text, in->token, in->lexer.conforming, in->arena, &name))
+        return nothing;
+    advance(in);
+    return name;
+}
+
+/* The schema that a search_path begins with, for tables. Empty where it depends. */
+static pgw_slice first_of_path(const reader *in)
+{
+    reader ahead = *in;
+    if (at_word(in, "default"))
+        return nothing;
+    pgw_slice first = nothing;
+    for (;;) {
+        pgw_slice name = take_schema(&ahead);
+        if (name.len == 0 || pgw_slice_eq_str(name, "$user"))
+            return nothing;
+        if (first.len == 0 && !pgw_slice_eq_str(name, "pg_catalog"))
+            first = name;
+        if (at_end(&ahead))
+            return first;
+        if (!at_text(&ahead, ","))
+            return nothing;
+        advance(&ahead);
+    }
+}
+
+static void set_setting(reader *in, pgw_slice name, bool local, bool zone)
+{
+    rw_statement *out = in->out;
+    out->setting = lower_copy(in->arena, name);
+    add(in, setting_effects(out->setting, local));
+    if (pgw_slice_eq_str(out->setting, "search_path"))
+        out->path = first_of_path(in);
+    bool simple = take_value(in, zone, &out->setting_value);
+    out->setting_simple = simple && !local;
+    if (!simple)
+        out->setting_value = nothing;
+}
+
+/* What stands behind SET [SESSION | LOCAL]. */
+static void read_set_rest(reader *in, bool session, bool local)
+{
+    if (session && take_word(in, "characteristics")) {
+        add(in, RW_EFFECT_SETTINGS | RW_EFFECT_STATE);
+        return;
+    }
+    /* SET SESSION AUTHORIZATION, SET SESSION SESSION AUTHORIZATION, SET LOCAL SESSION … */
+    if (at_word(in, "authorization") || at_word(in, "session") || at_word(in, "role")) {
+        add(in, everything | (local ? RW_EFFECT_TRANSACTION : 0));
+        return;
+    }
+    if (take_word(in, "schema")) {
+        set_setting(in, PGW_LITERAL("search_path"), local, false);
+        return;
+    }
+    if (take_word(in, "names")) {
+        set_setting(in, PGW_LITERAL("client_encoding"), local, false);
+        if (in->out->setting_value.ptr == NULL) /* SET NAMES alone is SET NAMES DEFAULT */
+            in->out->setting_simple = at_end(in) && !local;
+        return;
+    }
+    if (take_word(in, "time")) {
+        take_word(in, "zone");
+        set_setting(in, PGW_LITERAL("timezone"), local, true);
+        return;
+    }
+    pgw_slice name = take_name(in);
+    if (name.len > 0 && at_text(in, ".")) { /* an extension's, or anybody's */
+        add(in, RW_EFFECT_SETTINGS | RW_EFFECT_STATE | (local ? RW_EFFECT_TRANSACTION : 0));
+        return;
+    }
+    bool plain = name.len > 0 && (at_word(in, "to") || at_text(in, "="));
+    advance(in);
+    if (plain)
+        set_setting(in, name, local, false);
+    else /* XML OPTION, what is no SET at all */
+        add(in, everything | (local ? RW_EFFECT_TRANSACTION : 0));
+}
+
+static void read_set(reader *in)
+{
+    if (at_word(in, "transaction") || at_word(in, "constraints")) {
+        add(in, RW_EFFECT_TRANSACTION);
+        return;
+    }
+    bool local = take_word(in, "local");
+    bool session = !local && take_word(in, "session");
+    if (local && at_word(in, "transaction"))
+        add(in, RW_EFFECT_TRANSACTION);
+    else
+        read_set_rest(in, session, local);
+}
+
+static void read_reset(reader *in)
+{
+    pgw_slice name = nothing;
+    if (at_word(in, "transaction")) {
+        add(in, RW_EFFECT_TRANSACTION);
+        return;
+    }
+    if (take_word(in, "time"))
+        name = take_word(in, "zone") ? PGW_LITERAL("timezone") : nothing;
+    else if (!at_word(in, "session"))
+        name = take_name(in);
+    if (name.len == 0 || !at_end(in) || pgw_slice_eq_str(name, "all") ||
+        pgw_slice_eq_str(name, "role")) {
+        add(in, everything | RW_EFFECT_OUTPUT);
+        return;
+    }
+    in->out->setting = lower_copy(in->arena, name);
+    in->out->setting_simple = true;
+    add(in, setting_effects(in->out->setting, false));
+}
+
+/* --- the other words --- */
+
+static void read_prepare(reader *in)
+{
+    pgw_slice name = take_name(in);
+    if (pgw_slice_eq_str(name, "transaction") && in->token.kind == RW_TOKEN_STRING) {
+        add(in, RW_EFFECT_TRANSACTION);
+        return;
+    }
+    in->out->name = name;
+    if (name.len > 0)
+        add(in, RW_EFFECT_PREPARE);
+}
+
+static void read_deallocate(reader *in)
+{
+    bool prepare = take_word(in, "prepare");
+    bool all = at_word(in, "all");
+    pgw_slice name = take_name(in);
+    if (prepare && name.len == 0) /* a statement that is called so */
+        name = PGW_LITERAL("prepare");
+    in->out->name = all ? nothing : name;
+    if (all || name.len > 0)
+        add(in, RW_EFFECT_DEALLOCATE);
+}
+
+static void read_discard(reader *in)
+{
+    if (at_word(in, "all"))
+        add(in, RW_EFFECT_DISCARD_ALL);
+    else if (!at_word(in, "plans"))
+        add(in, RW_EFFECT_NAMES);
+}
+
+/* The body is a string: words of DDL are searched for in all of the text. */
+static void read_do(reader *in)
+{
+    static const char *const schema[] = {"create", "alter", "drop", "truncate"};
+    add(in, everything | RW_EFFECT_OUTPUT);
+    for (size_t i = 0; i < sizeof schema / sizeof schema[0]; i++)
+        if (contains_word(in->lexer.text, schema[i]))
+            add(in, RW_EFFECT_DDL);
+}
+
+static void read_transaction(reader *in)
+{
+    add(in, RW_EFFECT_TRANSACTION);
+}
+
+static void read_ddl(reader *in)
+{
+    add(in, RW_EFFECT_DDL | RW_EFFECT_NAMES | RW_EFFECT_RUNS);
+}
+
+/* The name of a relation that is made; behind it nothing is read. */
+static void take_made(reader *in)
+{
+    if (take_word(in, "if") && take_word(in, "not"))
+        take_word(in, "exists");
+    in->out->makes = take_name(in);
+    while (at_text(in, ".")) {
+        advance(in);
+        in->out->makes = take_name(in);
+    }
+}
+
+/* CREATE [OR REPLACE] [LOCAL] TEMP … TABLE name. A temporary function shadows nothing. */
+static void read_create(reader *in)
+{
+    static const char *const before[] = {"or",   "replace",   "global",   "local",
+                                         "temp", "temporary", "unlogged", "recursive"};
+    static const char *const routines[] = {"function", "procedure", "aggregate"};
+    read_ddl(in);
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++)
+        take_word(in, before[i]);
+    if (take_word(in, "table") || take_word(in, "view") || take_word(in, "sequence"))
+        take_made(in);
+    for (size_t i = 0; i < sizeof routines / sizeof routines[0]; i++)
+        if (at_word(in, routines[i]))
+            in->out->effects &= ~(unsigned)RW_EFFECT_NAMES;
+}
+
+static void read_state(reader *in)
+{
+    add(in, RW_EFFECT_STATE);
+}
+
+static void read_everything(reader *in)
+{
+    add(in, everything | RW_EFFECT_OUTPUT);
+}
+
+static void read_nothing(reader *in)
+{
+    (void)in;
+}
+
+static void read_write(reader *in)
+{
+    add(in, RW_EFFECT_RUNS | RW_EFFECT_WRITES);
+}
+
+static void read_resuming(reader *in)
+{
+    add(in, RW_EFFECT_RUNS | RW_EFFECT_RESUMES);
+}
+
+static void read_copy(reader *in)
+{
+    add(in, RW_EFFECT_COPY | RW_EFFECT_RUNS | RW_EFFECT_WRITES);
+}
+
+/* By the first word. */
+static const struct {
+    const char *word;
+    void (*read)(reader *in);
+} readers[] = {
+    {"abort", read_transaction},
+    {"alter", read_ddl},
+    {"begin", read_transaction},
+    {"call", read_everything},
+    {"close", read_nothing},
+    {"commit", read_transaction},
+    {"copy", read_copy},
+    {"create", read_create},
+    {"deallocate", read_deallocate},
+    {"delete", read_write},
+    {"discard", read_discard},
+    {"do", read_do},
+    {"drop", read_ddl},
+    {"end", read_transaction},
+    {"execute", read_resuming},
+    {"fetch", read_resuming},
+    {"import", read_ddl},
+    {"insert", read_write},
+    {"listen", read_state},
+    {"load", read_everything},
+    {"lock", read_state},
+    {"merge", read_write},
+    {"move", read_resuming},
+    {"notify", read_nothing},
+    {"prepare", read_prepare},
+    {"reassign", read_ddl},
+    {"release", read_transaction},
+    {"replace", read_write},
+    {"reset", read_reset},
+    {"rollback", read_transaction},
+    {"savepoint", read_transaction},
+    {"set", read_set},
+    {"show", read_nothing},
+    {"start", read_transaction},
+    {"truncate", read_ddl},
+    {"unlisten", read_state},
+    {"update", read_write},
+    {"upsert", read_write},
+};
+
+/* EXPLAIN runs nothing, and makes nothing, unless it is to ANALYZE. */
+static bool only_explains(const reader *in, rw_token first)
+{
+    return rw_token_is(in->lexer.text, first, "explain") &&
+           !contains_word(in->lexer.text, "analyze") && !contains_word(in->lexer.text, "analyse");
+}
+
+/* CREATE calls nothing, unless it makes something of a query. */
+static bool only_defines(const reader *in, rw_token first)
+{
+    return rw_token_is(in->lexer.text, first, "create") && !contains_word(in->lexer.text, "as");
+}
+
+static void add_marked(reader *in, rw_token first, const rw_piece *piece)
+{
+    unsigned marks = piece->marks;
+    pgw_slice text = in->lexer.text;
+    if (marks & RW_MARK_SET_CONFIG)
+        add(in, everything | RW_EFFECT_OUTPUT);
+    if (marks & RW_MARK_SETTINGS && (marks & RW_MARK_WRITE || rw_token_is(text, first, "update")))
+        add(in, everything | RW_EFFECT_OUTPUT);
+    if (marks & (RW_MARK_ADVISORY | RW_MARK_HOLD | RW_MARK_KEEPS))
+        add(in, RW_EFFECT_STATE);
+    if (marks & RW_MARK_CALLS && !only_defines(in, first))
+        add(in, RW_EFFECT_CALLS);
+    if (marks & RW_MARK_WRITE)
+        add(in, RW_EFFECT_WRITES);
+    if (marks & RW_MARK_TEMPORARY && !only_explains(in, first)) {
+        add(in, RW_EFFECT_STATE);
+        if (rw_token_is(text, first, "create")) /* nothing that others would see */
+            in->out->effects &= ~(unsigned)RW_EFFECT_DDL;
+        else
+            add(in, RW_EFFECT_NAMES);
+    }
+}
+
+/* By its first word; what has none of these may run anything that is stored. */
+static void read_first(reader *in, rw_token first)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (rw_token_is(in->lexer.text, first, readers[i].word)) {
+            readers[i].read(in);
+            return;
+        }
+    add(in, RW_EFFECT_RUNS);
+}
+
+void rw_effects(pgw_slice text, const rw_piece *piece, const pgw_env *env, pgw_arena *arena,
+                rw_statement *out)
+{
+    reader in = {.arena = arena, .out = out};
+    rw_lexer_init(&in.lexer, text, env->conforming);
+    advance(&in);
+    bool into = at_word(&in, "select") || at_word(&in, "with") || at_word(&in, "explain") ||
+                at_text(&in, "(");
+    rw_token first = in.token;
+    advance(&in);
+    read_first(&in, first);
+    if (into && piece->marks & RW_MARK_INTO && !only_explains(&in, first))
+        add(&in, RW_EFFECT_DDL | RW_EFFECT_NAMES);
+    add_marked(&in, first, piece);
+}

@@ -1,0 +1,189 @@
+#include "rewrite/read/explain.h"
+
+#include "rewrite/hash/hash.h"
+
+/* One INSERT's rows, as far as they can be known without parameters. */
+typedef struct row_keys {
+    uint64_t *hashes;
+    uint32_t *partitions;
+    bool *by_parameter;
+    bool parameters; /* any is */
+    bool unhashed;   /* the table forwards what cannot be computed */
+} row_keys;
+
+static void add_line(pgw_buf *out, const char *key, pgw_slice value)
+{
+    pgw_buf_addf(out, "%s: ", key);
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.ptr[i];
+        if (c == '\\')
+            pgw_buf_add_str(out, "\\\\");
+        else if (c == '\n')
+            pgw_buf_add_str(out, "\\n");
+        else if (c == '\r')
+            pgw_buf_add_str(out, "\\r");
+        else
+            pgw_buf_add_byte(out, c);
+    }
+    pgw_buf_add_byte(out, '\n');
+}
+
+static void add_text_line(pgw_buf *out, const char *key, const char *value)
+{
+    add_line(out, key, pgw_slice_str(value));
+}
+
+static void add_error(pgw_buf *out, const pgw_error *error)
+{
+    pgw_buf line = {0};
+    pgw_buf_addf(&line, "%s %s", error->sqlstate, error->message);
+    add_line(out, "error", pgw_slice_buf(&line));
+    pgw_buf_free(&line);
+    if (error->detail[0] != '\0')
+        add_text_line(out, "detail", error->detail);
+    if (error->hint[0] != '\0')
+        add_text_line(out, "hint", error->hint);
+}
+
+static const char *why_not(rw_obstacle obstacle)
+{
+    switch (obstacle) {
+    case RW_BATCHABLE:
+        return "yes";
+    case RW_OBSTACLE_RETURNING:
+        return "no, because it has RETURNING";
+    case RW_OBSTACLE_SEQUENCE:
+        return "no, because it draws from a sequence, which is bound to the session";
+    case RW_OBSTACLE_TRIGGER:
+        return "no, because the table has triggers, rules or row security";
+    case RW_OBSTACLE_EXPRESSION:
+        return "no, because a value is more than constants, parameters, casts and simple functions";
+    case RW_OBSTACLE_UNCOMPUTABLE:
+        return "no, because its hash cannot be computed";
+    case RW_OBSTACLE_FORM:
+        return "no, because rows cannot be added to a statement of this form";
+    }
+    return "no";
+}
+
+/* --- INSERT --- */
+
+/* Whether a parameter decides the hash of this row, and nothing that cannot be computed at all. */
+static bool needs_parameter(const rw_insert *insert, size_t row)
+{
+    const rw_table *table = insert->table;
+    bool parameter = insert->rows[row].hash_cell.kind == RW_CELL_PARAM;
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        const rw_cell *cell = &insert->rows[row].key[i];
+        bool hashed = false;
+        for (size_t k = 0; k < table->hash_key_count; k++)
+            hashed |= table->hash_key[k] == table->primary_key[i];
+        bool omitted = cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT;
+        if (hashed && (cell->kind == RW_CELL_EXPRESSION ||
+                       (omitted && !rw_table_defaults_to_null(table, table->primary_key[i]))))
+            return false;
+        parameter |= hashed && cell->kind == RW_CELL_PARAM;
+    }
+    return parameter;
+}
+
+static bool read_rows(const rw_insert *insert, const pgw_env *env, pgw_arena *arena, row_keys *out,
+                      pgw_error *error)
+{
+    out->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *out->hashes);
+    out->partitions = pgw_arena_alloc(arena, insert->row_count * sizeof *out->partitions);
+    out->by_parameter = pgw_arena_alloc(arena, insert->row_count * sizeof *out->by_parameter);
+    for (size_t i = 0; i < insert->row_count; i++) {
+        rw_key key = {0};
+        pgw_verdict verdict = rw_insert_key(insert, i, NULL, 0, env, arena, &key, error);
+        out->hashes[i] = key.hash;
+        out->partitions[i] = key.partition;
+        if (verdict == PGW_KNOWN)
+            continue;
+        if (verdict == PGW_UNKNOWABLE && needs_parameter(insert, i))
+            out->by_parameter[i] = out->parameters = true;
+        else if (verdict == PGW_UNKNOWABLE && insert->table->forward_uncomputable)
+            out->unhashed = true;
+        else
+            return false;
+    }
+    return true;
+}
+
+static void add_rows(const rw_insert *insert, const row_keys *keys, pgw_buf *out)
+{
+    pgw_buf hashes = {0}, partitions = {0};
+    for (size_t i = 0; i < insert->row_count && !keys->unhashed; i++) {
+        pgw_buf_add_str(&hashes, i > 0 ? ", " : "");
+        pgw_buf_add_str(&partitions, i > 0 ? ", " : "");
+        if (keys->by_parameter[i]) {
+            pgw_buf_add_str(&hashes, "per parameter");
+            pgw_buf_add_str(&partitions, "per parameter");
+        } else {
+            rw_hash_print(insert->table, keys->hashes[i], &hashes);
+            pgw_buf_addf(&partitions, "%u", (unsigned)keys->partitions[i]);
+        }
+    }
+    add_line(out, "hash", keys->unhashed ? PGW_LITERAL("-") : pgw_slice_buf(&hashes));
+    add_line(out, "partition", keys->unhashed ? PGW_LITERAL("-") : pgw_slice_buf(&partitions));
+    pgw_buf_free(&hashes);
+    pgw_buf_free(&partitions);
+}
+
+static void explain_insert(const rw_statement *statement, const pgw_env *env, pgw_arena *arena,
+                           pgw_buf *out)
+{
+    const rw_insert *insert = statement->insert;
+    row_keys keys = {.unhashed = insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE};
+    pgw_error error = PGW_ERROR_NONE;
+    if (!read_rows(insert, env, arena, &keys, &error)) {
+        add_error(out, &error);
+        return;
+    }
+    pgw_buf rewritten = {0};
+    if (keys.unhashed && insert->obstacle != RW_OBSTACLE_UNCOMPUTABLE)
+        pgw_buf_add_slice(&rewritten, insert->text);
+    else if (keys.parameters)
+        rw_render_statement(insert, RW_HASH_PARAMETER, NULL, &rewritten);
+    else
+        rw_render_statement(insert, RW_HASH_CONSTANT, keys.hashes, &rewritten);
+    add_line(out, "rewritten", pgw_slice_buf(&rewritten));
+    pgw_buf_free(&rewritten);
+    const rw_table *table = insert->table;
+    add_text_line(out, "table", pgw_arena_printf(arena, "%s.%s", table->schema, table->name));
+    add_rows(insert, &keys, out);
+    add_text_line(out, "batchable",
+                  why_not(keys.unhashed ? RW_OBSTACLE_UNCOMPUTABLE : insert->obstacle));
+}
+
+/* --- the others --- */
+
+static void explain_forward(pgw_slice text, pgw_buf *out)
+{
+    add_line(out, "rewritten", text);
+    add_text_line(out, "table", "-");
+    add_text_line(out, "hash", "-");
+    add_text_line(out, "partition", "-");
+    add_text_line(out, "batchable",
+                  "no, because it is not an INSERT of rows that keyspread gives a hash");
+}
+
+void rw_explain(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, pgw_buf *out)
+{
+    pgw_arena arena = {0};
+    rw_script script;
+    rw_script_parse(text, catalog, env, NULL, &arena, &script);
+    for (size_t i = 0; i < script.count; i++) {
+        const rw_statement *statement = &script.statements[i];
+        pgw_slice original = {text.ptr + statement->start, statement->end - statement->start};
+        add_line(out, "original", original);
+        if (statement->kind == RW_STATEMENT_REFUSED)
+            add_error(out, statement->error);
+        else if (statement->kind == RW_STATEMENT_INSERT)
+            explain_insert(statement, env, &arena, out);
+        else
+            explain_forward(original, out);
+        pgw_buf_add_str(out, "---\n");
+    }
+    pgw_arena_free(&arena);
+}

@@ -1,0 +1,24 @@
+/*
+ * hide: what PostgreSQL says about a configured table, less the hash column that the client does
+ * not know of: error details, positions, parameter descriptions.
+ */
+#ifndef RW_HIDE_H
+#define RW_HIDE_H
+
+#include "rewrite/insert/insert.h"
+
+/* How a statement was sent. */
+typedef struct rw_sent {
+    const rw_insert *insert; /* NULL: as it was */
+    rw_hash_form form;
+    const uint64_t *hashes;
+    size_t before; /* in a Query of several: characters of the client's text before this one */
+    size_t rendered_before; /* … of the text that was sent */
+} rw_sent;
+
+/* Rewrites the body of an ErrorResponse or NoticeResponse: `Key (h, k)=(1, 1)` and
+ * `Failing row contains (…)` lose the hash where they parse safely (else the detail is kept as it
+ * is), `portal with parameters: …` loses ours, and P is mapped by rw_render_position. */
+void rw_hide_error(pgw_slice body, const rw_sent *sent, pgw_buf *out);
+
+#endif

@@ -1,0 +1,116 @@
+#include "rewrite/read/reach.h"
+
+#include "rewrite/lex/lexer.h"
+
+typedef struct reader {
+    rw_lexer lexer;
+    rw_token token;
+} reader;
+
+static void advance(reader *in)
+{
+    in->token = rw_lexer_next(&in->lexer);
+}
+
+static bool at_end(const reader *in)
+{
+    return in->token.kind == RW_TOKEN_END || in->token.kind == RW_TOKEN_BAD;
+}
+
+static bool at_one_of(const reader *in, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (rw_token_is(in->lexer.text, in->token, *words))
+            return true;
+    return false;
+}
+
+static bool at_word(const reader *in, const char *word)
+{
+    return rw_token_is(in->lexer.text, in->token, word);
+}
+
+static bool skip_to(reader in, const char *word)
+{
+    while (!at_end(&in) && !at_word(&in, word))
+        advance(&in);
+    return at_word(&in, word);
+}
+
+/* A stored expression that may change the session which evaluates it. */
+static bool calls_loudly(const reader *in)
+{
+    static const char *const names[] = {"set_config",
+                                        "query_to_xml",
+                                        "query_to_xmlschema",
+                                        "query_to_xml_and_xmlschema",
+                                        "ts_stat",
+                                        "ts_rewrite",
+                                        NULL};
+    reader ahead = *in;
+    while (!at_end(&ahead) && !at_one_of(&ahead, names))
+        advance(&ahead);
+    return at_one_of(&ahead, names);
+}
+
+/* What stands between CREATE, ALTER or DROP and the kind of the object. */
+static void skip_modifiers(reader *in)
+{
+    static const char *const words[] = {"or",      "replace",  "global",    "local",
+                                        "temp",    "unlogged", "temporary", "constraint",
+                                        "foreign", "event",    NULL};
+    while (at_one_of(in, words))
+        advance(in);
+}
+
+bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming)
+{
+    static const char *const verbs[] = {"create", "alter", "drop", NULL};
+    static const char *const kinds[] = {"table", "schema", "type", "domain", NULL};
+    reader in;
+    rw_lexer_init(&in.lexer, text, conforming);
+    advance(&in);
+    if (!at_one_of(&in, verbs))
+        return false;
+    advance(&in);
+    skip_modifiers(&in);
+    bool wide = !at_word(&in, "table");
+    return at_one_of(&in, kinds) &&
+           (wide || rw_catalog_mentioned(&(rw_catalog){.tables = &table, .count = 1}, text));
+}
+
+bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming)
+{
+    /* Tables inherit columns and triggers from tables of any name, and have types of any; and what
+     * functions do, every statement may do. */
+    static const char *const made[] = {"trigger",   "rule",      "policy", "extension", "function",
+                                       "procedure", "aggregate", "cast",   "operator",  NULL};
+    static const char *const changed[] = {
+        "table", "type",   "domain",   "collation", "extension", "schema", "trigger",
+        "rule",  "policy", "function", "procedure", "routine",   NULL};
+    static const char *const dropped[] = {"trigger", "rule", "policy", "extension", "owned", NULL};
+    static const char *const unseen[] = {"do", "call", "import", "reassign", NULL};
+    static const char *const harmless[] = {"truncate", NULL};
+    reader in;
+    rw_lexer_init(&in.lexer, text, conforming);
+    advance(&in);
+    if (at_one_of(&in, unseen))
+        return true;
+    if (at_one_of(&in, harmless))
+        return false;
+    if (at_word(&in, "commit")) {
+        advance(&in);
+        return at_word(&in, "prepared");
+    }
+    if (rw_catalog_mentioned(names, text) || calls_loudly(&in))
+        return true;
+    const char *const *kinds = at_word(&in, "create")  ? made
+                               : at_word(&in, "alter") ? changed
+                               : at_word(&in, "drop")  ? dropped
+                                                       : NULL;
+    if (kinds == NULL)
+        return false;
+    advance(&in);
+    skip_modifiers(&in);
+    return at_one_of(&in, kinds) || skip_to(in, "cascade");
+}

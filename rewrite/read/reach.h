@@ -1,0 +1,17 @@
+/*
+ * reach: whether a statement that changes the schema may change what is known of a configured
+ * table. False is certain, so that temporary tables and indexes elsewhere cost nobody anything.
+ */
+#ifndef RW_REACH_H
+#define RW_REACH_H
+
+#include "rewrite/hash/table.h"
+
+/* `text` is one statement, as the client wrote it. `names` are all configured tables, whether they
+ * exist or not. */
+bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming);
+/* Whether a statement may change the columns of `table` for those that stand behind it in a text.
+ */
+bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming);
+
+#endif

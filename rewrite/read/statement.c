@@ -1,0 +1,347 @@
+#include "rewrite/read/statement.h"
+
+#include "rewrite/lex/cut.h"
+#include "rewrite/read/effects.h"
+#include "rewrite/read/tree.h"
+
+#include <string.h>
+
+/* One statement and what is needed to look at it. */
+typedef struct candidate {
+    pgw_slice text; /* of this statement */
+    const rw_piece *piece;
+    rw_token first;
+    const rw_catalog *catalog;
+    const pgw_env *env;
+    rw_known *known;
+    pgw_arena *arena;
+    rw_statement *out;
+} candidate;
+
+static bool begins_with(const candidate *it, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (rw_token_is(it->text, it->first, *words))
+            return true;
+    return false;
+}
+
+static bool in_parentheses(const candidate *it)
+{
+    return it->first.kind == RW_TOKEN_CHAR && it->text.ptr[it->first.start] == '(';
+}
+
+/* --- what may write --- */
+
+static bool is_insert(const candidate *it)
+{
+    static const char *const words[] = {"insert", "upsert", "replace", NULL};
+    return begins_with(it, words);
+}
+
+/* Writes by its first word alone; the other words need one that writes behind them. */
+static bool writes(const candidate *it)
+{
+    static const char *const words[] = {"update", "merge", "copy", NULL};
+    return begins_with(it, words);
+}
+
+static bool can_hold_write(const candidate *it)
+{
+    static const char *const words[] = {"with",   "prepare", "explain", "insert", "upsert",
+                                        "create", "declare", "replace", NULL};
+    return begins_with(it, words) || in_parentheses(it);
+}
+
+/* Whether the backend has to make sense of it if libpg_query cannot: nothing of ours is written at
+ * once, or rw_insert_parse() has found that it is not ours. */
+static bool passes_unread(const candidate *it)
+{
+    static const char *const words[] = {"create", "declare", "insert", "upsert", "replace", NULL};
+    return begins_with(it, words);
+}
+
+static bool needs_reading(const candidate *it)
+{
+    return writes(it) ||
+           (can_hold_write(it) && it->piece->marks & (RW_MARK_WRITE | RW_MARK_OPAQUE)) ||
+           it->piece->marks & RW_MARK_ATOMIC;
+}
+
+/* --- verdicts --- */
+
+static pgw_error *new_error(const candidate *it)
+{
+    return pgw_arena_alloc(it->arena, sizeof(pgw_error));
+}
+
+static void refuse(const candidate *it, pgw_error *error)
+{
+    it->out->kind = RW_STATEMENT_REFUSED;
+    it->out->insert = NULL;
+    it->out->error = error;
+}
+
+/* Nothing but the lexer can be asked. */
+static void check_words(const candidate *it)
+{
+    if (!rw_words_may_write(it->text, it->piece, it->catalog, it->env, it->arena))
+        return;
+    pgw_error *error = new_error(it);
+    bool large = it->text.len > RW_TREE_MAX_BYTES || it->piece->tokens > RW_TREE_MAX_TOKENS;
+    pgw_fail(error, large ? "54000" : "0A000",
+             "cannot tell whether this statement keeps the hash of a configured table right");
+    if (large)
+        pgw_error_hint(error,
+                       "It is longer than %d bytes or %d tokens. Split it, or write with "
+                       "INSERT … VALUES, which may be longer.",
+                       RW_TREE_MAX_BYTES, RW_TREE_MAX_TOKENS);
+    else
+        pgw_error_hint(error,
+                       "Set standard_conforming_strings to on, or write without backslashes.");
+    refuse(it, error);
+}
+
+/* What libpg_query says of it, or has said of another text of this shape. */
+static rw_tree_answer ask_tree(const candidate *it, bool *inserts, pgw_error *error)
+{
+    rw_shape shape;
+    bool shaped = it->known != NULL && rw_shape_of(it->text, it->catalog, it->env, &shape);
+    if (shaped && rw_known_find(it->known, &shape, inserts))
+        return RW_TREE_HARMLESS;
+    rw_tree_answer answer =
+        rw_tree_check(it->text, it->catalog, it->env, it->arena, inserts, error);
+    if (shaped && answer == RW_TREE_HARMLESS)
+        rw_known_add(it->known, &shape, *inserts);
+    return answer;
+}
+
+/* True if the statement itself is an INSERT into a configured table, and nothing else is wrong. */
+static bool check_tree(const candidate *it)
+{
+    bool inserts;
+    pgw_error *error = new_error(it);
+    rw_tree_answer answer = ask_tree(it, &inserts, error);
+    if (answer == RW_TREE_REFUSED ||
+        (answer == RW_TREE_UNPARSED && (!passes_unread(it) || it->piece->marks & RW_MARK_ATOMIC)))
+        refuse(it, error);
+    return inserts && answer == RW_TREE_HARMLESS;
+}
+
+static void parse_insert(const candidate *it)
+{
+    pgw_error *error = new_error(it);
+    if (!rw_insert_parse(it->text, it->catalog, it->env, it->arena, &it->out->insert, error))
+        refuse(it, error);
+    else if (it->out->insert != NULL)
+        it->out->kind = RW_STATEMENT_INSERT;
+}
+
+/* Statements that name a configured table. */
+static void judge(const candidate *it)
+{
+    bool with = rw_token_is(it->text, it->first, "with");
+    bool reads = needs_reading(it) && rw_tree_can_read(it->text, it->piece, it->env);
+    if (is_insert(it) || (with && !reads)) {
+        parse_insert(it);
+        if (it->out->kind != RW_STATEMENT_FORWARD)
+            return; /* an INSERT … VALUES of ours has no room for another write behind it */
+    }
+    if (reads) {
+        if (check_tree(it) && with)
+            parse_insert(it);
+    } else if (needs_reading(it)) {
+        check_words(it);
+    }
+}
+
+/* An error about the statement is one about the whole text, which does not end where it does. */
+static void place_error(pgw_slice text, const rw_piece *piece, const pgw_env *env, pgw_error *error)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, env->conforming);
+    lexer.at = piece->end;
+    rw_token next = rw_lexer_next(&lexer);
+    if (next.kind == RW_TOKEN_CHAR && strcmp(error->message, "syntax error at end of input") == 0) {
+        pgw_fail(error, "42601", "syntax error at or near \"%c\"", text.ptr[next.start]);
+        error->position = rw_characters(text, next.start, env) + 1;
+        return;
+    }
+    error->position += rw_characters(text, piece->start, env);
+}
+
+static void read_statement(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,
+                           const pgw_env *env, rw_known *known, pgw_arena *arena, rw_statement *out)
+{
+    *out = (rw_statement){.start = piece->start, .end = piece->end};
+    candidate it = {.text = {text.ptr + piece->start, piece->end - piece->start},
+                    .piece = piece,
+                    .catalog = catalog,
+                    .env = env,
+                    .known = known,
+                    .arena = arena,
+                    .out = out};
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, it.text, env->conforming);
+    it.first = rw_lexer_next(&lexer);
+    rw_effects(it.text, piece, env, arena, out);
+    if (rw_words_mention(it.text, catalog))
+        judge(&it);
+    if (out->error != NULL && out->error->position > 0)
+        place_error(text, piece, env, out->error);
+}
+
+/* --- names that move within a text --- */
+
+/* Of a script: what names mean to its next statement. */
+typedef struct reading {
+    rw_catalog view;
+    rw_meaning *meanings; /* those of `view`, once one of them has moved */
+    pgw_arena *arena;
+} reading;
+
+/* Whether the table is what its name means under a search_path that begins with `schema`: now it
+ * is, so nothing temporary is in front. */
+static bool stays(const rw_table *table, rw_meaning now, pgw_slice schema)
+{
+    return now == RW_MEANS_OURS && schema.len > 0 && pgw_slice_eq_str(schema, table->schema);
+}
+
+/* `name` (empty: any) may mean something else from here on, but for what `schema` holds. */
+static void move_name(reading *in, pgw_slice name, pgw_slice schema)
+{
+    const rw_catalog *view = &in->view;
+    if (in->meanings == NULL) {
+        in->meanings = pgw_arena_alloc(in->arena, view->count * sizeof *in->meanings);
+        for (size_t i = 0; i < view->count; i++)
+            in->meanings[i] = view->unqualified != NULL         ? view->unqualified[i]
+                              : view->tables[i]->schema_written ? RW_MEANS_OTHERS
+                                                                : RW_MEANS_OURS;
+        in->view.unqualified = in->meanings;
+    }
+    for (size_t i = 0; i < view->count; i++)
+        if ((name.len == 0 || pgw_slice_eq_str(name, view->tables[i]->name)) &&
+            !stays(view->tables[i], in->meanings[i], schema))
+            in->meanings[i] = RW_MEANS_UNKNOWN;
+}
+
+/* DDL of relations that are none of ours, and of no schema, moves nothing. */
+static bool is_elsewhere(const reading *in, const rw_statement *statement, pgw_slice text)
+{
+    rw_lexer lexer;
+    if (!(statement->effects & RW_EFFECT_DDL) || rw_words_mention(text, &in->view))
+        return false;
+    rw_lexer_init(&lexer, text, true);
+    for (rw_token token = rw_lexer_next(&lexer); token.kind != RW_TOKEN_END;
+         token = rw_lexer_next(&lexer))
+        if (token.kind == RW_TOKEN_BAD || rw_token_is(text, token, "schema"))
+            return false;
+    return true;
+}
+
+static void follow_names(reading *in, const rw_statement *statement, pgw_slice text)
+{
+    const rw_catalog *view = &in->view;
+    bool quiet = view->count == 0 || view->tables[0]->quiet;
+    unsigned effects = statement->effects;
+    if (effects & RW_EFFECT_DISCARD_ALL || (effects & RW_EFFECT_CALLS && !quiet) ||
+        (effects & RW_EFFECT_TRANSACTION && view->moved))
+        move_name(in, (pgw_slice){NULL, 0}, (pgw_slice){NULL, 0});
+    else if (effects & RW_EFFECT_NAMES && !is_elsewhere(in, statement, text))
+        move_name(in, statement->makes, statement->path);
+}
+
+static bool is_unknown(const reading *in)
+{
+    for (size_t i = 0; in->view.unqualified != NULL && i < in->view.count; i++)
+        if (in->view.unqualified[i] == RW_MEANS_UNKNOWN)
+            return true;
+    return false;
+}
+
+static void refuse_unknown(reading *in, rw_statement *out)
+{
+    pgw_error *error = pgw_arena_alloc(in->arena, sizeof *error);
+    pgw_fail(error, "0A000",
+             "cannot tell which table is written: what its name means may change "
+             "before this statement is reached");
+    pgw_error_hint(error, "Send the statement as a text of its own, or write the schema before "
+                          "the table's name.");
+    out->kind = RW_STATEMENT_REFUSED;
+    out->insert = NULL;
+    out->error = error;
+}
+
+/* --- the script --- */
+
+/* A write by a name whose meaning is not known here is refused; one that has its schema is not. */
+static void check_unknown(reading *in, pgw_slice text, const rw_piece *piece, const pgw_env *env,
+                          rw_statement *out)
+{
+    if (out->kind != RW_STATEMENT_INSERT || !is_unknown(in))
+        return;
+    rw_catalog written = in->view;
+    rw_meaning *others = pgw_arena_alloc(in->arena, written.count * sizeof *others);
+    for (size_t i = 0; i < written.count; i++)
+        others[i] =
+            written.unqualified[i] == RW_MEANS_UNKNOWN ? RW_MEANS_OTHERS : written.unqualified[i];
+    written.unqualified = others;
+    rw_statement again;
+    read_statement(text, piece, &written, env, NULL, in->arena, &again);
+    if (again.kind != RW_STATEMENT_INSERT)
+        refuse_unknown(in, out);
+}
+
+static void add_statement(rw_script *script, size_t *cap, pgw_arena *arena)
+{
+    if (script->count == *cap) {
+        *cap = *cap == 0 ? 1 : *cap * 2;
+        rw_statement *grown = pgw_arena_alloc(arena, *cap * sizeof *grown);
+        if (script->count > 0)
+            memcpy(grown, script->statements, script->count * sizeof *grown);
+        script->statements = grown;
+    }
+    script->count++;
+}
+
+/* Short statements may grow long, so that a text of 64 MiB would take all memory: what is put in is
+ * bounded, and the rest of the text is refused with the statement that is too much. */
+enum { MOST_ADDED = 32 * 1024 * 1024 };
+
+static void refuse_rest(pgw_slice text, pgw_arena *arena, rw_statement *statement)
+{
+    pgw_error *error = pgw_arena_alloc(arena, sizeof *error);
+    pgw_fail(error, "54000", "the INSERTs of this text are too large when their columns are named");
+    pgw_error_hint(error, "Send the statements in several texts.");
+    statement->kind = RW_STATEMENT_REFUSED;
+    statement->insert = NULL;
+    statement->error = error;
+    statement->end = text.len;
+}
+
+void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_known *known,
+                     pgw_arena *arena, rw_script *out)
+{
+    *out = (rw_script){.utf8 = env->utf8};
+    size_t cap = 0, added = 0;
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, env->conforming);
+    rw_piece piece;
+    reading in = {.view = *catalog, .arena = arena};
+    while (rw_cut_next(&lexer, &piece)) {
+        add_statement(out, &cap, arena);
+        rw_statement *statement = &out->statements[out->count - 1];
+        read_statement(text, &piece, &in.view, env, known, arena, statement);
+        check_unknown(&in, text, &piece, env, statement);
+        follow_names(&in, statement, (pgw_slice){text.ptr + piece.start, piece.end - piece.start});
+        added += statement->insert != NULL ? rw_render_added(statement->insert) : 0;
+        bool too_large = added > MOST_ADDED;
+        if (too_large)
+            refuse_rest(text, arena, statement);
+        out->effects |= statement->effects;
+        out->refused |= statement->kind == RW_STATEMENT_REFUSED;
+        out->inserts += statement->kind == RW_STATEMENT_INSERT;
+        if (too_large)
+            return;
+    }
+}

@@ -1,0 +1,75 @@
+/*
+ * statement: a client's text cut into statements, and for each what the session must know of it:
+ * pass it on, rewrite it, refuse it; and what it does to the session.
+ */
+#ifndef RW_STATEMENT_H
+#define RW_STATEMENT_H
+
+#include "rewrite/insert/insert.h"
+#include "rewrite/read/known.h"
+
+typedef enum rw_statement_kind {
+    RW_STATEMENT_FORWARD, /* passes byte for byte */
+    RW_STATEMENT_INSERT,  /* into a configured table: `insert` says how */
+    RW_STATEMENT_REFUSED  /* writes a configured table in a way not supported: `error` says why */
+} rw_statement_kind;
+
+/* What a statement does to the session; several may be set. */
+typedef enum rw_effect {
+    RW_EFFECT_SETTINGS =
+        1 << 0,               /* any setting, or the role, may be another: SET ROLE, DO, CALL … */
+    RW_EFFECT_NAMES = 1 << 1, /* unqualified names may mean others: search_path, temporary
+                                 objects, CREATE, DROP (`makes`: only that name) */
+    RW_EFFECT_TRACKED = 1 << 2, /* SET/RESET of a tracked setting: `setting`, `setting_value` */
+    RW_EFFECT_DISCARD_ALL = 1 << 3,
+    RW_EFFECT_DEALLOCATE = 1 << 4, /* `name`, empty = ALL */
+    RW_EFFECT_PREPARE = 1 << 5,    /* SQL PREPARE: `name` is taken */
+    RW_EFFECT_DDL = 1 << 6,   /* CREATE, ALTER, DROP, TRUNCATE, …: the catalog may have changed */
+    RW_EFFECT_STATE = 1 << 7, /* leaves state in the link: LISTEN, DECLARE … WITH HOLD, advisory
+                                 locks, settings that are not replayed, … */
+    RW_EFFECT_TRANSACTION = 1 << 8, /* BEGIN, START, COMMIT, END, ROLLBACK, SAVEPOINT, … */
+    RW_EFFECT_COPY = 1 << 9,
+    RW_EFFECT_OUTPUT = 1 << 10,  /* SET/RESET of how values are shown: bytea_output … */
+    RW_EFFECT_CALLS = 1 << 11,   /* calls a function that is not known to be harmless */
+    RW_EFFECT_RUNS = 1 << 12,    /* may run what the database stores: views, triggers, defaults */
+    RW_EFFECT_RESUMES = 1 << 13, /* runs what was declared or prepared before: FETCH, EXECUTE */
+    RW_EFFECT_WRITES = 1 << 14   /* rows of tables: their sequences may have been drawn from */
+} rw_effect;
+
+typedef struct rw_statement {
+    rw_statement_kind kind;
+    size_t start, end; /* byte offsets in the text: first token to before the ';' */
+    unsigned effects;
+    pgw_slice name;          /* arena-owned, as stored (folded) */
+    pgw_slice setting;       /* lower case */
+    pgw_slice setting_value; /* the constant as text; {NULL,0} for DEFAULT/RESET */
+    pgw_slice makes;         /* NAMES: the only name that may mean another; empty: all may */
+    pgw_slice path;      /* SET search_path: the schema that is searched first, if that is sure */
+    bool setting_simple; /* SET [SESSION] x = one constant: the value above is exact */
+    rw_insert *insert;
+    pgw_error *error;
+} rw_statement;
+
+typedef struct rw_script {
+    rw_statement *statements; /* empty statements are left out */
+    size_t count;
+    unsigned effects; /* of all together */
+    bool refused;     /* any is REFUSED */
+    size_t inserts;   /* how many are INSERT */
+    bool utf8;        /* what positions count: characters of UTF-8, or bytes */
+} rw_script;
+
+/* Never fails: what cannot be understood is FORWARD or, where it names a configured table and may
+ * write it, REFUSED. Memory from `arena`; `text` must live as long.
+ * May use libpg_query (below 10,000 tokens and 64 KiB); callers on threads need 64 MiB of stack.
+ * `known` (NULL: none) remembers what it said: the answers are the same, but come sooner. */
+void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_known *known,
+                     pgw_arena *arena, rw_script *out);
+
+/* A quick answer for the hot path: true if `text` is certainly one statement that names no
+ * configured table (a read, or a write elsewhere), so that it passes without being parsed. Its
+ * `effects` are then no more than CALLS, RUNS, RESUMES, WRITES and STATE, on the side of too many.
+ */
+bool rw_text_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects);
+
+#endif

@@ -1,0 +1,324 @@
+#include "rewrite/read/tree.h"
+
+#include <pg_query.h>
+#include <pg_query/pg_query.pb-c.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the walk through the tree knows. */
+typedef struct walker {
+    pgw_slice text;
+    const rw_catalog *catalog;
+    const pgw_env *env;
+    pgw_error *error;
+    const char *inside; /* what the write stands in: "WITH", "PREPARE", … */
+    const void *spared; /* the INSERT that is the statement itself */
+} walker;
+
+static bool visit(walker *walk, const ProtobufCMessage *message);
+
+size_t rw_characters(pgw_slice text, size_t offset, const pgw_env *env)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < offset && i < text.len; i++)
+        count += !env->utf8 || ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
+    return count;
+}
+
+bool rw_is_hash_input(const rw_table *table, pgw_slice column)
+{
+    size_t index = rw_table_column(table, column);
+    if (index == table->column_count)
+        return false;
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (table->hash_key[i] == index)
+            return true;
+    return index == table->hash_column;
+}
+
+static const rw_table *find(const walker *walk, const PgQuery__RangeVar *relation)
+{
+    return relation == NULL ? NULL
+                            : rw_catalog_find(walk->catalog, pgw_slice_str(relation->schemaname),
+                                              pgw_slice_str(relation->relname));
+}
+
+static void set_position(walker *walk, int32_t location)
+{
+    if (location >= 0)
+        walk->error->position = rw_characters(walk->text, (size_t)location, walk->env) + 1;
+}
+
+/* --- the statements that write --- */
+
+static bool refuse_insert(walker *walk, const PgQuery__RangeVar *relation, const rw_table *table)
+{
+    pgw_fail(walk->error, "0A000", "cannot write table \"%s\" inside %s through keyspread",
+             table->name, walk->inside);
+    pgw_error_detail(walk->error, "The hash column \"%s\" is not filled in there.",
+                     table->columns[table->hash_column].name);
+    if (strcmp(walk->inside, "PREPARE") == 0)
+        pgw_error_hint(walk->error,
+                       "Send the INSERT itself, or prepare it with the protocol's Parse "
+                       "message as drivers do.");
+    else if (strcmp(walk->inside, "EXPLAIN ANALYZE") == 0)
+        pgw_error_hint(walk->error, "Use EXPLAIN without ANALYZE.");
+    else
+        pgw_error_hint(walk->error,
+                       "Send the INSERT … VALUES into \"%s\" as a statement of its own.",
+                       table->name);
+    set_position(walk, relation->location);
+    return false;
+}
+
+/* SET of a column that the hash is made of. */
+static bool check_targets(walker *walk, const rw_table *table, PgQuery__Node **targets,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (targets[i]->node_case != PG_QUERY__NODE__NODE_RES_TARGET)
+            continue;
+        const PgQuery__ResTarget *target = targets[i]->res_target;
+        if (!rw_is_hash_input(table, pgw_slice_str(target->name)))
+            continue;
+        const char *hash = table->columns[table->hash_column].name;
+        pgw_fail(walk->error, "0A000",
+                 "cannot update column \"%s\" of table \"%s\" through keyspread", target->name,
+                 table->name);
+        if (strcmp(target->name, hash) == 0)
+            pgw_error_hint(walk->error, "keyspread computes the hash column; leave it out.");
+        else {
+            pgw_error_detail(walk->error, "The hash column \"%s\" is computed from it.", hash);
+            pgw_error_hint(walk->error, "Delete the row and insert it with its new key.");
+        }
+        set_position(walk, target->location);
+        return false;
+    }
+    return true;
+}
+
+static bool visit_insert(walker *walk, const PgQuery__InsertStmt *insert)
+{
+    const rw_table *table = find(walk, insert->relation);
+    return table == NULL || walk->spared == insert || refuse_insert(walk, insert->relation, table);
+}
+
+static bool visit_update(walker *walk, const PgQuery__UpdateStmt *update)
+{
+    const rw_table *table = find(walk, update->relation);
+    return table == NULL || check_targets(walk, table, update->target_list, update->n_target_list);
+}
+
+static bool refuse_merge(walker *walk, const PgQuery__MergeStmt *merge, const rw_table *table)
+{
+    pgw_fail(walk->error, "0A000", "cannot MERGE rows into table \"%s\" through keyspread",
+             table->name);
+    pgw_error_detail(walk->error, "The hash column \"%s\" is not filled in there.",
+                     table->columns[table->hash_column].name);
+    pgw_error_hint(walk->error, "Use INSERT … VALUES … ON CONFLICT DO UPDATE.");
+    set_position(walk, merge->relation->location);
+    return false;
+}
+
+static bool visit_merge(walker *walk, const PgQuery__MergeStmt *merge)
+{
+    const rw_table *table = find(walk, merge->relation);
+    if (table == NULL)
+        return true;
+    for (size_t i = 0; i < merge->n_merge_when_clauses; i++) {
+        if (merge->merge_when_clauses[i]->node_case != PG_QUERY__NODE__NODE_MERGE_WHEN_CLAUSE)
+            continue;
+        const PgQuery__MergeWhenClause *when = merge->merge_when_clauses[i]->merge_when_clause;
+        if (when->command_type == PG_QUERY__CMD_TYPE__CMD_INSERT)
+            return refuse_merge(walk, merge, table);
+        if (when->command_type == PG_QUERY__CMD_TYPE__CMD_UPDATE &&
+            !check_targets(walk, table, when->target_list, when->n_target_list))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_copy(walker *walk, const PgQuery__CopyStmt *copy)
+{
+    const rw_table *table = copy->is_from ? find(walk, copy->relation) : NULL;
+    if (table == NULL)
+        return true;
+    pgw_fail(walk->error, "0A000", "cannot COPY into table \"%s\" through keyspread", table->name);
+    pgw_error_detail(walk->error, "The hash column \"%s\" is not filled in there.",
+                     table->columns[table->hash_column].name);
+    pgw_error_hint(walk->error, "Use INSERT … VALUES with many rows.");
+    set_position(walk, copy->relation->location);
+    return false;
+}
+
+/* As defGetBoolean() reads an option's argument; what it would refuse counts as true. */
+static bool is_false(const PgQuery__Node *arg)
+{
+    if (arg == NULL)
+        return false;
+    if (arg->node_case == PG_QUERY__NODE__NODE_INTEGER)
+        return arg->integer->ival == 0;
+    if (arg->node_case != PG_QUERY__NODE__NODE_STRING)
+        return false;
+    pgw_slice text = pgw_slice_str(arg->string->sval);
+    return pgw_slice_ieq_str(text, "false") || pgw_slice_ieq_str(text, "off");
+}
+
+/* Only ANALYZE runs the statement. The plan of a plain EXPLAIN is shown as it is for the statement
+ * as written. */
+static bool executes(const PgQuery__ExplainStmt *explain)
+{
+    for (size_t i = 0; i < explain->n_options; i++) {
+        const PgQuery__Node *option = explain->options[i];
+        if (option->node_case == PG_QUERY__NODE__NODE_DEF_ELEM &&
+            strcmp(option->def_elem->defname, "analyze") == 0 && !is_false(option->def_elem->arg))
+            return true;
+    }
+    return false;
+}
+
+/* --- the walk --- */
+
+static bool visit_field(walker *walk, const ProtobufCMessage *message,
+                        const ProtobufCFieldDescriptor *field)
+{
+    if (field->type != PROTOBUF_C_TYPE_MESSAGE)
+        return true;
+    const char *base = (const char *)message;
+    if (field->label != PROTOBUF_C_LABEL_REPEATED) {
+        const ProtobufCMessage *child;
+        memcpy(&child, base + field->offset, sizeof child);
+        return visit(walk, child);
+    }
+    size_t count;
+    ProtobufCMessage *const *children;
+    memcpy(&count, base + field->quantifier_offset, sizeof count);
+    memcpy(&children, base + field->offset, sizeof children);
+    for (size_t i = 0; i < count; i++)
+        if (!visit(walk, children[i]))
+            return false;
+    return true;
+}
+
+static bool visit_fields(walker *walk, const ProtobufCMessage *message)
+{
+    const ProtobufCMessageDescriptor *type = message->descriptor;
+    for (unsigned i = 0; i < type->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &type->fields[i];
+        if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
+            int which;
+            memcpy(&which, (const char *)message + field->quantifier_offset, sizeof which);
+            field =
+                which > 0 ? protobuf_c_message_descriptor_get_field(type, (unsigned)which) : NULL;
+            return field == NULL || visit_field(walk, message, field);
+        }
+        if (!visit_field(walk, message, field))
+            return false;
+    }
+    return true;
+}
+
+/* False if what is here, or below, has to be refused. */
+static bool visit(walker *walk, const ProtobufCMessage *message)
+{
+    if (message == NULL)
+        return true;
+    const ProtobufCMessageDescriptor *type = message->descriptor;
+    if (type == &pg_query__rule_stmt__descriptor ||
+        type == &pg_query__create_function_stmt__descriptor)
+        return true; /* defined now, run some other day: the table itself catches it */
+    if (type == &pg_query__explain_stmt__descriptor) {
+        const PgQuery__ExplainStmt *explain = (const PgQuery__ExplainStmt *)message;
+        walk->inside = "EXPLAIN ANALYZE";
+        return !executes(explain) || visit(walk, (const ProtobufCMessage *)explain->query);
+    }
+    if (type == &pg_query__prepare_stmt__descriptor)
+        walk->inside = "PREPARE";
+    else if (type == &pg_query__copy_stmt__descriptor)
+        walk->inside = "COPY";
+    bool fine = true;
+    if (type == &pg_query__insert_stmt__descriptor)
+        fine = visit_insert(walk, (const PgQuery__InsertStmt *)message);
+    else if (type == &pg_query__update_stmt__descriptor)
+        fine = visit_update(walk, (const PgQuery__UpdateStmt *)message);
+    else if (type == &pg_query__merge_stmt__descriptor)
+        fine = visit_merge(walk, (const PgQuery__MergeStmt *)message);
+    else if (type == &pg_query__copy_stmt__descriptor)
+        fine = visit_copy(walk, (const PgQuery__CopyStmt *)message);
+    return fine && visit_fields(walk, message);
+}
+
+/* --- in and out --- */
+
+/* A copy with a NUL, in which the words of YDB's that PostgreSQL does not know read INSERT, at the
+ * same length. */
+static char *readable_copy(pgw_slice text, const pgw_env *env, pgw_arena *arena)
+{
+    char *copy = (char *)pgw_arena_copy(arena, text).ptr;
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, env->conforming);
+    rw_token previous = {.kind = RW_TOKEN_END};
+    for (rw_token token = rw_lexer_next(&lexer);
+         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer)) {
+        if (rw_token_is(text, token, "into") &&
+            (rw_token_is(text, previous, "upsert") || rw_token_is(text, previous, "replace"))) {
+            memset(copy + previous.start, ' ', previous.end - previous.start);
+            memcpy(copy + previous.start, "INSERT", 6);
+        }
+        previous = token;
+    }
+    return copy;
+}
+
+bool rw_tree_can_read(pgw_slice text, const rw_piece *piece, const pgw_env *env)
+{
+    if (text.len > RW_TREE_MAX_BYTES || piece->tokens > RW_TREE_MAX_TOKENS)
+        return false;
+    /* libpg_query takes backslashes literally, whatever the session says. */
+    return env->conforming || memchr(text.ptr, '\\', text.len) == NULL;
+}
+
+static rw_tree_answer unparsed(const char *message, int position, pgw_error *error)
+{
+    pgw_fail(error, "42601", "%s", message);
+    pgw_error_hint(error,
+                   "The statement names a table that keyspread fills a hash column of, so it "
+                   "has to be understood: by the grammar of PostgreSQL 15.");
+    if (position > 0)
+        error->position = (size_t)position;
+    return RW_TREE_UNPARSED;
+}
+
+static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, bool *inserts)
+{
+    if (result == NULL || result->n_stmts != 1 || result->stmts[0]->stmt == NULL)
+        return unparsed("cannot tell where the statement ends", 0, walk->error);
+    const PgQuery__Node *top = result->stmts[0]->stmt;
+    if (top->node_case == PG_QUERY__NODE__NODE_INSERT_STMT) {
+        walk->spared = top->insert_stmt;
+        *inserts = find(walk, top->insert_stmt->relation) != NULL;
+    }
+    return visit(walk, (const ProtobufCMessage *)top) ? RW_TREE_HARMLESS : RW_TREE_REFUSED;
+}
+
+rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+                             pgw_arena *arena, bool *inserts, pgw_error *error)
+{
+    *inserts = false;
+    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(readable_copy(text, env, arena));
+    rw_tree_answer answer;
+    if (parsed.error != NULL) {
+        answer = unparsed(parsed.error->message, parsed.error->cursorpos, error);
+    } else {
+        PgQuery__ParseResult *result = pg_query__parse_result__unpack(
+            NULL, parsed.parse_tree.len, (const uint8_t *)parsed.parse_tree.data);
+        walker walk = {
+            .text = text, .catalog = catalog, .env = env, .error = error, .inside = "WITH"};
+        answer = check(&walk, result, inserts);
+        if (result != NULL)
+            pg_query__parse_result__free_unpacked(result, NULL);
+    }
+    pg_query_free_protobuf_parse_result(parsed);
+    return answer;
+}
