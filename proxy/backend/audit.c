@@ -1,7 +1,9 @@
 #include "proxy/backend/audit.h"
 
-#include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"
+
+const pgw_env px_plain_env = {
+    .utf8 = true, .zone_known = true, .zone_seconds = 0, .conforming = true};
 
 static void add_name(pgw_buf *sql, const char *name)
 {

@@ -14,7 +14,9 @@ typedef enum px_audit {
     PX_AUDIT_UNREADABLE
 } px_audit;
 
-/* The settings under which the rows are to be read, as options of a link: px_plain_env's. */
+/* The settings under which stored values are to be read, so that their text reads back exactly; and
+ * as options of a link. */
+extern const pgw_env px_plain_env;
 #define PX_AUDIT_OPTIONS                                                                           \
     "-c DateStyle=ISO -c TimeZone=UTC -c client_encoding=UTF8 -c bytea_output=hex"                 \
     " -c extra_float_digits=1"

@@ -31,8 +31,10 @@ struct px_catalogs {
 
 static _Atomic unsigned under_way; /* questions, of the process */
 
-bool px_catalogs_all_idle(void)
+/* No question of any worker is under way. */
+static bool all_idle(px_worker *worker)
 {
+    (void)worker;
     return atomic_load(&under_way) == 0;
 }
 
@@ -263,17 +265,16 @@ static void forget_unused(px_worker *worker)
     }
 }
 
-void px_catalogs_tick(px_worker *worker)
+static void tick(px_worker *worker)
 {
-    if (worker->catalogs == NULL)
-        return;
     forget_unused(worker);
     px_readers_tick(worker);
 }
 
-void px_catalogs_free(struct px_catalogs *catalogs)
+static void end(px_worker *worker)
 {
-    px_readers_free(catalogs->worker);
+    struct px_catalogs *catalogs = worker->catalogs;
+    px_readers_free(worker);
     while (catalogs->entries != NULL) {
         entry *e = catalogs->entries;
         catalogs->entries = e->next;
@@ -281,6 +282,8 @@ void px_catalogs_free(struct px_catalogs *catalogs)
     }
     free(catalogs->stubs);
     free(catalogs->pointers);
-    catalogs->worker->catalogs = NULL;
+    worker->catalogs = NULL;
     free(catalogs);
 }
+
+const px_tenant px_catalogs_tenant = {.tick = tick, .idle = all_idle, .end = end};

@@ -12,10 +12,7 @@
 #include "proxy/loop/worker.h"
 
 struct px_catalogs *px_catalogs_new(px_worker *worker);
-void px_catalogs_free(struct px_catalogs *catalogs);
-void px_catalogs_tick(px_worker *worker);
-/* No question of any worker is under way. */
-bool px_catalogs_all_idle(void);
+extern const px_tenant px_catalogs_tenant; /* which frees them */
 
 /* The names alone, from the file: enough to see that a text is none of ours. */
 const rw_catalog *px_catalog_names(px_worker *worker);

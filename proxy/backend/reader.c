@@ -9,7 +9,7 @@
 #include "proxy/backend/look.h"
 #include "proxy/backend/opening.h"
 #include "proxy/base/log.h"
-#include "proxy/server/server.h"
+#include "proxy/base/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -468,7 +468,7 @@ static void end_all(px_reader *reader)
 void px_readers_tick(px_worker *worker)
 {
     uint64_t now = px_worker_now(worker);
-    bool end = worker->draining && px_server_load(worker->server) == 0;
+    bool end = worker->draining && px_workers_load(worker->server) == 0;
     for (px_reader **at = &worker->readers; *at != NULL;) {
         px_reader *reader = *at;
         if (end)

@@ -475,3 +475,31 @@ void px_batcher_free(px_batcher *batcher)
     free(batcher->registered);
     free(batcher);
 }
+
+/* ---- as a worker's tenant ---- */
+
+static void tenant_turn(px_worker *worker)
+{
+    if (worker->batcher != NULL)
+        px_batcher_turn(worker->batcher);
+}
+
+static void tenant_tick(px_worker *worker)
+{
+    px_batcher_tick(worker->batcher);
+}
+
+static bool tenant_idle(px_worker *worker)
+{
+    (void)worker;
+    return px_batcher_all_idle();
+}
+
+static void tenant_end(px_worker *worker)
+{
+    px_batcher_free(worker->batcher);
+    worker->batcher = NULL;
+}
+
+const px_tenant px_batcher_tenant = {
+    .turn = tenant_turn, .tick = tenant_tick, .idle = tenant_idle, .end = tenant_end};

@@ -152,6 +152,7 @@ void px_batcher_free(struct px_batcher *batcher);
  * anyway. */
 void px_batcher_turn(struct px_batcher *batcher);
 void px_batcher_tick(struct px_batcher *batcher);       /* deadlines, idle links; every 100 ms */
+extern const px_tenant px_batcher_tenant;               /* these, called by the worker */
 bool px_batcher_idle(const struct px_batcher *batcher); /* nothing queued or in flight */
 
 /* Whether limits.queue_bytes lets one more unit in. A session asks before it reads on. Any thread.

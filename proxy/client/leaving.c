@@ -5,6 +5,7 @@
 #include "proxy/base/shared.h"
 #include "proxy/batch/batcher_parts.h"
 #include "proxy/client/session.h"
+#include "proxy/client/sessions.h"
 #include "proxy/loop/worker.h"
 #include "rewrite/ddl/admin.h"
 
@@ -36,8 +37,8 @@ static void leave_here(px_worker *worker, const leave *l)
     for (px_pool *pool = worker->batcher->pools; pool != NULL; pool = pool->next)
         if (names(l, fixed != NULL ? fixed : pool->identity->database))
             px_pool_leave(pool);
-    for (size_t i = 0; i < worker->session_slots; i++) {
-        px_session *session = worker->sessions[i];
+    for (size_t i = 0; i < px_sessions_slots(worker); i++) {
+        px_session *session = px_sessions_at(worker, i);
         bool asks = worker == l->home && i == l->slot;
         if (session != NULL && !asks && session->state == PX_READY &&
             names(l, fixed != NULL ? fixed : session->identity->database))
@@ -48,7 +49,7 @@ static void leave_here(px_worker *worker, const leave *l)
 
 static void go_home(px_worker *worker, leave *l)
 {
-    px_session *session = l->slot < worker->session_slots ? worker->sessions[l->slot] : NULL;
+    px_session *session = px_sessions_at(worker, l->slot);
     bool waits = session != NULL && session->ticket == l->ticket && session->state == PX_READY;
     for (size_t i = 0; i < l->count; i++)
         free(l->databases[i]);

@@ -9,6 +9,7 @@
 #include "proxy/loop/worker.h"
 
 struct px_address;
+struct px_session;
 typedef struct px_lobby px_lobby;
 typedef struct px_guest px_guest; /* one of them. Counted */
 

@@ -8,8 +8,9 @@
 #include "proxy/backend/greeting.h"
 #include "proxy/backend/pids.h"
 #include "proxy/base/claim.h"
+#include "proxy/base/shared.h"
 #include "proxy/client/session.h"
-#include "proxy/server/server.h"
+#include "proxy/client/sessions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -406,7 +407,7 @@ static void start_session(px_session *session, const pgw_startup *startup)
 static void relay_cancel(px_session *session, const pgw_startup *startup)
 {
     px_count(session->worker->metrics, PX_CANCEL_REQUESTS, 1);
-    px_server_cancel(session->worker->server, startup->cancel_pid, startup->cancel_key);
+    px_sessions_cancel(session->worker->server, startup->cancel_pid, startup->cancel_key);
     px_session_close(session, "cancel request");
 }
 

@@ -3,6 +3,7 @@
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/session.h"
+#include "proxy/client/sessions.h"
 #include "proxy/loop/worker.h"
 
 #include <inttypes.h>
@@ -113,8 +114,8 @@ static bool is_stuck(const px_session *session, uint64_t patience)
 static void give_up_largest(px_worker *worker)
 {
     px_session *largest = NULL;
-    for (size_t i = 0; i < worker->session_slots; i++) {
-        px_session *session = worker->sessions[i];
+    for (size_t i = 0; i < px_sessions_slots(worker); i++) {
+        px_session *session = px_sessions_at(worker, i);
         if (session != NULL && is_stuck(session, worker->config->backend.link_wait_ms) &&
             (largest == NULL || session->room.taken > largest->room.taken))
             largest = session;
@@ -135,8 +136,8 @@ void px_room_tick(px_worker *worker)
 {
     if (atomic_load(&worker->server->rooms.waiting) == 0)
         return;
-    for (size_t i = 0; i < worker->session_slots; i++)
-        if (worker->sessions[i] != NULL && worker->sessions[i]->wait == PX_WAIT_ROOM)
-            px_session_wake(worker->sessions[i], PX_WAIT_ROOM);
+    for (size_t i = 0; i < px_sessions_slots(worker); i++)
+        if (px_sessions_at(worker, i) != NULL && px_sessions_at(worker, i)->wait == PX_WAIT_ROOM)
+            px_session_wake(px_sessions_at(worker, i), PX_WAIT_ROOM);
     give_up_largest(worker);
 }

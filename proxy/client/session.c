@@ -13,6 +13,7 @@
 #include "proxy/base/shared.h"
 #include "proxy/client/goodbye.h"
 #include "proxy/client/login.h"
+#include "proxy/client/sessions.h"
 #include "proxy/loop/worker.h"
 
 #include <stdlib.h>
@@ -20,31 +21,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { TOUCH_MS = 1000 };
-
 enum { LEFT_BY_ONE = 4096 }; /* bytes, about, that a session needed */
 
 static void on_link_lost(px_link *link, const char *reason);
-
-/* ---- slots ---- */
-
-static void take_slot(px_session *session)
-{
-    px_worker *worker = session->worker;
-    size_t slot = worker->first_free;
-    while (slot < worker->session_slots && worker->sessions[slot] != NULL)
-        slot++;
-    worker->first_free = slot + 1;
-    if (slot == worker->session_slots) {
-        size_t slots = slot ? slot * 2 : 64;
-        worker->sessions = pgw_realloc(worker->sessions, slots * sizeof *worker->sessions);
-        memset(worker->sessions + slot, 0, (slots - slot) * sizeof *worker->sessions);
-        worker->session_slots = slots;
-    }
-    worker->sessions[slot] = session;
-    worker->session_count++;
-    session->slot = slot;
-}
 
 /* ---- the end ---- */
 
@@ -110,11 +89,7 @@ void px_session_close(px_session *session, const char *reason)
     px_pids_drop(session->worker->server->pids, session->pid);
     if (was_ready)
         px_databases_leave(session->worker->server->databases, session->identity->database);
-    session->worker->sessions[session->slot] = NULL;
-    session->worker->session_count--;
-    if (session->slot < session->worker->first_free)
-        session->worker->first_free = session->slot;
-    atomic_fetch_sub(&session->worker->load, 1);
+    px_sessions_leave(session);
     px_worker_let_go(session->worker, LEFT_BY_ONE);
     px_stream_close(session->stream, free_session);
 }
@@ -152,9 +127,11 @@ void px_session_give_up_claim(px_session *session)
     session->describing = NULL;
     plan->describing = plan->awaited = false;
     px_plan_drop(plan);
-    for (size_t i = 0; awaited && i < worker->session_slots; i++)
-        if (worker->sessions[i] != NULL && worker->sessions[i]->wait == PX_WAIT_TURN)
-            px_session_wake(worker->sessions[i], PX_WAIT_TURN);
+    for (size_t i = 0; awaited && i < px_sessions_slots(worker); i++) {
+        px_session *other = px_sessions_at(worker, i);
+        if (other != NULL && other->wait == PX_WAIT_TURN)
+            px_session_wake(other, PX_WAIT_TURN);
+    }
 }
 
 /* ---- settings and identity ---- */
@@ -550,84 +527,6 @@ void px_session_accept(px_worker *worker, int fd, px_address *address, px_guest 
     if (getrandom(&session->cancel_key, sizeof session->cancel_key, 0) !=
         sizeof session->cancel_key)
         abort(); /* a key that can be guessed is worse than none */
-    take_slot(session);
+    px_sessions_enter(session);
     session->stream = px_stream_open(worker, fd, NULL, &stream_ops, session);
-}
-
-/* ---- cancel, deadlines, drain ---- */
-
-static bool same_key(uint32_t a, uint32_t b)
-{
-    volatile uint32_t difference = a ^ b; /* no early way out */
-    return difference == 0;
-}
-
-void px_session_cancel(px_worker *worker, size_t slot, uint32_t pid, uint32_t key)
-{
-    px_session *session = slot < worker->session_slots ? worker->sessions[slot] : NULL;
-    if (session == NULL || session->state != PX_READY || session->pid != pid ||
-        !same_key(session->cancel_key, key))
-        return;
-    if (px_submitted(session))
-        px_submit_withdraw(session);
-    else if (session->link_ready && session->replies.count > 0)
-        px_link_cancel(session->link);
-    else if (session->wait == PX_WAIT_LINK || session->wait == PX_WAIT_CATALOG ||
-             session->wait == PX_WAIT_TURN)
-        px_session_cancel_waiting(session);
-}
-
-/* The own link is not told of rows that leave by others: idle_session_timeout would end it. */
-static void touch(px_session *session, uint64_t now)
-{
-    if (!session->stirs || !session->link_ready || session->link_gone ||
-        now - session->touched < TOUCH_MS || !px_session_idle(session))
-        return;
-    session->stirs = false;
-    session->touched = now;
-    pgw_buf out = {0};
-    pgw_write_sync(&out);
-    px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
-}
-
-void px_sessions_tick(px_worker *worker)
-{
-    uint64_t now = px_worker_now(worker);
-    for (size_t i = 0; i < worker->session_slots; i++) {
-        px_session *session = worker->sessions[i];
-        if (session != NULL && session->state == PX_READY && session->wait == PX_WAIT_TURN)
-            px_session_wake(session, PX_WAIT_TURN);
-        session = worker->sessions[i];
-        if (session != NULL && (session->state == PX_STARTUP || session->state == PX_LOGIN) &&
-            now - session->started > worker->config->limits.startup_ms)
-            px_login_late(session);
-        else if (session != NULL && session->state == PX_READY)
-            touch(session, now);
-    }
-    px_room_tick(worker);
-    if (worker->draining)
-        px_sessions_drain(worker);
-}
-
-static bool busy(const px_session *session)
-{
-    return session->state == PX_READY &&
-           (session->replies.count > 0 || session->leaving ||
-            (session->wait != PX_WAIT_NOTHING && session->wait != PX_WAIT_ROOM));
-}
-
-void px_sessions_drain(px_worker *worker)
-{
-    bool late =
-        px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS; /* its statement ends with it */
-    pgw_error error;
-    pgw_fail(&error, "57P01", "terminating connection due to administrator command");
-    for (size_t i = 0; i < worker->session_slots; i++) {
-        px_session *session = worker->sessions[i];
-        if (session == NULL || px_submitted(session) || (busy(session) && !late))
-            continue; /* its unit is finished first */
-        px_session_fatal(session, &error);
-    }
 }

@@ -144,10 +144,6 @@ void px_session_ready(px_session *session);
 void px_session_close(px_session *session, const char *reason);
 /* Tells the client FATAL, unless it would stand in the middle of a message, and closes. */
 void px_session_fatal(px_session *session, const pgw_error *error);
-/* A CancelRequest has come for one of this worker's sessions. */
-void px_session_cancel(px_worker *worker, size_t slot, uint32_t pid, uint32_t key);
-void px_sessions_tick(px_worker *worker);
-void px_sessions_drain(px_worker *worker);
 /* Makes `identity` anew after a tracked setting changed (value NULL = default). */
 void px_session_set(px_session *session, size_t setting, pgw_slice value);
 /* The tracked settings have these values now: the reported ones as they are, of the others NULL for

@@ -1,5 +1,11 @@
 #include "proxy/command/commands.h"
 
+#include "proxy/command/ddl.h"
+#include "proxy/command/explain.h"
+#include "proxy/command/hash.h"
+#include "proxy/command/verify.h"
+#include "proxy/server/config.h"
+
 #include <string.h>
 
 #include "proxy/client/credentials.h"

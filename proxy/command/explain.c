@@ -1,10 +1,13 @@
-#include "proxy/command/commands.h"
+#include "proxy/command/explain.h"
+
+#include "proxy/server/config.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/backend/audit.h"
 #include "proxy/command/tables.h"
 #include "rewrite/read/explain.h"
 

@@ -1,8 +1,11 @@
-#include "proxy/command/commands.h"
+#include "proxy/command/hash.h"
+
+#include "proxy/server/config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/backend/audit.h"
 #include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/partition.h"

@@ -4,10 +4,21 @@
 #include <string.h>
 
 #include "protocol/printable.h"
+#include "proxy/backend/audit.h"
 #include "proxy/backend/schema.h"
 
-const pgw_env px_plain_env = {
-    .utf8 = true, .zone_known = true, .zone_seconds = 0, .conforming = true};
+const cfg_table *px_config_table(const cfg_config *config, const char *name, FILE *errors)
+{
+    const cfg_table *table = cfg_find_table(config, name);
+    if (table != NULL)
+        return table;
+    fprintf(errors, "keyspread: %s has no table \"%s\"", config->path, name);
+    for (size_t i = 0; i < config->table_count; i++)
+        fprintf(errors, "%s%s", i == 0 ? ": its tables are " : ", ",
+                cfg_table_label(&config->tables[i]));
+    fputc('\n', errors);
+    return NULL;
+}
 
 static void print_failure(const cfg_config *config, const char *what, const char *message,
                           FILE *errors)

@@ -12,6 +12,9 @@
 #include "config/config.h"
 #include "rewrite/hash/table.h"
 
+/* The table of that name in the file; NULL with a message that lists what there is. */
+const cfg_table *px_config_table(const cfg_config *config, const char *name, FILE *errors);
+
 /* Opens a connection whose values come as text that reads back exactly (UTF-8, ISO dates, UTC).
  * NULL with a message; closed by PQfinish(). */
 PGconn *px_backend_open(const cfg_config *config, FILE *errors);
@@ -30,8 +33,5 @@ typedef struct px_tables {
 bool px_tables_load(px_tables *tables, const cfg_config *config, const cfg_table *only,
                     FILE *errors);
 void px_tables_free(px_tables *tables);
-
-/* The session settings that commands read values with: those of px_backend_open(). */
-extern const pgw_env px_plain_env;
 
 #endif

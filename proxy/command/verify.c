@@ -1,4 +1,6 @@
-#include "proxy/command/commands.h"
+#include "proxy/command/verify.h"
+
+#include "proxy/server/config.h"
 
 #include <stdlib.h>
 #include <string.h>

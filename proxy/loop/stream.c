@@ -105,7 +105,8 @@ static void free_spares(px_worker *worker, size_t count)
     }
 }
 
-void px_stream_trim_spares(px_worker *worker)
+/* At a tick: blocks that nobody asked for since the last one are freed by and by. */
+static void trim_spares(px_worker *worker)
 {
     size_t count = (worker->spare_unused + 1) / 2;
     free_spares(worker, count);
@@ -113,7 +114,7 @@ void px_stream_trim_spares(px_worker *worker)
     worker->spare_unused = worker->spare_count;
 }
 
-void px_stream_free_spares(px_worker *worker)
+static void free_all_spares(px_worker *worker)
 {
     free_spares(worker, worker->spare_count);
 }
@@ -422,7 +423,8 @@ static void mark_dirty(px_stream *stream)
     stream->worker->dirty = stream;
 }
 
-void px_stream_flush_all(px_worker *worker)
+/* The end of a turn: everything that was put leaves. */
+static void flush_all(px_worker *worker)
 {
     px_stream *stream;
     while ((stream = worker->dirty) != NULL) {
@@ -639,3 +641,7 @@ void px_stream_resume(px_stream *stream)
     come_back(stream);
     watch(stream);
 }
+
+/* Owners may be told that there is room again, so it comes last in a turn. */
+const px_tenant px_stream_tenant = {
+    .turn = flush_all, .tick = trim_spares, .free = free_all_spares};

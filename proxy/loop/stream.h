@@ -65,11 +65,8 @@ size_t px_stream_pending(const px_stream *stream); /* bytes put and not written 
  * that takes nothing any more output is dropped, as if it had left. */
 void px_stream_finish(px_stream *stream);
 
-/* The end of a turn: everything that was put leaves. Called by the worker alone. */
-void px_stream_flush_all(struct px_worker *worker);
-/* At a tick: blocks that nobody asked for since the last one are freed by and by. */
-void px_stream_trim_spares(struct px_worker *worker);
-/* Before the worker ends. */
-void px_stream_free_spares(struct px_worker *worker);
+/* What was put in a turn leaves at its end: a worker that has streams has this tenant, behind all
+ * others that write. */
+extern const struct px_tenant px_stream_tenant;
 
 #endif

@@ -1,16 +1,18 @@
 #include "proxy/loop/worker.h"
 
-#include "proxy/backend/catalog.h"
-#include "proxy/batch/batcher.h"
-#include "proxy/client/session.h"
-#include "proxy/loop/stream.h"
-#include "proxy/server/server.h"
+#include "proxy/base/shared.h"
 
 #include <malloc.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
 enum { TICK_MS = 100, LET_GO = 1024 * 1024 };
+
+/* Calls a hook of each tenant that has it. */
+#define FOR_TENANTS(worker, hook)                                                                  \
+    for (const px_tenant *const *tenant = (worker)->tenants; *tenant != NULL; tenant++)            \
+        if ((*tenant)->hook != NULL)                                                               \
+    (*tenant)->hook(worker)
 
 /* ---- messages ---- */
 
@@ -72,9 +74,7 @@ static void end_turn(px_worker *worker)
 {
     do {
         run_own(worker);
-        if (worker->batcher != NULL)
-            px_batcher_turn(worker->batcher);
-        px_stream_flush_all(worker); /* may tell owners that there is room again */
+        FOR_TENANTS(worker, turn); /* may send messages to itself */
     } while (worker->own != NULL);
     worker->clock = 0;
 }
@@ -97,17 +97,33 @@ static void close_handles(px_worker *worker)
     uv_close((uv_handle_t *)&worker->tick, NULL);
 }
 
+unsigned px_workers_load(const px_server *server)
+{
+    unsigned load = 0;
+    for (unsigned i = 0; i < server->worker_count; i++)
+        load += atomic_load(&server->workers[i].load);
+    return load;
+}
+
+/* No client is left in the process, nor anything that one of them began: another worker's may still
+ * have units here. */
+static bool is_quiet(px_worker *worker)
+{
+    if (px_workers_load(worker->server) > 0 || atomic_load(&worker->server->errands) > 0)
+        return false;
+    for (const px_tenant *const *tenant = worker->tenants; *tenant != NULL; tenant++)
+        if ((*tenant)->idle != NULL && !(*tenant)->idle(worker))
+            return false;
+    return true;
+}
+
 static void end_if_drained(px_worker *worker)
 {
     bool late = px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS;
-    if (!worker->draining || worker->session_count > 0 || (worker->cancels > 0 && !late) ||
-        uv_is_closing((uv_handle_t *)&worker->tick))
+    if (!worker->draining || (worker->cancels > 0 && !late) ||
+        uv_is_closing((uv_handle_t *)&worker->tick) || !is_quiet(worker))
         return;
-    if (!px_server_quiet(worker->server))
-        return; /* another worker's sessions may still have units here */
-    px_batcher_free(worker->batcher);
-    worker->batcher = NULL;
-    px_catalogs_free(worker->catalogs);
+    FOR_TENANTS(worker, end);
     close_handles(worker);
 }
 
@@ -121,7 +137,6 @@ void px_worker_let_go(px_worker *worker, size_t bytes)
 static void give_back(px_worker *worker)
 {
     bool quiet = worker->let_go == worker->let_go_before;
-    px_stream_trim_spares(worker);
     if (quiet && worker->let_go >= LET_GO) {
         malloc_trim(0);
         worker->let_go = 0;
@@ -132,9 +147,7 @@ static void give_back(px_worker *worker)
 static void on_tick(uv_timer_t *timer)
 {
     px_worker *worker = timer->data;
-    px_batcher_tick(worker->batcher);
-    px_sessions_tick(worker);
-    px_catalogs_tick(worker);
+    FOR_TENANTS(worker, tick);
     give_back(worker);
     end_if_drained(worker);
 }
@@ -158,9 +171,10 @@ px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partit
     return &worker->server->workers[hash % worker->server->worker_count];
 }
 
-void px_worker_init(px_worker *worker, px_server *server, unsigned index)
+void px_worker_init(px_worker *worker, px_server *server, unsigned index,
+                    const px_tenant *const *tenants)
 {
-    *worker = (px_worker){.index = index, .server = server};
+    *worker = (px_worker){.index = index, .server = server, .tenants = tenants};
     worker->inbox_tail = &worker->inbox;
     worker->own_tail = &worker->own;
     worker->metrics = px_metrics_new(server->metrics);
@@ -187,14 +201,13 @@ void px_worker_drain(px_worker *worker)
 {
     worker->draining = true;
     worker->drain_since = px_worker_now(worker);
-    px_sessions_drain(worker);
+    FOR_TENANTS(worker, drain);
     end_if_drained(worker);
 }
 
 void px_worker_free(px_worker *worker)
 {
     uv_loop_close(&worker->loop);
-    px_stream_free_spares(worker);
+    FOR_TENANTS(worker, free);
     pthread_mutex_destroy(&worker->inbox_lock);
-    free(worker->sessions);
 }

@@ -15,11 +15,6 @@ struct px_worker;
 struct px_server;
 struct px_stream;
 struct px_block;
-struct px_session;
-struct px_batcher;
-struct px_catalogs;
-struct px_reader;
-struct px_plan_cache;
 
 enum { PX_DRAIN_MS = 10000 }; /* what takes longer at the end is not waited for */
 
@@ -30,11 +25,24 @@ typedef struct px_message {
     void (*run)(struct px_worker *worker, struct px_message *message);
 } px_message;
 
+/* Who lives on a worker's loop: sessions, batches, catalogs …, of which the worker knows no more than
+ * this. All run on the worker's thread, in the order of its list. What does not concern a tenant is
+ * NULL. */
+typedef struct px_tenant {
+    void (*turn)(struct px_worker *worker);  /* the end of each turn, before the loop sleeps */
+    void (*tick)(struct px_worker *worker);  /* every 100 ms */
+    void (*drain)(struct px_worker *worker); /* no new work from now on */
+    /* No worker has anything of it any more that another one may wait for. */
+    bool (*idle)(struct px_worker *worker);
+    void (*end)(struct px_worker *worker);  /* closes its handles: the loop runs out */
+    void (*free)(struct px_worker *worker); /* the loop has ended */
+} px_tenant;
+
 typedef struct px_worker {
     unsigned index;
     struct px_server *server;
     const struct cfg_config *config; /* in force now; old ones live until the process ends */
-    struct px_door *door;            /* counted */
+    const px_tenant *const *tenants; /* up to NULL */
     uv_loop_t loop;
     pthread_t thread;
     /* inbox */
@@ -49,13 +57,12 @@ typedef struct px_worker {
     struct px_block *spare_blocks;    /* of streams, to be used again */
     size_t spare_count, spare_unused; /* the latter: the fewest since the last tick */
     size_t let_go, let_go_before;     /* bytes, about, freed since pages were last given back */
-    /* what lives here */
-    struct px_session **sessions; /* by slot; NULL where free */
-    size_t session_slots, session_count;
-    size_t first_free;   /* no slot below it is */
     uv_timer_t tick;     /* every 100 ms: deadlines, idle links, catalog age */
     px_metrics *metrics; /* what this thread counts; freed with the server */
     uint64_t clock;      /* px_worker_clock() of this turn; 0 = not asked for yet */
+    /* what its tenants have here, each its own */
+    struct px_door *door; /* counted */
+    struct px_sessions *sessions;
     struct px_batcher *batcher;
     struct px_catalogs *catalogs;
     struct px_reader *readers; /* of the databases that this worker owns */
@@ -80,8 +87,12 @@ uint64_t px_worker_clock(px_worker *worker);
 /* The worker that owns partition `partition` of `table`. */
 px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partition);
 
-/* The loop: created, run on the calling thread until it has drained, freed. */
-void px_worker_init(px_worker *worker, struct px_server *server, unsigned index);
+/* How many clients the workers of the process have, whatever they wait for. Any thread. */
+unsigned px_workers_load(const struct px_server *server);
+
+/* The loop: created, run on the calling thread until it has drained, freed. `tenants` stay. */
+void px_worker_init(px_worker *worker, struct px_server *server, unsigned index,
+                    const px_tenant *const *tenants);
 void px_worker_run(px_worker *worker);
 void px_worker_free(px_worker *worker);
 /* No new work: idle sessions end with 57P01, busy ones when they are answered. On the worker's

@@ -6,7 +6,7 @@
 #ifndef PX_ADMIN_H
 #define PX_ADMIN_H
 
-#include "proxy/server/server.h"
+#include "proxy/base/shared.h"
 
 typedef struct px_admin px_admin;
 

@@ -6,7 +6,7 @@
 #ifndef PX_LISTENER_H
 #define PX_LISTENER_H
 
-#include "proxy/server/server.h"
+#include "proxy/base/shared.h"
 
 typedef struct px_listener px_listener;
 

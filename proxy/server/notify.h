@@ -6,7 +6,7 @@
 #ifndef PX_NOTIFY_H
 #define PX_NOTIFY_H
 
-#include "proxy/server/server.h"
+#include "proxy/base/shared.h"
 
 /* `status` is one line for `systemctl status`. Also ends what px_notify_reloading began. */
 void px_notify_ready(const char *status);

@@ -12,10 +12,10 @@
 #include "proxy/batch/batcher.h"
 #include "proxy/client/credentials.h"
 #include "proxy/client/lobby.h"
-#include "proxy/client/session.h"
-#include "proxy/command/commands.h"
+#include "proxy/client/sessions.h"
 #include "proxy/ingest/plan.h"
 #include "proxy/server/admin.h"
+#include "proxy/server/config.h"
 #include "proxy/server/listener.h"
 #include "proxy/server/notify.h"
 
@@ -51,47 +51,11 @@ typedef struct process {
     bool stopping;
 } process;
 
-/* ---- what workers ask ---- */
-
-typedef struct cancel_message {
-    px_message message;
-    size_t slot;
-    uint32_t pid, key;
-} cancel_message;
-
-static void on_cancel(px_worker *worker, px_message *message)
-{
-    cancel_message *cancel = (cancel_message *)message;
-    px_session_cancel(worker, cancel->slot, cancel->pid, cancel->key);
-    free(cancel);
-}
-
-void px_server_cancel(px_server *server, uint32_t pid, uint32_t key)
-{
-    px_place place;
-    if (!px_pids_find(server->pids, pid, &place))
-        return;
-    cancel_message *cancel = pgw_alloc(sizeof *cancel);
-    *cancel =
-        (cancel_message){.message.run = on_cancel, .slot = place.slot, .pid = pid, .key = key};
-    px_worker_send(&server->workers[place.worker], &cancel->message);
-}
-
-unsigned px_server_load(px_server *server)
-{
-    unsigned load = 0;
-    for (unsigned i = 0; i < server->worker_count; i++)
-        load += atomic_load(&server->workers[i].load);
-    return load;
-}
-
-bool px_server_quiet(px_server *server)
-{
-    return px_server_load(server) == 0 && px_batcher_all_idle() && px_catalogs_all_idle() &&
-           atomic_load(&server->errands) == 0;
-}
-
 /* ---- workers ---- */
+
+/* Batches leave before the bytes of the turn do. */
+const px_tenant *const px_server_tenants[] = {&px_batcher_tenant, &px_sessions_tenant,
+                                              &px_catalogs_tenant, &px_stream_tenant, NULL};
 
 static void *worker_main(void *argument)
 {
@@ -102,7 +66,7 @@ static void *worker_main(void *argument)
 static void start_worker(process *p, unsigned index)
 {
     px_worker *worker = &p->server.workers[index];
-    px_worker_init(worker, &p->server, index);
+    px_worker_init(worker, &p->server, index, px_server_tenants);
     worker->config = p->setups[0].config;
     worker->door = px_door_take(p->setups[0].door);
     worker->plans = pgw_calloc(1, sizeof *worker->plans);

@@ -377,7 +377,7 @@ static client come(unsigned options)
 
 static bool is_somebody_there(void)
 {
-    return place.worker.session_count > 0 || handles() > idle_handles;
+    return atomic_load(&place.worker.load) > 0 || handles() > idle_handles;
 }
 
 static void leave(client *c)
@@ -396,7 +396,7 @@ static void leave(client *c)
     }
     for (int i = 0; i < TURNS && is_somebody_there(); i++)
         uv_run(&place.worker.loop, UV_RUN_ONCE);
-    require(place.worker.session_count == 0 && handles() == idle_handles);
+    require(handles() == idle_handles);
     require(atomic_load(&place.worker.load) == 0 && atomic_load(&place.server.links) == c->busy &&
             atomic_load(&place.server.unauthenticated) == 0 &&
             atomic_load(&place.server.clients) == 0);

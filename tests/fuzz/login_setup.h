@@ -13,8 +13,8 @@
 #include "proxy/base/log.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/client/credentials.h"
-#include "proxy/command/commands.h"
 #include "proxy/ingest/plan.h"
+#include "proxy/server/config.h"
 #include "proxy/server/server.h"
 
 #include <openssl/pem.h>
@@ -128,7 +128,7 @@ static inline void setup_worker(setup *s)
                             .databases = px_databases_new(),
                             .welcomes = px_welcomes_new(),
                             .metrics = px_metrics_new(NULL)};
-    px_worker_init(&s->worker, &s->server, 0);
+    px_worker_init(&s->worker, &s->server, 0, px_server_tenants);
     s->worker.config = s->rules[0][0].config;
     s->worker.door = px_door_take(s->rules[0][0].door);
     s->worker.plans = pgw_calloc(1, sizeof *s->worker.plans);

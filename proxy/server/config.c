@@ -1,4 +1,4 @@
-#include "proxy/command/commands.h"
+#include "proxy/server/config.h"
 
 #include <string.h>
 
@@ -87,18 +87,5 @@ cfg_config *px_config_load(const char *path, FILE *errors)
     if (check_columns(config, errors) && good)
         return config;
     cfg_free(config);
-    return NULL;
-}
-
-const cfg_table *px_config_table(const cfg_config *config, const char *name, FILE *errors)
-{
-    const cfg_table *table = cfg_find_table(config, name);
-    if (table != NULL)
-        return table;
-    fprintf(errors, "keyspread: %s has no table \"%s\"", config->path, name);
-    for (size_t i = 0; i < config->table_count; i++)
-        fprintf(errors, "%s%s", i == 0 ? ": its tables are " : ", ",
-                cfg_table_label(&config->tables[i]));
-    fputc('\n', errors);
     return NULL;
 }

@@ -1,0 +1,17 @@
+/*
+ * config: the configuration file with all checks that need no backend: those of its layer, and of
+ * what libpq and the hashes make of it.
+ */
+#ifndef PX_CONFIG_H
+#define PX_CONFIG_H
+
+#include <stdio.h>
+
+#include "config/config.h"
+
+/* cfg_load() and what needs more than the file's layer to be checked: the connection string and the
+ * types that `columns` give. NULL with each mistake printed as file:line. The files that it names
+ * are those of a server: see px_door_load(). Freed by cfg_free(). */
+cfg_config *px_config_load(const char *path, FILE *errors);
+
+#endif
