@@ -7,6 +7,7 @@
 #define PX_LISTENER_H
 
 #include "proxy/base/shared.h"
+#include "proxy/loop/worker.h"
 
 typedef struct px_listener px_listener;
 

@@ -7,6 +7,7 @@
 #define PX_NOTIFY_H
 
 #include "proxy/base/shared.h"
+#include "proxy/loop/worker.h"
 
 /* `status` is one line for `systemctl status`. Also ends what px_notify_reloading began. */
 void px_notify_ready(const char *status);
