@@ -576,5 +576,5 @@ void px_session_on_link_input(px_session *session)
     if (session->replies.count == 0)
         px_session_wake(session, PX_WAIT_IDLE);
     else
-        px_session_process(session);
+        px_session_look(session);
 }

@@ -483,11 +483,31 @@ void px_session_process(px_session *session)
         px_stream_resume(session->stream);
 }
 
+/* What the own link said while a unit was under way comes before the client's next message. */
+static void run_woken(px_worker *worker, px_message *message)
+{
+    (void)worker;
+    px_session *session = (px_session *)((char *)message - offsetof(px_session, woken));
+    session->is_woken = false;
+    if (session->state == PX_READY && session->wait == PX_WAIT_UNIT && !px_submitted(session)) {
+        px_session_catch_up(session);
+        session->wait = PX_WAIT_NOTHING;
+    }
+    px_session_process(session);
+}
+
+void px_session_look(px_session *session)
+{
+    if (session->is_woken || session->state == PX_CLOSING)
+        return;
+    session->is_woken = true;
+    session->woken.run = run_woken;
+    px_worker_send(session->worker, &session->woken);
+}
+
 void px_session_wake(px_session *session, px_wait wait)
 {
-    if (wait == PX_WAIT_UNIT)
-        px_session_catch_up(session);
-    if (session->wait == wait)
+    if (session->wait == wait && wait != PX_WAIT_UNIT)
         session->wait = PX_WAIT_NOTHING;
-    px_session_process(session);
+    px_session_look(session);
 }

@@ -129,7 +129,7 @@ static void give_up_largest(px_worker *worker)
     pgw_error_hint(&error, "limits.incomplete_bytes is %" PRIu64 ".",
                    worker->config->limits.incomplete_bytes);
     px_session_give_up_message(largest, &error);
-    px_session_process(largest);
+    px_session_look(largest);
 }
 
 void px_room_tick(px_worker *worker)

@@ -16,6 +16,7 @@
 #include "proxy/client/sessions.h"
 #include "proxy/loop/worker.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -42,6 +43,7 @@ static void leave_lobby(px_session *session)
 static void free_session(void *owner)
 {
     px_session *session = owner;
+    assert(!session->is_woken); /* it is freed on a later turn */
     if (session->ssl != NULL)
         px_tls_end(session->ssl);
     close(session->fd);

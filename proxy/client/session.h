@@ -64,6 +64,8 @@ typedef struct px_session {
     bool old_protocol; /* asked for one before 3.0, and is refused in its form */
     bool fatal;        /* the backend has said FATAL, and the client has seen it */
     bool processing;
+    px_message woken; /* to itself: it is to look at what its client has sent */
+    bool is_woken;    /* … and is under way */
     bool leaving; /* the client has said goodbye, and nothing it sends is looked at any more */
 
     /* who */
@@ -183,7 +185,9 @@ void px_session_give_up_message(px_session *session, const pgw_error *error);
 bool px_session_is_read(const px_session *session);
 /* Looks at what the client has sent as far as it may. */
 void px_session_process(px_session *session);
-/* The wait is over. */
+/* … at the end of the turn. */
+void px_session_look(px_session *session);
+/* The wait is over: what the client has sent is looked at again, at the end of the turn. */
 void px_session_wake(px_session *session, px_wait wait);
 /* The message at hand was answered: it is not looked at. */
 void px_session_drop_message(px_session *session);
