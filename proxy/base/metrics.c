@@ -44,11 +44,31 @@ void px_metrics_free(px_metrics *metrics)
 
 /* ---- histograms ---- */
 
+#define MS UINT64_C(1000000)
+#define WAITS                                                                                      \
+    {                                                                                              \
+        MS / 2, MS, 2 * MS, 5 * MS, 10 * MS, 20 * MS, 50 * MS, 100 * MS, 200 * MS, 500 * MS,       \
+            1000 * MS, 2000 * MS, 5000 * MS, 10000 * MS, 30000 * MS                                \
+    }
+
+static const uint64_t bounds[PX_HISTOGRAMS][PX_BUCKETS + 1] = {
+    [PX_LINK_WAIT_SESSION] = WAITS,
+    [PX_LINK_WAIT_BATCH] = WAITS,
+    [PX_UNIT_DURATION] = WAITS,
+    [PX_BATCH_ROWS] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384},
+    [PX_REQUEST_PARTITIONS] = {1, 2, 4, 8, 16, 32, 64, 128, 256},
+};
+
+const uint64_t *px_histogram_bounds(px_histogram histogram)
+{
+    return bounds[histogram];
+}
+
 void px_observe(px_metrics *metrics, px_histogram histogram, uint64_t value)
 {
-    const uint64_t *bounds = px_histogram_bounds(histogram);
+    const uint64_t *bound = bounds[histogram];
     size_t i = 0;
-    while (bounds[i] > 0 && value > bounds[i])
+    while (bound[i] > 0 && value > bound[i])
         i++;
     px_number_add(&metrics->buckets[histogram][i], 1);
     px_number_add(&metrics->sums[histogram], value);

@@ -162,12 +162,7 @@ void px_limits_begin(px_metrics *metrics);
 void px_limits_note(px_metrics *metrics, const char *table, uint64_t rows, uint64_t bytes);
 void px_limits_end(px_metrics *metrics);
 
-/* ---- metrics_text.c ---- */
-
 /* The bounds of a histogram's buckets, ascending, and a 0. */
 const uint64_t *px_histogram_bounds(px_histogram histogram);
-/* Appends all of it in Prometheus' text format 0.0.4. */
-void px_metrics_write(const px_metrics *sum, const double gauges[PX_GAUGES], const char *version,
-                      pgw_buf *out);
 
 #endif

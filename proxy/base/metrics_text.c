@@ -1,7 +1,4 @@
-/*
- * metrics_text: the name, kind, help and labels of all that is counted, and the text made of them.
- */
-#include "proxy/base/metrics.h"
+#include "proxy/base/metrics_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,40 +100,22 @@ static const entry gauges[PX_GAUGES] = {
                        "When the process started, in Unix time."},
 };
 
-#define MS UINT64_C(1000000)
-#define WAITS                                                                                      \
-    {                                                                                              \
-        MS / 2, MS, 2 * MS, 5 * MS, 10 * MS, 20 * MS, 50 * MS, 100 * MS, 200 * MS, 500 * MS,       \
-            1000 * MS, 2000 * MS, 5000 * MS, 10000 * MS, 30000 * MS                                \
-    }
-
 static const struct {
     entry entry;
     double unit; /* what a value is to be divided by */
-    uint64_t bounds[PX_BUCKETS + 1];
 } histograms[PX_HISTOGRAMS] = {
     [PX_LINK_WAIT_SESSION] = {{"keyspread_link_wait_seconds", "kind=\"session\"",
                                "How long sessions and batches waited for a link."},
-                              1e9,
-                              WAITS},
-    [PX_LINK_WAIT_BATCH] = {{"keyspread_link_wait_seconds", "kind=\"batch\"", NULL}, 1e9, WAITS},
+                              1e9},
+    [PX_LINK_WAIT_BATCH] = {{"keyspread_link_wait_seconds", "kind=\"batch\"", NULL}, 1e9},
     [PX_UNIT_DURATION] = {{"keyspread_unit_duration_seconds", NULL,
                            "From the arrival of a batched unit to its answer."},
-                          1e9,
-                          WAITS},
-    [PX_BATCH_ROWS] = {{"keyspread_batch_rows", NULL, "Rows in a batch."},
-                       1,
-                       {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384}},
+                          1e9},
+    [PX_BATCH_ROWS] = {{"keyspread_batch_rows", NULL, "Rows in a batch."}, 1},
     [PX_REQUEST_PARTITIONS] = {{"keyspread_request_partitions", NULL,
                                 "Partitions that a request with rows touched."},
-                               1,
-                               {1, 2, 4, 8, 16, 32, 64, 128, 256}},
+                               1},
 };
-
-const uint64_t *px_histogram_bounds(px_histogram histogram)
-{
-    return histograms[histogram].bounds;
-}
 
 /* ---- writing ---- */
 
@@ -194,7 +173,7 @@ static void write_histogram(const px_metrics *sum, px_histogram histogram, pgw_b
 {
     const entry *e = &histograms[histogram].entry;
     double unit = histograms[histogram].unit;
-    const uint64_t *bounds = histograms[histogram].bounds;
+    const uint64_t *bounds = px_histogram_bounds(histogram);
     uint64_t so_far = 0;
     size_t i = 0;
     char bound[32], labels[64] = "";

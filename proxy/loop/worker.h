@@ -7,6 +7,7 @@
 
 #include "protocol/bytes.h"
 #include "proxy/base/metrics.h"
+#include "proxy/loop/block.h"
 
 #include <pthread.h>
 #include <uv.h>
@@ -14,7 +15,6 @@
 struct px_worker;
 struct px_server;
 struct px_stream;
-struct px_block;
 
 enum { PX_DRAIN_MS = 10000 }; /* what takes longer at the end is not waited for */
 
@@ -54,8 +54,7 @@ typedef struct px_worker {
     uv_prepare_t before_poll;
     uv_check_t after_poll;
     struct px_stream *dirty;
-    struct px_block *spare_blocks;    /* of streams, to be used again */
-    size_t spare_count, spare_unused; /* the latter: the fewest since the last tick */
+    px_blocks blocks;             /* of streams, to be used again */
     size_t let_go, let_go_before;     /* bytes, about, freed since pages were last given back */
     uv_timer_t tick;     /* every 100 ms: deadlines, idle links, catalog age */
     px_metrics *metrics; /* what this thread counts; freed with the server */

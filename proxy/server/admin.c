@@ -1,6 +1,7 @@
 #include "proxy/server/admin.h"
 
 #include "proxy/base/log.h"
+#include "proxy/base/metrics_text.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/server/listener.h"
 

@@ -1,5 +1,5 @@
 /* What is counted, added up, bounded and told. */
-#include "proxy/base/metrics.h"
+#include "proxy/base/metrics_text.h"
 
 #include <pthread.h>
 #include <setjmp.h>
