@@ -1,6 +1,6 @@
 #include "proxy/backend/catalog.h"
 
-#include "proxy/backend/opening.h"
+#include "proxy/backend/dsn.h"
 #include "proxy/backend/reader.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"

@@ -8,61 +8,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS = 13, KINDS = 1024 /* more are not kept */, BELIEVED_MS = 60 * 1000 };
+enum { KINDS = 1024 /* more are not kept */, BELIEVED_MS = 60 * 1000 };
 
-struct px_welcome {
-    px_welcome *next; /* under the lock */
+const char *const px_greeting_names[] = {"server_version",
+                                         "server_encoding",
+                                         "client_encoding",
+                                         "application_name",
+                                         "is_superuser",
+                                         "session_authorization",
+                                         "DateStyle",
+                                         "IntervalStyle",
+                                         "TimeZone",
+                                         "integer_datetimes",
+                                         "standard_conforming_strings",
+                                         "default_transaction_read_only",
+                                         "in_hot_standby",
+                                         NULL};
+
+struct px_greeting {
+    px_greeting *next; /* under the lock */
     char *key, *user, *database;
-    char *values[PARAMETERS];
+    char *values[PX_GREETING_VALUES];
     uint64_t settings, since, era;
     _Atomic unsigned references;
 };
 
-struct px_welcomes {
+struct px_greetings {
     pthread_mutex_t lock;
-    px_welcome *first;
+    px_greeting *first;
     _Atomic uint64_t era; /* grows when what was kept may not be right any more */
     char *server;         /* what the last link said of its server */
 };
 
-px_welcomes *px_welcomes_new(void)
+px_greetings *px_greetings_new(void)
 {
-    px_welcomes *welcomes = pgw_calloc(1, sizeof *welcomes);
-    pthread_mutex_init(&welcomes->lock, NULL);
-    return welcomes;
+    px_greetings *greetings = pgw_calloc(1, sizeof *greetings);
+    pthread_mutex_init(&greetings->lock, NULL);
+    return greetings;
 }
 
-void px_welcome_drop(px_welcome *welcome)
+void px_greeting_drop(px_greeting *greeting)
 {
-    if (welcome == NULL || atomic_fetch_sub(&welcome->references, 1) > 1)
+    if (greeting == NULL || atomic_fetch_sub(&greeting->references, 1) > 1)
         return;
-    for (size_t i = 0; i < PARAMETERS; i++)
-        free(welcome->values[i]);
-    free(welcome->key);
-    free(welcome->user);
-    free(welcome->database);
-    free(welcome);
+    for (size_t i = 0; i < PX_GREETING_VALUES; i++)
+        free(greeting->values[i]);
+    free(greeting->key);
+    free(greeting->user);
+    free(greeting->database);
+    free(greeting);
 }
 
-static void forget(px_welcome **at)
+static void forget(px_greeting **at)
 {
-    px_welcome *welcome = *at;
-    *at = welcome->next;
-    px_welcome_drop(welcome);
+    px_greeting *greeting = *at;
+    *at = greeting->next;
+    px_greeting_drop(greeting);
 }
 
-static void forget_all(px_welcomes *welcomes)
+static void forget_all(px_greetings *greetings)
 {
-    while (welcomes->first != NULL)
-        forget(&welcomes->first);
+    while (greetings->first != NULL)
+        forget(&greetings->first);
 }
 
-void px_welcomes_free(px_welcomes *welcomes)
+void px_greetings_free(px_greetings *greetings)
 {
-    forget_all(welcomes);
-    free(welcomes->server);
-    pthread_mutex_destroy(&welcomes->lock);
-    free(welcomes);
+    forget_all(greetings);
+    free(greetings->server);
+    pthread_mutex_destroy(&greetings->lock);
+    free(greetings);
 }
 
 /* ---- keeping ---- */
@@ -78,52 +93,51 @@ static bool is_application(const char *parameter)
     return strcmp(parameter, "application_name") == 0;
 }
 
-static px_welcome *make(px_worker *worker, px_link *link)
+static px_greeting *make(px_worker *worker, const px_identity *identity, px_reported reported)
 {
-    const px_identity *identity = px_link_identity(link);
-    px_welcome *welcome = pgw_calloc(1, sizeof *welcome);
-    welcome->key = copy(identity->key);
-    welcome->user = copy(identity->user);
-    welcome->database = copy(identity->database);
-    welcome->settings = px_link_settings(link);
-    welcome->since = px_worker_now(worker);
-    welcome->era = atomic_load(&worker->server->welcomes->era);
-    atomic_init(&welcome->references, 1);
-    for (size_t i = 0; i < PARAMETERS && px_link_parameters[i] != NULL; i++)
-        if (identity->application == NULL || !is_application(px_link_parameters[i]))
-            welcome->values[i] = copy(px_link_parameter(link, px_link_parameters[i]));
-    return welcome;
+    px_greeting *greeting = pgw_calloc(1, sizeof *greeting);
+    greeting->key = copy(identity->key);
+    greeting->user = copy(identity->user);
+    greeting->database = copy(identity->database);
+    greeting->settings = reported.settings;
+    greeting->since = px_worker_now(worker);
+    greeting->era = atomic_load(&worker->server->greetings->era);
+    atomic_init(&greeting->references, 1);
+    for (size_t i = 0; i < PX_GREETING_VALUES; i++)
+        if (identity->application == NULL || !is_application(px_greeting_names[i]))
+            greeting->values[i] = copy(reported.values[i]);
+    return greeting;
 }
 
-static px_welcome **find(px_welcomes *welcomes, const char *key, size_t *kinds)
+static px_greeting **find(px_greetings *greetings, const char *key, size_t *kinds)
 {
-    px_welcome **at = &welcomes->first;
+    px_greeting **at = &greetings->first;
     for (*kinds = 0; *at != NULL && strcmp((*at)->key, key) != 0; at = &(*at)->next)
         (*kinds)++;
     return at;
 }
 
-px_welcome *px_welcome_keep(px_worker *worker, px_link *link)
+px_greeting *px_greeting_keep(px_worker *worker, const px_identity *identity, px_reported reported)
 {
-    px_welcomes *welcomes = worker->server->welcomes;
-    px_welcome *welcome = make(worker, link);
-    pthread_mutex_lock(&welcomes->lock);
+    px_greetings *greetings = worker->server->greetings;
+    px_greeting *greeting = make(worker, identity, reported);
+    pthread_mutex_lock(&greetings->lock);
     size_t kinds;
-    px_welcome **at = find(welcomes, welcome->key, &kinds);
+    px_greeting **at = find(greetings, greeting->key, &kinds);
     if (*at != NULL)
         forget(at);
     else if (kinds >= KINDS)
-        forget_all(welcomes);
-    welcome->next = welcomes->first;
-    welcomes->first = welcome;
-    atomic_fetch_add(&welcome->references, 1);
-    pthread_mutex_unlock(&welcomes->lock);
-    return welcome;
+        forget_all(greetings);
+    greeting->next = greetings->first;
+    greetings->first = greeting;
+    atomic_fetch_add(&greeting->references, 1);
+    pthread_mutex_unlock(&greetings->lock);
+    return greeting;
 }
 
-void px_welcome_renew(px_worker *worker)
+void px_greeting_renew(px_worker *worker)
 {
-    atomic_fetch_add(&worker->server->welcomes->era, 1);
+    atomic_fetch_add(&worker->server->greetings->era, 1);
 }
 
 /* ---- what other links say ---- */
@@ -133,33 +147,40 @@ static bool same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static void compare_server(px_welcomes *welcomes, px_link *link)
+static const char *value_of(const char *const *values, const char *name)
 {
-    const char *version = px_link_parameter(link, "server_version");
-    const char *standby = px_link_parameter(link, "in_hot_standby");
+    for (size_t i = 0; i < PX_GREETING_VALUES; i++)
+        if (strcmp(px_greeting_names[i], name) == 0)
+            return values[i];
+    return NULL;
+}
+
+static void compare_server(px_greetings *greetings, const char *const *values)
+{
+    const char *version = value_of(values, "server_version");
+    const char *standby = value_of(values, "in_hot_standby");
     pgw_buf server = {0};
     pgw_buf_addf(&server, "%s %s", version ? version : "", standby ? standby : "");
     pgw_buf_add_byte(&server, '\0');
-    if (welcomes->server != NULL && strcmp(welcomes->server, server.ptr) != 0)
-        atomic_fetch_add(&welcomes->era, 1);
-    free(welcomes->server);
-    welcomes->server = copy(server.ptr);
+    if (greetings->server != NULL && strcmp(greetings->server, server.ptr) != 0)
+        atomic_fetch_add(&greetings->era, 1);
+    free(greetings->server);
+    greetings->server = copy(server.ptr);
     pgw_buf_free(&server);
 }
 
-static const char *read_only(const px_welcome *welcome)
+static const char *read_only(const px_greeting *greeting)
 {
-    return px_welcome_value(welcome, "default_transaction_read_only");
+    return px_greeting_value(greeting, "default_transaction_read_only");
 }
 
-void px_welcome_compare(px_worker *worker, px_link *link)
+void px_greeting_compare(px_worker *worker, const px_identity *identity, px_reported reported)
 {
-    px_welcomes *welcomes = worker->server->welcomes;
-    const px_identity *identity = px_link_identity(link);
-    const char *now = px_link_parameter(link, "default_transaction_read_only");
-    pthread_mutex_lock(&welcomes->lock);
-    compare_server(welcomes, link);
-    for (px_welcome **at = &welcomes->first; *at != NULL;) {
+    px_greetings *greetings = worker->server->greetings;
+    const char *now = value_of(reported.values, "default_transaction_read_only");
+    pthread_mutex_lock(&greetings->lock);
+    compare_server(greetings, reported.values);
+    for (px_greeting **at = &greetings->first; *at != NULL;) {
         bool kin = strcmp((*at)->user, identity->user) == 0 &&
                    strcmp((*at)->database, identity->database) == 0;
         if (kin && !same(read_only(*at), now))
@@ -167,50 +188,47 @@ void px_welcome_compare(px_worker *worker, px_link *link)
         else
             at = &(*at)->next;
     }
-    pthread_mutex_unlock(&welcomes->lock);
+    pthread_mutex_unlock(&greetings->lock);
 }
 
 /* ---- use ---- */
 
-px_welcome *px_welcome_find(px_worker *worker, const px_identity *identity)
+px_greeting *px_greeting_find(px_worker *worker, const px_identity *identity)
 {
-    px_welcomes *welcomes = worker->server->welcomes;
+    px_greetings *greetings = worker->server->greetings;
     uint64_t now = px_worker_now(worker);
     size_t kinds;
-    pthread_mutex_lock(&welcomes->lock);
-    px_welcome *welcome = *find(welcomes, identity->key, &kinds);
+    pthread_mutex_lock(&greetings->lock);
+    px_greeting *greeting = *find(greetings, identity->key, &kinds);
     /* Workers' clocks are of different turns: one may be a little behind. */
-    bool good = welcome != NULL && welcome->era == atomic_load(&welcomes->era) &&
-                now < welcome->since + BELIEVED_MS;
+    bool good = greeting != NULL && greeting->era == atomic_load(&greetings->era) &&
+                now < greeting->since + BELIEVED_MS;
     if (good)
-        atomic_fetch_add(&welcome->references, 1);
-    pthread_mutex_unlock(&welcomes->lock);
-    return good ? welcome : NULL;
+        atomic_fetch_add(&greeting->references, 1);
+    pthread_mutex_unlock(&greetings->lock);
+    return good ? greeting : NULL;
 }
 
-void px_welcome_write(const px_welcome *welcome, const px_identity *identity, pgw_buf *out)
+void px_greeting_write(const px_greeting *greeting, const px_identity *identity, pgw_buf *out)
 {
     pgw_write_authentication_ok(out);
-    for (size_t i = 0; i < PARAMETERS && px_link_parameters[i] != NULL; i++) {
-        pgw_slice name = pgw_slice_str(px_link_parameters[i]);
-        pgw_slice value = pgw_slice_str(welcome->values[i]);
-        if (is_application(px_link_parameters[i]) && identity->application != NULL)
+    for (size_t i = 0; i < PX_GREETING_VALUES; i++) {
+        pgw_slice name = pgw_slice_str(px_greeting_names[i]);
+        pgw_slice value = pgw_slice_str(greeting->values[i]);
+        if (is_application(px_greeting_names[i]) && identity->application != NULL)
             value = pgw_slice_str(identity->application);
-        else if (welcome->values[i] == NULL && !is_application(px_link_parameters[i]))
+        else if (greeting->values[i] == NULL && !is_application(px_greeting_names[i]))
             continue;
         pgw_write_parameter_status(name, value, out);
     }
 }
 
-const char *px_welcome_value(const px_welcome *welcome, const char *name)
+const char *px_greeting_value(const px_greeting *greeting, const char *name)
 {
-    for (size_t i = 0; welcome != NULL && i < PARAMETERS && px_link_parameters[i] != NULL; i++)
-        if (strcmp(px_link_parameters[i], name) == 0)
-            return welcome->values[i];
-    return NULL;
+    return greeting != NULL ? value_of((const char *const *)greeting->values, name) : NULL;
 }
 
-uint64_t px_welcome_settings(const px_welcome *welcome)
+uint64_t px_greeting_settings(const px_greeting *greeting)
 {
-    return welcome != NULL ? welcome->settings : 0;
+    return greeting != NULL ? greeting->settings : 0;
 }

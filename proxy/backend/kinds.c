@@ -1,15 +1,15 @@
 #include "proxy/backend/kinds.h"
 
-#include "proxy/client/session.h"
+#include "proxy/loop/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { KEPT_MS = 60000, KINDS = 1024 }; /* more kinds than that are not kept */
 
-static bool is(const px_kind *kind, const px_session *session)
+static bool is(const px_kind *kind, const px_identity *base)
 {
-    return strcmp(kind->key, session->base->key) == 0;
+    return strcmp(kind->key, base->key) == 0;
 }
 
 static void free_kind(px_kind *kind)
@@ -28,20 +28,20 @@ void px_kinds_free(px_worker *worker)
     }
 }
 
-const px_kind *px_kind_find(px_worker *worker, const px_session *session)
+const px_kind *px_kind_find(px_worker *worker, const px_identity *base)
 {
     for (const px_kind *kind = worker->kinds; kind != NULL; kind = kind->next)
-        if (is(kind, session))
+        if (is(kind, base))
             return px_worker_now(worker) - kind->at < KEPT_MS ? kind : NULL;
     return NULL;
 }
 
-static void remove_kind(px_worker *worker, const px_session *session)
+static void remove_kind(px_worker *worker, const px_identity *base)
 {
     size_t count = 0;
     for (px_kind **at = &worker->kinds; *at != NULL;) {
         px_kind *kind = *at;
-        if (is(kind, session) || ++count >= KINDS) {
+        if (is(kind, base) || ++count >= KINDS) {
             *at = kind->next;
             free_kind(kind);
         } else {
@@ -50,12 +50,12 @@ static void remove_kind(px_worker *worker, const px_session *session)
     }
 }
 
-void px_kind_keep(px_worker *worker, const px_session *session, const px_answer *answer,
+void px_kind_keep(px_worker *worker, const px_identity *base, const px_answer *answer,
                   uint64_t epoch)
 {
-    remove_kind(worker, session);
+    remove_kind(worker, base);
     px_kind *kind = pgw_calloc(1, sizeof *kind);
-    kind->key = pgw_strndup(session->base->key, strlen(session->base->key));
+    kind->key = pgw_strndup(base->key, strlen(base->key));
     px_answer_copy(answer, &kind->answer);
     kind->epoch = epoch;
     kind->config = worker->config;

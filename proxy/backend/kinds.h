@@ -5,9 +5,9 @@
 #ifndef PX_KINDS_H
 #define PX_KINDS_H
 
+#include "proxy/backend/identity.h"
 #include "proxy/backend/state.h"
 
-struct px_session;
 struct px_worker;
 
 typedef struct px_kind {
@@ -18,11 +18,12 @@ typedef struct px_kind {
     const struct cfg_config *config; /* whose tables were asked for */
 } px_kind;
 
-/* NULL if nothing is known, or not any more. Valid until the next px_kind_keep(). */
-const px_kind *px_kind_find(struct px_worker *worker, const struct px_session *session);
+/* Of sessions that began as `base`. NULL if nothing is known, or not any more. Valid until the next
+ * px_kind_keep(). */
+const px_kind *px_kind_find(struct px_worker *worker, const px_identity *base);
 /* `answer` is copied, in place of what was kept before. */
-void px_kind_keep(struct px_worker *worker, const struct px_session *session,
-                  const px_answer *answer, uint64_t epoch);
+void px_kind_keep(struct px_worker *worker, const px_identity *base, const px_answer *answer,
+                  uint64_t epoch);
 void px_kinds_free(struct px_worker *worker);
 
 #endif

@@ -2,12 +2,11 @@
 
 #include "proxy/backend/databases.h"
 
-#include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/audit.h"
+#include "proxy/backend/dsn.h"
 #include "proxy/backend/link.h"
 #include "proxy/backend/look.h"
-#include "proxy/backend/opening.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
 
@@ -111,7 +110,7 @@ static void close_link(px_reader *reader)
 static void say(px_reader *reader, pgw_buf *message)
 {
     reader->sent_at = px_worker_now(reader->worker);
-    px_stream_put_buf(px_link_stream(reader->link), message);
+    px_link_send_buf(reader->link, message);
     pgw_buf_free(message);
 }
 
@@ -276,23 +275,16 @@ static void take_message(px_reader *reader, char type, pgw_slice body)
     }
 }
 
-static void on_input(px_link *link)
+static void on_message(px_link *link)
 {
     px_reader *reader = px_link_owner(link);
-    px_stream *stream = px_link_stream(link);
     pgw_frame frame;
-    for (;;) {
-        pgw_slice input = px_stream_input(stream);
-        if (pgw_frame_next(input, &frame) != PGW_FRAME_OK)
-            return;
-        if (input.len < frame.size) {
-            px_stream_expect(stream, frame.size);
-            return;
-        }
-        take_message(reader, frame.type, pgw_frame_body(input, frame));
-        if (reader->link != link)
-            return;
-        px_stream_consume(stream, frame.size);
+    pgw_slice message;
+    while (reader->link == link &&
+           px_link_message(link, SIZE_MAX, &frame, &message) == PGW_FRAME_OK) {
+        take_message(reader, frame.type, pgw_frame_body(message, frame));
+        if (reader->link == link)
+            px_link_consume(link, frame.size);
     }
 }
 
@@ -306,7 +298,7 @@ static void on_lost(px_link *link, const char *reason)
     lose(px_link_owner(link), reason);
 }
 
-static const px_link_ops link_ops = {on_ready, on_failed, on_input, on_drained, on_lost};
+static const px_link_ops link_ops = {on_ready, on_failed, on_message, on_drained, on_lost};
 
 /* As the one who has waited longest, but for what that one has set. */
 static void open_link(px_reader *reader)
@@ -319,7 +311,8 @@ static void open_link(px_reader *reader)
                                                       .application = (char *)"keyspread",
                                                       .password = asker->password});
     reader->state = OPENING;
-    reader->link = px_link_open(reader->worker, reader->identity, OPTIONS, &link_ops, reader);
+    reader->link =
+        px_link_open(reader->worker, PX_LINK_CATALOG, reader->identity, OPTIONS, &link_ops, reader);
 }
 
 static void go_on(px_reader *reader)

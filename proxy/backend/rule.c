@@ -1,7 +1,7 @@
 #include "proxy/backend/rule.h"
 
 #include "protocol/bytes.h"
-#include "proxy/backend/opening.h"
+#include "proxy/backend/dsn.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>

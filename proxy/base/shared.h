@@ -23,12 +23,16 @@ typedef struct px_server {
     struct px_worker *workers;
     unsigned worker_count;
     const cfg_config *_Atomic config; /* in force; workers have their own pointer */
+    const struct px_backend *backend; /* its kind */
+    /* The backend lets nobody more in for `user`: idle links for batches of that role are closed.
+     * The server's, for links to call. */
+    void (*make_room)(struct px_worker *worker, const char *user);
     struct px_addresses *addresses;
     struct px_lobby *lobby;
     struct px_canceller *canceller;
-    struct px_pids *pids;          /* told to clients */
+    struct px_pids *pids; /* told to clients */
     struct px_databases *databases;
-    struct px_welcomes *welcomes;   /* what sessions of a kind are greeted with */
+    struct px_greetings *greetings; /* what sessions of a kind are greeted with */
     _Atomic unsigned errands;       /* messages about links that are on their way between workers */
     px_quota quota;                 /* of links for batches */
     _Atomic unsigned links;         /* all connections to the backend */

@@ -89,7 +89,7 @@ static void write_attempt(px_batcher *batcher, px_batch *batch)
     begin_attempt(batch);
     batch->since = px_worker_now(batcher->worker);
     px_dialect_postgres.write(&batch->attempt, &batcher->scratch);
-    px_stream_put_buf(px_link_stream(batch->link->link), &batcher->scratch);
+    px_link_send_buf(batch->link->link, &batcher->scratch);
     if (batcher->scratch.cap > MAX_SCRATCH)
         pgw_buf_free(&batcher->scratch);
     else

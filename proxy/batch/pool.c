@@ -1,7 +1,6 @@
 #include "proxy/backend/databases.h"
 #include "proxy/batch/batcher_parts.h"
 
-#include "protocol/frame.h"
 #include "protocol/options.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
@@ -288,23 +287,15 @@ static void lose(px_pool_link *l, const char *reason)
 /* False: the link is of no use any more. */
 static bool take_messages(px_pool_link *l)
 {
-    px_stream *stream = px_link_stream(l->link);
     for (;;) {
-        pgw_slice input = px_stream_input(stream);
         pgw_frame frame;
-        pgw_frame_result result = pgw_frame_next(input, &frame);
-        if (result == PGW_FRAME_MORE)
-            return true;
-        if (result == PGW_FRAME_BAD || frame.size > MAX_MESSAGE)
-            return false;
-        if (input.len < frame.size) {
-            px_stream_expect(stream, frame.size);
-            return true;
-        }
-        pgw_slice message = {input.ptr, frame.size};
+        pgw_slice message;
+        pgw_frame_result result = px_link_message(l->link, MAX_MESSAGE, &frame, &message);
+        if (result != PGW_FRAME_OK)
+            return result == PGW_FRAME_MORE;
         px_progress progress = l->batch != NULL ? l->pool->ops->on_reply(l, frame.type, message)
                                                 : idle_reply(frame.type);
-        px_stream_consume(stream, frame.size);
+        px_link_consume(l->link, frame.size);
         if (progress == PX_PROGRESS_BROKEN)
             return false;
         if (progress == PX_PROGRESS_DONE)
@@ -320,7 +311,7 @@ static bool take_input(px_pool_link *l)
     return usable;
 }
 
-static void on_input(px_link *link)
+static void on_message(px_link *link)
 {
     px_pool_link *l = px_link_owner(link);
     px_pool *pool = l->pool;
@@ -350,7 +341,7 @@ static void on_lost(px_link *link, const char *reason)
     pool->ops->on_turn(pool);
 }
 
-static const px_link_ops link_ops = {on_ready, on_failed, on_input, on_drained, on_lost};
+static const px_link_ops link_ops = {on_ready, on_failed, on_message, on_drained, on_lost};
 
 /* ---- use ---- */
 
@@ -376,7 +367,7 @@ static void open_link(px_pool *pool, uint32_t lock_wait_ms)
     if (pool->identity->zone != NULL) /* whatever has become of the role's or the server's own */
         pgw_options_set(PGW_LITERAL("TimeZone"), pgw_slice_str(pool->identity->zone), &options);
     pgw_buf_add_byte(&options, '\0');
-    l->link = px_link_open(pool->worker, pool->identity, options.ptr, &link_ops, l);
+    l->link = px_link_open(pool->worker, PX_LINK_BATCH, pool->identity, options.ptr, &link_ops, l);
     pgw_buf_free(&options);
 }
 

@@ -1,6 +1,6 @@
 #include "proxy/client/credentials.h"
 
-#include "proxy/backend/opening.h"
+#include "proxy/backend/dsn.h"
 
 #include <openssl/crypto.h>
 #include <stdatomic.h>

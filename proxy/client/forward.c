@@ -264,7 +264,7 @@ px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan,
         px_plan_take(plan);
     if (kind == PX_REPLY_EXECUTE && plan != NULL && session->status == 'I')
         session->undecided = true;
-    px_stream_put(px_link_stream(session->link), message.ptr, message.len);
+    px_link_send(session->link, message.ptr, message.len);
     session->unsynced = true;
     return reply;
 }

@@ -11,7 +11,7 @@ void px_goodbye(px_session *session)
 {
     session->leaving = true;
     if (px_goodbye_has_to_wait(session))
-        px_stream_finish(px_link_stream(session->link)); /* it sees the end of the client, too */
+        px_link_finish(session->link); /* it sees the end of the client, too */
     else
         px_stream_finish(session->stream);
 }

@@ -1,7 +1,7 @@
 #include "proxy/client/leaving.h"
 
 #include "proxy/backend/catalog.h"
-#include "proxy/backend/opening.h"
+#include "proxy/backend/dsn.h"
 #include "proxy/base/shared.h"
 #include "proxy/batch/batcher_parts.h"
 #include "proxy/client/session.h"

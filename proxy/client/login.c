@@ -139,10 +139,10 @@ static void give_pid(px_session *session)
 void px_login_greet(px_session *session)
 {
     pgw_buf out = {0};
-    if (session->welcome == NULL)
-        session->welcome = px_welcome_find(session->worker, session->identity);
-    if (session->welcome != NULL && proven(session) && count_in(session)) {
-        px_welcome_write(session->welcome, session->identity, &out);
+    if (session->greeting == NULL)
+        session->greeting = px_greeting_find(session->worker, session->identity);
+    if (session->greeting != NULL && proven(session) && count_in(session)) {
+        px_greeting_write(session->greeting, session->identity, &out);
         if (session->link_ready)
             pgw_buf_add_slice(&out, px_link_notices(session->link));
         give_pid(session);

@@ -37,7 +37,7 @@ bool px_relay_on(px_session *session)
     if (session->streaming_dropped)
         px_stream_consume(session->stream, part);
     else
-        px_stream_pass(px_link_stream(session->link), session->stream, part);
+        px_link_pass(session->link, session->stream, part);
     session->streaming -= part;
     return true;
 }

@@ -347,7 +347,7 @@ static fate on_ready(px_session *session, pgw_slice body)
         px_statements_clear(&session->portals);
     if (session->alters && session->status == 'I') {
         session->alters = false;
-        px_welcome_renew(session->worker);
+        px_greeting_renew(session->worker);
     }
     if (session->status == 'I')
         px_session_mark_catalog(session);
@@ -501,22 +501,22 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
 }
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
-static bool move(px_session *session, px_stream *link)
+static bool move(px_session *session, px_link *link)
 {
-    size_t here = px_stream_input(link).len;
+    size_t here = px_link_input(link).len;
     size_t part = here < session->reply_left ? here : session->reply_left;
     if (session->reply_dropped)
-        px_stream_consume(link, part);
+        px_link_consume(link, part);
     else
-        px_stream_pass(session->stream, link, part);
+        px_link_pass_on(link, session->stream, part);
     session->reply_left -= part;
     return session->reply_left == 0;
 }
 
 /* One message; false if more of it must come first. */
-static bool take_message(px_session *session, px_stream *link)
+static bool take_message(px_session *session, px_link *link)
 {
-    pgw_slice input = px_stream_input(link);
+    pgw_slice input = px_link_input(link);
     pgw_frame frame;
     switch (pgw_frame_next(input, &frame)) {
     case PGW_FRAME_MORE:
@@ -533,7 +533,7 @@ static bool take_message(px_session *session, px_stream *link)
     }
     bool whole = needs_body(session, frame.type, px_replies_head(&session->replies));
     if (whole && input.len < frame.size) {
-        px_stream_expect(link, frame.size);
+        px_link_expect(link, frame.size);
         return false;
     }
     pgw_slice body = whole ? pgw_frame_body(input, frame) : (pgw_slice){NULL, 0};
@@ -553,24 +553,23 @@ void px_session_on_link_input(px_session *session)
     if (!session->link_ready || session->state == PX_CLOSING)
         return;
     if (px_submitted(session)) { /* an end of the session would hide the unit's outcome */
-        if (px_stream_input(px_link_stream(session->link)).len >= PX_STREAM_HIGH)
-            px_stream_pause(px_link_stream(session->link));
+        if (px_link_input(session->link).len >= PX_STREAM_HIGH)
+            px_link_pause(session->link);
         return;
     }
-    px_link *owner = session->link;
-    px_stream *link = px_link_stream(owner);
+    px_link *link = session->link;
     bool more = true;
-    while (more && session->state == PX_READY && session->link == owner &&
+    while (more && session->state == PX_READY && session->link == link &&
            px_stream_pending(session->stream) < PX_STREAM_HIGH) {
         if (session->reply_left > 0)
             more = move(session, link);
         else
-            more = px_stream_input(link).len > 0 && take_message(session, link);
+            more = px_link_input(link).len > 0 && take_message(session, link);
     }
-    if (session->state != PX_READY || session->link != owner)
+    if (session->state != PX_READY || session->link != link)
         return;
     if (px_stream_pending(session->stream) >= PX_STREAM_HIGH)
-        px_stream_pause(link);
+        px_link_pause(link);
     if (session->replies.count == 0 && !session->unsynced) /* settings are reported before it */
         session->zone_moving = false;
     if (session->replies.count == 0)

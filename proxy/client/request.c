@@ -15,7 +15,7 @@
 
 void px_session_send(px_session *session, const pgw_buf *bytes)
 {
-    px_stream_put_buf(px_link_stream(session->link), bytes);
+    px_link_send_buf(session->link, bytes);
 }
 
 void px_session_drop_message(px_session *session)
@@ -449,8 +449,7 @@ static bool must_not_read(const px_session *session)
         is_owed_much(session))
         return true;
     return session->link_ready &&
-           (px_link_cancelling(session->link) ||
-            px_stream_pending(px_link_stream(session->link)) >= PX_STREAM_HIGH);
+           (px_link_cancelling(session->link) || px_link_pending(session->link) >= PX_STREAM_HIGH);
 }
 
 bool px_session_is_read(const px_session *session)

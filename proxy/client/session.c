@@ -52,7 +52,7 @@ static void free_session(void *owner)
     for (size_t i = 0; i < PX_TRACKED; i++)
         free(session->settings[i]);
     free(session->base_options);
-    px_welcome_drop(session->welcome);
+    px_greeting_drop(session->greeting);
     px_identity_drop(session->identity);
     px_identity_drop(session->base);
     px_state_free(&session->own);
@@ -149,9 +149,9 @@ size_t px_session_setting(pgw_slice name)
 /* As its greeting said; NULL: it did not. */
 static const char *greeted_with(const px_session *session, size_t setting)
 {
-    for (size_t i = 0; px_link_parameters[i] != NULL; i++)
-        if (px_session_setting(pgw_slice_str(px_link_parameters[i])) == setting)
-            return px_welcome_value(session->welcome, px_link_parameters[i]);
+    for (size_t i = 0; px_greeting_names[i] != NULL; i++)
+        if (px_session_setting(pgw_slice_str(px_greeting_names[i])) == setting)
+            return px_greeting_value(session->greeting, px_greeting_names[i]);
     return NULL;
 }
 
@@ -188,7 +188,7 @@ static px_identity *identity_with_settings(px_session *session)
                             setting_now(session, 4)};
     from.env = px_identity_env(values[0], values[1], values[2]);
     session->opaque = is_opaque(values[0]);
-    const char *server = px_welcome_value(session->welcome, "server_encoding");
+    const char *server = px_greeting_value(session->greeting, "server_encoding");
     from.env.utf8 = from.env.utf8 && server != NULL &&
                     strcmp(server, "UTF8") == 0; /* lengths are the server's */
     from.options = options.ptr;
@@ -256,7 +256,7 @@ void px_session_ready(px_session *session)
     atomic_fetch_sub(counter(session), 1);
     session->state = PX_READY;
     px_count_login(session->worker->metrics, NULL);
-    session->inherited = px_welcome_settings(session->welcome);
+    session->inherited = px_greeting_settings(session->greeting);
     session->base = px_identity_take(session->identity);
     renew_identity(session); /* now that the settings are known */
     px_databases_enter(session->worker->server->databases, session->identity->database);
@@ -270,15 +270,15 @@ static const char *told(const px_session *session, const char *name)
 {
     size_t setting = px_session_setting(pgw_slice_str(name));
     return setting < PX_TRACKED ? setting_now(session, setting)
-                                : px_welcome_value(session->welcome, name);
+                                : px_greeting_value(session->greeting, name);
 }
 
 /* What a link opened later reports otherwise than the client was told. */
 static void tell_differences(px_session *session, px_link *link)
 {
     pgw_buf out = {0};
-    for (size_t i = 0; px_link_parameters[i] != NULL; i++) {
-        const char *name = px_link_parameters[i], *now = px_link_parameter(link, name);
+    for (size_t i = 0; px_greeting_names[i] != NULL; i++) {
+        const char *name = px_greeting_names[i], *now = px_link_parameter(link, name);
         const char *before = told(session, name);
         bool own = strcmp(name, "application_name") == 0;
         if (now == NULL || before == NULL || own || strcmp(now, before) == 0)
@@ -310,7 +310,7 @@ static void on_link_ready(px_link *link)
     session->link_ready = true;
     px_state_forget(session);
     if (session->state == PX_WELCOME) {
-        session->welcome = px_welcome_keep(session->worker, link);
+        session->greeting = px_link_greeting(link);
         px_login_greet(session);
         px_session_process(session);
         return;
@@ -345,7 +345,7 @@ static void on_link_failed(px_link *link, const pgw_error *error)
         px_session_link_failed(session, error);
 }
 
-static void on_link_input(px_link *link)
+static void on_link_message(px_link *link)
 {
     px_session_on_link_input(px_link_owner(link));
 }
@@ -362,7 +362,7 @@ static void on_link_lost(px_link *link, const char *reason)
     px_session *session = px_link_owner(link);
     if (px_submitted(session)) {
         session->link_gone = true;
-        px_stream_pause(px_link_stream(link));
+        px_link_pause(link);
         return;
     }
     px_session_on_link_input(session); /* its last words, a FATAL perhaps */
@@ -379,19 +379,20 @@ void px_session_catch_up(px_session *session)
         on_link_lost(session->link, "closed by peer");
         return;
     }
-    px_stream_resume(px_link_stream(session->link));
+    px_link_resume(session->link);
     px_session_on_link_input(session);
 }
 
-static const px_link_ops link_ops = {on_link_ready, on_link_failed, on_link_input, on_link_drained,
-                                     on_link_lost};
+static const px_link_ops link_ops = {on_link_ready, on_link_failed, on_link_message,
+                                     on_link_drained, on_link_lost};
 
 bool px_session_need_link(px_session *session)
 {
     if (session->link_ready)
         return true;
     if (session->link == NULL)
-        session->link = px_link_open(session->worker, session->identity, NULL, &link_ops, session);
+        session->link = px_link_open(session->worker, PX_LINK_SESSION, session->identity, NULL,
+                                     &link_ops, session);
     session->wait = PX_WAIT_LINK;
     return false;
 }
@@ -483,7 +484,7 @@ static void on_drained(px_stream *stream)
 {
     px_session *session = px_stream_owner(stream);
     if (session->link_ready) {
-        px_stream_resume(px_link_stream(session->link));
+        px_link_resume(session->link);
         px_session_on_link_input(session);
     }
     px_session_process(session);

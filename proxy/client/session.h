@@ -69,15 +69,15 @@ typedef struct px_session {
     bool leaving; /* the client has said goodbye, and nothing it sends is looked at any more */
 
     /* who */
-    px_identity *identity;      /* with the tracked settings as they are now */
-    px_identity *base;          /* as it came; counted */
-    struct px_welcome *welcome; /* what it was greeted with. Counted */
-    uint64_t inherited;         /* settings of its role and database, as a number */
-    char *base_options;         /* what it came with */
-    char *settings[PX_TRACKED]; /* changed since; NULL = as at the start */
-    bool private_session;       /* its writes use its own link */
-    bool output_changed;        /* values may be written as text otherwise than on batch links */
-    bool opaque;                /* client_encoding has characters with ASCII bytes in them */
+    px_identity *identity;        /* with the tracked settings as they are now */
+    px_identity *base;            /* as it came; counted */
+    struct px_greeting *greeting; /* what it was greeted with. Counted */
+    uint64_t inherited;           /* settings of its role and database, as a number */
+    char *base_options;           /* what it came with */
+    char *settings[PX_TRACKED];   /* changed since; NULL = as at the start */
+    bool private_session;         /* its writes use its own link */
+    bool output_changed;          /* values may be written as text otherwise than on batch links */
+    bool opaque;                  /* client_encoding has characters with ASCII bytes in them */
 
     /* its own link */
     px_link *link;

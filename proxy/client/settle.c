@@ -206,7 +206,7 @@ static bool is_believed(const px_session *session, const px_catalog *catalog)
 static bool is_as_its_kind(px_session *session, const px_catalog *catalog)
 {
     px_state *state = &session->own;
-    const px_kind *kind = px_kind_find(session->worker, session);
+    const px_kind *kind = px_kind_find(session->worker, session->base);
     if (session->link_ready || kind == NULL || !is_of(kind->epoch, catalog) ||
         kind->config != session->worker->config || !sets_nothing(session))
         return false;
@@ -321,7 +321,7 @@ static void ask(px_session *session, const px_catalog *catalog)
 {
     px_state *state = &session->own;
     bool fresh = is_fresh(state, is_quiet(catalog));
-    const px_kind *kind = px_kind_find(session->worker, session);
+    const px_kind *kind = px_kind_find(session->worker, session->base);
     if (state->base.user == NULL && kind != NULL)
         px_answer_copy(&kind->answer, &state->base);
     bool compares = fresh || state->now.user != NULL || state->base.user != NULL;
@@ -353,7 +353,7 @@ bool px_settle(px_session *session, const px_catalog *catalog)
 
 bool px_settle_kind(px_session *session, const px_catalog *catalog)
 {
-    const px_kind *kind = px_kind_find(session->worker, session);
+    const px_kind *kind = px_kind_find(session->worker, session->base);
     bool known = kind != NULL && is_of(kind->epoch, catalog);
     if (known || !session->link_ready || !px_session_idle(session) || session->group.count > 0 ||
         !is_fresh(&session->own, is_quiet(catalog)) || session->own.known)
@@ -417,7 +417,7 @@ static void adopt(px_session *session, px_answer *answer)
     if (is_fresh(state, state->quiet)) {
         px_answer_free(&state->base);
         px_answer_copy(answer, &state->base);
-        px_kind_keep(session->worker, session, answer, state->epoch);
+        px_kind_keep(session->worker, session->base, answer, state->epoch);
     }
     judge(session, answer);
     follow_settings(session, answer);

@@ -4,7 +4,7 @@
 
 #include <libpq-fe.h>
 
-#include "proxy/backend/opening.h"
+#include "proxy/backend/dsn.h"
 #include "proxy/backend/schema.h"
 
 /* libpq's messages end with a newline, and quote the string: up to there, if a password may stand

@@ -1,19 +1,22 @@
 #include "proxy/server/server.h"
 
-#include "proxy/backend/canceller.h"
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/databases.h"
 #include "proxy/backend/greeting.h"
 #include "proxy/backend/kinds.h"
 #include "proxy/backend/pids.h"
+#include "proxy/backend/postgres/canceller.h"
+#include "proxy/backend/postgres/postgres.h"
 #include "proxy/backend/rule.h"
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/client/credentials.h"
+#include "proxy/client/leaving.h"
 #include "proxy/client/lobby.h"
 #include "proxy/client/sessions.h"
 #include "proxy/ingest/plan.h"
+#include "proxy/loop/stream.h"
 #include "proxy/server/admin.h"
 #include "proxy/server/config.h"
 #include "proxy/server/listener.h"
@@ -118,7 +121,7 @@ static void on_new_setup(px_worker *worker, px_message *message)
 {
     const order *o = (order *)message;
     px_door_drop(worker->door);
-    px_welcome_renew(worker); /* it may be another server */
+    px_greeting_renew(worker); /* it may be another server */
     worker->config = o->setup.config;
     worker->door = o->setup.door; /* with its reference */
     free(message);
@@ -398,7 +401,7 @@ static void free_process(process *p)
     px_lobby_free(p->server.lobby);
     px_pids_free(p->server.pids);
     px_databases_free(p->server.databases);
-    px_welcomes_free(p->server.welcomes);
+    px_greetings_free(p->server.greetings);
 }
 
 static void start_workers(process *p)
@@ -444,12 +447,14 @@ int px_run(cfg_config *config, FILE *errors)
         cfg_free(config);
         return 1;
     }
+    p.server.backend = &px_backend_postgres;
+    p.server.make_room = px_leaving_make_room;
     p.server.metrics = px_metrics_new(NULL);
     p.server.addresses = px_addresses_new();
     p.server.lobby = px_lobby_new();
     p.server.pids = px_pids_new();
     p.server.databases = px_databases_new();
-    p.server.welcomes = px_welcomes_new();
+    p.server.greetings = px_greetings_new();
     p.server.canceller = px_canceller_start();
     put_in_force(&p, (setup){config, door});
     clear_environment();

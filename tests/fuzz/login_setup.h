@@ -9,6 +9,7 @@
 #include "proxy/backend/databases.h"
 #include "proxy/backend/greeting.h"
 #include "proxy/backend/pids.h"
+#include "proxy/backend/postgres/postgres.h"
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"
 #include "proxy/batch/batcher.h"
@@ -123,10 +124,11 @@ static inline void setup_worker(setup *s)
     s->server = (px_server){.workers = &s->worker,
                             .worker_count = 1,
                             .config = s->rules[0][0].config,
+                            .backend = &px_backend_postgres,
                             .addresses = px_addresses_new(),
                             .pids = px_pids_new(),
                             .databases = px_databases_new(),
-                            .welcomes = px_welcomes_new(),
+                            .greetings = px_greetings_new(),
                             .metrics = px_metrics_new(NULL)};
     px_worker_init(&s->worker, &s->server, 0, px_server_tenants);
     s->worker.config = s->rules[0][0].config;

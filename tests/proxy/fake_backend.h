@@ -1,7 +1,6 @@
 /*
- * fake_backend: test doubles of workers, links and streams, so that the batcher is tested without
- * sockets, threads or clocks: what it writes lies in a buffer, what the backend says is put into
- * one.
+ * fake_backend: test doubles of workers, and a kind of backend whose links are scripts of replies,
+ * so that the batcher is tested without sockets, threads or clocks.
  */
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
@@ -10,6 +9,7 @@
 #include "protocol/error.h"
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
+#include "proxy/backend/backend.h"
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/databases.h"
 #include "proxy/backend/link.h"
@@ -28,21 +28,22 @@
 
 enum { FAKE_LINKS = 2048, FAKE_WORKERS = 2 };
 
-struct px_stream {
+/* A link that is a script: what it was sent lies in `out`, what the backend is to say in `in`. */
+typedef struct fake_link {
+    px_link *link; /* until it is closed */
+    px_worker *worker;
+    char options[128];
     pgw_buf in, out;
     size_t in_start;
-};
-
-struct px_link {
-    px_worker *worker;
-    px_identity *identity;
-    const px_link_ops *ops;
-    void *owner;
-    px_stream stream;
-    char options[128];
     bool ready, closed, unlike; /* the last: it reported something else */
     uint64_t settings;
-};
+} fake_link;
+
+/* The batcher's end of it. */
+typedef struct fake_end {
+    px_link link;
+    fake_link *script;
+} fake_end;
 
 static struct {
     px_server server;
@@ -51,7 +52,7 @@ static struct {
     cfg_table table;
     px_identity identity;
     uint64_t now;
-    px_link *links[FAKE_LINKS]; /* all that were ever opened */
+    fake_link *links[FAKE_LINKS]; /* all that were ever opened */
     size_t link_count;
     pthread_mutex_t links_lock;
     _Atomic unsigned stale; /* times the schema was said to be another */
@@ -103,76 +104,91 @@ px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partit
     return &fake.workers[partition == UINT32_MAX ? 0 : partition % FAKE_WORKERS];
 }
 
-px_link *px_link_open(px_worker *worker, px_identity *identity, const char *extra_options,
-                      const px_link_ops *ops, void *owner)
-{
-    px_link *link = pgw_calloc(1, sizeof *link);
-    link->worker = worker;
-    link->identity = identity;
-    link->ops = ops;
-    link->owner = owner;
-    snprintf(link->options, sizeof link->options, "%s", extra_options);
-    pthread_mutex_lock(&fake.links_lock);
-    assert_true(fake.link_count < FAKE_LINKS);
-    fake.links[fake.link_count++] = link;
-    pthread_mutex_unlock(&fake.links_lock);
-    return link;
-}
-
-void px_link_close(px_link *link)
-{
-    assert_false(link->closed);
-    link->closed = true;
-}
-
-uint64_t px_link_settings(const px_link *link)
-{
-    return link->settings;
-}
-
-bool px_link_is_like(const px_link *link, const px_link *other)
-{
-    return link->unlike == other->unlike;
-}
-
-void *px_link_owner(const px_link *link)
-{
-    return link->owner;
-}
-
-px_stream *px_link_stream(px_link *link)
-{
-    assert_true(link->ready && !link->closed);
-    return &link->stream;
-}
-
-pgw_slice px_stream_input(const px_stream *stream)
-{
-    return (pgw_slice){stream->in.ptr + stream->in_start, stream->in.len - stream->in_start};
-}
-
-void px_stream_consume(px_stream *stream, size_t len)
-{
-    stream->in_start += len;
-}
-
-void px_stream_expect(px_stream *stream, size_t len)
-{
-    (void)stream;
-    (void)len;
-}
-
-void px_stream_put_buf(px_stream *stream, const pgw_buf *buf)
-{
-    pgw_buf_add(&stream->out, buf->ptr, buf->len);
-}
-
 void px_catalog_stale(px_worker *worker, const char *database)
 {
     (void)worker;
     (void)database;
     fake.stale++;
 }
+
+/* ---- a kind of backend ---- */
+
+static fake_link *fake_script(const px_link *link)
+{
+    return ((const fake_end *)link)->script;
+}
+
+static void fake_link_open(px_link *link)
+{
+    fake_link *script = pgw_calloc(1, sizeof *script);
+    script->link = link;
+    script->worker = link->worker;
+    snprintf(script->options, sizeof script->options, "%s", link->options);
+    ((fake_end *)link)->script = script;
+    pthread_mutex_lock(&fake.links_lock);
+    assert_true(fake.link_count < FAKE_LINKS);
+    fake.links[fake.link_count++] = script;
+    pthread_mutex_unlock(&fake.links_lock);
+}
+
+static void fake_link_close(px_link *link)
+{
+    fake_link *script = fake_script(link);
+    if (script != NULL) {
+        assert_false(script->closed);
+        script->closed = true;
+        script->link = NULL;
+    }
+    px_link_end(link);
+}
+
+static void fake_link_send(px_link *link, const void *ptr, size_t len)
+{
+    assert_true(fake_script(link)->ready);
+    pgw_buf_add(&fake_script(link)->out, ptr, len);
+}
+
+static pgw_slice fake_link_input(const px_link *link)
+{
+    const fake_link *script = fake_script(link);
+    return (pgw_slice){script->in.ptr + script->in_start, script->in.len - script->in_start};
+}
+
+static void fake_link_consume(px_link *link, size_t len)
+{
+    fake_script(link)->in_start += len;
+}
+
+static void fake_link_expect(px_link *link, size_t len)
+{
+    assert_true(len > fake_link_input(link).len);
+}
+
+static bool fake_link_cancelling(const px_link *link)
+{
+    (void)link;
+    return false;
+}
+
+static const char *fake_link_parameter(const px_link *link, const char *name)
+{
+    bool other = fake_script(link)->unlike && strcmp(name, "TimeZone") == 0;
+    return other ? "Elsewhere" : NULL;
+}
+
+static const px_link_kind fake_link_kind = {
+    .size = sizeof(fake_end),
+    .open = fake_link_open,
+    .close = fake_link_close,
+    .send = fake_link_send,
+    .cancelling = fake_link_cancelling,
+    .input = fake_link_input,
+    .consume = fake_link_consume,
+    .expect = fake_link_expect,
+    .parameter = fake_link_parameter,
+};
+
+static const px_backend fake_backend = {.name = "fake", .link = &fake_link_kind};
 
 /* ---- setting up ---- */
 
@@ -196,6 +212,8 @@ UNUSED static int fake_setup(void **state)
     fake.server.workers = fake.workers;
     fake.server.metrics = px_metrics_new(NULL);
     fake.server.worker_count = FAKE_WORKERS;
+    fake.server.backend = &fake_backend;
+    fake.server.greetings = px_greetings_new();
     fake.server.databases = px_databases_new();
     fake.config.backend.max_links = 90;
     fake.config.backend.link_age_s = 600;
@@ -233,37 +251,44 @@ UNUSED static int fake_teardown(void **state)
         px_metrics_free(fake.workers[i].metrics);
     }
     for (size_t i = 0; i < fake.link_count; i++) {
-        px_link *link = fake.links[i];
-        pgw_buf_free(&link->stream.in);
-        pgw_buf_free(&link->stream.out);
-        free(link);
+        pgw_buf_free(&fake.links[i]->in);
+        pgw_buf_free(&fake.links[i]->out);
+        free(fake.links[i]);
     }
     assert_int_equal(px_keylocks_count("t"), 0);
     assert_int_equal(fake.identity.references, 1);
     px_keylocks_free();
     px_databases_free(fake.server.databases);
+    px_greetings_free(fake.server.greetings);
     px_metrics_free(fake.server.metrics);
     return 0;
 }
 
 /* ---- the backend's part ---- */
 
-UNUSED static px_link *fake_open(size_t i)
+/* On its worker's thread. */
+UNUSED static void fake_be_ready(fake_link *link)
+{
+    link->ready = true;
+    link->link->settings = link->settings;
+    px_link_be_ready(link->link);
+}
+
+UNUSED static fake_link *fake_open(size_t i)
 {
     assert_true(i < fake.link_count);
-    px_link *link = fake.links[i];
-    link->ready = true;
-    link->ops->on_ready(link);
+    fake_link *link = fake.links[i];
+    fake_be_ready(link);
     fake_turn();
     return link;
 }
 
 /* The types of the messages written since last time; the Query texts behind them go to `text`. */
-UNUSED static const char *fake_read(px_link *link, pgw_buf *text)
+UNUSED static const char *fake_read(fake_link *link, pgw_buf *text)
 {
     static char types[1024];
     size_t count = 0;
-    pgw_slice out = pgw_slice_buf(&link->stream.out);
+    pgw_slice out = pgw_slice_buf(&link->out);
     pgw_frame frame;
     if (text != NULL)
         pgw_buf_clear(text);
@@ -277,22 +302,22 @@ UNUSED static const char *fake_read(px_link *link, pgw_buf *text)
     }
     assert_int_equal(out.len, 0);
     types[count] = '\0';
-    pgw_buf_clear(&link->stream.out);
+    pgw_buf_clear(&link->out);
     return types;
 }
 
-UNUSED static void fake_error(px_link *link, const char *severity, const char *sqlstate)
+UNUSED static void fake_error(fake_link *link, const char *severity, const char *sqlstate)
 {
     pgw_error error;
     pgw_fail(&error, sqlstate, "message of %s", sqlstate);
-    pgw_error_write(&error, severity, &link->stream.in);
+    pgw_error_write(&error, severity, &link->in);
 }
 
 /* Puts replies into the link: "C3" is a tag INSERT 0 3, "E23505" an error, "F57P01" a fatal one,
  * N a notice, 1 2 3 Z as on the wire. Nothing is read before fake_hear(). */
-UNUSED static void fake_say(px_link *link, const char *replies)
+UNUSED static void fake_say(fake_link *link, const char *replies)
 {
-    pgw_buf *in = &link->stream.in;
+    pgw_buf *in = &link->in;
     char word[16], tag[40];
     for (int used; sscanf(replies, "%15s%n", word, &used) == 1; replies += used)
         switch (word[0]) {
@@ -326,21 +351,21 @@ UNUSED static void fake_say(px_link *link, const char *replies)
         }
 }
 
-UNUSED static void fake_hear(px_link *link)
+UNUSED static void fake_hear(fake_link *link)
 {
-    link->ops->on_input(link);
+    link->link->ops->on_message(link->link);
     fake_turn();
 }
 
-UNUSED static void fake_answer(px_link *link, const char *replies)
+UNUSED static void fake_answer(fake_link *link, const char *replies)
 {
     fake_say(link, replies);
     fake_hear(link);
 }
 
-UNUSED static void fake_lose(px_link *link)
+UNUSED static void fake_lose(fake_link *link)
 {
-    link->ops->on_lost(link, "test");
+    link->link->ops->on_lost(link->link, "test");
     fake_turn();
 }
 

@@ -10,18 +10,18 @@ static void submit(px_unit *unit)
 }
 
 /* A link is there and idle, so that the next unit leaves at once. */
-static px_link *warm_link(void)
+static fake_link *warm_link(void)
 {
     told first;
     submit(rows_unit(&first, 0, 1000000));
-    px_link *link = fake_open(0);
+    fake_link *link = fake_open(0);
     fake_read(link, NULL);
     fake_answer(link, "C1 Z");
     expect_committed(&first, 1);
     return link;
 }
 
-static void expect_text(px_link *link, const char *types, const char *text)
+static void expect_text(fake_link *link, const char *types, const char *text)
 {
     pgw_buf sent = {0};
     assert_string_equal(fake_read(link, &sent), types);
@@ -39,7 +39,7 @@ static void expect_text(px_link *link, const char *types, const char *text)
 static void test_units_of_one_turn_leave_together(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[2];
     px_batcher_submit(rows_unit(&t[0], 0, 1));
     px_batcher_submit(rows_unit(&t[1], 0, 2));
@@ -53,7 +53,7 @@ static void test_units_of_one_turn_leave_together(void **state)
 static void test_lone_unit_leaves_at_once(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t;
     submit(rows_unit(&t, 0, 1));
     expect_text(link, "Q", "INSERT INTO t VALUES (1)"); /* within the turn, and as it was sent */
@@ -67,7 +67,7 @@ static void test_lone_unit_leaves_at_once(void **state)
 static void test_link_options(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     assert_string_equal(
         link->options,
         "-c lock_timeout=200 -c statement_timeout=0 -c standard_conforming_strings=on");
@@ -77,7 +77,7 @@ static void test_link_options(void **state)
 static void test_group_commit(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[5];
     submit(rows_unit(&t[0], 0, 50));
     fake_read(link, NULL);
@@ -112,7 +112,7 @@ static void only_link(void)
 static void test_merge_keys_are_apart(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[4];
     fake.config.backend.batch_links = 2;
     submit(rows_unit(&t[0], 0, 1));
@@ -138,7 +138,7 @@ static void test_merge_keys_are_apart(void **state)
 static void test_guilty_and_innocent(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[4];
     submit(rows_unit(&t[0], 0, 100));
     fake_read(link, NULL);
@@ -164,7 +164,7 @@ static void test_guilty_and_innocent(void **state)
 static void test_few_keep_their_statements(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     static told t[16];
     for (size_t count = 2; count <= 16; count += 14) {
         for (size_t i = 0; i < count; i++) {
@@ -185,7 +185,7 @@ static void test_few_keep_their_statements(void **state)
 static void test_a_count_that_differs(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[5];
     submit(rows_unit(&t[0], 0, 100));
     submit(rows_unit(&t[1], 0, 1));
@@ -212,7 +212,7 @@ static void test_a_count_that_differs(void **state)
 static void test_an_error_is_no_count(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     static const char *const answers[][2] = {
         {"E22012 Z", "C1 Z E22012 Z"}, {"E40P01 Z", "C1 Z C1 Z"}, {"E57014 Z", "C1 Z C1 Z"}};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -234,7 +234,7 @@ static void test_an_error_is_no_count(void **state)
 static void test_error_at_commit(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t;
     submit(rows_unit(&t, 0, 1));
     fake_read(link, NULL);
@@ -247,7 +247,7 @@ static void test_error_at_commit(void **state)
 static void test_an_error_is_nobody_elses(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     static const char *const codes[] = {"53100", "53300", "57P03", "57P01", "08006", "28000"};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         told t[3];
@@ -273,7 +273,7 @@ static void test_an_error_is_nobody_elses(void **state)
 static void test_fatal_is_everybodys(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[3];
     submit(params_unit(&t[0], 0, 100, 1));
     fake_read(link, NULL);
@@ -291,7 +291,7 @@ static void test_fatal_is_everybodys(void **state)
 static void test_lock_reroutes(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[3];
     submit(rows_unit(&t[0], 0, 100));
     fake_read(link, NULL);
@@ -312,7 +312,7 @@ static void test_lock_reroutes(void **state)
 static void test_serialization_repeats(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[2];
     submit(rows_unit(&t[0], 0, 1));
     for (int i = 0; i < 3; i++) {
@@ -331,7 +331,7 @@ static void test_serialization_repeats(void **state)
 static void test_shared_timeout_repeats_singly(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[3];
     submit(rows_unit(&t[0], 0, 100));
     submit(rows_unit(&t[1], 0, 1));
@@ -345,7 +345,7 @@ static void test_shared_timeout_repeats_singly(void **state)
 static void test_lost_in_flight(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[4];
     submit(rows_unit(&t[0], 0, 100));
     submit(rows_unit(&t[1], 0, 1));
@@ -367,7 +367,7 @@ static void test_lost_in_flight(void **state)
 static void test_lost_behind_outcome(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[4];
     submit(rows_unit(&t[0], 0, 100));
     submit(rows_unit(&t[1], 0, 1));
@@ -392,7 +392,7 @@ static void test_nonsense_is_a_lost_link(void **state)
     for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
         told t;
         submit(rows_unit(&t, 0, 1));
-        px_link *link = fake_open(i);
+        fake_link *link = fake_open(i);
         fake_answer(link, replies[i]);
         expect_failed(&t, "08007");
         assert_true(link->closed);
@@ -402,7 +402,7 @@ static void test_nonsense_is_a_lost_link(void **state)
 static void test_idle_link_lost(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     fake_say(link, "F57P01");
     fake_hear(link);
     fake_lose(link);
@@ -417,9 +417,8 @@ static void fail_opening(size_t i, const char *sqlstate)
 {
     pgw_error error;
     pgw_fail(&error, sqlstate, "no");
-    px_link *link = fake.links[i];
-    link->ops->on_failed(link, &error);
-    link->closed = true;
+    fake_link *link = fake.links[i];
+    px_link_fail(link->link, &error);
     fake_turn();
 }
 
@@ -444,7 +443,7 @@ static void test_unreachable(void **state)
 static void test_deadline(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[4];
     submit(rows_unit(&t[0], 0, 1));
     px_unit *late = rows_unit(&t[1], 0, 2), *in_time = rows_unit(&t[2], 0, 3);
@@ -474,7 +473,7 @@ static void test_deadline(void **state)
 static void test_deadline_between_attempts(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[3];
     submit(rows_unit(&t[0], 0, 100));
     px_unit *late = rows_unit(&t[1], 0, 1);
@@ -500,7 +499,7 @@ static void withdraw(told *t)
 static void test_withdraw(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[4];
     submit(rows_unit(&t[0], 0, 1));
     submit(rows_unit(&t[1], 0, 2));
@@ -527,9 +526,9 @@ static void test_late_withdraw(void **state)
     px_unit *unit = rows_unit(&t, 1, 1); /* the second worker's */
     uint64_t ticket = unit->ticket;
     submit(unit);
-    px_link *link = fake_open(0);
+    fake_link *link = fake_open(0);
     fake_say(link, "C1 Z");
-    link->ops->on_input(link); /* the outcome is on its way home */
+    link->link->ops->on_message(link->link); /* the outcome is on its way home */
     assert_false(t.back);
     px_batcher_withdraw(&fake.workers[0], unit, ticket);
     fake_turn();
@@ -549,7 +548,7 @@ static void test_keys_over_workers(void **state)
     px_unit *lane = rows_unit(&t[2], 0, 1);
     lane->several_partitions = true;
     submit(lane);
-    px_link *link = fake_open(0);
+    fake_link *link = fake_open(0);
     assert_int_equal(fake.link_count, 1);
     fake_answer(link, "C1 Z");
     expect_committed(&t[0], 1);
@@ -564,7 +563,7 @@ static void test_keys_over_workers(void **state)
 static void test_statements_travel_joined(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[3];
     submit(text_unit(&t[0], 0, 10, 1));
     fake_read(link, NULL);
@@ -581,7 +580,7 @@ static void test_statements_travel_joined(void **state)
 static void test_statement_of_a_unit_fails(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[3];
     submit(text_unit(&t[0], 0, 10, 1));
     submit(text_unit(&t[1], 0, 2, 3));
@@ -599,7 +598,7 @@ static void test_parameters(void **state)
     (void)state;
     told t[4];
     submit(params_unit(&t[0], 0, 1, 2));
-    px_link *link = fake_open(0);
+    fake_link *link = fake_open(0);
     assert_string_equal(fake_read(link, NULL), "CPBEBES");
     submit(params_unit(&t[1], 0, 5, 1));
     submit(params_unit(&t[2], 0, 4, 2)); /* behind: 5 is taken */
@@ -621,7 +620,7 @@ static void test_parameters_guilty(void **state)
     (void)state;
     told t[3];
     submit(params_unit(&t[0], 0, 100, 1));
-    px_link *link = fake_open(0);
+    fake_link *link = fake_open(0);
     submit(params_unit(&t[1], 0, 1, 1));
     submit(params_unit(&t[2], 0, 2, 1));
     fake_answer(link, "3 1 2 C1 Z");
@@ -640,7 +639,7 @@ static void test_prepared_again(void **state)
     static const char *const codes[] = {"E26000 Z", "E42703 Z", "E42P01 Z"};
     told t[3];
     submit(params_unit(&t[0], 0, 100, 1));
-    px_link *link = fake_open(0);
+    fake_link *link = fake_open(0);
     fake_answer(link, "3 1 2 C1 Z");
     for (size_t i = 0; i < 3; i++) {
         submit(params_unit(&t[0], 0, 100, 1));
@@ -670,7 +669,7 @@ static void test_prepared_again(void **state)
 static void test_parse_fails(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[3];
     only_link();
     submit(rows_unit(&t[0], 0, 100));
@@ -691,7 +690,7 @@ static void test_parse_fails(void **state)
 static void test_oldest_name_is_closed(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     for (int i = 0; i <= 500; i++) {
         told t;
         px_unit *unit = params_unit(&t, 0, 1, 1);
@@ -706,7 +705,7 @@ static void test_oldest_name_is_closed(void **state)
 static void test_limits(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[6];
     fake.table.batch.rows = 100;
     submit(rows_unit(&t[0], 0, 100));
@@ -734,7 +733,7 @@ static void test_limits(void **state)
 }
 
 /* The rows of the next attempt, which is answered with `answer`, or else committed. */
-static size_t answer_next(px_link *link, const char *answer)
+static size_t answer_next(fake_link *link, const char *answer)
 {
     pgw_buf text = {0};
     char types[400];
@@ -758,7 +757,7 @@ static size_t answer_next(px_link *link, const char *answer)
 }
 
 /* Sends `count` rows and says how many of them the first batch behind the one in flight has. */
-static size_t rows_of_next_batch(px_link *link, size_t count, const char *answer, uint64_t ms)
+static size_t rows_of_next_batch(fake_link *link, size_t count, const char *answer, uint64_t ms)
 {
     static told t[300];
     submit(rows_unit(&t[0], 0, 1000));
@@ -767,7 +766,7 @@ static size_t rows_of_next_batch(px_link *link, size_t count, const char *answer
     answer_next(link, NULL);
     fake.now += ms;
     size_t rows = answer_next(link, answer);
-    while (link->stream.out.len > 0)
+    while (link->out.len > 0)
         answer_next(link, NULL);
     return rows;
 }
@@ -775,7 +774,7 @@ static size_t rows_of_next_batch(px_link *link, size_t count, const char *answer
 static void test_limit_in_force(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     assert_int_equal(rows_of_next_batch(link, 150, NULL, 50), 100);
     assert_int_equal(rows_of_next_batch(link, 150, "E54000 Z", 0), 100);
     size_t rows = rows_of_next_batch(link, 150, NULL, 51);
@@ -794,7 +793,7 @@ static void test_limit_in_force(void **state)
 static void test_a_raised_54000_is_no_limit(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[3];
     submit(rows_unit(&t[0], 0, 100));
     submit(rows_unit(&t[1], 0, 1));
@@ -819,7 +818,7 @@ static void tick(void)
 static void test_a_slow_batch_lets_another_pass(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[5];
     submit(rows_unit(&t[0], 0, 1));
     fake_read(link, NULL);
@@ -830,7 +829,7 @@ static void test_a_slow_batch_lets_another_pass(void **state)
     assert_int_equal(fake.link_count, 1);
     fake.now += 1;
     tick();
-    px_link *second = fake_open(1);
+    fake_link *second = fake_open(1);
     expect_text(second, "Q", "INSERT INTO t VALUES (2)");
     submit(rows_unit(&t[3], 0, 3));
     fake_answer(second, "C1 Z");
@@ -858,14 +857,14 @@ static void test_a_slow_batch_lets_another_pass(void **state)
 static void test_two_flights_are_lost(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[2];
     submit(rows_unit(&t[0], 0, 1));
     fake_read(link, NULL);
     submit(rows_unit(&t[1], 0, 2));
     fake.now += 51;
     tick();
-    px_link *second = fake_open(1);
+    fake_link *second = fake_open(1);
     assert_string_equal(fake_read(second, NULL), "Q");
     fake_lose(link);
     fake_lose(second);
@@ -877,7 +876,7 @@ static void test_two_flights_are_lost(void **state)
 static void test_slow_units_are_found(void **state)
 {
     (void)state;
-    px_link *link = warm_link(); /* it took no time */
+    fake_link *link = warm_link(); /* it took no time */
     told t[4];
     submit(rows_unit(&t[0], 0, 1));
     fake.now += 50;
@@ -906,7 +905,7 @@ static void test_slow_units_are_found(void **state)
 static void test_oldest_first(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[4];
     only_link();
     submit(rows_unit(&t[0], 0, 1));
@@ -929,7 +928,7 @@ static void test_oldest_first(void **state)
 static void test_wait_ms(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     fake.table.batch.wait_ms = 1;
     fake.table.batch.rows = 100;
     told t[2];
@@ -966,7 +965,7 @@ static void answer_all(void)
     for (bool any = true; any;) {
         any = false;
         for (size_t i = 0; i < fake.link_count; i++) {
-            px_link *link = fake.links[i];
+            fake_link *link = fake.links[i];
             if (link->closed || !link->ready || fake_read(link, NULL)[0] == '\0')
                 continue;
             fake_answer(link, "C1 Z");
@@ -1148,7 +1147,7 @@ static void test_a_newer_link_reports_otherwise(void **state)
     (void)state;
     static const uint32_t even[] = {0, 2};
     told t[3];
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     submit(rows_unit(&t[0], even[0], 1));
     submit(rows_unit(&t[1], even[1], 2));
     assert_int_equal(fake.link_count, 2);
@@ -1165,7 +1164,7 @@ static void test_a_newer_link_reports_otherwise(void **state)
 static void test_links_grow_old(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t;
     fake.now += 599999;
     submit(rows_unit(&t, 0, 1));
@@ -1184,8 +1183,7 @@ static void test_refused_for_the_role_s_limit(void **state)
     submit(rows_unit(&t, 0, 1));
     pgw_error error;
     pgw_fail(&error, "53300", "too many connections for role");
-    fake.links[0]->closed = true;
-    fake.links[0]->ops->on_failed(fake.links[0], &error);
+    px_link_fail(fake.links[0]->link, &error);
     fake_turn();
     assert_true(t.back);
     assert_int_equal(t.outcome, PX_UNIT_REROUTED);
@@ -1211,7 +1209,7 @@ static void test_the_first_link_opens_before_it_is_needed(void **state)
     px_batcher_expect(&fake.workers[0], &fake.identity);
     px_batcher_expect(&fake.workers[0], &fake.identity);
     assert_int_equal(fake.link_count, 1);
-    px_link *link = fake_open(0);
+    fake_link *link = fake_open(0);
     told t;
     submit(rows_unit(&t, 0, 1));
     expect_text(link, "Q", "INSERT INTO t VALUES (1)");
@@ -1225,7 +1223,7 @@ static void test_links_close_when_idle(void **state)
 {
     (void)state;
     px_databases_enter(fake.server.databases, "d");
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     fake.now += 59999;
     px_batcher_tick(fake.workers[0].batcher);
     assert_false(link->closed);
@@ -1243,7 +1241,7 @@ static void test_links_close_behind_the_last_session(void **state)
 {
     (void)state;
     px_databases_enter(fake.server.databases, "d");
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     fake.now += 10000;
     tick_all();
     assert_false(link->closed);
@@ -1256,7 +1254,7 @@ static void test_links_close_behind_the_last_session(void **state)
 static void test_lock_wait_is_the_links(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     only_link();
     cfg_table other = fake.table;
     other.batch.lock_wait_ms = 7;
@@ -1275,7 +1273,7 @@ static void test_lock_wait_is_the_links(void **state)
 static void test_link_makes_room_behind_its_outcome(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     only_link();
     cfg_table other = fake.table;
     other.batch.lock_wait_ms = 7;
@@ -1294,7 +1292,7 @@ static void test_link_makes_room_behind_its_outcome(void **state)
 static void test_room(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t;
     px_unit *unit = rows_unit(&t, 0, 1);
     unit->bytes = 1024 * 1024;
@@ -1309,18 +1307,18 @@ static void test_room(void **state)
 static void test_cut_replies(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[3];
     submit(rows_unit(&t[0], 0, 100));
     submit(rows_unit(&t[1], 0, 1));
     submit(rows_unit(&t[2], 0, 2));
     fake_say(link, "C1 Z E23505 Z C1 Z N E23505 Z");
-    pgw_buf all = link->stream.in;
-    size_t start = link->stream.in_start;
-    link->stream.in = (pgw_buf){0};
-    link->stream.in_start = 0;
+    pgw_buf all = link->in;
+    size_t start = link->in_start;
+    link->in = (pgw_buf){0};
+    link->in_start = 0;
     for (size_t i = start; i < all.len; i++) {
-        pgw_buf_add(&link->stream.in, all.ptr + i, 1);
+        pgw_buf_add(&link->in, all.ptr + i, 1);
         fake_hear(link);
     }
     pgw_buf_free(&all);
@@ -1361,7 +1359,7 @@ static uint64_t observed(px_histogram histogram, uint64_t *total)
 static void test_outcomes_are_counted(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[4];
     submit(rows_unit(&t[0], 0, 100));
     submit(rows_unit(&t[1], 0, 1));
@@ -1385,7 +1383,7 @@ static void test_outcomes_are_counted(void **state)
 static void test_units_that_are_given_up_are_counted(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     told t[4];
     submit(rows_unit(&t[0], 0, 1));
     px_unit *late = rows_unit(&t[1], 0, 2);
@@ -1410,7 +1408,7 @@ static void test_times_are_counted(void **state)
     uint64_t waited, lived;
     submit(rows_unit(&t[0], 0, 1)); /* opens a link */
     fake.now += 7;
-    px_link *link = fake_open(0);
+    fake_link *link = fake_open(0);
     assert_int_equal(observed(PX_LINK_WAIT_BATCH, &waited), 1);
     assert_int_equal(waited, 7000000);
     submit(rows_unit(&t[1], 0, 2)); /* waits for its turn, which is no waiting for a link */
@@ -1434,7 +1432,7 @@ static void test_partitions_are_counted(void **state)
     for (uint32_t i = 0; i < 3; i++)
         wide->keys[i].partition = i == 2 ? 3 : 1;
     submit(wide);
-    px_link *link = fake_open(0);
+    fake_link *link = fake_open(0);
     px_unit *narrow = rows_unit(&t[1], 2, 20);
     narrow->partitions = 4;
     submit(narrow);
@@ -1458,7 +1456,7 @@ static void test_partitions_are_counted(void **state)
 static void test_limit_in_force_is_told(void **state)
 {
     (void)state;
-    px_link *link = warm_link();
+    fake_link *link = warm_link();
     px_batcher_tick(fake.workers[0].batcher);
     assert_int_equal(fake.workers[0].metrics->tables->limit_rows, 100);
     told t;

@@ -84,7 +84,7 @@ static void mark_keys(pgw_slice text, int more)
     }
 }
 
-static void answer_query(px_link *link, pgw_slice text, unsigned random)
+static void answer_query(fake_link *link, pgw_slice text, unsigned random)
 {
     static const char *const errors[] = {"E23505 Z", "E55P03 Z", "E40001 Z"};
     if (random % 6 == 0) {
@@ -99,12 +99,12 @@ static void answer_query(px_link *link, pgw_slice text, unsigned random)
 }
 
 /* What was written is on the link; then it is answered, and the keys are free. */
-static bool serve(px_link *link, unsigned *random)
+static bool serve(fake_link *link, unsigned *random)
 {
-    pgw_buf sent = link->stream.out;
+    pgw_buf sent = link->out;
     if (sent.len == 0)
         return false;
-    link->stream.out = (pgw_buf){0};
+    link->out = (pgw_buf){0};
     for (int pass = 0; pass < 2; pass++) {
         pgw_slice out = pgw_slice_buf(&sent);
         for (pgw_frame frame; pgw_frame_next(out, &frame) == PGW_FRAME_OK;) {
@@ -119,9 +119,9 @@ static bool serve(px_link *link, unsigned *random)
     }
     pgw_buf_free(&sent);
     if (rand_r(random) % 100 == 0)
-        link->ops->on_lost(link, "test");
+        link->link->ops->on_lost(link->link, "test");
     else
-        link->ops->on_input(link);
+        link->link->ops->on_message(link->link);
     return true;
 }
 
@@ -130,15 +130,14 @@ static bool serve_links(px_worker *worker, unsigned *random)
     bool any = false;
     for (size_t i = 0;; i++) {
         pthread_mutex_lock(&fake.links_lock);
-        px_link *link = i < fake.link_count ? fake.links[i] : NULL;
+        fake_link *link = i < fake.link_count ? fake.links[i] : NULL;
         pthread_mutex_unlock(&fake.links_lock);
         if (link == NULL)
             return any;
         if (link->worker != worker || link->closed)
             continue;
         if (!link->ready) {
-            link->ready = true;
-            link->ops->on_ready(link);
+            fake_be_ready(link);
             any = true;
         }
         if (!link->closed)

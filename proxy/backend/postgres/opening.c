@@ -1,4 +1,4 @@
-#include "proxy/backend/opening.h"
+#include "proxy/backend/postgres/opening.h"
 
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
@@ -42,24 +42,6 @@ struct px_opening {
 
 /* ---- options ---- */
 
-char *px_dsn_value(const char *dsn, const char *keyword)
-{
-    PQconninfoOption *options = PQconninfoParse(dsn, NULL);
-    char *value = NULL;
-    for (PQconninfoOption *o = options; o != NULL && o->keyword != NULL && value == NULL; o++)
-        if (strcmp(o->keyword, keyword) == 0 && o->val != NULL && o->val[0] != '\0')
-            value = pgw_strndup(o->val, strlen(o->val));
-    PQconninfoFree(options);
-    return value;
-}
-
-bool px_dsn_names(const char *dsn, const char *keyword)
-{
-    char *value = px_dsn_value(dsn, keyword);
-    free(value);
-    return value != NULL;
-}
-
 static void set_option(px_opening *opening, const char *keyword, const char *value)
 {
     for (size_t i = 0; i < opening->option_count; i++)
@@ -91,8 +73,9 @@ static void add_options(const char *more, pgw_buf *options)
 }
 
 /* The DSN's own options; what it leaves open is the client's. */
-static void set_options(px_opening *opening, const px_identity *identity, const char *extra_options)
+static void set_options(px_opening *opening, const px_link *link)
 {
+    const px_identity *identity = link->identity;
     PQconninfoOption *dsn = PQconninfoParse(opening->worker->config->backend.dsn, NULL);
     for (PQconninfoOption *o = dsn; o != NULL && o->keyword != NULL; o++)
         if (o->val != NULL && o->val[0] != '\0')
@@ -115,8 +98,8 @@ static void set_options(px_opening *opening, const px_identity *identity, const 
                    pgw_arena_printf(&opening->arena, "%s", identity->replication));
     pgw_buf options = {0};
     pgw_options_add(pgw_slice_str(option(opening, "options")), &options);
-    add_options(extra_options != NULL ? identity->shared : identity->options, &options);
-    add_options(extra_options, &options);
+    add_options(link->role == PX_LINK_SESSION ? identity->options : identity->shared, &options);
+    add_options(link->options, &options);
     set_option(opening, "options", pgw_arena_copy(&opening->arena, pgw_slice_buf(&options)).ptr);
     pgw_buf_free(&options);
     set_option(opening, "gssencmode", "disable"); /* the stream knows TLS and plain alone */
@@ -450,15 +433,14 @@ static void on_timeout(uv_timer_t *timer)
     fail_with(opening, message);
 }
 
-px_opening *px_opening_start(px_worker *worker, const px_identity *identity,
-                             const char *extra_options,
+px_opening *px_opening_start(const px_link *link,
                              void (*done)(void *owner, PGconn *conn, const pgw_error *error),
                              void *owner)
 {
     px_opening *opening = pgw_calloc(1, sizeof *opening);
-    *opening = (px_opening){.worker = worker, .done = done, .owner = owner, .handles = 2};
-    set_options(opening, identity, extra_options);
-    uv_timer_init(&worker->loop, &opening->timeout);
+    *opening = (px_opening){.worker = link->worker, .done = done, .owner = owner, .handles = 2};
+    set_options(opening, link);
+    uv_timer_init(&link->worker->loop, &opening->timeout);
     opening->timeout.data = opening;
     uv_timer_start(&opening->timeout, on_begin, 0, 0);
     const char *host = option(opening, "host");

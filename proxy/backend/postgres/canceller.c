@@ -1,4 +1,4 @@
-#include "proxy/backend/canceller.h"
+#include "proxy/backend/postgres/canceller.h"
 
 #include <stdlib.h>
 

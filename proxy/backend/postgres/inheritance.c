@@ -1,7 +1,6 @@
-#include "proxy/backend/inheritance.h"
+#include "proxy/backend/postgres/inheritance.h"
 
 #include "protocol/error.h"
-#include "protocol/frame.h"
 #include "protocol/frontend.h"
 
 #include <xxhash.h>
@@ -19,38 +18,32 @@ enum { MAX_MESSAGE = 1024 * 1024, TIMEOUT_SINCE = 140000 /* idle_session_timeout
     "(select r.oid from pg_catalog.pg_roles r where r.rolname" EQUALS "session_user))"             \
     " order by s.setdatabase, s.setrole"
 
-void px_inheritance_ask(px_stream *stream, int server_version, bool shared)
+void px_inheritance_ask(px_link *link, int server_version, bool shared)
 {
     pgw_buf text = {0}, message = {0};
     if (shared && server_version >= TIMEOUT_SINCE)
         pgw_buf_add_str(&text, "set idle_session_timeout = 0; ");
     pgw_buf_add_str(&text, QUESTION);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&text), &message));
-    px_stream_put_buf(stream, &message);
+    px_link_send_buf(link, &message);
     pgw_buf_free(&text);
     pgw_buf_free(&message);
 }
 
-px_inheritance px_inheritance_read(px_stream *stream, uint64_t *number)
+px_inheritance px_inheritance_read(px_link *link, uint64_t *number)
 {
     for (;;) {
-        pgw_slice input = px_stream_input(stream);
         pgw_frame frame;
-        pgw_frame_result result = pgw_frame_next(input, &frame);
-        if (result == PGW_FRAME_MORE)
-            return PX_INHERITANCE_MORE;
-        if (result == PGW_FRAME_BAD || frame.size > MAX_MESSAGE)
-            return PX_INHERITANCE_BROKEN;
-        if (input.len < frame.size) {
-            px_stream_expect(stream, frame.size);
-            return PX_INHERITANCE_MORE;
-        }
-        pgw_slice body = pgw_frame_body(input, frame);
+        pgw_slice message;
+        pgw_frame_result result = px_link_message(link, MAX_MESSAGE, &frame, &message);
+        if (result != PGW_FRAME_OK)
+            return result == PGW_FRAME_MORE ? PX_INHERITANCE_MORE : PX_INHERITANCE_BROKEN;
+        pgw_slice body = pgw_frame_body(message, frame);
         if (frame.type == 'D' && *number != 0)
             *number = XXH3_64bits_withSeed(body.ptr, body.len, *number);
         if (frame.type == 'E')
             *number = 0;
-        px_stream_consume(stream, frame.size);
+        px_link_consume(link, frame.size);
         if (frame.type == 'Z')
             return PX_INHERITANCE_KNOWN;
     }

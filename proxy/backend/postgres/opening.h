@@ -6,17 +6,16 @@
 #define PX_OPENING_H
 
 #include "protocol/error.h"
-#include "proxy/backend/identity.h"
+#include "proxy/backend/link.h"
 
 #include <libpq-fe.h>
 
-struct px_worker;
 typedef struct px_opening px_opening;
 
-/* `done` is called once, on a later turn: with a connection that is ready, idle and not watched by
- * anybody, which is its owner's from then on; or with NULL and the server's FATAL or 08006. */
-px_opening *px_opening_start(struct px_worker *worker, const px_identity *identity,
-                             const char *extra_options,
+/* Opens what `link` is to be; `done` is called once, on a later turn: with a connection that is
+ * ready, idle and not watched by anybody, which is its owner's from then on; or with NULL and the
+ * server's FATAL or 08006. */
+px_opening *px_opening_start(const px_link *link,
                              void (*done)(void *owner, PGconn *conn, const pgw_error *error),
                              void *owner);
 /* While `done` is called: the server had let the role in, whatever came then; and what it said
@@ -25,10 +24,5 @@ bool px_opening_was_admitted(const px_opening *opening);
 pgw_slice px_opening_notices(const px_opening *opening);
 /* `done` will not be called. */
 void px_opening_abandon(px_opening *opening);
-
-/* A connection string gives a value to `keyword` ("user"). False if it cannot be parsed. */
-bool px_dsn_names(const char *dsn, const char *keyword);
-/* That value, the caller's; NULL if there is none. */
-char *px_dsn_value(const char *dsn, const char *keyword);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef PX_INHERITANCE_H
 #define PX_INHERITANCE_H
 
-#include "proxy/loop/stream.h"
+#include "proxy/backend/link.h"
 
 typedef enum px_inheritance {
     PX_INHERITANCE_MORE,  /* the answer has not come whole */
@@ -15,9 +15,9 @@ typedef enum px_inheritance {
 
 /* Asks a link that has just opened; `server_version` as libpq has it. With `shared` it gets no
  * timeouts of its role. */
-void px_inheritance_ask(px_stream *stream, int server_version, bool shared);
-/* Takes the answer off the stream. `*number`, 1 at first, is 0 in the end if the server does not
+void px_inheritance_ask(px_link *link, int server_version, bool shared);
+/* Takes the answer. `*number`, 1 at first, is 0 in the end if the server does not
  * say. */
-px_inheritance px_inheritance_read(px_stream *stream, uint64_t *number);
+px_inheritance px_inheritance_read(px_link *link, uint64_t *number);
 
 #endif

@@ -1,0 +1,15 @@
+/*
+ * backend: a kind of backend: what it brings for the rooms above to work with it as they do with
+ * PostgreSQL.
+ */
+#ifndef PX_BACKEND_H
+#define PX_BACKEND_H
+
+struct px_link_kind;
+
+typedef struct px_backend {
+    const char *name;
+    const struct px_link_kind *link;
+} px_backend;
+
+#endif

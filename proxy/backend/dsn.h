@@ -1,0 +1,14 @@
+/*
+ * dsn: what backend.dsn, a connection string of libpq, says of links before any is opened.
+ */
+#ifndef PX_DSN_H
+#define PX_DSN_H
+
+#include <stdbool.h>
+
+/* A connection string gives a value to `keyword` ("user"). False if it cannot be parsed. */
+bool px_dsn_names(const char *dsn, const char *keyword);
+/* That value, the caller's; NULL if there is none. */
+char *px_dsn_value(const char *dsn, const char *keyword);
+
+#endif

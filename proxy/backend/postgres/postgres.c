@@ -1,0 +1,8 @@
+#include "proxy/backend/postgres/postgres.h"
+
+#include "proxy/backend/postgres/connection.h"
+
+const px_backend px_backend_postgres = {
+    .name = "postgres",
+    .link = &px_postgres_link,
+};
