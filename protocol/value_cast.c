@@ -33,10 +33,8 @@ static bool is_time(uint32_t type)
 
 static cast_path find_path(uint32_t from, uint32_t to)
 {
-    if (from == to)
+    if (from == to || is_string(to))
         return CAST_ASSIGNMENT;
-    if (is_string(to)) /* `name` is no string type for the casts through text but by :: */
-        return to == PGW_NAME && !is_string(from) ? CAST_EXPLICIT : CAST_ASSIGNMENT;
     if (is_string(from))
         return CAST_EXPLICIT;
     if (is_number(from) && is_number(to))

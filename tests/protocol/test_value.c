@@ -90,6 +90,39 @@ static void binary_is_read_as_postgres_does(void **state)
     assert_int_equal(wrong, 0);
 }
 
+static void check_cast_as(const vector_line *line, bool explicit_cast, pgw_slice wanted)
+{
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value value;
+    pgw_buf got = {0};
+    uint32_t from = pgw_slice_eq_str(line->fields[0], "unknown")
+                        ? PGW_UNKNOWN
+                        : pgw_type_by_name(line->fields[0]);
+    pgw_value_from_text(from, -1, line->fields[1], &utc, &arena, &value, &error);
+    pgw_verdict verdict = pgw_value_cast(&value, pgw_type_by_name(line->fields[2]),
+                                         (int32_t)vector_number(line->fields[3]), explicit_cast,
+                                         &utc, &arena, &value, &error);
+    vector_add_outcome(verdict, &value, &error, &got);
+    wrong += !vector_same(line, wanted, &got);
+    pgw_buf_free(&got);
+    pgw_arena_free(&arena);
+}
+
+static void check_cast(const vector_line *line)
+{
+    check_cast_as(line, false, line->fields[4]);
+    check_cast_as(line, true, line->fields[5]);
+}
+
+static void every_type_is_cast_into_every_other_as_postgres_does(void **state)
+{
+    (void)state;
+    wrong = 0;
+    assert_true(vector_each(VECTORS "/values_casts.txt", check_cast) > 700);
+    assert_int_equal(wrong, 0);
+}
+
 static pgw_verdict read(uint32_t type, const char *text, const pgw_env *env, pgw_arena *arena,
                         pgw_value *value)
 {
@@ -262,6 +295,7 @@ int main(void)
         cmocka_unit_test(text_is_read_as_postgres_does),
         cmocka_unit_test(typmod_may_be_given_at_once),
         cmocka_unit_test(binary_is_read_as_postgres_does),
+        cmocka_unit_test(every_type_is_cast_into_every_other_as_postgres_does),
         cmocka_unit_test(zone_decides_where_no_offset_is_written),
         cmocka_unit_test(casts_between_zones_need_a_known_zone),
         cmocka_unit_test(text_beyond_ascii_needs_utf8),

@@ -298,7 +298,8 @@ static void describe(const char *text, const rw_catalog *catalog, const pgw_env 
     pgw_arena_free(&arena);
 }
 
-/* One memory for all rules that texts are read by; it has met other texts of the shape before. */
+/* One memory for all rules that texts are read by, which take turns; it has met other texts of the
+ * shape before. */
 static void check_memory(const corpus *all, rw_known *known)
 {
     rw_catalog usual = test_catalog(pointers), moved = usual;
@@ -308,14 +309,13 @@ static void check_memory(const corpus *all, rw_known *known)
     const rw_catalog *const catalogs[] = {&usual, &moved, &usual};
     const pgw_env *const envs[] = {&test_env, &test_env, &backslashes};
     pgw_buf fresh = {0}, remembered = {0};
-    for (size_t i = 0; i < all->count; i++)
-        for (size_t k = 0; k < 3; k++) {
-            describe(all->texts[i], catalogs[k], envs[k], NULL, &fresh);
-            describe(all->texts[i], catalogs[k], envs[k], known, &remembered);
-            if (!pgw_slice_eq(pgw_slice_buf(&fresh), pgw_slice_buf(&remembered)))
-                fail_msg("%s\n  is\n%.*s  but remembered\n%.*s", all->texts[i], (int)fresh.len,
-                         fresh.ptr, (int)remembered.len, remembered.ptr);
-        }
+    for (size_t i = 0; i < all->count; i++) {
+        describe(all->texts[i], catalogs[i % 3], envs[i % 3], NULL, &fresh);
+        describe(all->texts[i], catalogs[i % 3], envs[i % 3], known, &remembered);
+        if (!pgw_slice_eq(pgw_slice_buf(&fresh), pgw_slice_buf(&remembered)))
+            fail_msg("%s\n  is\n%.*s  but remembered\n%.*s", all->texts[i], (int)fresh.len,
+                     fresh.ptr, (int)remembered.len, remembered.ptr);
+    }
     pgw_buf_free(&fresh);
     pgw_buf_free(&remembered);
 }
