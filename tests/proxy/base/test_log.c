@@ -1,0 +1,139 @@
+#define _GNU_SOURCE
+/* Log lines, as they come out of stderr. */
+#include "proxy/base/log.h"
+
+#include <float.h>
+#include <limits.h>
+#include <regex.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct {
+    FILE *file;
+    int stderr_before;
+    char text[4096];
+} t;
+
+static int redirect(void **state)
+{
+    (void)state;
+    t.file = tmpfile();
+    t.stderr_before = dup(STDERR_FILENO);
+    dup2(fileno(t.file), STDERR_FILENO);
+    return 0;
+}
+
+static int restore(void **state)
+{
+    (void)state;
+    px_log_level(CFG_LOG_INFO);
+    dup2(t.stderr_before, STDERR_FILENO);
+    close(t.stderr_before);
+    fclose(t.file);
+    return 0;
+}
+
+/* What was logged since the last call. */
+static const char *logged(void)
+{
+    ssize_t len = pread(fileno(t.file), t.text, sizeof t.text - 1, 0);
+    assert_true(len >= 0);
+    t.text[len] = '\0';
+    assert_int_equal(ftruncate(fileno(t.file), 0), 0);
+    lseek(STDERR_FILENO, 0, SEEK_SET);
+    return t.text;
+}
+
+/* … but for the time in front. */
+static void expect(const char *line)
+{
+    const char *text = logged(), *behind = strchr(text, ' ');
+    assert_non_null(behind);
+    assert_string_equal(behind + 1, line);
+}
+
+static void lines_begin_with_the_time(void **state)
+{
+    (void)state;
+    time_t before = time(NULL);
+    px_log(CFG_LOG_INFO, "ready", "a=b");
+    time_t after = time(NULL);
+    regex_t form;
+    const char *line = logged();
+    assert_int_equal(regcomp(&form,
+                             "^time=[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+                             "\\.[0-9]{3}Z level=info event=ready a=b\n$",
+                             REG_EXTENDED),
+                     0);
+    assert_int_equal(regexec(&form, line, 0, NULL, 0), 0);
+    regfree(&form);
+    struct tm utc = {0};
+    assert_non_null(strptime(line, "time=%Y-%m-%dT%H:%M:%S", &utc));
+    time_t told = timegm(&utc);
+    assert_true(told >= before && told <= after);
+}
+
+static void every_conversion_is_known(void **state)
+{
+    (void)state;
+    px_log(CFG_LOG_INFO, "x", "s=%s u=%u d=%d zu=%zu lu=%lu llu=%llu ld=%ld f=%.1f", "text",
+           UINT_MAX, INT_MIN, SIZE_MAX, ULONG_MAX, ULLONG_MAX, LONG_MIN, 0.25);
+    expect("level=info event=x s=text u=4294967295 d=-2147483648 zu=18446744073709551615 "
+           "lu=18446744073709551615 llu=18446744073709551615 ld=-9223372036854775808 f=0.2\n");
+}
+
+static void fields_keep_their_place(void **state)
+{
+    (void)state;
+    px_log(CFG_LOG_INFO, "x", "a=%s:%u b= c=%s-%s d=e", "h", 5u, "p", "q");
+    expect("level=info event=x a=h:5 b=\"\" c=p-q d=e\n");
+    px_log(CFG_LOG_INFO, "x", "a=%u   b=%u", 1u, 2u);
+    expect("level=info event=x a=1 b=2\n");
+}
+
+static void a_value_cannot_end_its_field(void **state)
+{
+    (void)state;
+    px_log(CFG_LOG_INFO, "x", "a=%s b=%s", "one two", "x\ny=\"z\"");
+    const char *line = logged();
+    assert_non_null(strstr(line, " a=\"one two\" b=\"x"));
+    assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
+}
+
+static void only_what_matters_is_logged(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"error", "warn", "info", "debug"};
+    for (int threshold = CFG_LOG_ERROR; threshold <= CFG_LOG_DEBUG; threshold++) {
+        px_log_level((cfg_log_level)threshold);
+        for (int level = CFG_LOG_ERROR; level <= CFG_LOG_DEBUG; level++) {
+            char line[64];
+            snprintf(line, sizeof line, "level=%s event=x a=b\n", names[level]);
+            px_log((cfg_log_level)level, "x", "a=b");
+            if (level <= threshold)
+                expect(line);
+            else
+                assert_string_equal(logged(), "");
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lines_begin_with_the_time, redirect, restore),
+        cmocka_unit_test_setup_teardown(every_conversion_is_known, redirect, restore),
+        cmocka_unit_test_setup_teardown(fields_keep_their_place, redirect, restore),
+        cmocka_unit_test_setup_teardown(a_value_cannot_end_its_field, redirect, restore),
+        cmocka_unit_test_setup_teardown(only_what_matters_is_logged, redirect, restore),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
