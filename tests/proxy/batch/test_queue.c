@@ -1,0 +1,547 @@
+/* Which units wait together, which of them leave, and which queue is next: numbers in, order out.
+ */
+#include "proxy/batch/queue.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const cfg_table config = {.batch = {.rows = 160, .bytes = 1600, .target_ms = 50}};
+
+static struct {
+    px_queue_table queues;
+    px_identity *identity;
+} t;
+
+static px_identity *identity_of(const char *user)
+{
+    const px_identity from = {.user = (char *)user, .database = (char *)"d", .options = (char *)""};
+    return px_identity_new(&from);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    t.identity = identity_of("u");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    px_queue_table_free(&t.queues);
+    px_identity_drop(t.identity);
+    return 0;
+}
+
+/* Rows of one statement, and nothing else that is not zero. */
+typedef struct rows {
+    px_unit unit;
+    struct px_unit_statement statement;
+    px_unit_key keys[4];
+} rows;
+
+static px_unit *unit_of(rows *it, size_t row_count, size_t bytes)
+{
+    *it = (rows){0};
+    it->statement.batch = (pgw_slice){"", bytes};
+    it->unit = (px_unit){.identity = t.identity,
+                         .table = &config,
+                         .table_name = (char *)"public.events",
+                         .merge_hash = 7,
+                         .partition = 3,
+                         .head = PGW_LITERAL("INSERT"),
+                         .statement_count = 1,
+                         .statements = &it->statement,
+                         .keys = it->keys,
+                         .row_count = row_count};
+    return &it->unit;
+}
+
+static px_queue *queue_of(const px_unit *unit)
+{
+    return px_queue_find(&t.queues, unit);
+}
+
+/* --- who waits together --- */
+
+static void what_makes_a_queue(void **state)
+{
+    (void)state;
+    static const uint32_t types[] = {20, 25}, others[] = {20, 23};
+    rows it;
+    px_identity *same = identity_of("u"), *other = identity_of("v");
+    px_queue *first = queue_of(unit_of(&it, 1, 1));
+    assert_ptr_equal(queue_of(unit_of(&it, 2, 9)), first);
+    it.unit.identity = same;
+    assert_ptr_equal(queue_of(&it.unit), first);
+    px_queue *found[16];
+    size_t count = 0;
+    found[count++] = first;
+#define DIFFERS(change)                                                                            \
+    do {                                                                                           \
+        unit_of(&it, 1, 1);                                                                        \
+        change;                                                                                    \
+        found[count] = queue_of(&it.unit);                                                         \
+        for (size_t i = 0; i < count; i++)                                                         \
+            if (found[i] == found[count])                                                          \
+                fail_msg(#change " is as %zu", i);                                                 \
+        assert_ptr_equal(queue_of(&it.unit), found[count]);                                        \
+        count++;                                                                                   \
+    } while (0)
+    DIFFERS(it.unit.merge_hash = 8);
+    DIFFERS(it.unit.kind = PX_UNIT_TEXT);
+    DIFFERS(it.unit.epoch = 1);
+    DIFFERS(it.unit.partition = 4);
+    DIFFERS(it.unit.several_partitions = true);
+    DIFFERS(it.unit.table_name = (char *)"public.other");
+    DIFFERS(it.unit.identity = other);
+    DIFFERS(it.unit.head = PGW_LITERAL("INSERt"));
+    DIFFERS(it.unit.tail = PGW_LITERAL("x"));
+    DIFFERS(it.unit.conditions = PGW_LITERAL("x"));
+    DIFFERS(it.unit.statement_name = PGW_LITERAL("x"));
+    DIFFERS(it.unit.statement_text = PGW_LITERAL("x"));
+    DIFFERS((it.unit.types = types, it.unit.type_count = 1));
+    DIFFERS((it.unit.types = types, it.unit.type_count = 2));
+    DIFFERS((it.unit.types = others, it.unit.type_count = 2));
+#undef DIFFERS
+    assert_int_equal(t.queues.count, count);
+    unit_of(&it, 1, 1)->several_partitions = true; /* they have a lane, whatever their first is */
+    it.unit.partition = 99;
+    queue_of(&it.unit);
+    assert_int_equal(t.queues.count, count);
+    px_identity_drop(same);
+    px_identity_drop(other);
+}
+
+/* What it was made of may go. */
+static void a_queue_keeps_its_own_key(void **state)
+{
+    (void)state;
+    rows it;
+    char name[] = "public.events", head[] = "head", tail[] = "tail", conditions[] = "cond",
+         statement[] = "name", text[] = "text";
+    uint32_t types[] = {20, 25};
+    unit_of(&it, 1, 1);
+    it.unit.table_name = name;
+    it.unit.head = (pgw_slice){head, 4};
+    it.unit.tail = (pgw_slice){tail, 4};
+    it.unit.conditions = (pgw_slice){conditions, 4};
+    it.unit.statement_name = (pgw_slice){statement, 4};
+    it.unit.statement_text = (pgw_slice){text, 4};
+    it.unit.types = types;
+    it.unit.type_count = 2;
+    it.unit.epoch = 5;
+    px_queue *queue = queue_of(&it.unit);
+    name[0] = head[0] = tail[0] = conditions[0] = statement[0] = text[0] = '?';
+    types[1] = 0;
+    assert_string_equal(queue->key.table_name, "public.events");
+    assert_true(pgw_slice_eq_str(queue->key.head, "head"));
+    assert_true(pgw_slice_eq_str(queue->key.tail, "tail"));
+    assert_true(pgw_slice_eq_str(queue->key.conditions, "cond"));
+    assert_true(pgw_slice_eq_str(queue->key.statement_name, "name"));
+    assert_true(pgw_slice_eq_str(queue->key.statement_text, "text"));
+    assert_int_equal(queue->key.types[1], 25);
+    assert_int_equal(queue->key.type_count, 2);
+    assert_int_equal(queue->key.epoch, 5);
+    assert_int_equal(queue->key.merge_hash, 7);
+    assert_int_equal(queue->key.partition, 3);
+    assert_ptr_equal(queue->table, &config);
+    assert_int_equal(queue->limit_rows, 160);
+    assert_int_equal(queue->limit_bytes, 1600);
+    assert_true(queue->quick_ms == UINT64_MAX);
+    assert_null(queue->pool);
+}
+
+static size_t freed;
+
+static void count_freed(px_queue *queue)
+{
+    assert_int_equal(queue->key.merge_hash % 4, 0);
+    freed++;
+}
+
+static void queues_go_when_they_were_empty_for_long(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    rows it;
+    px_queue *found[MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        unit_of(&it, 1, 1)->merge_hash = i;
+        found[i] = queue_of(&it.unit);
+        found[i]->idle_since = i % 2 == 0 ? 99 : 100;
+        found[i]->state = i % 4 == 2 ? PX_QUEUE_HOLDING : PX_QUEUE_EMPTY;
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        unit_of(&it, 1, 1)->merge_hash = i;
+        assert_ptr_equal(queue_of(&it.unit), found[i]);
+    }
+    freed = 0;
+    px_queue_sweep(&t.queues, 100, count_freed);
+    assert_int_equal(freed, MANY / 4);
+    assert_int_equal(t.queues.count, MANY - MANY / 4);
+    for (size_t i = 0; i < MANY; i++) {
+        unit_of(&it, 1, 1)->merge_hash = i;
+        if (i % 4 != 0)
+            assert_ptr_equal(queue_of(&it.unit), found[i]);
+    }
+    px_queue_sweep(&t.queues, 101, NULL);
+    assert_int_equal(t.queues.count, MANY / 4);
+}
+
+/* --- in and out --- */
+
+/* The units' numbers in their order, and the totals. */
+static void expect_queue(const px_queue *queue, const rows *all, const char *order,
+                         size_t row_count, size_t bytes)
+{
+    char found[16] = "", back[16] = "";
+    size_t len = 0;
+    for (const px_unit *unit = queue->first; unit != NULL; unit = unit->next)
+        found[len++] = (char)('0' + ((const rows *)unit - all));
+    assert_string_equal(found, order);
+    for (const px_unit *unit = queue->last; unit != NULL; unit = unit->previous)
+        back[--len] = (char)('0' + ((const rows *)unit - all));
+    assert_string_equal(back, order);
+    assert_int_equal(queue->units, strlen(order));
+    assert_int_equal(queue->rows, row_count);
+    assert_int_equal(queue->bytes, bytes);
+}
+
+static void first_come_first_served(void **state)
+{
+    (void)state;
+    rows all[4];
+    for (size_t i = 0; i < 4; i++)
+        unit_of(&all[i], i + 1, 10 * (i + 1));
+    px_queue *queue = queue_of(&all[0].unit);
+    expect_queue(queue, all, "", 0, 0);
+    px_queue_push(queue, &all[0].unit);
+    assert_ptr_equal(all[0].unit.queue, queue);
+    assert_int_equal(all[0].unit.state, PX_UNIT_QUEUED);
+    px_queue_push(queue, &all[1].unit);
+    px_queue_push_front(queue, &all[2].unit);
+    expect_queue(queue, all, "201", 6, 60);
+    px_queue_push(queue, &all[3].unit);
+    px_queue_remove(queue, &all[0].unit);
+    expect_queue(queue, all, "213", 9, 90);
+    px_queue_remove(queue, &all[2].unit);
+    expect_queue(queue, all, "13", 6, 60);
+    px_queue_remove(queue, &all[3].unit);
+    expect_queue(queue, all, "1", 2, 20);
+    px_queue_remove(queue, &all[1].unit);
+    expect_queue(queue, all, "", 0, 0);
+    px_queue_push_front(queue, &all[3].unit);
+    px_queue_push(queue, &all[2].unit);
+    expect_queue(queue, all, "32", 7, 70);
+}
+
+/* A text counts by itself, and statements by what they are in a batch. */
+static void bytes_are_those_of_a_batch(void **state)
+{
+    (void)state;
+    struct px_unit_statement two[2] = {{.batch = {"", 5}}, {.batch = {"", 6}}};
+    rows it;
+    unit_of(&it, 1, 1);
+    it.unit.statements = two;
+    it.unit.statement_count = 2;
+    it.unit.alone = (pgw_slice){"", 100};
+    px_queue *queue = queue_of(&it.unit);
+    px_queue_push(queue, &it.unit);
+    assert_int_equal(queue->bytes, 11);
+    px_queue_remove(queue, &it.unit);
+    it.unit.kind = PX_UNIT_TEXT;
+    px_queue_push(queue, &it.unit);
+    assert_int_equal(queue->bytes, 111);
+}
+
+/* --- what leaves --- */
+
+static void a_batch_is_no_larger_than_the_limit(void **state)
+{
+    (void)state;
+    /* The units' rows and bytes; the limits are 160 and 1600: how many leave at a time. */
+    static const struct {
+        size_t row_counts[4], bytes[4];
+        bool alone[4];
+        const char *batches;
+    } cases[] = {
+        {{1, 1, 1, 1}, {1, 1, 1, 1}, {0}, "4"},
+        {{80, 80, 1, 1}, {1, 1, 1, 1}, {0}, "22"},
+        {{80, 79, 1, 1}, {1, 1, 1, 1}, {0}, "31"},
+        {{81, 1, 1, 1}, {1, 1, 1, 1}, {0}, "13"}, /* more than half travels alone */
+        {{1, 81, 1, 1}, {1, 1, 1, 1}, {0}, "112"},
+        {{1, 1, 1, 1}, {800, 800, 1, 1}, {0}, "22"},
+        {{1, 1, 1, 1}, {800, 799, 1, 1}, {0}, "31"},
+        {{1, 1, 1, 1}, {801, 1, 1, 1}, {0}, "13"},
+        {{1, 1, 1, 1}, {1, 1, 1, 1}, {true, false, false, false}, "13"},
+        {{1, 1, 1, 1}, {1, 1, 1, 1}, {false, false, true, false}, "211"},
+        {{500, 1, 1, 1}, {9000, 1, 1, 1}, {0}, "13"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rows all[4];
+        px_unit_key keys[500] = {{0}};
+        char batches[8] = "";
+        for (size_t k = 0; k < 4; k++) {
+            unit_of(&all[k], cases[i].row_counts[k], cases[i].bytes[k]);
+            all[k].unit.keys = keys;
+            all[k].unit.send_alone = cases[i].alone[k];
+            px_queue_push(queue_of(&all[0].unit), &all[k].unit);
+        }
+        px_queue *queue = queue_of(&all[0].unit);
+        for (size_t n = 0; queue->first != NULL; n++) {
+            size_t rows_before = queue->rows;
+            px_batch *batch = px_queue_form(queue, 1000 + n);
+            batches[n] = (char)('0' + batch->attempt.count);
+            assert_int_equal(batch->rows, rows_before - queue->rows);
+            assert_int_equal(batch->started, 1000 + n);
+            assert_int_equal(batch->since, 1000 + n);
+            assert_true(batch->first);
+            assert_int_equal(queue->flying, 1);
+            for (size_t u = 0; u < batch->attempt.count; u++)
+                assert_int_equal(batch->attempt.units[u]->state, PX_UNIT_FLYING);
+            px_queue_land(batch);
+            assert_int_equal(queue->flying, 0);
+            assert_null(queue->flights[0]);
+        }
+        if (strcmp(batches, cases[i].batches) != 0)
+            fail_msg("case %zu: %s, not %s", i, batches, cases[i].batches);
+    }
+}
+
+static void units_leave_in_the_order_of_their_least_keys(void **state)
+{
+    (void)state;
+    /* The hash and fingerprint of two rows each. */
+    static const uint64_t keys[4][4] = {
+        {9, 1, 5, 2}, {5, 1, 7, 0}, {UINT64_MAX, 0, UINT64_MAX, 1}, {3, 9, 3, 8}};
+    rows all[4];
+    for (size_t i = 0; i < 4; i++) {
+        unit_of(&all[i], 2, 1);
+        for (size_t k = 0; k < 2; k++)
+            all[i].keys[k] =
+                (px_unit_key){.hash = keys[i][2 * k], .fingerprint = keys[i][2 * k + 1]};
+        px_queue_push(queue_of(&all[i].unit), &all[i].unit);
+    }
+    px_batch *batch = px_queue_form(queue_of(&all[0].unit), 0);
+    assert_int_equal(batch->attempt.count, 4);
+    char order[8] = "";
+    for (size_t i = 0; i < 4; i++)
+        order[i] = (char)('0' + ((rows *)batch->attempt.units[i] - all));
+    assert_string_equal(order, "3102");
+    assert_int_equal(all[3].unit.least.fingerprint, 8);
+    assert_int_equal(all[0].unit.least.hash, 5);
+    px_queue_land(batch);
+}
+
+static void batches_land_in_any_order(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < 2; first++) {
+        rows all[2];
+        px_batch *batches[2];
+        px_queue *queue = queue_of(unit_of(&all[0], 1, 1));
+        for (size_t i = 0; i < 2; i++) {
+            px_queue_push(queue, unit_of(&all[i], 1, 1));
+            batches[i] = px_queue_form(queue, i);
+        }
+        px_queue_land(batches[first]);
+        assert_int_equal(queue->flying, 1);
+        assert_ptr_equal(queue->flights[0], batches[1 - first]);
+        assert_null(queue->flights[1]);
+        px_queue_land(batches[1 - first]);
+        assert_int_equal(queue->flying, 0);
+        assert_null(queue->flights[0]);
+    }
+}
+
+/* --- time and limits --- */
+
+static void one_more_may_leave_when_the_first_is_slow(void **state)
+{
+    (void)state;
+    rows it;
+    px_batch one = {.started = 1000}, two = {.started = 2000};
+    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    assert_true(px_queue_may_leave(queue, 1000));
+    queue->flights[queue->flying++] = &one;
+    assert_false(px_queue_may_leave(queue, 1000));
+    assert_false(px_queue_may_leave(queue, 1050));
+    assert_true(px_queue_may_leave(queue, 1051));
+    queue->flights[queue->flying++] = &two;
+    assert_false(px_queue_may_leave(queue, 2050));
+    assert_false(px_queue_may_leave(queue, 9000)); /* two are the most */
+    queue->flights[0] = &two;
+    queue->flying = 1;
+    assert_false(px_queue_may_leave(queue, 2050));
+}
+
+static void slow_is_what_is_unusual(void **state)
+{
+    (void)state;
+    rows it;
+    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    assert_false(px_queue_is_slow(queue, 1000000)); /* nothing to compare it with */
+    px_queue_note_time(queue, 1000, 30);
+    assert_false(px_queue_is_slow(queue, 50));
+    assert_false(px_queue_is_slow(queue, 123));
+    assert_true(px_queue_is_slow(queue, 124));
+    px_queue_note_time(queue, 2000, 10); /* quicker: at once */
+    assert_true(px_queue_is_slow(queue, 51));
+    assert_false(px_queue_is_slow(queue, 50));
+    px_queue_note_time(queue, 11999, 200); /* slower: when the quick one is long ago */
+    assert_int_equal(queue->quick_ms, 10);
+    px_queue_note_time(queue, 12000, 200);
+    assert_int_equal(queue->quick_ms, 200);
+    assert_false(px_queue_is_slow(queue, 803));
+    assert_true(px_queue_is_slow(queue, 804));
+}
+
+static void limits_learn(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t rows, bytes, ms; /* ms 0: a refused size */
+        uint64_t rows_then, bytes_then;
+    } cases[] = {
+        {160, 1600, 50, 160, 1600},
+        {160, 1600, 51, 80, 800},
+        {80, 800, 1, 89, 881},
+        {158, 1599, 1, 160, 1600},
+        {10, 100, 51, 10, 100},
+        {19, 199, 51, 10, 100},
+        {20, 200, 51, 10, 100},
+        {21, 203, 51, 10, 101},
+        {4, 40, 51, 4, 40},
+        {1, 1, 1, 2, 2},
+        {160, 1600, 0, 80, 800},
+        {2, 2, 0, 1, 1},
+        {1, 1, 0, 1, 1},
+        {3, 5, 0, 1, 2},
+        {150, 1500, 50, 160, 1600},
+    };
+    rows it;
+    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        queue->limit_rows = cases[i].rows;
+        queue->limit_bytes = cases[i].bytes;
+        if (cases[i].ms == 0)
+            px_queue_refused(queue);
+        else
+            px_queue_learn(queue, cases[i].ms);
+        if (queue->limit_rows != cases[i].rows_then || queue->limit_bytes != cases[i].bytes_then)
+            fail_msg("case %zu: %llu rows, %llu bytes", i, (unsigned long long)queue->limit_rows,
+                     (unsigned long long)queue->limit_bytes);
+    }
+}
+
+static void full_by_rows_or_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t rows, bytes;
+        bool full;
+    } cases[] = {{0, 0, false},   {159, 1599, false}, {160, 0, true},
+                 {0, 1600, true}, {161, 0, true},     {0, 1601, true}};
+    rows it;
+    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        queue->rows = cases[i].rows;
+        queue->bytes = cases[i].bytes;
+        assert_int_equal(px_queue_is_full(queue), cases[i].full);
+    }
+}
+
+static void a_reload_lowers_limits_at_once(void **state)
+{
+    (void)state;
+    rows it;
+    static const cfg_table less = {.batch = {.rows = 100, .bytes = 2000}};
+    static const cfg_table more = {.batch = {.rows = 300, .bytes = 900}};
+    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    queue->limit_rows = 170;
+    px_queue_configure(queue, &config); /* the same: nothing is looked at */
+    assert_int_equal(queue->limit_rows, 170);
+    px_queue_configure(queue, &less);
+    assert_ptr_equal(queue->table, &less);
+    assert_int_equal(queue->limit_rows, 100);
+    assert_int_equal(queue->limit_bytes, 1600);
+    px_queue_configure(queue, &more);
+    assert_int_equal(queue->limit_rows, 100);
+    assert_int_equal(queue->limit_bytes, 900);
+}
+
+/* --- which is next --- */
+
+static unsigned next_random(unsigned *seed)
+{
+    *seed = *seed * 1103515245u + 12345u;
+    return *seed >> 16;
+}
+
+/* Queues come, go and move in any order: the first is always the one that waits for longest. */
+static void the_oldest_is_first(void **state)
+{
+    (void)state;
+    enum { QUEUES = 40, STEPS = 4000 };
+    px_ready ready = {0};
+    px_queue *queues = calloc(QUEUES, sizeof *queues);
+    px_unit *units = calloc(QUEUES, sizeof *units);
+    bool there[QUEUES] = {false};
+    unsigned seed = 1;
+    for (size_t step = 0; step < STEPS; step++) {
+        size_t i = next_random(&seed) % QUEUES;
+        bool move = there[i] && next_random(&seed) % 2 == 0;
+        if (there[i] && !move)
+            px_ready_remove(&ready, &queues[i]);
+        units[i].arrived = next_random(&seed) % 1000;
+        queues[i].first = next_random(&seed) % 8 == 0 ? NULL : &units[i];
+        if (move)
+            px_ready_moved(&ready, &queues[i]);
+        else if (!there[i])
+            px_ready_add(&ready, &queues[i]);
+        there[i] = move || !there[i];
+        uint64_t oldest = UINT64_MAX;
+        size_t count = 0;
+        for (size_t k = 0; k < QUEUES; k++) {
+            count += there[k];
+            if (there[k] && queues[k].first != NULL && units[k].arrived < oldest)
+                oldest = units[k].arrived;
+        }
+        assert_int_equal(ready.count, count);
+        const px_queue *first = px_ready_first(&ready);
+        assert_true((first == NULL) == (count == 0));
+        if (first != NULL)
+            assert_true((first->first != NULL ? first->first->arrived : UINT64_MAX) == oldest);
+    }
+    free(ready.heap);
+    free(queues);
+    free(units);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(what_makes_a_queue),
+        TEST(a_queue_keeps_its_own_key),
+        TEST(queues_go_when_they_were_empty_for_long),
+        TEST(first_come_first_served),
+        TEST(bytes_are_those_of_a_batch),
+        TEST(a_batch_is_no_larger_than_the_limit),
+        TEST(units_leave_in_the_order_of_their_least_keys),
+        TEST(batches_land_in_any_order),
+        TEST(one_more_may_leave_when_the_first_is_slow),
+        TEST(slow_is_what_is_unusual),
+        TEST(limits_learn),
+        TEST(full_by_rows_or_bytes),
+        TEST(a_reload_lowers_limits_at_once),
+        TEST(the_oldest_is_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
