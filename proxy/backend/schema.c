@@ -105,6 +105,7 @@ static void relation_from_row(rw_table *table, char *const *row)
     table->reads_settings = is_true(row[PX_SCHEMA_READS]);
     table->mergeable = (kind == 'r' || kind == 'p') && !is_true(row[PX_SCHEMA_TRIGGERS]) &&
                        !is_true(row[PX_SCHEMA_RULES]) && !is_true(row[PX_SCHEMA_ROW_SECURITY]);
+    table->changes_rows = (kind != 'r' && kind != 'p') || is_true(row[PX_SCHEMA_CHANGES]);
     table->heeds_updates = is_true(row[PX_SCHEMA_UPDATES]);
     if (kind == 'v' || kind == 'm')
         refuse(table, "%s.%s is a view: configure the table behind it", table->schema, table->name);
@@ -364,8 +365,9 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
     if (!same_text(a->schema, b->schema) || !same_text(a->name, b->name) ||
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable ||
-        a->heeds_updates != b->heeds_updates || a->quiet != b->quiet ||
-        a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers)
+        a->changes_rows != b->changes_rows || a->heeds_updates != b->heeds_updates ||
+        a->quiet != b->quiet || a->reads_settings != b->reads_settings || a->oid != b->oid ||
+        a->triggers != b->triggers)
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))

@@ -35,19 +35,19 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
  * neither pg_partition_tree() nor pg_get_expr() is asked.
  * Rows of a partitioned table fire the triggers of the partition they go to. A constraint trigger
  * that is initially deferred changes no row and no count, and a foreign key's is internal. */
-#define TRIGGERS(events)                                                                           \
+#define TRIGGERS(which)                                                                            \
     "exists (select from pg_catalog.pg_trigger g where g.tgrelid in"                               \
     " (with recursive tree(oid) as (select c.oid union select i.inhrelid"                          \
     " from pg_catalog.pg_inherits i join tree p on i.inhparent = p.oid) select oid from tree)"     \
-    " and not g.tgisinternal and g.tgenabled <> 'D' and (g.tgtype & " events ") <> 0"              \
-    " and not g.tginitdeferred)"
+    " and not g.tgisinternal and g.tgenabled <> 'D' and " which " and not g.tginitdeferred)"
 
 #define RULES(event)                                                                               \
     "exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid"                         \
     " and r.ev_type = '" event "')"
 
-#define ON_INSERT TRIGGERS("4") "::text, " RULES("3") "::text"
-#define ON_UPDATE "(" TRIGGERS("16") " or " RULES("2") ")::text"
+#define ON_INSERT TRIGGERS("(g.tgtype & 4) <> 0") "::text, " RULES("3") "::text"
+#define ON_UPDATE "(" TRIGGERS("(g.tgtype & 16) <> 0") " or " RULES("2") ")::text"
+#define CHANGES "(" TRIGGERS("(g.tgtype & 7) = 7") " or " RULES("3") ")::text"
 
 /* 1574 is nextval()'s oid in every PostgreSQL. */
 #define SEQUENCE                                                                                   \
@@ -82,7 +82,7 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " c.oid::pg_catalog.int8::text, c.relkind::text, (select pg_catalog.count(*) from"
         " pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)::text,"
         " " ON_INSERT ", " ON_UPDATE ","
-        " c.relrowsecurity::text, a.attname::text, a.attnum::text, "
+        " c.relrowsecurity::text, " CHANGES ", a.attname::text, a.attnum::text, "
         "a.atttypid::pg_catalog.int8::text,"
         " a.atttypmod::text, pg_catalog.format_type(a.atttypid, a.atttypmod), (t.typtype = "
         "'d')::text,"

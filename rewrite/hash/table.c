@@ -27,12 +27,12 @@ size_t rw_table_column(const rw_table *table, pgw_slice name)
 
 bool rw_table_defaults_to_null(const rw_table *table, size_t column)
 {
-    return !table->columns[column].has_default && !table->defaults_unknown && table->mergeable;
+    return !table->columns[column].has_default && !table->defaults_unknown && !table->changes_rows;
 }
 
 bool rw_table_hashes_null(const rw_table *table, size_t column)
 {
-    return table->allow_null_key || (table->columns[column].not_null && table->mergeable);
+    return table->allow_null_key || (table->columns[column].not_null && !table->changes_rows);
 }
 
 bool rw_table_shifts(const rw_table *table)

@@ -65,6 +65,8 @@ typedef struct rw_table {
     bool ignore_sequences;     /* sequences: ignore */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
     bool heeds_updates;        /* UPDATE fires triggers, or there are rules on it */
+    bool changes_rows; /* what is stored may be other rows than those of an INSERT: rules, BEFORE
+                          triggers, foreign tables */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     bool quiet;     /* nothing that its database stores can change a session's state */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
@@ -77,8 +79,8 @@ size_t rw_table_column(const rw_table *table, pgw_slice name);
 /* Whether a row that leaves the column out, or says DEFAULT for it, certainly has NULL there. */
 bool rw_table_defaults_to_null(const rw_table *table, size_t column);
 /* Whether a hash_key column's NULL is hashed as nothing: because it may be there, or because the
- * backend certainly rejects it and tells more of it than could be told here. A trigger could still
- * fill it in. */
+ * backend certainly rejects it and tells more of it than could be told here. A BEFORE trigger could
+ * still fill it in. */
 bool rw_table_hashes_null(const rw_table *table, size_t column);
 /* Whether an INSERT past keyspread that lists no columns would put a value into the hash column: it
  * is not the last one. */

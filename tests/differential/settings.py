@@ -39,7 +39,7 @@ TRIGGERS = [
     "create trigger noise after delete on {t} for each row execute function note()",
     "create constraint trigger noise after insert on {t} deferrable initially deferred"
     " for each row execute function note()",
-    "create trigger noise before insert on {t} for each row when (new.n > 1) execute function nothing()"]
+    "create trigger noise before insert on {t} for each row when (new.k is not null) execute function nothing()"]
 RULES = [
     "create rule quiet as on insert to {t} do instead nothing",
     "create rule quiet as on insert to {t} where new.n > 5 do instead nothing",

@@ -29,9 +29,9 @@ class World:
         self.build()
 
     def config(self):
-        config = harness.backend_config(self.postgres, ())
+        config = harness.backend_config(self.postgres, (), backend={"catalog_s": CATALOG_S})
         config["tables"] = [table.config() for table in TABLES.values()]
-        config["workers"] = 1 + self.number % 2
+        config["workers"] = (1, 4)[self.number % 2]
         return config
 
     def build(self):
@@ -68,7 +68,7 @@ class World:
     @staticmethod
     def settle():
         """As long as the catalog may be old, and some."""
-        time.sleep(CATALOG_S * 1.5)
+        time.sleep(CATALOG_S + 0.05)
 
     def crashed(self):
         """What keyspread said when it died, if it did."""

@@ -369,6 +369,27 @@ class Errors(DirectCase):
 
 
 @harness.proxied
+class NullKeys(DirectCase):
+    """What fires after a row is stored does not fill in its key: PostgreSQL's own error is true."""
+    tables = (LOUD,)
+    before_sql = """
+        create function tell() returns trigger language plpgsql as
+          $$ begin raise notice '%', tg_op; return null; end $$"""
+    setup_sql = """
+        create trigger tell_row after insert on loud for each row execute function tell();
+        create trigger tell before insert on loud for each statement execute function tell()"""
+
+    def test_rejected_by_postgres(self):
+        for text in ("insert into loud values (null, 'a')", "insert into loud (v) values ('a')",
+                     "insert into loud values (1, 'a'), (default, 'b') on conflict do nothing"):
+            with self.subTest(text):
+                self.query(text)
+
+    def test_prepared(self):
+        self.both([wire.parse("", "insert into loud values ($1, 'a')") + wire.bind("", "", [None])
+                   + wire.execute("") + wire.sync()])
+
+
 class Refusals(DirectCase):
     """What keyspread refuses is an error in its place: what comes before is done, as PostgreSQL
     does it before an error of its own."""

@@ -30,7 +30,7 @@ static void add_row(px_schema_rows *rows, const char *line)
 #define COLUMN(table, head, name, number, oid, typmod, type)                                       \
     "public " table " " head " " name " " number " " oid " " typmod " " type                       \
     " false false false false false true false 0 true false"
-#define PLAIN "16384 r 2 false false false false"
+#define PLAIN "16384 r 2 false false false false false"
 
 static char *key_names[] = {"userid", "ts"};
 static char *userid[] = {"userid"};
@@ -62,15 +62,16 @@ static px_schema_rows *events_rows(const char *head)
          "false"),
     };
     px_schema_rows *rows = px_schema_rows_new();
-    add_row(rows,
-            COLUMN("other", "16385 r 0 true true false true", "userid", "1", "20", "-1", "bigint"));
+    add_row(rows, COLUMN("other", "16385 r 0 true true false true false", "userid", "1", "20", "-1",
+                         "bigint"));
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         char line[256];
         snprintf(line, sizeof line, "public events %s %s", head, columns[i]);
         add_row(rows, line);
     }
-    add_row(rows, "app events 16386 v 0 true true false true x 1 25 -1 text false false false "
-                  "false false true false 0 true false");
+    add_row(rows,
+            "app events 16386 v 0 true true false true false x 1 25 -1 text false false false "
+            "false false true false 0 true false");
     return rows;
 }
 
@@ -149,21 +150,24 @@ static void test_mergeable(void **state)
     (void)state;
     static const struct {
         const char *head;
-        bool mergeable, unusable;
-    } cases[] = {{"16384 r 0 false false true false", true, false}, /* UPDATE is another matter */
-                 {"16384 r 0 false false false false", true, false},
-                 {"16384 p 0 false false false false", true, false},
-                 {"16384 r 0 true false false false", false, false},
-                 {"16384 r 0 false true false false", false, false},
-                 {"16384 r 0 false false false true", false, false},
-                 {"16384 f 0 false false false false", false, false},
-                 {"16384 v 0 false false false false", false, true},
-                 {"16384 m 0 false false false false", false, true}};
+        bool mergeable, changes_rows, unusable;
+    } cases[] = {{"16384 r 0 false false true false false", true, false,
+                  false}, /* UPDATE is another matter */
+                 {"16384 r 0 false false false false false", true, false, false},
+                 {"16384 p 0 false false false false false", true, false, false},
+                 {"16384 r 0 true false false false false", false, false, false},
+                 {"16384 r 0 true false false false true", false, true, false},
+                 {"16384 r 0 false true false false true", false, true, false},
+                 {"16384 r 0 false false false true false", false, false, false},
+                 {"16384 f 0 false false false false false", false, true, false},
+                 {"16384 v 0 false false false false false", false, true, true},
+                 {"16384 m 0 false false false false false", false, true, true}};
     cfg_table config = events();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         px_schema_rows *rows = events_rows(cases[i].head);
         rw_table *table = build(&config, rows);
         assert_int_equal(table->mergeable, cases[i].mergeable);
+        assert_int_equal(table->changes_rows, cases[i].changes_rows);
         assert_int_equal(table->heeds_updates, i == 0);
         assert_int_equal(table->unusable != NULL, cases[i].unusable);
         rw_table_free(table);
@@ -341,7 +345,7 @@ static void test_same(void **state)
     (void)state;
     cfg_table config = events();
     px_schema_rows *rows = events_rows(PLAIN),
-                   *triggers = events_rows("16384 r 2 true false false false");
+                   *triggers = events_rows("16384 r 2 true false false false false");
     rw_table *a = build(&config, rows), *b = build(&config, rows), *c = build(&config, triggers);
     b->epoch = 8;
     assert_true(px_schema_same(a, b));

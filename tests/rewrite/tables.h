@@ -66,7 +66,7 @@ static const rw_table test_tables[] = {
     EVENTS("nullable", .mergeable = true, .allow_null_key = true),
     LOOSE("loose"), /* its key may be NULL at the backend */
     EVENTS("filed", .mergeable = true, .defaults_unknown = true),
-    EVENTS("triggered", .mergeable = false),
+    EVENTS("triggered", .changes_rows = true),
     EVENTS("broken", .mergeable = true, .unusable = "its rows have other hashes"),
 };
 enum { TEST_TABLE_COUNT = sizeof test_tables / sizeof *test_tables };
