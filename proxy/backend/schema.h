@@ -21,7 +21,7 @@ typedef enum px_schema_cell {
     PX_SCHEMA_RULES,         /* t: there are rules on INSERT */
     PX_SCHEMA_UPDATES,       /* t: there are triggers or rules on UPDATE */
     PX_SCHEMA_ROW_SECURITY,  /* t */
-    PX_SCHEMA_CHANGES,       /* t: rules or BEFORE triggers may make other rows of an INSERT's */
+    PX_SCHEMA_CHANGES,       /* t: BEFORE triggers may make other rows of an INSERT's */
     PX_SCHEMA_COLUMN,
     PX_SCHEMA_NUMBER, /* attnum */
     PX_SCHEMA_TYPE,   /* oid; a domain's own */

@@ -47,7 +47,7 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
 
 #define ON_INSERT TRIGGERS("(g.tgtype & 4) <> 0") "::text, " RULES("3") "::text"
 #define ON_UPDATE "(" TRIGGERS("(g.tgtype & 16) <> 0") " or " RULES("2") ")::text"
-#define CHANGES "(" TRIGGERS("(g.tgtype & 7) = 7") " or " RULES("3") ")::text"
+#define CHANGES TRIGGERS("(g.tgtype & 7) = 7") "::text"
 
 /* 1574 is nextval()'s oid in every PostgreSQL. */
 #define SEQUENCE                                                                                   \

@@ -268,6 +268,14 @@ static size_t types_of(const px_plan *plan, pgw_buf *types)
     return count;
 }
 
+/* Its client goes on to read the answers as they were described. */
+static px_step refuse_other_result(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(&error, "0A000", "cached plan must not change result type");
+    return refuse(session, NULL, &error);
+}
+
 /* A statement of this name was prepared when the schema, or (if no link has it) the settings, were
  * others: its plan is made anew. DONE: it is as it should be. */
 static px_step renew(px_session *session, pgw_slice name)
@@ -296,6 +304,10 @@ static px_step renew(px_session *session, pgw_slice name)
         return refuse_moved(session);
     if (fresh == NULL)
         return step;
+    if (!rw_insert_returns_same(old->insert, fresh->insert)) {
+        px_plan_drop(fresh);
+        return refuse_other_result(session);
+    }
     statement = px_statements_find(&session->statements, name);
     bool on_link = statement != NULL && px_statements_on_link(&session->statements, statement);
     if (on_link && px_session_idle(session))

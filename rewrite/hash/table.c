@@ -109,6 +109,11 @@ static pgw_slice searchable(const char *name)
     return (pgw_slice){name, strcspn(name, "\"")};
 }
 
+bool rw_text_mentions(pgw_slice text, const char *name)
+{
+    return holds(text, searchable(name));
+}
+
 /* U&"…" can spell a name in any way. */
 static bool holds_unicode_name(pgw_slice text)
 {
@@ -128,7 +133,7 @@ bool rw_catalog_mentioned(const rw_catalog *catalog, pgw_slice text)
     if (catalog->count == 0)
         return false;
     for (size_t i = 0; i < catalog->count; i++)
-        if (holds(text, searchable(catalog->tables[i]->name)))
+        if (rw_text_mentions(text, catalog->tables[i]->name))
             return true;
     return holds_unicode_name(text);
 }

@@ -65,8 +65,8 @@ typedef struct rw_table {
     bool ignore_sequences;     /* sequences: ignore */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
     bool heeds_updates;        /* UPDATE fires triggers, or there are rules on it */
-    bool changes_rows; /* what is stored may be other rows than those of an INSERT: rules, BEFORE
-                          triggers, foreign tables */
+    bool changes_rows; /* what is stored may be other rows than those of an INSERT: by BEFORE
+                          triggers, or in foreign tables */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     bool quiet;     /* nothing that its database stores can change a session's state */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
@@ -85,6 +85,8 @@ bool rw_table_hashes_null(const rw_table *table, size_t column);
 /* Whether an INSERT past keyspread that lists no columns would put a value into the hash column: it
  * is not the last one. */
 bool rw_table_shifts(const rw_table *table);
+/* Whether the name stands anywhere in the text, in any case of its letters. */
+bool rw_text_mentions(pgw_slice text, const char *name);
 /* Frees what the table owns (everything is malloc'ed, by pgw_alloc). */
 void rw_table_free(rw_table *table);
 

@@ -53,6 +53,7 @@ typedef struct rw_insert {
     uint32_t *inferred;
     struct rw_splice *splices; /* what the renderer puts in; private to insert.c and render.c */
     size_t splice_count;
+    size_t returning; /* offset behind the word RETURNING; 0: there is none */
     size_t tail;   /* offset behind the last row's ')': ON CONFLICT, RETURNING, … */
     size_t values; /* offset behind the word VALUES */
     size_t end;    /* offset behind the last token */
@@ -85,6 +86,10 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *p
  * the row_count keys of the statement; rows whose keys are not all known are left alone. Returns
  * how many are marked: the tag counts them all the same. Nothing for INSERT. */
 size_t rw_insert_supersede(rw_insert *insert, const rw_key *keys, pgw_arena *arena);
+
+/* Whether the same statement, parsed when its table may have been another, still returns columns of
+ * the same names and types. */
+bool rw_insert_returns_same(const rw_insert *before, const rw_insert *now);
 
 /* How many parameters each row has, if the rows differ in nothing but their numbers, which go on
  * from row to row, and none stands outside of the rows; else 0. */

@@ -365,8 +365,10 @@ rw_outcome rw_parse_tail(rw_parser *parser)
         outcome = add_conflict(parser);
     else if (rw_take_word(parser, "on"))
         outcome = parse_conflict(parser);
-    if (outcome == RW_PARSED && rw_take_word(parser, "returning"))
+    if (outcome == RW_PARSED && rw_take_word(parser, "returning")) {
+        parser->insert->returning = parser->last_end;
         outcome = rw_parse_returning(parser);
+    }
     if (outcome != RW_PARSED)
         return outcome;
     size_t end = parser->last_end;

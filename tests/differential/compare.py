@@ -5,7 +5,10 @@ Allowed differences, all of them:
   stands in between);
 - a partition's name in an error, and that of a partition's index, is the table's;
 - files, lines and routines of the sources;
-- a refusal (0A000 of keyspread's own) stands where direct a statement was put that fails: see driver;
+- whether a PL/pgSQL function is told with its schema: each backend words that when it first calls it;
+- a refusal (keyspread's own 0A000, or 23502 where a BEFORE trigger may fill in the key) stands where
+  direct a statement was put that fails: see driver;
+- 23505 shows the key under row security: PostgreSQL looks at that of the partition, which has none;
 - a hint in keyspread's name;
 - the order of ParameterStatus among themselves;
 - where among the replies to a step a notice stands (one that comes at the end of a transaction).
@@ -22,11 +25,14 @@ STAND_INS = {"42703": "refused", "26000": "no such statement", "34000": "no such
 
 def _error(message, fields_told):
     fields = message.fields()
+    if "D" not in fields_told and fields["C"] != "23505":
+        fields_told += "D"
     if driver.is_refusal(message) or _stands_in(fields):
         return f"{message.name} refused"
     if "keyspread" in fields.get("H", ""):
         del fields["H"]
-    told = {code: PARTITION.sub(r"\1", fields[code]) for code in fields_told if code in fields}
+    told = {code: PARTITION.sub(r"\1", fields[code]).replace("function public.", "function ")
+            for code in fields_told if code in fields}
     return f"{message.name} " + " ".join(f"{code}={text!r}" for code, text in told.items())
 
 
@@ -58,7 +64,8 @@ def lines(transcript, exact, kinds):
     numbers."""
     without = "" if "positions" in kinds else "Pp"
     without += "" if "contexts" in kinds else "W"
-    fields_told = [code for code in FIELDS if code not in without]
+    without += "D" if "enable row level security" in str(transcript) else ""
+    fields_told = "".join(code for code in FIELDS if code not in without)
     told = []
     for number, entries in enumerate(transcript):
         notices = []

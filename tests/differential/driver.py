@@ -190,8 +190,13 @@ def refusals(transcript):
 
 
 def is_refusal(reply):
+    """keyspread's own error, and none that PostgreSQL gives, too. A NULL is refused where a BEFORE
+    trigger might fill it in: PostgreSQL's 23502 names the table."""
     fields = reply.fields()
-    return fields["C"] == "0A000" and "R" not in fields and fields["S"] == "ERROR"
+    if "R" in fields or fields["S"] != "ERROR":
+        return False
+    return (fields["C"] == "0A000" and "cached plan" not in fields["M"]
+            or fields["C"] == "23502" and "t" not in fields)
 
 
 def _statement(message, replies, error):
@@ -200,7 +205,8 @@ def _statement(message, replies, error):
         return 0
     position = error.fields().get("P")
     if position is None:
-        return min(sum(one.kind == "C" for one in replies), len(message[1]) - 1)
+        answered = [number for number, text in enumerate(message[1]) if text]
+        return answered[min(sum(one.kind == "C" for one in replies), len(answered) - 1)]
     end = 0
     for number, text in enumerate(message[1]):
         end += len(text) + 2

@@ -3,7 +3,7 @@ import copy
 import json
 
 
-ENDS = ("Query", "Sync", "Flush")  # a step without one of them at its end is not answered
+ENDS = ("Query", "Sync", "Flush")  # what a step has at its end, or it would not be answered
 
 
 def _without(items, start, count):
@@ -43,8 +43,9 @@ def _valid(sequence):
         for session in [step["end"]] if "end" in step else [s for s, _ in step.get("say", ())]:
             if session not in known:
                 return False
-        if "say" in step and not all(messages and messages[-1][0] in ENDS
-                                     for _, messages in step["say"]):
+        said = [messages for _, messages in step.get("say", ())] + [
+            step["messages"]] * bool(step.get("messages"))
+        if not all(messages and messages[-1][0] in ENDS for messages in said):
             return False
     return bool(known) and "[\"Query\", []]" not in json.dumps(sequence["steps"])
 

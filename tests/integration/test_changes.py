@@ -126,6 +126,22 @@ class Changes(ChangesCase):
             other.query("alter table pairs alter k type numeric(20, 2)")
         self.assertEqual(self.admin("select k from pairs order by k"), [["1.00"], ["2.00"]])
 
+    def test_what_is_returned_stays(self):
+        """Its client reads the answers as they were described: PostgreSQL's own error."""
+        prepared, other = self.wire(), self.wire()
+        for number, (columns, change, back) in enumerate((
+                ("*", "add column w int", "drop column w"),
+                ("k, upper(v) as u", "alter k type int", "alter k type bigint"),
+                ("pairs.*, 1", "rename column v to w", "rename column w to v"))):
+            prepared.ask(wire.parse(f"s{number}", "insert into pairs (k) values ($1)"
+                                    f" returning {columns}"), wire.sync())
+            other.query(f"alter table pairs {change}")
+            replies = prepared.ask(wire.bind("", f"s{number}", [5]), wire.execute(), wire.sync())
+            self.assertEqual(wire.error_of(replies), "0A000", replies)
+            self.assertIn("cached plan must not change result type", repr(replies))
+            other.query(f"alter table pairs {back}")
+        self.assertEqual(self.admin("select from pairs"), [])
+
     def test_a_prepared_statement_behind_a_failed_transaction(self):
         parse = wire.parse("s", "insert into pairs values ($1, $2)")
         run = (wire.bind("", "s", ["1", "a"]), wire.execute(), wire.sync())

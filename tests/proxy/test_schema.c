@@ -157,7 +157,7 @@ static void test_mergeable(void **state)
                  {"16384 p 0 false false false false false", true, false, false},
                  {"16384 r 0 true false false false false", false, false, false},
                  {"16384 r 0 true false false false true", false, true, false},
-                 {"16384 r 0 false true false false true", false, true, false},
+                 {"16384 r 0 false true false false false", false, false, false},
                  {"16384 r 0 false false false true false", false, false, false},
                  {"16384 f 0 false false false false false", false, true, false},
                  {"16384 v 0 false false false false false", false, true, true},
