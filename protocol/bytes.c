@@ -188,6 +188,27 @@ pgw_slice pgw_arena_copy(pgw_arena *arena, pgw_slice slice)
     return (pgw_slice){copy, slice.len};
 }
 
+/* Memory of somebody else's making. */
+struct pgw_arena_kept {
+    struct pgw_arena_kept *next;
+    void *ptr;
+};
+
+pgw_slice pgw_arena_keep(pgw_arena *arena, pgw_buf *buf)
+{
+    if (buf->len == 0) {
+        pgw_buf_free(buf);
+        return (pgw_slice){NULL, 0};
+    }
+    buf->ptr = pgw_realloc(buf->ptr, buf->len); /* without what it could have grown by */
+    pgw_slice bytes = pgw_slice_buf(buf);
+    struct pgw_arena_kept *kept = pgw_arena_alloc(arena, sizeof *kept);
+    *kept = (struct pgw_arena_kept){arena->kept, buf->ptr};
+    arena->kept = kept;
+    *buf = (pgw_buf){0};
+    return bytes;
+}
+
 char *pgw_arena_printf(pgw_arena *arena, const char *format, ...)
 {
     va_list args;
@@ -203,6 +224,9 @@ char *pgw_arena_printf(pgw_arena *arena, const char *format, ...)
 
 void pgw_arena_free(pgw_arena *arena)
 {
+    for (struct pgw_arena_kept *kept = arena->kept; kept != NULL; kept = kept->next)
+        free(kept->ptr);
+    arena->kept = NULL;
     while (arena->head != NULL) {
         struct pgw_arena_block *next = arena->head->next;
         free(arena->head);

@@ -30,6 +30,7 @@ typedef struct pgw_buf {
 /* Memory that is freed all at once. All zero is an empty one. */
 typedef struct pgw_arena {
     struct pgw_arena_block *head;
+    struct pgw_arena_kept *kept;
 } pgw_arena;
 
 /* malloc, calloc and realloc that end the process instead of returning NULL. */
@@ -65,6 +66,8 @@ void pgw_buf_free(pgw_buf *buf);
 void *pgw_arena_alloc(pgw_arena *arena, size_t size);
 /* A copy of `slice` in the arena, with a NUL behind it. */
 pgw_slice pgw_arena_copy(pgw_arena *arena, pgw_slice slice);
+/* The bytes of `buf`, not copied: they belong to the arena, and the buffer is empty again. */
+pgw_slice pgw_arena_keep(pgw_arena *arena, pgw_buf *buf);
 char *pgw_arena_printf(pgw_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void pgw_arena_free(pgw_arena *arena);

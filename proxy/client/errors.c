@@ -3,7 +3,6 @@
 
 #include "protocol/frame.h"
 #include "proxy/backend/classify.h"
-#include "proxy/client/session.h"
 #include "rewrite/read/hide.h"
 
 #include <stdio.h>
@@ -70,7 +69,12 @@ bool px_error_changed(const char *table, pgw_slice body, pgw_error *error)
     return true;
 }
 
-/* The same as a body. */
+void px_error_count_rows(pgw_error *error, size_t committed, size_t rows)
+{
+    pgw_error_detail(error, "%zu of %zu rows are committed.", committed, rows);
+}
+
+/* px_error_changed() as a body. */
 static bool tell_changed(const rw_insert *insert, pgw_slice body, pgw_buf *out)
 {
     pgw_error error;

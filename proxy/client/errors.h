@@ -11,6 +11,8 @@
 /* What is told in the place of the server's error, if the statement failed because the table has
  * other columns than were known. */
 bool px_error_changed(const char *table, pgw_slice body, pgw_error *error);
+/* How many of its statement's rows are committed, where others met the error. */
+void px_error_count_rows(pgw_error *error, size_t committed, size_t rows);
 /* The body of an ErrorResponse or NoticeResponse about a text; about statement `at` of it, if it
  * has no position. */
 void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *out);

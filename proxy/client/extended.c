@@ -5,6 +5,7 @@
 #include "proxy/client/forward.h"
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/submit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,10 @@ enum choice { HOLD, FORWARD, WAIT };
 
 static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice message)
 {
+    px_standing standing = px_session_standing(session);
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
         plan->refusal != NULL ||
-        px_session_obstacle(session, plan->identity, plan->insert) != PX_COUNTERS ||
+        px_obstacle(&session->units, &standing, plan->identity, plan->insert) != PX_COUNTERS ||
         session->unsynced || session->status != 'I' ||
         session->group.bytes.len + message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
@@ -433,9 +435,9 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
 static px_step sync_on_link(px_session *session)
 {
     px_step step = px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
-    session->rerouted = session->rerouted && step == PX_STEP_LATER;
-    if (!session->rerouted)
-        px_submit_drop_statement(session);
+    session->units.rerouted = session->units.rerouted && step == PX_STEP_LATER;
+    if (!session->units.rerouted)
+        px_owner_drop_statement(&session->units);
     return step;
 }
 
@@ -477,14 +479,14 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
 static px_step plan_all_again(px_session *session)
 {
     px_group *group = &session->group;
-    for (size_t i = 0; i < group->count && !session->rerouted; i++) {
+    for (size_t i = 0; i < group->count && !session->units.rerouted; i++) {
         px_plan *fresh;
         if (group->held[i].plan == NULL)
             continue;
         px_step step = plan_again(session, i, &fresh);
         if (step == PX_STEP_LATER)
             return step;
-        session->rerouted = fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
+        session->units.rerouted = fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
         if (fresh == NULL)
             break;
         px_plan_drop(group->held[i].plan);
@@ -502,32 +504,76 @@ static px_step answer_all(px_session *session)
     return PX_STEP_DONE;
 }
 
+static size_t count_executions(const px_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++)
+        count += group->held[i].type == 'E';
+    return count;
+}
+
+/* All that is executed is of one plan, and bound in the group. `at` gets the held Execute of each.
+ */
+static px_submission submit_executions(px_session *session, size_t *at, px_unfit *unfit)
+{
+    const px_group *group = &session->group;
+    size_t most = count_executions(group);
+    pgw_bind *binds = pgw_alloc(most * sizeof *binds);
+    const pgw_bind **list = pgw_alloc(most * sizeof *list);
+    px_executions all = {.binds = list};
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].type != 'E')
+            continue;
+        all.plan = group->held[i].plan;
+        at[all.count] = i;
+        list[all.count] = &binds[all.count];
+        pgw_certainly(pgw_bind_decode(px_held_body(group, px_group_executed(group, i)),
+                                      &binds[all.count++])); /* or it were not held */
+    }
+    px_standing standing = px_session_standing(session);
+    px_submission what = px_submit_bound(&session->units, &standing, &all, unfit);
+    free(list);
+    free(binds);
+    return what;
+}
+
+static void answer_unfit(px_session *session, const px_unfit *unfit, size_t execute)
+{
+    pgw_buf out = {0};
+    size_t at = unfit->at_bind ? px_group_executed(&session->group, execute) : execute;
+    px_group_answer(session, at, NULL, &out);
+    pgw_error_write(&unfit->error, "ERROR", &out);
+    px_count_error(session->worker->metrics, pgw_slice_str(unfit->error.sqlstate));
+    px_group_end(session, &out);
+}
+
 /* The group is a unit, whose outcome will answer it (LATER); or it is for the own link (PASS); or
  * it is refused (DONE). */
 static px_step submit_group(px_session *session)
 {
-    pgw_error error;
-    size_t at = 0;
     if (!px_batcher_has_room(session->worker)) {
         session->wait = PX_WAIT_TURN;
         return PX_STEP_LATER;
     }
-    px_step step = px_submit_group(session, &error, &at);
-    if (step != PX_STEP_DONE)
-        return step;
-    pgw_buf out = {0};
-    px_group_answer(session, at, NULL, &out);
-    pgw_error_write(&error, "ERROR", &out);
-    px_count_error(session->worker->metrics, pgw_slice_str(error.sqlstate));
-    px_group_end(session, &out);
-    return PX_STEP_DONE;
+    px_unfit unfit = {0};
+    size_t *at = pgw_alloc(count_executions(&session->group) * sizeof *at);
+    px_submission what = submit_executions(session, at, &unfit);
+    if (what == PX_SUBMITTED)
+        session->wait = PX_WAIT_UNIT;
+    else if (what == PX_SUBMIT_REFUSED)
+        answer_unfit(session, &unfit, at[unfit.execution]);
+    free(at);
+    static const px_step steps[] = {[PX_SUBMITTED] = PX_STEP_LATER,
+                                    [PX_SUBMIT_ON_LINK] = PX_STEP_PASS,
+                                    [PX_SUBMIT_REFUSED] = PX_STEP_DONE};
+    return steps[what];
 }
 
 static px_step on_sync(px_session *session)
 {
-    if (session->repeated && plan_all_again(session) == PX_STEP_LATER)
+    if (session->units.repeated && plan_all_again(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    if (session->rerouted || !px_group_is_one_statement(&session->group))
+    if (session->units.rerouted || !px_group_is_one_statement(&session->group))
         return sync_on_link(session);
     if (!px_forward_describe(session, false))
         return PX_STEP_LATER;
@@ -541,9 +587,9 @@ static px_step on_sync(px_session *session)
 
 static px_step on_flush(px_session *session)
 {
-    if (session->repeated && plan_all_again(session) == PX_STEP_LATER)
+    if (session->units.repeated && plan_all_again(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    if (session->rerouted || px_group_has(&session->group, "BE"))
+    if (session->units.rerouted || px_group_has(&session->group, "BE"))
         return px_group_release(session) ? PX_STEP_PASS : PX_STEP_LATER;
     if (!px_forward_describe(session, false))
         return PX_STEP_LATER;

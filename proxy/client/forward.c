@@ -3,6 +3,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/client/outcome.h"
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/obstacles.h"
 #include "rewrite/lex/lexer.h"
@@ -231,7 +232,7 @@ static px_plan *bound_statement(px_session *session, const pgw_bind *bind, px_pl
     else
         return NULL;
     if (other == NULL)
-        px_plan_take(other = px_split_has_rest(session) ? session->unit_plan : plan);
+        px_plan_take(other = px_outcome_has_rest(session) ? session->units.plan : plan);
     return other;
 }
 
@@ -244,7 +245,8 @@ void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     px_plan *sent = bound_statement(session, bind, plan, &bound, &arena, &error);
     pgw_slice name = sent != plan ? ONCE : bind->statement;
     if (sent != NULL && px_bind_write(sent, bind, bind->portal, name, &bound, &out, &error)) {
-        px_count_unbatched_bind(session, sent, &bound);
+        px_standing standing = px_session_standing(session);
+        px_obstacle_count_bind(&session->units, &standing, sent, &bound);
         send_bind(session, bind, sent, swallow, &out);
     } else {
         px_session_refuse(session, &error, true);

@@ -42,7 +42,7 @@ void px_group_clear(px_session *session)
     px_table_clear(&group->portals);
     pgw_arena_free(&group->names);
     pgw_buf_free(&group->bytes);
-    session->repeated = false;
+    session->units.repeated = false;
 }
 
 void px_group_free(px_group *group)

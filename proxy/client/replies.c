@@ -3,30 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void px_text_take(px_text *text)
-{
-    text->references++;
-}
-
-void px_text_drop(px_text *text)
-{
-    if (text == NULL || --text->references > 0)
-        return;
-    px_catalog_drop(text->catalog);
-    pgw_arena arena = text->arena; /* the text itself lives in it */
-    pgw_arena_free(&arena);
-}
-
-void px_text_leave_out(px_text *text, const bool *rows)
-{
-    rw_insert *insert = text->script.statements[0].insert;
-    text->in_parts = true;
-    for (size_t r = 0; r < insert->row_count; r++) {
-        insert->rows[r].superseded = rows[r];
-        text->superseded[0] += rows[r];
-    }
-}
-
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
 {
     if (replies->count == replies->cap) {

@@ -7,29 +7,7 @@
 
 #include "proxy/client/statements.h"
 #include "proxy/ingest/plan.h"
-#include "rewrite/read/statement.h"
-
-/* A text that was looked into, for as long as a reply to it may have to be mapped back. Counted. */
-typedef struct px_text {
-    unsigned references;
-    pgw_arena arena;
-    px_catalog *catalog;
-    pgw_slice text;
-    rw_script script;
-    uint64_t **hashes;  /* for each statement that is an INSERT: its rows' */
-    rw_key **keys;      /* likewise */
-    size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts
-                           them */
-    bool in_parts;      /* they are rows of the only statement that are committed already */
-    const pgw_error **refusals; /* for each: why it was sent so that it must fail; NULL: it was not
-                                 */
-    bool refused;               /* there is any */
-} px_text;
-
-void px_text_take(px_text *text);
-void px_text_drop(px_text *text); /* NULL is fine */
-/* Leaves out rows of its only statement, which are committed already; a flag a row. */
-void px_text_leave_out(px_text *text, const bool *rows);
+#include "proxy/ingest/text.h"
 
 typedef enum px_reply_kind {
     PX_REPLY_QUERY, /* ends with ReadyForQuery; FunctionCall too */

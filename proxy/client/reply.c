@@ -7,6 +7,7 @@
 #include "protocol/backend.h"
 #include "proxy/backend/greeting.h"
 #include "proxy/base/log.h"
+#include "proxy/ingest/submit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
     pgw_buf out = {0};
     pgw_error error;
     pgw_error_read(pgw_slice_buf(body), &error);
-    px_split_detail(&error, committed, insert->row_count);
+    px_error_count_rows(&error, committed, insert->row_count);
     pgw_error_write(&error, "ERROR", &out);
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
@@ -123,7 +124,7 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
 static bool describe_again(px_session *session)
 {
     px_group *group = &session->group;
-    if (session->wait != PX_WAIT_DESCRIBE || session->unsynced || session->repeated ||
+    if (session->wait != PX_WAIT_DESCRIBE || session->unsynced || session->units.repeated ||
         group->count == 0 || px_group_is_answered(group))
         return false;
     px_held *asked = NULL;
@@ -134,7 +135,7 @@ static bool describe_again(px_session *session)
             asked = &group->held[i];
     }
     asked->on_link = false;
-    session->repeated = true;
+    session->units.repeated = true;
     return true;
 }
 
@@ -552,7 +553,7 @@ void px_session_on_link_input(px_session *session)
 {
     if (!session->link_ready || session->state == PX_CLOSING)
         return;
-    if (px_submitted(session)) { /* an end of the session would hide the unit's outcome */
+    if (px_submitted(&session->units)) { /* an end of the session would hide the unit's outcome */
         if (px_link_input(session->link).len >= PX_STREAM_HIGH)
             px_link_pause(session->link);
         return;

@@ -5,8 +5,9 @@
 #include "proxy/client/forward.h"
 #include "proxy/client/goodbye.h"
 #include "proxy/client/leaving.h"
+#include "proxy/client/outcome.h"
 #include "proxy/client/relay.h"
-#include "proxy/ingest/bind.h"
+#include "proxy/ingest/submit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
 
 void px_session_refuse(px_session *session, const pgw_error *error, bool extended)
 {
-    session->repeated = false;
+    session->units.repeated = false;
     if (px_session_idle(session)) {
         put_error(session, error, !extended);
         session->skipping = extended;
@@ -85,10 +86,10 @@ void px_session_link_failed(px_session *session, const pgw_error *error)
     bool simple = whole && (frame.type == 'Q' || frame.type == 'F');
     bool sync = whole && frame.type == 'S';
     pgw_error told = *error;
-    if (px_split_has_rest(session))
-        px_split_give_up(session, &told);
+    if (px_outcome_has_rest(session))
+        px_outcome_give_up(session, &told);
     px_group_clear(session);
-    session->rerouted = session->repeated = false;
+    session->units.rerouted = session->units.repeated = false;
     put_error(session, &told, simple || sync);
     session->skipping = !simple && !sync;
     if (whole)
@@ -488,7 +489,7 @@ static void run_woken(px_worker *worker, px_message *message)
     (void)worker;
     px_session *session = (px_session *)((char *)message - offsetof(px_session, woken));
     session->is_woken = false;
-    if (session->state == PX_READY && session->wait == PX_WAIT_UNIT && !px_submitted(session)) {
+    if (session->state == PX_READY && session->wait == PX_WAIT_UNIT && !px_submitted(&session->units)) {
         px_session_catch_up(session);
         session->wait = PX_WAIT_NOTHING;
     }

@@ -13,7 +13,9 @@
 #include "proxy/base/shared.h"
 #include "proxy/client/goodbye.h"
 #include "proxy/client/login.h"
+#include "proxy/client/outcome.h"
 #include "proxy/client/sessions.h"
+#include "proxy/ingest/submit.h"
 #include "proxy/loop/worker.h"
 
 #include <assert.h>
@@ -63,7 +65,6 @@ static void free_session(void *owner)
     px_replies_clear(&session->replies);
     px_group_clear(session);
     px_group_free(&session->group);
-    px_text_drop(session->unit_text);
     px_own_look_free(session);
     free(session);
 }
@@ -81,7 +82,7 @@ void px_session_close(px_session *session, const char *reason)
     px_catalog_forget(session->worker, session);
     px_session_mark_catalog(session);
     px_session_give_up_claim(session);
-    px_submit_leave(session);
+    px_submit_leave(&session->units);
     px_room_leave(session);
     if (session->link != NULL && session->streaming > 0 && !session->streaming_dropped)
         px_link_leave_unfinished(session->link);
@@ -248,6 +249,16 @@ bool px_session_idle(const px_session *session)
            session->streaming == 0;
 }
 
+px_standing px_session_standing(const px_session *session)
+{
+    return (px_standing){.identity = session->identity,
+                         .private_session = session->private_session,
+                         .output_changed = session->output_changed,
+                         .touched = session->own.touched,
+                         .in_transaction = session->status != 'I',
+                         .own_link = session->link_ready};
+}
+
 void px_session_ready(px_session *session)
 {
     px_login_free(session->login);
@@ -360,7 +371,7 @@ static void on_link_drained(px_link *link)
 static void on_link_lost(px_link *link, const char *reason)
 {
     px_session *session = px_link_owner(link);
-    if (px_submitted(session)) {
+    if (px_submitted(&session->units)) {
         session->link_gone = true;
         px_link_pause(link);
         return;
@@ -524,6 +535,7 @@ void px_session_accept(px_worker *worker, int fd, px_address *address, px_guest 
     session->guest = guest;
     px_guest_is(guest, session);
     session->login = px_login_new(worker);
+    session->units = (px_owner){.ops = &px_session_owner_ops, .worker = worker};
     session->status = 'I';
     session->ticket = ++worker->tickets;
     session->started = px_worker_now(worker);

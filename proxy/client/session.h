@@ -18,7 +18,7 @@
 #include "proxy/client/room.h"
 #include "proxy/client/settle.h"
 #include "proxy/client/statements.h"
-#include "proxy/ingest/plan.h"
+#include "proxy/ingest/owner.h"
 #include "proxy/loop/stream.h"
 #include "rewrite/read/statement.h"
 
@@ -121,17 +121,7 @@ typedef struct px_session {
     px_group group;
     px_room room; /* for what it holds of its client's messages */
 
-    /* the unit under way, and what to answer when it is done */
-    px_unit *unit;
-    struct px_split *split; /* or several of one statement; owned */
-    px_text *unit_text;     /* simple protocol: the script it came from. Counted */
-    px_plan *unit_plan;     /* extended protocol: the statement that was sent. Counted */
-    bool repeated;          /* the message at hand was tried with an older picture of the schema */
-    bool rerouted;          /* the message being looked at goes to the own link, whatever it is */
-    uint64_t failed_until;  /* px_worker_now() scale: sends alone until then */
-    uint64_t slow_until;    /* … uses its own link until then, for its rows hold up others */
-    bool slow_before;       /* the last unit that it sent alone took long */
-    bool suspected;         /* its next unit is sent alone, to see how long it takes */
+    px_owner units; /* under way, and how those of before fared */
 } px_session;
 
 /* ---- session.c ---- */
@@ -171,6 +161,8 @@ void px_session_give_up_claim(px_session *session);
 bool px_session_relays_part(const px_session *session);
 /* Nothing is owed and the link is absent or outside of a transaction. */
 bool px_session_idle(const px_session *session);
+/* As the makers of units have to know it. */
+px_standing px_session_standing(const px_session *session);
 
 /* ---- request.c ---- */
 
@@ -209,12 +201,6 @@ typedef enum px_step {
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message);
 /* A text in an encoding that cannot be lexed byte by byte, and that may name a configured table. */
 bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error);
-/* The whole text for the own link: each INSERT rewritten, what is refused in a form that must fail,
- * everything else as it was. `sent_at` (NULL: not asked) gets the byte where each statement begins.
- */
-void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out);
-/* Effects after which TimeZone may be another. */
-bool px_moves_zone(unsigned effects);
 /* The effects of a script, DDL among them only if it may change a configured table. */
 unsigned px_change_effects(const px_session *session, pgw_slice text, const rw_script *script);
 /* ---- own_look.c: the configured tables as this session sees them ---- */
@@ -245,31 +231,6 @@ void px_note_script(px_session *session, const rw_script *script, bool alone);
 /* ---- extended.c: messages of the extended protocol that concern a configured table ---- */
 
 px_step px_extended(px_session *session, char type, pgw_slice message);
-/* ---- submit.c: units ---- */
-
-/* Makes a unit of a script of batchable INSERTs, whose hashes are known, and submits it; or a unit
- * for each partition, where the table says so. */
-void px_submit_script(px_session *session, px_text *text);
-/* What is under way for this session: any; to be withdrawn; to go on without anybody to tell. */
-bool px_submitted(const px_session *session);
-void px_submit_withdraw(px_session *session);
-void px_submit_leave(px_session *session);
-/* Makes a unit of the held group, and submits it (LATER). PASS: it is for the own link after all.
- * DONE: `error` says why not, and `at` is the held message that cannot be done. */
-px_step px_submit_group(px_session *session, pgw_error *error, size_t *at);
-
-void px_submit_drop_statement(px_session *session); /* unit_text and unit_plan */
-
-/* ---- split.c: a unit for each partition that a statement touches ---- */
-
-/* Some partitions' rows are committed; the others waited for a lock, and are to be sent on the own
- * link: unit_text or unit_plan is the statement without those that are. */
-bool px_split_has_rest(const px_session *session);
-/* They cannot be sent for this reason. */
-void px_split_give_up(px_session *session, pgw_error *error);
-/* How many of a statement's rows are committed, for an error that another of them met. */
-void px_split_detail(pgw_error *error, size_t committed, size_t rows);
-
 /* ---- reply.c ---- */
 
 void px_session_on_link_input(px_session *session);

@@ -4,6 +4,7 @@
 #include "proxy/backend/pids.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/session.h"
+#include "proxy/ingest/submit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +86,8 @@ static bool same_key(uint32_t a, uint32_t b)
 
 static void cancel(px_session *session)
 {
-    if (px_submitted(session))
-        px_submit_withdraw(session);
+    if (px_submitted(&session->units))
+        px_submit_withdraw(&session->units);
     else if (session->link_ready && session->replies.count > 0)
         px_link_cancel(session->link);
     else if (session->wait == PX_WAIT_LINK || session->wait == PX_WAIT_CATALOG ||
@@ -131,7 +132,7 @@ static void drain(px_worker *worker)
     pgw_fail(&error, "57P01", "terminating connection due to administrator command");
     for (size_t i = 0; i < px_sessions_slots(worker); i++) {
         px_session *session = px_sessions_at(worker, i);
-        if (session == NULL || px_submitted(session) || (busy(session) && !late))
+        if (session == NULL || px_submitted(&session->units) || (busy(session) && !late))
             continue; /* its unit is finished first */
         px_session_fatal(session, &error);
     }

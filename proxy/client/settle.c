@@ -167,14 +167,6 @@ void px_state_free(px_state *state)
     pgw_buf_free(&state->failure);
 }
 
-bool px_state_hides(const px_session *session, const rw_table *table)
-{
-    const unsigned hidden =
-        RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
-    return table->reads_settings &&
-           (session->own.touched & (table->quiet ? hidden : hidden | RW_EFFECT_RUNS)) != 0;
-}
-
 bool px_state_is_replaceable(const px_session *session)
 {
     const px_state *state = &session->own;

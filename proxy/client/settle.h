@@ -76,9 +76,6 @@ void px_state_view(struct px_session *session, const px_catalog *catalog, rw_cat
 /* Whether the view is no guess, and units of this session are what its link would do. False: the
  * session waits, and the message is looked at again. */
 bool px_settle(struct px_session *session, const px_catalog *catalog);
-/* Whether what is stored in `table` may depend on a setting that nobody can follow: one with a dot
- * in its name is shown by no list. */
-bool px_state_hides(const struct px_session *session, const rw_table *table);
 /* Once a minute for each kind of session, a link that nothing was done on is asked, so that others
  * of its kind need no link to write. False: the session waits. */
 bool px_settle_kind(struct px_session *session, const px_catalog *catalog);

@@ -4,27 +4,13 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/client/forward.h"
-#include "proxy/ingest/bind.h"
+#include "proxy/client/outcome.h"
 #include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/submit.h"
 #include "rewrite/read/reach.h"
-#include "rewrite/read/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static px_text *parse_text(px_session *session, pgw_slice text, px_catalog *catalog,
-                           const rw_catalog *view)
-{
-    pgw_arena arena = {0};
-    px_text *parsed = pgw_arena_alloc(&arena, sizeof *parsed);
-    *parsed = (px_text){.references = 1, .catalog = catalog};
-    px_catalog_take(catalog);
-    parsed->text = pgw_arena_copy(&arena, text);
-    rw_script_parse(parsed->text, view, &session->identity->env, &session->worker->plans->known,
-                    &arena, &parsed->script);
-    parsed->arena = arena;
-    return parsed;
-}
 
 /* All INSERTs that may be merged, into one table. */
 static bool script_is_batchable(const px_session *session, const px_text *text)
@@ -32,11 +18,12 @@ static bool script_is_batchable(const px_session *session, const px_text *text)
     const rw_script *script = &text->script;
     if (script->inserts == 0 || script->inserts != script->count)
         return false;
+    px_standing standing = px_session_standing(session);
     for (size_t i = 0; i < script->count; i++) {
         const rw_insert *insert = script->statements[i].insert;
         if (insert->obstacle != RW_BATCHABLE ||
             insert->table != script->statements[0].insert->table ||
-            px_session_obstacle(session, session->identity, insert) != PX_COUNTERS)
+            px_obstacle(&session->units, &standing, session->identity, insert) != PX_COUNTERS)
             return false;
     }
     return true;
@@ -90,11 +77,6 @@ void px_note_script(px_session *session, const rw_script *script, bool alone)
     px_state_note(session, effects);
 }
 
-static size_t row_bytes(const rw_insert *insert, size_t row)
-{
-    return insert->rows[row].close - insert->rows[row].open;
-}
-
 /* What settings mean for values now: TimeZone is not known while a change of it is under way. */
 static pgw_env env_now(const px_session *session)
 {
@@ -102,125 +84,6 @@ static pgw_env env_now(const px_session *session)
     if (session->zone_moving)
         env.zone_known = env.utf8 = false;
     return env;
-}
-
-static void refuse_statement(px_text *text, size_t i, const pgw_error *error)
-{
-    if (text->refusals[i] == NULL)
-        text->refusals[i] = error;
-    text->refused = true;
-}
-
-/* The key of a row; if there is none, the row says so, and the statement is to fail. */
-static void hash_row(px_session *session, px_text *text, size_t i, size_t r, const pgw_env *env)
-{
-    const rw_statement *statement = &text->script.statements[i];
-    rw_insert *insert = statement->insert;
-    rw_key *key = &text->keys[i][r];
-    pgw_error error;
-    bool good = rw_insert_key(insert, r, NULL, 0, env, &text->arena, key, &error) == PGW_KNOWN &&
-                px_bind_limit(session->worker, insert->table, row_bytes(insert, r), key, &error);
-    text->hashes[i][r] = key->hash;
-    insert->rows[r].unhashed = insert->rows[r].unhashed || !good;
-    if (good || text->refusals[i] != NULL)
-        return;
-    if (error.position > 0)
-        error.position += rw_characters(text->text, statement->start, env);
-    pgw_error *kept = pgw_arena_alloc(&text->arena, sizeof *kept);
-    *kept = error;
-    refuse_statement(text, i, kept);
-}
-
-static void hash_insert(px_session *session, px_text *text, size_t i, const pgw_env *env)
-{
-    rw_insert *insert = text->script.statements[i].insert;
-    text->hashes[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->hashes[i]);
-    text->keys[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->keys[i]);
-    for (size_t r = 0; r < insert->row_count; r++)
-        hash_row(session, text, i, r, env);
-    if (text->refusals[i] == NULL)
-        text->superseded[i] = rw_insert_supersede(insert, text->keys[i], &text->arena);
-}
-
-/* No function of the database's own changes a setting. */
-static bool is_quiet(const px_text *text)
-{
-    return text->catalog->count == 0 || text->catalog->tables[0]->quiet;
-}
-
-/* What its columns are by then cannot be known before the text is sent. */
-static void refuse_reshaped(const px_session *session, px_text *text, size_t i)
-{
-    const rw_table *table = text->script.statements[i].insert->table;
-    for (size_t before = 0; before < i; before++) {
-        const rw_statement *other = &text->script.statements[before];
-        pgw_slice written = {text->text.ptr + other->start, other->end - other->start};
-        if (!(other->effects & RW_EFFECT_DDL) ||
-            !rw_moves_columns(written, table, session->identity->env.conforming))
-            continue;
-        pgw_error *error = pgw_arena_alloc(&text->arena, sizeof *error);
-        pgw_fail(error, "0A000", "table %s may be changed earlier in the same Query", table->name);
-        pgw_error_hint(error, "Send the INSERT in a Query of its own.");
-        refuse_statement(text, i, error);
-        for (size_t r = 0; r < text->script.statements[i].insert->row_count; r++)
-            text->script.statements[i].insert->rows[r].unhashed = true;
-        return;
-    }
-}
-
-/* Fills hashes of every INSERT, and the refusals. */
-static void hash_script(px_session *session, px_text *text)
-{
-    const rw_script *script = &text->script;
-    pgw_env env = env_now(session);
-    if (script->count > 1 &&
-        (px_moves_zone(script->effects) || (!is_quiet(text) && script->effects & RW_EFFECT_CALLS)))
-        env.zone_known = false; /* an earlier statement of the text may have changed it */
-    text->hashes = pgw_arena_alloc(&text->arena, script->count * sizeof *text->hashes);
-    text->keys = pgw_arena_alloc(&text->arena, script->count * sizeof *text->keys);
-    text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
-    text->refusals = pgw_arena_alloc(&text->arena, script->count * sizeof *text->refusals);
-    for (size_t i = 0; i < script->count; i++) {
-        const rw_statement *statement = &script->statements[i];
-        if (statement->insert != NULL && script->effects & RW_EFFECT_DDL)
-            refuse_reshaped(session, text, i);
-        if (statement->kind == RW_STATEMENT_REFUSED)
-            refuse_statement(text, i, statement->error);
-        else if (statement->insert != NULL &&
-                 statement->insert->obstacle != RW_OBSTACLE_UNCOMPUTABLE)
-            hash_insert(session, text, i, &env);
-    }
-}
-
-/* What is refused is sent as a statement that every server refuses, at the same time: it is parsed
- * with all the others, what comes before it is done, and what comes behind is not. */
-#define REFUSED_STATEMENT "select \"" RW_REFUSAL "\""
-
-static void render_statement(const px_text *text, size_t i, pgw_buf *out)
-{
-    const rw_insert *insert = text->script.statements[i].insert;
-    if (text->refusals[i] != NULL && (insert == NULL || !rw_insert_may_fail(insert)))
-        pgw_buf_add_str(out, REFUSED_STATEMENT);
-    else
-        rw_render_statement(insert, RW_HASH_CONSTANT, text->hashes[i], out);
-}
-
-void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out)
-{
-    const rw_script *script = &text->script;
-    size_t from = 0;
-    for (size_t i = 0; i < script->count; i++) {
-        const rw_statement *statement = &script->statements[i];
-        pgw_buf_add(out, text->text.ptr + from, statement->start - from);
-        if (sent_at != NULL)
-            sent_at[i] = out->len;
-        from = statement->start;
-        if (statement->kind == RW_STATEMENT_FORWARD && text->refusals[i] == NULL)
-            continue;
-        render_statement(text, i, out);
-        from = statement->end;
-    }
-    pgw_buf_add(out, text->text.ptr + from, text->text.len - from);
 }
 
 static bool begins_with(const px_text *text, const rw_statement *statement, const char *word)
@@ -260,19 +123,10 @@ static void send_text(px_session *session, px_text *text)
     pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
     px_reply *reply = px_replies_push(&session->replies, PX_REPLY_QUERY);
     px_reply_is_about(&session->replies, reply, text);
-    session->unnamed_on_link = session->repeated = false;
+    session->unnamed_on_link = session->units.repeated = false;
     px_session_send(session, &message);
     pgw_buf_free(&rendered);
     pgw_buf_free(&message);
-}
-
-/* The first statement that is refused. */
-static size_t first_refusal(const px_text *text)
-{
-    size_t i = 0;
-    while (text->refusals[i] == NULL)
-        i++;
-    return i;
 }
 
 /* Other errors are 42601 as well, but found later. */
@@ -286,7 +140,7 @@ static bool is_syntax_error(const pgw_error *error)
  * before a lone statement there is nothing to be done, unless the server can find errors in it. */
 static bool is_answered_here(px_session *session, const px_text *text)
 {
-    size_t i = first_refusal(text);
+    size_t i = px_text_first_refused(text);
     const rw_insert *insert = text->script.statements[i].insert;
     if (is_syntax_error(text->refusals[i]))
         return true;
@@ -298,7 +152,7 @@ static px_step answer_refusal(px_session *session, const px_text *text)
 {
     if (!px_session_idle(session) && !px_session_need_link(session))
         return PX_STEP_LATER;
-    px_session_refuse(session, text->refusals[first_refusal(text)], false);
+    px_session_refuse(session, text->refusals[px_text_first_refused(text)], false);
     session->doubted = false;
     return PX_STEP_DONE;
 }
@@ -330,14 +184,10 @@ static bool is_sure(px_session *session, const px_text *text)
 static void refuse_moved(px_session *session, px_text *text)
 {
     pgw_error error;
-    for (size_t i = 0; i < text->script.count; i++) {
-        if (!(text->script.statements[i].effects & RW_EFFECT_RESUMES) ||
-            !px_state_has_moved(session, &session->own.by_sql, &error))
-            continue;
-        pgw_error *kept = pgw_arena_alloc(&text->arena, sizeof *kept);
-        *kept = error;
-        refuse_statement(text, i, kept);
-    }
+    for (size_t i = 0; i < text->script.count; i++)
+        if ((text->script.statements[i].effects & RW_EFFECT_RESUMES) &&
+            px_state_has_moved(session, &session->own.by_sql, &error))
+            px_text_refuse(text, i, &error);
 }
 
 /* A text that names a configured table or does something to the session. */
@@ -346,7 +196,7 @@ static px_step look_into(px_session *session, px_text *text)
     bool batchable = script_is_batchable(session, text);
     if (!is_sure(session, text) || must_wait(session, text, batchable))
         return PX_STEP_LATER;
-    hash_script(session, text);
+    px_text_hash(session->worker, text, env_now(session));
     refuse_moved(session, text);
     if (text->refused && px_session_doubts(session, text->catalog))
         return PX_STEP_LATER;
@@ -354,21 +204,18 @@ static px_step look_into(px_session *session, px_text *text)
         return answer_refusal(session, text);
     if (batchable && !text->refused && px_session_idle(session)) {
         session->doubted = false;
-        px_submit_script(session, text);
+        px_standing standing = px_session_standing(session);
+        px_submit_script(&session->units, &standing, text);
+        session->wait = PX_WAIT_UNIT;
         return PX_STEP_LATER; /* the message is consumed when it is answered */
     }
     if (!px_session_need_link(session))
         return PX_STEP_LATER;
-    px_count_unbatched_text(session, text);
-    session->rerouted = session->doubted = false;
+    px_standing standing = px_session_standing(session);
+    px_obstacle_count_text(&session->units, &standing, text);
+    session->units.rerouted = session->doubted = false;
     send_text(session, text);
     return PX_STEP_DONE;
-}
-
-bool px_moves_zone(unsigned effects)
-{
-    return (effects & (RW_EFFECT_TRACKED | RW_EFFECT_SETTINGS | RW_EFFECT_DISCARD_ALL |
-                       RW_EFFECT_TRANSACTION)) != 0;
 }
 
 bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error)
@@ -385,15 +232,15 @@ static px_step send_rest(px_session *session)
 {
     if (!px_session_need_link(session))
         return PX_STEP_LATER;
-    send_text(session, session->unit_text);
-    session->rerouted = false;
-    px_submit_drop_statement(session);
+    send_text(session, session->units.text);
+    session->units.rerouted = false;
+    px_owner_drop_statement(&session->units);
     return PX_STEP_DONE;
 }
 
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    if (px_split_has_rest(session))
+    if (px_outcome_has_rest(session))
         return send_rest(session);
     pgw_slice text;
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
@@ -423,7 +270,8 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     rw_catalog view;
     if (!px_session_catalog(session, text, &catalog, &view))
         return PX_STEP_LATER;
-    px_text *parsed = parse_text(session, text, catalog, &view);
+    px_text *parsed =
+        px_text_parse(session->worker, text, catalog, &view, &session->identity->env);
     px_step step = look_into(session, parsed);
     px_text_drop(parsed);
     return step;

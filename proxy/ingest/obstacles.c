@@ -2,21 +2,31 @@
 
 #include <stdlib.h>
 
-px_counter px_session_obstacle(const px_session *session, const px_identity *identity,
-                               const rw_insert *insert)
+/* Whether what is stored in `table` may depend on a setting that nobody can follow: one with a dot
+ * in its name is shown by no list. */
+static bool is_hidden_from(const px_standing *standing, const rw_table *table)
 {
-    if (session->private_session || (session->output_changed && insert->shows) ||
-        px_state_hides(session, insert->table))
+    const unsigned hidden =
+        RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
+    return table->reads_settings &&
+           (standing->touched & (table->quiet ? hidden : hidden | RW_EFFECT_RUNS)) != 0;
+}
+
+px_counter px_obstacle(const px_owner *owner, const px_standing *standing,
+                       const px_identity *identity, const rw_insert *insert)
+{
+    if (standing->private_session || (standing->output_changed && insert->shows) ||
+        is_hidden_from(standing, insert->table))
         return PX_UNBATCHED_SETTINGS;
     if (!identity->env.utf8 || !identity->env.conforming)
         return PX_UNBATCHED_ENCODING;
-    if (px_worker_now(session->worker) < session->slow_until)
+    if (px_worker_now(owner->worker) < owner->slow_until)
         return PX_UNBATCHED_SLOW;
-    return session->rerouted ? PX_UNBATCHED_LOCK : PX_COUNTERS;
+    return owner->rerouted ? PX_UNBATCHED_LOCK : PX_COUNTERS;
 }
 
-static px_counter reason_of(const px_session *session, const px_identity *identity,
-                            const rw_insert *insert)
+static px_counter reason_of(const px_owner *owner, const px_standing *standing,
+                            const px_identity *identity, const rw_insert *insert)
 {
     static const px_counter reasons[] = {
         [RW_OBSTACLE_RETURNING] = PX_UNBATCHED_RETURNING,
@@ -26,20 +36,18 @@ static px_counter reason_of(const px_session *session, const px_identity *identi
         [RW_OBSTACLE_UNCOMPUTABLE] = PX_UNBATCHED_UNCOMPUTABLE,
         [RW_OBSTACLE_FORM] = PX_UNBATCHED_FORM,
     };
-    px_counter own = px_session_obstacle(session, identity, insert);
+    px_counter own = px_obstacle(owner, standing, identity, insert);
     if (insert->obstacle != RW_BATCHABLE)
         return reasons[insert->obstacle];
     if (own != PX_COUNTERS)
         return own;
-    return session->status != 'I' ? PX_UNBATCHED_TRANSACTION : PX_UNBATCHED_GROUP;
+    return standing->in_transaction ? PX_UNBATCHED_TRANSACTION : PX_UNBATCHED_GROUP;
 }
 
-/* `keys` may be NULL: nothing is known of the rows. */
-static void count(px_session *session, const px_identity *identity, const rw_insert *insert,
-                  const rw_key *keys)
+/* … and how many of the table's partitions it touches. `keys` may be NULL: nothing is known of the
+ * rows. */
+static void count_rows(px_metrics *metrics, const rw_insert *insert, const rw_key *keys)
 {
-    px_metrics *metrics = session->worker->metrics;
-    px_count(metrics, reason_of(session, identity, insert), 1);
     if (keys == NULL)
         return;
     const rw_table *table = insert->table;
@@ -56,15 +64,25 @@ static void count(px_session *session, const px_identity *identity, const rw_ins
     pgw_buf_free(&name);
 }
 
-void px_count_unbatched_text(px_session *session, const px_text *text)
+void px_obstacle_count_text(const px_owner *owner, const px_standing *standing,
+                            const px_text *text)
 {
-    for (size_t i = 0; i < text->script.count; i++)
-        if (text->script.statements[i].insert != NULL && text->refusals[i] == NULL)
-            count(session, session->identity, text->script.statements[i].insert, text->keys[i]);
+    px_metrics *metrics = owner->worker->metrics;
+    for (size_t i = 0; i < text->script.count; i++) {
+        const rw_insert *insert = text->script.statements[i].insert;
+        if (insert == NULL || text->refusals[i] != NULL)
+            continue;
+        px_count(metrics, reason_of(owner, standing, standing->identity, insert), 1);
+        count_rows(metrics, insert, text->keys[i]);
+    }
 }
 
-void px_count_unbatched_bind(px_session *session, const px_plan *plan, const px_bound *bound)
+void px_obstacle_count_bind(const px_owner *owner, const px_standing *standing,
+                            const px_plan *plan, const px_bound *bound)
 {
-    if (plan->refusal == NULL)
-        count(session, plan->identity, plan->insert, bound->keys);
+    px_metrics *metrics = owner->worker->metrics;
+    if (plan->refusal != NULL)
+        return;
+    px_count(metrics, reason_of(owner, standing, plan->identity, plan->insert), 1);
+    count_rows(metrics, plan->insert, bound->keys);
 }

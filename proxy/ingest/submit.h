@@ -1,52 +1,45 @@
 /*
- * submit: what the makers of units share: submit.c, a unit for a script or a held group, and
- * split.c, a unit for each partition that a statement touches.
+ * submit: a client's rows become units, which go to the batcher; their owner hears how they fared,
+ * on a later turn.
  */
 #ifndef PX_SUBMIT_H
 #define PX_SUBMIT_H
 
-#include "protocol/frontend.h"
-#include "proxy/backend/classify.h"
-#include "proxy/client/session.h"
+#include "proxy/ingest/bind.h"
+#include "proxy/ingest/owner.h"
 
-/* A unit of the session's, without statements. */
-px_unit *px_submit_unit(px_session *session, const rw_table *table, px_catalog *catalog,
-                        px_identity *identity);
-/* Counts a row in: its key, and whether the unit still touches one partition. There must be room in
- * unit->keys. */
-void px_submit_key(px_unit *unit, const rw_table *table, const rw_key *key);
-/* Moves the bytes into the unit's arena, where they count. */
-pgw_slice px_submit_keep(px_unit *unit, pgw_buf *buf);
-/* A part of a text INSERT, rendered and kept. */
-pgw_slice px_submit_render(px_unit *unit, const rw_insert *insert,
-                           void (*render)(const rw_insert *, pgw_buf *));
-/* Under which rows like those of `insert` may be merged (ROWS). */
-void px_submit_conditions(px_unit *unit, const rw_insert *insert);
-uint64_t px_submit_merge_hash(const px_unit *unit); /* ROWS and TEXT */
-/* The unit is one of this prepared statement. */
-void px_submit_statement(px_unit *unit, const px_plan *plan);
+/* Submits a script of batchable INSERTs, whose hashes are known: as one unit, or as one for each
+ * partition, where the table says so. */
+void px_submit_script(px_owner *owner, const px_standing *standing, px_text *text);
 
-/* The unit failed by its session's own fault, perhaps: the session sends alone for a while. */
-void px_submit_note_failure(px_session *session, const px_unit *unit);
-/* The statement failed so, and wrote nothing. If that is because the schema is another than it was
- * thought to be, it is to be tried once more: true, and the message is to be looked at again. */
-bool px_submit_repeat(px_session *session, px_error_kind kind);
-/* Ends the answer to a Query. */
-void px_submit_end_query(px_session *session, pgw_buf *out);
-/* The message that made the units is answered: on to the next. */
-void px_submit_finish(px_session *session);
+/* A prepared INSERT, and the Binds that it is executed with. */
+typedef struct px_executions {
+    px_plan *plan;
+    const pgw_bind **binds;
+    size_t count;
+} px_executions;
 
-/* ---- split.c ---- */
+/* Why executions are no unit. */
+typedef struct px_unfit {
+    pgw_error error;
+    size_t execution; /* which cannot be done */
+    bool at_bind;     /* … already when it is bound */
+} px_unfit;
 
-/* If the statement touches several partitions and the table lets it commit partition by partition
- * (atomicity: partition): submits a unit for each. False: it is to stay whole, nothing was done. */
-bool px_split_script(px_session *session, px_text *text);
-/* The same for session->unit_plan, the only statement that the held group binds and executes. */
-bool px_split_group(px_session *session, const pgw_bind *bind, const rw_key *keys);
-/* A unit of session->split has come back. */
-void px_split_done(px_session *session, px_unit *unit);
-void px_split_withdraw(px_session *session);
-/* Lets its units go on without anybody to tell. */
-void px_split_leave(px_session *session);
+typedef enum px_submission {
+    PX_SUBMITTED,
+    PX_SUBMIT_ON_LINK, /* they are for the own link after all */
+    PX_SUBMIT_REFUSED  /* `unfit` says why */
+} px_submission;
+
+px_submission px_submit_bound(px_owner *owner, const px_standing *standing,
+                              const px_executions *executions, px_unfit *unfit);
+
+/* Anything is under way. */
+bool px_submitted(const px_owner *owner);
+/* … is to be withdrawn. */
+void px_submit_withdraw(px_owner *owner);
+/* … goes on without anybody to tell: the owner goes away. */
+void px_submit_leave(px_owner *owner);
 
 #endif

@@ -1,0 +1,178 @@
+#include "proxy/client/outcome.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/client/errors.h"
+#include "proxy/client/forward.h"
+#include "proxy/client/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static px_session *session_of(px_owner *owner)
+{
+    return (px_session *)((char *)owner - offsetof(px_session, units));
+}
+
+/* ---- errors ---- */
+
+/* The held Execute of the statement that failed; group->count if none did. */
+static size_t failed_execute(const px_group *group, const px_outcome *outcome)
+{
+    size_t executed = 0, i = 0;
+    while (i < group->count && (group->held[i].type != 'E' || executed++ < outcome->completed))
+        i++;
+    return i;
+}
+
+static pgw_slice failed_portal(const px_group *group, const px_outcome *outcome)
+{
+    size_t i = failed_execute(group, outcome);
+    pgw_execute execute;
+    if (i == group->count || !pgw_execute_decode(px_held_body(group, i), &execute))
+        return PGW_LITERAL("");
+    return execute.portal;
+}
+
+/* The held message at which it stopped: the Execute of the statement that failed, or its Bind. */
+static size_t failed_at(const px_group *group, const px_outcome *outcome)
+{
+    size_t i = failed_execute(group, outcome);
+    bool bound = outcome->completed < outcome->statement_count &&
+                 outcome->statements[outcome->completed].bound;
+    size_t bind = bound || i == group->count ? PX_GROUP_NONE : px_group_executed(group, i);
+    return bind != PX_GROUP_NONE ? bind : i;
+}
+
+/* Of a statement that is several units: in a text that the client did not write. */
+static void add_error_of_parts(px_session *session, const px_outcome *outcome, pgw_buf *out)
+{
+    const px_owner *units = &session->units;
+    const rw_insert *insert =
+        units->text != NULL ? units->text->script.statements[0].insert : units->plan->insert;
+    pgw_error error;
+    if (!px_error_changed(insert->table->name, outcome->error, &error))
+        pgw_error_read(outcome->error, &error);
+    error.position = 0;
+    px_error_count_rows(&error, outcome->committed, outcome->rows);
+    if (outcome->unknown > 0)
+        pgw_error_detail(&error, "%zu of %zu rows are committed, of %zu it is unknown.",
+                         outcome->committed, outcome->rows, outcome->unknown);
+    px_count_error(session->worker->metrics, pgw_slice_str(error.sqlstate));
+    pgw_error_write(&error, "ERROR", out);
+}
+
+static void add_error_of_unit(px_session *session, const px_outcome *outcome, pgw_buf *out)
+{
+    const px_owner *units = &session->units;
+    pgw_buf body = {0};
+    if (units->text != NULL)
+        px_error_of_text(units->text, outcome->completed, outcome->error, &body);
+    else
+        px_error_of_portal(units->plan, failed_portal(&session->group, outcome), outcome->error,
+                           &body);
+    px_error_explain(session->worker->config, &body);
+    px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
+    pgw_buf_add_byte(out, 'E');
+    pgw_buf_add_i32(out, (int32_t)(body.len + 4));
+    pgw_buf_add_slice(out, pgw_slice_buf(&body));
+    pgw_buf_free(&body);
+}
+
+static void add_error(px_session *session, const px_outcome *outcome, pgw_buf *out)
+{
+    if (outcome->error.len > 0)
+        (outcome->rows > 0 ? add_error_of_parts : add_error_of_unit)(session, outcome, out);
+}
+
+/* ---- the answer ---- */
+
+static void answer_text(px_session *session, const px_outcome *outcome)
+{
+    pgw_buf out = {0};
+    pgw_buf_add_slice(&out, outcome->notices);
+    for (size_t i = 0; i < outcome->completed; i++) {
+        char tag[40];
+        snprintf(tag, sizeof tag, "INSERT 0 %llu",
+                 (unsigned long long)(outcome->statements[i].tag +
+                                      session->units.text->superseded[i]));
+        pgw_write_tag(tag, &out);
+    }
+    add_error(session, outcome, &out);
+    pgw_write_ready('I', &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+    px_forward_drop_unnamed(session); /* a simple Query destroys it */
+}
+
+static void answer_group(px_session *session, const px_outcome *outcome)
+{
+    px_group *group = &session->group;
+    bool failed = outcome->error.len > 0;
+    pgw_buf out = {0};
+    uint64_t *tags = pgw_alloc(outcome->statement_count * sizeof *tags);
+    for (size_t i = 0; i < outcome->statement_count; i++)
+        tags[i] = outcome->statements[i].tag + session->units.plan->left_out;
+    pgw_buf_add_slice(&out, outcome->notices);
+    px_group_answer(session, failed ? failed_at(group, outcome) : group->count, tags, &out);
+    free(tags);
+    add_error(session, outcome, &out);
+    px_group_end(session, &out);
+}
+
+/* The statement wrote nothing, for the schema is another than it was thought to be: it is tried once
+ * more, unless the client was told something of it. */
+static bool repeats(px_session *session, const px_outcome *outcome)
+{
+    px_owner *units = &session->units;
+    bool told = units->text == NULL && px_group_is_answered(&session->group);
+    if (outcome->error.len == 0 || outcome->kind != PX_ERROR_STALE || outcome->stored || told ||
+        units->repeated)
+        return false;
+    px_catalog_stale(session->worker, session->identity->database);
+    units->repeated = true;
+    return true;
+}
+
+static bool on_answered(px_owner *owner, const px_outcome *outcome)
+{
+    px_session *session = session_of(owner);
+    bool again = repeats(session, outcome);
+    if (!again) {
+        if (owner->text != NULL)
+            answer_text(session, outcome);
+        else
+            answer_group(session, outcome);
+        px_session_drop_message(session);
+        owner->repeated = false;
+    }
+    px_session_wake(session, PX_WAIT_UNIT);
+    return !again;
+}
+
+static void on_rerouted(px_owner *owner)
+{
+    px_session_wake(session_of(owner), PX_WAIT_UNIT);
+}
+
+const px_owner_ops px_session_owner_ops = {on_answered, on_rerouted};
+
+/* ---- the rest, on the own link ---- */
+
+bool px_outcome_has_rest(const px_session *session)
+{
+    const px_owner *units = &session->units;
+    return units->rerouted && (units->text != NULL || units->plan != NULL);
+}
+
+void px_outcome_give_up(px_session *session, pgw_error *error)
+{
+    const px_text *text = session->units.text;
+    const px_plan *plan = session->units.plan;
+    if (text != NULL)
+        px_error_count_rows(error, text->superseded[0],
+                            text->script.statements[0].insert->row_count);
+    else
+        px_error_count_rows(error, plan->left_out, plan->insert->row_count);
+    px_owner_drop_statement(&session->units);
+}

@@ -1,0 +1,21 @@
+/*
+ * outcome: a session as the owner of units: what its client is answered when they are back, in the
+ * order of its own messages and about its own text.
+ */
+#ifndef PX_OUTCOME_H
+#define PX_OUTCOME_H
+
+#include "proxy/ingest/owner.h"
+
+struct px_session;
+
+/* Of every session's `units`. */
+extern const px_owner_ops px_session_owner_ops;
+
+/* Some of its statement's rows are committed; the others are to be sent on the own link: units.text
+ * or units.plan is the statement without those that are. */
+bool px_outcome_has_rest(const struct px_session *session);
+/* They cannot be sent for this reason. */
+void px_outcome_give_up(struct px_session *session, pgw_error *error);
+
+#endif

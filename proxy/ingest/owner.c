@@ -1,0 +1,33 @@
+#include "proxy/ingest/owner.h"
+
+enum { ALONE_MS = 10000 }; /* units of somebody with a failed one travel alone for so long, or slow */
+
+void px_owner_drop_statement(px_owner *owner)
+{
+    px_plan_drop(owner->plan);
+    owner->plan = NULL;
+    px_text_drop(owner->text);
+    owner->text = NULL;
+}
+
+void px_owner_note_failure(px_owner *owner, const px_unit *unit)
+{
+    if (unit->failure == PX_FAILED_BY_ERROR)
+        owner->failed_until = px_worker_now(owner->worker) + ALONE_MS;
+}
+
+/* A unit that takes long travels without company from then on; if the next one does, too, its
+ * session's own link is the place, where it holds up nobody. Later it is tried alone again. */
+void px_owner_note_time(px_owner *owner, const px_unit *unit)
+{
+    uint64_t now = px_worker_now(owner->worker);
+    owner->suspected = unit->suspected;
+    if (!unit->slow) {
+        owner->slow_before = owner->slow_before && !unit->send_alone;
+        return;
+    }
+    if (owner->slow_before)
+        owner->slow_until = now += ALONE_MS;
+    owner->slow_before = true;
+    owner->failed_until = now + ALONE_MS;
+}

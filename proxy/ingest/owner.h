@@ -1,0 +1,71 @@
+/*
+ * owner: who rows are from, as far as the makers of units have to know: a session's Query or Sync
+ * group. The owner hears how they fared.
+ */
+#ifndef PX_OWNER_H
+#define PX_OWNER_H
+
+#include "proxy/backend/classify.h"
+#include "proxy/batch/batcher.h"
+#include "proxy/ingest/plan.h"
+#include "proxy/ingest/text.h"
+
+typedef struct px_owner px_owner;
+
+/* How all that was submitted fared. Valid during the call. */
+typedef struct px_outcome {
+    const struct px_unit_statement *statements;
+    size_t statement_count;
+    size_t completed;   /* statements that came through; the next is the one that failed */
+    pgw_slice notices;  /* whole messages */
+    pgw_slice error;    /* body of the ErrorResponse; empty: none failed */
+    px_error_kind kind; /* its */
+    bool stored;        /* some of it is, or may be, committed */
+    /* Units of one statement (split.h): how many rows it has, how many are committed, and of how
+     * many that is unknown. 0 rows: it was one unit. */
+    size_t rows, committed, unknown;
+} px_outcome;
+
+typedef struct px_owner_ops {
+    /* False: it is to be tried once more, with the schema as it is now. */
+    bool (*answered)(px_owner *owner, const px_outcome *outcome);
+    /* Nothing was written but what `text` or `plan` is without by now: it waited for a lock. What
+     * is left is for the session's own link. */
+    void (*rerouted)(px_owner *owner);
+} px_owner_ops;
+
+struct px_owner {
+    const px_owner_ops *ops;
+    px_worker *worker;
+    px_unit *unit;          /* under way */
+    struct px_split *split; /* … or several of one statement; owned */
+    px_text *text;          /* simple protocol: the script they came from. Counted */
+    px_plan *plan;          /* extended protocol: the statement that was sent. Counted */
+    bool repeated;          /* what is submitted was tried with an older picture of the schema */
+    bool rerouted;          /* … is for the own link, whatever it is */
+
+    /* What its units did to those that travelled with them. */
+    uint64_t failed_until; /* px_worker_now() scale: they travel without company until then */
+    uint64_t slow_until;   /* … are for the own link until then, for they hold up others */
+    bool slow_before;      /* the last one that travelled without company took long */
+    bool suspected;        /* the next one travels without, to see how long it takes */
+};
+
+/* How a session stands, as far as that decides how its rows may travel. Borrowed. */
+typedef struct px_standing {
+    px_identity *identity; /* as it is now */
+    bool private_session;  /* its settings or its role are not as they came */
+    bool output_changed;   /* values may be written as text otherwise than on batch links */
+    unsigned touched;      /* of rw_effect: what its own link was ever told */
+    bool in_transaction;   /* … and is in */
+    bool own_link;         /* … is open */
+} px_standing;
+
+/* Forgets `text` and `plan`. */
+void px_owner_drop_statement(px_owner *owner);
+/* One of its units failed by its own fault, perhaps: the next travel without company for a while. */
+void px_owner_note_failure(px_owner *owner, const px_unit *unit);
+/* A unit is back: whether it held up others. */
+void px_owner_note_time(px_owner *owner, const px_unit *unit);
+
+#endif

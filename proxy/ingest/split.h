@@ -1,0 +1,23 @@
+/*
+ * split: a statement whose rows may commit partition by partition (atomicity: partition): a unit
+ * for each partition that it touches, one outcome. Rows that wait for a lock go on without the
+ * others, on the session's own link.
+ */
+#ifndef PX_SPLIT_H
+#define PX_SPLIT_H
+
+#include "proxy/ingest/bind.h"
+#include "proxy/ingest/owner.h"
+
+/* If the statement touches several partitions and the table lets it commit partition by partition:
+ * submits a unit for each. False: it is to stay whole, nothing was done. */
+bool px_split_script(px_owner *owner, const px_standing *standing, px_text *text);
+/* The same for owner->plan, which is bound and executed once. */
+bool px_split_bound(px_owner *owner, const px_standing *standing, const pgw_bind *bind,
+                    const rw_key *keys);
+/* Those that are queued come back soon. */
+void px_split_withdraw(px_owner *owner);
+/* Lets its units go on without anybody to tell. */
+void px_split_leave(px_owner *owner);
+
+#endif

@@ -1,0 +1,184 @@
+#include "proxy/ingest/text.h"
+
+#include "proxy/ingest/bind.h"
+#include "rewrite/read/reach.h"
+#include "rewrite/read/tree.h"
+
+px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
+                       const rw_catalog *view, const pgw_env *env)
+{
+    pgw_arena arena = {0};
+    px_text *parsed = pgw_arena_alloc(&arena, sizeof *parsed);
+    *parsed = (px_text){.references = 1, .catalog = catalog};
+    px_catalog_take(catalog);
+    parsed->text = pgw_arena_copy(&arena, text);
+    rw_script_parse(parsed->text, view, env, &worker->plans->known, &arena,
+                    &parsed->script);
+    parsed->arena = arena;
+    return parsed;
+}
+
+void px_text_take(px_text *text)
+{
+    text->references++;
+}
+
+void px_text_drop(px_text *text)
+{
+    if (text == NULL || --text->references > 0)
+        return;
+    px_catalog_drop(text->catalog);
+    pgw_arena arena = text->arena; /* the text itself lives in it */
+    pgw_arena_free(&arena);
+}
+
+void px_text_leave_out(px_text *text, const bool *rows)
+{
+    rw_insert *insert = text->script.statements[0].insert;
+    text->in_parts = true;
+    for (size_t r = 0; r < insert->row_count; r++) {
+        insert->rows[r].superseded = rows[r];
+        text->superseded[0] += rows[r];
+    }
+}
+
+/* ---- hashes ---- */
+
+void px_text_refuse(px_text *text, size_t i, const pgw_error *error)
+{
+    text->refused = true;
+    if (text->refusals[i] != NULL)
+        return;
+    pgw_error *kept = pgw_arena_alloc(&text->arena, sizeof *kept);
+    *kept = *error;
+    text->refusals[i] = kept;
+}
+
+size_t px_text_first_refused(const px_text *text)
+{
+    size_t i = 0;
+    while (text->refusals[i] == NULL)
+        i++;
+    return i;
+}
+
+static size_t row_bytes(const rw_insert *insert, size_t row)
+{
+    return insert->rows[row].close - insert->rows[row].open;
+}
+
+/* The key of a row; if there is none, the row says so, and the statement is to fail. */
+static void hash_row(px_worker *worker, px_text *text, size_t i, size_t r, const pgw_env *env)
+{
+    const rw_statement *statement = &text->script.statements[i];
+    rw_insert *insert = statement->insert;
+    rw_key *key = &text->keys[i][r];
+    pgw_error error;
+    bool good = rw_insert_key(insert, r, NULL, 0, env, &text->arena, key, &error) == PGW_KNOWN &&
+                px_bind_limit(worker, insert->table, row_bytes(insert, r), key, &error);
+    text->hashes[i][r] = key->hash;
+    insert->rows[r].unhashed = insert->rows[r].unhashed || !good;
+    if (good || text->refusals[i] != NULL)
+        return;
+    if (error.position > 0)
+        error.position += rw_characters(text->text, statement->start, env);
+    px_text_refuse(text, i, &error);
+}
+
+static void hash_insert(px_worker *worker, px_text *text, size_t i, const pgw_env *env)
+{
+    rw_insert *insert = text->script.statements[i].insert;
+    text->hashes[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->hashes[i]);
+    text->keys[i] = pgw_arena_alloc(&text->arena, insert->row_count * sizeof *text->keys[i]);
+    for (size_t r = 0; r < insert->row_count; r++)
+        hash_row(worker, text, i, r, env);
+    if (text->refusals[i] == NULL)
+        text->superseded[i] = rw_insert_supersede(insert, text->keys[i], &text->arena);
+}
+
+/* No function of the database's own changes a setting. */
+static bool is_quiet(const px_text *text)
+{
+    return text->catalog->count == 0 || text->catalog->tables[0]->quiet;
+}
+
+/* What its columns are by then cannot be known before the text is sent. */
+static void refuse_reshaped(px_text *text, size_t i, bool conforming)
+{
+    const rw_table *table = text->script.statements[i].insert->table;
+    for (size_t before = 0; before < i; before++) {
+        const rw_statement *other = &text->script.statements[before];
+        pgw_slice written = {text->text.ptr + other->start, other->end - other->start};
+        if (!(other->effects & RW_EFFECT_DDL) ||
+            !rw_moves_columns(written, table, conforming))
+            continue;
+        pgw_error error;
+        pgw_fail(&error, "0A000", "table %s may be changed earlier in the same Query", table->name);
+        pgw_error_hint(&error, "Send the INSERT in a Query of its own.");
+        px_text_refuse(text, i, &error);
+        for (size_t r = 0; r < text->script.statements[i].insert->row_count; r++)
+            text->script.statements[i].insert->rows[r].unhashed = true;
+        return;
+    }
+}
+
+bool px_moves_zone(unsigned effects)
+{
+    return (effects & (RW_EFFECT_TRACKED | RW_EFFECT_SETTINGS | RW_EFFECT_DISCARD_ALL |
+                       RW_EFFECT_TRANSACTION)) != 0;
+}
+
+void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
+{
+    const rw_script *script = &text->script;
+    if (script->count > 1 &&
+        (px_moves_zone(script->effects) || (!is_quiet(text) && script->effects & RW_EFFECT_CALLS)))
+        env.zone_known = false; /* an earlier statement of the text may have changed it */
+    text->hashes = pgw_arena_alloc(&text->arena, script->count * sizeof *text->hashes);
+    text->keys = pgw_arena_alloc(&text->arena, script->count * sizeof *text->keys);
+    text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
+    text->refusals = pgw_arena_alloc(&text->arena, script->count * sizeof *text->refusals);
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_statement *statement = &script->statements[i];
+        if (statement->insert != NULL && script->effects & RW_EFFECT_DDL)
+            refuse_reshaped(text, i, env.conforming);
+        if (statement->kind == RW_STATEMENT_REFUSED)
+            px_text_refuse(text, i, statement->error);
+        else if (statement->insert != NULL &&
+                 statement->insert->obstacle != RW_OBSTACLE_UNCOMPUTABLE)
+            hash_insert(worker, text, i, &env);
+    }
+}
+
+/* ---- the text for the own link ---- */
+
+/* What is refused is sent as a statement that every server refuses, at the same time: it is parsed
+ * with all the others, what comes before it is done, and what comes behind is not. */
+#define REFUSED_STATEMENT "select \"" RW_REFUSAL "\""
+
+static void render_statement(const px_text *text, size_t i, pgw_buf *out)
+{
+    const rw_insert *insert = text->script.statements[i].insert;
+    if (text->refusals[i] != NULL && (insert == NULL || !rw_insert_may_fail(insert)))
+        pgw_buf_add_str(out, REFUSED_STATEMENT);
+    else
+        rw_render_statement(insert, RW_HASH_CONSTANT, text->hashes[i], out);
+}
+
+void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out)
+{
+    const rw_script *script = &text->script;
+    size_t from = 0;
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_statement *statement = &script->statements[i];
+        pgw_buf_add(out, text->text.ptr + from, statement->start - from);
+        if (sent_at != NULL)
+            sent_at[i] = out->len;
+        from = statement->start;
+        if (statement->kind == RW_STATEMENT_FORWARD && text->refusals[i] == NULL)
+            continue;
+        render_statement(text, i, out);
+        from = statement->end;
+    }
+    pgw_buf_add(out, text->text.ptr + from, text->text.len - from);
+}

@@ -1,0 +1,47 @@
+/*
+ * text: a Query's text that was looked into: its statements, the hashes of its INSERTs' rows, what
+ * of it is refused, and the text as the backend is to get it.
+ */
+#ifndef PX_TEXT_H
+#define PX_TEXT_H
+
+#include "proxy/backend/catalog.h"
+#include "rewrite/read/statement.h"
+
+/* Counted. */
+typedef struct px_text {
+    unsigned references;
+    pgw_arena arena;
+    px_catalog *catalog;
+    pgw_slice text;
+    rw_script script;
+    uint64_t **hashes;  /* for each statement that is an INSERT: its rows' */
+    rw_key **keys;      /* likewise */
+    size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts
+                           them */
+    bool in_parts;      /* they are rows of the only statement that are committed already */
+    const pgw_error **refusals; /* for each: why it is sent so that it must fail; NULL: it is not */
+    bool refused;               /* there is any */
+} px_text;
+
+/* A copy of the text, parsed; the caller has a reference. */
+px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
+                       const rw_catalog *view, const pgw_env *env);
+void px_text_take(px_text *text);
+void px_text_drop(px_text *text); /* NULL is fine */
+/* Computes the hashes of every INSERT's rows, and refuses what has none. */
+void px_text_hash(px_worker *worker, px_text *text, pgw_env env);
+/* Statement `i` is to fail with this error (copied), unless another was said before. */
+void px_text_refuse(px_text *text, size_t i, const pgw_error *error);
+/* The first statement that is refused; there is one. */
+size_t px_text_first_refused(const px_text *text);
+/* Leaves out rows of its only statement, which are committed already; a flag a row. */
+void px_text_leave_out(px_text *text, const bool *rows);
+/* The whole text for the own link: each INSERT rewritten, what is refused in a form that must fail,
+ * everything else as it was. `sent_at` (NULL: not asked) gets the byte where each statement begins.
+ */
+void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out);
+/* Effects after which TimeZone may be another. */
+bool px_moves_zone(unsigned effects);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * units: makes units of a text's rows, and of what is bound to a prepared statement: all of them in
+ * one unit, or some of them (split.h).
+ */
+#ifndef PX_UNITS_H
+#define PX_UNITS_H
+
+#include "proxy/ingest/bind.h"
+#include "proxy/ingest/owner.h"
+
+/* The rows of a statement that go into a unit, in their order. */
+typedef struct px_chosen {
+    const size_t *rows; /* NULL: all but those that a later one supersedes */
+    size_t count;
+} px_chosen;
+
+/* A unit with room for so many rows of a script, or of a prepared statement that is executed so
+ * many times. Its owner is to set `done`. */
+px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, const px_text *text,
+                         size_t rows);
+px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_plan *plan,
+                         size_t executions);
+/* It is one of this statement, which differs from that of before in the rows it is without. */
+void px_unit_execute(px_unit *unit, const px_plan *plan);
+
+/* The next statement of the script, as far as it was chosen. */
+void px_unit_add_rows(px_unit *unit, const px_text *text, px_chosen chosen);
+/* All were added: the text by which the unit can be told to the backend without company. */
+void px_unit_finish_script(px_unit *unit, const px_text *text);
+void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen);
+
+/* One more execution of the statement. False: the Bind would be too large. */
+PGW_MUST_CHECK bool px_unit_add_bound(px_unit *unit, const px_plan *plan, const pgw_bind *bind,
+                                      const px_bound *bound, pgw_error *error);
+
+#endif
