@@ -286,4 +286,5 @@ static void end(px_worker *worker)
     free(catalogs);
 }
 
-const px_tenant px_catalogs_tenant = {.tick = tick, .idle = all_idle, .end = end};
+const px_tenant px_catalogs_tenant = {.tick = tick, .yield = px_readers_yield,
+                                    .idle = all_idle, .end = end};

@@ -183,7 +183,7 @@ void px_greeting_compare(px_worker *worker, const px_identity *identity, px_repo
     for (px_greeting **at = &greetings->first; *at != NULL;) {
         bool kin = strcmp((*at)->user, identity->user) == 0 &&
                    strcmp((*at)->database, identity->database) == 0;
-        if (kin && !same(read_only(*at), now))
+        if (kin && now != NULL && !same(read_only(*at), now))
             forget(at);
         else
             at = &(*at)->next;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_MS = 20, ROOM_MS = 1000 };
+enum { RETRY_MS = 20, PAUSE_MS = 320, BATCH_WAIT_NS = 1000 * 1000 * 1000 };
 
 /* ---- the end ---- */
 
@@ -27,12 +27,15 @@ static void release_place(const px_link *link)
 /* Frees the link when nothing refers to it any more. */
 static void finish_if_quiet(px_link *link)
 {
-    if (!link->ended || link->timed)
+    if (!link->ended || link->timed || link->pleading)
         return;
     release_place(link);
+    if (link->pid != 0)
+        atomic_store(&link->worker->server->link_left, px_worker_now(link->worker));
     px_identity_drop(link->identity);
     pgw_buf_free(&link->notices);
     free(link->options);
+    free(link->refusal);
     free(link);
 }
 
@@ -78,49 +81,94 @@ static void give_up(px_link *link, const pgw_error *error)
     px_link_close(link);
 }
 
-/* A session's own comes before those for batches: if the role, or the server, may have no more
- * connections, and some of these are idle, it is tried again without them for a while. */
-static bool makes_room(px_link *link, const pgw_error *error)
+static void open_now(px_link *link)
 {
-    px_worker *worker = link->worker;
-    uint64_t now = px_worker_now(worker);
-    bool first = link->room_until == 0;
-    if (link->role != PX_LINK_SESSION || !pgw_error_is(error, "53300") ||
-        (first && atomic_load(&worker->server->quota.links) == 0))
-        return false;
-    if (first) {
-        link->room_until = now + ROOM_MS;
-        worker->server->make_room(worker, link->identity->user);
-    }
-    if (now < link->room_until)
-        wait(link, RETRY_MS);
-    return now < link->room_until;
+    link->opening = true;
+    link->kind->open(link);
 }
 
-void px_link_fail(px_link *link, const pgw_error *error)
+static void fail(px_link *link, const pgw_error *error)
 {
-    if (link->closing)
-        return;
-    if (makes_room(link, error)) {
-        pgw_buf_clear(&link->notices);
-        return;
-    }
     atomic_store(&link->worker->server->unreachable, px_error_is_absence(error));
     px_count(link->worker->metrics, PX_LINK_FAILURES, 1);
     give_up(link, error);
 }
 
+/* ---- where there is no connection for it ---- */
+
+static void on_pleaded(px_plea *plea, bool hope)
+{
+    px_link *link = (px_link *)((char *)plea - offsetof(px_link, plea));
+    link->pleading = false;
+    if (link->closing)
+        finish_if_quiet(link);
+    else if (link->refusal != NULL && hope)
+        wait(link, link->pause);
+    else if (link->refusal != NULL)
+        fail(link, link->refusal);
+}
+
+/* True if others are asked to give way. */
+static bool plead(px_link *link, px_slot slot)
+{
+    uint64_t now = px_worker_now(link->worker);
+    if (now >= link->wait_until || link->ops->on_refused == NULL || !link->ops->on_refused(link))
+        return false;
+    if (link->pleading)
+        return true;
+    uint32_t pause = link->pause == 0 ? RETRY_MS : link->pause * 2;
+    link->pause = pause < PAUSE_MS ? pause : PAUSE_MS;
+    link->plead_at = now + link->pause;
+    link->pleading = true;
+    link->plea = (px_plea){
+        .home = link->worker, .identity = link->identity, .slot = slot, .answered = on_pleaded};
+    px_slots_plead(&link->plea);
+    return true;
+}
+
+/* The server has none. Rows do not wait long for a link of theirs: they can go by their sessions'.
+ */
+static bool tries_again(px_link *link, const pgw_error *error)
+{
+    bool late =
+        link->role == PX_LINK_BATCH && px_worker_clock(link->worker) - link->asked > BATCH_WAIT_NS;
+    if (!pgw_error_is(error, "53300") || late || !plead(link, link->missing))
+        return false;
+    if (link->refusal == NULL)
+        link->refusal = pgw_alloc(sizeof *link->refusal);
+    *link->refusal = *error;
+    return true;
+}
+
+void px_link_fail(px_link *link, const pgw_error *error)
+{
+    link->opening = false;
+    if (link->closing)
+        return;
+    if (tries_again(link, error))
+        pgw_buf_clear(&link->notices);
+    else
+        fail(link, error);
+}
+
+/* ---- opened ---- */
+
+/* What it was opened with says nothing about others. */
 static px_reported reported(const px_link *link)
 {
     px_reported said = {.settings = link->settings};
-    for (size_t i = 0; i < PX_GREETING_VALUES; i++)
-        said.values[i] = px_link_parameter(link, px_greeting_names[i]);
+    for (size_t i = 0; i < PX_GREETING_VALUES; i++) {
+        const char *name = px_greeting_names[i];
+        bool given = link->options != NULL && strstr(link->options, name) != NULL;
+        said.values[i] = given ? NULL : px_link_parameter(link, name);
+    }
     return said;
 }
 
 void px_link_be_ready(px_link *link)
 {
     px_worker *worker = link->worker;
+    link->opening = false;
     if (link->closing)
         return;
     atomic_store(&worker->server->unreachable, false);
@@ -130,15 +178,19 @@ void px_link_be_ready(px_link *link)
     link->ops->on_ready(link);
 }
 
-/* One of `most`. Batch links are of max_links, so sessions' own leave them their part. */
+/* Sessions leave one for batches. */
+static unsigned most_of_sessions(const px_link *link)
+{
+    unsigned all = link->worker->config->backend.max_links;
+    return all > 1 ? all - 1 : 1;
+}
+
+/* One of `most`. */
 static bool count_in(px_link *link, unsigned most)
 {
     px_server *server = link->worker->server;
-    unsigned batch = link->worker->config->backend.batch_links;
-    unsigned all = link->worker->config->backend.max_links;
-    unsigned sessions = all > batch ? all - batch : 1;
     bool own = link->role == PX_LINK_SESSION;
-    if (own && !px_claim(&server->session_links, sessions))
+    if (own && !px_claim(&server->session_links, most_of_sessions(link)))
         return false;
     link->counted = px_claim(&server->links, most);
     if (own && !link->counted)
@@ -150,8 +202,17 @@ static bool try_open(px_link *link)
 {
     bool may = link->counted || count_in(link, link->worker->config->backend.max_links);
     if (may)
-        link->kind->open(link);
+        open_now(link);
     return may;
+}
+
+/* max_links are in use. */
+static void wait_for_one(px_link *link)
+{
+    unsigned own = atomic_load(&link->worker->server->session_links);
+    bool sessions = link->role == PX_LINK_SESSION && own >= most_of_sessions(link);
+    if (px_worker_now(link->worker) >= link->plead_at)
+        plead(link, sessions ? PX_SLOT_OF_SESSION : PX_SLOT_OF_ANY);
 }
 
 static void on_wait(uv_timer_t *timer)
@@ -162,6 +223,8 @@ static void on_wait(uv_timer_t *timer)
     bool opens = try_open(link);
     if (opens || over)
         uv_timer_stop(timer);
+    if (!opens && !over)
+        wait_for_one(link);
     if (opens || !over)
         return;
     pgw_error error;
@@ -208,7 +271,7 @@ px_link *px_link_open_of(px_worker *worker, unsigned most, px_identity *identity
         px_link_close(link);
         return NULL;
     }
-    link->kind->open(link);
+    open_now(link);
     return link;
 }
 
@@ -301,6 +364,11 @@ void px_link_resume(px_link *link)
 }
 
 /* ---- what it is ---- */
+
+bool px_link_is_opening(const px_link *link)
+{
+    return link->opening;
+}
 
 void *px_link_owner(const px_link *link)
 {

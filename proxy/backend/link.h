@@ -9,26 +9,30 @@
 #include "protocol/frame.h"
 #include "proxy/backend/greeting.h"
 #include "proxy/backend/identity.h"
+#include "proxy/backend/slots.h"
 #include "proxy/loop/stream.h"
 
 struct px_worker;
 typedef struct px_link px_link;
 
 /* Whose it is: a session's own, or the proxy's for rows of many clients, or for looking at tables.
- * The proxy's own may be any of backend.max_links; sessions' leave backend.batch_links of them
- * free. */
+ * The proxy's own may be any of backend.max_links; sessions' leave one for batches. */
 typedef enum px_link_role { PX_LINK_SESSION, PX_LINK_BATCH, PX_LINK_CATALOG } px_link_role;
 
 /* How the owner hears of things. In each it may close the link. */
 typedef struct px_link_ops {
     void (*on_ready)(px_link *link); /* for queries */
-    /* Could not be opened: the server's own FATAL, or 08006 with the reason, or 53300 when
-     * max_links are in use for longer than link_wait_ms. The link is freed after this call. */
+    /* Could not be opened: the server's own FATAL, or 08006 with the reason, or 53300 when it has
+     * waited link_wait_ms for one of max_links. The link is freed after this call. */
     void (*on_failed)(px_link *link, const pgw_error *error);
     void (*on_message)(px_link *link); /* there is more in px_link_input(): messages, or parts */
     void (*on_drained)(px_link *link); /* less than PX_STREAM_LOW is pending after it was
                                           PX_STREAM_HIGH; or a cancel is over */
     void (*on_lost)(px_link *link, const char *reason); /* the owner calls px_link_close() */
+    /* There is no connection for it, of the server's or of max_links. True: those of ours that can
+     * be done without are to give way, and it waits for that. Does not close the link. NULL: false.
+     */
+    bool (*on_refused)(px_link *link);
 } px_link_ops;
 
 /* ---- life ---- */
@@ -80,6 +84,8 @@ void px_link_resume(px_link *link);
 /* ---- what it is ---- */
 
 void *px_link_owner(const px_link *link);
+/* The backend is being asked for it just now. */
+bool px_link_is_opening(const px_link *link);
 /* What it has inherited from its role and its database; 0: not known. */
 uint64_t px_link_settings(const px_link *link);
 /* Both reported the same when they opened, but for application_name. */
@@ -137,6 +143,7 @@ struct px_link {
 
     /* What the kind knows of it before it is ready, or fails. */
     bool admitted, used_password;
+    px_slot missing; /* with 53300 */
     uint32_t pid;
     uint64_t settings;
     pgw_buf notices;
@@ -147,7 +154,11 @@ struct px_link {
     bool ended;                 /* the kind has */
     uv_timer_t wait;            /* for a place, or for room */
     uint64_t wait_until, asked; /* the latter by px_worker_clock() */
-    uint64_t room_until;        /* 0: nobody was asked to make room */
+    bool opening, pleading;
+    uint32_t pause; /* ms until the next try, that others give way meanwhile */
+    uint64_t plead_at;
+    px_plea plea;
+    pgw_error *refusal; /* the server's, while it is tried again; owned */
 };
 
 /* Also when the owner is to be told nothing any more: then nothing happens. */

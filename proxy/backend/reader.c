@@ -298,7 +298,7 @@ static void on_lost(px_link *link, const char *reason)
     lose(px_link_owner(link), reason);
 }
 
-static const px_link_ops link_ops = {on_ready, on_failed, on_message, on_drained, on_lost};
+static const px_link_ops link_ops = {on_ready, on_failed, on_message, on_drained, on_lost, NULL};
 
 /* As the one who has waited longest, but for what that one has set. */
 static void open_link(px_reader *reader)
@@ -375,15 +375,32 @@ typedef struct leave_message {
     char database[];
 } leave_message;
 
+static px_yield yield(px_reader *reader)
+{
+    if (reader->state == CLOSED)
+        return PX_YIELD_NEVER;
+    reader->leaving = reader->state != IDLE;
+    if (!reader->leaving)
+        close_link(reader);
+    return reader->leaving ? PX_YIELD_LATER : PX_YIELD_NOW;
+}
+
 static void on_leave(px_worker *worker, px_message *message)
 {
     leave_message *leave = (leave_message *)message;
     px_reader *reader = find(worker, leave->database);
-    if (reader != NULL && reader->state == IDLE)
-        close_link(reader);
-    else if (reader != NULL)
-        reader->leaving = reader->state != CLOSED;
+    if (reader != NULL)
+        yield(reader);
     free(leave);
+}
+
+bool px_readers_yield(px_worker *worker, px_plea *plea)
+{
+    bool given = false;
+    for (px_reader *reader = worker->readers; reader != NULL && !given; reader = reader->next)
+        given = reader->link != NULL && plea->slot != PX_SLOT_OF_SESSION &&
+                px_plea_concerns(plea, reader->identity) && px_plea_note(plea, yield(reader));
+    return given;
 }
 
 void px_reader_leave(px_worker *worker, const char *database)

@@ -9,8 +9,7 @@
 
 #include "protocol/error.h"
 #include "proxy/backend/database.h"
-#include "proxy/backend/identity.h"
-#include "proxy/loop/worker.h"
+#include "proxy/backend/slots.h"
 
 /* A session waits until the backend was asked. It travels to the owner and back; the list of the
  * waiting is that of the asker's worker, and `next` belongs to whom it is with. */
@@ -34,6 +33,8 @@ void px_reader_ask(px_question *question);
 typedef struct px_reader px_reader;
 void px_readers_tick(px_worker *worker);
 void px_readers_free(px_worker *worker);
+/* One that has a link of this kind closes it, or does when nobody waits for what it looks at. */
+bool px_readers_yield(px_worker *worker, px_plea *plea);
 /* Any thread: the owner closes its link to the database. */
 void px_reader_leave(px_worker *worker, const char *database);
 

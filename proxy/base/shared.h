@@ -24,9 +24,6 @@ typedef struct px_server {
     unsigned worker_count;
     const cfg_config *_Atomic config; /* in force; workers have their own pointer */
     const struct px_backend *backend; /* its kind */
-    /* The backend lets nobody more in for `user`: idle links for batches of that role are closed.
-     * The server's, for links to call. */
-    void (*make_room)(struct px_worker *worker, const char *user);
     struct px_addresses *addresses;
     struct px_lobby *lobby;
     struct px_canceller *canceller;
@@ -37,6 +34,7 @@ typedef struct px_server {
     px_quota quota;                 /* of links for batches */
     _Atomic unsigned links;         /* all connections to the backend */
     _Atomic unsigned session_links; /* of them, sessions' own */
+    _Atomic uint64_t link_left;     /* when one was closed last; px_worker_now() */
     _Atomic unsigned clients;       /* logged in */
     _Atomic unsigned unauthenticated; /* not yet */
     _Atomic bool stopping;            /* no new clients */

@@ -501,5 +501,18 @@ static void tenant_end(px_worker *worker)
     worker->batcher = NULL;
 }
 
-const px_tenant px_batcher_tenant = {
-    .turn = tenant_turn, .tick = tenant_tick, .idle = tenant_idle, .end = tenant_end};
+static bool tenant_yield(px_worker *worker, px_plea *plea)
+{
+    bool given = false;
+    px_pool *pool = plea->slot != PX_SLOT_OF_SESSION ? worker->batcher->pools : NULL;
+    for (; pool != NULL && !given; pool = pool->next)
+        given = px_plea_concerns(plea, pool->identity) &&
+                px_plea_note(plea, px_pool_yield(pool, !plea->later));
+    return given;
+}
+
+const px_tenant px_batcher_tenant = {.turn = tenant_turn,
+                                     .tick = tenant_tick,
+                                     .yield = tenant_yield,
+                                     .idle = tenant_idle,
+                                     .end = tenant_end};

@@ -306,7 +306,8 @@ static void reroute_waiting(px_pool *pool, bool all)
     px_batcher *batcher = batcher_of(pool);
     size_t count = pool->ready.count;
     px_queue **queues = pgw_alloc((count + 1) * sizeof(px_queue *)); /* the heap changes */
-    memcpy(queues, pool->ready.heap, count * sizeof(px_queue *));
+    if (count > 0)
+        memcpy(queues, pool->ready.heap, count * sizeof(px_queue *));
     for (size_t i = 0; i < count; i++)
         turn_away(batcher, queues[i], NULL, all);
     free(queues);

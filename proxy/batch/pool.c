@@ -18,6 +18,7 @@ enum {
     AWAY_MS = 2000, /* idle in a database that has no session any more */
     LEAVING_MS = 2000,
     CHANGED_MS = 10 * 1000,        /* between two tries whether settings are as they were */
+    YIELD_MS = 200,                /* somebody else has the place of a link */
     REOPEN_MS = 1000,              /* after a failure, while other links do the work */
     MAX_MESSAGE = 16 * 1024 * 1024 /* no reply to an INSERT is as long */
 };
@@ -341,12 +342,30 @@ static void on_lost(px_link *link, const char *reason)
     pool->ops->on_turn(pool);
 }
 
-static const px_link_ops link_ops = {on_ready, on_failed, on_message, on_drained, on_lost};
+/* Rows of sessions that have links of their own need no other. */
+static bool on_refused(px_link *link)
+{
+    px_pool_link *l = px_link_owner(link);
+    px_pool *pool = l->pool;
+    if (pool->link_count > 1)
+        return false;
+    pool->ops->on_starved(pool);
+    pool->ops->on_turn(pool);
+    return pool->ready.count > 0;
+}
+
+static const px_link_ops link_ops = {on_ready,   on_failed, on_message,
+                                     on_drained, on_lost,   on_refused};
 
 /* ---- use ---- */
 
+/* Sessions may have all places but one. */
 static bool claim(px_pool *pool)
 {
+    px_server *server = pool->worker->server;
+    bool full = atomic_load(&server->links) >= pool->worker->config->backend.max_links;
+    if (full && atomic_load(&server->quota.links) > 0)
+        return false;
     return px_quota_claim(quota_of(pool), most_of(pool), pool->link_count);
 }
 
@@ -459,11 +478,21 @@ void px_pool_leave(px_pool *pool)
     shed(pool);
 }
 
-void px_pool_close_idle(px_pool *pool)
+px_yield px_pool_yield(px_pool *pool, bool promise)
 {
-    for (px_pool_link *l = pool->links; l != NULL; l = l->next)
-        l->spare = l->spare || l->state == PX_POOL_IDLE;
-    shed(pool);
+    px_pool_link *idle = NULL;
+    bool later = false;
+    for (px_pool_link *l = pool->links; l != NULL; l = l->next) {
+        if (l->state == PX_POOL_IDLE && !l->lost && !l->reading)
+            idle = l; /* the last one: for longest */
+        later = later || l->state == PX_POOL_BUSY || px_link_is_opening(l->link);
+    }
+    if (idle != NULL)
+        drop(idle);
+    if (idle != NULL || (later && promise))
+        pool->no_opening_until = px_worker_now(pool->worker) + YIELD_MS;
+    pool->giving = pool->giving || (idle == NULL && later && promise);
+    return idle != NULL ? PX_YIELD_NOW : later ? PX_YIELD_LATER : PX_YIELD_NEVER;
 }
 
 /* How long a link may be idle. */

@@ -7,6 +7,7 @@
 #define PX_POOL_H
 
 #include "proxy/backend/link.h"
+#include "proxy/backend/slots.h"
 #include "proxy/batch/queue.h"
 
 typedef struct px_pool px_pool;
@@ -74,7 +75,8 @@ bool px_pool_is_refused(const px_pool *pool);
 void px_pool_expect(px_pool *pool, uint32_t lock_wait_ms);
 /* Closes what is idle, and for a short time also what becomes so. */
 void px_pool_leave(px_pool *pool);
-void px_pool_close_idle(px_pool *pool);
+/* Closes the link that is idle for longest; if none is, and `promise`, the next that becomes so. */
+px_yield px_pool_yield(px_pool *pool, bool promise);
 /* Closes links that were idle for a minute, or that others want. */
 void px_pool_tick(px_pool *pool);
 

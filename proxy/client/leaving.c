@@ -106,32 +106,3 @@ bool px_leaving_first(px_session *session, pgw_slice text)
     pgw_arena_free(&arena);
     return go_on;
 }
-
-/* ---- room for a role ---- */
-
-typedef struct room {
-    px_message message;
-    char user[];
-} room;
-
-static void run_room(px_worker *worker, px_message *message)
-{
-    const room *r = (room *)message;
-    for (px_pool *pool = worker->batcher->pools; pool != NULL; pool = pool->next)
-        if (strcmp(pool->identity->user, r->user) == 0)
-            px_pool_close_idle(pool);
-    free(message);
-    atomic_fetch_sub(&worker->server->errands, 1);
-}
-
-void px_leaving_make_room(px_worker *worker, const char *user)
-{
-    px_server *server = worker->server;
-    for (unsigned i = 0; i < server->worker_count; i++) {
-        room *r = pgw_alloc(sizeof *r + strlen(user) + 1);
-        r->message.run = run_room;
-        strcpy(r->user, user);
-        atomic_fetch_add(&server->errands, 1);
-        px_worker_send(&server->workers[i], &r->message);
-    }
-}

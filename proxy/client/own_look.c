@@ -158,8 +158,11 @@ static bool sees_alone(const px_session *session)
 static void on_asked(void *waiter, const pgw_error *error)
 {
     px_session *session = waiter;
-    if (error != NULL && session->wait == PX_WAIT_CATALOG && px_own_look_start(session))
+    bool waits = error != NULL && session->wait == PX_WAIT_CATALOG;
+    if (waits && px_own_look_start(session))
         return;
+    if (waits && px_error_is_personal(error) && !px_session_need_link(session))
+        return; /* it looks over that */
     on_seen(waiter, error);
 }
 

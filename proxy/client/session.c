@@ -394,8 +394,14 @@ void px_session_catch_up(px_session *session)
     px_session_on_link_input(session);
 }
 
-static const px_link_ops link_ops = {on_link_ready, on_link_failed, on_link_message,
-                                     on_link_drained, on_link_lost};
+static bool on_link_refused(px_link *link)
+{
+    (void)link;
+    return true;
+}
+
+static const px_link_ops link_ops = {on_link_ready,   on_link_failed, on_link_message,
+                                     on_link_drained, on_link_lost,   on_link_refused};
 
 bool px_session_need_link(px_session *session)
 {
@@ -426,13 +432,28 @@ static void forget_link(px_session *session)
     px_statements_lose_link(&session->statements);
 }
 
+/* Nothing there is but what runs just now. */
+static bool has_no_state(const px_session *session)
+{
+    return !session->told && !session->link_state && !session->private_session &&
+           px_state_is_replaceable(session) &&
+           session->statements.unkept == 0; /* what is prepared there can be so again */
+}
+
 bool px_session_replaceable(const px_session *session)
 {
-    if (session->told || !px_session_idle(session) || session->link_state ||
-        session->private_session || px_session_relays_part(session) ||
-        !px_state_is_replaceable(session))
-        return false;
-    return session->statements.unkept == 0; /* what is prepared there can be so again */
+    return has_no_state(session) && px_session_idle(session) && !px_session_relays_part(session);
+}
+
+px_yield px_session_yield(px_session *session)
+{
+    if (!has_no_state(session) || (!session->link_ready && !px_link_is_opening(session->link)))
+        return PX_YIELD_NEVER;
+    if (!session->link_ready || session->wait != PX_WAIT_NOTHING ||
+        px_submitted(&session->units) || !px_session_replaceable(session))
+        return PX_YIELD_LATER;
+    px_session_leave_link(session);
+    return PX_YIELD_NOW;
 }
 
 void px_session_leave_link(px_session *session)

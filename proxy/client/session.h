@@ -8,6 +8,7 @@
 
 #include "protocol/frame.h"
 #include "proxy/backend/link.h"
+#include "proxy/backend/slots.h"
 #include "proxy/base/address.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/client/credentials.h"
@@ -152,6 +153,8 @@ bool px_session_replaceable(const px_session *session);
 void px_session_lose_link(px_session *session, const char *reason);
 /* Closes the own link if that goes unnoticed. */
 void px_session_leave_link(px_session *session);
+/* … if it is, or may be, without state, and others need it more. */
+px_yield px_session_yield(px_session *session);
 /* Takes note of what the own link said, or that it was lost, while a unit was under way. */
 void px_session_catch_up(px_session *session);
 /* The statement that this session had described, or not, is free for the others. */

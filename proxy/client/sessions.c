@@ -14,8 +14,8 @@ enum { TOUCH_MS = 1000, SLOTS = 64 };
 /* ---- slots ---- */
 
 typedef struct px_sessions {
-    size_t count; /* of slots */
-    size_t first_free; /* no slot below it is */
+    size_t count;       /* of slots */
+    size_t first_free;  /* no slot below it is */
     px_session **slots; /* NULL where free */
 } px_sessions;
 
@@ -174,4 +174,17 @@ static void tick(px_worker *worker)
         drain(worker);
 }
 
-const px_tenant px_sessions_tenant = {.tick = tick, .drain = drain, .free = free_sessions};
+static bool yield(px_worker *worker, px_plea *plea)
+{
+    bool given = false;
+    for (size_t i = 0; i < px_sessions_slots(worker) && !given; i++) {
+        px_session *session = px_sessions_at(worker, i);
+        given = session != NULL && session->link != NULL &&
+                px_plea_concerns(plea, session->identity) &&
+                px_plea_note(plea, px_session_yield(session));
+    }
+    return given;
+}
+
+const px_tenant px_sessions_tenant = {
+    .tick = tick, .drain = drain, .yield = yield, .free = free_sessions};

@@ -14,6 +14,7 @@
 
 struct px_worker;
 struct px_server;
+struct px_plea;
 struct px_stream;
 
 enum { PX_DRAIN_MS = 10000 }; /* what takes longer at the end is not waited for */
@@ -32,6 +33,8 @@ typedef struct px_tenant {
     void (*turn)(struct px_worker *worker);  /* the end of each turn, before the loop sleeps */
     void (*tick)(struct px_worker *worker);  /* every 100 ms */
     void (*drain)(struct px_worker *worker); /* no new work from now on */
+    /* Closes a connection to the backend that somebody else needs more; false: none now. */
+    bool (*yield)(struct px_worker *worker, struct px_plea *plea);
     /* No worker has anything of it any more that another one may wait for. */
     bool (*idle)(struct px_worker *worker);
     void (*end)(struct px_worker *worker);  /* closes its handles: the loop runs out */

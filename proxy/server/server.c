@@ -12,7 +12,6 @@
 #include "proxy/base/log.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/client/credentials.h"
-#include "proxy/client/leaving.h"
 #include "proxy/client/lobby.h"
 #include "proxy/client/sessions.h"
 #include "proxy/ingest/plan.h"
@@ -448,7 +447,6 @@ int px_run(cfg_config *config, FILE *errors)
         return 1;
     }
     p.server.backend = &px_backend_postgres;
-    p.server.make_room = px_leaving_make_room;
     p.server.metrics = px_metrics_new(NULL);
     p.server.addresses = px_addresses_new();
     p.server.lobby = px_lobby_new();

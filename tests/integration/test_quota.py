@@ -132,5 +132,239 @@ class Timeouts(harness.StackCase):
         self.assertEqual(session.rows("select count(*) from events"), [[str(rows)]])
 
 
+class SlotsCase(harness.StackCase):
+    """Roles and databases that may have few connections: what is idle of ours gives way."""
+
+    setup_sql = "grant all on events to public; create role few login; create role other login"
+
+    def setUp(self):
+        super().setUp()
+        self.limit(-1)
+
+    def past(self, sql):
+        with self.postgres.admin(self.database) as admin:
+            return admin.rows(sql)
+
+    def limit(self, count, what="role few"):
+        self.past(f"alter {what} connection limit {count}")
+
+    def connected(self, where="usename = 'few'"):
+        return int(self.past(f"select count(*) from pg_stat_activity where {where}")[0][0])
+
+    def nobody(self):
+        """Until nothing of the test before is left there."""
+        self.past("select pg_terminate_backend(pid) from pg_stat_activity"
+                  " where usename in ('few', 'other', 'app')")
+        harness.eventually("all are gone", lambda: self.connected(
+            "usename in ('few', 'other', 'app')") == 0)
+
+    def insert(self, session, number):
+        self.assertEqual(wire.tags_of(session.query(INSERT.format(number))), ["INSERT 0 1"])
+
+
+@harness.proxied
+class OneSlot(SlotsCase):
+    """A role of one connection serves any number of sessions that want it one after the other."""
+
+    options = {"workers": 2, "backend": {"links": "on_demand"}}
+
+    def setUp(self):
+        super().setUp()
+        self.nobody()
+        self.limit(1)
+
+    def test_lone_rows(self):
+        for number in range(40):
+            session = self.wire(user="few")
+            self.insert(session, number)
+            session.close()
+        self.assertEqual(self.check_stored(), 40)
+
+    def test_sessions_that_stay(self):
+        sessions = [self.wire(user="few") for _ in range(6)]
+        for number in range(30):
+            session = sessions[number % 6]
+            self.insert(session, number)
+            if number % 4 == 0:
+                self.assertEqual(session.rows("select 1"), [["1"]])
+            if number % 7 == 0:  # the schema is read anew
+                self.past("notify keyspread_ddl")
+        self.assertEqual(self.check_stored(), 30)
+
+    def test_at_once(self):
+        def one(number):
+            session = self.wire(user="few")
+            for i in range(10):
+                self.insert(session, number * 100 + i)
+                self.assertEqual(session.rows("select 1"), [["1"]])
+            session.close()
+        harness.in_threads(6, one)
+        self.assertEqual(self.check_stored(), 60)
+
+    def test_schema_unknown(self):
+        session, other = self.wire(user="few"), self.wire(user="few")
+        self.assertEqual(session.rows("select 1"), [["1"]])
+        self.past("alter table events add more text; alter table events drop more")
+        self.assertEqual(self.wire(user="other").rows("discard plans"), [])
+        self.insert(other, 1)
+
+    def test_transactions_take_turns(self):
+        first, second = self.wire(user="few"), self.wire(user="few")
+        first.rows("begin")
+        second.send(wire.query("select 2"))
+        first.rows("commit")
+        self.assertEqual(wire.error_of(second.read_ready()), None)
+
+
+@harness.proxied
+class OneSlotOfOneWorker(OneSlot):
+    options = {"workers": 1, "backend": {"links": "on_demand"}}
+
+
+@harness.proxied
+class OneSlotOfFourWorkers(OneSlot):
+    options = {"workers": 4, "backend": {"links": "on_demand"}}
+
+
+@harness.proxied
+class NoSlot(SlotsCase):
+    """Where nothing of ours could give way, the server's refusal is told at once."""
+
+    options = {"backend": {"links": "on_demand", "link_wait_ms": 600000}}
+
+    def cut(self):
+        """The session's link is gone, and keyspread knows it."""
+        seen = len(self.keyspread.lines.lines)
+        self.past("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'few'")
+        self.keyspread.lines.wait_for("event=link_lost", since=seen)
+
+    def test_a_role_of_none(self):
+        self.limit(0)
+        with self.assertRaises(wire.Closed) as caught:
+            self.wire(user="few", datestyle="German")  # nobody like it was there before
+        self.assertEqual(wire.error_of(caught.exception.messages), "53300")
+
+    def test_while_it_runs(self):
+        session = self.wire(user="few")
+        self.assertEqual(session.rows("select 1"), [["1"]])
+        self.limit(0)
+        self.cut()
+        self.assertEqual(wire.error_of(session.query("select 1")), "53300")
+        self.limit(-1)
+        self.assertEqual(session.rows("select 1"), [["1"]])
+
+    def test_strangers_have_them(self):
+        session = self.wire(user="few")
+        session.rows("select 1")
+        self.limit(1)
+        self.cut()
+        stranger = wire.Wire(("127.0.0.1", self.postgres.port))
+        self.addCleanup(stranger.close)
+        harness.eventually("it is gone", lambda: self.connected() == 0)
+        stranger.login("few", self.database)
+        self.assertEqual(wire.error_of(session.query("select 1")), "53300")
+
+
+@harness.proxied
+class Listeners(SlotsCase):
+    """Idle links for batches give way to sessions, whoever has no more to give: the role, the
+    database, the server or backend.max_links."""
+
+    backend = {"max_links": 6, "batch_links": 5}
+
+    @classmethod
+    def start_keyspread(cls):
+        cls.options = {"backend": {"links": "on_demand", **cls.backend}, "workers": 2}
+        super().start_keyspread()
+
+    def listeners(self, count, user="few"):
+        sessions = [self.wire(user=user) for _ in range(count)]
+        for session in sessions:
+            session.rows("listen something")
+        return sessions
+
+    def batches(self, user, count=3):
+        """So many idle links for batches."""
+        sessions = [self.wire(user=user) for _ in range(count)]
+        where = f"usename = '{user}' and query ilike 'insert%'"
+
+        def write():
+            self.written = getattr(self, "written", 0) + 100
+            for i in range(20):
+                for number, session in enumerate(sessions):
+                    session.send(wire.query(INSERT.format(self.written + number * 20 + i)))
+                for session in sessions:
+                    self.assertIsNone(wire.error_of(session.read_ready()))
+            return self.connected(where) >= count
+        harness.eventually("links for batches are open", write)
+        return sessions
+
+    def serve_another(self, user="few"):
+        session = self.wire(user=user)
+        session.rows("begin")
+        self.insert(session, 10**9)
+        session.rows("commit")
+        self.check_stored(count=None)
+
+    def test_of_a_role(self):
+        self.nobody()
+        self.listeners(2)
+        self.batches("few", 2)
+        self.limit(self.connected())
+        self.serve_another()
+
+    def test_of_max_links(self):
+        self.nobody()
+        self.listeners(3)
+        self.batches("few", 3)
+        self.serve_another()
+
+    def test_of_a_database(self):
+        self.nobody()
+        self.listeners(2)
+        self.batches("other", 2)
+        self.limit(self.connected("datname = 'app'") - 1, f"database {self.database}")
+        self.addCleanup(self.limit, -1, f"database {self.database}")
+        self.serve_another()
+
+    def test_rows_among_listeners(self):
+        """One link stays for batches."""
+        self.nobody()
+        self.insert(self.wire(user="other"), 10**8)  # it is known what to greet it with
+        self.listeners(5)
+        writers = [self.wire(user=user) for user in ("few", "other") for _ in range(3)]
+        for i in range(10):
+            for number, session in enumerate(writers):
+                session.send(wire.query(INSERT.format(number * 100 + i)))
+            for session in writers:
+                self.assertIsNone(wire.error_of(session.read_ready()))
+
+
+@harness.proxied
+class CrammedServer(Listeners):
+    """max_connections is used up by strangers."""
+
+    settings = {"max_connections": 12, "superuser_reserved_connections": 3}
+    backend = {"max_links": 90, "batch_links": 8}
+
+    def test_of_max_links(self):
+        self.nobody()
+        self.listeners(2)
+        self.batches("other", 2)
+        strangers = []
+        try:
+            while True:
+                stranger = wire.Wire(("127.0.0.1", self.postgres.port))
+                self.addCleanup(stranger.close)
+                strangers.append(stranger)
+                stranger.login("few", self.database)
+        except wire.Closed as closed:
+            self.assertEqual(wire.error_of(closed.messages), "53300")
+        self.serve_another()
+
+    def test_rows_among_listeners(self):
+        self.skipTest("there are fewer connections here")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -149,6 +149,7 @@ static void on_opened(void *owner, PGconn *conn, const pgw_error *error)
     connection *c = owner;
     c->link.admitted = px_opening_was_admitted(c->opening);
     pgw_buf_add_slice(&c->link.notices, px_opening_notices(c->opening));
+    c->link.missing = px_opening_missing(c->opening);
     c->opening = NULL;
     if (conn == NULL)
         px_link_fail(&c->link, error);

@@ -25,6 +25,7 @@ struct px_opening {
     bool abandoned;
     bool admitted;   /* AuthenticationOk has come */
     pgw_buf notices; /* what the server said beside, as NoticeResponses */
+    px_slot missing; /* where it has no more connections */
 
     pgw_arena arena;
     const char *keywords[MAX_OPTIONS], *values[MAX_OPTIONS]; /* what PQconnectStartParams gets */
@@ -201,9 +202,20 @@ static bool read_error(const char *message, pgw_error *error)
     return false;
 }
 
+/* The function of the server that refused tells it in every language; that of a pooler is none. */
+static px_slot missing_slot(const char *message)
+{
+    char location[64] = "";
+    copy_line(message, "\nLOCATION:  ", location, sizeof location);
+    bool role = strncmp(location, "InitializeSessionUserId,", 24) == 0;
+    bool database = strncmp(location, "CheckMyDatabase,", 16) == 0;
+    return role ? PX_SLOT_OF_ROLE : database ? PX_SLOT_OF_DATABASE : PX_SLOT_OF_ANY;
+}
+
 static void fail_with(px_opening *opening, const char *message)
 {
     pgw_error error;
+    opening->missing = missing_slot(message);
     if (!read_error(message, &error))
         px_log(CFG_LOG_WARN, "backend_unreachable", "reason=%s", message);
     fail(opening, &error);
@@ -254,6 +266,11 @@ static void look_for_admission(px_opening *opening)
 bool px_opening_was_admitted(const px_opening *opening)
 {
     return opening->admitted;
+}
+
+px_slot px_opening_missing(const px_opening *opening)
+{
+    return opening->missing;
 }
 
 pgw_slice px_opening_notices(const px_opening *opening)
