@@ -205,7 +205,6 @@ pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, const rw
     context c = {env, arena, error};
     bool number = cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL;
     *error = PGW_ERROR_NONE;
-    *out = (pgw_value){.type = column->type};
     /* A sign in front of anything but a number chooses an operator, or there is none. */
     if (cell->minus_after > cell->cast_count || (cell->minus_after == 0 && !number))
         return PGW_UNKNOWABLE;

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "exact.h"
+
 static const struct {
     const char *text;
     bool settings;
@@ -44,7 +46,7 @@ static void test_admin(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_arena arena = {0};
         rw_admin admin;
-        rw_admin_read(pgw_slice_str(cases[i].text), true, &arena, &admin);
+        rw_admin_read(exact(cases[i].text), true, &arena, &admin);
         assert_int_equal(admin.settings, cases[i].settings);
         for (size_t k = 0; k < RW_ADMIN_DATABASES; k++) {
             const char *expected = cases[i].databases[k];

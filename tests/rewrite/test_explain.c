@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "exact.h"
 #include "tables.h"
 
 static char *read_file(const char *path)
@@ -29,7 +30,7 @@ static char *explain(const char *text)
     const rw_table *pointers[TEST_TABLE_COUNT];
     rw_catalog catalog = test_catalog(pointers);
     pgw_buf out = {0};
-    rw_explain(pgw_slice_str(text), &catalog, &test_env, &out);
+    rw_explain(exact(text), &catalog, &test_env, &out);
     pgw_buf_add_byte(&out, '\0');
     return out.ptr;
 }

@@ -116,17 +116,49 @@ static void keys_hash_as_published(void **state)
 static void support_is_checked_by_type(void **state)
 {
     (void)state;
-    pgw_error error;
-    const uint32_t two[] = {PGW_INT8, PGW_INT8}, text[] = {PGW_TEXT}, money[] = {PGW_INT8, 790};
-    assert_true(rw_hash_supports(RW_XXH3, two, 2, &error));
-    assert_true(rw_hash_supports(RW_PG_HASH, text, 1, &error));
-    assert_true(rw_hash_supports(RW_NUMERIC_HASH, two, 1, &error));
-    assert_false(rw_hash_supports(RW_NUMERIC_HASH, two, 2, &error));
-    assert_false(rw_hash_supports(RW_NUMERIC_HASH, text, 1, &error));
-    assert_string_equal(error.message, "numeric_hash takes exactly one column of an integer type");
-    assert_false(rw_hash_supports(RW_CITYHASH64, money, 2, &error));
-    assert_string_equal(error.sqlstate, "0A000");
-    assert_false(rw_hash_supports(RW_XXH3, two, 0, &error));
+    static const struct {
+        rw_hash_function function;
+        uint32_t types[2];
+        size_t count;
+        const char *sqlstate, *message; /* "": it is supported */
+    } cases[] = {
+        {RW_XXH3, {PGW_INT8, PGW_INT8}, 2, "", ""},
+        {RW_PG_HASH, {PGW_TEXT}, 1, "", ""},
+        {RW_NUMERIC_HASH, {PGW_INT8}, 1, "", ""},
+        {RW_NUMERIC_HASH, {PGW_INT4}, 1, "", ""},
+        {RW_NUMERIC_HASH, {PGW_INT2}, 1, "", ""},
+        {RW_NUMERIC_HASH,
+         {PGW_INT8, PGW_INT8},
+         2,
+         "0A000",
+         "numeric_hash takes exactly one column of an integer type"},
+        {RW_NUMERIC_HASH,
+         {PGW_TEXT},
+         1,
+         "0A000",
+         "numeric_hash takes exactly one column of an integer type"},
+        {RW_CITYHASH64,
+         {PGW_INT8, 790},
+         2,
+         "0A000",
+         "cityhash64 cannot be computed of column 2 of the hash key, of type not known to "
+         "keyspread"},
+        {RW_PG_HASH,
+         {PGW_FLOAT4},
+         1,
+         "0A000",
+         "pg_hash cannot be computed of column 1 of the hash key, of type real"},
+        {RW_XXH3, {0}, 0, "42P16", "xxh3 needs at least one column"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_error error = PGW_ERROR_NONE;
+        bool supported =
+            rw_hash_supports(cases[i].function, cases[i].types, cases[i].count, &error);
+        assert_int_equal(supported, cases[i].sqlstate[0] == '\0');
+        assert_string_equal(error.sqlstate, cases[i].sqlstate);
+        assert_string_equal(error.message, cases[i].message);
+        assert_int_equal(error.hint[0] != '\0', strcmp(error.sqlstate, "0A000") == 0);
+    }
 }
 
 /* A table with one or two key columns: `x` or `the "key`, and `y`. */

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "rewrite/hash/hash.h"
+#include "exact.h"
 #include "tables.h"
 #include "vectors.h"
 
@@ -19,7 +20,7 @@ static rw_insert *parse(const char *text, pgw_arena *arena)
     rw_catalog catalog = test_catalog(pointers);
     rw_insert *insert = NULL;
     pgw_error error = PGW_ERROR_NONE;
-    if (!rw_insert_parse(pgw_slice_str(text), &catalog, &test_env, arena, &insert, &error))
+    if (!rw_insert_parse(exact(text), &catalog, &test_env, arena, &insert, &error))
         fail_msg("%s: %s", error.message, text);
     assert_non_null(insert);
     return insert;

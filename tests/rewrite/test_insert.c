@@ -1,6 +1,7 @@
 /* INSERT, UPSERT and REPLACE: the vectors, their keys, and PostgreSQL's grammar as the oracle. */
 #include "rewrite/hash/hash.h"
 #include "rewrite/insert/insert.h"
+#include "tests/rewrite/exact.h"
 #include "tests/rewrite/lines.h"
 #include "tests/rewrite/tables.h"
 
@@ -26,8 +27,7 @@ static parsed parse(const char *sql)
 {
     parsed p = {.error = PGW_ERROR_NONE};
     rw_catalog catalog = test_catalog(pointers);
-    p.accepted =
-        rw_insert_parse(pgw_slice_str(sql), &catalog, &test_env, &p.arena, &p.insert, &p.error);
+    p.accepted = rw_insert_parse(exact(sql), &catalog, &test_env, &p.arena, &p.insert, &p.error);
     return p;
 }
 

@@ -1,5 +1,6 @@
 /* The lexer against PostgreSQL's own (libpg_query), and what its tokens stand for. */
 #include "rewrite/lex/lexer.h"
+#include "tests/rewrite/exact.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 
 static pgw_slice slice(const char *text)
 {
-    return pgw_slice_str(text);
+    return exact(text);
 }
 
 /* --- the oracle --- */
@@ -438,7 +439,72 @@ static void names_are_folded_or_unquoted(void **state)
     check_name("\xc3\x89t\xc3\xa9", "\xc3\x89t\xc3\xa9");
     check_name("U&\"d\\0061t\\0061\"", "data");
     check_name("U&\"\\00\"", NULL);
+    check_name("U&\"a\"\"\\0062\"\"\"", "a\"b\"");
+    check_name("U&\"\"\"\"", "\"");
     check_name("a$B_1", "a$b_1");
+}
+
+/* Alone behind a letter, and alone in front of one. */
+static void every_byte_is_in_words_or_not(void **state)
+{
+    (void)state;
+    for (int c = 1; c < 256; c++) {
+        char behind[] = {'a', (char)c, 'a', '\0'}, in_front[] = {(char)c, 'a', '\0'};
+        bool starts = c >= 128 || c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        bool goes_on = starts || c == '$' || (c >= '0' && c <= '9');
+        rw_token token = first_token(behind, true);
+        if (token.kind != RW_TOKEN_WORD || token.end != (goes_on ? 3 : 1))
+            fail_msg("byte %d behind a letter", c);
+        token = first_token(in_front, true);
+        if ((token.kind == RW_TOKEN_WORD && token.end == 2) != (starts || strchr(" \t\n\r\f", c)))
+            fail_msg("byte %d in front of a letter: %d", c, token.kind);
+    }
+}
+
+/* The ends of all ranges that UTF-8 and UTF-16 have; `value` NULL: no escape may spell it. */
+static void points_are_written_as_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t point;
+        const char *value;
+    } cases[] = {{0, NULL},
+                 {1, "\x01"},
+                 {0x7f, "\x7f"},
+                 {0x80, "\xc2\x80"},
+                 {0x7ff, "\xdf\xbf"},
+                 {0x800, "\xe0\xa0\x80"},
+                 {0xd7ff, "\xed\x9f\xbf"},
+                 {0xd800, NULL},
+                 {0xdbff, NULL},
+                 {0xdc00, NULL},
+                 {0xdfff, NULL},
+                 {0xe000, "\xee\x80\x80"},
+                 {0xffff, "\xef\xbf\xbf"},
+                 {0x10000, "\xf0\x90\x80\x80"},
+                 {0x10ffff, "\xf4\x8f\xbf\xbf"},
+                 {0x110000, NULL},
+                 {0xffffff, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[32];
+        snprintf(sql, sizeof sql, "E'\\U%08x'", cases[i].point);
+        check_string(sql, true, cases[i].value);
+        snprintf(sql, sizeof sql, "U&'\\+%06X'", cases[i].point);
+        check_string(sql, true, cases[i].value);
+        if (cases[i].point > 0xffff)
+            continue;
+        snprintf(sql, sizeof sql, "E'\\u%04X'", cases[i].point);
+        check_string(sql, true, cases[i].value);
+        snprintf(sql, sizeof sql, "U&'\\%04x'", cases[i].point);
+        check_string(sql, true, cases[i].value);
+    }
+    check_string("E'\\ud800\\udc00'", true, "\xf0\x90\x80\x80");
+    check_string("E'\\udbff\\udfff'", true, "\xf4\x8f\xbf\xbf");
+    check_string("U&'\\d800\\dfff'", true, "\xf0\x90\x8f\xbf");
+    check_string("U&'\\dbff\\dc00'", true, "\xf4\x8f\xb0\x80");
+    check_string("U&'\\d800\\e000'", true, NULL);
+    check_string("U&'\\d800\\dbff'", true, NULL);
+    check_string("U&'\\d800x\\dc00'", true, NULL);
 }
 
 static void words_compare_without_case(void **state)
@@ -485,6 +551,8 @@ int main(void)
         cmocka_unit_test(random_bytes_agree_with_postgresql),
         cmocka_unit_test(strings_are_unescaped),
         cmocka_unit_test(names_are_folded_or_unquoted),
+        cmocka_unit_test(every_byte_is_in_words_or_not),
+        cmocka_unit_test(points_are_written_as_utf8),
         cmocka_unit_test(words_compare_without_case),
         cmocka_unit_test(old_strings_take_backslashes),
         cmocka_unit_test(nothing_is_lexed_past_a_nul),

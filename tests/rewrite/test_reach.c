@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "exact.h"
 #include "tables.h"
 
 static const char *const reaching[] = {
@@ -71,10 +72,10 @@ static void test_reaches(void **state)
     const rw_table *pointers[TEST_TABLE_COUNT];
     rw_catalog names = test_catalog(pointers);
     for (size_t i = 0; i < sizeof reaching / sizeof *reaching; i++)
-        if (!rw_reaches_tables(pgw_slice_str(reaching[i]), &names, true))
+        if (!rw_reaches_tables(exact(reaching[i]), &names, true))
             fail_msg("harmless? %s", reaching[i]);
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (rw_reaches_tables(pgw_slice_str(harmless[i]), &names, true))
+        if (rw_reaches_tables(exact(harmless[i]), &names, true))
             fail_msg("it reaches a table? %s", harmless[i]);
 }
 
@@ -91,7 +92,7 @@ static void test_moves_columns(void **state)
         {"insert into events values (1)", false}, {"create view v as select * from events", false},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        assert_int_equal(rw_moves_columns(pgw_slice_str(table[i].text), &test_tables[0], true),
+        assert_int_equal(rw_moves_columns(exact(table[i].text), &test_tables[0], true),
                          table[i].moves);
 }
 

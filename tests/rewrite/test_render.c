@@ -1,6 +1,7 @@
 /* Rendering: what is put in can be taken out again, and positions find their way back. */
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/insert.h"
+#include "tests/rewrite/exact.h"
 #include "tests/rewrite/lines.h"
 #include "tests/rewrite/tables.h"
 
@@ -17,8 +18,7 @@ static rw_insert *parse(const char *sql, pgw_arena *arena)
     rw_catalog catalog = test_catalog(pointers);
     pgw_error error;
     rw_insert *insert;
-    bool accepted =
-        rw_insert_parse(pgw_slice_str(sql), &catalog, &test_env, arena, &insert, &error);
+    bool accepted = rw_insert_parse(exact(sql), &catalog, &test_env, arena, &insert, &error);
     return accepted ? insert : NULL;
 }
 

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "exact.h"
 #include "lines.h"
 #include "mutants.h"
 #include "tables.h"
@@ -22,7 +23,7 @@ static const rw_table *pointers[TEST_TABLE_COUNT];
 static bool shape_of(const char *text, rw_shape *shape)
 {
     rw_catalog catalog = test_catalog(pointers);
-    return rw_shape_of(pgw_slice_str(text), &catalog, &test_env, shape);
+    return rw_shape_of(exact(text), &catalog, &test_env, shape);
 }
 
 static bool equal(const rw_shape *a, const rw_shape *b)
@@ -248,7 +249,7 @@ static void texts_of_one_shape_have_one_answer(void **state)
     corpus all = all_texts();
     oracles found = {0};
     for (size_t i = 0; i < all.count; i++) {
-        pgw_slice text = pgw_slice_str(all.texts[i]);
+        pgw_slice text = exact(all.texts[i]);
         rw_lexer lexer;
         rw_piece piece;
         rw_lexer_init(&lexer, text, true);
@@ -279,7 +280,7 @@ static void describe(const char *text, const rw_catalog *catalog, const pgw_env 
 {
     pgw_arena arena = {0};
     rw_script script;
-    rw_script_parse(pgw_slice_str(text), catalog, env, known, &arena, &script);
+    rw_script_parse(exact(text), catalog, env, known, &arena, &script);
     pgw_buf_clear(out);
     for (size_t i = 0; i < script.count; i++) {
         const rw_statement *it = &script.statements[i];
@@ -339,7 +340,7 @@ static rw_statement_kind kind_of(const char *text, const rw_table *table, rw_kno
     rw_catalog catalog = {&table, 1, NULL, false};
     pgw_arena arena = {0};
     rw_script script;
-    rw_script_parse(pgw_slice_str(text), &catalog, &test_env, known, &arena, &script);
+    rw_script_parse(exact(text), &catalog, &test_env, known, &arena, &script);
     rw_statement_kind kind = script.statements[0].kind;
     pgw_arena_free(&arena);
     return kind;

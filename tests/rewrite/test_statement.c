@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "exact.h"
 #include "tables.h"
 #include "vectors.h"
 
@@ -65,7 +66,7 @@ static rw_script parse(const char *text, const pgw_env *env, pgw_arena *arena)
     static rw_catalog catalog;
     catalog = test_catalog(pointers);
     rw_script script;
-    rw_script_parse(pgw_slice_str(text), &catalog, env, NULL, arena, &script);
+    rw_script_parse(exact(text), &catalog, env, NULL, arena, &script);
     return script;
 }
 
@@ -102,7 +103,7 @@ static void check_glance(const rw_script *script, const char *text)
     const rw_table *pointers[TEST_TABLE_COUNT];
     rw_catalog catalog = test_catalog(pointers);
     unsigned effects;
-    if (!rw_text_passes(pgw_slice_str(text), &catalog, &effects))
+    if (!rw_text_passes(exact(text), &catalog, &effects))
         return;
     assert_int_equal(script->count, 1);
     assert_int_equal(script->statements[0].kind, RW_STATEMENT_FORWARD);
@@ -152,7 +153,7 @@ static void doubt_is_noted(void **state)
         pgw_arena arena = {0};
         unsigned glance = 0;
         rw_script script = parse(it.field[2], &test_env, &arena);
-        bool passes = rw_text_passes(pgw_slice_str(it.field[2]), &catalog, &glance);
+        bool passes = rw_text_passes(exact(it.field[2]), &catalog, &glance);
         unsigned expected = read_effects(it.field[0]);
         if ((script.effects & seen) != expected)
             complain("line %d: effects %x, not %x: %s", it.line, script.effects & seen, expected,
@@ -384,7 +385,7 @@ static void other_names_in_a_session_with_its_own_search_path(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_arena arena = {0};
         rw_script script;
-        rw_script_parse(pgw_slice_str(cases[i].text), &catalog, &test_env, NULL, &arena, &script);
+        rw_script_parse(exact(cases[i].text), &catalog, &test_env, NULL, &arena, &script);
         if (script.statements[0].kind != cases[i].kind)
             complain("%s", cases[i].text);
         pgw_arena_free(&arena);
@@ -446,7 +447,7 @@ static void a_glance_lets_pass(void **state)
     rw_catalog catalog = test_catalog(pointers);
     unsigned effects;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (rw_text_passes(pgw_slice_str(cases[i].text), &catalog, &effects) != cases[i].passes)
+        if (rw_text_passes(exact(cases[i].text), &catalog, &effects) != cases[i].passes)
             complain("%s", cases[i].text);
     check_complaints();
 }

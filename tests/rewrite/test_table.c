@@ -1,5 +1,6 @@
 /* Which tables and columns a text means. */
 #include "rewrite/hash/table.h"
+#include "tests/rewrite/exact.h"
 #include "tests/rewrite/tables.h"
 
 #include <setjmp.h>
@@ -83,10 +84,10 @@ static void mentions_are_never_missed(void **state)
     static const char *const no[] = {"",      "e",       "SELECT 1", "event", "select U & \"x\"",
                                      "vents", "ev ents", "a&\"b\"x", "&\""};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        if (!rw_catalog_mentioned(&catalog, pgw_slice_str(yes[i])))
+        if (!rw_catalog_mentioned(&catalog, exact(yes[i])))
             fail_msg("missed in: %s", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-        if (rw_catalog_mentioned(&catalog, pgw_slice_str(no[i])))
+        if (rw_catalog_mentioned(&catalog, exact(no[i])))
             fail_msg("seen in: %s", no[i]);
     rw_catalog empty = {NULL, 0, NULL, false};
     assert_false(rw_catalog_mentioned(&empty, PGW_LITERAL("U&\"x\" events")));

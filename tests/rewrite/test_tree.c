@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "exact.h"
 #include "tables.h"
 #include "vectors.h"
 
@@ -32,8 +33,7 @@ static rw_tree_answer check(const char *text, bool *inserts, pgw_error *error)
     rw_catalog catalog = catalog_of_tests();
     pgw_arena arena = {0};
     *error = PGW_ERROR_NONE;
-    rw_tree_answer answer =
-        rw_tree_check(pgw_slice_str(text), &catalog, &test_env, &arena, inserts, error);
+    rw_tree_answer answer = rw_tree_check(exact(text), &catalog, &test_env, &arena, inserts, error);
     pgw_arena_free(&arena);
     return answer;
 }
@@ -94,9 +94,9 @@ static void what_libpg_query_can_be_given(void **state)
     piece.tokens++;
     assert_false(rw_tree_can_read((pgw_slice){text, 6}, &piece, &test_env));
     piece.tokens = 2;
-    assert_true(rw_tree_can_read(pgw_slice_str("SELECT '\\'"), &piece, &test_env));
-    assert_false(rw_tree_can_read(pgw_slice_str("SELECT '\\'"), &piece, &backslashes));
-    assert_true(rw_tree_can_read(pgw_slice_str("SELECT ''"), &piece, &backslashes));
+    assert_true(rw_tree_can_read(exact("SELECT '\\'"), &piece, &test_env));
+    assert_false(rw_tree_can_read(exact("SELECT '\\'"), &piece, &backslashes));
+    assert_true(rw_tree_can_read(exact("SELECT ''"), &piece, &backslashes));
 }
 
 /* A refusal by the tree that the words would let pass were a hole for long texts. */
@@ -107,7 +107,7 @@ static void words_never_miss(const char *file, int fields)
     rw_catalog catalog = catalog_of_tests();
     int refused = 0, harmless = 0, alarms = 0;
     while (vectors_next(&it, fields)) {
-        pgw_slice all = pgw_slice_str(it.field[fields - 1]);
+        pgw_slice all = exact(it.field[fields - 1]);
         rw_lexer lexer;
         rw_piece piece;
         rw_lexer_init(&lexer, all, true);
@@ -171,7 +171,7 @@ static void words_tell_columns_and_places_apart(void **state)
     rw_catalog catalog = catalog_of_tests();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_arena arena = {0};
-        pgw_slice text = pgw_slice_str(cases[i].text);
+        pgw_slice text = exact(cases[i].text);
         rw_piece piece = first_piece(text);
         if (rw_words_may_write(text, &piece, &catalog, &test_env, &arena) != cases[i].may)
             fail_msg("%s", cases[i].text);

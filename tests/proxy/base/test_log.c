@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* Log lines, as they come out of stderr. */
-#include "proxy/base/log.h"
+#include "tests/proxy/logged.h"
 
 #include <float.h>
 #include <limits.h>
@@ -16,48 +16,9 @@
 
 #include <cmocka.h>
 
-static struct {
-    FILE *file;
-    int stderr_before;
-    char text[4096];
-} t;
-
-static int redirect(void **state)
-{
-    (void)state;
-    t.file = tmpfile();
-    t.stderr_before = dup(STDERR_FILENO);
-    dup2(fileno(t.file), STDERR_FILENO);
-    return 0;
-}
-
-static int restore(void **state)
-{
-    (void)state;
-    px_log_level(CFG_LOG_INFO);
-    dup2(t.stderr_before, STDERR_FILENO);
-    close(t.stderr_before);
-    fclose(t.file);
-    return 0;
-}
-
-/* What was logged since the last call. */
-static const char *logged(void)
-{
-    ssize_t len = pread(fileno(t.file), t.text, sizeof t.text - 1, 0);
-    assert_true(len >= 0);
-    t.text[len] = '\0';
-    assert_int_equal(ftruncate(fileno(t.file), 0), 0);
-    lseek(STDERR_FILENO, 0, SEEK_SET);
-    return t.text;
-}
-
-/* … but for the time in front. */
 static void expect(const char *line)
 {
-    const char *text = logged(), *behind = strchr(text, ' ');
-    assert_non_null(behind);
-    assert_string_equal(behind + 1, line);
+    assert_string_equal(logged_line(), line);
 }
 
 static void lines_begin_with_the_time(void **state)
@@ -129,11 +90,11 @@ static void only_what_matters_is_logged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lines_begin_with_the_time, redirect, restore),
-        cmocka_unit_test_setup_teardown(every_conversion_is_known, redirect, restore),
-        cmocka_unit_test_setup_teardown(fields_keep_their_place, redirect, restore),
-        cmocka_unit_test_setup_teardown(a_value_cannot_end_its_field, redirect, restore),
-        cmocka_unit_test_setup_teardown(only_what_matters_is_logged, redirect, restore),
+        cmocka_unit_test_setup_teardown(lines_begin_with_the_time, redirect_log, restore_log),
+        cmocka_unit_test_setup_teardown(every_conversion_is_known, redirect_log, restore_log),
+        cmocka_unit_test_setup_teardown(fields_keep_their_place, redirect_log, restore_log),
+        cmocka_unit_test_setup_teardown(a_value_cannot_end_its_field, redirect_log, restore_log),
+        cmocka_unit_test_setup_teardown(only_what_matters_is_logged, redirect_log, restore_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
