@@ -184,10 +184,8 @@ void px_forward_refused(px_session *session)
         session->wait = PX_WAIT_NOTHING; /* no ReadyForQuery comes before the client's own Sync */
 }
 
-void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
+static void send_named_parse(px_session *session, pgw_slice name, px_plan *plan)
 {
-    if (name.len > 0)
-        px_forward_recorded(session, name);
     bool adds = name.len == 0 || px_statements_find(&session->statements, name) == NULL;
     px_reply *reply = send_parse(session, name, plan, false);
     if (adds) {
@@ -195,6 +193,13 @@ void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
         px_statements_put(&session->statements, name, plan, true)->generation =
             session->own.generation;
     }
+}
+
+void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
+{
+    if (name.len > 0)
+        px_forward_recorded(session, name);
+    send_named_parse(session, name, plan);
     if (!plan->types_known)
         describe(session, name, plan, false);
 }
@@ -373,6 +378,57 @@ bool px_forward_describe(px_session *session, bool keys)
         return false;
     }
     return true;
+}
+
+static bool is_unnamed_parse(const px_group *group, size_t i)
+{
+    pgw_parse parse;
+    return group->held[i].type == 'P' && pgw_parse_decode(px_held_body(group, i), &parse) &&
+           parse.name.len == 0;
+}
+
+/* The Parse that failed has destroyed the unnamed statement there, also one that the client has. */
+static void drop_unnamed_there(px_session *session)
+{
+    px_group *group = &session->group;
+    px_statement *statement = px_statements_find(&session->statements, (pgw_slice){NULL, 0});
+    if (!is_unnamed_parse(group, group->failing))
+        return;
+    if (statement != NULL)
+        px_statements_move(&session->statements, statement, false);
+    for (size_t i = 0; i < group->failing; i++)
+        if (is_unnamed_parse(group, i))
+            group->held[i].on_link = false;
+}
+
+bool px_forward_fails(px_session *session, pgw_slice body)
+{
+    px_group *group = &session->group;
+    if (session->unsynced || session->fatal || group->failure != NULL)
+        return false;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].on_link && !group->held[i].answered)
+            group->failing = i;
+    drop_unnamed_there(session);
+    group->failure = pgw_alloc(sizeof *group->failure);
+    pgw_error_read(body, group->failure);
+    return true;
+}
+
+/* Should the backend take the statement after all, the group fails behind it: nobody knows its
+ * types. */
+void px_forward_failing(px_session *session)
+{
+    px_group *group = &session->group;
+    const px_held *held = &group->held[group->failing];
+    pgw_parse parse;
+    for (size_t i = 0; i < group->failing && !session->skipping; i++)
+        forward_held(session, i);
+    if (!session->skipping && pgw_parse_decode(px_held_body(group, group->failing), &parse)) {
+        send_named_parse(session, parse.name, held->plan);
+        px_session_refuse(session, group->failure, true);
+    }
+    px_group_clear(session);
 }
 
 bool px_group_release(px_session *session)

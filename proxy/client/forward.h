@@ -35,6 +35,10 @@ void px_forward_drop_unnamed(px_session *session);
 bool px_forward_describe(px_session *session, bool keys);
 /* The backend refused a statement it was to describe; the client has been told. */
 void px_forward_refused(px_session *session);
+/* It did so for what is held, with an ErrorResponse of this body: true if the client is to be told
+ * by px_forward_failing, at ReadyForQuery: what stands before it is done and answered first. */
+bool px_forward_fails(px_session *session, pgw_slice body);
+void px_forward_failing(px_session *session);
 /* Sends the held messages, rewritten. False: the session waits. */
 bool px_group_release(px_session *session);
 

@@ -42,6 +42,8 @@ void px_group_clear(px_session *session)
     px_table_clear(&group->portals);
     pgw_arena_free(&group->names);
     pgw_buf_free(&group->bytes);
+    free(group->failure);
+    group->failure = NULL;
     session->units.repeated = false;
 }
 

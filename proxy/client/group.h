@@ -31,6 +31,8 @@ typedef struct px_group {
     uint32_t types;               /* of what is held, a bit a letter */
     px_table statements, portals; /* what is said of their names: the latest held message */
     pgw_arena names;
+    size_t failing;     /* the held Parse that the backend refused to describe … */
+    pgw_error *failure; /* … and why; NULL: there is none. Owned */
 } px_group;
 
 enum {

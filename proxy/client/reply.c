@@ -225,9 +225,12 @@ static fate on_error(px_session *session, pgw_slice body)
     if (head != NULL && head->asks)
         return on_question_failed(session, body);
     bool again = notice_stale(session, head, body) && describe_again(session);
-    fate what = again || (head != NULL && head->silent) ? HIDE : show_error(session, head, body);
+    bool described = session->wait == PX_WAIT_DESCRIBE && !again;
+    bool later = described && px_forward_fails(session, body);
+    bool hidden = again || later || (head != NULL && head->silent);
+    fate what = hidden ? HIDE : show_error(session, head, body);
     session->copy_in = false;
-    if (session->wait == PX_WAIT_DESCRIBE && !again)
+    if (described && !later)
         px_forward_refused(session);
     if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)
         skip_to_sync(session);
@@ -361,8 +364,11 @@ static fate on_ready(px_session *session, pgw_slice body)
     session->undecided = session->undecided && session->replies.count > 0;
     if (asked && px_settle_ready(session))
         return SHOW;
-    if (what == HIDE && session->wait == PX_WAIT_DESCRIBE)
+    if (what == HIDE && session->wait == PX_WAIT_DESCRIBE) {
         session->wait = PX_WAIT_NOTHING;
+        if (session->group.failure != NULL)
+            px_forward_failing(session);
+    }
     return what;
 }
 
