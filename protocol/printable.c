@@ -1,6 +1,6 @@
 #include "protocol/printable.h"
 
-#include "protocol/value_parts.h"
+#include "protocol/utf8.h"
 
 #include <string.h>
 

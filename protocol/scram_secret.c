@@ -1,5 +1,6 @@
+#include "protocol/scram_secret.h"
+
 #include "protocol/base64.h"
-#include "protocol/scram.h"
 
 #include <limits.h>
 #include <openssl/crypto.h>

@@ -1,4 +1,4 @@
-#include "protocol/value.h"
+#include "protocol/types.h"
 
 /* How pg_type and the grammar write the types that are known here. A name that only the grammar
  * knows cannot stand behind "pg_catalog.". `char` is bpchar(1): whoever parses it adds the 1. */

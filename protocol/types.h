@@ -1,9 +1,11 @@
 /*
- * types: the object identifiers of the built-in types that keyspread looks into
- * (src/include/catalog/pg_type.dat of PostgreSQL; they never change).
+ * types: the built-in types that keyspread looks into: their object identifiers
+ * (src/include/catalog/pg_type.dat of PostgreSQL; they never change) and their names.
  */
 #ifndef PGW_TYPES_H
 #define PGW_TYPES_H
+
+#include "protocol/bytes.h"
 
 enum pgw_type_oid {
     PGW_UNSPECIFIED = 0,
@@ -25,5 +27,14 @@ enum pgw_type_oid {
     PGW_NUMERIC = 1700,
     PGW_UUID = 2950
 };
+
+/* Whether values of this type can be part of a key that is hashed. */
+bool pgw_type_is_key(uint32_t type);
+/* The name as SQL writes it ("bigint", "timestamp with time zone"); NULL for a type not known here.
+ */
+const char *pgw_type_name(uint32_t type);
+/* The oid for a type's name in any spelling of pg_type or the grammar ("int8", "bigint",
+ * "character varying"); lower case, blanks single; PGW_UNSPECIFIED if not known here. */
+uint32_t pgw_type_by_name(pgw_slice name);
 
 #endif

@@ -1,8 +1,10 @@
-/*
- * value_cast: which casts there are between the types that are known here (pg_cast, and the casts
- * through text that PostgreSQL makes by itself), and what they do.
- */
+#include "protocol/value_cast.h"
+
+#include "protocol/value_in.h"
+#include "protocol/value_number.h"
 #include "protocol/value_parts.h"
+#include "protocol/value_text.h"
+#include "protocol/value_time.h"
 
 /* In the order in which they include each other: what is assigned implicitly may be explicit. */
 typedef enum cast_path {
@@ -10,11 +12,6 @@ typedef enum cast_path {
     CAST_EXPLICIT,   /* only by :: */
     CAST_ASSIGNMENT, /* also into a column */
 } cast_path;
-
-static bool is_string(uint32_t type)
-{
-    return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR || type == PGW_NAME;
-}
 
 static bool is_integer(uint32_t type)
 {
@@ -33,9 +30,9 @@ static bool is_time(uint32_t type)
 
 static cast_path find_path(uint32_t from, uint32_t to)
 {
-    if (from == to || is_string(to))
+    if (from == to || pgw_is_string(to))
         return CAST_ASSIGNMENT;
-    if (is_string(from))
+    if (pgw_is_string(from))
         return CAST_EXPLICIT;
     if (is_number(from) && is_number(to))
         return CAST_ASSIGNMENT;
@@ -81,60 +78,54 @@ static pgw_verdict cast_to_string(const pgw_value *in, uint32_t type, pgw_arena 
 }
 
 /* A blank-padded text would be read with its blanks, which are not kept here. */
-static pgw_verdict cast_from_string(const pgw_value *in, uint32_t type, const pgw_env *env,
-                                    pgw_arena *arena, pgw_value *out, pgw_error *error)
+static pgw_verdict cast_from_string(const pgw_value *in, uint32_t type, const pgw_reading *reading,
+                                    pgw_value *out)
 {
     if (in->type == PGW_BPCHAR || in->type == PGW_NAME)
         return PGW_UNKNOWABLE;
-    return pgw_value_from_text(type, -1, in->as.bytes, env, arena, out, error);
+    return pgw_value_from_text(type, -1, in->as.bytes, reading, out);
 }
 
-static pgw_verdict convert(const pgw_value *in, uint32_t type, const pgw_env *env, pgw_arena *arena,
-                           pgw_value *out, pgw_error *error)
+static pgw_verdict convert(const pgw_value *in, uint32_t type, const pgw_reading *reading,
+                           pgw_value *out)
 {
     if (in->type == type) {
         *out = *in;
         return PGW_KNOWN;
     }
-    if (is_string(type))
-        return cast_to_string(in, type, arena, out);
-    if (is_string(in->type))
-        return cast_from_string(in, type, env, arena, out, error);
+    if (pgw_is_string(type))
+        return cast_to_string(in, type, reading->arena, out);
+    if (pgw_is_string(in->type))
+        return cast_from_string(in, type, reading, out);
     if (is_time(type))
-        return pgw_time_cast(in, type, env, out, error);
+        return pgw_time_cast(in, type, reading->env, out, reading->error);
     if (is_number(in->type) && is_number(type))
-        return pgw_number_cast(in, type, arena, out, error);
+        return pgw_number_cast(in, type, reading->arena, out, reading->error);
     *out = (pgw_value){.type = type,
                        .as.integer = type == PGW_BOOL ? in->as.integer != 0 : in->as.integer};
     return PGW_KNOWN;
 }
 
-/* A constant without a type: the input function without typmod, then the typmod as a cast. */
-static pgw_verdict cast_unknown(const pgw_value *in, uint32_t type, int32_t typmod,
-                                bool explicit_cast, const pgw_env *env, pgw_arena *arena,
-                                pgw_value *out, pgw_error *error)
+pgw_verdict pgw_value_cast(const pgw_value *in, pgw_cast cast, const pgw_reading *reading,
+                           pgw_value *out)
 {
-    if (in->null)
-        return PGW_KNOWN;
-    pgw_verdict verdict = pgw_value_from_text(type, -1, in->as.bytes, env, arena, out, error);
-    return verdict == PGW_KNOWN ? pgw_value_fit(typmod, explicit_cast, arena, out, error) : verdict;
-}
-
-pgw_verdict pgw_value_cast(const pgw_value *in, uint32_t type, int32_t typmod, bool explicit_cast,
-                           const pgw_env *env, pgw_arena *arena, pgw_value *out, pgw_error *error)
-{
-    pgw_value source = *in; /* `in` may be `out` */
-    *out = (pgw_value){.type = type, .null = source.null};
-    *error = PGW_ERROR_NONE;
-    if (pgw_type_name(source.type) == NULL || pgw_type_name(type) == NULL || type == PGW_UNKNOWN)
+    pgw_value source = *in;                     /* `in` may be `out` */
+    bool typeless = source.type == PGW_UNKNOWN; /* a constant: the input function without typmod */
+    *out = (pgw_value){.type = cast.type, .null = source.null};
+    *reading->error = PGW_ERROR_NONE;
+    if (pgw_type_name(source.type) == NULL || pgw_type_name(cast.type) == NULL ||
+        cast.type == PGW_UNKNOWN)
         return PGW_UNKNOWABLE;
-    if (source.type == PGW_UNKNOWN)
-        return cast_unknown(&source, type, typmod, explicit_cast, env, arena, out, error);
-    if (find_path(source.type, type) < (explicit_cast ? CAST_EXPLICIT : CAST_ASSIGNMENT))
-        return PGW_REFUSE(error, "42846", "cannot cast type %s to %s", pgw_type_name(source.type),
-                          pgw_type_name(type));
+    if (!typeless &&
+        find_path(source.type, cast.type) < (cast.explicit_cast ? CAST_EXPLICIT : CAST_ASSIGNMENT))
+        return PGW_REFUSE(reading->error, "42846", "cannot cast type %s to %s",
+                          pgw_type_name(source.type), pgw_type_name(cast.type));
     if (source.null)
         return PGW_KNOWN;
-    pgw_verdict verdict = convert(&source, type, env, arena, out, error);
-    return verdict == PGW_KNOWN ? pgw_value_fit(typmod, explicit_cast, arena, out, error) : verdict;
+    pgw_verdict verdict = typeless
+                              ? pgw_value_from_text(cast.type, -1, source.as.bytes, reading, out)
+                              : convert(&source, cast.type, reading, out);
+    return verdict == PGW_KNOWN
+               ? pgw_value_fit(cast.typmod, cast.explicit_cast, reading->arena, out, reading->error)
+               : verdict;
 }

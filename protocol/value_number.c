@@ -1,3 +1,7 @@
+#include "protocol/value_number.h"
+
+#include "protocol/value_integer.h"
+#include "protocol/value_numeric.h"
 #include "protocol/value_parts.h"
 
 #include <errno.h>
@@ -5,62 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void integer_range(uint32_t type, int64_t *least, int64_t *most)
-{
-    *least = type == PGW_INT2 ? INT16_MIN : type == PGW_INT4 ? INT32_MIN : INT64_MIN;
-    *most = type == PGW_INT2 ? INT16_MAX : type == PGW_INT4 ? INT32_MAX : INT64_MAX;
-}
-
-pgw_verdict pgw_integer_fit(uint32_t type, int64_t integer, pgw_value *out, pgw_error *error)
-{
-    int64_t least, most;
-    integer_range(type, &least, &most);
-    if (integer < least || integer > most)
-        return PGW_REFUSE(error, "22003", "%s out of range", pgw_type_name(type));
-    *out = (pgw_value){.type = type, .as.integer = integer};
-    return PGW_KNOWN;
-}
-
-static pgw_verdict refuse_syntax(uint32_t type, pgw_slice text, pgw_error *error)
-{
-    return PGW_REFUSE(error, "22P02", "invalid input syntax for type %s: \"%.*s\"",
-                      pgw_type_name(type), PGW_SHOWN(text));
-}
-
-static size_t skip_blanks(pgw_slice text, size_t at)
-{
-    while (at < text.len && pgw_is_blank(text.ptr[at]))
-        at++;
-    return at;
-}
-
-/* As pg_strtoint64: counted downwards, because the least number has no positive twin, and what is
- * too large is said before what is behind it is looked at. */
-pgw_verdict pgw_integer_in(uint32_t type, pgw_slice text, pgw_value *out, pgw_error *error)
-{
-    int64_t least, most, number = 0;
-    integer_range(type, &least, &most);
-    size_t at = skip_blanks(text, 0);
-    bool minus = at < text.len && text.ptr[at] == '-';
-    if (minus || (at < text.len && text.ptr[at] == '+'))
-        at++;
-    if (at >= text.len || !pgw_is_digit(text.ptr[at]))
-        return refuse_syntax(type, text, error);
-    for (; at < text.len && pgw_is_digit(text.ptr[at]); at++)
-        if (__builtin_mul_overflow(number, 10, &number) ||
-            __builtin_sub_overflow(number, text.ptr[at] - '0', &number) || number < least)
-            goto out_of_range;
-    if (skip_blanks(text, at) != text.len)
-        return refuse_syntax(type, text, error);
-    if (!minus && number == least)
-        goto out_of_range;
-    *out = (pgw_value){.type = type, .as.integer = minus ? number : -number};
-    return PGW_KNOWN;
-out_of_range:
-    return PGW_REFUSE(error, "22003", "value \"%.*s\" is out of range for type %s", PGW_SHOWN(text),
-                      pgw_type_name(type));
-}
 
 /* The end of [sign] digits [. digits] [e [sign] digits] from `at`; `at` itself if it is none. */
 static size_t decimal_end(pgw_slice text, size_t at)
@@ -131,7 +79,7 @@ static bool depends_on_library(pgw_slice word)
 pgw_verdict pgw_float_in(uint32_t type, pgw_slice text, pgw_arena *arena, pgw_value *out,
                          pgw_error *error)
 {
-    size_t start = skip_blanks(text, 0), end = text.len;
+    size_t start = pgw_skip_blanks(text, 0), end = text.len;
     *out = (pgw_value){.type = type};
     while (end > start && pgw_is_blank(text.ptr[end - 1]))
         end--;
@@ -142,11 +90,11 @@ pgw_verdict pgw_float_in(uint32_t type, pgw_slice text, pgw_arena *arena, pgw_va
         return PGW_UNKNOWABLE;
     size_t used = decimal_end(word, 0);
     if (used == 0)
-        return refuse_syntax(type, text, error);
+        return PGW_REFUSE_SYNTAX(type, text, error);
     const char *digits = pgw_arena_copy(arena, (pgw_slice){word.ptr, used}).ptr;
     if (!parse_float(type, digits, &out->as.real))
         return refuse_range(type, text, digits, error);
-    return used == word.len ? PGW_KNOWN : refuse_syntax(type, text, error);
+    return used == word.len ? PGW_KNOWN : PGW_REFUSE_SYNTAX(type, text, error);
 }
 
 static pgw_verdict float_to_numeric(double real, int digits, pgw_arena *arena, pgw_value *out,

@@ -1,3 +1,6 @@
+#include "protocol/value_numeric.h"
+
+#include "protocol/value_integer.h"
 #include "protocol/value_parts.h"
 
 #include <string.h>
@@ -16,19 +19,6 @@ enum {
     SCALE_MAX = 16383,
     EXPONENT_MAX = INT32_MAX / 2
 };
-
-static pgw_verdict refuse_syntax(pgw_slice text, pgw_error *error)
-{
-    return PGW_REFUSE(error, "22P02", "invalid input syntax for type numeric: \"%.*s\"",
-                      PGW_SHOWN(text));
-}
-
-static bool only_blanks(pgw_slice text, size_t at)
-{
-    while (at < text.len && pgw_is_blank(text.ptr[at]))
-        at++;
-    return at == text.len;
-}
 
 bool pgw_numeric_is_special(pgw_slice text)
 {
@@ -104,17 +94,18 @@ static pgw_verdict parse_decimal(pgw_slice text, size_t at, pgw_arena *arena, de
     if (number->minus || (at < text.len && text.ptr[at] == '+'))
         at++;
     if (!parse_digits(text, &at, number))
-        return refuse_syntax(text, error);
+        return PGW_REFUSE_SYNTAX(PGW_NUMERIC, text, error);
     int64_t exponent = 0;
     if (at < text.len && (text.ptr[at] == 'e' || text.ptr[at] == 'E')) {
         at++;
         if (!parse_exponent(text, &at, &exponent))
-            return refuse_syntax(text, error);
+            return PGW_REFUSE_SYNTAX(PGW_NUMERIC, text, error);
         if (exponent >= EXPONENT_MAX || exponent <= -EXPONENT_MAX)
             return PGW_REFUSE(error, "22003", "value overflows numeric format");
     }
     number->scale -= exponent;
-    return only_blanks(text, at) ? PGW_KNOWN : refuse_syntax(text, error);
+    return pgw_skip_blanks(text, at) == text.len ? PGW_KNOWN
+                                                 : PGW_REFUSE_SYNTAX(PGW_NUMERIC, text, error);
 }
 
 /* Digits before the point; negative if zeros follow the point. */
@@ -162,7 +153,8 @@ pgw_verdict pgw_numeric_in(pgw_slice text, pgw_arena *arena, pgw_value *out, pgw
     const char *special = match_special(text, &at);
     if (special != NULL) {
         *out = (pgw_value){.type = PGW_NUMERIC, .as.bytes = pgw_slice_str(special)};
-        return only_blanks(text, at) ? PGW_KNOWN : refuse_syntax(text, error);
+        return pgw_skip_blanks(text, at) == text.len ? PGW_KNOWN
+                                                     : PGW_REFUSE_SYNTAX(PGW_NUMERIC, text, error);
     }
     decimal number;
     pgw_verdict verdict = parse_decimal(text, at, arena, &number, error);

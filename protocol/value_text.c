@@ -1,53 +1,14 @@
+#include "protocol/value_text.h"
+
 #include "protocol/value_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes that follow the first byte of a character, by UTF-8's own shape; 0 for ASCII and for bytes
- * that cannot begin one (PostgreSQL's pg_utf_mblen counts both as one byte). */
-static size_t utf8_announced(unsigned char first)
-{
-    if ((first & 0xe0) == 0xc0)
-        return 2;
-    if ((first & 0xf0) == 0xe0)
-        return 3;
-    if ((first & 0xf8) == 0xf0)
-        return 4;
-    return 1;
-}
-
-size_t pgw_utf8_length(pgw_slice text)
-{
-    const unsigned char *s = (const unsigned char *)text.ptr;
-    if (text.len == 0 || s[0] == 0)
-        return 0;
-    if (s[0] < 0x80)
-        return 1;
-    size_t length = utf8_announced(s[0]);
-    if (length == 1 || length > text.len)
-        return 0;
-    /* No overlong forms, no surrogates, nothing above U+10FFFF. */
-    unsigned char low = 0x80, high = 0xbf;
-    if (s[0] == 0xe0)
-        low = 0xa0;
-    else if (s[0] == 0xed)
-        high = 0x9f;
-    else if (s[0] == 0xf0)
-        low = 0x90;
-    else if (s[0] == 0xf4)
-        high = 0x8f;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || s[1] < low || s[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
 static pgw_verdict refuse_encoding(pgw_slice rest, pgw_error *error)
 {
     char hex[32] = "";
-    size_t shown = utf8_announced((unsigned char)rest.ptr[0]);
+    size_t shown = pgw_utf8_announced(rest.ptr[0]);
     if (shown > rest.len)
         shown = rest.len;
     for (size_t i = 0, at = 0; i < shown; i++)
@@ -89,7 +50,7 @@ static size_t clip(pgw_slice text, size_t limit)
 {
     size_t characters = 0;
     for (size_t at = 0; at < text.len; at++)
-        if ((text.ptr[at] & 0xc0) != 0x80 && characters++ == limit)
+        if (!pgw_utf8_continues(text.ptr[at]) && characters++ == limit)
             return at;
     return text.len;
 }
@@ -107,17 +68,6 @@ pgw_verdict pgw_text_fit(uint32_t type, int32_t typmod, bool explicit_cast, pgw_
                           limit);
     text->len = kept;
     return PGW_KNOWN;
-}
-
-pgw_slice pgw_name_cut(pgw_slice text)
-{
-    enum { NAME_MAX_BYTES = 63 };
-    if (text.len <= NAME_MAX_BYTES)
-        return text;
-    text.len = NAME_MAX_BYTES;
-    while (text.len > 0 && (text.ptr[text.len] & 0xc0) == 0x80)
-        text.len--;
-    return text;
 }
 
 static pgw_slice trim_blanks(pgw_slice text)
@@ -157,8 +107,7 @@ pgw_verdict pgw_bool_in(pgw_slice text, pgw_value *out, pgw_error *error)
         out->as.integer = 0;
         return PGW_KNOWN;
     }
-    return PGW_REFUSE(error, "22P02", "invalid input syntax for type boolean: \"%.*s\"",
-                      PGW_SHOWN(text));
+    return PGW_REFUSE_SYNTAX(PGW_BOOL, text, error);
 }
 
 static int hex_digit(char c)
@@ -197,8 +146,7 @@ pgw_verdict pgw_uuid_in(pgw_slice text, pgw_arena *arena, pgw_value *out, pgw_er
 {
     unsigned char uuid[16];
     if (!uuid_parse(text, uuid))
-        return PGW_REFUSE(error, "22P02", "invalid input syntax for type uuid: \"%.*s\"",
-                          PGW_SHOWN(text));
+        return PGW_REFUSE_SYNTAX(PGW_UUID, text, error);
     out->type = PGW_UUID;
     out->as.bytes = pgw_arena_copy(arena, (pgw_slice){(const char *)uuid, sizeof uuid});
     return PGW_KNOWN;
@@ -226,7 +174,7 @@ static pgw_verdict bytea_hex(pgw_slice text, char *bytes, size_t *length, pgw_er
             continue;
         int digit = hex_digit(c);
         if (digit < 0) {
-            pgw_slice shown = {text.ptr + at, utf8_announced((unsigned char)c)};
+            pgw_slice shown = {text.ptr + at, pgw_utf8_announced(c)};
             if (shown.len > text.len - at)
                 shown.len = text.len - at;
             return PGW_REFUSE(error, "22023", "invalid hexadecimal digit: \"%.*s\"",

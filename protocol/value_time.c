@@ -1,3 +1,5 @@
+#include "protocol/value_time.h"
+
 #include "protocol/value_parts.h"
 
 #include <math.h>

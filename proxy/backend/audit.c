@@ -1,5 +1,6 @@
 #include "proxy/backend/audit.h"
 
+#include "protocol/value_in.h"
 #include "rewrite/hash/hash.h"
 
 const pgw_env px_plain_env = {
@@ -41,11 +42,11 @@ px_audit px_audit_row(const rw_table *table, const pgw_slice *cells, const bool 
     for (size_t i = 0; i < table->hash_key_count; i++) {
         const rw_column *column = &table->columns[table->hash_key[i]];
         pgw_error error;
+        pgw_reading reading = {&px_plain_env, &arena, &error};
         values[i] = (pgw_value){.type = column->type, .null = true};
-        readable =
-            readable && (nulls[i + 1] || pgw_value_from_text(column->type, column->typmod,
-                                                             cells[i + 1], &px_plain_env, &arena,
-                                                             &values[i], &error) == PGW_KNOWN);
+        readable = readable &&
+                   (nulls[i + 1] || pgw_value_from_text(column->type, column->typmod, cells[i + 1],
+                                                        &reading, &values[i]) == PGW_KNOWN);
     }
     pgw_buf hash = {0};
     if (readable)

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "proxy/client/errors.h"
 
+#include "protocol/utf8.h"
 #include "protocol/frame.h"
 #include "proxy/backend/classify.h"
 #include "rewrite/read/hide.h"
@@ -10,14 +11,6 @@
 #include <string.h>
 
 /* ---- positions ---- */
-
-static size_t count_characters(pgw_slice text, bool utf8)
-{
-    size_t characters = 0;
-    for (size_t i = 0; i < text.len; i++)
-        characters += !utf8 || ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
-    return characters;
-}
 
 static size_t error_position(pgw_slice body)
 {
@@ -38,7 +31,7 @@ static size_t *sent_positions(const px_text *text)
     size_t byte = 0, characters = 0;
     for (size_t i = 0; i < text->script.count; i++) {
         pgw_slice between = {sent.ptr + byte, at[i] - byte};
-        characters += count_characters(between, text->script.utf8);
+        characters += pgw_characters(between, between.len, text->script.utf8);
         byte = at[i];
         at[i] = characters;
     }
@@ -92,8 +85,7 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
     size_t *sent_at = sent_positions(text);
     at = statement_of(text, sent_at, error_position(body), at);
     const rw_statement *statement = &text->script.statements[at];
-    size_t before =
-        count_characters((pgw_slice){text->text.ptr, statement->start}, text->script.utf8);
+    size_t before = pgw_characters(text->text, statement->start, text->script.utf8);
     if (!tell_changed(statement->insert, body, out))
         rw_hide_error(body,
                       &(rw_sent){.insert = statement->insert,

@@ -1,5 +1,6 @@
 #include "proxy/command/ddl.h"
 
+#include "protocol/value_text.h"
 #include "proxy/server/config.h"
 
 #include <stdlib.h>
@@ -8,8 +9,6 @@
 #include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/partition.h"
-
-enum { MAX_NAME = 63 };
 
 typedef struct ddl_writer {
     const rw_table *table;
@@ -133,11 +132,8 @@ static bool is_partitioned(const rw_table *table)
 static char *partition_name(ddl_writer *ddl, uint32_t number)
 {
     char *digits = pgw_arena_printf(&ddl->arena, "_p%u", number);
-    size_t len = strlen(ddl->table->name), most = MAX_NAME - strlen(digits);
-    if (len > most)
-        for (len = most; len > 0 && ((unsigned char)ddl->table->name[len] & 0xC0) == 0x80;)
-            len--;
-    return pgw_arena_printf(&ddl->arena, "%.*s%s", (int)len, ddl->table->name, digits);
+    pgw_slice name = pgw_utf8_cut(pgw_slice_str(ddl->table->name), PGW_NAME_MAX - strlen(digits));
+    return pgw_arena_printf(&ddl->arena, "%.*s%s", (int)name.len, name.ptr, digits);
 }
 
 static void print_bound(const ddl_writer *ddl, uint32_t number, const char *open)

@@ -1,5 +1,6 @@
 #include "proxy/command/hash.h"
 
+#include "protocol/value_in.h"
 #include "proxy/server/config.h"
 
 #include <stdlib.h>
@@ -37,8 +38,9 @@ static bool in_primary_key(const rw_table *table, size_t column)
 static bool read_value(hash_input *key, size_t i, const rw_column *column, pgw_slice text)
 {
     pgw_error error = PGW_ERROR_NONE;
-    pgw_verdict verdict = pgw_value_from_text(column->type, column->typmod, text, &px_plain_env,
-                                              &key->arena, &key->values[i], &error);
+    pgw_verdict verdict =
+        pgw_value_from_text(column->type, column->typmod, text,
+                            &(pgw_reading){&px_plain_env, &key->arena, &error}, &key->values[i]);
     key->given[i] = true;
     if (verdict == PGW_KNOWN)
         return true;

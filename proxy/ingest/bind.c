@@ -1,5 +1,6 @@
 #include "proxy/ingest/bind.h"
 
+#include "protocol/value_canonical.h"
 #include "proxy/base/log.h"
 
 #include <xxhash.h>
@@ -73,12 +74,12 @@ bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, 
     *bound = (px_bound){0};
     if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
         return true;
-    rw_param *params = read_parameters(plan, bind, arena);
+    rw_params params = {read_parameters(plan, bind, arena), bind->value_count};
+    pgw_reading reading = {env, arena, error};
     bound->keys = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->keys);
     bound->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->hashes);
     for (size_t r = 0; r < insert->row_count; r++) {
-        if (rw_insert_key(insert, r, params, bind->value_count, env, arena, &bound->keys[r],
-                          error) != PGW_KNOWN ||
+        if (rw_insert_key(insert, r, params, &reading, &bound->keys[r]) != PGW_KNOWN ||
             !px_bind_limit(worker, insert->table, bind->values.len / insert->row_count,
                            &bound->keys[r], error))
             return false;

@@ -128,10 +128,10 @@ static void leave_unhashed(px_plan *plan, size_t row, const pgw_error *error)
 static bool constant_hashes(px_plan *plan, pgw_error *error)
 {
     plan->hashes = pgw_arena_alloc(&plan->arena, plan->insert->row_count * sizeof *plan->hashes);
+    pgw_reading reading = {&plan->identity->env, &plan->arena, error};
     for (size_t r = 0; r < plan->insert->row_count; r++) {
         rw_key key;
-        if (rw_insert_key(plan->insert, r, NULL, 0, &plan->identity->env, &plan->arena, &key,
-                          error) == PGW_KNOWN) {
+        if (rw_insert_key(plan->insert, r, RW_NO_PARAMS, &reading, &key) == PGW_KNOWN) {
             plan->hashes[r] = key.hash;
             continue;
         }

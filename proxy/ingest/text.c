@@ -1,5 +1,6 @@
 #include "proxy/ingest/text.h"
 
+#include "protocol/utf8.h"
 #include "proxy/ingest/bind.h"
 #include "rewrite/read/reach.h"
 #include "rewrite/read/tree.h"
@@ -12,8 +13,7 @@ px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
     *parsed = (px_text){.references = 1, .catalog = catalog};
     px_catalog_take(catalog);
     parsed->text = pgw_arena_copy(&arena, text);
-    rw_script_parse(parsed->text, view, env, &worker->plans->known, &arena,
-                    &parsed->script);
+    rw_script_parse(parsed->text, view, env, &worker->plans->known, &arena, &parsed->script);
     parsed->arena = arena;
     return parsed;
 }
@@ -74,14 +74,15 @@ static void hash_row(px_worker *worker, px_text *text, size_t i, size_t r, const
     rw_insert *insert = statement->insert;
     rw_key *key = &text->keys[i][r];
     pgw_error error;
-    bool good = rw_insert_key(insert, r, NULL, 0, env, &text->arena, key, &error) == PGW_KNOWN &&
+    pgw_reading reading = {env, &text->arena, &error};
+    bool good = rw_insert_key(insert, r, RW_NO_PARAMS, &reading, key) == PGW_KNOWN &&
                 px_bind_limit(worker, insert->table, row_bytes(insert, r), key, &error);
     text->hashes[i][r] = key->hash;
     insert->rows[r].unhashed = insert->rows[r].unhashed || !good;
     if (good || text->refusals[i] != NULL)
         return;
     if (error.position > 0)
-        error.position += rw_characters(text->text, statement->start, env);
+        error.position += pgw_characters(text->text, statement->start, env->utf8);
     px_text_refuse(text, i, &error);
 }
 
@@ -109,8 +110,7 @@ static void refuse_reshaped(px_text *text, size_t i, bool conforming)
     for (size_t before = 0; before < i; before++) {
         const rw_statement *other = &text->script.statements[before];
         pgw_slice written = {text->text.ptr + other->start, other->end - other->start};
-        if (!(other->effects & RW_EFFECT_DDL) ||
-            !rw_moves_columns(written, table, conforming))
+        if (!(other->effects & RW_EFFECT_DDL) || !rw_moves_columns(written, table, conforming))
             continue;
         pgw_error error;
         pgw_fail(&error, "0A000", "table %s may be changed earlier in the same Query", table->name);

@@ -1,5 +1,7 @@
 #include "rewrite/hash/hash.h"
 
+#include "protocol/value_canonical.h"
+
 #include <string.h>
 #include <xxhash.h>
 

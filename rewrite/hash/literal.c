@@ -1,13 +1,9 @@
 #include "rewrite/hash/literal.h"
 
-#include <string.h>
+#include "protocol/value_cast.h"
+#include "protocol/value_in.h"
 
-/* What goes along with every step. */
-typedef struct context {
-    const pgw_env *env;
-    pgw_arena *arena;
-    pgw_error *error;
-} context;
+#include <string.h>
 
 /* Digits of a constant with its sign, as make_const() of PostgreSQL's parser takes them. */
 static bool fits_int8(pgw_slice digits, bool minus, int64_t *integer)
@@ -25,7 +21,7 @@ static bool fits_int8(pgw_slice digits, bool minus, int64_t *integer)
     return true;
 }
 
-static pgw_verdict read_number(const rw_cell *cell, const context *c, pgw_value *out)
+static pgw_verdict read_number(const rw_cell *cell, const pgw_reading *reading, pgw_value *out)
 {
     bool minus = cell->minus_after == 0;
     int64_t integer;
@@ -36,31 +32,31 @@ static pgw_verdict read_number(const rw_cell *cell, const context *c, pgw_value 
     }
     pgw_slice text = cell->text;
     if (minus) {
-        char *copy = pgw_arena_alloc(c->arena, text.len + 2);
+        char *copy = pgw_arena_alloc(reading->arena, text.len + 2);
         copy[0] = '-';
         memcpy(copy + 1, text.ptr, text.len);
         text = (pgw_slice){copy, text.len + 1};
     }
-    return pgw_value_from_text(PGW_NUMERIC, -1, text, c->env, c->arena, out, c->error);
+    return pgw_value_from_text(PGW_NUMERIC, -1, text, reading, out);
 }
 
-static pgw_verdict read_param(const rw_cell *cell, const rw_param *param, const context *c,
-                              pgw_value *out)
+static pgw_verdict read_param(const rw_cell *cell, const rw_param *param,
+                              const pgw_reading *reading, pgw_value *out)
 {
     *out = (pgw_value){.type = param->type, .null = param->null};
     if (param->null)
         return PGW_KNOWN;
     if (!param->binary)
-        return pgw_value_from_text(param->type, -1, param->bytes, c->env, c->arena, out, c->error);
-    pgw_verdict verdict =
-        pgw_value_from_binary(param->type, param->bytes, c->env, c->arena, out, c->error);
-    if (verdict == PGW_INVALID && strcmp(c->error->message, "incorrect binary data format") == 0)
-        pgw_fail(c->error, "22P03", "incorrect binary data format in bind parameter %u",
+        return pgw_value_from_text(param->type, -1, param->bytes, reading, out);
+    pgw_verdict verdict = pgw_value_from_binary(param->type, param->bytes, reading, out);
+    if (verdict == PGW_INVALID &&
+        strcmp(reading->error->message, "incorrect binary data format") == 0)
+        pgw_fail(reading->error, "22P03", "incorrect binary data format in bind parameter %u",
                  (unsigned)cell->parameter);
     return verdict;
 }
 
-static pgw_verdict negate_numeric(const context *c, pgw_value *value)
+static pgw_verdict negate_numeric(const pgw_reading *reading, pgw_value *value)
 {
     pgw_slice text = value->as.bytes;
     bool zero = true;
@@ -72,17 +68,17 @@ static pgw_verdict negate_numeric(const context *c, pgw_value *value)
         value->as.bytes = (pgw_slice){text.ptr + 1, text.len - 1};
         return PGW_KNOWN;
     }
-    char *copy = pgw_arena_alloc(c->arena, text.len + 2);
+    char *copy = pgw_arena_alloc(reading->arena, text.len + 2);
     copy[0] = '-';
     memcpy(copy + 1, text.ptr, text.len);
     value->as.bytes = (pgw_slice){copy, text.len + 1};
     return PGW_KNOWN;
 }
 
-static pgw_verdict negate_integer(const context *c, pgw_value *value, int64_t least)
+static pgw_verdict negate_integer(const pgw_reading *reading, pgw_value *value, int64_t least)
 {
     if (value->as.integer == least) {
-        pgw_fail(c->error, "22003", "%s out of range", pgw_type_name(value->type));
+        pgw_fail(reading->error, "22003", "%s out of range", pgw_type_name(value->type));
         return PGW_INVALID;
     }
     value->as.integer = -value->as.integer;
@@ -90,126 +86,125 @@ static pgw_verdict negate_integer(const context *c, pgw_value *value, int64_t le
 }
 
 /* The operator `-` on a value whose type is fixed. */
-static pgw_verdict negate(const context *c, pgw_value *value)
+static pgw_verdict negate(const pgw_reading *reading, pgw_value *value)
 {
     switch (value->type) {
     case PGW_INT2:
-        return value->null ? PGW_KNOWN : negate_integer(c, value, INT16_MIN);
+        return value->null ? PGW_KNOWN : negate_integer(reading, value, INT16_MIN);
     case PGW_INT4:
-        return value->null ? PGW_KNOWN : negate_integer(c, value, INT32_MIN);
+        return value->null ? PGW_KNOWN : negate_integer(reading, value, INT32_MIN);
     case PGW_INT8:
-        return value->null ? PGW_KNOWN : negate_integer(c, value, INT64_MIN);
+        return value->null ? PGW_KNOWN : negate_integer(reading, value, INT64_MIN);
     case PGW_FLOAT4:
     case PGW_FLOAT8:
         value->as.real = value->null ? 0 : -value->as.real;
         return PGW_KNOWN;
     case PGW_NUMERIC:
-        return value->null ? PGW_KNOWN : negate_numeric(c, value);
+        return value->null ? PGW_KNOWN : negate_numeric(reading, value);
     default:
         return PGW_UNKNOWABLE;
     }
 }
 
 /* Into the column, as INSERT does. That there is no such cast is said in other words there. */
-static pgw_verdict assign(const rw_column *column, const context *c, pgw_value *value)
+static pgw_verdict assign(const rw_column *column, const pgw_reading *reading, pgw_value *value)
 {
     uint32_t from = value->type;
-    pgw_verdict verdict = pgw_value_cast(value, column->type, column->typmod, false, c->env,
-                                         c->arena, value, c->error);
-    if (verdict == PGW_INVALID && pgw_error_is(c->error, "42846")) {
-        pgw_fail(c->error, "42804", "column \"%s\" is of type %s but expression is of type %s",
-                 column->name, pgw_type_name(column->type), pgw_type_name(from));
-        pgw_error_hint(c->error, "You will need to rewrite or cast the expression.");
+    pgw_verdict verdict =
+        pgw_value_cast(value, (pgw_cast){column->type, column->typmod, false}, reading, value);
+    if (verdict == PGW_INVALID && pgw_error_is(reading->error, "42846")) {
+        pgw_fail(reading->error, "42804",
+                 "column \"%s\" is of type %s but expression is of type %s", column->name,
+                 pgw_type_name(column->type), pgw_type_name(from));
+        pgw_error_hint(reading->error, "You will need to rewrite or cast the expression.");
     }
     return verdict;
 }
 
 /* All casts, the sign in its place, and the assignment. */
-static pgw_verdict apply_casts(const rw_cell *cell, const rw_column *column, const context *c,
-                               pgw_value *value)
+static pgw_verdict apply_casts(const rw_cell *cell, const rw_column *column,
+                               const pgw_reading *reading, pgw_value *value)
 {
     for (size_t i = 0; i < cell->cast_count && i < RW_MAX_CASTS; i++) {
         const rw_cast *cast = &cell->casts[i];
-        pgw_verdict verdict = pgw_value_cast(value, cast->type, cast->typmod, true, c->env,
-                                             c->arena, value, c->error);
+        pgw_verdict verdict =
+            pgw_value_cast(value, (pgw_cast){cast->type, cast->typmod, true}, reading, value);
         if (verdict == PGW_KNOWN && cell->minus_after == (int)i + 1)
-            verdict = negate(c, value);
+            verdict = negate(reading, value);
         if (verdict != PGW_KNOWN)
             return verdict;
     }
-    return assign(column, c, value);
+    return assign(column, reading, value);
 }
 
 /* PostgreSQL looks at all the types before it computes anything, so that a cast that does not exist
  * is what it complains of, whatever else is wrong. A NULL shows what the types alone do. */
-static pgw_verdict check_types(const rw_cell *cell, const rw_column *column, const context *c,
-                               uint32_t type)
+static pgw_verdict check_types(const rw_cell *cell, const rw_column *column,
+                               const pgw_reading *reading, uint32_t type)
 {
     pgw_value value = {.type = type, .null = true};
-    return apply_casts(cell, column, c, &value);
+    return apply_casts(cell, column, reading, &value);
 }
 
 /* A string becomes a value where its type becomes known: in the first cast, else in the column. */
-static pgw_verdict read_string(const rw_cell *cell, const rw_column *column, const context *c,
-                               pgw_value *out)
+static pgw_verdict read_string(const rw_cell *cell, const rw_column *column,
+                               const pgw_reading *reading, pgw_value *out)
 {
     uint32_t type = cell->cast_count > 0 ? cell->casts[0].type : column->type;
-    return pgw_value_from_text(type, -1, cell->text, c->env, c->arena, out, c->error);
+    return pgw_value_from_text(type, -1, cell->text, reading, out);
 }
 
 /* The constant itself, with its sign where that belongs to it. */
-static pgw_verdict read_constant(const rw_cell *cell, const rw_column *column, const context *c,
-                                 pgw_value *out)
+static pgw_verdict read_constant(const rw_cell *cell, const rw_column *column,
+                                 const pgw_reading *reading, pgw_value *out)
 {
     switch (cell->kind) {
     case RW_CELL_NULL:
         *out = (pgw_value){.type = PGW_UNKNOWN, .null = true};
         return PGW_KNOWN;
     case RW_CELL_STRING:
-        return read_string(cell, column, c, out);
+        return read_string(cell, column, reading, out);
     case RW_CELL_BOOL:
-        return pgw_value_from_text(PGW_BOOL, -1, cell->text, c->env, c->arena, out, c->error);
+        return pgw_value_from_text(PGW_BOOL, -1, cell->text, reading, out);
     case RW_CELL_INTEGER:
     case RW_CELL_DECIMAL:
-        return read_number(cell, c, out);
+        return read_number(cell, reading, out);
     default:
         return PGW_UNKNOWABLE;
     }
 }
 
-static pgw_verdict constant_value(const rw_cell *cell, const rw_column *column, const context *c,
-                                  pgw_value *out)
+static pgw_verdict constant_value(const rw_cell *cell, const rw_column *column,
+                                  const pgw_reading *reading, pgw_value *out)
 {
-    pgw_verdict verdict = read_constant(cell, column, c, out);
+    pgw_verdict verdict = read_constant(cell, column, reading, out);
     if (verdict == PGW_KNOWN)
-        verdict = check_types(cell, column, c, out->type);
+        verdict = check_types(cell, column, reading, out->type);
     return verdict;
 }
 
-static pgw_verdict param_value(const rw_cell *cell, const rw_column *column, const rw_param *params,
-                               size_t count, const context *c, pgw_value *out)
+static pgw_verdict param_value(const rw_cell *cell, const rw_column *column, rw_params params,
+                               const pgw_reading *reading, pgw_value *out)
 {
-    if (params == NULL || cell->parameter == 0 || cell->parameter > count)
+    if (params.list == NULL || cell->parameter == 0 || cell->parameter > params.count)
         return PGW_UNKNOWABLE;
-    const rw_param *param = &params[cell->parameter - 1];
+    const rw_param *param = &params.list[cell->parameter - 1];
     if (param->type == PGW_UNSPECIFIED || param->type == PGW_UNKNOWN)
         return PGW_UNKNOWABLE;
-    pgw_verdict verdict = check_types(cell, column, c, param->type);
-    return verdict == PGW_KNOWN ? read_param(cell, param, c, out) : verdict;
+    pgw_verdict verdict = check_types(cell, column, reading, param->type);
+    return verdict == PGW_KNOWN ? read_param(cell, param, reading, out) : verdict;
 }
 
-pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, const rw_param *params,
-                          size_t param_count, const pgw_env *env, pgw_arena *arena, pgw_value *out,
-                          pgw_error *error)
+pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, rw_params params,
+                          const pgw_reading *reading, pgw_value *out)
 {
-    context c = {env, arena, error};
     bool number = cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL;
-    *error = PGW_ERROR_NONE;
+    *reading->error = PGW_ERROR_NONE;
     /* A sign in front of anything but a number chooses an operator, or there is none. */
     if (cell->minus_after > cell->cast_count || (cell->minus_after == 0 && !number))
         return PGW_UNKNOWABLE;
     pgw_verdict verdict = cell->kind == RW_CELL_PARAM
-                              ? param_value(cell, column, params, param_count, &c, out)
-                              : constant_value(cell, column, &c, out);
-    return verdict == PGW_KNOWN ? apply_casts(cell, column, &c, out) : verdict;
+                              ? param_value(cell, column, params, reading, out)
+                              : constant_value(cell, column, reading, out);
+    return verdict == PGW_KNOWN ? apply_casts(cell, column, reading, out) : verdict;
 }

@@ -46,11 +46,19 @@ typedef struct rw_param {
     pgw_slice bytes;
 } rw_param;
 
-/* What `column` will hold for `cell`. `params` (1-based n is params[n-1]) may be NULL: then a
- * parameter is PGW_UNKNOWABLE. NULL is a known value here; whether the key may be NULL is the
- * caller's question. DEFAULT, absent and expressions are PGW_UNKNOWABLE. */
-pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, const rw_param *params,
-                          size_t param_count, const pgw_env *env, pgw_arena *arena, pgw_value *out,
-                          pgw_error *error);
+/* What was bound: $n is list[n - 1]. No list: nothing is known of the parameters yet. */
+typedef struct rw_params {
+    const rw_param *list;
+    size_t count;
+} rw_params;
+
+#define RW_NO_PARAMS ((rw_params){NULL, 0})
+
+/* What `column` will hold for `cell`. NULL is a known value here; whether the key may be NULL is
+ * the caller's question. DEFAULT, absent, expressions and parameters that were not bound are
+ * PGW_UNKNOWABLE. */
+PGW_MUST_CHECK pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column,
+                                         rw_params params, const pgw_reading *reading,
+                                         pgw_value *out);
 
 #endif

@@ -1,24 +1,13 @@
 #include "rewrite/hash/table.h"
 
+#include "protocol/value_text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAME = 63 }; /* NAMEDATALEN - 1: PostgreSQL cuts longer names */
-
-/* The name as PostgreSQL would look it up: at most 63 bytes, never half a character. */
-static pgw_slice cut(pgw_slice name)
-{
-    if (name.len <= MAX_NAME)
-        return name;
-    size_t len = MAX_NAME;
-    while (len > 0 && ((unsigned char)name.ptr[len] & 0xC0) == 0x80)
-        len--;
-    return (pgw_slice){name.ptr, len};
-}
-
 size_t rw_table_column(const rw_table *table, pgw_slice name)
 {
-    name = cut(name);
+    name = pgw_name_cut(name);
     size_t i = 0;
     while (i < table->column_count && !pgw_slice_eq_str(name, table->columns[i].name))
         i++;
@@ -67,8 +56,8 @@ static bool is_meant(const rw_catalog *catalog, size_t table)
 
 const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name)
 {
-    name = cut(name);
-    schema = cut(schema);
+    name = pgw_name_cut(name);
+    schema = pgw_name_cut(schema);
     for (size_t i = 0; i < catalog->count; i++) {
         const rw_table *table = catalog->tables[i];
         bool here =

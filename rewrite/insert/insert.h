@@ -78,9 +78,8 @@ typedef struct rw_key {
     bool *known;
     bool all_known;
 } rw_key;
-pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *params,
-                          size_t param_count, const pgw_env *env, pgw_arena *arena, rw_key *key,
-                          pgw_error *error);
+PGW_MUST_CHECK pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw_params params,
+                                         const pgw_reading *reading, rw_key *key);
 
 /* For UPSERT and REPLACE: marks the rows whose key a later row has too (the last one wins), given
  * the row_count keys of the statement; rows whose keys are not all known are left alone. Returns
@@ -117,8 +116,8 @@ void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint6
 /* The bytes that are put in outside of rows: column lists, assignments, an expanded RETURNING. */
 size_t rw_render_added(const rw_insert *insert);
 /* The three parts of which merged statements are made: head up to and with VALUES, one row
- * "( … , hash)", tail behind the rows (without ';'). A guarded row looks at the columns (guard.h), as
- * the first one of a statement that is rendered whole does. */
+ * "( … , hash)", tail behind the rows (without ';'). A guarded row looks at the columns (guard.h),
+ * as the first one of a statement that is rendered whole does. */
 void rw_render_head(const rw_insert *insert, pgw_buf *out);
 void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guarded, pgw_buf *out);
 void rw_render_tail(const rw_insert *insert, pgw_buf *out);

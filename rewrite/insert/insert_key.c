@@ -1,6 +1,8 @@
 /*
  * insert_key: the keys and hashes of a parsed INSERT's rows, when its parameters are known.
  */
+#include "protocol/utf8.h"
+#include "protocol/value_canonical.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/partition.h"
 #include "rewrite/insert/insert.h"
@@ -16,12 +18,9 @@ static size_t key_index(const rw_table *table, size_t column)
     return i;
 }
 
-static size_t text_position(const rw_insert *insert, const pgw_env *env, size_t offset)
+static void set_position(const rw_insert *insert, const rw_cell *cell, pgw_error *error)
 {
-    size_t position = 1;
-    for (size_t i = 0; i < offset && i < insert->text.len; i++)
-        position += !env->utf8 || ((unsigned char)insert->text.ptr[i] & 0xC0) != 0x80;
-    return position;
+    error->position = pgw_characters(insert->text, cell->position, insert->utf8) + 1;
 }
 
 /* What can be computed, for certain. */
@@ -56,7 +55,7 @@ static pgw_verdict uncomputable(const rw_insert *insert, const rw_cell *cell, si
              table->name, name);
     hint_at_spelling(&table->columns[column], env, error);
     if (cell->kind != RW_CELL_PARAM)
-        error->position = text_position(insert, env, cell->position);
+        set_position(insert, cell, error);
     return PGW_UNKNOWABLE;
 }
 
@@ -81,21 +80,32 @@ static pgw_verdict wrong_hash(const rw_insert *insert, uint64_t hash, pgw_error 
     return PGW_INVALID;
 }
 
-/* Whether the client's value for the hash column is the hash. */
-static bool is_hash(const rw_insert *insert, const rw_cell *cell, const rw_param *params,
-                    size_t param_count, const pgw_env *env, pgw_arena *arena, uint64_t hash)
+/* One row whose key is made. */
+typedef struct row_reading {
+    const rw_insert *insert;
+    const rw_row *row;
+    rw_params params;
+    const pgw_reading *reading;
+} row_reading;
+
+static pgw_verdict value_of(const row_reading *in, const rw_cell *cell, size_t column,
+                            pgw_error *error, pgw_value *out)
 {
-    const rw_table *table = insert->table;
-    const rw_column *column = &table->columns[table->hash_column];
+    pgw_reading reading = {in->reading->env, in->reading->arena, error};
+    return rw_cell_value(cell, &in->insert->table->columns[column], in->params, &reading, out);
+}
+
+/* Whether the client's value for the hash column is the hash. */
+static bool is_hash(const row_reading *in, const rw_cell *cell, uint64_t hash)
+{
+    const rw_table *table = in->insert->table;
     pgw_value value;
     pgw_error ignored;
     pgw_buf digits = {0};
     rw_hash_print(table, hash, &digits);
     bool plain = cell->kind == RW_CELL_INTEGER && cell->cast_count == 0 && cell->minus_after < 0;
     bool same = plain && pgw_slice_eq(cell->text, pgw_slice_buf(&digits));
-    if (!same &&
-        rw_cell_value(cell, column, params, param_count, env, arena, &value, &ignored) ==
-            PGW_KNOWN &&
+    if (!same && value_of(in, cell, table->hash_column, &ignored, &value) == PGW_KNOWN &&
         !value.null)
         same = value.type == PGW_INT8      ? (uint64_t)value.as.integer == hash
                : value.type == PGW_NUMERIC ? pgw_slice_eq(value.as.bytes, pgw_slice_buf(&digits))
@@ -105,76 +115,72 @@ static bool is_hash(const rw_insert *insert, const rw_cell *cell, const rw_param
 }
 
 /* A column of the hash_key: its value must be known. */
-static pgw_verdict hashed_value(const rw_insert *insert, size_t row, size_t column,
-                                const rw_param *params, size_t param_count, const pgw_env *env,
-                                pgw_arena *arena, rw_key *key, pgw_error *error)
+static pgw_verdict hashed_value(const row_reading *in, size_t column, rw_key *key)
 {
-    const rw_table *table = insert->table;
+    const rw_table *table = in->insert->table;
+    pgw_error *error = in->reading->error;
     size_t i = key_index(table, column);
-    const rw_cell *cell = &insert->rows[row].key[i];
+    const rw_cell *cell = &in->row->key[i];
     bool omitted = cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT;
     pgw_verdict verdict = PGW_KNOWN;
     if (omitted && rw_table_defaults_to_null(table, column))
         key->values[i] = (pgw_value){.type = table->columns[column].type, .null = true};
     else
-        verdict = rw_cell_value(cell, &table->columns[column], params, param_count, env, arena,
-                                &key->values[i], error);
+        verdict = value_of(in, cell, column, error, &key->values[i]);
     key->known[i] = verdict == PGW_KNOWN;
     if (verdict == PGW_UNKNOWABLE)
-        return uncomputable(insert, cell, column, env, error);
+        return uncomputable(in->insert, cell, column, in->reading->env, error);
     if (verdict == PGW_INVALID) {
         if (error->position == 0 && cell->kind == RW_CELL_STRING)
-            error->position = text_position(insert, env, cell->position);
+            set_position(in->insert, cell, error);
         return verdict;
     }
     if (key->values[i].null && !rw_table_hashes_null(table, column))
-        return null_key(insert, column, error);
+        return null_key(in->insert, column, error);
     return PGW_KNOWN;
 }
 
 /* The other columns of the key may be anything: the backend judges them. */
-static void other_values(const rw_insert *insert, size_t row, const rw_param *params,
-                         size_t param_count, const pgw_env *env, pgw_arena *arena, rw_key *key)
+static void other_values(const row_reading *in, rw_key *key)
 {
-    const rw_table *table = insert->table;
+    const rw_table *table = in->insert->table;
     key->all_known = true;
     for (size_t i = 0; i < table->primary_key_count; i++) {
-        const rw_cell *cell = &insert->rows[row].key[i];
+        const rw_cell *cell = &in->row->key[i];
         pgw_error ignored;
         if (!key->known[i] && cell->kind != RW_CELL_ABSENT && cell->kind != RW_CELL_DEFAULT &&
             cell->kind != RW_CELL_EXPRESSION)
             key->known[i] =
-                rw_cell_value(cell, &table->columns[table->primary_key[i]], params, param_count,
-                              env, arena, &key->values[i], &ignored) == PGW_KNOWN;
+                value_of(in, cell, table->primary_key[i], &ignored, &key->values[i]) == PGW_KNOWN;
         key->all_known = key->all_known && key->known[i];
     }
 }
 
-pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, const rw_param *params,
-                          size_t param_count, const pgw_env *env, pgw_arena *arena, rw_key *key,
-                          pgw_error *error)
+pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw_params params,
+                          const pgw_reading *reading, rw_key *key)
 {
     const rw_table *table = insert->table;
+    row_reading in = {insert, &insert->rows[row], params, reading};
+    pgw_arena *arena = reading->arena;
     *key = (rw_key){.hash = 0};
     key->values = pgw_arena_alloc(arena, table->primary_key_count * sizeof *key->values);
     key->known = pgw_arena_alloc(arena, table->primary_key_count * sizeof *key->known);
     pgw_value *hashed = pgw_arena_alloc(arena, table->hash_key_count * sizeof *hashed);
     bool rejected = false; /* by the backend, whatever the hash is */
     for (size_t i = 0; i < table->hash_key_count; i++) {
-        pgw_verdict verdict = hashed_value(insert, row, table->hash_key[i], params, param_count,
-                                           env, arena, key, error);
+        pgw_verdict verdict = hashed_value(&in, table->hash_key[i], key);
         if (verdict != PGW_KNOWN)
             return verdict;
         hashed[i] = key->values[key_index(table, table->hash_key[i])];
         rejected = rejected || (hashed[i].null && !table->allow_null_key);
     }
-    other_values(insert, row, params, param_count, env, arena, key);
+    other_values(&in, key);
     key->hash = rw_hash_key(table, hashed);
     key->partition = rw_partition_of(table, key->hash);
-    const rw_cell *own = &insert->rows[row].hash_cell;
+    const rw_cell *own = &in.row->hash_cell;
     if (!rejected && own->kind != RW_CELL_ABSENT && own->kind != RW_CELL_DEFAULT &&
-        !is_hash(insert, own, params, param_count, env, arena, key->hash))
-        return wrong_hash(insert, key->hash, error);
+        !is_hash(&in, own, key->hash))
+        return wrong_hash(insert, key->hash, reading->error);
     return PGW_KNOWN;
 }
 

@@ -126,7 +126,7 @@ static rw_outcome parse_set_column(rw_parser *parser)
     pgw_error_hint(parser->error,
                    "Leave \"%s\" out of SET: on a conflict it has the same value already.",
                    parser->table->columns[column].name);
-    parser->error->position = rw_text_position(parser->text, parser->env, position);
+    rw_set_position(parser, position);
     return RW_REFUSED;
 }
 

@@ -2,6 +2,7 @@
  * render: the client's text with what is put in, whole or in the parts of which merged statements
  * are made; and the way back from a position in it to the client's text.
  */
+#include "protocol/utf8.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/splice.h"
@@ -22,7 +23,7 @@ typedef struct writer {
 
 static bool starts_character(const rw_insert *insert, char c)
 {
-    return !insert->utf8 || ((unsigned char)c & 0xC0) != 0x80;
+    return !insert->utf8 || !pgw_utf8_continues(c);
 }
 
 /* Counts `text`, which is the client's from `at` on, or, if `inserted`, stands at `at`. */

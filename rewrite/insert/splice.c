@@ -3,6 +3,7 @@
  */
 #include "rewrite/insert/splice.h"
 
+#include "protocol/utf8.h"
 #include "rewrite/lex/lexer_text.h"
 
 #include <string.h>
@@ -192,17 +193,9 @@ void rw_add_identifier(pgw_buf *out, const char *name)
     pgw_buf_add_byte(out, '"');
 }
 
-size_t rw_text_position(pgw_slice text, const pgw_env *env, size_t offset)
-{
-    size_t position = 1;
-    for (size_t i = 0; i < offset && i < text.len; i++)
-        position += !env->utf8 || ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
-    return position;
-}
-
 void rw_set_position(rw_parser *parser, size_t offset)
 {
-    parser->error->position = rw_text_position(parser->text, parser->env, offset);
+    parser->error->position = pgw_characters(parser->text, offset, parser->env->utf8) + 1;
 }
 
 rw_outcome rw_syntax_error(rw_parser *parser)

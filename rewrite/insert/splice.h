@@ -97,7 +97,6 @@ rw_outcome rw_syntax_error(rw_parser *parser);
 rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size_t position, const char *why);
 /* The error's position: where the byte at `offset` is, in characters. */
 void rw_set_position(rw_parser *parser, size_t offset);
-size_t rw_text_position(pgw_slice text, const pgw_env *env, size_t offset);
 /* rw_uncomputable() of a statement whose rows come from a query. */
 rw_outcome rw_from_a_query(rw_parser *parser);
 /* Which cell of a row's key the column's values are; RW_HASH_SLOT; RW_NO_SLOT. */

@@ -4,6 +4,8 @@
  */
 #include "rewrite/lex/lexer_text.h"
 
+#include "protocol/utf8.h"
+
 #include <string.h>
 
 /* A cursor over a token's bytes that writes what they mean. `out` is never longer than `in` is,
@@ -164,28 +166,6 @@ static bool unescape_unicode(unescaper *u, char escape)
     return u->high == 0;
 }
 
-bool rw_utf8_valid(pgw_slice text)
-{
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    for (size_t i = 0; i < text.len;) {
-        unsigned char c = (unsigned char)text.ptr[i++];
-        if (c < 0x80)
-            continue;
-        size_t more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : 1;
-        if (c < 0xC2 || c > 0xF4 || text.len - i < more)
-            return false;
-        uint32_t point = c & (0x3Fu >> more);
-        for (size_t k = 0; k < more; k++, i++) {
-            if (((unsigned char)text.ptr[i] & 0xC0) != 0x80)
-                return false;
-            point = point << 6 | ((unsigned char)text.ptr[i] & 0x3F);
-        }
-        if (point < least[more] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF))
-            return false;
-    }
-    return true;
-}
-
 static pgw_slice dollar_body(pgw_slice whole)
 {
     const char *second = memchr(whole.ptr + 1, '$', whole.len - 1);
@@ -238,7 +218,7 @@ bool rw_token_string(pgw_slice text, rw_token token, bool conforming, pgw_arena 
     if (!unescape(&u, escapes))
         return false;
     *out = (pgw_slice){u.out, u.len};
-    return !u.bytes || rw_utf8_valid(*out);
+    return !u.bytes || pgw_utf8_valid(*out);
 }
 
 pgw_slice rw_token_name(pgw_slice text, rw_token token, pgw_arena *arena)

@@ -10,6 +10,5 @@
  * False if an escape is invalid. */
 bool rw_token_unicode(pgw_slice text, rw_token token, char escape, pgw_arena *arena,
                       pgw_slice *out);
-bool rw_utf8_valid(pgw_slice text);
 
 #endif

@@ -87,15 +87,15 @@ static bool needs_parameter(const rw_insert *insert, size_t row)
     return parameter;
 }
 
-static bool read_rows(const rw_insert *insert, const pgw_env *env, pgw_arena *arena, row_keys *out,
-                      pgw_error *error)
+static bool read_rows(const rw_insert *insert, const pgw_reading *reading, row_keys *out)
 {
+    pgw_arena *arena = reading->arena;
     out->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *out->hashes);
     out->partitions = pgw_arena_alloc(arena, insert->row_count * sizeof *out->partitions);
     out->by_parameter = pgw_arena_alloc(arena, insert->row_count * sizeof *out->by_parameter);
     for (size_t i = 0; i < insert->row_count; i++) {
         rw_key key = {0};
-        pgw_verdict verdict = rw_insert_key(insert, i, NULL, 0, env, arena, &key, error);
+        pgw_verdict verdict = rw_insert_key(insert, i, RW_NO_PARAMS, reading, &key);
         out->hashes[i] = key.hash;
         out->partitions[i] = key.partition;
         if (verdict == PGW_KNOWN)
@@ -136,7 +136,7 @@ static void explain_insert(const rw_statement *statement, const pgw_env *env, pg
     const rw_insert *insert = statement->insert;
     row_keys keys = {.unhashed = insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE};
     pgw_error error = PGW_ERROR_NONE;
-    if (!read_rows(insert, env, arena, &keys, &error)) {
+    if (!read_rows(insert, &(pgw_reading){env, arena, &error}, &keys)) {
         add_error(out, &error);
         return;
     }

@@ -1,5 +1,6 @@
 #include "rewrite/read/statement.h"
 
+#include "protocol/utf8.h"
 #include "rewrite/lex/cut.h"
 #include "rewrite/read/effects.h"
 #include "rewrite/read/tree.h"
@@ -164,10 +165,10 @@ static void place_error(pgw_slice text, const rw_piece *piece, const pgw_env *en
     rw_token next = rw_lexer_next(&lexer);
     if (next.kind == RW_TOKEN_CHAR && strcmp(error->message, "syntax error at end of input") == 0) {
         pgw_fail(error, "42601", "syntax error at or near \"%c\"", text.ptr[next.start]);
-        error->position = rw_characters(text, next.start, env) + 1;
+        error->position = pgw_characters(text, next.start, env->utf8) + 1;
         return;
     }
-    error->position += rw_characters(text, piece->start, env);
+    error->position += pgw_characters(text, piece->start, env->utf8);
 }
 
 static void read_statement(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,

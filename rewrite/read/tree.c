@@ -1,5 +1,7 @@
 #include "rewrite/read/tree.h"
 
+#include "protocol/utf8.h"
+
 #include <pg_query.h>
 #include <pg_query/pg_query.pb-c.h>
 
@@ -17,14 +19,6 @@ typedef struct walker {
 } walker;
 
 static bool visit(walker *walk, const ProtobufCMessage *message);
-
-size_t rw_characters(pgw_slice text, size_t offset, const pgw_env *env)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < offset && i < text.len; i++)
-        count += !env->utf8 || ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
-    return count;
-}
 
 bool rw_is_hash_input(const rw_table *table, pgw_slice column)
 {
@@ -47,7 +41,7 @@ static const rw_table *find(const walker *walk, const PgQuery__RangeVar *relatio
 static void set_position(walker *walk, int32_t location)
 {
     if (location >= 0)
-        walk->error->position = rw_characters(walk->text, (size_t)location, walk->env) + 1;
+        walk->error->position = pgw_characters(walk->text, (size_t)location, walk->env->utf8) + 1;
 }
 
 /* --- the statements that write --- */

@@ -22,8 +22,8 @@ typedef enum rw_tree_answer {
 bool rw_tree_can_read(pgw_slice text, const rw_piece *piece, const pgw_env *env);
 
 /* Looks at one statement, for which rw_tree_can_read() was true. An INSERT (UPSERT, REPLACE) that
- * is the statement itself counts as harmless: rewrite/insert/insert.h decides about it, and `*inserts`
- * says whether it is one into a configured table. Needs up to 64 MiB of stack. */
+ * is the statement itself counts as harmless: rewrite/insert/insert.h decides about it, and
+ * `*inserts` says whether it is one into a configured table. Needs up to 64 MiB of stack. */
 rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                              pgw_arena *arena, bool *inserts, pgw_error *error);
 
@@ -39,8 +39,5 @@ bool rw_words_mention(pgw_slice text, const rw_catalog *catalog);
 
 /* Whether the table's hash depends on this column, or it is the hash. */
 bool rw_is_hash_input(const rw_table *table, pgw_slice column);
-
-/* Characters (bytes, where the encoding is not UTF-8) in front of byte `offset`. */
-size_t rw_characters(pgw_slice text, size_t offset, const pgw_env *env);
 
 #endif

@@ -17,11 +17,12 @@ static void require(bool holds)
 /* The keys of the rows; false if one of them is refused. */
 static bool take_keys(const rw_insert *insert, pgw_arena *arena, rw_key *keys, uint64_t *hashes)
 {
-    static const rw_param params[] = {{PGW_INT8, true, false, {"\0\0\0\0\0\0\0\5", 8}},
-                                      {PGW_TEXT, false, false, {"a", 1}}};
+    static const rw_param bound[] = {{PGW_INT8, true, false, {"\0\0\0\0\0\0\0\5", 8}},
+                                     {PGW_TEXT, false, false, {"a", 1}}};
     for (size_t i = 0; i < insert->row_count; i++) {
         pgw_error error = PGW_ERROR_NONE;
-        if (rw_insert_key(insert, i, params, 2, &test_env, arena, &keys[i], &error) != PGW_KNOWN) {
+        pgw_reading reading = {&test_env, arena, &error};
+        if (rw_insert_key(insert, i, (rw_params){bound, 2}, &reading, &keys[i]) != PGW_KNOWN) {
             require(error.sqlstate[0] != '\0');
             return false;
         }

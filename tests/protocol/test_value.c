@@ -1,4 +1,7 @@
 /* Values in and out: by the vectors that PostgreSQL itself answered. */
+#include "protocol/value_canonical.h"
+#include "protocol/value_cast.h"
+#include "protocol/value_in.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <math.h>
@@ -18,12 +21,14 @@ static void check_text(const vector_line *line)
     pgw_error error;
     pgw_value value;
     pgw_buf got = {0};
-    pgw_verdict verdict = pgw_value_from_text(pgw_type_by_name(line->fields[0]), -1,
-                                              line->fields[2], &utc, &arena, &value, &error);
+    pgw_verdict verdict =
+        pgw_value_from_text(pgw_type_by_name(line->fields[0]), -1, line->fields[2],
+                            &(pgw_reading){&utc, &arena, &error}, &value);
     /* As PostgreSQL: without typmod, then the typmod as an assignment. */
     if (verdict == PGW_KNOWN)
-        verdict = pgw_value_cast(&value, value.type, (int32_t)vector_number(line->fields[1]), false,
-                                 &utc, &arena, &value, &error);
+        verdict = pgw_value_cast(
+            &value, (pgw_cast){value.type, (int32_t)vector_number(line->fields[1]), false},
+            &(pgw_reading){&utc, &arena, &error}, &value);
     vector_add_outcome(verdict, &value, &error, &got);
     wrong += !vector_same(line, line->fields[3], &got);
     pgw_buf_free(&got);
@@ -45,9 +50,9 @@ static void check_typmod(const vector_line *line)
     pgw_error error;
     pgw_value value;
     pgw_buf got = {0};
-    pgw_verdict verdict = pgw_value_from_text(pgw_type_by_name(line->fields[0]),
-                                              (int32_t)vector_number(line->fields[1]),
-                                              line->fields[2], &utc, &arena, &value, &error);
+    pgw_verdict verdict = pgw_value_from_text(
+        pgw_type_by_name(line->fields[0]), (int32_t)vector_number(line->fields[1]), line->fields[2],
+        &(pgw_reading){&utc, &arena, &error}, &value);
     vector_add_outcome(verdict, &value, &error, &got);
     wrong += !vector_same(line, line->fields[3], &got);
     pgw_buf_free(&got);
@@ -74,8 +79,8 @@ static void check_binary(const vector_line *line)
         bytes[i] = (char)(vector_hex(line->fields[1].ptr[2 * i]) << 4 |
                           vector_hex(line->fields[1].ptr[2 * i + 1]));
     pgw_slice exact = pgw_arena_copy(&arena, (pgw_slice){bytes, length});
-    pgw_verdict verdict = pgw_value_from_binary(pgw_type_by_name(line->fields[0]), exact, &utc,
-                                                &arena, &value, &error);
+    pgw_verdict verdict = pgw_value_from_binary(pgw_type_by_name(line->fields[0]), exact,
+                                                &(pgw_reading){&utc, &arena, &error}, &value);
     vector_add_outcome(verdict, &value, &error, &got);
     wrong += !vector_same(line, line->fields[2], &got);
     pgw_buf_free(&got);
@@ -99,10 +104,11 @@ static void check_cast_as(const vector_line *line, bool explicit_cast, pgw_slice
     uint32_t from = pgw_slice_eq_str(line->fields[0], "unknown")
                         ? PGW_UNKNOWN
                         : pgw_type_by_name(line->fields[0]);
-    pgw_value_from_text(from, -1, line->fields[1], &utc, &arena, &value, &error);
-    pgw_verdict verdict = pgw_value_cast(&value, pgw_type_by_name(line->fields[2]),
-                                         (int32_t)vector_number(line->fields[3]), explicit_cast,
-                                         &utc, &arena, &value, &error);
+    pgw_reading reading = {&utc, &arena, &error};
+    assert_int_equal(pgw_value_from_text(from, -1, line->fields[1], &reading, &value), PGW_KNOWN);
+    pgw_cast cast = {pgw_type_by_name(line->fields[2]), (int32_t)vector_number(line->fields[3]),
+                     explicit_cast};
+    pgw_verdict verdict = pgw_value_cast(&value, cast, &reading, &value);
     vector_add_outcome(verdict, &value, &error, &got);
     wrong += !vector_same(line, wanted, &got);
     pgw_buf_free(&got);
@@ -127,7 +133,8 @@ static pgw_verdict read(uint32_t type, const char *text, const pgw_env *env, pgw
                         pgw_value *value)
 {
     pgw_error error;
-    return pgw_value_from_text(type, -1, pgw_slice_str(text), env, arena, value, &error);
+    return pgw_value_from_text(type, -1, pgw_slice_str(text), &(pgw_reading){env, arena, &error},
+                               value);
 }
 
 static void zone_decides_where_no_offset_is_written(void **state)
@@ -153,13 +160,15 @@ static void casts_between_zones_need_a_known_zone(void **state)
     pgw_error error;
     pgw_value day = {.type = PGW_DATE, .as.integer = 1}, out;
     pgw_env unknown = {.utf8 = true}, west = {.zone_known = true, .zone_seconds = -3600};
-    assert_int_equal(
-        pgw_value_cast(&day, PGW_TIMESTAMPTZ, -1, false, &unknown, &arena, &out, &error),
-        PGW_UNKNOWABLE);
-    assert_int_equal(pgw_value_cast(&day, PGW_TIMESTAMPTZ, -1, false, &west, &arena, &out, &error),
+    assert_int_equal(pgw_value_cast(&day, (pgw_cast){PGW_TIMESTAMPTZ, -1, false},
+                                    &(pgw_reading){&unknown, &arena, &error}, &out),
+                     PGW_UNKNOWABLE);
+    assert_int_equal(pgw_value_cast(&day, (pgw_cast){PGW_TIMESTAMPTZ, -1, false},
+                                    &(pgw_reading){&west, &arena, &error}, &out),
                      PGW_KNOWN);
     assert_int_equal(out.as.integer, INT64_C(90000000000));
-    assert_int_equal(pgw_value_cast(&out, PGW_DATE, -1, false, &west, &arena, &out, &error),
+    assert_int_equal(pgw_value_cast(&out, (pgw_cast){PGW_DATE, -1, false},
+                                    &(pgw_reading){&west, &arena, &error}, &out),
                      PGW_KNOWN);
     assert_int_equal(out.as.integer, 1);
     pgw_arena_free(&arena);
@@ -199,8 +208,8 @@ static void typmods_that_postgres_refuses_are_unknowable(void **state)
     pgw_value value;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(pgw_value_from_text(cases[i].type, cases[i].typmod,
-                                             pgw_slice_str("2020-01-01"), &utc, &arena, &value,
-                                             &error),
+                                             pgw_slice_str("2020-01-01"),
+                                             &(pgw_reading){&utc, &arena, &error}, &value),
                          PGW_UNKNOWABLE);
     pgw_arena_free(&arena);
 }

@@ -1,4 +1,5 @@
 /* The hashes: frozen, because the hash of a stored row is for ever. */
+#include "protocol/value_in.h"
 #include "rewrite/hash/hash.h"
 #include "tests/protocol/value_vectors.h"
 
@@ -53,8 +54,9 @@ static size_t read_values(pgw_slice text, pgw_arena *arena, pgw_value *values)
             *c = *c == '_' ? ' ' : *c;
         values[count] = (pgw_value){.type = type, .null = true};
         if (strcmp(equals + 1, "~") != 0)
-            assert_int_equal(pgw_value_from_text(type, -1, pgw_slice_str(equals + 1), &utc, arena,
-                                                 &values[count], &error),
+            assert_int_equal(pgw_value_from_text(type, -1, pgw_slice_str(equals + 1),
+                                                 &(pgw_reading){&utc, arena, &error},
+                                                 &values[count]),
                              PGW_KNOWN);
         count++;
     }

@@ -136,7 +136,8 @@ static pgw_verdict key_of(parsed *p, const char *sql, const rw_param *params, si
                           rw_key *key)
 {
     rw_insert *insert = must_parse(p, sql);
-    return rw_insert_key(insert, 0, params, count, &test_env, &p->arena, key, &p->error);
+    return rw_insert_key(insert, 0, (rw_params){params, count},
+                         &(pgw_reading){&test_env, &p->arena, &p->error}, key);
 }
 
 static void one_value_has_one_hash_in_every_spelling(void **state)
@@ -184,8 +185,8 @@ static void one_value_has_one_hash_in_every_spelling(void **state)
             assert_false(p.accepted);
         } else {
             assert_non_null(p.insert);
-            pgw_verdict verdict =
-                rw_insert_key(p.insert, 0, NULL, 0, &test_env, &p.arena, &key, &p.error);
+            pgw_verdict verdict = rw_insert_key(
+                p.insert, 0, RW_NO_PARAMS, &(pgw_reading){&test_env, &p.arena, &p.error}, &key);
             if (verdict != PGW_KNOWN || key.hash != hash_of(p.insert->table, 5))
                 fail_msg("%s: verdict %d %s", spellings[i], verdict, p.error.message);
             assert_true(key.known[0]);
@@ -232,7 +233,8 @@ static void parameters_give_the_key(void **state)
     assert_int_equal(key_of(&p, sql, params, 2, &key), PGW_KNOWN);
     assert_true(key.hash == hash_of(p.insert->table, 5));
     assert_true(key.all_known);
-    assert_int_equal(rw_insert_key(p.insert, 0, NULL, 0, &test_env, &p.arena, &key, &p.error),
+    assert_int_equal(rw_insert_key(p.insert, 0, RW_NO_PARAMS,
+                                   &(pgw_reading){&test_env, &p.arena, &p.error}, &key),
                      PGW_UNKNOWABLE);
     assert_string_equal(p.error.sqlstate, "0A000");
     pgw_arena_free(&p.arena);
@@ -356,7 +358,8 @@ static void the_last_of_equal_keys_wins(void **state)
     rw_key keys[4];
     uint64_t hashes[4];
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(rw_insert_key(insert, i, NULL, 0, &test_env, &p.arena, &keys[i], &p.error),
+        assert_int_equal(rw_insert_key(insert, i, RW_NO_PARAMS,
+                                       &(pgw_reading){&test_env, &p.arena, &p.error}, &keys[i]),
                          PGW_KNOWN);
         hashes[i] = i + 1;
     }

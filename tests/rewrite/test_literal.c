@@ -60,7 +60,8 @@ static void check_literal(const vector_line *line)
                     .parameter = 1,
                     .minus_after = (int8_t)vector_number(line->fields[4])};
     read_casts(line->fields[5], &cell);
-    pgw_verdict verdict = rw_cell_value(&cell, &column, NULL, 0, &utc, &arena, &value, &error);
+    pgw_reading reading = {&utc, &arena, &error};
+    pgw_verdict verdict = rw_cell_value(&cell, &column, RW_NO_PARAMS, &reading, &value);
     vector_add_outcome(verdict, &value, &error, &got);
     wrong += !vector_same(line, line->fields[6], &got);
     if (verdict == PGW_KNOWN)
@@ -84,7 +85,8 @@ static const rw_cell first_param = {.kind = RW_CELL_PARAM, .parameter = 1, .minu
 static pgw_verdict bind(const rw_column *column, rw_param param, pgw_value *out, pgw_error *error)
 {
     static pgw_arena arena;
-    pgw_verdict verdict = rw_cell_value(&first_param, column, &param, 1, &utc, &arena, out, error);
+    pgw_verdict verdict = rw_cell_value(&first_param, column, (rw_params){&param, 1},
+                                        &(pgw_reading){&utc, &arena, error}, out);
     pgw_arena_free(&arena);
     return verdict;
 }
@@ -141,11 +143,12 @@ static void parameters_that_are_not_known_are_unknowable(void **state)
     zeroth.parameter = 0;
     rw_param five = {.type = PGW_INT8, .bytes = PGW_LITERAL("5")};
     pgw_arena arena = {0};
-    assert_int_equal(rw_cell_value(&second, &bigint, &five, 1, &utc, &arena, &value, &error),
+    pgw_reading reading = {&utc, &arena, &error};
+    assert_int_equal(rw_cell_value(&second, &bigint, (rw_params){&five, 1}, &reading, &value),
                      PGW_UNKNOWABLE);
-    assert_int_equal(rw_cell_value(&zeroth, &bigint, &five, 1, &utc, &arena, &value, &error),
+    assert_int_equal(rw_cell_value(&zeroth, &bigint, (rw_params){&five, 1}, &reading, &value),
                      PGW_UNKNOWABLE);
-    assert_int_equal(rw_cell_value(&first_param, &bigint, NULL, 0, &utc, &arena, &value, &error),
+    assert_int_equal(rw_cell_value(&first_param, &bigint, RW_NO_PARAMS, &reading, &value),
                      PGW_UNKNOWABLE);
     pgw_arena_free(&arena);
 }

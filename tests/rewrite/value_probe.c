@@ -6,6 +6,7 @@
  * -) out: known | unknowable | invalid, SQLSTATE, message, detail, hint, value as the type's send
  *        function has it (numeric: its text), canonical bytes, pg_hash
  */
+#include "protocol/value_canonical.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/literal.h"
 
@@ -133,7 +134,8 @@ static void answer(char **fields)
                    .zone_known = fields[8][0] != '-' || fields[8][1] != '\0',
                    .zone_seconds = atoi(fields[8]),
                    .conforming = true};
-    pgw_verdict verdict = rw_cell_value(&cell, &column, &param, 1, &env, &arena, &value, &error);
+    pgw_verdict verdict = rw_cell_value(&cell, &column, (rw_params){&param, 1},
+                                        &(pgw_reading){&env, &arena, &error}, &value);
     if (verdict == PGW_KNOWN && !value.null) {
         send_value(&value, &sent);
         pgw_value_canonical(&value, &canonical);

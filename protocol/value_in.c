@@ -1,16 +1,13 @@
+#include "protocol/value_in.h"
+
+#include "protocol/value_integer.h"
+#include "protocol/value_number.h"
+#include "protocol/value_numeric.h"
 #include "protocol/value_parts.h"
+#include "protocol/value_text.h"
+#include "protocol/value_time.h"
 
-#include <math.h>
 #include <string.h>
-
-/* Into 1970 from 2000, where PostgreSQL counts from. */
-#define EPOCH_DAYS INT64_C(10957)
-#define EPOCH_USECS INT64_C(946684800000000)
-
-static bool is_string(uint32_t type)
-{
-    return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR || type == PGW_NAME;
-}
 
 /* Length coercion and rounding to the typmod, of a value that has the type already. */
 static pgw_verdict fit(int32_t typmod, bool explicit_cast, pgw_arena *arena, pgw_value *value,
@@ -65,9 +62,11 @@ static pgw_verdict string_in(uint32_t type, pgw_slice text, pgw_value *out)
     return PGW_KNOWN;
 }
 
-static pgw_verdict read_text(uint32_t type, pgw_slice text, const pgw_env *env, pgw_arena *arena,
-                             pgw_value *out, pgw_error *error)
+static pgw_verdict read_text(uint32_t type, pgw_slice text, const pgw_reading *reading,
+                             pgw_value *out)
 {
+    pgw_arena *arena = reading->arena;
+    pgw_error *error = reading->error;
     switch (type) {
     case PGW_BOOL:
         return pgw_bool_in(text, out, error);
@@ -87,7 +86,7 @@ static pgw_verdict read_text(uint32_t type, pgw_slice text, const pgw_env *env, 
     case PGW_DATE:
     case PGW_TIMESTAMP:
     case PGW_TIMESTAMPTZ:
-        return pgw_time_in(type, text, env, out, error);
+        return pgw_time_in(type, text, reading->env, out, error);
     case PGW_TEXT:
     case PGW_VARCHAR:
     case PGW_BPCHAR:
@@ -99,17 +98,17 @@ static pgw_verdict read_text(uint32_t type, pgw_slice text, const pgw_env *env, 
     }
 }
 
-pgw_verdict pgw_value_from_text(uint32_t type, int32_t typmod, pgw_slice text, const pgw_env *env,
-                                pgw_arena *arena, pgw_value *out, pgw_error *error)
+pgw_verdict pgw_value_from_text(uint32_t type, int32_t typmod, pgw_slice text,
+                                const pgw_reading *reading, pgw_value *out)
 {
     *out = (pgw_value){.type = type};
-    *error = PGW_ERROR_NONE;
+    *reading->error = PGW_ERROR_NONE;
     if (!typmod_valid(type, typmod))
         return PGW_UNKNOWABLE;
-    pgw_verdict verdict = pgw_text_check(text, env, error);
+    pgw_verdict verdict = pgw_text_check(text, reading->env, reading->error);
     if (verdict == PGW_KNOWN)
-        verdict = read_text(type, text, env, arena, out, error);
-    return verdict == PGW_KNOWN ? fit(typmod, false, arena, out, error) : verdict;
+        verdict = read_text(type, text, reading, out);
+    return verdict == PGW_KNOWN ? fit(typmod, false, reading->arena, out, reading->error) : verdict;
 }
 
 static int64_t read_integer(pgw_slice bytes)
@@ -190,15 +189,17 @@ static pgw_verdict read_fixed(uint32_t type, pgw_slice bytes, pgw_arena *arena, 
 static pgw_verdict read_string(uint32_t type, pgw_slice bytes, const pgw_env *env, pgw_value *out,
                                pgw_error *error)
 {
-    if (type == PGW_NAME && bytes.len > 63)
+    if (type == PGW_NAME && bytes.len > PGW_NAME_MAX)
         return PGW_UNKNOWABLE;
     pgw_verdict verdict = pgw_text_check(bytes, env, error);
     return verdict == PGW_KNOWN ? string_in(type, bytes, out) : verdict;
 }
 
-pgw_verdict pgw_value_from_binary(uint32_t type, pgw_slice bytes, const pgw_env *env,
-                                  pgw_arena *arena, pgw_value *out, pgw_error *error)
+pgw_verdict pgw_value_from_binary(uint32_t type, pgw_slice bytes, const pgw_reading *reading,
+                                  pgw_value *out)
 {
+    pgw_arena *arena = reading->arena;
+    pgw_error *error = reading->error;
     *out = (pgw_value){.type = type};
     *error = PGW_ERROR_NONE;
     size_t width = binary_width(type);
@@ -220,9 +221,9 @@ pgw_verdict pgw_value_from_binary(uint32_t type, pgw_slice bytes, const pgw_env 
         out->as.bytes = bytes;
         return PGW_KNOWN;
     }
-    if (!is_string(type) && type != PGW_UNKNOWN)
+    if (!pgw_is_string(type) && type != PGW_UNKNOWN)
         return PGW_UNKNOWABLE;
-    pgw_verdict verdict = read_string(type, bytes, env, out, error);
+    pgw_verdict verdict = read_string(type, bytes, reading->env, out, error);
     return verdict == PGW_KNOWN ? fit(-1, false, arena, out, error) : verdict;
 }
 
@@ -231,69 +232,4 @@ pgw_verdict pgw_value_fit(int32_t typmod, bool explicit_cast, pgw_arena *arena, 
 {
     return typmod_valid(value->type, typmod) ? fit(typmod, explicit_cast, arena, value, error)
                                              : PGW_UNKNOWABLE;
-}
-
-static void add_little_endian(uint64_t integer, size_t width, pgw_buf *out)
-{
-    char *bytes = pgw_buf_reserve(out, width);
-    for (size_t i = 0; i < width; i++)
-        bytes[i] = (char)(integer >> 8 * i);
-    out->len += width;
-}
-
-/* Days and microseconds are moved from 2000 to 1970; the infinities stay where they are. */
-static void add_time(const pgw_value *value, pgw_buf *out)
-{
-    int64_t integer = value->as.integer;
-    if (value->type == PGW_DATE) {
-        bool infinite = integer == INT32_MIN || integer == INT32_MAX;
-        add_little_endian((uint64_t)(infinite ? integer : integer + EPOCH_DAYS), 4, out);
-        return;
-    }
-    bool infinite = integer == INT64_MIN || integer == INT64_MAX;
-    add_little_endian((uint64_t)integer + (infinite ? 0 : (uint64_t)EPOCH_USECS), 8, out);
-}
-
-static void add_real(double real, pgw_buf *out)
-{
-    uint64_t bits;
-    if (real == 0)
-        real = 0; /* -0 = 0 */
-    memcpy(&bits, &real, sizeof bits);
-    if (isnan(real))
-        bits = UINT64_C(0x7ff8000000000000); /* all NaNs are equal */
-    add_little_endian(bits, 8, out);
-}
-
-void pgw_value_canonical(const pgw_value *value, pgw_buf *out)
-{
-    if (value->null)
-        return;
-    switch (value->type) {
-    case PGW_BOOL:
-        add_little_endian((uint64_t)value->as.integer, 1, out);
-        return;
-    case PGW_INT2:
-    case PGW_INT4:
-    case PGW_INT8:
-        add_little_endian((uint64_t)value->as.integer, 8, out);
-        return;
-    case PGW_DATE:
-    case PGW_TIMESTAMP:
-    case PGW_TIMESTAMPTZ:
-        add_time(value, out);
-        return;
-    case PGW_FLOAT4:
-    case PGW_FLOAT8:
-        add_real(value->as.real, out);
-        return;
-    case PGW_NUMERIC:
-        pgw_buf_add_slice(out, pgw_numeric_shortest(value->as.bytes));
-        return;
-    case PGW_BPCHAR:
-        pgw_buf_add_slice(out, pgw_text_trim(value->as.bytes));
-        return;
-    default:
-        pgw_buf_add_slice(out, value->as.bytes);
-    }
 }

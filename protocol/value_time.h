@@ -1,0 +1,18 @@
+/*
+ * value_time: date, timestamp and timestamptz, in ISO forms alone: their input and receive
+ * functions, their rounding and the casts between them.
+ */
+#ifndef PGW_VALUE_TIME_H
+#define PGW_VALUE_TIME_H
+
+#include "protocol/value.h"
+
+PGW_MUST_CHECK pgw_verdict pgw_time_in(uint32_t type, pgw_slice text, const pgw_env *env,
+                                       pgw_value *out, pgw_error *error);
+PGW_MUST_CHECK pgw_verdict pgw_time_recv(uint32_t type, int64_t integer, pgw_value *out,
+                                         pgw_error *error);
+void pgw_time_fit(int32_t typmod, pgw_value *value); /* rounds to the typmod's fraction digits */
+PGW_MUST_CHECK pgw_verdict pgw_time_cast(const pgw_value *in, uint32_t type, const pgw_env *env,
+                                         pgw_value *out, pgw_error *error);
+
+#endif
