@@ -8,7 +8,8 @@ Allowed differences, all of them:
 - whether a PL/pgSQL function is told with its schema: each backend words that when it first calls it;
 - a refusal (keyspread's own 0A000, or 23502 where a BEFORE trigger may fill in the key) stands where
   direct a statement was put that fails: see driver;
-- 23505 shows the key under row security: PostgreSQL looks at that of the partition, which has none;
+- 23503 and 23505 show the key under row security: PostgreSQL looks at that of the partition, which
+  has none;
 - a hint in keyspread's name;
 - the order of ParameterStatus among themselves;
 - where among the replies to a step a notice stands (one that comes at the end of a transaction).
@@ -25,7 +26,7 @@ STAND_INS = {"42703": "refused", "26000": "no such statement", "34000": "no such
 
 def _error(message, fields_told):
     fields = message.fields()
-    if "D" not in fields_told and fields["C"] != "23505":
+    if "D" not in fields_told and fields["C"] not in ("23503", "23505"):
         fields_told += "D"
     if driver.is_refusal(message) or _stands_in(fields):
         return f"{message.name} refused"

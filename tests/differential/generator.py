@@ -58,7 +58,7 @@ class Generator(Settings):
         dice = self.dice
         session = dice.choice(self.sessions)
         self._limit(session)
-        if "together" in self.kinds and len(self.sessions) > 1 and not self.open \
+        if "together" in self.kinds and self.wanted > 1 and len(self.sessions) > 1 and not self.open \
                 and dice.random() < 0.3:
             return self._together()
         makers = [self._query] * 4 + [self._multi] * 2 + [self._group] * 5

@@ -14,19 +14,5 @@ KINDS = {
 
 # Off until what it waits for is there.
 WAITING = {
-    "search_path": "names that are resolved",
-    "user_schema": "names that are resolved",
-    "temporary": "names that are resolved",
-    "functions": "settings asked of the session instead of guessed",
-    "role": "the session's role asked instead of guessed",
-    "alter_role": "greetings and links that age",
-    "startup": "greetings and links that age",
-    "output": "settings that change what is stored",
-    "trigger": "counts that are checked before they are committed",
-    "rule": "counts that are checked before they are committed",
-    "policy": "counts that are checked before they are committed",
-    "ddl": "a catalog that hears of DDL",
-    "past": "a catalog that hears of DDL",
     "odd_strings": "errors of the lexer in the server's words",
-    "timeouts": "units of statement_timeout",
 }

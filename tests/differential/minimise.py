@@ -43,8 +43,8 @@ def _valid(sequence):
         for session in [step["end"]] if "end" in step else [s for s, _ in step.get("say", ())]:
             if session not in known:
                 return False
-        said = [messages for _, messages in step.get("say", ())] + [
-            step["messages"]] * bool(step.get("messages"))
+        said = [messages for _, messages in step.get("say", ())]
+        said += [step["messages"]] if step.get("messages") else []
         if not all(messages and messages[-1][0] in ENDS for messages in said):
             return False
     return bool(known) and "[\"Query\", []]" not in json.dumps(sequence["steps"])

@@ -111,6 +111,7 @@ create function nothing() returns trigger language plpgsql as
 create function change() returns trigger language plpgsql as
   $$ begin new.v := 'changed'; return new; end $$;
 create schema other;
+create schema attic;
 """
 
 

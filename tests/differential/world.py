@@ -102,6 +102,7 @@ class World:
         found, refused = driver.refusals(through)
         ended = any("end" in step for step in steps)
         stored = [] if ended else self.look(sequence, True)
+        self._reset_roles(sequence)
         direct = self.direct.play(driver.with_refusals(steps, found))
         expected = self.look(sequence, False)
         if ended:
@@ -116,6 +117,12 @@ class World:
             return "\n".join(difflib.unified_diff(*told, "PostgreSQL", "keyspread", lineterm="",
                                                   n=4)), refused
         return None, refused
+
+    def _reset_roles(self, sequence):
+        """Both sides have the same ones."""
+        for text in self.hashed.fill(sequence["cleanup"]):
+            if text.startswith("alter role"):
+                self.admins[1].rows(text)
 
     def look_until(self, sequence, expected):
         """After a goodbye the last rows may still be on their way."""
