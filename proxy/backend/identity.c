@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <openssl/crypto.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +24,8 @@ static void free_secret(char *text)
     free(text);
 }
 
-void px_identity_drop(px_identity *identity)
+static void free_identity(px_identity *identity)
 {
-    if (identity == NULL || atomic_fetch_sub(&identity->references, 1) > 1)
-        return;
     free(identity->user);
     free(identity->database);
     free(identity->options);
@@ -36,7 +35,32 @@ void px_identity_drop(px_identity *identity)
     free(identity->zone);
     free_secret(identity->password);
     free_secret(identity->key); /* the password is in it */
+    free_secret((char *)identity->entry.name.ptr);
     free(identity);
+}
+
+/* All of the process. What is in it has a reference at least: the last is given up under the lock.
+ */
+static struct {
+    pthread_mutex_t lock;
+    px_table table;
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void px_identity_drop(px_identity *identity)
+{
+    unsigned references = identity != NULL ? atomic_load(&identity->references) : 0;
+    while (references > 1)
+        if (atomic_compare_exchange_weak(&identity->references, &references, references - 1))
+            return;
+    if (identity == NULL)
+        return;
+    pthread_mutex_lock(&known.lock);
+    bool last = atomic_fetch_sub(&identity->references, 1) == 1;
+    if (last)
+        px_table_remove(&known.table, identity->entry.name);
+    pthread_mutex_unlock(&known.lock);
+    if (last)
+        free_identity(identity);
 }
 
 static char *copy(const char *text)
@@ -51,7 +75,7 @@ static void add_part(pgw_buf *key, char mark, const char *part)
         pgw_buf_addf(key, "%c%zu:%s", mark, strlen(part), part);
 }
 
-px_identity *px_identity_new(const px_identity *from)
+static px_identity *make(const px_identity *from)
 {
     px_identity *identity = pgw_calloc(1, sizeof *identity);
     identity->user = copy(from->user);
@@ -79,9 +103,41 @@ px_identity *px_identity_new(const px_identity *from)
     if (from->settings != 0)
         pgw_buf_addf(&key, "s%" PRIx64, from->settings);
     pgw_buf_add_byte(&key, '\0');
-    identity->key = copy(key.ptr);
-    pgw_buf_free(&key);
+    identity->key = key.ptr;
     return identity;
+}
+
+/* Everything in which two may differ. */
+static pgw_slice all_of(const px_identity *identity)
+{
+    const pgw_env *env = &identity->env;
+    pgw_buf all = {0};
+    add_part(&all, 'k', identity->key);
+    add_part(&all, 'o', identity->options);
+    add_part(&all, 'a', identity->application);
+    add_part(&all, 'z', identity->zone);
+    pgw_buf_addf(&all, "e%d%d%d%" PRId32, env->utf8, env->conforming, env->zone_known,
+                 env->zone_seconds);
+    pgw_buf_add_byte(&all, '\0');
+    return (pgw_slice){all.ptr, all.len - 1};
+}
+
+px_identity *px_identity_of(const px_identity *from)
+{
+    px_identity *identity = make(from);
+    pgw_slice name = all_of(identity);
+    pthread_mutex_lock(&known.lock);
+    px_identity *same = (px_identity *)px_table_find(&known.table, name);
+    if (same != NULL)
+        px_identity_take(same);
+    else
+        px_table_add(&known.table, &identity->entry, name);
+    pthread_mutex_unlock(&known.lock);
+    if (same == NULL)
+        return identity;
+    identity->entry.name = name; /* freed with it */
+    free_identity(identity);
+    return same;
 }
 
 /* "UTC", "GMT", "Etc/UTC" and the form SET TIME ZONE with an offset reports ("<+03>-03": POSIX, so

@@ -6,17 +6,19 @@
 #define PX_IDENTITY_H
 
 #include "protocol/value.h"
+#include "proxy/base/table.h"
 
-/* Immutable and counted; the count is atomic, for units travel between workers. */
+/* Immutable and counted; the count is atomic, for units travel between workers. There are no two
+ * equal ones: thousands of clients of one kind share theirs. */
 typedef struct px_identity {
+    px_entry entry; /* by all that it is */
     char *user, *database;
     char *options;     /* "-c name=value …", escaped, as libpq's `options` takes them */
     char *shared;      /* … without the timeouts, for links that serve many sessions */
     char *application; /* application_name, not part of the key; NULL if not set */
     char *replication; /* the startup parameter, NULL if not sent */
     char *password;    /* what links log in with, if the DSN names no user; NULL: its own or none */
-    char *
-        zone; /* TimeZone that `env` was made of, for batch links to have the same; NULL: unknown */
+    char *zone;        /* TimeZone that `env` was made of, for batch links; NULL: unknown */
     uint64_t settings; /* inherited from role and database; 0: not known yet */
     char *key; /* all of the above but application, zone, timeouts: equal keys share batches */
     uint64_t statement_timeout; /* ms; 0 = none that is known */
@@ -24,8 +26,9 @@ typedef struct px_identity {
     _Atomic unsigned references;
 } px_identity;
 
-/* A new one: all copied from `from`, whose user, database and options are there. */
-px_identity *px_identity_new(const px_identity *from);
+/* The one that is like `from`, whose user, database and options are there; one more reference. Any
+ * thread. */
+px_identity *px_identity_of(const px_identity *from);
 /* What reported settings mean for the reading of values; NULL = not reported. */
 pgw_env px_identity_env(const char *client_encoding, const char *zone, const char *conforming);
 px_identity *px_identity_take(px_identity *identity); /* one more reference */

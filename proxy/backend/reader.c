@@ -305,7 +305,7 @@ static void open_link(px_reader *reader)
 {
     const px_identity *asker = reader->waiting->identity;
     px_identity_drop(reader->identity);
-    reader->identity = px_identity_new(&(px_identity){.user = asker->user,
+    reader->identity = px_identity_of(&(px_identity){.user = asker->user,
                                                       .database = asker->database,
                                                       .options = (char *)"",
                                                       .application = (char *)"keyspread",

@@ -181,7 +181,7 @@ static void set_password(px_session *session, const char *password)
 {
     px_identity from = *session->identity;
     from.password = (char *)password; /* copied */
-    px_identity *identity = px_identity_new(&from);
+    px_identity *identity = px_identity_of(&from);
     px_identity_drop(session->identity);
     session->identity = identity;
 }
@@ -357,14 +357,13 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
         add_settings(startup, &options);
     bool good = options.len <= MAX_OPTIONS;
     pgw_buf_add_byte(&options, '\0');
-    session->base_options = pgw_strndup(options.ptr, strlen(options.ptr));
     px_identity from = {.user = (char *)user.ptr,
                         .database = (char *)(database.len > 0 ? database.ptr : user.ptr),
                         .options = options.ptr,
                         .application =
                             (char *)pgw_startup_parameter(startup, "application_name").ptr,
                         .replication = (char *)pgw_startup_parameter(startup, "replication").ptr};
-    session->identity = px_identity_new(&from);
+    session->identity = px_identity_of(&from);
     pgw_buf_free(&options);
     return good;
 }

@@ -53,7 +53,6 @@ static void free_session(void *owner)
     px_login_free(session->login);
     for (size_t i = 0; i < PX_TRACKED; i++)
         free(session->settings[i]);
-    free(session->base_options);
     px_greeting_drop(session->greeting);
     px_identity_drop(session->identity);
     px_identity_drop(session->base);
@@ -177,7 +176,7 @@ static bool is_opaque(const char *encoding)
 static px_identity *identity_with_settings(px_session *session)
 {
     pgw_buf options = {0};
-    pgw_buf_add_str(&options, session->base_options);
+    pgw_buf_add_str(&options, session->base->options);
     for (size_t i = 0; i < PX_TRACKED; i++)
         if (session->settings[i] != NULL)
             pgw_options_set(pgw_slice_str(px_tracked[i]), pgw_slice_str(session->settings[i]),
@@ -195,7 +194,7 @@ static px_identity *identity_with_settings(px_session *session)
     from.options = options.ptr;
     from.zone = (char *)values[1];
     from.settings = session->inherited;
-    px_identity *identity = px_identity_new(&from);
+    px_identity *identity = px_identity_of(&from);
     pgw_buf_free(&options);
     return identity;
 }

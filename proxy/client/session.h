@@ -74,7 +74,6 @@ typedef struct px_session {
     px_identity *base;            /* as it came; counted */
     struct px_greeting *greeting; /* what it was greeted with. Counted */
     uint64_t inherited;           /* settings of its role and database, as a number */
-    char *base_options;           /* what it came with */
     char *settings[PX_TRACKED];   /* changed since; NULL = as at the start */
     bool private_session;         /* its writes use its own link */
     bool output_changed;          /* values may be written as text otherwise than on batch links */

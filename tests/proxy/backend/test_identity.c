@@ -29,7 +29,7 @@ static px_identity *make(const parts *from)
                                   .zone = text(from->zone),
                                   .settings = from->settings,
                                   .env = {.utf8 = true, .zone_seconds = 7}};
-    return px_identity_new(&identity);
+    return px_identity_of(&identity);
 }
 
 static void all_is_copied(void **state)

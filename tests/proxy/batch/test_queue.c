@@ -20,7 +20,7 @@ static struct {
 static px_identity *identity_of(const char *user)
 {
     const px_identity from = {.user = (char *)user, .database = (char *)"d", .options = (char *)""};
-    return px_identity_new(&from);
+    return px_identity_of(&from);
 }
 
 static int setup(void **state)
