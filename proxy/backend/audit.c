@@ -2,33 +2,23 @@
 
 #include "protocol/value_in.h"
 #include "rewrite/hash/hash.h"
+#include "rewrite/lex/quote.h"
 
 const pgw_env px_plain_env = {
     .utf8 = true, .zone_known = true, .zone_seconds = 0, .conforming = true};
 
-static void add_name(pgw_buf *sql, const char *name)
-{
-    pgw_buf_add_byte(sql, '"');
-    for (; *name != '\0'; name++) {
-        if (*name == '"')
-            pgw_buf_add_byte(sql, '"');
-        pgw_buf_add_byte(sql, *name);
-    }
-    pgw_buf_add_byte(sql, '"');
-}
-
 void px_audit_query(const rw_table *table, unsigned limit, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "select ");
-    add_name(sql, table->columns[table->hash_column].name);
+    rw_add_identifier(sql, table->columns[table->hash_column].name);
     for (size_t i = 0; i < table->hash_key_count; i++) {
         pgw_buf_add_str(sql, ", ");
-        add_name(sql, table->columns[table->hash_key[i]].name);
+        rw_add_identifier(sql, table->columns[table->hash_key[i]].name);
     }
     pgw_buf_add_str(sql, " from ");
-    add_name(sql, table->schema);
+    rw_add_identifier(sql, table->schema);
     pgw_buf_add_byte(sql, '.');
-    add_name(sql, table->name);
+    rw_add_identifier(sql, table->name);
     if (limit > 0)
         pgw_buf_addf(sql, " limit %u", limit);
 }

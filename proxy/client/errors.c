@@ -4,6 +4,7 @@
 #include "protocol/utf8.h"
 #include "protocol/frame.h"
 #include "proxy/backend/classify.h"
+#include "rewrite/insert/render.h"
 #include "rewrite/read/hide.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
+#include "rewrite/insert/returned.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,9 @@
 #include "proxy/client/outcome.h"
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/obstacles.h"
+#include "rewrite/insert/render.h"
 #include "rewrite/lex/lexer.h"
+#include "rewrite/lex/lexer_text.h"
 
 #include <stdlib.h>
 #include <string.h>

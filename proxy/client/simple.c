@@ -7,6 +7,7 @@
 #include "proxy/client/outcome.h"
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
+#include "rewrite/insert/render.h"
 #include "rewrite/read/reach.h"
 
 #include <stdlib.h>
@@ -270,8 +271,7 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     rw_catalog view;
     if (!px_session_catalog(session, text, &catalog, &view))
         return PX_STEP_LATER;
-    px_text *parsed =
-        px_text_parse(session->worker, text, catalog, &view, &session->identity->env);
+    px_text *parsed = px_text_parse(session->worker, text, catalog, &view, &session->identity->env);
     px_step step = look_into(session, parsed);
     px_text_drop(parsed);
     return step;

@@ -9,6 +9,7 @@
 #include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/partition.h"
+#include "rewrite/lex/quote.h"
 
 typedef struct ddl_writer {
     const rw_table *table;
@@ -22,18 +23,13 @@ static const rw_column *hash_column(const ddl_writer *ddl)
     return &ddl->table->columns[ddl->table->hash_column];
 }
 
-/* Always in quotes: no list of keywords to keep, and capital letters stay. */
 static const char *quoted(ddl_writer *ddl, const char *name)
 {
-    char *text = pgw_arena_alloc(&ddl->arena, strlen(name) * 2 + 3), *at = text;
-    *at++ = '"';
-    for (; *name != '\0'; name++) {
-        if (*name == '"')
-            *at++ = '"';
-        *at++ = *name;
-    }
-    *at = '"';
-    return text;
+    pgw_buf text = {0};
+    rw_add_identifier(&text, name);
+    const char *copy = pgw_arena_copy(&ddl->arena, pgw_slice_buf(&text)).ptr;
+    pgw_buf_free(&text);
+    return copy;
 }
 
 static const char *back_quoted(ddl_writer *ddl, const char *name)

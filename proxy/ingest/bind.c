@@ -2,6 +2,8 @@
 
 #include "protocol/value_canonical.h"
 #include "proxy/base/log.h"
+#include "rewrite/insert/key.h"
+#include "rewrite/insert/render.h"
 
 #include <xxhash.h>
 

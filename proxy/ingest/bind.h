@@ -8,6 +8,7 @@
 #include "protocol/frontend.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/ingest/plan.h"
+#include "rewrite/insert/key.h"
 
 typedef struct px_bound {
     rw_key *keys;    /* one a row of the statement */

@@ -1,5 +1,7 @@
 #include "proxy/ingest/obstacles.h"
 
+#include "rewrite/insert/key.h"
+
 #include <stdlib.h>
 
 /* Whether what is stored in `table` may depend on a setting that nobody can follow: one with a dot
@@ -64,8 +66,7 @@ static void count_rows(px_metrics *metrics, const rw_insert *insert, const rw_ke
     pgw_buf_free(&name);
 }
 
-void px_obstacle_count_text(const px_owner *owner, const px_standing *standing,
-                            const px_text *text)
+void px_obstacle_count_text(const px_owner *owner, const px_standing *standing, const px_text *text)
 {
     px_metrics *metrics = owner->worker->metrics;
     for (size_t i = 0; i < text->script.count; i++) {
@@ -77,8 +78,8 @@ void px_obstacle_count_text(const px_owner *owner, const px_standing *standing,
     }
 }
 
-void px_obstacle_count_bind(const px_owner *owner, const px_standing *standing,
-                            const px_plan *plan, const px_bound *bound)
+void px_obstacle_count_bind(const px_owner *owner, const px_standing *standing, const px_plan *plan,
+                            const px_bound *bound)
 {
     px_metrics *metrics = owner->worker->metrics;
     if (plan->refusal != NULL)

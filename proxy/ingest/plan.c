@@ -1,6 +1,9 @@
 #include "proxy/ingest/plan.h"
 
 #include "protocol/frontend.h"
+#include "rewrite/insert/key.h"
+#include "rewrite/insert/render.h"
+#include "rewrite/insert/row_width.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,8 @@
 
 #include "proxy/backend/catalog.h"
 #include "rewrite/insert/insert.h"
+#include "rewrite/insert/key.h"
+#include "rewrite/insert/render.h"
 #include "rewrite/read/known.h"
 
 typedef struct px_plan {

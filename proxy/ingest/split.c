@@ -1,6 +1,7 @@
 #include "proxy/ingest/split.h"
 
 #include "proxy/ingest/units.h"
+#include "rewrite/insert/key.h"
 
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
 
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/owner.h"
+#include "rewrite/insert/key.h"
 
 /* If the statement touches several partitions and the table lets it commit partition by partition:
  * submits a unit for each. False: it is to stay whole, nothing was done. */

@@ -2,6 +2,7 @@
 
 #include "proxy/ingest/split.h"
 #include "proxy/ingest/units.h"
+#include "rewrite/insert/render.h"
 
 #include <string.h>
 
@@ -97,7 +98,8 @@ static px_submission add_execution(px_owner *owner, const px_standing *standing,
         return PX_SUBMITTED;
     if (good ? !supersede(owner, unit, &bound, alone)
              : !alone || rw_insert_may_fail(owner->plan->insert))
-        return PX_SUBMIT_ON_LINK; /* others may fail before it does, or it may fail earlier itself */
+        return PX_SUBMIT_ON_LINK; /* others may fail before it does, or it may fail earlier itself
+                                   */
     if (good && px_unit_add_bound(unit, owner->plan, bind, &bound, &unfit->error))
         return PX_SUBMITTED;
     unfit->at_bind = is_of_bind(&unfit->error);

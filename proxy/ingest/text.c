@@ -2,6 +2,8 @@
 
 #include "protocol/utf8.h"
 #include "proxy/ingest/bind.h"
+#include "rewrite/insert/key.h"
+#include "rewrite/insert/render.h"
 #include "rewrite/read/reach.h"
 #include "rewrite/read/tree.h"
 

@@ -6,6 +6,7 @@
 #define PX_TEXT_H
 
 #include "proxy/backend/catalog.h"
+#include "rewrite/insert/key.h"
 #include "rewrite/read/statement.h"
 
 /* Counted. */

@@ -1,6 +1,8 @@
 #include "proxy/ingest/units.h"
 
 #include "rewrite/insert/guard.h"
+#include "rewrite/insert/key.h"
+#include "rewrite/insert/render.h"
 
 #include <string.h>
 #include <xxhash.h>

@@ -1,5 +1,7 @@
 #include "rewrite/ddl/admin.h"
 
+#include "rewrite/lex/lexer_text.h"
+
 typedef struct reader {
     rw_lexer lexer;
     rw_token token; /* not yet taken */

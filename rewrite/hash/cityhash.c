@@ -1,8 +1,5 @@
-/*
- * cityhash: CityHash64 as version 1.0 defined it (1.1 changed the results): written from the
- * algorithm's description, with its constants. All arithmetic is modulo 2^64.
- */
-#include "rewrite/hash/hash.h"
+#include "rewrite/hash/cityhash.h"
+
 #include "rewrite/hash/hash_parts.h"
 
 #define K0 UINT64_C(0xc3a5c85c97cb3127)

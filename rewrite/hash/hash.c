@@ -1,6 +1,9 @@
 #include "rewrite/hash/hash.h"
 
 #include "protocol/value_canonical.h"
+#include "rewrite/hash/cityhash.h"
+#include "rewrite/hash/pg_hash.h"
+#include "rewrite/lex/quote.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -92,18 +95,16 @@ const char *rw_hash_function_name(rw_hash_function function)
     return names[function];
 }
 
-/* `name` between `quote`s; a quote in it is doubled in SQL and escaped by a backslash in YQL. */
-static void add_quoted(pgw_buf *out, const char *name, char quote)
+/* As YQL writes names: what would end one is escaped by a backslash. */
+static void add_yql_identifier(pgw_buf *out, const char *name)
 {
-    pgw_buf_add_byte(out, quote);
+    pgw_buf_add_byte(out, '`');
     for (; *name != '\0'; name++) {
-        if (quote == '`' && (*name == '`' || *name == '\\'))
+        if (*name == '`' || *name == '\\')
             pgw_buf_add_byte(out, '\\');
-        else if (*name == quote)
-            pgw_buf_add_byte(out, quote);
         pgw_buf_add_byte(out, *name);
     }
-    pgw_buf_add_byte(out, quote);
+    pgw_buf_add_byte(out, '`');
 }
 
 static void add_postgres(const rw_table *table, pgw_buf *out)
@@ -112,7 +113,7 @@ static void add_postgres(const rw_table *table, pgw_buf *out)
     for (size_t i = 0; i < table->hash_key_count; i++) {
         if (i > 0)
             pgw_buf_add_str(out, ", ");
-        add_quoted(out, table->columns[table->hash_key[i]].name, '"');
+        rw_add_identifier(out, table->columns[table->hash_key[i]].name);
     }
     pgw_buf_add_str(out, "), 0)");
 }
@@ -123,7 +124,7 @@ static void add_yql_column(const rw_table *table, pgw_buf *out)
 {
     bool wrapped = table->hash_type == RW_HASH_INT8;
     pgw_buf_add_str(out, wrapped ? "FromPg(" : "");
-    add_quoted(out, table->columns[table->hash_key[0]].name, '`');
+    add_yql_identifier(out, table->columns[table->hash_key[0]].name);
     pgw_buf_add_str(out, wrapped ? ")" : "");
 }
 

@@ -1,19 +1,15 @@
 /*
- * hash: the four hash functions that put a row into its place, and the hash of a key.
+ * hash: the hash of a key, by one of the four functions that put a row into its place; two of them
+ * have files of their own.
  */
 #ifndef RW_HASH_H
 #define RW_HASH_H
 
 #include "rewrite/hash/table.h"
 
-/* The functions themselves, on canonical bytes (value.h). */
+/* The functions themselves, on canonical bytes (value_canonical.h). */
 uint64_t rw_xxh3(pgw_slice bytes);        /* XXH3_64bits, no seed; YQL's Digest::XXH3 */
 uint64_t rw_numeric_hash(uint64_t value); /* Thomas Wang's mix; YQL's Digest::NumericHash */
-uint64_t rw_cityhash64(pgw_slice bytes);  /* CityHash64 1.0; YQL's Digest::CityHash */
-
-/* hash_record_extended(ROW(values…), 0) of PostgreSQL 15, bit for bit; RW_UNKNOWABLE never: types
- * are checked by rw_hash_supports(). */
-uint64_t rw_pg_hash(const pgw_value *values, size_t count);
 
 /* Whether `function` takes these column types; on false the error says which and why. */
 bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t count,

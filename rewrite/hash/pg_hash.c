@@ -1,8 +1,6 @@
-/*
- * pg_hash: hash_record_extended() of PostgreSQL with seed 0: Bob Jenkins' lookup3 over each type's
- * own bytes, and the columns' hashes folded by r = r * 31 + h.
- */
-#include "rewrite/hash/hash.h"
+#include "rewrite/hash/pg_hash.h"
+
+#include "protocol/value_text.h"
 #include "rewrite/hash/hash_parts.h"
 
 #include <math.h>
@@ -151,13 +149,6 @@ static uint64_t hash_numeric(pgw_slice text)
     return hash;
 }
 
-static pgw_slice without_blanks(pgw_slice text)
-{
-    while (text.len > 0 && text.ptr[text.len - 1] == ' ')
-        text.len--;
-    return text;
-}
-
 static uint64_t hash_value(const pgw_value *value)
 {
     switch (value->type) {
@@ -176,7 +167,7 @@ static uint64_t hash_value(const pgw_value *value)
     case PGW_NUMERIC:
         return hash_numeric(value->as.bytes);
     case PGW_BPCHAR:
-        return hash_bytes(without_blanks(value->as.bytes));
+        return hash_bytes(pgw_text_trim(value->as.bytes));
     default:
         return hash_bytes(value->as.bytes);
     }

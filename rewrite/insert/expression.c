@@ -1,8 +1,6 @@
-/*
- * expression: a cell of a VALUES row. Constants, parameters and casts are understood; of the rest
- * it is only found where it ends and whether rows that hold it may be merged.
- */
-#include "rewrite/insert/insert_type.h"
+#include "rewrite/insert/expression.h"
+
+#include "rewrite/insert/type_name.h"
 #include "rewrite/lex/lexer_text.h"
 
 enum { MAX_DEPTH = 32 }; /* of parentheses, casts and arrays that are looked into */

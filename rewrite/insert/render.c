@@ -1,11 +1,9 @@
-/*
- * render: the client's text with what is put in, whole or in the parts of which merged statements
- * are made; and the way back from a position in it to the client's text.
- */
+#include "rewrite/insert/render.h"
+
 #include "protocol/utf8.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/insert/guard.h"
-#include "rewrite/insert/splice.h"
+#include "rewrite/insert/parser.h"
 
 #include <string.h>
 
@@ -154,6 +152,11 @@ static void put_statement(writer *w, rw_hash_form form, const uint64_t *hashes)
         next = i + 1;
     }
     put_spliced(w, insert->tail, insert->text.len, true);
+}
+
+bool rw_insert_may_fail(const rw_insert *insert)
+{
+    return !insert->hash_listed;
 }
 
 void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,

@@ -41,11 +41,5 @@ rw_token rw_lexer_next(rw_lexer *lexer);
 pgw_slice rw_token_text(pgw_slice text, rw_token token);
 /* A word that equals `lower` without case. Never true for a quoted identifier. */
 bool rw_token_is(pgw_slice text, rw_token token, const char *lower);
-/* The identifier as PostgreSQL stores it: folded to lower case or unquoted; arena-owned.
- * Not cut to 63 bytes. {NULL,0} for a U&"" that is malformed. */
-pgw_slice rw_token_name(pgw_slice text, rw_token token, pgw_arena *arena);
-/* A STRING's value, unescaped; arena-owned or in `text`. False if its escapes are invalid. */
-bool rw_token_string(pgw_slice text, rw_token token, bool conforming, pgw_arena *arena,
-                     pgw_slice *out);
 
 #endif

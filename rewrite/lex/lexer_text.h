@@ -6,9 +6,15 @@
 
 #include "rewrite/lex/lexer.h"
 
+/* The identifier as PostgreSQL stores it: folded to lower case or unquoted; arena-owned.
+ * Not cut to 63 bytes. {NULL,0} for a U&"" that is malformed. */
+pgw_slice rw_token_name(pgw_slice text, rw_token token, pgw_arena *arena);
+/* A STRING's value, unescaped; arena-owned or in `text`. False if its escapes are invalid. */
+PGW_MUST_CHECK bool rw_token_string(pgw_slice text, rw_token token, bool conforming,
+                                    pgw_arena *arena, pgw_slice *out);
 /* The value of U&'…' or U&"…" with `escape` in the place of the backslash (UESCAPE); arena-owned.
  * False if an escape is invalid. */
-bool rw_token_unicode(pgw_slice text, rw_token token, char escape, pgw_arena *arena,
-                      pgw_slice *out);
+PGW_MUST_CHECK bool rw_token_unicode(pgw_slice text, rw_token token, char escape, pgw_arena *arena,
+                                     pgw_slice *out);
 
 #endif

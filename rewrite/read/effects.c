@@ -1,5 +1,6 @@
 #include "rewrite/read/effects.h"
 
+#include "rewrite/lex/lexer_text.h"
 #include "rewrite/read/settings.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
 #include "rewrite/read/explain.h"
 
 #include "rewrite/hash/hash.h"
+#include "rewrite/insert/key.h"
+#include "rewrite/insert/render.h"
 
 /* One INSERT's rows, as far as they can be known without parameters. */
 typedef struct row_keys {

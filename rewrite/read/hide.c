@@ -1,6 +1,7 @@
 #include "rewrite/read/hide.h"
 
 #include "rewrite/hash/hash.h"
+#include "rewrite/insert/render.h"
 
 #include <stdio.h>
 #include <string.h>

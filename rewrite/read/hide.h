@@ -6,6 +6,7 @@
 #define RW_HIDE_H
 
 #include "rewrite/insert/insert.h"
+#include "rewrite/insert/render.h"
 
 /* How a statement was sent. */
 typedef struct rw_sent {

@@ -1,6 +1,8 @@
 #include "rewrite/read/statement.h"
 
 #include "protocol/utf8.h"
+#include "rewrite/insert/parse.h"
+#include "rewrite/insert/render.h"
 #include "rewrite/lex/cut.h"
 #include "rewrite/read/effects.h"
 #include "rewrite/read/tree.h"

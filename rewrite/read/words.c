@@ -3,6 +3,7 @@
  * written stands right behind a reserved pair of words, so that a miss is impossible and a false
  * alarm is rare.
  */
+#include "rewrite/lex/lexer_text.h"
 #include "rewrite/read/tree.h"
 
 typedef struct reader {

@@ -1,5 +1,8 @@
 /* Any statement: parsed, its keys taken, rendered, parsed again; positions stay inside. */
 #include "rewrite/insert/insert.h"
+#include "rewrite/insert/key.h"
+#include "rewrite/insert/parse.h"
+#include "rewrite/insert/render.h"
 #include "tests/rewrite/tables.h"
 
 #include <stdlib.h>

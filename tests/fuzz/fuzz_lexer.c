@@ -1,5 +1,6 @@
 /* Any bytes: tokens are in order, do not overlap, and end; their values stay inside. */
 #include "rewrite/lex/lexer.h"
+#include "rewrite/lex/lexer_text.h"
 
 #include <stdlib.h>
 

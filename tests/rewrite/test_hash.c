@@ -1,6 +1,8 @@
 /* The hashes: frozen, because the hash of a stored row is for ever. */
 #include "protocol/value_in.h"
+#include "rewrite/hash/cityhash.h"
 #include "rewrite/hash/hash.h"
+#include "rewrite/hash/pg_hash.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>

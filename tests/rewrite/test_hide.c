@@ -1,4 +1,6 @@
 /* The backend's errors as the client is shown them. */
+#include "rewrite/insert/parse.h"
+#include "rewrite/insert/render.h"
 #include "rewrite/read/hide.h"
 
 #include <setjmp.h>

@@ -1,6 +1,10 @@
 /* INSERT, UPSERT and REPLACE: the vectors, their keys, and PostgreSQL's grammar as the oracle. */
 #include "rewrite/hash/hash.h"
 #include "rewrite/insert/insert.h"
+#include "rewrite/insert/key.h"
+#include "rewrite/insert/parse.h"
+#include "rewrite/insert/render.h"
+#include "rewrite/insert/row_width.h"
 #include "tests/rewrite/exact.h"
 #include "tests/rewrite/lines.h"
 #include "tests/rewrite/tables.h"

@@ -1,5 +1,6 @@
 /* The lexer against PostgreSQL's own (libpg_query), and what its tokens stand for. */
 #include "rewrite/lex/lexer.h"
+#include "rewrite/lex/lexer_text.h"
 #include "tests/rewrite/exact.h"
 
 #include <setjmp.h>

@@ -1,6 +1,8 @@
 /* Rendering: what is put in can be taken out again, and positions find their way back. */
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/insert.h"
+#include "rewrite/insert/parse.h"
+#include "rewrite/insert/render.h"
 #include "tests/rewrite/exact.h"
 #include "tests/rewrite/lines.h"
 #include "tests/rewrite/tables.h"

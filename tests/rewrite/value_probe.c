@@ -9,6 +9,7 @@
 #include "protocol/value_canonical.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/literal.h"
+#include "rewrite/hash/pg_hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>

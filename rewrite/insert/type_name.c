@@ -1,4 +1,4 @@
-#include "rewrite/insert/insert_type.h"
+#include "rewrite/insert/type_name.h"
 
 #include <string.h>
 

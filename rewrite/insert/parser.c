@@ -1,7 +1,4 @@
-/*
- * splice: the parser's way through the tokens, and what it notes and says about them.
- */
-#include "rewrite/insert/splice.h"
+#include "rewrite/insert/parser.h"
 
 #include "protocol/utf8.h"
 #include "rewrite/lex/lexer_text.h"
@@ -180,17 +177,6 @@ void rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text)
 void rw_note_obstacle(rw_parser *parser, rw_obstacle obstacle)
 {
     parser->obstacles |= 1u << obstacle;
-}
-
-void rw_add_identifier(pgw_buf *out, const char *name)
-{
-    pgw_buf_add_byte(out, '"');
-    for (; *name != '\0'; name++) {
-        if (*name == '"')
-            pgw_buf_add_byte(out, '"');
-        pgw_buf_add_byte(out, *name);
-    }
-    pgw_buf_add_byte(out, '"');
 }
 
 void rw_set_position(rw_parser *parser, size_t offset)

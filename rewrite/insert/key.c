@@ -1,11 +1,9 @@
-/*
- * insert_key: the keys and hashes of a parsed INSERT's rows, when its parameters are known.
- */
+#include "rewrite/insert/key.h"
+
 #include "protocol/utf8.h"
 #include "protocol/value_canonical.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/partition.h"
-#include "rewrite/insert/insert.h"
 
 #include <string.h>
 
@@ -182,11 +180,6 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw_params params,
         !is_hash(&in, own, key->hash))
         return wrong_hash(insert, key->hash, reading->error);
     return PGW_KNOWN;
-}
-
-bool rw_insert_may_fail(const rw_insert *insert)
-{
-    return !insert->hash_listed;
 }
 
 /* All bytes of a key; each value with its length, so that no two keys look alike. */

@@ -1,10 +1,10 @@
 /*
- * insert_type: type names as they stand behind ::, in CAST(… AS …) and in front of a string.
+ * type_name: type names as they stand behind ::, in CAST(… AS …) and in front of a string.
  */
-#ifndef RW_INSERT_TYPE_H
-#define RW_INSERT_TYPE_H
+#ifndef RW_TYPE_NAME_H
+#define RW_TYPE_NAME_H
 
-#include "rewrite/insert/splice.h"
+#include "rewrite/insert/parser.h"
 
 /* Takes a type's name with its modifiers and array brackets. False if none stands here: then it
  * may have taken some tokens. A type that is not known here is PGW_UNSPECIFIED. `prefix`: in front

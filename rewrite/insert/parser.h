@@ -1,9 +1,9 @@
 /*
- * splice: what the files of the INSERT parser share: the parser's state, and what it puts into the
- * client's text. Private to insert*.c, expression.c and render.c.
+ * parser: the INSERT parser's state, its way through the tokens, and what it notes and says about
+ * them. Each part of the statement has a file above this one; render.c needs rw_splice.
  */
-#ifndef RW_SPLICE_H
-#define RW_SPLICE_H
+#ifndef RW_PARSER_H
+#define RW_PARSER_H
 
 #include "rewrite/insert/insert.h"
 
@@ -62,7 +62,6 @@ typedef struct rw_parser {
 
 enum { RW_PARAM_UNCLEAR = -1 };
 
-/* --- splice.c --- */
 void rw_advance(rw_parser *parser);
 bool rw_at(const rw_parser *parser, char c); /* a CHAR token c */
 bool rw_at_word(const rw_parser *parser, const char *lower);
@@ -102,24 +101,5 @@ rw_outcome rw_from_a_query(rw_parser *parser);
 /* Which cell of a row's key the column's values are; RW_HASH_SLOT; RW_NO_SLOT. */
 int rw_slot_of(const rw_table *table, size_t column);
 rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position);
-void rw_add_identifier(pgw_buf *out, const char *name);
-
-/* --- expression.c --- */
-/* The cell that begins here, up to its ',' or ')'. The value's text is filled if `wanted`. */
-rw_outcome rw_parse_cell(rw_parser *parser, bool wanted, rw_cell *cell);
-
-/* --- insert_rows.c --- */
-/* From the '(' of the first row behind VALUES to behind the last, and `depth` more ')'. */
-rw_outcome rw_parse_rows(rw_parser *parser, size_t depth);
-
-/* --- insert_tail.c --- */
-/* ON CONFLICT and RETURNING, or what UPSERT and REPLACE mean; up to the end. */
-rw_outcome rw_parse_tail(rw_parser *parser);
-/* Takes one token of an expression behind the rows; notes what it does to merging. */
-void rw_skip_tail_token(rw_parser *parser);
-
-/* --- insert_returning.c --- */
-/* Behind RETURNING. */
-rw_outcome rw_parse_returning(rw_parser *parser);
 
 #endif

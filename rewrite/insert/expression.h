@@ -1,0 +1,13 @@
+/*
+ * expression: a cell of a VALUES row. Constants, parameters and casts are understood; of the rest
+ * it is only found where it ends and whether rows that hold it may be merged.
+ */
+#ifndef RW_EXPRESSION_H
+#define RW_EXPRESSION_H
+
+#include "rewrite/insert/parser.h"
+
+/* The cell that begins here, up to its ',' or ')'. The value's text is filled if `wanted`. */
+rw_outcome rw_parse_cell(rw_parser *parser, bool wanted, rw_cell *cell);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * key: the keys and hashes of a parsed INSERT's rows, when its parameters are known.
+ */
+#ifndef RW_KEY_H
+#define RW_KEY_H
+
+#include "rewrite/insert/insert.h"
+
+/* The keys of one row: values of the primary key columns as stored (key[i] valid where known[i])
+ * and the hash. Checks the client's own hash column (22023) and NULLs (23502), where the backend
+ * does not reject them itself. PGW_UNKNOWABLE comes
+ * with error 0A000 filled (table, column, hint), to be used unless the table forwards. */
+typedef struct rw_key {
+    uint64_t hash;
+    uint32_t partition;
+    pgw_value *values; /* primary_key_count */
+    bool *known;
+    bool all_known;
+} rw_key;
+PGW_MUST_CHECK pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw_params params,
+                                         const pgw_reading *reading, rw_key *key);
+
+/* For UPSERT and REPLACE: marks the rows whose key a later row has too (the last one wins), given
+ * the row_count keys of the statement; rows whose keys are not all known are left alone. Returns
+ * how many are marked: the tag counts them all the same. Nothing for INSERT. */
+size_t rw_insert_supersede(rw_insert *insert, const rw_key *keys, pgw_arena *arena);
+
+#endif

@@ -1,0 +1,356 @@
+#include "rewrite/insert/parse.h"
+
+#include "rewrite/insert/rows.h"
+#include "rewrite/insert/tail.h"
+#include "rewrite/lex/quote.h"
+
+static const pgw_slice nothing = {NULL, 0};
+
+/* --- the head: up to VALUES --- */
+
+static bool is_modifying_word(const rw_parser *parser)
+{
+    return rw_at_word(parser, "insert") || rw_at_word(parser, "update") ||
+           rw_at_word(parser, "delete") || rw_at_word(parser, "merge");
+}
+
+/* WITH … up to INSERT INTO. RW_PASS if another statement follows. */
+static rw_outcome parse_with(rw_parser *parser)
+{
+    size_t depth = 0, start = parser->token.start;
+    bool modifies = false;
+    for (;; rw_skip_token(parser)) {
+        if (parser->token.kind == RW_TOKEN_END || parser->token.kind == RW_TOKEN_BAD)
+            return RW_PASS;
+        if (rw_at(parser, '('))
+            depth++;
+        else if (rw_at(parser, ')') && depth > 0)
+            depth--;
+        else if (depth > 0)
+            modifies = modifies || is_modifying_word(parser);
+        else if (rw_at_word(parser, "insert") || rw_at_word(parser, "upsert") ||
+                 rw_at_word(parser, "replace")) {
+            rw_mark mark = rw_mark_here(parser);
+            rw_advance(parser);
+            bool into = rw_at_word(parser, "into");
+            rw_go_back(parser, mark);
+            if (into)
+                break;
+        }
+    }
+    pgw_slice with = {parser->text.ptr + start, parser->token.start - start};
+    if (modifies && rw_catalog_mentioned(parser->catalog, with)) {
+        pgw_fail(parser->error, "0A000",
+                 "WITH queries that write are not supported together with a hashed table");
+        pgw_error_hint(parser->error, "Send the statements of the WITH clause on their own.");
+        rw_set_position(parser, start);
+        return RW_REFUSED;
+    }
+    rw_note_obstacle(parser, RW_OBSTACLE_FORM);
+    return RW_PARSED;
+}
+
+static bool parse_verb(rw_parser *parser)
+{
+    rw_insert *insert = parser->insert;
+    size_t start = parser->token.start;
+    if (rw_take_word(parser, "insert"))
+        insert->verb = RW_VERB_INSERT;
+    else if (rw_take_word(parser, "upsert"))
+        insert->verb = RW_VERB_UPSERT;
+    else if (rw_take_word(parser, "replace"))
+        insert->verb = RW_VERB_REPLACE;
+    else
+        return false;
+    if (insert->verb != RW_VERB_INSERT)
+        rw_add_splice(parser, start, parser->last_end - start, PGW_LITERAL("INSERT"));
+    return rw_take_word(parser, "into");
+}
+
+/* [[database.]schema.]table. RW_PASS if it is none of ours. */
+static rw_outcome parse_table(rw_parser *parser)
+{
+    pgw_slice schema = nothing, name = nothing;
+    for (int part = 0; part < 3; part++) {
+        if (!rw_at_name(parser))
+            return RW_PASS;
+        schema = name;
+        name = rw_take_name(parser);
+        if (!rw_take(parser, '.'))
+            break;
+    }
+    parser->table = rw_catalog_find(parser->catalog, schema, name);
+    if (parser->table == NULL || parser->impossible)
+        return RW_PASS;
+    parser->insert->table = parser->table;
+    if (parser->table->unusable != NULL) {
+        pgw_fail(parser->error, "55000", "table \"%s\" cannot be written: %s", parser->table->name,
+                 parser->table->unusable);
+        pgw_error_hint(parser->error,
+                       "Correct the table or the configuration; \"keyspread verify\" "
+                       "counts rows with a wrong hash.");
+        return RW_REFUSED;
+    }
+    parser->known_as = parser->table->name;
+    if (rw_take_word(parser, "as")) {
+        if (!rw_at_name(parser))
+            return rw_syntax_error(parser);
+        parser->known_as = pgw_arena_copy(parser->arena, rw_take_name(parser)).ptr;
+    }
+    return RW_PARSED;
+}
+
+/* Behind the '(' of the column list. */
+static rw_outcome parse_columns(rw_parser *parser)
+{
+    parser->columns_listed = true;
+    do {
+        if (!rw_at_name(parser))
+            return rw_syntax_error(parser);
+        size_t position = parser->token.start;
+        size_t column = rw_table_column(parser->table, rw_take_name(parser));
+        rw_target *target = rw_add_target(parser, column, position);
+        parser->unknown_column |= column == parser->table->column_count;
+        parser->insert->hash_listed |= target->slot == RW_HASH_SLOT;
+        while (rw_at(parser, '[') || rw_at(parser, '.')) {
+            target->indirect = true;
+            if (rw_take(parser, '.') ? !rw_at_name(parser) : !rw_skip_brackets(parser))
+                return rw_syntax_error(parser);
+            if (parser->text.ptr[parser->last_end - 1] == '.')
+                rw_advance(parser);
+        }
+    } while (rw_take(parser, ','));
+    if (!rw_at(parser, ')'))
+        return rw_syntax_error(parser);
+    if (!parser->insert->hash_listed) {
+        pgw_buf list = {0};
+        pgw_buf_add_str(&list, ", ");
+        rw_add_identifier(&list, parser->table->columns[parser->table->hash_column].name);
+        rw_add_splice(parser, parser->token.start, 0,
+                      pgw_arena_copy(parser->arena, pgw_slice_buf(&list)));
+        pgw_buf_free(&list);
+    }
+    rw_advance(parser);
+    return RW_PARSED;
+}
+
+/* Whether the '(' that is next opens a column list, not a query. */
+static bool opens_columns(rw_parser *parser)
+{
+    rw_mark mark = rw_mark_here(parser);
+    rw_advance(parser);
+    bool columns = rw_at_name(parser) && !rw_at_word(parser, "select") &&
+                   !rw_at_word(parser, "with") && !rw_at_word(parser, "table");
+    if (columns && rw_at_word(parser, "values")) {
+        rw_advance(parser);
+        columns = !rw_at(parser, '(');
+    }
+    rw_go_back(parser, mark);
+    return columns;
+}
+
+static rw_outcome parse_overriding(rw_parser *parser)
+{
+    if (!rw_take_word(parser, "overriding"))
+        return RW_PARSED;
+    parser->overriding_user = rw_at_word(parser, "user");
+    if (!parser->overriding_user && !rw_at_word(parser, "system"))
+        return rw_syntax_error(parser);
+    rw_advance(parser);
+    if (!rw_take_word(parser, "value"))
+        return rw_syntax_error(parser);
+    rw_note_obstacle(parser, RW_OBSTACLE_FORM);
+    return RW_PARSED;
+}
+
+/* Whether the list of a SELECT ends here. Neither DISTINCT ON nor IS DISTINCT FROM ends it. */
+static bool ends_selected(const rw_parser *parser, bool distinct)
+{
+    static const char *const words[] = {"where", "group",  "having",    "window", "union",
+                                        "order", "except", "intersect", "limit",  "offset",
+                                        "fetch", "for",    "returning", "into"};
+    if (rw_at_end(parser) || parser->token.kind == RW_TOKEN_BAD || rw_at(parser, ')'))
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (rw_at_word(parser, words[i]))
+            return true;
+    return (rw_at_word(parser, "from") || rw_at_word(parser, "on")) && !distinct;
+}
+
+/* How many columns the SELECT that is next gives; 0 if a * may stand for any number. A wrong number
+ * is an error there, never another place for a value. */
+static size_t count_selected(rw_parser *parser)
+{
+    rw_mark mark = rw_mark_here(parser);
+    size_t count = 1;
+    bool distinct = false, star = false;
+    for (rw_skip_token(parser); !ends_selected(parser, distinct) && !star;) {
+        pgw_slice token = rw_token_text(parser->text, parser->token);
+        distinct = rw_at_word(parser, "distinct");
+        star = pgw_slice_eq_str(token, "*");
+        count += rw_at(parser, ',');
+        if (!rw_at(parser, '(') && !rw_at(parser, '['))
+            rw_skip_token(parser);
+        else if (!rw_skip_brackets(parser))
+            break;
+    }
+    rw_go_back(parser, mark);
+    return star ? 0 : count;
+}
+
+/* Up to and with VALUES; `depth` is how many parentheses stand around it. */
+static rw_outcome parse_source(rw_parser *parser, size_t *depth)
+{
+    const rw_table *table = parser->table;
+    parser->name_end = parser->last_end;
+    if (rw_at(parser, '(') && opens_columns(parser)) {
+        rw_advance(parser);
+        rw_outcome outcome = parse_columns(parser);
+        if (outcome != RW_PARSED)
+            return outcome;
+    }
+    if (!parser->columns_listed) /* filled when the number of values is known */
+        rw_add_splice(parser, parser->name_end, 0, nothing);
+    rw_outcome outcome = parse_overriding(parser);
+    if (outcome != RW_PARSED)
+        return outcome;
+    parser->default_values = rw_at_word(parser, "default");
+    if (parser->default_values)
+        return rw_uncomputable(parser, table->hash_key[0], parser->token.start,
+                               "is left to its default");
+    while (rw_take(parser, '('))
+        ++*depth;
+    if (rw_at_word(parser, "select"))
+        parser->query_columns = count_selected(parser);
+    if (rw_at_word(parser, "select") || rw_at_word(parser, "table") || rw_at_word(parser, "with"))
+        return rw_from_a_query(parser);
+    if (!rw_take_word(parser, "values"))
+        return rw_syntax_error(parser);
+    parser->insert->values = parser->last_end;
+    return RW_PARSED;
+}
+
+/* --- the whole --- */
+
+static void note_omitted(rw_parser *parser)
+{
+    const rw_table *table = parser->table;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!table->columns[i].sequence && !table->columns[i].computed)
+            continue;
+        bool listed = false;
+        for (size_t k = 0; k < parser->target_count && !listed; k++)
+            listed = parser->targets[k].column == i;
+        if (!listed && table->columns[i].computed)
+            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+        if (!table->columns[i].sequence)
+            continue;
+        if (!listed || parser->overriding_user)
+            rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
+        if (parser->overriding_user && rw_slot_of(table, i) >= 0)
+            parser->insert->key_constant = false;
+    }
+}
+
+static void finish(rw_parser *parser)
+{
+    rw_insert *insert = parser->insert;
+    if (!parser->table->mergeable)
+        rw_note_obstacle(parser, RW_OBSTACLE_TRIGGER);
+    if (parser->unknown_column)
+        rw_note_obstacle(parser, RW_OBSTACLE_FORM);
+    note_omitted(parser);
+    unsigned obstacles = parser->obstacles;
+    if (parser->table->ignore_sequences)
+        obstacles &= ~(1u << RW_OBSTACLE_SEQUENCE);
+    while (obstacles != 0 && (obstacles & 1u << insert->obstacle) == 0)
+        insert->obstacle++;
+    for (uint32_t i = 0; i < insert->param_count; i++)
+        if (parser->params[i] == (uint32_t)RW_PARAM_UNCLEAR)
+            parser->params[i] = PGW_UNSPECIFIED;
+    insert->inferred = parser->params;
+    insert->end = parser->last_end;
+}
+
+static rw_outcome parse_statement(rw_parser *parser)
+{
+    rw_outcome outcome = RW_PARSED;
+    size_t depth = 0;
+    if (rw_at_word(parser, "with"))
+        outcome = parse_with(parser);
+    if (outcome == RW_PARSED && !parse_verb(parser))
+        outcome = RW_PASS;
+    if (outcome == RW_PARSED)
+        outcome = parse_table(parser);
+    if (outcome == RW_PARSED)
+        outcome = parse_source(parser, &depth);
+    if (outcome == RW_PARSED)
+        outcome = rw_parse_rows(parser, depth);
+    if (outcome == RW_PARSED)
+        outcome = rw_parse_tail(parser);
+    return outcome;
+}
+
+/* The columns that the client believes in, without which a value would come to stand in the hash
+ * column. As many as there are values, if that is known. */
+static void keep_hash_out(rw_parser *parser, size_t name_end)
+{
+    const rw_table *table = parser->table;
+    size_t most = parser->target_count > 0 ? parser->target_count : parser->query_columns;
+    size_t count = 0;
+    pgw_buf list = {0};
+    parser->insert->list_made = true;
+    for (size_t i = 0; i < table->column_count && (most == 0 || count < most); i++) {
+        if (i == table->hash_column)
+            continue;
+        pgw_buf_add_str(&list, count++ == 0 ? " (" : ", ");
+        rw_add_identifier(&list, table->columns[i].name);
+    }
+    pgw_buf_add_byte(&list, ')');
+    if (count > 0)
+        rw_add_splice(parser, name_end, 0, pgw_arena_copy(parser->arena, pgw_slice_buf(&list)));
+    pgw_buf_free(&list);
+}
+
+/* No hash is put in: the table takes the row without, or rejects it. */
+static void leave_untouched(rw_parser *parser)
+{
+    rw_insert *insert = parser->insert;
+    while (parser->token.kind != RW_TOKEN_END && parser->token.kind != RW_TOKEN_BAD)
+        rw_skip_token(parser);
+    insert->rows = NULL;
+    insert->row_count = insert->splice_count = 0;
+    if (!parser->columns_listed && !parser->default_values)
+        keep_hash_out(parser, parser->name_end);
+    insert->values_merge = insert->key_constant = false;
+    finish(parser);
+    insert->obstacle = RW_OBSTACLE_UNCOMPUTABLE;
+    insert->values = insert->tail = insert->text.len;
+}
+
+bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+                     pgw_arena *arena, rw_insert **out, pgw_error *error)
+{
+    rw_parser parser = {.text = text,
+                        .catalog = catalog,
+                        .env = env,
+                        .arena = arena,
+                        .error = error,
+                        .insert = pgw_arena_alloc(arena, sizeof(rw_insert))};
+    parser.insert->text = text;
+    parser.insert->utf8 = env->utf8;
+    *out = NULL;
+    rw_lexer_init(&parser.lexer, text, env->conforming);
+    rw_advance(&parser);
+    rw_outcome outcome = parse_statement(&parser);
+    if (outcome == RW_PASS || (outcome == RW_PARSED && parser.impossible))
+        return true;
+    if (outcome == RW_REFUSED)
+        return false;
+    if (outcome == RW_UNTOUCHED)
+        leave_untouched(&parser);
+    else
+        finish(&parser);
+    *out = parser.insert;
+    return true;
+}

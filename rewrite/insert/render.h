@@ -1,0 +1,45 @@
+/*
+ * render: the client's text with what is put in, whole or in the parts of which merged statements
+ * are made; and the way back from a position in it to the client's text.
+ */
+#ifndef RW_RENDER_H
+#define RW_RENDER_H
+
+#include "rewrite/insert/insert.h"
+
+/* What stands in the place of a hash that is not there, and comes to be read as a number: no server
+ * stores the row, and the error that it gives in the end (after whatever else it finds) holds this
+ * text. */
+#define RW_REFUSAL "keyspread refuses this"
+
+/* Whether rows without a hash may be sent to fail like that, so that the server finds first
+ * whatever is wrong before, or what is wrong with the key: not where the client wrote the hash
+ * itself. */
+bool rw_insert_may_fail(const rw_insert *insert);
+
+/* How the hash is written into the text: as decimal constants, or as further parameters
+ * $param_count+1 … +row_count (in row order), for Parse. */
+typedef enum rw_hash_form { RW_HASH_CONSTANT, RW_HASH_PARAMETER } rw_hash_form;
+
+/* The whole statement with column list, hash cells, conflict target and expanded RETURNING *.
+ * `hashes` has row_count entries (NULL with RW_HASH_PARAMETER). Equals insert->text byte for byte
+ * when nothing has to be put in (hash_listed and right). */
+void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                         pgw_buf *out);
+/* The bytes that are put in outside of rows: column lists, assignments, an expanded RETURNING. */
+size_t rw_render_added(const rw_insert *insert);
+/* The three parts of which merged statements are made: head up to and with VALUES, one row
+ * "( … , hash)", tail behind the rows (without ';'). A guarded row looks at the columns (guard.h),
+ * as the first one of a statement that is rendered whole does. */
+void rw_render_head(const rw_insert *insert, pgw_buf *out);
+void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guarded, pgw_buf *out);
+void rw_render_tail(const rw_insert *insert, pgw_buf *out);
+/* Maps a position (characters, from 1) in the rendered statement back to the client's text: errors
+ * point where the client wrote. A position inside something put in maps to where it was put in. */
+size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                          size_t position);
+/* The same as a byte offset; and whether it is inside of something put in. */
+size_t rw_render_offset(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                        size_t position, bool *put_in);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * returning: RETURNING without the hash column: stars are written out, and where the name of
+ * the table stands for a whole row, a row without it stands in its place.
+ */
+#ifndef RW_RETURNING_H
+#define RW_RETURNING_H
+
+#include "rewrite/insert/parser.h"
+
+/* Behind RETURNING. */
+rw_outcome rw_parse_returning(rw_parser *parser);
+
+#endif

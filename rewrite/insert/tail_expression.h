@@ -1,0 +1,17 @@
+/*
+ * tail_expression: expressions behind the rows, in SET, WHERE and RETURNING: where they end, and
+ * what they do to merging.
+ */
+#ifndef RW_TAIL_EXPRESSION_H
+#define RW_TAIL_EXPRESSION_H
+
+#include "rewrite/insert/parser.h"
+
+/* Takes one token. A query, or a function not known here, would see another state in a merged
+ * statement. */
+void rw_skip_tail_token(rw_parser *parser);
+/* Up to a word of the clause, or a ',' if `commas`, outside of brackets; false if they do not pair.
+ */
+bool rw_skip_tail_expression(rw_parser *parser, bool commas);
+
+#endif
