@@ -1,5 +1,6 @@
 /* How long it takes to tell what a statement may do: nanoseconds, the best of several rounds, with
  * nothing remembered, and when another statement of the same shape came before. */
+#include "rewrite/read/script.h"
 #include "rewrite/read/statement.h"
 #include "tests/rewrite/tables.h"
 
@@ -25,7 +26,7 @@ static double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static double best_of(pgw_slice text, const rw_catalog *catalog, rw_known *known)
+static double best_of(pgw_slice text, const rw_catalog *catalog, rw_shape_cache *shapes)
 {
     double best = 1e18;
     for (int round = 0; round < ROUNDS; round++) {
@@ -33,7 +34,7 @@ static double best_of(pgw_slice text, const rw_catalog *catalog, rw_known *known
         for (int i = 0; i < STATEMENTS; i++) {
             pgw_arena arena = {0};
             rw_script script;
-            rw_script_parse(text, catalog, &test_env, known, &arena, &script);
+            rw_script_parse(text, catalog, &test_env, shapes, &arena, &script);
             pgw_arena_free(&arena);
         }
         double each = (now_ns() - start) / STATEMENTS;
@@ -48,11 +49,11 @@ int main(void)
     rw_catalog catalog = {pointers, 1, NULL, false};
     printf("%8s %8s  statement\n", "new", "known");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        rw_known known = {0};
+        rw_shape_cache shapes = {0};
         pgw_slice text = pgw_slice_str(texts[i]);
-        printf("%8.0f %8.0f  %s\n", best_of(text, &catalog, NULL), best_of(text, &catalog, &known),
+        printf("%8.0f %8.0f  %s\n", best_of(text, &catalog, NULL), best_of(text, &catalog, &shapes),
                texts[i]);
-        rw_known_clear(&known);
+        rw_shape_cache_clear(&shapes);
     }
     return 0;
 }

@@ -7,6 +7,8 @@
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
 #include "rewrite/insert/returned.h"
+#include "rewrite/read/prefilter.h"
+#include "rewrite/read/script.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +110,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     rw_script script;
     pgw_error error = PGW_ERROR_NONE;
     pgw_slice text = pgw_arena_copy(&arena, parse->query);
-    rw_script_parse(text, view, &session->identity->env, &session->worker->plans->known, &arena,
+    rw_script_parse(text, view, &session->identity->env, &session->worker->plans->shapes, &arena,
                     &script);
     px_step step = PX_STEP_PASS;
     if ((script.refused || script.inserts > 0) && !px_settle(session, catalog)) {
@@ -213,7 +215,7 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
     if (!pgw_parse_decode(body, &parse) || session->identity->replication != NULL)
         return PX_STEP_PASS;
     session->own.parsed = (px_foreign){.effects = PX_UNREAD, .generation = session->own.generation};
-    if (rw_text_passes(parse.query, &names, &session->own.parsed.effects)) {
+    if (rw_prefilter_passes(parse.query, &names, &session->own.parsed.effects)) {
         if (px_forward_may_execute(session, parse.query)) {
             if (forward_later(session) == PX_STEP_LATER)
                 return PX_STEP_LATER;

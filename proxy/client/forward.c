@@ -9,6 +9,7 @@
 #include "rewrite/insert/render.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/lex/lexer_text.h"
+#include "rewrite/read/script.h"
 
 #include <stdlib.h>
 #include <string.h>

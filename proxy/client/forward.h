@@ -7,6 +7,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/client/session.h"
+#include "rewrite/read/script.h"
 
 /* Of each the link must be ready. */
 void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan);

@@ -8,6 +8,7 @@
 #include "proxy/backend/greeting.h"
 #include "proxy/base/log.h"
 #include "proxy/ingest/submit.h"
+#include "rewrite/read/script.h"
 
 #include <stdio.h>
 #include <stdlib.h>

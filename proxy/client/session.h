@@ -21,6 +21,7 @@
 #include "proxy/client/statements.h"
 #include "proxy/ingest/owner.h"
 #include "proxy/loop/stream.h"
+#include "rewrite/read/script.h"
 #include "rewrite/read/statement.h"
 
 typedef enum px_session_state {
@@ -67,7 +68,7 @@ typedef struct px_session {
     bool processing;
     px_message woken; /* to itself: it is to look at what its client has sent */
     bool is_woken;    /* … and is under way */
-    bool leaving; /* the client has said goodbye, and nothing it sends is looked at any more */
+    bool leaving;     /* the client has said goodbye, and nothing it sends is looked at any more */
 
     /* who */
     px_identity *identity;        /* with the tracked settings as they are now */

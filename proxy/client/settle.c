@@ -4,6 +4,8 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/kinds.h"
 #include "proxy/client/session.h"
+#include "rewrite/read/prefilter.h"
+#include "rewrite/read/script.h"
 #include "rewrite/read/tree.h"
 
 #include <stdlib.h>
@@ -101,7 +103,7 @@ bool px_state_would_write(const px_session *session, pgw_slice text, const px_ca
     rw_catalog view = {.tables = (const rw_table *const *)catalog->tables,
                        .count = catalog->count,
                        .unqualified = ours};
-    if (rw_words_mention(text, &view))
+    if (rw_prefilter_mentions(text, &view))
         rw_script_parse(text, &view, &session->identity->env, NULL, &arena, &script);
     pgw_arena_free(&arena);
     return script.refused || script.inserts > 0;

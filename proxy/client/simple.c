@@ -8,7 +8,9 @@
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/read/prefilter.h"
 #include "rewrite/read/reach.h"
+#include "rewrite/read/script.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -255,7 +257,7 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     }
     unsigned effects = PX_UNREAD;
     if (!readable || session->identity->replication != NULL ||
-        rw_text_passes(text, &names, &effects)) {
+        rw_prefilter_passes(text, &names, &effects)) {
         px_state_note(session, effects);
         px_session_note_change(session, effects);
         return PX_STEP_PASS;

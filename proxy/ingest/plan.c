@@ -416,5 +416,5 @@ void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan)
 void px_plan_cache_clear(px_plan_cache *cache)
 {
     forget_plans(cache);
-    rw_known_clear(&cache->known);
+    rw_shape_cache_clear(&cache->shapes);
 }

@@ -9,7 +9,7 @@
 #include "rewrite/insert/insert.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
-#include "rewrite/read/known.h"
+#include "rewrite/read/shape_cache.h"
 
 typedef struct px_plan {
     unsigned references;
@@ -72,7 +72,7 @@ void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
 typedef struct px_plan_cache {
     struct px_plan_slot *slots;
     size_t count;
-    rw_known known;
+    rw_shape_cache shapes;
 } px_plan_cache;
 typedef struct px_plan_id {
     uint64_t low, high;

@@ -5,6 +5,7 @@
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/read/reach.h"
+#include "rewrite/read/script.h"
 #include "rewrite/read/tree.h"
 
 px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
@@ -15,7 +16,7 @@ px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
     *parsed = (px_text){.references = 1, .catalog = catalog};
     px_catalog_take(catalog);
     parsed->text = pgw_arena_copy(&arena, text);
-    rw_script_parse(parsed->text, view, env, &worker->plans->known, &arena, &parsed->script);
+    rw_script_parse(parsed->text, view, env, &worker->plans->shapes, &arena, &parsed->script);
     parsed->arena = arena;
     return parsed;
 }

@@ -7,6 +7,7 @@
 
 #include "proxy/backend/catalog.h"
 #include "rewrite/insert/key.h"
+#include "rewrite/read/script.h"
 #include "rewrite/read/statement.h"
 
 /* Counted. */

@@ -3,6 +3,7 @@
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/read/script.h"
 
 #include <string.h>
 #include <xxhash.h>

@@ -14,6 +14,17 @@ size_t rw_table_column(const rw_table *table, pgw_slice name)
     return i;
 }
 
+bool rw_table_is_hash_input(const rw_table *table, pgw_slice column)
+{
+    size_t index = rw_table_column(table, column);
+    if (index == table->column_count)
+        return false;
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (table->hash_key[i] == index)
+            return true;
+    return index == table->hash_column;
+}
+
 bool rw_table_defaults_to_null(const rw_table *table, size_t column)
 {
     return !table->columns[column].has_default && !table->defaults_unknown && !table->changes_rows;

@@ -1,11 +1,11 @@
 /*
  * effects: what a statement leaves behind in its session: settings, names, locks, transactions.
- * Reads the first words with the lexer and the marks of cut.h; errs on the side of an effect.
+ * Reads the first words with the lexer and the marks of splitter.h; errs on the side of an effect.
  */
 #ifndef RW_EFFECTS_H
 #define RW_EFFECTS_H
 
-#include "rewrite/lex/cut.h"
+#include "rewrite/lex/splitter.h"
 #include "rewrite/read/statement.h"
 
 /* Fills effects, name and setting… of `out` for the statement `text` (without its semicolon). */

@@ -3,6 +3,7 @@
 #include "rewrite/hash/hash.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/read/script.h"
 
 /* One INSERT's rows, as far as they can be known without parameters. */
 typedef struct row_keys {

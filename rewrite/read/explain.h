@@ -5,6 +5,7 @@
 #ifndef RW_EXPLAIN_H
 #define RW_EXPLAIN_H
 
+#include "rewrite/read/script.h"
 #include "rewrite/read/statement.h"
 
 /* Appends for each statement the lines original, rewritten, table, hash, partition, batchable (or

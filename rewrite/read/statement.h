@@ -1,12 +1,11 @@
 /*
- * statement: a client's text cut into statements, and for each what the session must know of it:
- * pass it on, rewrite it, refuse it; and what it does to the session.
+ * statement: one statement of a client's text, and what the session must know of it: pass it on,
+ * rewrite it, refuse it; and what it does to the session.
  */
 #ifndef RW_STATEMENT_H
 #define RW_STATEMENT_H
 
 #include "rewrite/insert/insert.h"
-#include "rewrite/read/known.h"
 
 typedef enum rw_statement_kind {
     RW_STATEMENT_FORWARD, /* passes byte for byte */
@@ -49,27 +48,5 @@ typedef struct rw_statement {
     rw_insert *insert;
     pgw_error *error;
 } rw_statement;
-
-typedef struct rw_script {
-    rw_statement *statements; /* empty statements are left out */
-    size_t count;
-    unsigned effects; /* of all together */
-    bool refused;     /* any is REFUSED */
-    size_t inserts;   /* how many are INSERT */
-    bool utf8;        /* what positions count: characters of UTF-8, or bytes */
-} rw_script;
-
-/* Never fails: what cannot be understood is FORWARD or, where it names a configured table and may
- * write it, REFUSED. Memory from `arena`; `text` must live as long.
- * May use libpg_query (below 10,000 tokens and 64 KiB); callers on threads need 64 MiB of stack.
- * `known` (NULL: none) remembers what it said: the answers are the same, but come sooner. */
-void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_known *known,
-                     pgw_arena *arena, rw_script *out);
-
-/* A quick answer for the hot path: true if `text` is certainly one statement that names no
- * configured table (a read, or a write elsewhere), so that it passes without being parsed. Its
- * `effects` are then no more than CALLS, RUNS, RESUMES, WRITES and STATE, on the side of too many.
- */
-bool rw_text_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects);
 
 #endif

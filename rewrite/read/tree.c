@@ -20,17 +20,6 @@ typedef struct walker {
 
 static bool visit(walker *walk, const ProtobufCMessage *message);
 
-bool rw_is_hash_input(const rw_table *table, pgw_slice column)
-{
-    size_t index = rw_table_column(table, column);
-    if (index == table->column_count)
-        return false;
-    for (size_t i = 0; i < table->hash_key_count; i++)
-        if (table->hash_key[i] == index)
-            return true;
-    return index == table->hash_column;
-}
-
 static const rw_table *find(const walker *walk, const PgQuery__RangeVar *relation)
 {
     return relation == NULL ? NULL
@@ -74,7 +63,7 @@ static bool check_targets(walker *walk, const rw_table *table, PgQuery__Node **t
         if (targets[i]->node_case != PG_QUERY__NODE__NODE_RES_TARGET)
             continue;
         const PgQuery__ResTarget *target = targets[i]->res_target;
-        if (!rw_is_hash_input(table, pgw_slice_str(target->name)))
+        if (!rw_table_is_hash_input(table, pgw_slice_str(target->name)))
             continue;
         const char *hash = table->columns[table->hash_column].name;
         pgw_fail(walk->error, "0A000",

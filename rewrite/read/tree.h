@@ -6,7 +6,7 @@
 #define RW_TREE_H
 
 #include "rewrite/hash/table.h"
-#include "rewrite/lex/cut.h"
+#include "rewrite/lex/splitter.h"
 
 /* Larger texts never reach libpg_query: its recursion needs stack in proportion. */
 enum { RW_TREE_MAX_BYTES = 65536, RW_TREE_MAX_TOKENS = 10000 };
@@ -26,18 +26,5 @@ bool rw_tree_can_read(pgw_slice text, const rw_piece *piece, const pgw_env *env)
  * `*inserts` says whether it is one into a configured table. Needs up to 64 MiB of stack. */
 rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                              pgw_arena *arena, bool *inserts, pgw_error *error);
-
-/* The same question answered by the lexer alone, for what libpg_query cannot be given: false if the
- * text certainly has no INSERT, MERGE, COPY … FROM into a configured table and no UPDATE of one
- * that names a hash_key column or the hash column in its SET. */
-bool rw_words_may_write(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,
-                        const pgw_env *env, pgw_arena *arena);
-
-/* Whether a configured table may be named at all: a word of the text, wherever it stands, is its
- * name in any case. False is certain. */
-bool rw_words_mention(pgw_slice text, const rw_catalog *catalog);
-
-/* Whether the table's hash depends on this column, or it is the hash. */
-bool rw_is_hash_input(const rw_table *table, pgw_slice column);
 
 #endif

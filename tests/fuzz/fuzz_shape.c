@@ -1,5 +1,5 @@
 /* Any statement: with other constants, PostgreSQL's grammar must make the same of one shape. */
-#include "rewrite/lex/cut.h"
+#include "rewrite/lex/splitter.h"
 #include "rewrite/read/shape.h"
 #include "rewrite/read/tree.h"
 #include "tests/rewrite/mutants.h"
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rw_lexer lexer;
     rw_piece piece;
     rw_lexer_init(&lexer, text, true);
-    while (rw_cut_next(&lexer, &piece))
+    while (rw_split_next(&lexer, &piece))
         check_statement((pgw_slice){text.ptr + piece.start, piece.end - piece.start}, &catalog);
     return 0;
 }

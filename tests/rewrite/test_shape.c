@@ -1,7 +1,8 @@
 /* Shapes, and what is known of them: PostgreSQL's grammar is the oracle for both. */
+#include "rewrite/read/script.h"
 #include "rewrite/read/statement.h"
 
-#include "rewrite/lex/cut.h"
+#include "rewrite/lex/splitter.h"
 #include "rewrite/read/tree.h"
 
 #include <setjmp.h>
@@ -253,7 +254,7 @@ static void texts_of_one_shape_have_one_answer(void **state)
         rw_lexer lexer;
         rw_piece piece;
         rw_lexer_init(&lexer, text, true);
-        while (rw_cut_next(&lexer, &piece))
+        while (rw_split_next(&lexer, &piece))
             if (rw_tree_can_read(text, &piece, &test_env))
                 compare(&found, (pgw_slice){text.ptr + piece.start, piece.end - piece.start});
     }
@@ -276,7 +277,7 @@ static void describe_error(const pgw_error *error, pgw_buf *out)
 }
 
 static void describe(const char *text, const rw_catalog *catalog, const pgw_env *env,
-                     rw_known *known, pgw_buf *out)
+                     rw_shape_cache *known, pgw_buf *out)
 {
     pgw_arena arena = {0};
     rw_script script;
@@ -301,7 +302,7 @@ static void describe(const char *text, const rw_catalog *catalog, const pgw_env 
 
 /* One memory for all rules that texts are read by, which take turns; it has met other texts of the
  * shape before. */
-static void check_memory(const corpus *all, rw_known *known)
+static void check_memory(const corpus *all, rw_shape_cache *known)
 {
     rw_catalog usual = test_catalog(pointers), moved = usual;
     moved.unqualified = test_others;
@@ -325,17 +326,17 @@ static void a_memory_changes_nothing(void **state)
 {
     (void)state;
     corpus all = all_texts();
-    rw_known known = {0};
+    rw_shape_cache known = {0};
     check_memory(&all, &known);
     size_t shapes = known.count;
     assert_true(shapes > 50);
     check_memory(&all, &known); /* the first is met again with what the last has left */
     assert_int_equal(known.count, shapes);
-    rw_known_clear(&known);
+    rw_shape_cache_clear(&known);
     free_texts(&all);
 }
 
-static rw_statement_kind kind_of(const char *text, const rw_table *table, rw_known *known)
+static rw_statement_kind kind_of(const char *text, const rw_table *table, rw_shape_cache *known)
 {
     rw_catalog catalog = {&table, 1, NULL, false};
     pgw_arena arena = {0};
@@ -353,7 +354,7 @@ static void what_is_known_is_not_asked_again(void **state)
     static size_t event[] = {2};
     rw_table changed = test_tables[0];
     changed.hash_key = event;
-    rw_known known = {0};
+    rw_shape_cache known = {0};
     assert_int_equal(kind_of("UPDATE events SET event = 'a'", &test_tables[0], &known),
                      RW_STATEMENT_FORWARD);
     assert_int_equal(kind_of("UPDATE events SET event = 'b'", &changed, NULL),
@@ -363,7 +364,7 @@ static void what_is_known_is_not_asked_again(void **state)
     changed.epoch++;
     assert_int_equal(kind_of("UPDATE events SET event = 'b'", &changed, &known),
                      RW_STATEMENT_REFUSED);
-    rw_known_clear(&known);
+    rw_shape_cache_clear(&known);
 }
 
 static void only_the_harmless_is_remembered(void **state)
@@ -376,11 +377,11 @@ static void only_the_harmless_is_remembered(void **state)
                                         "INSERT INTO events (userid, ts) VALUES (1, now())",
                                         "INSERT INTO x SELECT 1 FROM events ON CONFLICT DO UPDATE",
                                         "EXPLAIN ANALYZE UPDATE events SET event = 'a'"};
-    rw_known known = {0};
+    rw_shape_cache known = {0};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         kind_of(texts[i], &test_tables[0], &known);
     assert_int_equal(known.count, 0);
-    rw_known_clear(&known);
+    rw_shape_cache_clear(&known);
 }
 
 /* --- the bound --- */
@@ -395,26 +396,26 @@ static void make_shape(unsigned number, rw_shape *out)
 static void what_was_not_met_for_longest_is_forgotten(void **state)
 {
     (void)state;
-    rw_known known = {0};
+    rw_shape_cache known = {0};
     rw_shape shape;
     bool inserts;
-    for (unsigned i = 0; i < RW_KNOWN_MAX; i++) {
+    for (unsigned i = 0; i < RW_SHAPE_CACHE_MAX; i++) {
         make_shape(i, &shape);
-        assert_false(rw_known_find(&known, &shape, &inserts));
-        rw_known_add(&known, &shape, i % 2);
+        assert_false(rw_shape_cache_find(&known, &shape, &inserts));
+        rw_shape_cache_add(&known, &shape, i % 2);
     }
     make_shape(0, &shape);
-    assert_true(rw_known_find(&known, &shape, &inserts));
+    assert_true(rw_shape_cache_find(&known, &shape, &inserts));
     assert_false(inserts);
-    make_shape(RW_KNOWN_MAX, &shape);
-    rw_known_add(&known, &shape, true);
-    assert_int_equal(known.count, RW_KNOWN_MAX);
-    for (unsigned i = 0; i <= RW_KNOWN_MAX; i++) {
+    make_shape(RW_SHAPE_CACHE_MAX, &shape);
+    rw_shape_cache_add(&known, &shape, true);
+    assert_int_equal(known.count, RW_SHAPE_CACHE_MAX);
+    for (unsigned i = 0; i <= RW_SHAPE_CACHE_MAX; i++) {
         make_shape(i, &shape);
-        assert_int_equal(rw_known_find(&known, &shape, &inserts), i != 1);
-        assert_true(i == 1 || inserts == (i % 2 || i == RW_KNOWN_MAX));
+        assert_int_equal(rw_shape_cache_find(&known, &shape, &inserts), i != 1);
+        assert_true(i == 1 || inserts == (i % 2 || i == RW_SHAPE_CACHE_MAX));
     }
-    rw_known_clear(&known);
+    rw_shape_cache_clear(&known);
     assert_int_equal(known.count, 0);
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
+#include "rewrite/read/write_scan.h"
 #include "tables.h"
 #include "vectors.h"
 
@@ -19,7 +20,7 @@ static rw_piece first_piece(pgw_slice text)
     rw_lexer lexer;
     rw_piece piece;
     rw_lexer_init(&lexer, text, true);
-    assert_true(rw_cut_next(&lexer, &piece));
+    assert_true(rw_split_next(&lexer, &piece));
     return piece;
 }
 
@@ -112,14 +113,14 @@ static void words_never_miss(const char *file, int fields)
         rw_lexer lexer;
         rw_piece piece;
         rw_lexer_init(&lexer, all, true);
-        while (rw_cut_next(&lexer, &piece)) {
+        while (rw_split_next(&lexer, &piece)) {
             pgw_arena arena = {0};
             pgw_slice text = {all.ptr + piece.start, piece.end - piece.start};
             pgw_error error;
             bool inserts;
             rw_tree_answer answer =
                 rw_tree_check(text, &catalog, &test_env, &arena, &inserts, &error);
-            bool may = rw_words_may_write(text, &piece, &catalog, &test_env, &arena);
+            bool may = rw_scan_may_write(text, &piece, &catalog, &test_env, &arena);
             if ((answer == RW_TREE_REFUSED || inserts) && !may)
                 fail_msg("%s:%d: the words miss %.*s", file, it.line, (int)text.len, text.ptr);
             refused += answer == RW_TREE_REFUSED;
@@ -174,7 +175,7 @@ static void words_tell_columns_and_places_apart(void **state)
         pgw_arena arena = {0};
         pgw_slice text = exact(cases[i].text);
         rw_piece piece = first_piece(text);
-        if (rw_words_may_write(text, &piece, &catalog, &test_env, &arena) != cases[i].may)
+        if (rw_scan_may_write(text, &piece, &catalog, &test_env, &arena) != cases[i].may)
             fail_msg("%s", cases[i].text);
         pgw_arena_free(&arena);
     }

@@ -1,23 +1,32 @@
-#include "rewrite/read/statement.h"
+#include "rewrite/read/script.h"
 
 #include "protocol/utf8.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
-#include "rewrite/lex/cut.h"
+#include "rewrite/lex/splitter.h"
 #include "rewrite/read/effects.h"
+#include "rewrite/read/prefilter.h"
 #include "rewrite/read/tree.h"
+#include "rewrite/read/write_scan.h"
 
 #include <string.h>
 
-/* One statement and what is needed to look at it. */
+/* A script while it is read, and what names mean to its next statement. */
+typedef struct reading {
+    pgw_slice text;
+    const pgw_env *env;
+    rw_shape_cache *shapes; /* NULL: none */
+    pgw_arena *arena;
+    rw_catalog view;
+    rw_meaning *meanings; /* those of `view`, once one of them has moved */
+} reading;
+
+/* One statement of it. */
 typedef struct candidate {
+    const reading *in;
     pgw_slice text; /* of this statement */
     const rw_piece *piece;
     rw_token first;
-    const rw_catalog *catalog;
-    const pgw_env *env;
-    rw_known *known;
-    pgw_arena *arena;
     rw_statement *out;
 } candidate;
 
@@ -75,7 +84,7 @@ static bool needs_reading(const candidate *it)
 
 static pgw_error *new_error(const candidate *it)
 {
-    return pgw_arena_alloc(it->arena, sizeof(pgw_error));
+    return pgw_arena_alloc(it->in->arena, sizeof(pgw_error));
 }
 
 static void refuse(const candidate *it, pgw_error *error)
@@ -88,7 +97,7 @@ static void refuse(const candidate *it, pgw_error *error)
 /* Nothing but the lexer can be asked. */
 static void check_words(const candidate *it)
 {
-    if (!rw_words_may_write(it->text, it->piece, it->catalog, it->env, it->arena))
+    if (!rw_scan_may_write(it->text, it->piece, &it->in->view, it->in->env, it->in->arena))
         return;
     pgw_error *error = new_error(it);
     bool large = it->text.len > RW_TREE_MAX_BYTES || it->piece->tokens > RW_TREE_MAX_TOKENS;
@@ -109,13 +118,14 @@ static void check_words(const candidate *it)
 static rw_tree_answer ask_tree(const candidate *it, bool *inserts, pgw_error *error)
 {
     rw_shape shape;
-    bool shaped = it->known != NULL && rw_shape_of(it->text, it->catalog, it->env, &shape);
-    if (shaped && rw_known_find(it->known, &shape, inserts))
+    bool shaped =
+        it->in->shapes != NULL && rw_shape_of(it->text, &it->in->view, it->in->env, &shape);
+    if (shaped && rw_shape_cache_find(it->in->shapes, &shape, inserts))
         return RW_TREE_HARMLESS;
     rw_tree_answer answer =
-        rw_tree_check(it->text, it->catalog, it->env, it->arena, inserts, error);
+        rw_tree_check(it->text, &it->in->view, it->in->env, it->in->arena, inserts, error);
     if (shaped && answer == RW_TREE_HARMLESS)
-        rw_known_add(it->known, &shape, *inserts);
+        rw_shape_cache_add(it->in->shapes, &shape, *inserts);
     return answer;
 }
 
@@ -134,7 +144,8 @@ static bool check_tree(const candidate *it)
 static void parse_insert(const candidate *it)
 {
     pgw_error *error = new_error(it);
-    if (!rw_insert_parse(it->text, it->catalog, it->env, it->arena, &it->out->insert, error))
+    if (!rw_insert_parse(it->text, &it->in->view, it->in->env, it->in->arena, &it->out->insert,
+                         error))
         refuse(it, error);
     else if (it->out->insert != NULL)
         it->out->kind = RW_STATEMENT_INSERT;
@@ -144,7 +155,7 @@ static void parse_insert(const candidate *it)
 static void judge(const candidate *it)
 {
     bool with = rw_token_is(it->text, it->first, "with");
-    bool reads = needs_reading(it) && rw_tree_can_read(it->text, it->piece, it->env);
+    bool reads = needs_reading(it) && rw_tree_can_read(it->text, it->piece, it->in->env);
     if (is_insert(it) || (with && !reads)) {
         parse_insert(it);
         if (it->out->kind != RW_STATEMENT_FORWARD)
@@ -159,49 +170,41 @@ static void judge(const candidate *it)
 }
 
 /* An error about the statement is one about the whole text, which does not end where it does. */
-static void place_error(pgw_slice text, const rw_piece *piece, const pgw_env *env, pgw_error *error)
+static void place_error(const reading *in, const rw_piece *piece, pgw_error *error)
 {
+    pgw_slice text = in->text;
     rw_lexer lexer;
-    rw_lexer_init(&lexer, text, env->conforming);
+    rw_lexer_init(&lexer, text, in->env->conforming);
     lexer.at = piece->end;
     rw_token next = rw_lexer_next(&lexer);
     if (next.kind == RW_TOKEN_CHAR && strcmp(error->message, "syntax error at end of input") == 0) {
         pgw_fail(error, "42601", "syntax error at or near \"%c\"", text.ptr[next.start]);
-        error->position = pgw_characters(text, next.start, env->utf8) + 1;
+        error->position = pgw_characters(text, next.start, in->env->utf8) + 1;
         return;
     }
-    error->position += pgw_characters(text, piece->start, env->utf8);
+    error->position += pgw_characters(text, piece->start, in->env->utf8);
 }
 
-static void read_statement(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,
-                           const pgw_env *env, rw_known *known, pgw_arena *arena, rw_statement *out)
+static pgw_slice text_of(const reading *in, const rw_piece *piece)
+{
+    return (pgw_slice){in->text.ptr + piece->start, piece->end - piece->start};
+}
+
+static void read_statement(const reading *in, const rw_piece *piece, rw_statement *out)
 {
     *out = (rw_statement){.start = piece->start, .end = piece->end};
-    candidate it = {.text = {text.ptr + piece->start, piece->end - piece->start},
-                    .piece = piece,
-                    .catalog = catalog,
-                    .env = env,
-                    .known = known,
-                    .arena = arena,
-                    .out = out};
+    candidate it = {.in = in, .text = text_of(in, piece), .piece = piece, .out = out};
     rw_lexer lexer;
-    rw_lexer_init(&lexer, it.text, env->conforming);
+    rw_lexer_init(&lexer, it.text, in->env->conforming);
     it.first = rw_lexer_next(&lexer);
-    rw_effects(it.text, piece, env, arena, out);
-    if (rw_words_mention(it.text, catalog))
+    rw_effects(it.text, piece, in->env, in->arena, out);
+    if (rw_prefilter_mentions(it.text, &in->view))
         judge(&it);
     if (out->error != NULL && out->error->position > 0)
-        place_error(text, piece, env, out->error);
+        place_error(in, piece, out->error);
 }
 
 /* --- names that move within a text --- */
-
-/* Of a script: what names mean to its next statement. */
-typedef struct reading {
-    rw_catalog view;
-    rw_meaning *meanings; /* those of `view`, once one of them has moved */
-    pgw_arena *arena;
-} reading;
 
 /* Whether the table is what its name means under a search_path that begins with `schema`: now it
  * is, so nothing temporary is in front. */
@@ -232,7 +235,7 @@ static void move_name(reading *in, pgw_slice name, pgw_slice schema)
 static bool is_elsewhere(const reading *in, const rw_statement *statement, pgw_slice text)
 {
     rw_lexer lexer;
-    if (!(statement->effects & RW_EFFECT_DDL) || rw_words_mention(text, &in->view))
+    if (!(statement->effects & RW_EFFECT_DDL) || rw_prefilter_mentions(text, &in->view))
         return false;
     rw_lexer_init(&lexer, text, true);
     for (rw_token token = rw_lexer_next(&lexer); token.kind != RW_TOKEN_END;
@@ -278,19 +281,19 @@ static void refuse_unknown(reading *in, rw_statement *out)
 /* --- the script --- */
 
 /* A write by a name whose meaning is not known here is refused; one that has its schema is not. */
-static void check_unknown(reading *in, pgw_slice text, const rw_piece *piece, const pgw_env *env,
-                          rw_statement *out)
+static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
 {
     if (out->kind != RW_STATEMENT_INSERT || !is_unknown(in))
         return;
-    rw_catalog written = in->view;
-    rw_meaning *others = pgw_arena_alloc(in->arena, written.count * sizeof *others);
-    for (size_t i = 0; i < written.count; i++)
+    reading written = *in;
+    rw_meaning *others = pgw_arena_alloc(in->arena, in->view.count * sizeof *others);
+    for (size_t i = 0; i < in->view.count; i++)
         others[i] =
-            written.unqualified[i] == RW_MEANS_UNKNOWN ? RW_MEANS_OTHERS : written.unqualified[i];
-    written.unqualified = others;
+            in->view.unqualified[i] == RW_MEANS_UNKNOWN ? RW_MEANS_OTHERS : in->view.unqualified[i];
+    written.view.unqualified = others;
+    written.shapes = NULL;
     rw_statement again;
-    read_statement(text, piece, &written, env, NULL, in->arena, &again);
+    read_statement(&written, piece, &again);
     if (again.kind != RW_STATEMENT_INSERT)
         refuse_unknown(in, out);
 }
@@ -322,21 +325,21 @@ static void refuse_rest(pgw_slice text, pgw_arena *arena, rw_statement *statemen
     statement->end = text.len;
 }
 
-void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_known *known,
-                     pgw_arena *arena, rw_script *out)
+void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+                     rw_shape_cache *shapes, pgw_arena *arena, rw_script *out)
 {
     *out = (rw_script){.utf8 = env->utf8};
     size_t cap = 0, added = 0;
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
     rw_piece piece;
-    reading in = {.view = *catalog, .arena = arena};
-    while (rw_cut_next(&lexer, &piece)) {
+    reading in = {.text = text, .env = env, .shapes = shapes, .arena = arena, .view = *catalog};
+    while (rw_split_next(&lexer, &piece)) {
         add_statement(out, &cap, arena);
         rw_statement *statement = &out->statements[out->count - 1];
-        read_statement(text, &piece, &in.view, env, known, arena, statement);
-        check_unknown(&in, text, &piece, env, statement);
-        follow_names(&in, statement, (pgw_slice){text.ptr + piece.start, piece.end - piece.start});
+        read_statement(&in, &piece, statement);
+        check_unknown(&in, &piece, statement);
+        follow_names(&in, statement, text_of(&in, &piece));
         added += statement->insert != NULL ? rw_render_added(statement->insert) : 0;
         bool too_large = added > MOST_ADDED;
         if (too_large)

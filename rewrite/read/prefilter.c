@@ -1,12 +1,7 @@
-/*
- * passes: the quick look of the hot path. One loop over the words of a text, blind to strings and
- * comments: what it takes for a word too many only costs the slower way.
- * Names count as whole words: a table `events` does not make `events_archive` suspicious.
- */
-#include "rewrite/read/statement.h"
+#include "rewrite/read/prefilter.h"
 
+#include "protocol/value_text.h"
 #include "rewrite/lex/calls.h"
-#include "rewrite/read/tree.h"
 
 #include <string.h>
 
@@ -87,8 +82,6 @@ static bool is_remarkable(pgw_slice word, pgw_slice previous)
     }
 }
 
-enum { MAX_NAME = 63 }; /* PostgreSQL cuts longer names: they may be one of ours */
-
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
@@ -121,7 +114,7 @@ static bool may_be_table(pgw_slice word, const rw_catalog *catalog)
         if (is_name(word, name) || is_name(rest, name) || !is_word(name[0]))
             return true;
     }
-    return word.len > MAX_NAME;
+    return word.len > PGW_NAME_MAX; /* it is cut, and may be one of ours then */
 }
 
 /* Only blanks from `at` on. */
@@ -138,7 +131,7 @@ static bool at_unicode_name(pgw_slice text, size_t at)
     return text.ptr[at] == '&' && at + 1 < text.len && text.ptr[at + 1] == '"';
 }
 
-bool rw_words_mention(pgw_slice text, const rw_catalog *catalog)
+bool rw_prefilter_mentions(pgw_slice text, const rw_catalog *catalog)
 {
     for (size_t at = 0; at < text.len; at++) {
         if (at_unicode_name(text, at))
@@ -244,7 +237,7 @@ static bool rest_passes(pgw_slice text, pgw_slice first, const rw_catalog *catal
     return true;
 }
 
-bool rw_text_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects)
+bool rw_prefilter_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects)
 {
     size_t at = 0;
     while (at < text.len && is_blank(text.ptr[at]))

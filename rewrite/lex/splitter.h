@@ -1,9 +1,9 @@
 /*
- * cut: a text cut into its statements at the semicolons that PostgreSQL would cut at, and for each
- * the words that matter for what it may do. Knows no more grammar than that.
+ * splitter: a text split into its statements at the semicolons that PostgreSQL would cut at, and
+ * for each the words that matter for what it may do. Knows no more grammar than that.
  */
-#ifndef RW_CUT_H
-#define RW_CUT_H
+#ifndef RW_SPLITTER_H
+#define RW_SPLITTER_H
 
 #include "rewrite/lex/lexer.h"
 
@@ -30,6 +30,6 @@ typedef struct rw_piece {
 
 /* The next statement that is not empty; false at the end. Behind a token that is not PostgreSQL's
  * everything belongs to the last piece. */
-bool rw_cut_next(rw_lexer *lexer, rw_piece *piece);
+bool rw_split_next(rw_lexer *lexer, rw_piece *piece);
 
 #endif

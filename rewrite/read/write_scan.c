@@ -1,10 +1,6 @@
-/*
- * words: what tree.h asks of PostgreSQL's grammar, answered by the lexer alone. A table that is
- * written stands right behind a reserved pair of words, so that a miss is impossible and a false
- * alarm is rare.
- */
+#include "rewrite/read/write_scan.h"
+
 #include "rewrite/lex/lexer_text.h"
-#include "rewrite/read/tree.h"
 
 typedef struct reader {
     rw_lexer lexer;
@@ -77,7 +73,7 @@ static bool at_column_of_hash(const reader *in, const rw_table *table)
 {
     if (in->token.kind != RW_TOKEN_WORD && in->token.kind != RW_TOKEN_QUOTED)
         return false;
-    return rw_is_hash_input(table, rw_token_name(in->lexer.text, in->token, in->arena));
+    return rw_table_is_hash_input(table, rw_token_name(in->lexer.text, in->token, in->arena));
 }
 
 /* From behind the table of an UPDATE to the end of its SET list. */
@@ -140,8 +136,8 @@ static bool is_copy_from(reader *in)
     return !at_word(in, "to");
 }
 
-bool rw_words_may_write(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,
-                        const pgw_env *env, pgw_arena *arena)
+bool rw_scan_may_write(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,
+                       const pgw_env *env, pgw_arena *arena)
 {
     if (piece->marks & RW_MARK_OPAQUE)
         return true;

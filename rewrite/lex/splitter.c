@@ -1,4 +1,4 @@
-#include "rewrite/lex/cut.h"
+#include "rewrite/lex/splitter.h"
 
 #include "rewrite/lex/calls.h"
 
@@ -186,7 +186,7 @@ static void take(cutter *cut, rw_token token)
     cut->previous = token;
 }
 
-bool rw_cut_next(rw_lexer *lexer, rw_piece *piece)
+bool rw_split_next(rw_lexer *lexer, rw_piece *piece)
 {
     *piece = (rw_piece){0};
     cutter cut = {.text = lexer->text, .piece = piece};

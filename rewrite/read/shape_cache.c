@@ -1,0 +1,89 @@
+#include "rewrite/read/shape_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { BUCKETS = 2 * RW_SHAPE_CACHE_MAX };
+
+typedef struct rw_shape_cache_entry {
+    struct rw_shape_cache_entry *next;          /* in its bucket */
+    struct rw_shape_cache_entry *newer, *older; /* met later, earlier */
+    uint64_t hash;
+    bool inserts;
+    size_t len;
+    char bytes[];
+} entry;
+
+static entry **bucket_of(rw_shape_cache *cache, uint64_t hash)
+{
+    return &cache->buckets[hash % BUCKETS];
+}
+
+static void unlink_entry(rw_shape_cache *cache, entry *it)
+{
+    *(it->newer != NULL ? &it->newer->older : &cache->newest) = it->older;
+    *(it->older != NULL ? &it->older->newer : &cache->oldest) = it->newer;
+}
+
+static void link_newest(rw_shape_cache *cache, entry *it)
+{
+    it->newer = NULL;
+    it->older = cache->newest;
+    *(it->older != NULL ? &it->older->newer : &cache->oldest) = it;
+    cache->newest = it;
+}
+
+static void forget_oldest(rw_shape_cache *cache)
+{
+    entry *it = cache->oldest;
+    entry **at = bucket_of(cache, it->hash);
+    while (*at != it)
+        at = &(*at)->next;
+    *at = it->next;
+    unlink_entry(cache, it);
+    cache->count--;
+    free(it);
+}
+
+bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape, bool *inserts)
+{
+    if (cache->count == 0)
+        return false;
+    uint64_t hash = XXH3_64bits(shape->bytes, shape->len);
+    for (entry *it = *bucket_of(cache, hash); it != NULL; it = it->next) {
+        if (it->hash != hash || it->len != shape->len ||
+            memcmp(it->bytes, shape->bytes, shape->len) != 0)
+            continue;
+        unlink_entry(cache, it);
+        link_newest(cache, it);
+        *inserts = it->inserts;
+        return true;
+    }
+    return false;
+}
+
+void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, bool inserts)
+{
+    if (cache->buckets == NULL)
+        cache->buckets = pgw_calloc(BUCKETS, sizeof *cache->buckets);
+    if (cache->count == RW_SHAPE_CACHE_MAX)
+        forget_oldest(cache);
+    entry *it = pgw_alloc(sizeof *it + shape->len);
+    it->hash = XXH3_64bits(shape->bytes, shape->len);
+    it->inserts = inserts;
+    it->len = shape->len;
+    memcpy(it->bytes, shape->bytes, shape->len);
+    it->next = *bucket_of(cache, it->hash);
+    *bucket_of(cache, it->hash) = it;
+    link_newest(cache, it);
+    cache->count++;
+}
+
+void rw_shape_cache_clear(rw_shape_cache *cache)
+{
+    while (cache->count > 0)
+        forget_oldest(cache);
+    free(cache->buckets);
+    *cache = (rw_shape_cache){0};
+}

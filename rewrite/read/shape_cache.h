@@ -1,0 +1,25 @@
+/*
+ * shape_cache: the shapes that libpg_query has found harmless, so that it is asked once a shape and
+ * not once a statement. Bounded: the one that was not met for longest is forgotten.
+ */
+#ifndef RW_SHAPE_CACHE_H
+#define RW_SHAPE_CACHE_H
+
+#include "rewrite/read/shape.h"
+
+enum { RW_SHAPE_CACHE_MAX = 4096 };
+
+/* All zero is an empty one; freed by rw_shape_cache_clear(). */
+typedef struct rw_shape_cache {
+    struct rw_shape_cache_entry **buckets;
+    struct rw_shape_cache_entry *newest, *oldest;
+    size_t count;
+} rw_shape_cache;
+
+/* Whether `shape` was added, and then with what. Shapes are compared byte by byte. */
+bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape, bool *inserts);
+/* Adds a copy of what was not found. `inserts`: as rw_tree_check() says. */
+void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, bool inserts);
+void rw_shape_cache_clear(rw_shape_cache *cache);
+
+#endif
