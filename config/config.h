@@ -1,6 +1,6 @@
 /*
- * config: the configuration file, loaded, defaulted and checked; nothing of it is interpreted
- * twice. YAML by libcyaml; what YAML's types cannot say is checked in check.c.
+ * config: the configuration as it was loaded (load.h), defaulted and checked; nothing of it is
+ * interpreted twice.
  */
 #ifndef CFG_CONFIG_H
 #define CFG_CONFIG_H
@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 typedef enum cfg_log_level {
     CFG_LOG_ERROR,
@@ -144,16 +143,10 @@ typedef struct cfg_config {
     } limits;
 } cfg_config;
 
-/* Loads and checks the file. On mistakes prints each to `errors` as `file:line: what, and what
- * would be right` and returns NULL. Warnings are printed too and do not fail. Freed by cfg_free().
- */
-cfg_config *cfg_load(const char *path, FILE *errors);
+/* NULL is fine. */
 void cfg_free(cfg_config *config);
 /* Made of files of the same bytes: whatever one says, the other says. */
 bool cfg_same_text(const cfg_config *a, const cfg_config *b);
-/* Looks at the files that client_tls names, which only a server has to have: they are there, and
- * nobody else can read the key. False: each mistake is printed, as those of cfg_load(). */
-bool cfg_check_files(const cfg_config *config, FILE *errors);
 
 /* "name" or "schema.name", as the file wrote it, for messages; valid as long as the config. */
 const char *cfg_table_label(const cfg_table *table);

@@ -1,5 +1,6 @@
 #include "proxy/client/credentials.h"
 
+#include "config/tls_files.h"
 #include "proxy/backend/dsn.h"
 
 #include <openssl/crypto.h>

@@ -8,6 +8,8 @@
 #include "config/config.h"
 #include "protocol/bytes.h"
 
+#include <stdio.h>
+
 typedef struct px_tls px_tls;
 struct ssl_st;
 

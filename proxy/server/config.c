@@ -4,6 +4,7 @@
 
 #include <libpq-fe.h>
 
+#include "config/load.h"
 #include "proxy/backend/dsn.h"
 #include "proxy/backend/schema.h"
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "config/config.h"
+#include "config/load.h"
 
 #define FILES VECTORS "/config/"
 #define SAMPLE VECTORS "/../../config/keyspread.yaml"

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "config/config.h"
+#include "config/load.h"
+#include "config/tls_files.h"
 
 typedef struct place {
     char path[64];

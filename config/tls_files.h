@@ -1,0 +1,15 @@
+/*
+ * tls_files: the files that client_tls names, which only a server has to have.
+ */
+#ifndef CFG_TLS_FILES_H
+#define CFG_TLS_FILES_H
+
+#include "config/config.h"
+
+#include <stdio.h>
+
+/* They are there, and nobody else can read the key. False: each mistake is printed, as those of
+ * cfg_load(). */
+__attribute__((warn_unused_result)) bool cfg_check_files(const cfg_config *config, FILE *errors);
+
+#endif
