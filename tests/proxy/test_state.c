@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,39 @@ static void only_what_cannot_be_followed_is_odd(void **state)
     assert_false(px_answer_has_changed(&none, "timezone"));
 }
 
+/* Characters of all lengths, and bytes that are none. */
+static void names_are_spelt_in_ascii(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *spelt;
+    } cases[] = {{"\x7f", "\x7f"},
+                 {"\xc2\x80", "\\U00000080"},
+                 {"\xdf\xbf", "\\U000007FF"},
+                 {"\xe0\xa0\x80", "\\U00000800"},
+                 {"\xef\xbf\xbf", "\\U0000FFFF"},
+                 {"\xf0\x90\x80\x80", "\\U00010000"},
+                 {"\xf4\x8f\xbf\xbf", "\\U0010FFFF"},
+                 {"\x80", "\\U00000080"},
+                 {"\xbfz", "\\U000000BFz"},
+                 {"\xc3z", "\\U000000C3z"},
+                 {"\xe0\xa0z", "\\U000000E0\\U000000A0z"},
+                 {"\xf0\x90\x80", "\\U000000F0\\U00000090\\U00000080"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[128];
+        const rw_table table = {.schema = (char *)"s", .name = (char *)cases[i].name};
+        const rw_table *pointer = &table;
+        rw_catalog catalog = {&pointer, 1, NULL, false};
+        pgw_buf sql = {0};
+        px_state_question(&catalog, false, &sql);
+        pgw_buf_add_byte(&sql, '\0');
+        snprintf(expected, sizeof expected, "to_regclass(E'\"%s\"')", cases[i].spelt);
+        if (strstr(sql.ptr, expected) == NULL)
+            fail_msg("case %zu: %s", i, sql.ptr);
+        pgw_buf_free(&sql);
+    }
+}
+
 /* Nothing can break out of it, in whatever encoding it is read. */
 static void names_are_constants(void **state)
 {
@@ -131,6 +165,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_read),
         cmocka_unit_test(what_is_no_answer_is_not_read),
         cmocka_unit_test(only_what_cannot_be_followed_is_odd),
+        cmocka_unit_test(names_are_spelt_in_ascii),
         cmocka_unit_test(names_are_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #define TEST_PLANS_H
 
 #include "proxy/ingest/bind.h"
+#include "rewrite/insert/parse.h"
 #include "tests/rewrite/tables.h"
 
 #include <arpa/inet.h>
@@ -32,7 +33,7 @@ static inline int plans_setup(void **state)
                                  .count = TEST_TABLE_COUNT};
     const px_identity from = {
         .user = (char *)"u", .database = (char *)"d", .options = (char *)"", .env = test_env};
-    plans.identity = px_identity_new(&from);
+    plans.identity = px_identity_of(&from);
     return 0;
 }
 
@@ -72,8 +73,9 @@ static inline pgw_bind bind_of(const char *const *texts, size_t count, pgw_buf *
         pgw_buf_add(values, &length, sizeof length);
         pgw_buf_add(values, texts[i], len);
     }
-    return (pgw_bind){
-        .statement = PGW_LITERAL("s"), .values = pgw_slice_buf(values), .value_count = count};
+    return (pgw_bind){.statement = PGW_LITERAL("s"),
+                      .values = pgw_slice_buf(values),
+                      .value_count = count};
 }
 
 #endif

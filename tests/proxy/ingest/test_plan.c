@@ -299,7 +299,7 @@ static void ids_tell_plans_apart(void **state)
     px_catalog other = plans.catalog, later = plans.catalog;
     later.epoch++;
     const px_identity from = {.user = (char *)"v", .database = (char *)"d", .options = (char *)""};
-    px_identity *somebody = px_identity_new(&from);
+    px_identity *somebody = px_identity_of(&from);
     px_plan_id first = px_plan_id_of(text, types, 2, plans.identity, &plans.catalog);
     assert_true(same_id(
         first, px_plan_id_of(PGW_LITERAL("INSERT"), types, 2, plans.identity, &plans.catalog)));

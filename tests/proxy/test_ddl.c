@@ -1,0 +1,77 @@
+/* The DDL of tables of every kind, as a whole: in PostgreSQL's words, YQL's, and both. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "proxy/command/commands.h"
+
+#define FILES VECTORS "/ddl/"
+
+/* What the command prints; to be freed. */
+static char *ddl(const char *form, const char *table)
+{
+    const char *words[] = {"keyspread", "ddl", form, FILES "tables.yaml", table};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    int count = table != NULL ? 5 : 4;
+    assert_int_equal(px_commands_run(count, (char **)words, stdin, out, stderr), 0);
+    fclose(out);
+    return text;
+}
+
+/* To be freed. */
+static char *content(const char *path)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(getdelim(&text, &size, '\0', file) > 0);
+    fclose(file);
+    return text;
+}
+
+static void all_tables_as_postgres_writes_them(void **state)
+{
+    (void)state;
+    char *got = ddl("--postgres", NULL), *wanted = content(FILES "postgres.sql");
+    assert_string_equal(got, wanted);
+    free(got);
+    free(wanted);
+}
+
+static void all_tables_as_yql_writes_them(void **state)
+{
+    (void)state;
+    char *got = ddl("--yql", NULL), *wanted = content(FILES "yql.sql");
+    assert_string_equal(got, wanted);
+    free(got);
+    free(wanted);
+}
+
+static void one_table_alone(void **state)
+{
+    (void)state;
+    char *got = ddl("--postgres", "one"), *all = content(FILES "postgres.sql");
+    char *from = strstr(all, "-- public.one:"), *to = strstr(all, "\n-- public.unsigned");
+    assert_true(from != NULL && to != NULL);
+    *to = '\0';
+    assert_string_equal(got, from);
+    free(got);
+    free(all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_tables_as_postgres_writes_them),
+        cmocka_unit_test(all_tables_as_yql_writes_them),
+        cmocka_unit_test(one_table_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
