@@ -9,9 +9,22 @@
 #include "protocol/bytes.h"
 #include "rewrite/hash/table.h"
 
-/* Settings that are part of the identity: followed, asked for, and set on a new link. */
-enum { PX_TRACKED = 9, PX_REPORTED = 5, PX_SEARCH_PATH = 8 };
-extern const char *const px_tracked[PX_TRACKED]; /* the first PX_REPORTED are reported */
+/* Settings that are part of the identity: followed, asked for, and set on a new link. The first
+ * PX_REPORTED are reported by the server. */
+typedef enum px_setting {
+    PX_CLIENT_ENCODING,
+    PX_DATESTYLE,
+    PX_INTERVALSTYLE,
+    PX_TIMEZONE,
+    PX_CONFORMING_STRINGS,
+    PX_REPORTED,
+    PX_SYNCHRONOUS_COMMIT = PX_REPORTED,
+    PX_STATEMENT_TIMEOUT,
+    PX_LOCK_TIMEOUT,
+    PX_SEARCH_PATH,
+    PX_TRACKED
+} px_setting;
+extern const char *const px_tracked[PX_TRACKED];
 
 /* What the link answered; all owned. */
 typedef struct px_answer {

@@ -1,11 +1,8 @@
-#include "proxy/client/session.h"
+#include "proxy/client/group.h"
 
-#include "protocol/backend.h"
+#include "protocol/frame.h"
 #include "protocol/frontend.h"
-#include "proxy/client/forward.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +22,8 @@ pgw_slice px_held_body(const px_group *group, size_t i)
     return (pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER};
 }
 
-void px_group_clear(px_session *session)
+void px_group_clear(px_group *group)
 {
-    px_group *group = &session->group;
     for (size_t i = 0; i < group->count; i++)
         px_plan_drop(group->held[i].plan);
     group->count = 0;
@@ -44,7 +40,6 @@ void px_group_clear(px_session *session)
     pgw_buf_free(&group->bytes);
     free(group->failure);
     group->failure = NULL;
-    session->units.repeated = false;
 }
 
 void px_group_free(px_group *group)
@@ -102,9 +97,8 @@ static void note_names(px_group *group, size_t i)
     }
 }
 
-void px_group_hold(px_session *session, char type, pgw_slice message, px_plan *plan)
+void px_group_hold(px_group *group, char type, pgw_slice message, px_plan *plan)
 {
-    px_group *group = &session->group;
     if (group->count == group->cap) {
         group->cap = group->cap ? group->cap * 2 : 8;
         group->held = pgw_realloc(group->held, group->cap * sizeof *group->held);
@@ -128,13 +122,12 @@ bool px_group_mentions(const px_group *group, pgw_slice name)
     return latest(&group->statements, name) != PX_GROUP_NONE;
 }
 
-px_plan *px_group_plan(px_session *session, pgw_slice name)
+px_plan *px_group_plan(const px_group *group, const px_statements *statements, pgw_slice name)
 {
-    const px_group *group = &session->group;
     size_t i = latest(&group->statements, name);
     if (i != PX_GROUP_NONE)
         return group->held[i].type == 'P' ? group->held[i].plan : NULL;
-    px_statement *statement = px_statements_find(&session->statements, name);
+    px_statement *statement = px_statements_find(statements, name);
     return statement != NULL ? statement->plan : NULL;
 }
 
@@ -170,75 +163,8 @@ bool px_group_is_answered(const px_group *group)
     return false;
 }
 
-static void forget_statement(px_session *session, pgw_slice name)
-{
-    px_statement *statement = px_statements_find(&session->statements, name);
-    if (statement != NULL && px_statements_on_link(&session->statements, statement) &&
-        session->link_ready)
-        px_forward_close(session, name);
-    px_statements_remove(&session->statements, name);
-}
-
-/* What the client is owed for held message `i`, as it stands when it did what it should. */
-static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
-{
-    px_group *group = &session->group;
-    px_held *held = &group->held[i];
-    pgw_slice body = px_held_body(group, i);
-    pgw_parse parse;
-    pgw_target target;
-    switch (held->type) {
-    case 'P':
-        if (pgw_parse_decode(body, &parse))
-            px_statements_put(&session->statements, parse.name, held->plan, held->on_link)
-                ->generation = session->own.generation;
-        pgw_write_parse_complete(out);
-        break;
-    case 'B':
-        pgw_write_bind_complete(out);
-        break;
-    case 'D':
-        if (held->plan != NULL)
-            pgw_certainly(pgw_write_parameter_description(held->plan->types,
-                                                          held->plan->insert->param_count, out));
-        pgw_write_no_data(out);
-        break;
-    case 'E':
-        pgw_write_tag(tag.ptr, out);
-        break;
-    default:
-        if (pgw_target_decode(body, &target) && target.kind == 'S')
-            forget_statement(session, target.name);
-        pgw_write_close_complete(out);
-    }
-    held->answered = true;
-}
-
-void px_group_answer(px_session *session, size_t before, const uint64_t *tags, pgw_buf *out)
-{
-    size_t executed = 0;
-    for (size_t i = 0; i < before; i++) {
-        const px_held *held = &session->group.held[i];
-        char tag[40] = "";
-        if (held->type == 'E') {
-            uint64_t rows = tags != NULL ? tags[executed++] : held->plan->insert->row_count;
-            snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, rows);
-        }
-        if (!session->group.held[i].answered)
-            answer(session, i, pgw_slice_str(tag), out);
-    }
-}
-
-void px_group_end(px_session *session, pgw_buf *out)
-{
-    pgw_write_ready('I', out);
-    px_stream_put_buf(session->stream, out);
-    pgw_buf_free(out);
-    px_group_clear(session);
-}
-
-/* One statement text for all that is executed, and all that is bound is executed: what a pipeline of
- * one prepared statement can do. A Bind that nobody executes may fail all the same. */
+/* One statement text for all that is executed, and all that is bound is executed: what a pipeline
+ * of one prepared statement can do. A Bind that nobody executes may fail all the same. */
 bool px_group_is_one_statement(const px_group *group)
 {
     const px_plan *first = NULL;

@@ -6,10 +6,8 @@
 #define PX_GROUP_H
 
 #include "proxy/base/table.h"
-#include "proxy/batch/batcher.h"
+#include "proxy/client/statements.h"
 #include "proxy/ingest/plan.h"
-
-struct px_session;
 
 /* One message that is held. */
 typedef struct px_held {
@@ -49,8 +47,8 @@ static inline bool px_group_is_full(const px_group *group)
 }
 
 /* Holds a copy; takes one more reference of `plan` (may be NULL). */
-void px_group_hold(struct px_session *session, char type, pgw_slice message, px_plan *plan);
-void px_group_clear(struct px_session *session);
+void px_group_hold(px_group *group, char type, pgw_slice message, px_plan *plan);
+void px_group_clear(px_group *group);
 void px_group_free(px_group *group); /* an empty one's memory */
 pgw_slice px_held_message(const px_group *group, size_t i);
 pgw_slice px_held_body(const px_group *group, size_t i);
@@ -58,7 +56,7 @@ pgw_slice px_held_body(const px_group *group, size_t i);
 bool px_group_mentions(const px_group *group, pgw_slice name);
 /* The plan that a statement's name means now: prepared in the group, or before it. NULL: none of
  * ours. */
-px_plan *px_group_plan(struct px_session *session, pgw_slice name);
+px_plan *px_group_plan(const px_group *group, const px_statements *statements, pgw_slice name);
 /* The held Bind that made a portal; PX_GROUP_NONE if none did or it was executed or closed since.
  */
 size_t px_group_portal(const px_group *group, pgw_slice name);
@@ -71,10 +69,5 @@ bool px_group_has(const px_group *group, const char *types);
 bool px_group_is_one_statement(const px_group *group);
 /* The client has a reply to some of it already. */
 bool px_group_is_answered(const px_group *group);
-/* Writes what is owed for the held messages before `before`; `tags` says how many rows each Execute
- * stored, or (NULL) it is as if all were. */
-void px_group_answer(struct px_session *session, size_t before, const uint64_t *tags, pgw_buf *out);
-/* Writes ReadyForQuery behind `out`, sends it, and forgets the group. */
-void px_group_end(struct px_session *session, pgw_buf *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "proxy/backend/dsn.h"
 #include "proxy/base/shared.h"
 #include "proxy/batch/batcher_parts.h"
+#include "proxy/client/own_link.h"
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
 #include "proxy/loop/worker.h"
@@ -42,7 +43,7 @@ static void leave_here(px_worker *worker, const leave *l)
         bool asks = worker == l->home && i == l->slot;
         if (session != NULL && !asks && session->state == PX_READY &&
             names(l, fixed != NULL ? fixed : session->identity->database))
-            px_session_leave_link(session);
+            px_own_link_leave(session);
     }
     free(fixed);
 }
@@ -101,7 +102,7 @@ bool px_leaving_first(px_session *session, pgw_slice text)
     session->alters = session->alters || admin.settings;
     if (!go_on) {
         begin(session, &admin);
-        session->wait = PX_WAIT_DATABASES;
+        px_session_set_wait(session, PX_WAIT_DATABASES);
     }
     pgw_arena_free(&arena);
     return go_on;

@@ -9,8 +9,9 @@
 #include "proxy/backend/pids.h"
 #include "proxy/base/claim.h"
 #include "proxy/base/shared.h"
+#include "proxy/client/cancel.h"
+#include "proxy/client/credentials.h"
 #include "proxy/client/session.h"
-#include "proxy/client/sessions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct px_login {
     pgw_negotiation negotiation;
     bool direct; /* TLS from the first byte on */
     pgw_scram scram;
+    px_login_outcome outcome;
 };
 
 px_login *px_login_new(const px_worker *worker)
@@ -136,9 +138,10 @@ static void give_pid(px_session *session)
     session->pid = session->told ? px_link_pid(session->link) : px_pids_take_virtual(pids, place);
 }
 
-void px_login_greet(px_session *session)
+px_login_outcome px_login_greet(px_session *session)
 {
     pgw_buf out = {0};
+    px_login_outcome outcome = PX_LOGIN_GOES_ON;
     if (session->greeting == NULL)
         session->greeting = px_greeting_find(session->worker, session->identity);
     if (session->greeting != NULL && proven(session) && count_in(session)) {
@@ -149,9 +152,10 @@ void px_login_greet(px_session *session)
         pgw_write_key_data(session->pid, session->cancel_key, &out);
         pgw_write_ready('I', &out);
         px_stream_put_buf(session->stream, &out);
-        px_session_ready(session);
+        outcome = PX_LOGIN_GREETED;
     }
     pgw_buf_free(&out);
+    return outcome;
 }
 
 /* Nobody can be greeted without one. */
@@ -165,14 +169,13 @@ static bool needs_own_link(const px_session *session)
 /* Whoever it is may come in, as soon as it is known what to greet with. */
 static void admit(px_session *session)
 {
-    bool may_open = session->login->config->backend.links == CFG_LINKS_AUTO;
-    session->state = PX_WELCOME;
+    px_login *login = session->login;
+    bool may_open = login->config->backend.links == CFG_LINKS_AUTO;
+    px_session_set_state(session, PX_WELCOME);
     if (!needs_own_link(session) && !(may_open && px_session_take_link(session)))
-        px_login_greet(session);
-    if (session->state == PX_WELCOME) {
-        px_session_need_link(session);
-        session->wait = PX_WAIT_NOTHING;
-    }
+        login->outcome = px_login_greet(session);
+    if (session->state == PX_WELCOME && login->outcome != PX_LOGIN_GREETED)
+        px_session_open_link(session);
 }
 
 /* ---- the password ---- */
@@ -189,7 +192,7 @@ static void set_password(px_session *session, const char *password)
 static void ask(px_session *session, pgw_buf *message)
 {
     px_stream_put_buf(session->stream, message);
-    session->state = PX_LOGIN;
+    px_session_set_state(session, PX_LOGIN);
 }
 
 static void begin_scram(px_session *session)
@@ -461,12 +464,13 @@ static void on_startup(px_session *session)
     }
 }
 
-void px_login_input(px_session *session)
+px_login_outcome px_login_input(px_session *session)
 {
     if (session->state == PX_STARTUP)
         on_startup(session);
     while (session->state == PX_LOGIN && on_password(session))
         ;
+    return session->login->outcome;
 }
 
 void px_login_late(px_session *session)

@@ -14,10 +14,16 @@ void px_login_free(px_login *login); /* NULL is fine */
 
 /* The first byte, not read yet: 0x16 begins a TLS handshake that was not asked for. */
 void px_login_hello(struct px_session *session, unsigned char first);
+/* What became of it. */
+typedef enum px_login_outcome {
+    PX_LOGIN_GOES_ON,
+    PX_LOGIN_GREETED /* and counted: the session is ready now, and this was its login */
+} px_login_outcome;
+
 /* Looks at what has come as far as it may. */
-void px_login_input(struct px_session *session);
+px_login_outcome px_login_input(struct px_session *session);
 /* The session's link is ready, or is not needed yet: greets the client if it is known what with. */
-void px_login_greet(struct px_session *session);
+px_login_outcome px_login_greet(struct px_session *session);
 /* limits.startup_ms are over. */
 void px_login_late(struct px_session *session);
 

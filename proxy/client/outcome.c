@@ -3,7 +3,9 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/client/errors.h"
-#include "proxy/client/forward.h"
+#include "proxy/client/names.h"
+#include "proxy/client/owed.h"
+#include "proxy/client/relay.h"
 #include "proxy/client/session.h"
 
 #include <stdio.h>
@@ -93,16 +95,16 @@ static void answer_text(px_session *session, const px_outcome *outcome)
     pgw_buf_add_slice(&out, outcome->notices);
     for (size_t i = 0; i < outcome->completed; i++) {
         char tag[40];
-        snprintf(tag, sizeof tag, "INSERT 0 %llu",
-                 (unsigned long long)(outcome->statements[i].tag +
-                                      session->units.text->superseded[i]));
+        snprintf(
+            tag, sizeof tag, "INSERT 0 %llu",
+            (unsigned long long)(outcome->statements[i].tag + session->units.text->superseded[i]));
         pgw_write_tag(tag, &out);
     }
     add_error(session, outcome, &out);
     pgw_write_ready('I', &out);
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
-    px_forward_drop_unnamed(session); /* a simple Query destroys it */
+    px_names_drop_unnamed(session); /* a simple Query destroys it */
 }
 
 static void answer_group(px_session *session, const px_outcome *outcome)
@@ -114,14 +116,14 @@ static void answer_group(px_session *session, const px_outcome *outcome)
     for (size_t i = 0; i < outcome->statement_count; i++)
         tags[i] = outcome->statements[i].tag + session->units.plan->left_out;
     pgw_buf_add_slice(&out, outcome->notices);
-    px_group_answer(session, failed ? failed_at(group, outcome) : group->count, tags, &out);
+    px_owed_write(session, failed ? failed_at(group, outcome) : group->count, tags, &out);
     free(tags);
     add_error(session, outcome, &out);
-    px_group_end(session, &out);
+    px_owed_end(session, &out);
 }
 
-/* The statement wrote nothing, for the schema is another than it was thought to be: it is tried once
- * more, unless the client was told something of it. */
+/* The statement wrote nothing, for the schema is another than it was thought to be: it is tried
+ * once more, unless the client was told something of it. */
 static bool repeats(px_session *session, const px_outcome *outcome)
 {
     px_owner *units = &session->units;
@@ -143,7 +145,7 @@ static bool on_answered(px_owner *owner, const px_outcome *outcome)
             answer_text(session, outcome);
         else
             answer_group(session, outcome);
-        px_session_drop_message(session);
+        px_relay_drop_message(session);
         owner->repeated = false;
     }
     px_session_wake(session, PX_WAIT_UNIT);

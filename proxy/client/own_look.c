@@ -1,13 +1,11 @@
-/*
- * own_look: a session looks at the configured tables over its own link, unseen by its client: where
- * it has changed them in a transaction that nobody else sees into, and where its user can have no
- * other connection.
- */
-#include "proxy/client/session.h"
+#include "proxy/client/own_look.h"
 
-#include "proxy/backend/catalog.h"
 #include "proxy/backend/classify.h"
 #include "proxy/backend/look.h"
+#include "proxy/client/changes.h"
+#include "proxy/client/refuse.h"
+#include "proxy/client/session.h"
+#include "proxy/client/settle.h"
 
 #include <stdlib.h>
 
@@ -26,33 +24,6 @@ void px_own_look_free(px_session *session)
     px_sight_clear(&own->last);
     free(own);
     session->own_look = NULL;
-}
-
-static void forget(px_session *session)
-{
-    px_catalog_drop(session->own_catalog);
-    session->own_catalog = NULL;
-}
-
-void px_session_note_change(px_session *session, unsigned effects)
-{
-    /* A function may contain anything, also one that was made where nobody saw it. */
-    bool quiet = px_catalog_is_quiet(session->worker, session->identity);
-    bool ddl = effects & RW_EFFECT_DDL || (effects & RW_EFFECT_CALLS && !quiet);
-    if (ddl || effects & RW_EFFECT_TRANSACTION) /* ROLLBACK TO */
-        forget(session);
-    session->ddl_own = session->ddl_own || ddl;
-    session->ddl_seen = session->ddl_seen || effects & (RW_EFFECT_DDL | RW_EFFECT_CALLS);
-}
-
-/* Behind ReadyForQuery there may already be more. */
-void px_session_mark_catalog(px_session *session)
-{
-    if (session->ddl_seen)
-        px_catalog_stale(session->worker, session->identity->database);
-    if (session->replies.count <= 1)
-        session->ddl_seen = session->ddl_own = session->ddl_unsynced = false;
-    forget(session);
 }
 
 static bool can_look(const px_session *session)
@@ -97,7 +68,7 @@ static void on_seen(void *waiter, const pgw_error *error)
 {
     px_session *session = waiter;
     if (error != NULL && session->wait == PX_WAIT_CATALOG)
-        px_session_link_failed(session, error);
+        px_refuse_waiting(session, error);
     px_session_wake(session, PX_WAIT_CATALOG);
 }
 
@@ -105,7 +76,7 @@ static void on_seen(void *waiter, const pgw_error *error)
 static void take_sight(px_session *session)
 {
     struct px_own_look *own = session->own_look;
-    forget(session);
+    px_changes_forget(session);
     session->own_catalog = own->look.sight.catalog;
     own->look.sight.catalog = NULL;
     own->seen.fingerprint = own->look.sight.fingerprint;
@@ -166,16 +137,16 @@ static void on_asked(void *waiter, const pgw_error *error)
     on_seen(waiter, error);
 }
 
-bool px_session_doubts(px_session *session, const px_catalog *catalog)
+bool px_own_look_doubts(px_session *session, const px_catalog *catalog)
 {
     if (session->doubted || catalog == px_catalog_none())
         return false;
     session->doubted = true;
-    session->wait = PX_WAIT_CATALOG;
+    px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!sees_alone(session))
         px_catalog_load(session->worker, session->identity, on_asked, session);
     else if (!px_own_look_start(session))
-        session->wait = PX_WAIT_NOTHING;
+        px_session_set_wait(session, PX_WAIT_NOTHING);
     return session->wait == PX_WAIT_CATALOG;
 }
 
@@ -188,16 +159,17 @@ static px_catalog *look_for(px_session *session)
     if (now != NULL)
         return now;
     if (alone && session->replies.count > 0) {
-        session->wait = PX_WAIT_IDLE;
+        px_session_set_wait(session, PX_WAIT_IDLE);
         return NULL;
     }
-    session->wait = PX_WAIT_CATALOG;
+    px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!alone || !px_own_look_start(session))
         px_catalog_load(session->worker, session->identity, on_asked, session);
     return NULL;
 }
 
-bool px_session_catalog(px_session *session, pgw_slice text, px_catalog **catalog, rw_catalog *view)
+bool px_own_look_catalog(px_session *session, pgw_slice text, px_catalog **catalog,
+                         rw_catalog *view)
 {
     bool ours = rw_catalog_mentioned(px_catalog_names(session->worker), text);
     px_catalog *now = ours ? look_for(session) : px_catalog_none();

@@ -4,7 +4,7 @@
 
 enum { LONGEST_NAME = 256 }; /* bytes, and more than a name has; it may come in two parts */
 
-void px_refuse_large(px_session *session)
+void px_relay_refuse_large(px_session *session)
 {
     pgw_error error;
     pgw_fail(&error, "54000", "a statement for a configured table is larger than %d bytes",
@@ -18,7 +18,7 @@ static size_t harmless(px_session *session, size_t part)
 {
     pgw_slice text = {px_stream_input(session->stream).ptr, part};
     if (rw_catalog_mentioned(px_catalog_names(session->worker), text)) {
-        px_refuse_large(session);
+        px_relay_refuse_large(session);
         return 0;
     }
     if (part == session->streaming)
@@ -63,4 +63,11 @@ void px_relay_text(px_session *session, pgw_frame frame)
 void px_relay_drop(px_session *session, pgw_frame frame)
 {
     begin(session, frame, true, false);
+}
+
+void px_relay_drop_message(px_session *session)
+{
+    pgw_frame frame;
+    if (pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK)
+        px_relay_drop(session, frame);
 }

@@ -15,9 +15,11 @@ void px_relay(struct px_session *session, pgw_frame frame);
 void px_relay_text(struct px_session *session, pgw_frame frame);
 /* Ends the session with 54000. What was passed on is not whole, and never will be: the backend does
  * nothing of it. */
-void px_refuse_large(struct px_session *session);
+void px_relay_refuse_large(struct px_session *session);
 /* Nowhere. */
 void px_relay_drop(struct px_session *session, pgw_frame frame);
+/* Nowhere: the message at hand, which was answered. */
+void px_relay_drop_message(struct px_session *session);
 /* More of the message has come. False: it has not, or the session was closed. */
 bool px_relay_on(struct px_session *session);
 

@@ -1,120 +1,27 @@
-#include "proxy/client/session.h"
+#include "proxy/client/request.h"
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/client/describe.h"
+#include "proxy/client/doubt.h"
+#include "proxy/client/extended.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/goodbye.h"
 #include "proxy/client/leaving.h"
 #include "proxy/client/outcome.h"
+#include "proxy/client/refuse.h"
 #include "proxy/client/relay.h"
-#include "proxy/ingest/submit.h"
+#include "proxy/client/room.h"
+#include "proxy/client/session.h"
+#include "proxy/client/simple.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- sending ---- */
-
-void px_session_send(px_session *session, const pgw_buf *bytes)
-{
-    px_link_send_buf(session->link, bytes);
-}
-
-void px_session_drop_message(px_session *session)
-{
-    pgw_frame frame;
-    if (pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK)
-        px_relay_drop(session, frame);
-}
 
 static void protocol_violation(px_session *session, const char *what, char type)
 {
     pgw_error error;
     pgw_fail(&error, "08P01", "%s %d", what, (unsigned char)type);
     px_session_fatal(session, &error);
-}
-
-static void put_error(px_session *session, const pgw_error *error, bool ready)
-{
-    pgw_buf out = {0};
-    pgw_error_write(error, "ERROR", &out);
-    if (ready)
-        pgw_write_ready('I', &out);
-    px_stream_put_buf(session->stream, &out);
-    pgw_buf_free(&out);
-    px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
-}
-
-/* What any server must refuse, whose error is replaced by ours. In an aborted transaction, where
- * all that is well-formed has an error of the server's own, that one is told. */
-#define FAILS "select \"refused by keyspread\""
-/* Parameters are counted there all the same. */
-#define FAILS_EVEN_THERE "refused by keyspread"
-
-void px_session_refuse(px_session *session, const pgw_error *error, bool extended)
-{
-    session->units.repeated = false;
-    if (px_session_idle(session)) {
-        put_error(session, error, !extended);
-        session->skipping = extended;
-        if (!extended)
-            px_forward_drop_unnamed(session); /* any simple Query destroys it */
-        return;
-    }
-    /* The transaction, or the Sync group, lives on at the backend: it must fail there as well, or
-     * COMMIT would commit the rest of it. A name is given lest the unnamed statement be lost. */
-    pgw_buf out = {0};
-    pgw_slice text =
-        pgw_error_is(error, "08P01") ? PGW_LITERAL(FAILS_EVEN_THERE) : PGW_LITERAL(FAILS);
-    if (extended)
-        pgw_certainly(pgw_write_parse(PGW_LITERAL("keyspread refusal"), text, NULL, 0, &out));
-    else
-        pgw_certainly(pgw_write_query(text, &out));
-    px_reply *reply =
-        px_replies_push(&session->replies, extended ? PX_REPLY_PARSE : PX_REPLY_QUERY);
-    reply->refusal = pgw_alloc(sizeof *reply->refusal);
-    *reply->refusal = *error;
-    session->unsynced = session->unsynced || extended;
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
-}
-
-void px_session_link_failed(px_session *session, const pgw_error *error)
-{
-    pgw_slice input = px_stream_input(session->stream);
-    pgw_frame frame;
-    bool whole = pgw_frame_next(input, &frame) == PGW_FRAME_OK;
-    bool simple = whole && (frame.type == 'Q' || frame.type == 'F');
-    bool sync = whole && frame.type == 'S';
-    pgw_error told = *error;
-    if (px_outcome_has_rest(session))
-        px_outcome_give_up(session, &told);
-    px_group_clear(session);
-    session->units.rerouted = session->units.repeated = false;
-    put_error(session, &told, simple || sync);
-    session->skipping = !simple && !sync;
-    if (whole)
-        px_relay_drop(session, frame);
-    px_session_wake(session, PX_WAIT_LINK);
-}
-
-void px_session_cancel_waiting(px_session *session)
-{
-    pgw_error error;
-    pgw_fail(&error, "57014", "canceling statement due to user request");
-    px_catalog_forget(session->worker, session);
-    session->wait = PX_WAIT_LINK; /* what link_failed ends */
-    px_session_link_failed(session, &error);
-}
-
-void px_session_give_up_message(px_session *session, const pgw_error *error)
-{
-    pgw_frame frame;
-    bool begun = pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK;
-    bool simple = begun && (frame.type == 'Q' || frame.type == 'F');
-    px_group_clear(session);
-    px_session_refuse(session, error, !simple);
-    if (begun)
-        px_relay_drop(session, frame);
 }
 
 /* The rest of the message must come first; true if it is given up: there could never be room. */
@@ -129,11 +36,9 @@ static bool hold(px_session *session, pgw_frame frame)
     pgw_fail(&error, "53200", "a message of %zu bytes is larger than limits.incomplete_bytes",
              frame.size);
     pgw_error_hint(&error, "Send fewer rows a statement.");
-    px_session_give_up_message(session, &error);
+    px_refuse_message(session, &error);
     return true;
 }
-
-/* ---- the simple protocol ---- */
 
 static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message)
 {
@@ -154,8 +59,6 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
     px_statements_remove(&session->statements, PGW_LITERAL("")); /* a simple Query destroys it */
     return true;
 }
-
-/* ---- the extended protocol ---- */
 
 static px_reply_kind reply_kind(char type, pgw_slice message)
 {
@@ -195,7 +98,7 @@ static void note_foreign(px_session *session, px_reply *reply, pgw_slice name, p
 
 static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    if (session->group.count > 0 && !px_group_release(session))
+    if (session->group.count > 0 && !px_forward_group(session))
         return false;
     if (!px_session_need_link(session))
         return false;
@@ -256,7 +159,7 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
 /* Sync or Flush with a body: an error that the server is to word. */
 static bool handle_malformed(px_session *session, pgw_frame frame)
 {
-    if (session->group.count > 0 && !px_group_release(session))
+    if (session->group.count > 0 && !px_forward_group(session))
         return false;
     if (!px_session_need_link(session))
         return false;
@@ -327,7 +230,7 @@ static bool handle_copy(px_session *session, pgw_frame frame)
  * to the session is not known. */
 static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    if (session->group.count > 0 && !px_group_release(session))
+    if (session->group.count > 0 && !px_forward_group(session))
         return false;
     session->own.parsed = (px_foreign){.effects = PX_UNREAD};
     if (frame.type != 'Q')
@@ -373,7 +276,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         return true;
     }
     if (may_be_too_large_for_ours(session, frame)) {
-        px_refuse_large(session);
+        px_relay_refuse_large(session);
         return false;
     }
     switch (frame.type) {
@@ -399,7 +302,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
             return handle_malformed(session, frame);
         return frame.type == 'S' ? handle_sync(session, frame) : handle_flush(session, frame);
     case 'F':
-        if (session->group.count > 0 && !px_group_release(session))
+        if (session->group.count > 0 && !px_forward_group(session))
             return false;
         if (!px_session_need_link(session))
             return false;
@@ -436,78 +339,27 @@ static bool step(px_session *session)
     return handle(session, frame, message);
 }
 
-/* Whoever does not read what it is owed is not read on: its answers would fill the memory. */
-static bool is_owed_much(const px_session *session)
-{
-    return px_stream_pending(session->stream) >= PX_STREAM_HIGH ||
-           session->replies.count >= PX_REPLIES_MOST ||
-           session->replies.text_bytes >= PX_REPLIES_BYTES;
-}
-
-static bool must_not_read(const px_session *session)
-{
-    if (session->wait != PX_WAIT_NOTHING || session->leaving || session->fatal ||
-        is_owed_much(session))
-        return true;
-    return session->link_ready &&
-           (px_link_cancelling(session->link) || px_link_pending(session->link) >= PX_STREAM_HIGH);
-}
-
-bool px_session_is_read(const px_session *session)
-{
-    return !must_not_read(session);
-}
-
-void px_session_process(px_session *session)
+void px_request_process(px_session *session)
 {
     if (session->processing)
         return;
     session->processing = true;
-    while (session->state == PX_READY && !must_not_read(session) && step(session))
+    while (session->state == PX_READY && px_session_is_read(session) && step(session))
         ;
     session->processing = false;
     if (session->state != PX_READY)
         return;
     if (session->describing != NULL && session->wait != PX_WAIT_DESCRIBE &&
         session->wait != PX_WAIT_LINK)
-        px_session_give_up_claim(session);
-    if (!must_not_read(session) && px_stream_ended(session->stream))
+        px_describe_give_up(session);
+    if (px_session_is_read(session) && px_stream_ended(session->stream))
         px_goodbye(session);
-    if (must_not_read(session))
+    if (!px_session_is_read(session))
         px_room_settle(session);
     else if (!px_room_take(session))
-        session->wait = PX_WAIT_ROOM;
-    if (must_not_read(session))
+        px_session_set_wait(session, PX_WAIT_ROOM);
+    if (!px_session_is_read(session))
         px_stream_pause(session->stream);
     else
         px_stream_resume(session->stream);
-}
-
-/* What the own link said while a unit was under way comes before the client's next message. */
-static void run_woken(px_worker *worker, px_message *message)
-{
-    (void)worker;
-    px_session *session = (px_session *)((char *)message - offsetof(px_session, woken));
-    session->is_woken = false;
-    if (session->state == PX_READY && session->wait == PX_WAIT_UNIT && !px_submitted(&session->units)) {
-        px_session_catch_up(session);
-        session->wait = PX_WAIT_NOTHING;
-    }
-    px_session_process(session);
-}
-
-void px_session_look(px_session *session)
-{
-    if (session->is_woken || session->state == PX_CLOSING)
-        return;
-    session->is_woken = true;
-    session->woken.run = run_woken;
-    px_worker_send(session->worker, &session->woken);
-}
-
-void px_session_wake(px_session *session, px_wait wait)
-{
-    if (session->wait == wait && wait != PX_WAIT_UNIT)
-        session->wait = PX_WAIT_NOTHING;
-    px_session_look(session);
 }

@@ -2,6 +2,7 @@
 
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
+#include "proxy/client/refuse.h"
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
 #include "proxy/loop/worker.h"
@@ -128,7 +129,7 @@ static void give_up_largest(px_worker *worker)
                      largest->room.taken);
     pgw_error_hint(&error, "limits.incomplete_bytes is %" PRIu64 ".",
                    worker->config->limits.incomplete_bytes);
-    px_session_give_up_message(largest, &error);
+    px_refuse_message(largest, &error);
     px_session_look(largest);
 }
 

@@ -13,14 +13,6 @@
 struct px_session;
 struct px_worker;
 
-/* A session's part. */
-typedef struct px_room {
-    size_t taken;       /* bytes, of `used` */
-    bool waits, beyond; /* counted in the process's */
-    size_t moved_at;    /* what it held when it last had grown by PX_ROOM_FREE … */
-    uint64_t moved;     /* … and when; px_worker_now() */
-} px_room;
-
 enum { PX_ROOM_FREE = 64 * 1024 }; /* of each session: not counted */
 
 /* Counts what the session holds now; false: more was read than there is room for, so it is not to

@@ -1,7 +1,7 @@
 /*
- * session: one client: its states, its own link, what it has prepared, the replies it is owed.
- * session.c is its life, request.c what it sends, reply.c what its link answers, group.c and
- * submit.c how its INSERTs become units.
+ * session: one client: its states, its own link, what it has prepared, the replies it is owed. Here
+ * is what all parts of it share; life.c leads it from its first byte to its last, request.c reads
+ * what it sends, reply.c what its link answers.
  */
 #ifndef PX_SESSION_H
 #define PX_SESSION_H
@@ -11,18 +11,13 @@
 #include "proxy/backend/slots.h"
 #include "proxy/base/address.h"
 #include "proxy/batch/batcher.h"
-#include "proxy/client/credentials.h"
 #include "proxy/client/group.h"
-#include "proxy/client/lobby.h"
-#include "proxy/client/login.h"
+#include "proxy/client/own_state.h"
 #include "proxy/client/replies.h"
-#include "proxy/client/room.h"
-#include "proxy/client/settle.h"
-#include "proxy/client/statements.h"
 #include "proxy/ingest/owner.h"
 #include "proxy/loop/stream.h"
 #include "rewrite/read/script.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/read/script.h"
 
 typedef enum px_session_state {
     PX_STARTUP, /* the first packet has not come whole */
@@ -48,14 +43,39 @@ typedef enum px_wait {
 
 enum { PX_KEPT_PARSE = 64 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
-typedef struct px_session {
+/* What becomes of a message of the client. */
+typedef enum px_step {
+    PX_STEP_DONE, /* the message was dealt with: consume it */
+    PX_STEP_PASS, /* none of ours: forward it as it is */
+    PX_STEP_LATER /* the session waits: look at it again */
+} px_step;
+
+typedef struct px_session px_session;
+
+/* What stands above: life.c, or a test. */
+typedef struct px_session_life {
+    void (*look)(px_session *session); /* at what the client has sent */
+    void (*end)(px_session *session);  /* sets PX_CLOSING, and frees it on a later turn */
+    const px_link_ops *link;
+} px_session_life;
+
+/* What it holds of its client's messages, as far as that is counted (room.h). */
+typedef struct px_room {
+    size_t taken;       /* bytes, of the process's `used` */
+    bool waits, beyond; /* counted in the process's */
+    size_t moved_at;    /* what it held when it last had grown by PX_ROOM_FREE … */
+    uint64_t moved;     /* … and when; px_worker_now() */
+} px_room;
+
+struct px_session {
+    const px_session_life *life;
     px_worker *worker;
     px_stream *stream;
     int fd;
-    px_address *address; /* where it comes from; NULL: a Unix socket */
-    px_guest *guest;     /* until it is ready; may be NULL */
-    struct ssl_st *ssl;  /* NULL: none */
-    px_login *login;     /* until it is ready */
+    px_address *address;    /* where it comes from; NULL: a Unix socket */
+    struct px_guest *guest; /* until it is ready; may be NULL */
+    struct ssl_st *ssl;     /* NULL: none */
+    struct px_login *login; /* until it is ready */
     px_session_state state;
     px_wait wait;
     size_t slot;
@@ -123,119 +143,49 @@ typedef struct px_session {
     px_room room; /* for what it holds of its client's messages */
 
     px_owner units; /* under way, and how those of before fared */
-} px_session;
+};
 
-/* ---- session.c ---- */
+/* ---- states ---- */
 
-/* A client has come: `fd` is non-blocking; it and its places at `address` (NULL: a Unix socket) and
- * in the lobby belong to the session from now on. */
-void px_session_accept(px_worker *worker, int fd, px_address *address, px_guest *guest);
-/* The client was greeted, and counted as one that is logged in: its statements are looked at from
- * now on. */
-void px_session_ready(px_session *session);
+/* The only places where they are written. A transition that there is none of ends the process. */
+void px_session_set_state(px_session *session, px_session_state state);
+void px_session_set_wait(px_session *session, px_wait wait);
+
+/* Nothing is owed and the link is absent or outside of a transaction. */
+bool px_session_idle(const px_session *session);
+/* The client has the beginning of a message of the link: nothing of ours may be written to it. Not
+ * while nothing is owed: what may come then is passed on whole (reply.c). */
+bool px_session_relays_part(const px_session *session);
+/* The client is being read from, as far as it sends. */
+bool px_session_is_read(const px_session *session);
+/* As the makers of units have to know it. */
+px_standing px_session_standing(const px_session *session);
+
+/* ---- what it says, and to whom ---- */
+
+/* Bytes of ours to the own link (ready); to the client. */
+void px_session_send(px_session *session, const pgw_buf *bytes);
+void px_session_put(px_session *session, const pgw_buf *bytes);
+/* Forgets what is held of the client's messages. */
+void px_session_drop_group(px_session *session);
+
+/* Opens the own link if there is none. */
+void px_session_open_link(px_session *session);
+/* … True if it is ready; else the session waits and the message is looked at again. */
+bool px_session_need_link(px_session *session);
+/* Begins to open it if less than half of backend.max_links are in use. */
+bool px_session_take_link(px_session *session);
+
+/* What the client has sent is looked at, at the end of the turn. */
+void px_session_look(px_session *session);
+/* … for this wait is over. */
+void px_session_wake(px_session *session, px_wait wait);
+
+/* ---- the end ---- */
+
 /* Ends at once; the object is freed on a later turn. */
 void px_session_close(px_session *session, const char *reason);
 /* Tells the client FATAL, unless it would stand in the middle of a message, and closes. */
 void px_session_fatal(px_session *session, const pgw_error *error);
-/* Makes `identity` anew after a tracked setting changed (value NULL = default). */
-void px_session_set(px_session *session, size_t setting, pgw_slice value);
-/* The tracked settings have these values now: the reported ones as they are, of the others NULL for
- * those that are as at the start. */
-void px_session_follow(px_session *session, const char *const values[PX_TRACKED]);
-size_t px_session_setting(pgw_slice name); /* index into px_tracked; PX_TRACKED if none */
-/* Opens the own link if there is none. True if it is ready; else the session waits and the message
- * is looked at again. */
-bool px_session_need_link(px_session *session);
-/* Begins to open the own link if less than half of backend.max_links are in use. */
-bool px_session_take_link(px_session *session);
-/* The own link, should it be lost now, can be replaced without the client's noticing. */
-bool px_session_replaceable(const px_session *session);
-void px_session_lose_link(px_session *session, const char *reason);
-/* Closes the own link if that goes unnoticed. */
-void px_session_leave_link(px_session *session);
-/* … if it is, or may be, without state, and others need it more. */
-px_yield px_session_yield(px_session *session);
-/* Takes note of what the own link said, or that it was lost, while a unit was under way. */
-void px_session_catch_up(px_session *session);
-/* The statement that this session had described, or not, is free for the others. */
-void px_session_give_up_claim(px_session *session);
-/* The client has the beginning of a message of the link: nothing of ours may be written to it. Not
- * while nothing is owed: what may come then is passed on whole (reply.c). */
-bool px_session_relays_part(const px_session *session);
-/* Nothing is owed and the link is absent or outside of a transaction. */
-bool px_session_idle(const px_session *session);
-/* As the makers of units have to know it. */
-px_standing px_session_standing(const px_session *session);
-
-/* ---- request.c ---- */
-
-/* The link could not be opened: the statement at hand gets the error. */
-void px_session_link_failed(px_session *session, const pgw_error *error);
-/* A statement that waits for a link or the catalog, not sent yet: 57014. */
-void px_session_cancel_waiting(px_session *session);
-/* What has come of the message at hand, and of the group, is dropped, and so is what still comes:
- * the client gets the error, as it would for a statement. */
-void px_session_give_up_message(px_session *session, const pgw_error *error);
-/* The client is being read from, as far as it sends. */
-bool px_session_is_read(const px_session *session);
-/* Looks at what the client has sent as far as it may. */
-void px_session_process(px_session *session);
-/* … at the end of the turn. */
-void px_session_look(px_session *session);
-/* The wait is over: what the client has sent is looked at again, at the end of the turn. */
-void px_session_wake(px_session *session, px_wait wait);
-/* The message at hand was answered: it is not looked at. */
-void px_session_drop_message(px_session *session);
-/* Answers an error to the message at hand: here if the session is idle, else by a statement that
- * must fail in the link's transaction. `extended`: then skip until Sync. */
-void px_session_refuse(px_session *session, const pgw_error *error, bool extended);
-/* Sends bytes of ours to the link (ready). */
-void px_session_send(px_session *session, const pgw_buf *bytes);
-
-/* ---- simple.c: what a Query says ---- */
-
-typedef enum px_step {
-    PX_STEP_DONE, /* the message was dealt with: consume it */
-    PX_STEP_PASS, /* none of ours: forward it as it is */
-    PX_STEP_LATER /* the session waits: look at it again */
-} px_step;
-
-/* Looks into a Query: PASS sends it on as it is. */
-px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message);
-/* A text in an encoding that cannot be lexed byte by byte, and that may name a configured table. */
-bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error);
-/* The effects of a script, DDL among them only if it may change a configured table. */
-unsigned px_change_effects(const px_session *session, pgw_slice text, const rw_script *script);
-/* ---- own_look.c: the configured tables as this session sees them ---- */
-
-/* The catalog to look at `text` with, and what names mean now (px_settle() says whether that is
- * certain). It is empty if that names no configured table; false if
- * the session now waits for it. */
-bool px_session_catalog(px_session *session, pgw_slice text, px_catalog **catalog,
-                        rw_catalog *view);
-
-/* What has these effects is being sent: what is known of configured tables may be wrong then. */
-void px_session_note_change(px_session *session, unsigned effects);
-/* What this session did to the schema is done, or perhaps it is. */
-void px_session_mark_catalog(px_session *session);
-/* A statement would be refused because of what `catalog` says, which may be old: true if the
- * session waits until it is known whether it is. Once a statement: `doubted` is the caller's to
- * end. */
-bool px_session_doubts(px_session *session, const px_catalog *catalog);
-/* Looks over the own link; false if that is not possible now. */
-bool px_own_look_start(px_session *session);
-/* A message of the link that answers a look; false: it is the client's. */
-bool px_own_look_take(px_session *session, char type, pgw_slice body);
-void px_own_look_free(px_session *session);
-/* What a text does to the session when it is sent to the own link; `alone`: its only statement is
- * answered before anything else. */
-void px_note_script(px_session *session, const rw_script *script, bool alone);
-
-/* ---- extended.c: messages of the extended protocol that concern a configured table ---- */
-
-px_step px_extended(px_session *session, char type, pgw_slice message);
-/* ---- reply.c ---- */
-
-void px_session_on_link_input(px_session *session);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * sessions: the sessions of one worker, by slot: found again by messages of other threads, ticked,
- * drained at the end.
+ * sessions: the table of one worker's sessions, by slot: found again by messages of other threads.
  */
 #ifndef PX_SESSIONS_H
 #define PX_SESSIONS_H
@@ -16,11 +15,7 @@ void px_sessions_leave(struct px_session *session);
 size_t px_sessions_slots(const px_worker *worker);
 struct px_session *px_sessions_at(const px_worker *worker, size_t slot); /* NULL: nobody */
 
-/* Hands a CancelRequest to the worker of the session that was told `pid`. A wrong key is answered
- * like a right one: not. Any thread. */
-void px_sessions_cancel(struct px_server *server, uint32_t pid, uint32_t key);
-
-/* Deadlines, the end. */
-extern const px_tenant px_sessions_tenant;
+/* The table; they are gone. */
+void px_sessions_free(px_worker *worker);
 
 #endif

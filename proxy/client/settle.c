@@ -3,182 +3,15 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/kinds.h"
+#include "proxy/client/doubt.h"
+#include "proxy/client/relay.h"
 #include "proxy/client/session.h"
-#include "rewrite/read/prefilter.h"
-#include "rewrite/read/script.h"
-#include "rewrite/read/tree.h"
+#include "proxy/client/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { BELIEVED_MS = 60000 }; /* an answer; others may have changed schemas and roles since */
-
-/* Effects that leave a doubt; RUNS does where the database stores code that may leave one. */
-static const unsigned doubtful =
-    RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS | RW_EFFECT_RUNS | RW_EFFECT_DISCARD_ALL;
-/* Any setting may be another, not only those that are followed. */
-static const unsigned boundless = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_RUNS;
-
-static bool is_quiet(const px_catalog *catalog)
-{
-    for (size_t i = 0; i < catalog->count; i++)
-        if (!catalog->tables[i]->quiet)
-            return false;
-    return catalog->count > 0;
-}
-
-static unsigned reduced(unsigned effects, const px_catalog *catalog)
-{
-    return is_quiet(catalog) ? effects & ~(unsigned)RW_EFFECT_RUNS : effects;
-}
-
-/* Nothing was done that its start could not be seen through. */
-static bool is_fresh(const px_state *state, bool quiet)
-{
-    const unsigned changes = doubtful | RW_EFFECT_TRACKED | RW_EFFECT_OUTPUT;
-    unsigned touched = quiet ? state->touched & ~(unsigned)RW_EFFECT_RUNS : state->touched;
-    return (touched & changes) == 0;
-}
-
-static bool sets_nothing(const px_session *session)
-{
-    for (size_t i = PX_REPORTED; i < PX_TRACKED; i++)
-        if (session->settings[i] != NULL)
-            return false;
-    return true;
-}
-
-/* ---- what leaves doubt ---- */
-
-void px_state_note(px_session *session, unsigned effects)
-{
-    px_state *state = &session->own;
-    if (effects & RW_EFFECT_RESUMES)
-        effects |= state->touched & doubtful;
-    state->doubt |= effects & doubtful;
-    state->here |= effects & doubtful;
-    state->touched |= effects;
-    if (effects & RW_EFFECT_TRANSACTION)
-        state->doubt |= state->here;
-    if (effects & (RW_EFFECT_STATE))
-        session->link_state = true;
-}
-
-const px_foreign *px_state_foreign(px_session *session, pgw_slice name)
-{
-    const px_statement *statement = px_statements_find(&session->statements, name);
-    if (statement != NULL)
-        return statement->plan == NULL ? &statement->foreign : NULL;
-    return name.len == 0 ? &session->own.unnamed : NULL;
-}
-
-void px_state_note_bind(px_session *session, pgw_slice message)
-{
-    pgw_slice rest = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
-    size_t portal = strnlen(rest.ptr, rest.len);
-    size_t at = portal + (portal < rest.len);
-    pgw_slice name = {rest.ptr + at, strnlen(rest.ptr + at, rest.len - at)};
-    unsigned effects = PX_UNREAD;
-    if (at + name.len < rest.len) {
-        const px_foreign *foreign = px_state_foreign(session, name);
-        effects = foreign != NULL ? foreign->effects : 0;
-    }
-    session->own.bound |= effects;
-    px_state_note(session, effects);
-}
-
-void px_state_note_execute(px_session *session)
-{
-    px_state_note(session, session->own.bound);
-    px_session_note_change(session, session->own.bound);
-}
-
-bool px_state_would_write(const px_session *session, pgw_slice text, const px_catalog *catalog)
-{
-    pgw_arena arena = {0};
-    rw_script script = {0};
-    rw_meaning *ours = pgw_arena_alloc(&arena, (catalog->count + 1) * sizeof *ours);
-    for (size_t i = 0; i < catalog->count; i++)
-        ours[i] = RW_MEANS_OURS;
-    rw_catalog view = {.tables = (const rw_table *const *)catalog->tables,
-                       .count = catalog->count,
-                       .unqualified = ours};
-    if (rw_prefilter_mentions(text, &view))
-        rw_script_parse(text, &view, &session->identity->env, NULL, &arena, &script);
-    pgw_arena_free(&arena);
-    return script.refused || script.inserts > 0;
-}
-
-void px_state_note_prepare(px_session *session, pgw_slice text, const px_catalog *catalog)
-{
-    px_foreign *by_sql = &session->own.by_sql;
-    if (by_sql->moving || !px_state_would_write(session, text, catalog))
-        return;
-    by_sql->moving = true;
-    by_sql->generation = session->own.generation;
-}
-
-bool px_state_has_moved(const px_session *session, const px_foreign *foreign, pgw_error *error)
-{
-    if (!foreign->moving || foreign->generation == session->own.generation)
-        return false;
-    pgw_fail(error, "0A000", "a statement was prepared when its table's name meant another table");
-    pgw_error_hint(error, "Prepare it again: search_path, or what is found by it, has changed.");
-    return true;
-}
-
-void px_state_ended(px_session *session)
-{
-    px_state *state = &session->own;
-    if (session->status != 'I' || session->unsynced || session->replies.count > 1)
-        return;
-    state->doubt |= state->here;
-    state->here = state->bound = 0;
-}
-
-static void forget(px_state *state)
-{
-    state->doubt = state->here = state->touched = state->bound = 0;
-    state->known = state->odd = false;
-    state->by_sql = (px_foreign){0};
-}
-
-void px_state_forget(px_session *session)
-{
-    px_state *state = &session->own;
-    forget(state);
-    px_answer_free(&state->base);
-    if (!sets_nothing(session))
-        state->touched |= RW_EFFECT_TRACKED; /* its start is not that of its kind */
-}
-
-void px_state_discard(px_session *session)
-{
-    px_state *state = &session->own;
-    bool alone = session->replies.count <= 1;
-    unsigned later = alone ? 0 : state->doubt;
-    forget(state);
-    state->doubt = later;
-}
-
-void px_state_free(px_state *state)
-{
-    px_answer_free(&state->now);
-    px_answer_free(&state->base);
-    free(state->guess);
-    pgw_buf_free(&state->failure);
-}
-
-bool px_state_is_replaceable(const px_session *session)
-{
-    const px_state *state = &session->own;
-    const unsigned kept = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_WRITES |
-                          RW_EFFECT_RESUMES | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
-    const px_catalog *catalog = px_catalog_now(session->worker, session->identity);
-    unsigned runs = catalog != NULL && is_quiet(catalog) ? 0 : RW_EFFECT_RUNS;
-    unsigned open = state->doubt & (doubtful & ~(unsigned)RW_EFFECT_RUNS);
-    return (state->touched & (kept | runs)) == 0 && open == 0;
-}
 
 /* ---- whether there is doubt ---- */
 
@@ -202,7 +35,7 @@ static bool is_as_its_kind(px_session *session, const px_catalog *catalog)
     px_state *state = &session->own;
     const px_kind *kind = px_kind_find(session->worker, session->base);
     if (session->link_ready || kind == NULL || !is_of(kind->epoch, catalog) ||
-        kind->config != session->worker->config || !sets_nothing(session))
+        kind->config != session->worker->config || !px_state_sets_nothing(session))
         return false;
     if (state->known && state->at == kind->at)
         return true;
@@ -217,7 +50,7 @@ static bool is_as_its_kind(px_session *session, const px_catalog *catalog)
 
 static bool is_settled(px_session *session, const px_catalog *catalog)
 {
-    if (reduced(session->own.doubt, catalog) != 0 || session->zone_moving)
+    if (px_state_reduced(session->own.doubt, catalog) != 0 || session->zone_moving)
         return false;
     return is_believed(session, catalog) || is_as_its_kind(session, catalog);
 }
@@ -267,7 +100,7 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
     px_state *state = &session->own;
     *view = (rw_catalog){.tables = (const rw_table *const *)catalog->tables,
                          .count = catalog->count,
-                         .moved = reduced(state->here, catalog) != 0};
+                         .moved = px_state_reduced(state->here, catalog) != 0};
     if (catalog->count == 0)
         return;
     view->unqualified = meanings(session, catalog);
@@ -314,20 +147,21 @@ static void send_question(px_session *session, pgw_slice sql)
 static void ask(px_session *session, const px_catalog *catalog)
 {
     px_state *state = &session->own;
-    bool fresh = is_fresh(state, is_quiet(catalog));
+    bool fresh = px_state_is_fresh(state, px_state_is_quiet(catalog));
     const px_kind *kind = px_kind_find(session->worker, session->base);
     if (state->base.user == NULL && kind != NULL)
         px_answer_copy(&kind->answer, &state->base);
     bool compares = fresh || state->now.user != NULL || state->base.user != NULL;
-    state->everything = (reduced(state->doubt, catalog) & boundless) != 0 || !compares;
+    state->everything =
+        (px_state_reduced(state->doubt, catalog) & px_state_boundless) != 0 || !compares;
     pgw_buf sql = {0};
     px_state_question(px_catalog_names(session->worker), state->everything, &sql);
     state->config = session->worker->config;
     state->epoch = catalog->count > 0 ? catalog->epoch : 0;
-    state->quiet = is_quiet(catalog);
+    state->quiet = px_state_is_quiet(catalog);
     state->asking = true;
     state->known = state->failed = false;
-    session->wait = PX_WAIT_STATE;
+    px_session_set_wait(session, PX_WAIT_STATE);
     send_question(session, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);
 }
@@ -337,7 +171,7 @@ bool px_settle(px_session *session, const px_catalog *catalog)
     if (is_aborted(session) || is_settled(session, catalog))
         return true;
     if (session->replies.count > 0 && !session->unsynced) {
-        session->wait = PX_WAIT_IDLE;
+        px_session_set_wait(session, PX_WAIT_IDLE);
         return false;
     }
     if (px_session_need_link(session))
@@ -350,7 +184,7 @@ bool px_settle_kind(px_session *session, const px_catalog *catalog)
     const px_kind *kind = px_kind_find(session->worker, session->base);
     bool known = kind != NULL && is_of(kind->epoch, catalog);
     if (known || !session->link_ready || !px_session_idle(session) || session->group.count > 0 ||
-        !is_fresh(&session->own, is_quiet(catalog)) || session->own.known)
+        !px_state_is_fresh(&session->own, px_state_is_quiet(catalog)) || session->own.known)
         return true;
     ask(session, catalog);
     return false;
@@ -381,7 +215,7 @@ static void follow_settings(px_session *session, const px_answer *answer)
     const char *values[PX_TRACKED];
     for (size_t i = 0; i < PX_TRACKED; i++)
         values[i] = i >= PX_REPORTED ? followed(session, answer, i) : answer->values[i];
-    px_session_follow(session, values);
+    px_settings_follow(session, values);
 }
 
 /* Who the session is there, and whether it is as it came. */
@@ -408,7 +242,7 @@ static void judge(px_session *session, const px_answer *answer)
 static void adopt(px_session *session, px_answer *answer)
 {
     px_state *state = &session->own;
-    if (is_fresh(state, state->quiet)) {
+    if (px_state_is_fresh(state, state->quiet)) {
         px_answer_free(&state->base);
         px_answer_copy(answer, &state->base);
         px_kind_keep(session->worker, session->base, answer, state->epoch);
@@ -446,7 +280,7 @@ void px_settle_answered(px_session *session)
 {
     stop_asking(session);
     if (session->unsynced && session->wait == PX_WAIT_STATE)
-        session->wait = PX_WAIT_NOTHING;
+        px_session_set_wait(session, PX_WAIT_NOTHING);
 }
 
 void px_settle_skipped(px_session *session)
@@ -454,7 +288,7 @@ void px_settle_skipped(px_session *session)
     if (session->wait != PX_WAIT_STATE || !session->unsynced)
         return;
     stop_asking(session);
-    session->wait = PX_WAIT_NOTHING;
+    px_session_set_wait(session, PX_WAIT_NOTHING);
 }
 
 void px_settle_failed(px_session *session, pgw_slice body)
@@ -462,7 +296,7 @@ void px_settle_failed(px_session *session, pgw_slice body)
     px_state *state = &session->own;
     stop_asking(session);
     if (session->unsynced) { /* the error is the client's, and its group ends here */
-        session->wait = PX_WAIT_NOTHING;
+        px_session_set_wait(session, PX_WAIT_NOTHING);
         return;
     }
     pgw_buf_clear(&state->failure);
@@ -483,10 +317,10 @@ static bool answer_failure(px_session *session)
     px_stream_put_buf(session->stream, &out);
     pgw_buf_free(&out);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&state->failure), 'C'));
-    px_group_clear(session);
+    px_session_drop_group(session);
     state->failed = false;
     if (ready)
-        px_session_drop_message(session);
+        px_relay_drop_message(session);
     else
         session->skipping = true;
     return ready;
@@ -495,6 +329,6 @@ static bool answer_failure(px_session *session)
 bool px_settle_ready(px_session *session)
 {
     if (session->wait == PX_WAIT_STATE)
-        session->wait = PX_WAIT_NOTHING;
+        px_session_set_wait(session, PX_WAIT_NOTHING);
     return session->own.failed && answer_failure(session);
 }

@@ -1,18 +1,22 @@
 #define _GNU_SOURCE
-#include "proxy/client/session.h"
+#include "proxy/client/simple.h"
 
-#include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/client/changes.h"
+#include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
+#include "proxy/client/names.h"
 #include "proxy/client/outcome.h"
+#include "proxy/client/own_look.h"
+#include "proxy/client/refuse.h"
+#include "proxy/client/script.h"
+#include "proxy/client/settle.h"
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
-#include "rewrite/insert/render.h"
 #include "rewrite/read/prefilter.h"
-#include "rewrite/read/reach.h"
+#include "rewrite/insert/render.h"
 #include "rewrite/read/script.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* All INSERTs that may be merged, into one table. */
@@ -30,54 +34,6 @@ static bool script_is_batchable(const px_session *session, const px_text *text)
             return false;
     }
     return true;
-}
-
-unsigned px_change_effects(const px_session *session, pgw_slice text, const rw_script *script)
-{
-    const unsigned changing = RW_EFFECT_DDL | RW_EFFECT_SETTINGS | RW_EFFECT_TRANSACTION;
-    unsigned effects = script->effects & ~(unsigned)RW_EFFECT_DDL;
-    for (size_t i = 0; i < script->count; i++) {
-        const rw_statement *statement = &script->statements[i];
-        pgw_slice written = {text.ptr + statement->start, statement->end - statement->start};
-        if (statement->effects & changing &&
-            rw_reaches_tables(written, px_catalog_names(session->worker),
-                              session->identity->env.conforming))
-            effects |= RW_EFFECT_DDL;
-    }
-    return effects;
-}
-
-/* What the INSERTs of ours run on the own link: nothing of their own, unless the table has code. */
-static unsigned effects_of(const rw_statement *statement)
-{
-    unsigned effects = statement->effects;
-    if (statement->insert == NULL)
-        return effects;
-    const rw_table *table = statement->insert->table;
-    bool defaults = false, sequences = false;
-    for (size_t i = 0; i < table->column_count; i++) {
-        sequences = sequences || table->columns[i].sequence;
-        defaults = defaults || (table->columns[i].has_default && !table->columns[i].sequence &&
-                                !table->columns[i].generated);
-    }
-    if (table->mergeable && !defaults)
-        effects &= ~(unsigned)RW_EFFECT_RUNS;
-    if (table->mergeable && !sequences)
-        effects &= ~(unsigned)RW_EFFECT_WRITES;
-    return effects;
-}
-
-void px_note_script(px_session *session, const rw_script *script, bool alone)
-{
-    unsigned effects = 0;
-    for (size_t i = 0; i < script->count; i++)
-        effects |= effects_of(&script->statements[i]);
-    if (effects & RW_EFFECT_OUTPUT)
-        session->output_changed = true;
-    if (effects & RW_EFFECT_TRACKED && !(alone && script->statements[0].setting_simple))
-        effects |= RW_EFFECT_NAMES; /* its value is to be asked for */
-    session->zone_moving = session->zone_moving || px_moves_zone(effects);
-    px_state_note(session, effects);
 }
 
 /* What settings mean for values now: TimeZone is not known while a change of it is under way. */
@@ -114,11 +70,11 @@ static bool may_commit(const px_session *session, const px_text *text)
 /* A looked-into text goes to the own link, each INSERT rewritten in place. */
 static void send_text(px_session *session, px_text *text)
 {
-    px_forward_script(session, &text->script);
+    px_names_of_script(session, &text->script);
     session->undecided = session->undecided || may_commit(session, text);
     bool alone = text->script.count == 1 && session->status == 'I' && session->replies.count == 0;
-    px_session_note_change(session, px_change_effects(session, text->text, &text->script));
-    px_note_script(session, &text->script, alone);
+    px_changes_note(session, px_script_changes(session, text->text, &text->script));
+    px_script_note(session, &text->script, alone);
     if (text->script.effects & RW_EFFECT_PREPARE)
         px_state_note_prepare(session, text->text, text->catalog);
     pgw_buf rendered = {0}, message = {0};
@@ -155,7 +111,7 @@ static px_step answer_refusal(px_session *session, const px_text *text)
 {
     if (!px_session_idle(session) && !px_session_need_link(session))
         return PX_STEP_LATER;
-    px_session_refuse(session, text->refusals[px_text_first_refused(text)], false);
+    px_refuse(session, text->refusals[px_text_first_refused(text)], false);
     session->doubted = false;
     return PX_STEP_DONE;
 }
@@ -165,11 +121,13 @@ static bool must_wait(px_session *session, const px_text *text, bool batchable)
 {
     bool names = (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE)) != 0;
     if (names && session->replies.moving.count > 0 && !session->unsynced)
-        session->wait = PX_WAIT_IDLE; /* what is there to be dropped, the server has yet to say */
+        px_session_set_wait(
+            session, PX_WAIT_IDLE); /* what is there to be dropped, the server has yet to say */
     else if (batchable && !session->unsynced && session->replies.count > 0)
-        session->wait = PX_WAIT_IDLE; /* only then it is known whether a transaction is open */
+        px_session_set_wait(session,
+                            PX_WAIT_IDLE); /* only then it is known whether a transaction is open */
     else if (batchable && px_session_idle(session) && !px_batcher_has_room(session->worker))
-        session->wait = PX_WAIT_TURN;
+        px_session_set_wait(session, PX_WAIT_TURN);
     return session->wait != PX_WAIT_NOTHING;
 }
 
@@ -201,7 +159,7 @@ static px_step look_into(px_session *session, px_text *text)
         return PX_STEP_LATER;
     px_text_hash(session->worker, text, env_now(session));
     refuse_moved(session, text);
-    if (text->refused && px_session_doubts(session, text->catalog))
+    if (text->refused && px_own_look_doubts(session, text->catalog))
         return PX_STEP_LATER;
     if (text->refused && is_answered_here(session, text))
         return answer_refusal(session, text);
@@ -209,7 +167,7 @@ static px_step look_into(px_session *session, px_text *text)
         session->doubted = false;
         px_standing standing = px_session_standing(session);
         px_submit_script(&session->units, &standing, text);
-        session->wait = PX_WAIT_UNIT;
+        px_session_set_wait(session, PX_WAIT_UNIT);
         return PX_STEP_LATER; /* the message is consumed when it is answered */
     }
     if (!px_session_need_link(session))
@@ -219,15 +177,6 @@ static px_step look_into(px_session *session, px_text *text)
     session->units.rerouted = session->doubted = false;
     send_text(session, text);
     return PX_STEP_DONE;
-}
-
-bool px_refuse_opaque(px_session *session, pgw_slice text, pgw_error *error)
-{
-    if (!rw_catalog_mentioned(px_catalog_names(session->worker), text))
-        return false;
-    pgw_fail(error, "0A000", "a configured table cannot be named in this client_encoding");
-    pgw_error_hint(error, "SET client_encoding TO 'UTF8'.");
-    return true;
 }
 
 /* What is left of a statement whose other rows are committed. */
@@ -247,31 +196,31 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
         return send_rest(session);
     pgw_slice text;
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
-    if (session->group.count > 0 && !px_group_release(session))
+    if (session->group.count > 0 && !px_forward_group(session))
         return PX_STEP_LATER;
     rw_catalog names = *px_catalog_names(session->worker);
-    if (readable && px_forward_may_execute(session, text)) {
+    if (readable && px_names_may_execute(session, text)) {
         if (!px_session_need_link(session))
             return PX_STEP_LATER;
-        px_forward_executed(session, text);
+        px_names_of_execute(session, text);
     }
     unsigned effects = PX_UNREAD;
     if (!readable || session->identity->replication != NULL ||
         rw_prefilter_passes(text, &names, &effects)) {
         px_state_note(session, effects);
-        px_session_note_change(session, effects);
+        px_changes_note(session, effects);
         return PX_STEP_PASS;
     }
     pgw_error error;
-    if (session->opaque && px_refuse_opaque(session, text, &error)) {
+    if (session->opaque && px_script_is_opaque(session, text, &error)) {
         if (!px_session_idle(session) && !px_session_need_link(session))
             return PX_STEP_LATER;
-        px_session_refuse(session, &error, false);
+        px_refuse(session, &error, false);
         return PX_STEP_DONE;
     }
     px_catalog *catalog;
     rw_catalog view;
-    if (!px_session_catalog(session, text, &catalog, &view))
+    if (!px_own_look_catalog(session, text, &catalog, &view))
         return PX_STEP_LATER;
     px_text *parsed = px_text_parse(session->worker, text, catalog, &view, &session->identity->env);
     px_step step = look_into(session, parsed);

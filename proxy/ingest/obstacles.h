@@ -9,8 +9,8 @@
 #include "proxy/ingest/owner.h"
 
 /* What keeps an INSERT that could be batched by itself out of batches, for the session is as it is
- * and has the settings of `identity`: PX_UNBATCHED_SETTINGS, _ENCODING, _SLOW, _LOCK, or PX_COUNTERS
- * for nothing. */
+ * and has the settings of `identity`: PX_UNBATCHED_SETTINGS, _ENCODING, _SLOW, _LOCK, or
+ * PX_COUNTERS for nothing. */
 px_counter px_obstacle(const px_owner *owner, const px_standing *standing,
                        const px_identity *identity, const rw_insert *insert);
 
@@ -18,7 +18,7 @@ px_counter px_obstacle(const px_owner *owner, const px_standing *standing,
 void px_obstacle_count_text(const px_owner *owner, const px_standing *standing,
                             const px_text *text);
 /* A Bind to an INSERT is. */
-void px_obstacle_count_bind(const px_owner *owner, const px_standing *standing,
-                            const px_plan *plan, const px_bound *bound);
+void px_obstacle_count_bind(const px_owner *owner, const px_standing *standing, const px_plan *plan,
+                            const px_bound *bound);
 
 #endif

@@ -1,6 +1,8 @@
 #include "proxy/ingest/owner.h"
 
-enum { ALONE_MS = 10000 }; /* units of somebody with a failed one travel alone for so long, or slow */
+enum {
+    ALONE_MS = 10000
+}; /* units of somebody with a failed one travel alone for so long, or slow */
 
 void px_owner_drop_statement(px_owner *owner)
 {

@@ -63,7 +63,8 @@ typedef struct px_standing {
 
 /* Forgets `text` and `plan`. */
 void px_owner_drop_statement(px_owner *owner);
-/* One of its units failed by its own fault, perhaps: the next travel without company for a while. */
+/* One of its units failed by its own fault, perhaps: the next travel without company for a while.
+ */
 void px_owner_note_failure(px_owner *owner, const px_unit *unit);
 /* A unit is back: whether it held up others. */
 void px_owner_note_time(px_owner *owner, const px_unit *unit);

@@ -3,7 +3,8 @@
 
 #include "proxy/base/log.h"
 #include "proxy/client/lobby.h"
-#include "proxy/client/session.h"
+#include "proxy/client/life.h"
+#include "protocol/error.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -48,7 +49,7 @@ static void on_arrival(px_worker *worker, px_message *message)
         atomic_fetch_sub(&worker->load, 1);
         atomic_fetch_sub(&worker->server->unauthenticated, 1);
     } else {
-        px_session_accept(worker, a->fd, a->address, a->guest);
+        px_life_begin(worker, a->fd, a->address, a->guest);
     }
     free(a);
 }

@@ -13,7 +13,7 @@
 #include "proxy/batch/batcher.h"
 #include "proxy/client/credentials.h"
 #include "proxy/client/lobby.h"
-#include "proxy/client/sessions.h"
+#include "proxy/client/watch.h"
 #include "proxy/ingest/plan.h"
 #include "proxy/loop/stream.h"
 #include "proxy/server/admin.h"

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "protocol/frame.h"
 #include "protocol/reader.h"
+#include "proxy/client/life.h"
 #include "proxy/client/session.h"
 #include "tests/fuzz/login_setup.h"
 #include "tests/protocol/scram_client.h"
@@ -371,7 +372,7 @@ static client come(unsigned options)
     atomic_store(&place.server.links, c.busy);
     atomic_fetch_add(&place.server.unauthenticated, 1);
     atomic_fetch_add(&place.worker.load, 1);
-    px_session_accept(&place.worker, fds[1], address_of(c.local), NULL);
+    px_life_begin(&place.worker, fds[1], address_of(c.local), NULL);
     return c;
 }
 

@@ -1,0 +1,104 @@
+#include "proxy/client/describe.h"
+
+#include "protocol/frontend.h"
+#include "proxy/client/names.h"
+#include "proxy/client/session.h"
+#include "proxy/client/sessions.h"
+
+static void send_describe(px_session *session, pgw_slice name, px_plan *plan)
+{
+    pgw_buf out = {0};
+    pgw_write_describe('S', name, &out);
+    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_DESCRIBE);
+    reply->swallow = reply->describe_plan = true;
+    reply->plan = plan;
+    px_plan_take(plan);
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+/* Lets the backend describe a new statement before anything that needs its types is sent. */
+void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
+{
+    pgw_buf out = {0};
+    send_describe(session, name, plan);
+    if (sync) {
+        pgw_write_sync(&out);
+        px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+        session->unsynced = false;
+    } else {
+        pgw_write_flush(&out);
+    }
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+    px_session_set_wait(session, PX_WAIT_DESCRIBE);
+}
+
+void px_describe_refused(px_session *session)
+{
+    px_session_drop_group(session);
+    session->skipping = true;
+    if (session->unsynced)
+        px_session_set_wait(
+            session, PX_WAIT_NOTHING); /* no ReadyForQuery comes before the client's own Sync */
+}
+
+/* ---- one asks for all ---- */
+
+void px_describe_give_up(px_session *session)
+{
+    px_worker *worker = session->worker;
+    px_plan *plan = session->describing;
+    if (plan == NULL)
+        return;
+    bool awaited = plan->awaited;
+    session->describing = NULL;
+    plan->describing = plan->awaited = false;
+    px_plan_drop(plan);
+    for (size_t i = 0; awaited && i < px_sessions_slots(worker); i++) {
+        px_session *other = px_sessions_at(worker, i);
+        if (other != NULL && other->wait == PX_WAIT_TURN)
+            px_session_wake(other, PX_WAIT_TURN);
+    }
+}
+
+/* One session asks for all that come with the same statement, so that a thousand do not open a
+ * thousand links for it. */
+static void claim(px_session *session, px_plan *plan)
+{
+    if (session->describing == plan)
+        return;
+    px_describe_give_up(session);
+    session->describing = plan;
+    plan->describing = true;
+    px_plan_take(plan);
+}
+
+/* The first new statement of the group that the backend has not described (or, with `keys`, whose
+ * parameters have types that only it can tell) is described now; false: the session waits. */
+bool px_describe_group(px_session *session, bool keys)
+{
+    px_group *group = &session->group;
+    for (size_t i = 0; i < group->count; i++) {
+        px_plan *plan = group->held[i].plan;
+        pgw_parse parse;
+        if (group->held[i].type != 'P' || group->held[i].answered ||
+            (keys ? plan->types_known : plan->described))
+            continue;
+        if (plan->describing && session->describing != plan) {
+            plan->awaited = true;
+            px_session_set_wait(session, PX_WAIT_TURN);
+            return false;
+        }
+        claim(session, plan);
+        if (!px_session_need_link(session))
+            return false;
+        if (!pgw_parse_decode(px_held_body(group, i), &parse))
+            continue;
+        px_names_parse(session, parse.name, plan, true);
+        px_describe(session, parse.name, plan, true);
+        group->held[i].on_link = true;
+        return false;
+    }
+    return true;
+}

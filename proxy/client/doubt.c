@@ -1,0 +1,176 @@
+#include "proxy/client/doubt.h"
+
+#include "proxy/client/changes.h"
+#include "proxy/client/session.h"
+#include "rewrite/read/tree.h"
+#include "rewrite/read/prefilter.h"
+#include "rewrite/read/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Effects that leave a doubt; RUNS does where the database stores code that may leave one. */
+static const unsigned doubtful =
+    RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS | RW_EFFECT_RUNS | RW_EFFECT_DISCARD_ALL;
+const unsigned px_state_boundless = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_RUNS;
+
+bool px_state_is_quiet(const px_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (!catalog->tables[i]->quiet)
+            return false;
+    return catalog->count > 0;
+}
+
+unsigned px_state_reduced(unsigned effects, const px_catalog *catalog)
+{
+    return px_state_is_quiet(catalog) ? effects & ~(unsigned)RW_EFFECT_RUNS : effects;
+}
+
+/* Nothing was done that its start could not be seen through. */
+bool px_state_is_fresh(const px_state *state, bool quiet)
+{
+    const unsigned changes = doubtful | RW_EFFECT_TRACKED | RW_EFFECT_OUTPUT;
+    unsigned touched = quiet ? state->touched & ~(unsigned)RW_EFFECT_RUNS : state->touched;
+    return (touched & changes) == 0;
+}
+
+bool px_state_sets_nothing(const px_session *session)
+{
+    for (size_t i = PX_REPORTED; i < PX_TRACKED; i++)
+        if (session->settings[i] != NULL)
+            return false;
+    return true;
+}
+
+/* ---- what leaves doubt ---- */
+
+void px_state_note(px_session *session, unsigned effects)
+{
+    px_state *state = &session->own;
+    if (effects & RW_EFFECT_RESUMES)
+        effects |= state->touched & doubtful;
+    state->doubt |= effects & doubtful;
+    state->here |= effects & doubtful;
+    state->touched |= effects;
+    if (effects & RW_EFFECT_TRANSACTION)
+        state->doubt |= state->here;
+    if (effects & (RW_EFFECT_STATE))
+        session->link_state = true;
+}
+
+const px_foreign *px_state_foreign(px_session *session, pgw_slice name)
+{
+    const px_statement *statement = px_statements_find(&session->statements, name);
+    if (statement != NULL)
+        return statement->plan == NULL ? &statement->foreign : NULL;
+    return name.len == 0 ? &session->own.unnamed : NULL;
+}
+
+void px_state_note_bind(px_session *session, pgw_slice message)
+{
+    pgw_slice rest = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
+    size_t portal = strnlen(rest.ptr, rest.len);
+    size_t at = portal + (portal < rest.len);
+    pgw_slice name = {rest.ptr + at, strnlen(rest.ptr + at, rest.len - at)};
+    unsigned effects = PX_UNREAD;
+    if (at + name.len < rest.len) {
+        const px_foreign *foreign = px_state_foreign(session, name);
+        effects = foreign != NULL ? foreign->effects : 0;
+    }
+    session->own.bound |= effects;
+    px_state_note(session, effects);
+}
+
+void px_state_note_execute(px_session *session)
+{
+    px_state_note(session, session->own.bound);
+    px_changes_note(session, session->own.bound);
+}
+
+bool px_state_would_write(const px_session *session, pgw_slice text, const px_catalog *catalog)
+{
+    pgw_arena arena = {0};
+    rw_script script = {0};
+    rw_meaning *ours = pgw_arena_alloc(&arena, (catalog->count + 1) * sizeof *ours);
+    for (size_t i = 0; i < catalog->count; i++)
+        ours[i] = RW_MEANS_OURS;
+    rw_catalog view = {.tables = (const rw_table *const *)catalog->tables,
+                       .count = catalog->count,
+                       .unqualified = ours};
+    if (rw_prefilter_mentions(text, &view))
+        rw_script_parse(text, &view, &session->identity->env, NULL, &arena, &script);
+    pgw_arena_free(&arena);
+    return script.refused || script.inserts > 0;
+}
+
+void px_state_note_prepare(px_session *session, pgw_slice text, const px_catalog *catalog)
+{
+    px_foreign *by_sql = &session->own.by_sql;
+    if (by_sql->moving || !px_state_would_write(session, text, catalog))
+        return;
+    by_sql->moving = true;
+    by_sql->generation = session->own.generation;
+}
+
+bool px_state_has_moved(const px_session *session, const px_foreign *foreign, pgw_error *error)
+{
+    if (!foreign->moving || foreign->generation == session->own.generation)
+        return false;
+    pgw_fail(error, "0A000", "a statement was prepared when its table's name meant another table");
+    pgw_error_hint(error, "Prepare it again: search_path, or what is found by it, has changed.");
+    return true;
+}
+
+void px_state_ended(px_session *session)
+{
+    px_state *state = &session->own;
+    if (session->status != 'I' || session->unsynced || session->replies.count > 1)
+        return;
+    state->doubt |= state->here;
+    state->here = state->bound = 0;
+}
+
+static void forget(px_state *state)
+{
+    state->doubt = state->here = state->touched = state->bound = 0;
+    state->known = state->odd = false;
+    state->by_sql = (px_foreign){0};
+}
+
+void px_state_forget(px_session *session)
+{
+    px_state *state = &session->own;
+    forget(state);
+    px_answer_free(&state->base);
+    if (!px_state_sets_nothing(session))
+        state->touched |= RW_EFFECT_TRACKED; /* its start is not that of its kind */
+}
+
+void px_state_discard(px_session *session)
+{
+    px_state *state = &session->own;
+    bool alone = session->replies.count <= 1;
+    unsigned later = alone ? 0 : state->doubt;
+    forget(state);
+    state->doubt = later;
+}
+
+void px_state_free(px_state *state)
+{
+    px_answer_free(&state->now);
+    px_answer_free(&state->base);
+    free(state->guess);
+    pgw_buf_free(&state->failure);
+}
+
+bool px_state_is_replaceable(const px_session *session)
+{
+    const px_state *state = &session->own;
+    const unsigned kept = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_WRITES |
+                          RW_EFFECT_RESUMES | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
+    const px_catalog *catalog = px_catalog_now(session->worker, session->identity);
+    unsigned runs = catalog != NULL && px_state_is_quiet(catalog) ? 0 : RW_EFFECT_RUNS;
+    unsigned open = state->doubt & (doubtful & ~(unsigned)RW_EFFECT_RUNS);
+    return (state->touched & (kept | runs)) == 0 && open == 0;
+}

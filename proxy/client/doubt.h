@@ -1,0 +1,54 @@
+/*
+ * doubt: what is sent to a session's own link may change what the session has there. Unless it is
+ * proven harmless, it leaves doubt, and a mark of what kind.
+ */
+#ifndef PX_DOUBT_H
+#define PX_DOUBT_H
+
+#include "proxy/backend/catalog.h"
+#include "proxy/client/own_state.h"
+
+struct px_session;
+
+/* What is sent to the own link has these effects. */
+void px_state_note(struct px_session *session, unsigned effects);
+/* A Bind or Execute of something that is none of ours is sent there. `message` may be cut off. */
+void px_state_note_bind(struct px_session *session, pgw_slice message);
+void px_state_note_execute(struct px_session *session);
+/* The statement that a name means, if it is none of ours; NULL: ours, or nothing. */
+const px_foreign *px_state_foreign(struct px_session *session, pgw_slice name);
+/* Whether a text that is none of ours would be refused or rewritten if names meant all configured
+ * tables. */
+bool px_state_would_write(const struct px_session *session, pgw_slice text,
+                          const px_catalog *catalog);
+/* An SQL PREPARE is sent; it may be such a text. */
+void px_state_note_prepare(struct px_session *session, pgw_slice text, const px_catalog *catalog);
+/* Names came to mean others since this was prepared, and it may write a configured table now:
+ * PostgreSQL looks names up again. The error says so. */
+bool px_state_has_moved(const struct px_session *session, const px_foreign *foreign,
+                        pgw_error *error);
+/* A new link: nothing was sent to it. */
+void px_state_forget(struct px_session *session);
+/* DISCARD ALL was answered. */
+void px_state_discard(struct px_session *session);
+void px_state_free(px_state *state);
+/* ReadyForQuery: a transaction that has ended may have taken back what was answered inside. */
+void px_state_ended(struct px_session *session);
+
+/* Whether nothing was ever sent to the link that cannot be made again elsewhere. */
+bool px_state_is_replaceable(const struct px_session *session);
+
+/* ---- for settle.c ---- */
+
+/* Any setting may be another after one of these effects, not only those that are followed. */
+extern const unsigned px_state_boundless;
+/* The effects that leave a doubt, where the configured tables are those of `catalog`. */
+unsigned px_state_reduced(unsigned effects, const px_catalog *catalog);
+/* What the database stores changes no setting. */
+bool px_state_is_quiet(const px_catalog *catalog);
+/* Nothing was done that its start could not be seen through. */
+bool px_state_is_fresh(const px_state *state, bool quiet);
+/* Of the settings that are not reported none is another than at the start. */
+bool px_state_sets_nothing(const struct px_session *session);
+
+#endif

@@ -1,0 +1,226 @@
+#include "proxy/client/failure.h"
+
+#include "proxy/backend/classify.h"
+#include "proxy/client/describe.h"
+#include "proxy/client/errors.h"
+#include "proxy/client/forward.h"
+#include "proxy/client/own_link.h"
+#include "proxy/client/settle.h"
+
+#include <stdlib.h>
+
+void px_failure_put(px_session *session, char type, const pgw_buf *body)
+{
+    pgw_buf head = {0};
+    pgw_buf_add_byte(&head, type);
+    pgw_buf_add_i32(&head, (int32_t)(body->len + 4));
+    px_stream_put_buf(session->stream, &head);
+    px_stream_put_buf(session->stream, body);
+    pgw_buf_free(&head);
+}
+
+/* The rows that the statement is without are committed (atomicity: partition). */
+static bool is_rest(const px_reply *head)
+{
+    return (head->plan != NULL && head->plan->in_parts) ||
+           (head->text != NULL && head->text->in_parts);
+}
+
+/* A text that was sent with something of ours in it. */
+bool px_failure_is_of_ours(const px_reply *head)
+{
+    return head != NULL && head->text != NULL &&
+           (head->text->script.inserts > 0 || head->text->refused);
+}
+
+static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
+{
+    px_error_explain(session->worker->config, body);
+    if (!is_rest(head) || session->fatal) {
+        px_failure_put(session, 'E', body);
+        return;
+    }
+    const rw_insert *insert =
+        head->plan != NULL ? head->plan->insert : head->text->script.statements[0].insert;
+    size_t committed = head->plan != NULL ? head->plan->left_out : head->text->superseded[0];
+    pgw_buf out = {0};
+    pgw_error error;
+    pgw_error_read(pgw_slice_buf(body), &error);
+    px_error_count_rows(&error, committed, insert->row_count);
+    pgw_error_write(&error, "ERROR", &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+}
+
+/* Writes the error as the client may see it. */
+static px_fate show_error(px_session *session, const px_reply *head, pgw_slice body)
+{
+    pgw_buf out = {0};
+    px_fate what = PX_INSTEAD;
+    const pgw_error *refusal = px_error_refusal(head, body);
+    px_count_error(session->worker->metrics,
+                   refusal != NULL ? pgw_slice_str(refusal->sqlstate) : pgw_error_field(body, 'C'));
+    if (refusal != NULL) {
+        pgw_error_write(refusal, "ERROR", &out);
+        px_stream_put_buf(session->stream, &out);
+    } else if (head != NULL && head->plan != NULL) {
+        px_error_of_plan(head->plan, body, &out);
+        put_error(session, head, &out);
+    } else if (px_failure_is_of_ours(head)) {
+        px_error_of_text(head->text, head->at, body, &out);
+        put_error(session, head, &out);
+    } else {
+        pgw_buf_add_slice(&out, body);
+        if (px_error_explain(session->worker->config, &out))
+            px_failure_put(session, 'E', &out);
+        else
+            what = PX_SHOW;
+    }
+    pgw_buf_free(&out);
+    return what;
+}
+
+/* Notices, too, have positions and contexts. */
+px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice body)
+{
+    pgw_buf out = {0};
+    if (head != NULL && head->plan != NULL)
+        px_error_of_plan(head->plan, body, &out);
+    else if (px_failure_is_of_ours(head))
+        px_error_of_text(head->text, head->at, body, &out);
+    else
+        return PX_SHOW;
+    px_failure_put(session, 'N', &out);
+    pgw_buf_free(&out);
+    return PX_INSTEAD;
+}
+
+/* Our picture of the schema is wrong: look again before the next statement. */
+static bool notice_stale(px_session *session, const px_reply *head, pgw_slice body)
+{
+    if (head == NULL || (head->plan == NULL && head->text == NULL) ||
+        px_error_refusal(head, body) != NULL) /* asked for, with a column that nobody has */
+        return false;
+    bool stale = px_classify(body) == PX_ERROR_STALE;
+    if (stale)
+        px_catalog_stale(session->worker, session->identity->database);
+    return stale;
+}
+
+/* The backend did not know what it was to describe for a held group: once more, with the schema as
+ * it is now. */
+static bool describe_again(px_session *session)
+{
+    px_group *group = &session->group;
+    if (session->wait != PX_WAIT_DESCRIBE || session->unsynced || session->units.repeated ||
+        group->count == 0 || px_group_is_answered(group))
+        return false;
+    px_held *asked = NULL;
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].on_link && asked != NULL)
+            return false; /* another one is there, and would clash with itself */
+        if (group->held[i].on_link)
+            asked = &group->held[i];
+    }
+    asked->on_link = false;
+    session->units.repeated = true;
+    return true;
+}
+
+/* The server drops everything up to Sync: so do the entries. Names that were not prepared are free.
+ */
+static void not_on_link(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->statements, name);
+    if (statement != NULL)
+        px_statements_move(&session->statements, statement, false);
+}
+
+static px_reply *reply_at(px_session *session, size_t i)
+{
+    px_replies *replies = &session->replies;
+    return &replies->ring[(replies->head + i) & (replies->cap - 1)];
+}
+
+/* The next reply, from number `from` on, that changes the meaning of the same name. */
+static px_reply *next_of_name(px_session *session, size_t from, const px_reply *reply)
+{
+    if (reply->name->entries < 2)
+        return NULL;
+    for (size_t i = from; i < session->replies.count; i++)
+        if (reply_at(session, i)->name == reply->name)
+            return reply_at(session, i);
+    return NULL;
+}
+
+/* What was skipped did not happen: names mean what they did, the latest change taken back first. A
+ * change behind the Sync, at `sync`, has that before it. */
+static void take_back(px_session *session, px_reply *reply, bool failed, size_t sync)
+{
+    if (reply->recorded != NULL)
+        not_on_link(session, reply->recorded->entry.name);
+    if (reply->name == NULL)
+        return;
+    bool dropped = failed && reply->kind == PX_REPLY_PARSE && reply->name->name[0] == '\0';
+    px_reply *next = next_of_name(session, sync, reply);
+    if (next != NULL) {
+        px_statement_free(next->before);
+        next->before = dropped ? NULL : reply->before;
+    } else if (dropped) { /* a Parse that fails has destroyed the unnamed statement */
+        px_statements_remove(&session->statements, pgw_slice_str(""));
+    } else {
+        px_statements_restore(&session->statements, reply->name->entry.name, reply->before);
+    }
+    if (!dropped)
+        reply->before = NULL;
+}
+
+static void skip_to_sync(px_session *session)
+{
+    size_t count = 0;
+    while (count < session->replies.count && reply_at(session, count)->kind != PX_REPLY_SYNC)
+        count++;
+    for (size_t i = count; i-- > 0;)
+        take_back(session, reply_at(session, i), i == 0, count);
+    while (count-- > 0)
+        px_replies_pop(&session->replies);
+    if (session->replies.count == 0 && session->unsynced)
+        session->skipping = true;
+    px_settle_skipped(session);
+}
+
+/* It is not the client's statement that failed, but the client has to know why its own is not run.
+ */
+static px_fate on_question_failed(px_session *session, pgw_slice body)
+{
+    px_fate what = session->fatal || session->unsynced ? PX_SHOW : PX_HIDE;
+    if (!session->fatal)
+        px_settle_failed(session, body);
+    if (what == PX_SHOW && !session->fatal)
+        px_count_error(session->worker->metrics, pgw_error_field(body, 'C'));
+    skip_to_sync(session);
+    return what;
+}
+
+px_fate px_failure(px_session *session, pgw_slice body)
+{
+    px_reply *head = px_replies_head(&session->replies);
+    session->fatal = px_error_is_fatal(body);
+    if (session->fatal && px_own_link_is_replaceable(session)) {
+        session->fatal = false;
+        return PX_HIDE; /* the session goes on with another link */
+    }
+    if (head != NULL && head->asks)
+        return on_question_failed(session, body);
+    bool again = notice_stale(session, head, body) && describe_again(session);
+    bool described = session->wait == PX_WAIT_DESCRIBE && !again;
+    bool later = described && px_forward_fails(session, body);
+    bool hidden = again || later || (head != NULL && head->silent);
+    px_fate what = hidden ? PX_HIDE : show_error(session, head, body);
+    session->copy_in = false;
+    if (described && !later)
+        px_describe_refused(session);
+    if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)
+        skip_to_sync(session);
+    return what;
+}

@@ -1,0 +1,299 @@
+#include "proxy/client/life.h"
+
+#include "protocol/backend.h"
+#include "proxy/backend/databases.h"
+#include "proxy/backend/greeting.h"
+#include "proxy/backend/pids.h"
+#include "proxy/base/log.h"
+#include "proxy/base/shared.h"
+#include "proxy/client/changes.h"
+#include "proxy/client/describe.h"
+#include "proxy/client/doubt.h"
+#include "proxy/client/goodbye.h"
+#include "proxy/client/lobby.h"
+#include "proxy/client/login.h"
+#include "proxy/client/outcome.h"
+#include "proxy/client/own_link.h"
+#include "proxy/client/own_look.h"
+#include "proxy/client/refuse.h"
+#include "proxy/client/reply.h"
+#include "proxy/client/request.h"
+#include "proxy/client/room.h"
+#include "proxy/client/session.h"
+#include "proxy/client/sessions.h"
+#include "proxy/client/settings.h"
+#include "proxy/ingest/submit.h"
+#include "proxy/loop/tls.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum { LEFT_BY_ONE = 4096 }; /* bytes, about, that a session needed */
+
+/* ---- the end ---- */
+
+static _Atomic unsigned *counter(px_session *session)
+{
+    px_server *server = session->worker->server;
+    return session->state == PX_READY ? &server->clients : &server->unauthenticated;
+}
+
+static void leave_lobby(px_session *session)
+{
+    px_guest_leave(session->guest);
+    session->guest = NULL;
+}
+
+static void free_session(void *owner)
+{
+    px_session *session = owner;
+    assert(!session->is_woken); /* it is freed on a later turn */
+    if (session->ssl != NULL)
+        px_tls_end(session->ssl);
+    close(session->fd);
+    px_address_leave(session->address);
+    px_login_free(session->login);
+    for (size_t i = 0; i < PX_TRACKED; i++)
+        free(session->settings[i]);
+    px_greeting_drop(session->greeting);
+    px_identity_drop(session->identity);
+    px_identity_drop(session->base);
+    px_state_free(&session->own);
+    px_statements_free(&session->statements);
+    px_statements_free(&session->portals);
+    free(session->prepares);
+    free(session->deallocates);
+    px_replies_clear(&session->replies);
+    px_session_drop_group(session);
+    px_group_free(&session->group);
+    px_own_look_free(session);
+    free(session);
+}
+
+static void end(px_session *session)
+{
+    leave_lobby(session);
+    atomic_fetch_sub(counter(session), 1);
+    bool was_ready = session->state == PX_READY;
+    px_session_set_state(session, PX_CLOSING);
+    px_catalog_forget(session->worker, session);
+    px_changes_end(session);
+    px_describe_give_up(session);
+    px_submit_leave(&session->units);
+    px_room_leave(session);
+    if (session->link != NULL && session->streaming > 0 && !session->streaming_dropped)
+        px_link_leave_unfinished(session->link);
+    if (session->link != NULL)
+        px_link_close(session->link);
+    session->link = NULL;
+    px_pids_drop(session->worker->server->pids, session->pid);
+    if (was_ready)
+        px_databases_leave(session->worker->server->databases, session->identity->database);
+    px_sessions_leave(session);
+    px_worker_let_go(session->worker, LEFT_BY_ONE);
+    px_stream_close(session->stream, free_session);
+}
+
+/* ---- the beginning ---- */
+
+/* The client was greeted, and counted as one that is logged in: its statements are looked at from
+ * now on. */
+static void greeted(px_session *session)
+{
+    px_login_free(session->login);
+    session->login = NULL;
+    leave_lobby(session);
+    atomic_fetch_sub(counter(session), 1);
+    px_session_set_state(session, PX_READY);
+    px_count_login(session->worker->metrics, NULL);
+    px_settings_begin(session);
+    px_databases_enter(session->worker->server->databases, session->identity->database);
+    px_batcher_expect(session->worker, session->identity);
+    px_log(CFG_LOG_DEBUG, "client_ready", "worker=%u slot=%zu", session->worker->index,
+           session->slot);
+}
+
+/* ---- the own link ---- */
+
+static void on_link_ready(px_link *link)
+{
+    px_session *session = px_link_owner(link);
+    session->link_ready = true;
+    px_state_forget(session);
+    if (session->state == PX_WELCOME) {
+        session->greeting = px_link_greeting(link);
+        if (px_login_greet(session) == PX_LOGIN_GREETED)
+            greeted(session);
+        px_request_process(session);
+        return;
+    }
+    px_settings_of_link(session);
+    px_session_wake(session, PX_WAIT_LINK);
+}
+
+static void tell_admitted(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_authentication_ok(&out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+}
+
+static void on_link_failed(px_link *link, const pgw_error *error)
+{
+    px_session *session = px_link_owner(link);
+    session->link = NULL;
+    session->link_ready = false;
+    px_log(CFG_LOG_WARN, "link_failed", "sqlstate=%s worker=%u", error->sqlstate,
+           session->worker->index);
+    if (session->state == PX_WELCOME) {
+        if (px_link_was_admitted(link)) /* whoever it is, the server knows it */
+            tell_admitted(session);
+        px_session_fatal(session, error);
+        return;
+    }
+    if (session->wait == PX_WAIT_LINK) /* else nobody waits for it any more: it was cancelled */
+        px_refuse_waiting(session, error);
+}
+
+static void on_link_message(px_link *link)
+{
+    px_reply_input(px_link_owner(link));
+}
+
+static void on_link_drained(px_link *link)
+{
+    px_session *session = px_link_owner(link);
+    px_stream_resume(session->stream);
+    px_request_process(session);
+}
+
+static void on_link_lost(px_link *link, const char *reason)
+{
+    px_session *session = px_link_owner(link);
+    if (px_submitted(&session->units)) {
+        session->link_gone = true;
+        px_link_pause(link);
+        return;
+    }
+    px_reply_input(session); /* its last words, a FATAL perhaps */
+    if (session->state != PX_CLOSING && session->link == link)
+        px_own_link_lose(session, reason);
+}
+
+static bool on_link_refused(px_link *link)
+{
+    (void)link;
+    return true;
+}
+
+/* A unit is back: what the own link said while it was under way comes before the client's next
+ * message. */
+static void catch_up(px_session *session)
+{
+    session->stirs = true;
+    if (!session->link_ready)
+        return;
+    if (session->link_gone) {
+        on_link_lost(session->link, "closed by peer");
+        return;
+    }
+    px_link_resume(session->link);
+    px_reply_input(session);
+}
+
+static const px_link_ops link_ops = {on_link_ready,   on_link_failed, on_link_message,
+                                     on_link_drained, on_link_lost,   on_link_refused};
+
+static void look(px_session *session)
+{
+    if (session->state == PX_READY && session->wait == PX_WAIT_UNIT &&
+        !px_submitted(&session->units)) {
+        catch_up(session);
+        px_session_set_wait(session, PX_WAIT_NOTHING);
+    }
+    px_request_process(session);
+}
+
+static const px_session_life life = {look, end, &link_ops};
+
+/* ---- the client's stream ---- */
+
+static void on_hello(px_stream *stream, unsigned char first)
+{
+    px_session *session = px_stream_owner(stream);
+    px_guest_heard(session->guest, false);
+    px_login_hello(session, first);
+}
+
+static void on_input(px_stream *stream)
+{
+    px_session *session = px_stream_owner(stream);
+    if (session->state == PX_STARTUP || session->state == PX_LOGIN) {
+        if (px_login_input(session) == PX_LOGIN_GREETED)
+            greeted(session);
+        px_guest_heard(session->guest, session->state == PX_WELCOME);
+    }
+    if (session->state == PX_READY)
+        px_request_process(session);
+    else if (session->state == PX_WELCOME)
+        px_stream_pause(session->stream);
+}
+
+static void on_drained(px_stream *stream)
+{
+    px_session *session = px_stream_owner(stream);
+    if (session->link_ready) {
+        px_link_resume(session->link);
+        px_reply_input(session);
+    }
+    px_request_process(session);
+}
+
+/* The client sends no more. What it has sent is executed, and what it began is not. */
+static void on_end(px_stream *stream, const char *reason)
+{
+    px_session *session = px_stream_owner(stream);
+    if (session->ssl != NULL && !px_tls_is_up(session->ssl))
+        px_log(CFG_LOG_INFO, "tls_failed", "client=%s reason=%s", px_address_text(session->address),
+               reason);
+    if (session->state == PX_STARTUP || session->state == PX_LOGIN ||
+        (session->state == PX_WELCOME && px_stream_input(stream).len == 0))
+        px_session_close(session, reason);
+    else
+        px_request_process(session);
+}
+
+static void on_finished(px_stream *stream)
+{
+    px_session_close(px_stream_owner(stream), "the client has left");
+}
+
+static const px_stream_ops stream_ops = {.on_hello = on_hello,
+                                         .on_input = on_input,
+                                         .on_drained = on_drained,
+                                         .on_end = on_end,
+                                         .on_finished = on_finished};
+
+void px_life_begin(px_worker *worker, int fd, px_address *address, px_guest *guest)
+{
+    px_session *session = pgw_calloc(1, sizeof *session);
+    session->worker = worker;
+    session->fd = fd;
+    session->address = address;
+    session->guest = guest;
+    session->life = &life;
+    px_guest_is(guest, session);
+    session->login = px_login_new(worker);
+    session->units = (px_owner){.ops = &px_session_owner_ops, .worker = worker};
+    session->status = 'I';
+    session->ticket = ++worker->tickets;
+    session->started = px_worker_now(worker);
+    if (getrandom(&session->cancel_key, sizeof session->cancel_key, 0) !=
+        sizeof session->cancel_key)
+        abort(); /* a key that can be guessed is worse than none */
+    px_sessions_enter(session);
+    session->stream = px_stream_open(worker, fd, NULL, &stream_ops, session);
+}

@@ -1,0 +1,33 @@
+/*
+ * names: statements by name on a session's own link: what was prepared here is prepared there when
+ * it is first needed, and closed there when it is gone. The client never sent any of it.
+ */
+#ifndef PX_NAMES_H
+#define PX_NAMES_H
+
+#include "proxy/client/replies.h"
+
+struct px_session;
+
+/* Of each the link must be ready. */
+
+/* Prepares a statement that the link has not seen yet, for it was recorded here or prepared on a
+ * link that was lost; nothing if it has. */
+void px_names_prepare(struct px_session *session, pgw_slice name);
+/* … those that PREPARE and DEALLOCATE name: one clashes, one is dropped. With a Sync of their own,
+ * and their errors are not shown. */
+void px_names_of_script(struct px_session *session, const rw_script *script);
+/* … those that EXECUTE names; whether there may be one. `text` ends with NUL. */
+bool px_names_may_execute(const struct px_session *session, pgw_slice text);
+void px_names_of_execute(struct px_session *session, pgw_slice text);
+/* Sends a Parse of the plan's statement. */
+px_reply *px_names_parse(struct px_session *session, pgw_slice name, px_plan *plan, bool swallow);
+/* Closes a statement. */
+void px_names_close(struct px_session *session, pgw_slice name);
+void px_names_close_unsynced(struct px_session *session,
+                             pgw_slice name); /* in a group that goes on */
+
+/* The unnamed statement is gone, on the link, too, if there is one. */
+void px_names_drop_unnamed(struct px_session *session);
+
+#endif

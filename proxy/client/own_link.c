@@ -1,0 +1,76 @@
+#include "proxy/client/own_link.h"
+
+#include "proxy/base/log.h"
+#include "proxy/client/doubt.h"
+#include "proxy/client/goodbye.h"
+#include "proxy/client/session.h"
+#include "proxy/ingest/submit.h"
+
+/* Nothing that was prepared is there any more. */
+static void forget_link(px_session *session)
+{
+    px_link_close(session->link);
+    session->link = NULL;
+    session->link_ready = session->link_gone = false;
+    session->reply_left = 0;
+    session->unnamed_on_link = false;
+    px_statements_lose_link(&session->statements);
+}
+
+/* Nothing there is but what runs just now. */
+static bool has_no_state(const px_session *session)
+{
+    return !session->told && !session->link_state && !session->private_session &&
+           px_state_is_replaceable(session) &&
+           session->statements.unkept == 0; /* what is prepared there can be so again */
+}
+
+bool px_own_link_is_replaceable(const px_session *session)
+{
+    return has_no_state(session) && px_session_idle(session) && !px_session_relays_part(session);
+}
+
+void px_own_link_leave(px_session *session)
+{
+    if (session->link_ready && px_own_link_is_replaceable(session))
+        forget_link(session);
+}
+
+px_yield px_own_link_yield(px_session *session)
+{
+    if (!has_no_state(session) || (!session->link_ready && !px_link_is_opening(session->link)))
+        return PX_YIELD_NEVER;
+    if (!session->link_ready || session->wait != PX_WAIT_NOTHING || px_submitted(&session->units) ||
+        !px_own_link_is_replaceable(session))
+        return PX_YIELD_LATER;
+    px_own_link_leave(session);
+    return PX_YIELD_NOW;
+}
+
+void px_own_link_lose(px_session *session, const char *reason)
+{
+    px_log(CFG_LOG_WARN, "link_lost", "worker=%u slot=%zu reason=%s", session->worker->index,
+           session->slot, reason);
+    if (px_goodbye_is_said(session)) {
+        forget_link(session);
+        return;
+    }
+    if (session->fatal) {
+        px_session_close(session, reason);
+        return;
+    }
+    if (px_own_link_is_replaceable(session)) {
+        forget_link(session);
+        return;
+    }
+    pgw_error error;
+    if (session->undecided)
+        px_unknown_outcome(&error);
+    else if (session->replies.count > 0)
+        pgw_fail(&error, "08006",
+                 "the connection to the backend was lost while a statement was running");
+    else
+        pgw_fail(&error, "57P01", "the connection to the backend was lost");
+    pgw_error_detail(&error, "%s", reason);
+    px_session_fatal(session, &error);
+}

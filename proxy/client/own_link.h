@@ -1,0 +1,19 @@
+/*
+ * own_link: a session's own link is lost, or left: what goes on with another one, and what cannot.
+ */
+#ifndef PX_OWN_LINK_H
+#define PX_OWN_LINK_H
+
+#include "proxy/backend/slots.h"
+
+struct px_session;
+
+/* Should it be lost now, it can be replaced without the client's noticing. */
+bool px_own_link_is_replaceable(const struct px_session *session);
+void px_own_link_lose(struct px_session *session, const char *reason);
+/* Closes it if that goes unnoticed. */
+void px_own_link_leave(struct px_session *session);
+/* … if it is, or may be, without state, and others need it more. */
+px_yield px_own_link_yield(struct px_session *session);
+
+#endif

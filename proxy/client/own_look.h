@@ -1,0 +1,28 @@
+/*
+ * own_look: a session looks at the configured tables over its own link, unseen by its client: where
+ * it has changed them in a transaction that nobody else sees into, and where its user can have no
+ * other connection.
+ */
+#ifndef PX_OWN_LOOK_H
+#define PX_OWN_LOOK_H
+
+#include "proxy/backend/catalog.h"
+
+struct px_session;
+
+/* The catalog to look at `text` with, and what names mean now (px_settle() says whether that is
+ * certain). It is empty if that names no configured table; false if the session now waits for it.
+ */
+bool px_own_look_catalog(struct px_session *session, pgw_slice text, px_catalog **catalog,
+                         rw_catalog *view);
+/* A statement would be refused because of what `catalog` says, which may be old: true if the
+ * session waits until it is known whether it is. Once a statement: `doubted` is the caller's to
+ * end. */
+bool px_own_look_doubts(struct px_session *session, const px_catalog *catalog);
+/* Looks; false if that is not possible now. */
+bool px_own_look_start(struct px_session *session);
+/* A message of the link that answers a look; false: it is the client's. */
+bool px_own_look_take(struct px_session *session, char type, pgw_slice body);
+void px_own_look_free(struct px_session *session);
+
+#endif

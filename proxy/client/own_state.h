@@ -1,0 +1,43 @@
+/*
+ * own_state: what is known of what a session has on its own link. doubt.c says what leaves doubt of
+ * it, settle.c asks.
+ */
+#ifndef PX_OWN_STATE_H
+#define PX_OWN_STATE_H
+
+#include "proxy/backend/state.h"
+#include "proxy/client/statements.h"
+#include "rewrite/read/script.h"
+
+/* `doubt` and its kin are of rw_effect. */
+typedef struct px_state {
+    unsigned doubt;   /* what the link was told since it was asked last */
+    unsigned here;    /* what it was told in this transaction, whose end may take it back */
+    unsigned touched; /* what it was ever told (since DISCARD ALL): no proof that nothing is kept */
+    unsigned bound;   /* what the portals do that are none of ours */
+    bool known;       /* `now` was answered */
+    px_answer now, base; /* the latter: as at the start; empty: not known */
+    uint64_t epoch, at;  /* of the catalog that it goes with, 0: of any; px_worker_now() scale */
+    const struct cfg_config *config; /* whose tables were asked for */
+    unsigned generation;             /* grows when names come to mean others */
+    bool odd;                        /* settings that cannot be followed are not as at the start */
+    rw_meaning *guess;               /* in doubt: what could be ours is taken for ours */
+    size_t guessed;                  /* how many fit */
+    bool everything;                 /* what is being asked */
+    bool asking;
+    bool quiet;      /* the catalog was when it was asked */
+    pgw_buf failure; /* the ErrorResponse that came instead */
+    bool failed;
+    px_foreign parsed;  /* the statement that is being prepared */
+    px_foreign unnamed; /* the unnamed one */
+    px_foreign by_sql;  /* all that PREPARE made */
+    bool moving;        /* one of them, or of the named ones, is */
+} px_state;
+
+/* What a text may do that nobody has looked into. */
+enum {
+    PX_UNREAD = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS | RW_EFFECT_RUNS |
+                RW_EFFECT_STATE | RW_EFFECT_OUTPUT | RW_EFFECT_WRITES | RW_EFFECT_TRANSACTION
+};
+
+#endif

@@ -1,0 +1,220 @@
+#include "proxy/client/prepare.h"
+
+#include "rewrite/insert/returned.h"
+
+#include "proxy/client/doubt.h"
+#include "proxy/client/forward.h"
+#include "proxy/client/names.h"
+#include "proxy/client/own_look.h"
+#include "proxy/client/refuse.h"
+#include "proxy/client/script.h"
+#include "proxy/client/settle.h"
+#include "rewrite/read/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+px_step px_prepare_link(px_session *session)
+{
+    if (session->group.count > 0 && !px_forward_group(session))
+        return PX_STEP_LATER;
+    return px_session_need_link(session) ? PX_STEP_DONE : PX_STEP_LATER;
+}
+
+px_step px_prepare_refuse(px_session *session, const pgw_slice *parsed, const pgw_error *error)
+{
+    if (session->group.count > 0 && !px_forward_group(session))
+        return PX_STEP_LATER;
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    if (parsed != NULL && parsed->len == 0)
+        px_names_drop_unnamed(session);
+    px_refuse(session, error, true);
+    return PX_STEP_DONE;
+}
+
+/* The same for what `catalog` says of a text; if that may be old, another look comes first. */
+static px_step refuse_text(px_session *session, const pgw_slice *name, const px_catalog *catalog,
+                           const pgw_error *error)
+{
+    if (px_own_look_doubts(session, catalog))
+        return PX_STEP_LATER;
+    px_step step = px_prepare_refuse(session, name, error);
+    if (step == PX_STEP_DONE)
+        session->doubted = false;
+    return step;
+}
+
+/* What a statement that is none of ours does to the session when it is prepared here and run later.
+ */
+static void note_prepared_effects(px_session *session, const rw_script *script)
+{
+    px_script_note(session, script, false);
+    if (script->effects & RW_EFFECT_TRANSACTION)
+        session->commits = true;
+    session->ddl_unsynced = session->ddl_unsynced || session->own.parsed.effects & RW_EFFECT_DDL;
+    px_names_of_script(session, script);
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_statement *statement = &script->statements[i];
+        if (statement->effects & RW_EFFECT_PREPARE) {
+            free(session->prepares);
+            session->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
+        }
+        if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
+            free(session->deallocates);
+            session->deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
+        }
+    }
+}
+
+/* What the table is like by then cannot be asked before Sync. */
+static px_step refuse_unsynced(px_session *session, pgw_arena arena, const pgw_slice *name)
+{
+    pgw_error error;
+    pgw_arena_free(&arena);
+    pgw_fail(&error, "0A000", "the table may be changed earlier in the same pipeline");
+    pgw_error_hint(&error, "Send Sync before the INSERT.");
+    return px_prepare_refuse(session, name, &error);
+}
+
+/* A text seen for the first time: its plan, or what else is to become of it. The arena is given
+ * away. */
+static px_step make_plan(px_session *session, const pgw_parse *parse, const uint32_t *declared,
+                         px_catalog *catalog, const rw_catalog *view, px_plan **plan)
+{
+    pgw_arena arena = {0};
+    rw_script script;
+    pgw_error error = PGW_ERROR_NONE;
+    pgw_slice text = pgw_arena_copy(&arena, parse->query);
+    rw_script_parse(text, view, &session->identity->env, &session->worker->plans->shapes, &arena,
+                    &script);
+    px_step step = PX_STEP_PASS;
+    if ((script.refused || script.inserts > 0) && !px_settle(session, catalog)) {
+        step = PX_STEP_LATER;
+    } else if (script.refused) {
+        size_t i = 0;
+        while (script.statements[i].kind != RW_STATEMENT_REFUSED)
+            i++;
+        step = refuse_text(session, &parse->name, catalog, script.statements[i].error);
+    } else if (script.inserts == 1 && script.count == 1) {
+        if (session->unsynced && session->ddl_unsynced)
+            return refuse_unsynced(session, arena, &parse->name);
+        *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->identity,
+                            declared, parse->type_count, &error);
+        if (*plan == NULL)
+            return refuse_text(session, &parse->name, catalog, &error);
+        session->doubted = false;
+        return PX_STEP_DONE;
+    } else if (script.effects != 0) {
+        session->own.parsed.effects = px_script_changes(session, text, &script);
+        session->own.parsed.moving = px_state_would_write(session, text, catalog);
+        session->own.moving = session->own.moving || session->own.parsed.moving;
+        step = px_prepare_link(session) == PX_STEP_LATER ? PX_STEP_LATER : PX_STEP_PASS;
+        if (step == PX_STEP_PASS)
+            note_prepared_effects(session, &script);
+    }
+    pgw_arena_free(&arena);
+    return step;
+}
+
+px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
+{
+    px_catalog *catalog;
+    rw_catalog view;
+    *plan = NULL;
+    if (!px_own_look_catalog(session, parse->query, &catalog, &view))
+        return PX_STEP_LATER;
+    uint32_t *declared = pgw_alloc(parse->type_count * sizeof *declared);
+    for (size_t i = 0; i < parse->type_count; i++)
+        declared[i] = pgw_parse_type(parse, i);
+    px_plan_id id =
+        px_plan_id_of(parse->query, declared, parse->type_count, session->identity, catalog);
+    px_step step = PX_STEP_DONE;
+    bool usual = view.unqualified == NULL; /* else another session's plan may be of another table */
+    *plan = usual ? px_plan_find(session->worker->plans, id) : NULL;
+    if (*plan != NULL && !px_settle(session, catalog)) {
+        *plan = NULL;
+        step = PX_STEP_LATER;
+    } else if (*plan != NULL) {
+        px_plan_take(*plan);
+    } else {
+        step = make_plan(session, parse, declared, catalog, &view, plan);
+        if (*plan != NULL && usual)
+            px_plan_remember(session->worker->plans, id, *plan);
+    }
+    free(declared);
+    return step;
+}
+
+/* Its client goes on to read the answers as they were described. */
+static px_step refuse_other_result(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(&error, "0A000", "cached plan must not change result type");
+    return px_prepare_refuse(session, NULL, &error);
+}
+
+static px_step refuse_moved(px_session *session)
+{
+    pgw_error error;
+    const px_foreign moved = {.moving = true, .generation = session->own.generation + 1};
+    px_state_has_moved(session, &moved, &error);
+    return px_prepare_refuse(session, NULL, &error);
+}
+
+/* The types of a statement's parameters are those it was prepared with, also those that were
+ * inferred: columns may change theirs, what its client sends does not. Returns how many. */
+static size_t types_of(const px_plan *plan, pgw_buf *types)
+{
+    size_t asked =
+        plan->asked_count < plan->declared_count ? plan->asked_count : plan->declared_count;
+    size_t known = plan->types != NULL ? plan->insert->param_count : 0;
+    size_t count = asked > known ? asked : known;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t type = i < known ? plan->types[i] : 0;
+        pgw_buf_add_i32(types, (int32_t)(type == 0 && i < asked ? plan->declared[i] : type));
+    }
+    return count;
+}
+
+px_step px_prepare_again(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->statements, name);
+    px_catalog *catalog;
+    rw_catalog view;
+    if (statement == NULL || statement->plan == NULL)
+        return PX_STEP_DONE;
+    if (!px_own_look_catalog(session, statement->plan->insert->text, &catalog, &view))
+        return PX_STEP_LATER;
+    px_plan *old = statement->plan, *fresh;
+    bool same_settings = px_statements_on_link(&session->statements, statement) ||
+                         strcmp(old->identity->key, session->identity->key) == 0;
+    if (!px_settle(session, catalog))
+        return PX_STEP_LATER;
+    bool moved = statement->generation != session->own.generation;
+    if (old->catalog == catalog && same_settings && !moved)
+        return PX_STEP_DONE;
+    pgw_buf types = {0};
+    size_t count = types_of(old, &types);
+    pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), count};
+    px_step step = px_prepare(session, &parse, &fresh);
+    pgw_buf_free(&types);
+    if (fresh == NULL && step == PX_STEP_PASS && moved)
+        return refuse_moved(session);
+    if (fresh == NULL)
+        return step;
+    if (!rw_insert_returns_same(old->insert, fresh->insert)) {
+        px_plan_drop(fresh);
+        return refuse_other_result(session);
+    }
+    statement = px_statements_find(&session->statements, name);
+    bool on_link = statement != NULL && px_statements_on_link(&session->statements, statement);
+    if (on_link && px_session_idle(session))
+        px_names_close(session, name);
+    else if (on_link)
+        px_names_close_unsynced(session, name);
+    px_statements_put(&session->statements, name, fresh, false)->generation =
+        session->own.generation;
+    px_plan_drop(fresh);
+    return PX_STEP_DONE;
+}

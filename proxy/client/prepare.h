@@ -1,0 +1,24 @@
+/*
+ * prepare: a Parse, or a statement of before, becomes a plan; or it is none of ours, refused, or
+ * must wait. With what all messages of the extended protocol share.
+ */
+#ifndef PX_PREPARE_H
+#define PX_PREPARE_H
+
+#include "protocol/frontend.h"
+#include "proxy/client/session.h"
+
+/* The plan of a Parse, counted; NULL where it is none of ours (PX_STEP_PASS), was refused
+ * (PX_STEP_DONE), or must wait (PX_STEP_LATER). */
+px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan);
+/* A statement of this name was prepared when the schema, or (if no link has it) the settings, were
+ * others: its plan is made anew. DONE: it is as it should be. */
+px_step px_prepare_again(px_session *session, pgw_slice name);
+
+/* What is held goes to the own link, and what comes next follows: DONE when that is ready. */
+px_step px_prepare_link(px_session *session);
+/* Refuses the message at hand. `parsed`: the name that a refused Parse gives, else NULL: one that
+ * fails has destroyed the unnamed statement all the same. */
+px_step px_prepare_refuse(px_session *session, const pgw_slice *parsed, const pgw_error *error);
+
+#endif

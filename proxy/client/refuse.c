@@ -1,0 +1,95 @@
+#include "proxy/client/refuse.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/backend/catalog.h"
+#include "proxy/client/names.h"
+#include "proxy/client/outcome.h"
+#include "proxy/client/relay.h"
+#include "proxy/client/session.h"
+
+#include <stdlib.h>
+
+static void put_error(px_session *session, const pgw_error *error, bool ready)
+{
+    pgw_buf out = {0};
+    pgw_error_write(error, "ERROR", &out);
+    if (ready)
+        pgw_write_ready('I', &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+    px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
+}
+
+/* What any server must refuse, whose error is replaced by ours. In an aborted transaction, where
+ * all that is well-formed has an error of the server's own, that one is told. */
+#define FAILS "select \"refused by keyspread\""
+
+/* Parameters are counted there all the same. */
+#define FAILS_EVEN_THERE "refused by keyspread"
+
+void px_refuse(px_session *session, const pgw_error *error, bool extended)
+{
+    session->units.repeated = false;
+    if (px_session_idle(session)) {
+        put_error(session, error, !extended);
+        session->skipping = extended;
+        if (!extended)
+            px_names_drop_unnamed(session); /* any simple Query destroys it */
+        return;
+    }
+    /* The transaction, or the Sync group, lives on at the backend: it must fail there as well, or
+     * COMMIT would commit the rest of it. A name is given lest the unnamed statement be lost. */
+    pgw_buf out = {0};
+    pgw_slice text =
+        pgw_error_is(error, "08P01") ? PGW_LITERAL(FAILS_EVEN_THERE) : PGW_LITERAL(FAILS);
+    if (extended)
+        pgw_certainly(pgw_write_parse(PGW_LITERAL("keyspread refusal"), text, NULL, 0, &out));
+    else
+        pgw_certainly(pgw_write_query(text, &out));
+    px_reply *reply =
+        px_replies_push(&session->replies, extended ? PX_REPLY_PARSE : PX_REPLY_QUERY);
+    reply->refusal = pgw_alloc(sizeof *reply->refusal);
+    *reply->refusal = *error;
+    session->unsynced = session->unsynced || extended;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+void px_refuse_waiting(px_session *session, const pgw_error *error)
+{
+    pgw_slice input = px_stream_input(session->stream);
+    pgw_frame frame;
+    bool whole = pgw_frame_next(input, &frame) == PGW_FRAME_OK;
+    bool simple = whole && (frame.type == 'Q' || frame.type == 'F');
+    bool sync = whole && frame.type == 'S';
+    pgw_error told = *error;
+    if (px_outcome_has_rest(session))
+        px_outcome_give_up(session, &told);
+    px_session_drop_group(session);
+    session->units.rerouted = session->units.repeated = false;
+    put_error(session, &told, simple || sync);
+    session->skipping = !simple && !sync;
+    if (whole)
+        px_relay_drop(session, frame);
+    px_session_wake(session, session->wait);
+}
+
+void px_refuse_cancelled(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(&error, "57014", "canceling statement due to user request");
+    px_catalog_forget(session->worker, session);
+    px_refuse_waiting(session, &error);
+}
+
+void px_refuse_message(px_session *session, const pgw_error *error)
+{
+    pgw_frame frame;
+    bool begun = pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK;
+    bool simple = begun && (frame.type == 'Q' || frame.type == 'F');
+    px_session_drop_group(session);
+    px_refuse(session, error, !simple);
+    if (begun)
+        px_relay_drop(session, frame);
+}

@@ -1,0 +1,23 @@
+/*
+ * refuse: the message at hand gets an error of ours, where the server's would stand: here, or in a
+ * transaction that lives on at the backend and must fail there as well.
+ */
+#ifndef PX_REFUSE_H
+#define PX_REFUSE_H
+
+#include "protocol/error.h"
+
+struct px_session;
+
+/* Answers an error to the message at hand: here if the session is idle, else by a statement that
+ * must fail in the link's transaction. `extended`: then skip until Sync. */
+void px_refuse(struct px_session *session, const pgw_error *error, bool extended);
+/* What has come of the message at hand, and of the group, is dropped, and so is what still comes:
+ * the client gets the error, as it would for a statement. */
+void px_refuse_message(struct px_session *session, const pgw_error *error);
+/* What the statement at hand waits for has failed: it gets the error. */
+void px_refuse_waiting(struct px_session *session, const pgw_error *error);
+/* A statement that waits for a link or the catalog, not sent yet: 57014. */
+void px_refuse_cancelled(struct px_session *session);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * script: what a client's text does to its session when it is sent to the own link.
+ */
+#ifndef PX_SCRIPT_H
+#define PX_SCRIPT_H
+
+#include "rewrite/read/script.h"
+
+struct px_session;
+
+/* The effects of a script, DDL among them only if it may change a configured table. */
+unsigned px_script_changes(const struct px_session *session, pgw_slice text,
+                           const rw_script *script);
+/* It is sent; `alone`: its only statement is answered before anything else. */
+void px_script_note(struct px_session *session, const rw_script *script, bool alone);
+/* A text in an encoding that cannot be lexed byte by byte, and that may name a configured table: it
+ * is refused. */
+bool px_script_is_opaque(struct px_session *session, pgw_slice text, pgw_error *error);
+
+#endif

@@ -1,0 +1,165 @@
+#include "proxy/client/settings.h"
+
+#include "protocol/backend.h"
+#include "protocol/options.h"
+#include "proxy/backend/greeting.h"
+#include "proxy/client/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+px_setting px_setting_of(pgw_slice name)
+{
+    px_setting i = 0;
+    while (i < PX_TRACKED && !pgw_slice_ieq_str(name, px_tracked[i]))
+        i++;
+    return i;
+}
+
+/* As its greeting said; NULL: it did not. */
+static const char *greeted_with(const px_session *session, px_setting setting)
+{
+    for (size_t i = 0; px_greeting_names[i] != NULL; i++)
+        if (px_setting_of(pgw_slice_str(px_greeting_names[i])) == setting)
+            return px_greeting_value(session->greeting, px_greeting_names[i]);
+    return NULL;
+}
+
+static const char *setting_now(const px_session *session, px_setting setting)
+{
+    return session->settings[setting] != NULL ? session->settings[setting]
+                                              : greeted_with(session, setting);
+}
+
+/* Encodings in which a byte of a character may look like a quote's backslash or a letter: a text in
+ * them cannot be lexed byte by byte. */
+static bool is_opaque(const char *encoding)
+{
+    static const char *const opaque[] = {"BIG5", "GB18030",        "GBK", "JOHAB",
+                                         "SJIS", "SHIFT_JIS_2004", "UHC"};
+    for (size_t i = 0; encoding != NULL && i < sizeof opaque / sizeof *opaque; i++)
+        if (strcmp(encoding, opaque[i]) == 0)
+            return true;
+    return false;
+}
+
+static px_identity *identity_with_settings(px_session *session)
+{
+    pgw_buf options = {0};
+    pgw_buf_add_str(&options, session->base->options);
+    for (size_t i = 0; i < PX_TRACKED; i++)
+        if (session->settings[i] != NULL)
+            pgw_options_set(pgw_slice_str(px_tracked[i]), pgw_slice_str(session->settings[i]),
+                            &options);
+    pgw_buf_add_byte(&options, '\0');
+    px_identity *old = session->identity;
+    px_identity from = *old;
+    const char *encoding = setting_now(session, PX_CLIENT_ENCODING);
+    const char *zone = setting_now(session, PX_TIMEZONE);
+    from.env = px_identity_env(encoding, zone, setting_now(session, PX_CONFORMING_STRINGS));
+    session->opaque = is_opaque(encoding);
+    const char *server = px_greeting_value(session->greeting, "server_encoding");
+    from.env.utf8 = from.env.utf8 && server != NULL &&
+                    strcmp(server, "UTF8") == 0; /* lengths are the server's */
+    from.options = options.ptr;
+    from.zone = (char *)zone;
+    from.settings = session->inherited;
+    px_identity *identity = px_identity_of(&from);
+    pgw_buf_free(&options);
+    return identity;
+}
+
+static void keep_setting(px_session *session, px_setting setting, pgw_slice value)
+{
+    char *copy = value.ptr != NULL ? pgw_strndup(value.ptr, value.len) : NULL;
+    free(session->settings[setting]);
+    session->settings[setting] = copy;
+}
+
+static void renew_identity(px_session *session)
+{
+    px_identity *identity = identity_with_settings(session);
+    px_identity_drop(session->identity);
+    session->identity = identity;
+}
+
+void px_settings_set(px_session *session, px_setting setting, pgw_slice value)
+{
+    keep_setting(session, setting, value);
+    renew_identity(session);
+}
+
+static bool same_value(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+void px_settings_follow(px_session *session, const char *const values[PX_TRACKED])
+{
+    bool changed = false;
+    for (size_t i = 0; i < PX_TRACKED; i++) {
+        const char *now = i < PX_REPORTED ? setting_now(session, i) : session->settings[i];
+        if (same_value(now, values[i]))
+            continue;
+        char *value = values[i] != NULL ? pgw_strndup(values[i], strlen(values[i])) : NULL;
+        keep_setting(session, i, value != NULL ? pgw_slice_str(value) : (pgw_slice){NULL, 0});
+        free(value);
+        changed = true;
+    }
+    if (changed)
+        renew_identity(session);
+}
+
+void px_settings_begin(px_session *session)
+{
+    session->inherited = px_greeting_settings(session->greeting);
+    session->base = px_identity_take(session->identity);
+    renew_identity(session);
+}
+
+/* ---- a link that was opened later ---- */
+
+/* What the client takes a reported parameter to be; NULL: it was not told. */
+static const char *told(const px_session *session, const char *name)
+{
+    px_setting setting = px_setting_of(pgw_slice_str(name));
+    return setting < PX_TRACKED ? setting_now(session, setting)
+                                : px_greeting_value(session->greeting, name);
+}
+
+/* What a link opened later reports otherwise than the client was told. */
+static void tell_differences(px_session *session, px_link *link)
+{
+    pgw_buf out = {0};
+    for (size_t i = 0; px_greeting_names[i] != NULL; i++) {
+        const char *name = px_greeting_names[i], *now = px_link_parameter(link, name);
+        const char *before = told(session, name);
+        bool own = strcmp(name, "application_name") == 0;
+        if (now == NULL || before == NULL || own || strcmp(now, before) == 0)
+            continue;
+        px_setting setting = px_setting_of(pgw_slice_str(name));
+        pgw_write_parameter_status(pgw_slice_str(name), pgw_slice_str(now), &out);
+        if (setting < PX_TRACKED)
+            keep_setting(session, setting, pgw_slice_str(now));
+    }
+    if (out.len > 0) {
+        renew_identity(session);
+        px_stream_put_buf(session->stream, &out);
+    }
+    pgw_buf_free(&out);
+}
+
+/* Its rows travel over links that have inherited the same as its own. */
+static void inherit(px_session *session, uint64_t settings)
+{
+    if (session->inherited == settings)
+        return;
+    session->inherited = settings;
+    renew_identity(session);
+}
+
+void px_settings_of_link(px_session *session)
+{
+    inherit(session, px_link_settings(session->link));
+    tell_differences(session, session->link);
+}

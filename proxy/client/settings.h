@@ -1,0 +1,24 @@
+/*
+ * settings: the tracked settings of a session as they are now, and the identity that they make.
+ */
+#ifndef PX_SETTINGS_H
+#define PX_SETTINGS_H
+
+#include "proxy/backend/state.h"
+
+struct px_session;
+
+/* The setting of this name; PX_TRACKED if it is none that is tracked. */
+px_setting px_setting_of(pgw_slice name);
+/* It was changed (value NULL = default). */
+void px_settings_set(struct px_session *session, px_setting setting, pgw_slice value);
+/* They have these values now: the reported ones as they are, of the others NULL for those that are
+ * as at the start. */
+void px_settings_follow(struct px_session *session, const char *const values[PX_TRACKED]);
+/* The session has been greeted: its settings are known. */
+void px_settings_begin(struct px_session *session);
+/* A link was opened later than the client was greeted: what it has inherited, and what it reports
+ * otherwise, of which the client is told. */
+void px_settings_of_link(struct px_session *session);
+
+#endif

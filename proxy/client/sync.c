@@ -1,0 +1,179 @@
+#include "proxy/client/sync.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/client/describe.h"
+#include "proxy/client/forward.h"
+#include "proxy/client/owed.h"
+#include "proxy/client/prepare.h"
+#include "proxy/ingest/submit.h"
+
+#include <stdlib.h>
+
+static px_step sync_on_link(px_session *session)
+{
+    px_step step = px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
+    session->units.rerouted = session->units.rerouted && step == PX_STEP_LATER;
+    if (!session->units.rerouted)
+        px_owner_drop_statement(&session->units);
+    return step;
+}
+
+/* The plan that a held message is to have now; counted. NULL where it has none any more, was
+ * refused, or must wait (LATER). */
+static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
+{
+    const px_group *group = &session->group;
+    const px_held *held = &group->held[i];
+    pgw_slice body = px_held_body(group, i), name = {NULL, 0};
+    pgw_parse parse;
+    pgw_bind bind;
+    pgw_target target;
+    *fresh = NULL;
+    if (held->type == 'P' && pgw_parse_decode(body, &parse))
+        return px_prepare(session, &parse, fresh);
+    if (held->about != PX_GROUP_NONE)
+        *fresh = held->type == 'E' || group->held[held->about].type == 'P'
+                     ? group->held[held->about].plan
+                     : NULL;
+    else if (held->type == 'B' && pgw_bind_decode(body, &bind))
+        name = bind.statement;
+    else if (held->type != 'E' && pgw_target_decode(body, &target))
+        name = target.name;
+    if (name.ptr != NULL) {
+        px_step step = px_prepare_again(session, name);
+        if (step != PX_STEP_DONE || group->count == 0)
+            return step; /* refused: the group, and the name in it, is gone */
+        px_statement *statement = px_statements_find(&session->statements, name);
+        *fresh = statement != NULL ? statement->plan : NULL;
+    }
+    if (*fresh != NULL)
+        px_plan_take(*fresh);
+    return PX_STEP_DONE;
+}
+
+/* The schema was not what it was thought to be: plans are made anew for all that is held. What is
+ * not to be batched any more, or none of ours, the server is to judge. */
+static px_step plan_all_again(px_session *session)
+{
+    px_group *group = &session->group;
+    for (size_t i = 0; i < group->count && !session->units.rerouted; i++) {
+        px_plan *fresh;
+        if (group->held[i].plan == NULL)
+            continue;
+        px_step step = plan_again(session, i, &fresh);
+        if (step == PX_STEP_LATER)
+            return step;
+        session->units.rerouted = fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
+        if (fresh == NULL)
+            break;
+        px_plan_drop(group->held[i].plan);
+        group->held[i].plan = fresh;
+    }
+    return PX_STEP_DONE;
+}
+
+/* Nothing is bound: everything that is held does what it should. */
+static px_step answer_all(px_session *session)
+{
+    pgw_buf out = {0};
+    px_owed_write(session, session->group.count, NULL, &out);
+    px_owed_end(session, &out);
+    return PX_STEP_DONE;
+}
+
+static size_t count_executions(const px_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++)
+        count += group->held[i].type == 'E';
+    return count;
+}
+
+/* All that is executed is of one plan, and bound in the group. `at` gets the held Execute of each.
+ */
+static px_submission submit_executions(px_session *session, size_t *at, px_unfit *unfit)
+{
+    const px_group *group = &session->group;
+    size_t most = count_executions(group);
+    pgw_bind *binds = pgw_alloc(most * sizeof *binds);
+    const pgw_bind **list = pgw_alloc(most * sizeof *list);
+    px_executions all = {.binds = list};
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].type != 'E')
+            continue;
+        all.plan = group->held[i].plan;
+        at[all.count] = i;
+        list[all.count] = &binds[all.count];
+        pgw_certainly(pgw_bind_decode(px_held_body(group, px_group_executed(group, i)),
+                                      &binds[all.count++])); /* or it were not held */
+    }
+    px_standing standing = px_session_standing(session);
+    px_submission what = px_submit_bound(&session->units, &standing, &all, unfit);
+    free(list);
+    free(binds);
+    return what;
+}
+
+static void answer_unfit(px_session *session, const px_unfit *unfit, size_t execute)
+{
+    pgw_buf out = {0};
+    size_t at = unfit->at_bind ? px_group_executed(&session->group, execute) : execute;
+    px_owed_write(session, at, NULL, &out);
+    pgw_error_write(&unfit->error, "ERROR", &out);
+    px_count_error(session->worker->metrics, pgw_slice_str(unfit->error.sqlstate));
+    px_owed_end(session, &out);
+}
+
+/* The group is a unit, whose outcome will answer it (LATER); or it is for the own link (PASS); or
+ * it is refused (DONE). */
+static px_step submit_group(px_session *session)
+{
+    if (!px_batcher_has_room(session->worker)) {
+        px_session_set_wait(session, PX_WAIT_TURN);
+        return PX_STEP_LATER;
+    }
+    px_unfit unfit = {0};
+    size_t *at = pgw_alloc(count_executions(&session->group) * sizeof *at);
+    px_submission what = submit_executions(session, at, &unfit);
+    if (what == PX_SUBMITTED)
+        px_session_set_wait(session, PX_WAIT_UNIT);
+    else if (what == PX_SUBMIT_REFUSED)
+        answer_unfit(session, &unfit, at[unfit.execution]);
+    free(at);
+    static const px_step steps[] = {[PX_SUBMITTED] = PX_STEP_LATER,
+                                    [PX_SUBMIT_ON_LINK] = PX_STEP_PASS,
+                                    [PX_SUBMIT_REFUSED] = PX_STEP_DONE};
+    return steps[what];
+}
+
+px_step px_sync(px_session *session)
+{
+    if (session->units.repeated && plan_all_again(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    if (session->units.rerouted || !px_group_is_one_statement(&session->group))
+        return sync_on_link(session);
+    if (!px_describe_group(session, false))
+        return PX_STEP_LATER;
+    if (!px_group_has(&session->group, "BE"))
+        return answer_all(session);
+    px_step step = PX_STEP_PASS; /* what is bound and not executed may fail all the same */
+    if (px_group_has(&session->group, "E"))
+        step = submit_group(session);
+    return step == PX_STEP_PASS ? sync_on_link(session) : step;
+}
+
+px_step px_sync_flush(px_session *session)
+{
+    if (session->units.repeated && plan_all_again(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    if (session->units.rerouted || px_group_has(&session->group, "BE"))
+        return px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
+    if (!px_describe_group(session, false))
+        return PX_STEP_LATER;
+    pgw_buf out = {0};
+    px_owed_write(session, session->group.count, NULL, &out);
+    px_stream_put_buf(session->stream, &out);
+    pgw_buf_free(&out);
+    return PX_STEP_DONE;
+}

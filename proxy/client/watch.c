@@ -1,0 +1,85 @@
+#include "proxy/client/watch.h"
+
+#include "protocol/frontend.h"
+#include "proxy/client/login.h"
+#include "proxy/client/own_link.h"
+#include "proxy/client/room.h"
+#include "proxy/client/session.h"
+#include "proxy/client/sessions.h"
+#include "proxy/ingest/submit.h"
+
+enum { TOUCH_MS = 1000 };
+
+/* ---- the end ---- */
+
+static bool busy(const px_session *session)
+{
+    return session->state == PX_READY &&
+           (session->replies.count > 0 || session->leaving ||
+            (session->wait != PX_WAIT_NOTHING && session->wait != PX_WAIT_ROOM));
+}
+
+static void drain(px_worker *worker)
+{
+    bool late =
+        px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS; /* its statement ends with it */
+    pgw_error error;
+    pgw_fail(&error, "57P01", "terminating connection due to administrator command");
+    for (size_t i = 0; i < px_sessions_slots(worker); i++) {
+        px_session *session = px_sessions_at(worker, i);
+        if (session == NULL || px_submitted(&session->units) || (busy(session) && !late))
+            continue; /* its unit is finished first */
+        px_session_fatal(session, &error);
+    }
+}
+
+/* ---- deadlines ---- */
+
+/* The own link is not told of rows that leave by others: idle_session_timeout would end it. */
+static void touch(px_session *session, uint64_t now)
+{
+    if (!session->stirs || !session->link_ready || session->link_gone ||
+        now - session->touched < TOUCH_MS || !px_session_idle(session))
+        return;
+    session->stirs = false;
+    session->touched = now;
+    pgw_buf out = {0};
+    pgw_write_sync(&out);
+    px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+static void tick(px_worker *worker)
+{
+    uint64_t now = px_worker_now(worker);
+    for (size_t i = 0; i < px_sessions_slots(worker); i++) {
+        px_session *session = px_sessions_at(worker, i);
+        if (session != NULL && session->state == PX_READY && session->wait == PX_WAIT_TURN)
+            px_session_wake(session, PX_WAIT_TURN);
+        session = px_sessions_at(worker, i);
+        if (session != NULL && (session->state == PX_STARTUP || session->state == PX_LOGIN) &&
+            now - session->started > worker->config->limits.startup_ms)
+            px_login_late(session);
+        else if (session != NULL && session->state == PX_READY)
+            touch(session, now);
+    }
+    px_room_tick(worker);
+    if (worker->draining)
+        drain(worker);
+}
+
+static bool yield(px_worker *worker, px_plea *plea)
+{
+    bool given = false;
+    for (size_t i = 0; i < px_sessions_slots(worker) && !given; i++) {
+        px_session *session = px_sessions_at(worker, i);
+        given = session != NULL && session->link != NULL &&
+                px_plea_concerns(plea, session->identity) &&
+                px_plea_note(plea, px_own_link_yield(session));
+    }
+    return given;
+}
+
+const px_tenant px_sessions_tenant = {
+    .tick = tick, .drain = drain, .yield = yield, .free = px_sessions_free};
