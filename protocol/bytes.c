@@ -1,5 +1,6 @@
 #include "protocol/bytes.h"
 
+#include <sanitizer/asan_interface.h> /* nothing where it is not built with it */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,16 +168,18 @@ void *pgw_arena_alloc(pgw_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
         or_die(NULL);
-    size = (size + 15) & ~(size_t)15;
+    size_t taken = (size + 15) & ~(size_t)15;
     struct pgw_arena_block *block = arena->head;
-    if (block == NULL || block->cap - block->used < size) {
-        size_t cap = size > ARENA_BLOCK ? size : ARENA_BLOCK;
+    if (block == NULL || block->cap - block->used < taken) {
+        size_t cap = taken > ARENA_BLOCK ? taken : ARENA_BLOCK;
         block = pgw_alloc(sizeof *block + cap);
         *block = (struct pgw_arena_block){.next = arena->head, .cap = cap};
         arena->head = block;
+        ASAN_POISON_MEMORY_REGION(block->bytes, cap);
     }
     void *ptr = block->bytes + block->used;
-    block->used += size;
+    block->used += taken;
+    ASAN_UNPOISON_MEMORY_REGION(ptr, size);
     return memset(ptr, 0, size);
 }
 

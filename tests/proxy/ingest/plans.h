@@ -73,9 +73,8 @@ static inline pgw_bind bind_of(const char *const *texts, size_t count, pgw_buf *
         pgw_buf_add(values, &length, sizeof length);
         pgw_buf_add(values, texts[i], len);
     }
-    return (pgw_bind){.statement = PGW_LITERAL("s"),
-                      .values = pgw_slice_buf(values),
-                      .value_count = count};
+    return (pgw_bind){
+        .statement = PGW_LITERAL("s"), .values = pgw_slice_buf(values), .value_count = count};
 }
 
 #endif

@@ -1,0 +1,629 @@
+/* Rows on their way into units and back, with a batcher that only takes what it is given. */
+#include "proxy/ingest/submit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "protocol/frame.h"
+#include "proxy/ingest/split.h"
+#include "tests/proxy/ingest/plans.h"
+#include "tests/rewrite/vectors.h"
+
+enum { NOW = 1000, WAIT_MS = 300, ALONE_MS = 10000 };
+
+static struct {
+    px_unit *units[512];
+    size_t count;
+    uint64_t withdrawn[512]; /* tickets */
+    size_t withdrawn_count;
+    px_outcome told; /* its error and notices are gone by the time it is looked at */
+    uint64_t tag;
+    bool bound, answers;
+    unsigned answered, rerouted;
+    px_plan_cache cache;
+    cfg_config config;
+    px_worker worker;
+    px_owner owner;
+    px_standing standing;
+} t;
+
+void px_batcher_submit(px_unit *unit)
+{
+    t.units[t.count++] = unit;
+}
+
+void px_batcher_withdraw(px_worker *home, px_unit *unit, uint64_t ticket)
+{
+    assert_ptr_equal(home, &t.worker);
+    assert_int_equal(unit->ticket, ticket);
+    t.withdrawn[t.withdrawn_count++] = ticket;
+}
+
+static bool on_answered(px_owner *owner, const px_outcome *outcome)
+{
+    assert_ptr_equal(owner, &t.owner);
+    t.answered++;
+    t.told = *outcome;
+    t.tag = outcome->statements[0].tag;
+    t.bound = outcome->statements[0].bound;
+    return t.answers;
+}
+
+static void on_rerouted(px_owner *owner)
+{
+    assert_ptr_equal(owner, &t.owner);
+    t.rerouted++;
+}
+
+static int setup(void **state)
+{
+    static const px_owner_ops ops = {on_answered, on_rerouted};
+    plans_setup(state);
+    memset(&t, 0, sizeof t);
+    for (size_t i = 0; i < TEST_TABLE_COUNT; i++)
+        plans.configs[i].batch.max_wait_ms = WAIT_MS;
+    t.config.limits.row_bytes = t.config.limits.key_bytes = 1 << 20;
+    t.worker = (px_worker){.config = &t.config, .plans = &t.cache};
+    t.worker.loop.time = NOW;
+    t.owner = (px_owner){.ops = &ops, .worker = &t.worker};
+    t.standing = (px_standing){.identity = plans.identity};
+    t.answers = true;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    px_plan_cache_clear(&t.cache);
+    memset(plans.configs, 0, sizeof plans.configs);
+    return plans_teardown(state);
+}
+
+static void submit_text(const char *sql)
+{
+    const rw_table *pointers[TEST_TABLE_COUNT];
+    rw_catalog view = test_catalog(pointers);
+    px_text *text = px_text_parse(&t.worker, pgw_slice_str(sql), &plans.catalog, &view, &test_env);
+    px_text_hash(&t.worker, text, test_env);
+    px_submit_script(&t.owner, &t.standing, text);
+    px_text_drop(text);
+}
+
+static px_submission submit_bound(const char *sql, const char *const *values, size_t count,
+                                  size_t executions, px_unfit *unfit)
+{
+    pgw_error error;
+    pgw_buf buf = {0};
+    px_plan *plan = plan_of(sql, NULL, 0, &error);
+    const pgw_bind bind = bind_of(values, count, &buf);
+    const pgw_bind *binds[] = {&bind, &bind};
+    px_submission what =
+        px_submit_bound(&t.owner, &t.standing, &(px_executions){plan, binds, executions}, unfit);
+    px_plan_drop(plan);
+    pgw_buf_free(&buf);
+    return what;
+}
+
+/* The unit is back. */
+static void come_back(size_t i, px_unit_outcome outcome, px_unit_failure failure)
+{
+    px_unit *unit = t.units[i];
+    unit->outcome = outcome;
+    unit->failure = failure;
+    for (size_t s = 0; s < unit->statement_count; s++) {
+        unit->statements[s].tag = unit->statements[s].rows;
+        unit->statements[s].bound = true;
+    }
+    if (outcome == PX_UNIT_FAILED) {
+        pgw_error error;
+        pgw_fail(&error, failure == PX_FAILED_UNKNOWN ? "08007" : "23505", "unit %zu", i);
+        px_unit_fail(unit, &error);
+    }
+    unit->done(unit);
+}
+
+/* --- out --- */
+
+static void describe(const px_unit *unit, pgw_buf *out)
+{
+    static const char *const kinds[] = {"rows", "text", "params"};
+    pgw_buf_addf(out, "%s%s", out->len > 0 ? " // " : "", kinds[unit->kind]);
+    if (unit->several_partitions)
+        pgw_buf_add_str(out, " in several");
+    else
+        pgw_buf_addf(out, " in %u", unit->partition);
+    pgw_buf_addf(out, " keys %zu%s: <", unit->row_count, unit->guarded ? " guarded" : "");
+    pgw_buf_add_slice(out, unit->head);
+    pgw_buf_add_str(out, "> <");
+    for (size_t i = 0; i < unit->statement_count && unit->kind != PX_UNIT_PARAMS; i++) {
+        pgw_buf_addf(out, "%s%u ", i > 0 ? " + " : "", unit->statements[i].rows);
+        pgw_buf_add_slice(out, unit->statements[i].batch);
+    }
+    pgw_buf_add_str(out, "> <");
+    pgw_buf_add_slice(out, unit->tail);
+    pgw_buf_add_str(out, "> <");
+    pgw_buf_add_slice(out, unit->conditions);
+    pgw_buf_add_str(out, "> <");
+    pgw_buf_add_slice(out, unit->alone);
+    pgw_buf_add_str(out, ">");
+    for (size_t i = 0; i < out->len; i++)
+        if (out->ptr[i] == '\n')
+            out->ptr[i] = ' ';
+}
+
+static void texts_become_units(void **state)
+{
+    (void)state;
+    vectors it = {.file = fopen(VECTORS "/units.txt", "r")};
+    assert_non_null(it.file);
+    int wrong = 0, cases = 0;
+    for (; vectors_next(&it, 3); cases++) {
+        pgw_buf got = {0};
+        for (size_t i = 0; i < TEST_TABLE_COUNT; i++)
+            plans.configs[i].atomicity =
+                strcmp(it.field[0], "partition") == 0 ? CFG_ATOMICITY_PARTITION : 0;
+        t.count = 0;
+        submit_text(it.field[1]);
+        assert_true(px_submitted(&t.owner));
+        for (size_t i = 0; i < t.count; i++)
+            describe(t.units[i], &got);
+        if (!pgw_slice_eq_str(pgw_slice_buf(&got), it.field[2])) {
+            print_error("line %d: %.*s\n", it.line, (int)got.len, got.ptr);
+            wrong++;
+        }
+        for (size_t i = 0; i < t.count; i++)
+            come_back(i, PX_UNIT_COMMITTED, 0);
+        assert_false(px_submitted(&t.owner));
+        pgw_buf_free(&got);
+    }
+    fclose(it.file);
+    assert_int_equal(wrong, 0);
+    assert_true(cases > 10);
+}
+
+static const char one[] = "INSERT INTO events (userid, ts) VALUES (5, now())";
+
+static void what_a_unit_knows(void **state)
+{
+    (void)state;
+    t.standing.own_link = true;
+    t.owner.repeated = true;
+    submit_text(one);
+    px_unit *unit = t.units[0];
+    assert_string_equal(unit->table_name, "public.events");
+    assert_ptr_equal(unit->table, &plans.configs[0]);
+    assert_int_equal(unit->partitions, 16);
+    assert_int_equal(unit->epoch, 1);
+    assert_ptr_equal(unit->identity, plans.identity);
+    assert_ptr_equal(unit->home, &t.worker);
+    assert_int_equal(unit->ticket, 1);
+    assert_true(unit->own_link && unit->repeated);
+    assert_false(unit->send_alone);
+    assert_int_equal(unit->deadline, NOW + WAIT_MS);
+    assert_true(unit->bytes >= unit->alone.len + unit->head.len + unit->statements[0].batch.len);
+    uint64_t merge_hash = unit->merge_hash;
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    submit_text("INSERT INTO events (userid, ts) VALUES (6, now())");
+    assert_true(t.units[1]->merge_hash == merge_hash);
+    assert_int_equal(t.units[1]->ticket, 2);
+    come_back(1, PX_UNIT_COMMITTED, 0);
+    submit_text("INSERT INTO events (userid) VALUES (6)");
+    assert_true(t.units[2]->merge_hash != merge_hash);
+    come_back(2, PX_UNIT_COMMITTED, 0);
+}
+
+static void deadlines_are_the_nearer_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t timeout, wait;
+    } cases[] = {{0, WAIT_MS}, {WAIT_MS - 1, WAIT_MS - 1}, {WAIT_MS, WAIT_MS}, {9999, WAIT_MS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        plans.identity->statement_timeout = cases[i].timeout;
+        submit_text(one);
+        assert_int_equal(t.units[i]->deadline, NOW + cases[i].wait);
+        come_back(i, PX_UNIT_COMMITTED, 0);
+    }
+    plans.identity->statement_timeout = 0;
+}
+
+/* --- back --- */
+
+static void owners_are_told(void **state)
+{
+    (void)state;
+    submit_text("INSERT INTO events (userid) VALUES (5); INSERT INTO events (userid) VALUES (6)");
+    assert_non_null(t.owner.text);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.answered, 1);
+    assert_int_equal(t.told.statement_count, 2);
+    assert_int_equal(t.told.completed, 2);
+    assert_int_equal(t.told.error.len, 0);
+    assert_int_equal(t.told.rows, 0);
+    assert_null(t.owner.text);
+    assert_false(px_submitted(&t.owner));
+    assert_int_equal(t.owner.failed_until, 0);
+    submit_text(one);
+    t.units[1]->completed = 0;
+    come_back(1, PX_UNIT_FAILED, PX_FAILED_BY_ERROR);
+    assert_int_equal(t.answered, 2);
+    assert_int_equal(t.told.completed, 0);
+    assert_true(t.told.error.len > 0);
+    assert_int_equal(t.told.kind, PX_ERROR_OWN);
+    assert_int_equal(t.owner.failed_until, NOW + ALONE_MS);
+    submit_text(one);
+    assert_true(t.units[2]->send_alone);
+    come_back(2, PX_UNIT_COMMITTED, 0);
+    t.worker.loop.time = NOW + ALONE_MS;
+    submit_text(one);
+    assert_false(t.units[3]->send_alone);
+    come_back(3, PX_UNIT_FAILED, PX_FAILED_UNSENT); /* not by its own fault */
+    assert_int_equal(t.owner.failed_until, NOW + ALONE_MS);
+    t.answers = false; /* it is tried once more */
+    submit_text(one);
+    come_back(4, PX_UNIT_FAILED, PX_FAILED_BY_ERROR);
+    assert_int_equal(t.owner.failed_until, NOW + ALONE_MS);
+}
+
+static void what_waits_for_a_lock_is_for_the_own_link(void **state)
+{
+    (void)state;
+    submit_text(one);
+    come_back(0, PX_UNIT_REROUTED, 0);
+    assert_int_equal(t.rerouted, 1);
+    assert_int_equal(t.answered, 0);
+    assert_true(t.owner.rerouted);
+    assert_false(px_submitted(&t.owner));
+    assert_null(t.owner.text);
+}
+
+static void who_leaves_is_told_nothing(void **state)
+{
+    (void)state;
+    submit_text(one);
+    px_submit_withdraw(&t.owner);
+    assert_int_equal(t.withdrawn_count, 1);
+    assert_true(px_submitted(&t.owner));
+    px_submit_leave(&t.owner);
+    assert_int_equal(t.withdrawn_count, 2);
+    assert_false(px_submitted(&t.owner));
+    assert_null(t.owner.text);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.answered + t.rerouted, 0);
+}
+
+/* --- in parts --- */
+
+/* They go to three partitions: two rows to the first. */
+static const char four[] = "INSERT INTO events (userid, ts) VALUES (5, now()), (6, now()), "
+                           "(1, now()), (5, now())";
+
+static void split_text(void)
+{
+    plans.configs[0].atomicity = CFG_ATOMICITY_PARTITION;
+    submit_text(four);
+    assert_int_equal(t.count, 3);
+    assert_non_null(t.owner.split);
+}
+
+static void parts_commit_each_for_itself(void **state)
+{
+    (void)state;
+    split_text();
+    come_back(2, PX_UNIT_COMMITTED, 0);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.answered, 0);
+    come_back(1, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.answered, 1);
+    assert_int_equal(t.told.statement_count, 1);
+    assert_int_equal(t.told.completed, 1);
+    assert_int_equal(t.tag, 4);
+    assert_true(t.bound && t.told.stored);
+    assert_int_equal(t.told.rows, 4);
+    assert_int_equal(t.told.committed, 4);
+    assert_int_equal(t.told.unknown, 0);
+    assert_int_equal(t.told.error.len, 0);
+    assert_null(t.owner.split);
+    assert_null(t.owner.text);
+}
+
+static void parts_that_fail(void **state)
+{
+    (void)state;
+    static const struct {
+        px_unit_outcome outcomes[3];
+        px_unit_failure failures[3];
+        size_t unknown_least; /* rows; the parts differ in size */
+        bool stored;
+        px_error_kind kind;
+    } cases[] = {
+        {{PX_UNIT_COMMITTED, PX_UNIT_FAILED, PX_UNIT_COMMITTED}, {0}, 0, true, PX_ERROR_OWN},
+        {{PX_UNIT_FAILED, PX_UNIT_FAILED, PX_UNIT_FAILED}, {0}, 0, false, PX_ERROR_OWN},
+        {{PX_UNIT_FAILED, PX_UNIT_FAILED, PX_UNIT_FAILED},
+         {0, PX_FAILED_UNKNOWN, PX_FAILED_UNKNOWN},
+         2,
+         true,
+         PX_ERROR_OWN},
+        {{PX_UNIT_REROUTED, PX_UNIT_FAILED, PX_UNIT_REROUTED}, {0}, 0, false, PX_ERROR_OWN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        t.count = t.answered = 0;
+        split_text();
+        size_t unknown = 0, committed = 0;
+        for (size_t k = 0; k < 3; k++) {
+            unknown += cases[i].failures[k] == PX_FAILED_UNKNOWN ? t.units[k]->row_count : 0;
+            committed += cases[i].outcomes[k] == PX_UNIT_COMMITTED ? t.units[k]->row_count : 0;
+            t.units[k]->completed = 0;
+            come_back(k, cases[i].outcomes[k], cases[i].failures[k]);
+        }
+        assert_int_equal(t.answered, 1);
+        assert_int_equal(t.rerouted, 0);
+        assert_int_equal(t.told.completed, 0);
+        assert_true(t.told.error.len > 0);
+        assert_int_equal(t.told.unknown, unknown);
+        assert_true(unknown >= cases[i].unknown_least);
+        assert_int_equal(t.told.committed, committed);
+        assert_int_equal(t.told.stored, cases[i].stored);
+        assert_true(t.bound);
+        assert_false(px_submitted(&t.owner));
+    }
+}
+
+/* The first error is told, but that an outcome is unknown weighs more. */
+static pgw_buf told_error;
+
+static bool keep_error(px_owner *owner, const px_outcome *outcome)
+{
+    (void)owner;
+    pgw_buf_clear(&told_error);
+    pgw_buf_add_slice(&told_error, pgw_error_field(outcome->error, 'M'));
+    return true;
+}
+
+static void the_weightiest_error_is_told(void **state)
+{
+    (void)state;
+    static const px_owner_ops ops = {keep_error, on_rerouted};
+    static const struct {
+        px_unit_failure failures[3];
+        const char *message;
+    } cases[] = {{{PX_FAILED_BY_ERROR, PX_FAILED_BY_ERROR, PX_FAILED_BY_ERROR}, "unit 0"},
+                 {{PX_FAILED_BY_ERROR, PX_FAILED_UNKNOWN, PX_FAILED_UNKNOWN}, "unit 1"},
+                 {{PX_FAILED_UNKNOWN, PX_FAILED_BY_ERROR, PX_FAILED_UNKNOWN}, "unit 0"}};
+    t.owner.ops = &ops;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        t.count = 0;
+        split_text();
+        for (size_t k = 0; k < 3; k++)
+            come_back(k, PX_UNIT_FAILED, cases[i].failures[k]);
+        assert_true(pgw_slice_eq_str(pgw_slice_buf(&told_error), cases[i].message));
+    }
+    pgw_buf_free(&told_error);
+}
+
+static void parts_that_wait_go_on_without_the_others(void **state)
+{
+    (void)state;
+    split_text();
+    px_text *text = t.owner.text;
+    px_text_take(text);
+    size_t waiting = t.units[1]->row_count;
+    come_back(1, PX_UNIT_REROUTED, 0);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    come_back(2, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.rerouted, 1);
+    assert_int_equal(t.answered, 0);
+    assert_true(t.owner.rerouted);
+    assert_true(text->in_parts);
+    assert_int_equal(text->superseded[0], 4 - waiting);
+    assert_null(t.owner.split);
+    px_owner_drop_statement(&t.owner);
+    px_text_drop(text);
+    t.count = 0; /* if all wait, nothing was tried */
+    split_text();
+    for (size_t k = 0; k < 3; k++)
+        come_back(k, PX_UNIT_REROUTED, 0);
+    assert_int_equal(t.rerouted, 2);
+    assert_null(t.owner.text);
+}
+
+static void parts_are_withdrawn_and_left(void **state)
+{
+    (void)state;
+    split_text();
+    come_back(1, PX_UNIT_COMMITTED, 0);
+    px_submit_withdraw(&t.owner);
+    assert_int_equal(t.withdrawn_count, 2);
+    assert_int_equal(t.withdrawn[0], t.units[0]->ticket);
+    assert_int_equal(t.withdrawn[1], t.units[2]->ticket);
+    px_submit_leave(&t.owner);
+    assert_false(px_submitted(&t.owner));
+    assert_null(t.owner.text);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    come_back(2, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.answered, 0);
+}
+
+/* --- prepared --- */
+
+static const char bound_one[] = "INSERT INTO events (userid, ts) VALUES ($1, $2)";
+static const char *const good[] = {"5", "2026-01-01 00:00:00+00", "6", "2026-01-01 00:00:00+00"};
+
+static void executions_become_a_unit(void **state)
+{
+    (void)state;
+    px_unfit unfit;
+    assert_int_equal(submit_bound(bound_one, good, 2, 2, &unfit), PX_SUBMITTED);
+    px_unit *unit = t.units[0];
+    assert_int_equal(unit->kind, PX_UNIT_PARAMS);
+    assert_int_equal(unit->statement_count, 2);
+    assert_int_equal(unit->row_count, 2);
+    assert_true(unit->keys[0].hash == unit->keys[1].hash && unit->keys[0].constant);
+    assert_int_equal(unit->statements[1].rows, 1);
+    assert_true(pgw_slice_eq_str(unit->statement_text, "INSERT INTO events (userid, ts, "
+                                                       "\"userhash\") VALUES ($1, $2, $3)"));
+    assert_int_equal(unit->type_count, 3);
+    assert_int_equal(unit->types[2], PGW_INT8);
+    assert_true(unit->merge_hash == t.owner.plan->merge_hash);
+    assert_true(pgw_slice_eq_str(unit->statement_name, t.owner.plan->name));
+    pgw_slice batch = unit->statements[0].batch;
+    pgw_frame frame;
+    assert_int_equal(pgw_frame_next(batch, &frame), PGW_FRAME_OK);
+    assert_int_equal(frame.type, 'B');
+    assert_int_equal(batch.ptr[frame.size], 'E');
+    assert_int_equal(unit->bytes, unit->statements[0].batch.len + unit->statements[1].batch.len);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.told.statement_count, 2);
+    assert_null(t.owner.plan);
+}
+
+static void executions_that_are_no_unit(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"x", "2026-01-01 00:00:00+00"};
+    px_unfit unfit;
+    assert_int_equal(submit_bound(bound_one, bad, 2, 2, &unfit), PX_SUBMIT_ON_LINK);
+    assert_false(px_submitted(&t.owner));
+    assert_null(t.owner.plan);
+    px_submission alone = submit_bound(bound_one, bad, 2, 1, &unfit);
+    assert_int_equal(t.count, 0);
+    assert_null(t.owner.plan);
+    if (alone == PX_SUBMIT_REFUSED) {
+        assert_true(unfit.at_bind);
+        assert_int_equal(unfit.execution, 0);
+        assert_string_equal(unfit.error.sqlstate, "22P02");
+    } else {
+        assert_int_equal(alone, PX_SUBMIT_ON_LINK);
+    }
+}
+
+static void keys_that_come_twice_are_executed_once(void **state)
+{
+    (void)state;
+    static const char *const twice[] = {"5", "2026-01-01 00:00:00+00", "5",
+                                        "2026-01-01 00:00:00+00"};
+    const char *upsert = "UPSERT INTO events (userid, ts) VALUES ($1, $2), ($3, $4)";
+    px_unfit unfit;
+    assert_int_equal(submit_bound(upsert, twice, 4, 1, &unfit), PX_SUBMITTED);
+    assert_int_equal(t.owner.plan->left_out, 1);
+    assert_int_equal(t.units[0]->row_count, 1);
+    assert_int_equal(t.units[0]->statements[0].rows, 1);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(submit_bound(upsert, twice, 4, 2, &unfit), PX_SUBMIT_ON_LINK);
+    assert_int_equal(t.count, 1);
+    assert_null(t.owner.plan);
+}
+
+static const char bound_four[] = "INSERT INTO events (userid, ts) VALUES ($1, now()), ($2, now()), "
+                                 "($3, now()), ($4, now())";
+
+static void a_bind_in_parts(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"5", "6", "1", "5"};
+    px_unfit unfit;
+    plans.configs[0].atomicity = CFG_ATOMICITY_PARTITION;
+    assert_int_equal(submit_bound(bound_four, values, 4, 1, &unfit), PX_SUBMITTED);
+    assert_int_equal(t.count, 3);
+    size_t rows = 0, statements = 0;
+    for (size_t i = 0; i < t.count; i++) {
+        rows += t.units[i]->row_count;
+        statements += t.units[i]->statement_count;
+        assert_false(t.units[i]->several_partitions);
+        assert_int_equal(t.units[i]->type_count, 2);
+        for (size_t k = 0; k < t.units[i]->row_count; k++)
+            assert_int_equal(t.units[i]->keys[k].partition, t.units[i]->partition);
+    }
+    assert_int_equal(rows, 4);
+    assert_int_equal(statements, 4);
+    size_t waiting = t.units[0]->row_count;
+    come_back(0, PX_UNIT_REROUTED, 0);
+    come_back(1, PX_UNIT_COMMITTED, 0);
+    come_back(2, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.rerouted, 1);
+    assert_true(t.owner.plan->in_parts);
+    assert_int_equal(t.owner.plan->left_out, 4 - waiting);
+    px_owner_drop_statement(&t.owner);
+}
+
+static void binds_that_stay_whole(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"1", "1", "1", "1"}, *const values[] = {"5", "6", "1", "4"};
+    px_unfit unfit;
+    plans.configs[0].atomicity = CFG_ATOMICITY_PARTITION;
+    assert_int_equal(submit_bound(bound_four, same, 4, 1, &unfit), PX_SUBMITTED);
+    assert_int_equal(t.count, 1);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(submit_bound(bound_four, values, 4, 2, &unfit), PX_SUBMITTED);
+    assert_int_equal(t.count, 2);
+    come_back(1, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(submit_bound("INSERT INTO events (userid) VALUES ($1), ($2) ON CONFLICT DO "
+                                  "NOTHING",
+                                  values, 2, 1, &unfit),
+                     PX_SUBMITTED);
+    assert_int_equal(t.count, 3);
+    come_back(2, PX_UNIT_COMMITTED, 0);
+    plans.configs[0].atomicity = 0;
+    assert_int_equal(submit_bound(bound_four, values, 4, 1, &unfit), PX_SUBMITTED);
+    assert_int_equal(t.count, 4);
+    come_back(3, PX_UNIT_COMMITTED, 0);
+}
+
+/* --- time --- */
+
+static void who_is_slow_travels_alone_and_then_not_at_all(void **state)
+{
+    (void)state;
+    px_unit unit = {.slow = true};
+    px_owner *owner = &t.owner;
+    px_owner_note_time(owner, &unit);
+    assert_true(owner->slow_before);
+    assert_int_equal(owner->failed_until, NOW + ALONE_MS);
+    assert_int_equal(owner->slow_until, 0);
+    unit.slow = false; /* quick, but in company: that says nothing */
+    px_owner_note_time(owner, &unit);
+    assert_true(owner->slow_before);
+    unit.slow = unit.send_alone = true;
+    px_owner_note_time(owner, &unit);
+    assert_int_equal(owner->slow_until, NOW + ALONE_MS);
+    assert_int_equal(owner->failed_until, NOW + 2 * ALONE_MS);
+    unit.slow = false;
+    px_owner_note_time(owner, &unit);
+    assert_false(owner->slow_before);
+    unit.suspected = true;
+    px_owner_note_time(owner, &unit);
+    assert_true(owner->suspected);
+    owner->failed_until = 0;
+    submit_text(one);
+    assert_true(t.units[0]->send_alone);
+    assert_false(owner->suspected);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(texts_become_units),
+        TEST(what_a_unit_knows),
+        TEST(deadlines_are_the_nearer_ones),
+        TEST(owners_are_told),
+        TEST(what_waits_for_a_lock_is_for_the_own_link),
+        TEST(who_leaves_is_told_nothing),
+        TEST(parts_commit_each_for_itself),
+        TEST(parts_that_fail),
+        TEST(the_weightiest_error_is_told),
+        TEST(parts_that_wait_go_on_without_the_others),
+        TEST(parts_are_withdrawn_and_left),
+        TEST(executions_become_a_unit),
+        TEST(executions_that_are_no_unit),
+        TEST(keys_that_come_twice_are_executed_once),
+        TEST(a_bind_in_parts),
+        TEST(binds_that_stay_whole),
+        TEST(who_is_slow_travels_alone_and_then_not_at_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
