@@ -214,6 +214,56 @@ static void typmods_that_postgres_refuses_are_unknowable(void **state)
     pgw_arena_free(&arena);
 }
 
+/* So many digits in front of the point, or behind it, and no more. */
+static void numbers_are_kept_up_to_a_size(void **state)
+{
+    (void)state;
+    enum { MOST = 2000 };
+    static const struct {
+        const char *form;
+        int digits;
+        pgw_verdict verdict;
+    } cases[] = {{"1e%d", MOST - 1, PGW_KNOWN},     {"1e%d", MOST, PGW_UNKNOWABLE},
+                 {"1e-%d", MOST, PGW_KNOWN},        {"1e-%d", MOST + 1, PGW_UNKNOWABLE},
+                 {"12.5e%d", MOST - 2, PGW_KNOWN},  {"12.5e%d", MOST - 1, PGW_UNKNOWABLE},
+                 {"12.5e-%d", MOST - 1, PGW_KNOWN}, {"12.5e-%d", MOST, PGW_UNKNOWABLE}};
+    pgw_arena arena = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        pgw_value value;
+        snprintf(text, sizeof text, cases[i].form, cases[i].digits);
+        if (read(PGW_NUMERIC, text, &utc, &arena, &value) != cases[i].verdict)
+            fail_msg("%s", text);
+    }
+    /* In binary: 1 with so many groups of four digits behind its own, and so many digits to show.
+     */
+    static const struct {
+        int weight, scale;
+        pgw_verdict verdict;
+    } binaries[] = {{499, 0, PGW_KNOWN},
+                    {500, 0, PGW_UNKNOWABLE},
+                    {0, MOST - 4, PGW_KNOWN},
+                    {0, MOST - 1, PGW_KNOWN},
+                    {0, MOST, PGW_UNKNOWABLE},
+                    {-1, MOST, PGW_KNOWN},
+                    {-1, MOST + 1, PGW_UNKNOWABLE},
+                    {498, 4, PGW_KNOWN},
+                    {498, 7, PGW_KNOWN},
+                    {498, 8, PGW_UNKNOWABLE}};
+    for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++) {
+        int weight = binaries[i].weight, scale = binaries[i].scale;
+        const char bytes[] = {
+            0, 1, (char)(weight >> 8), (char)weight, 0, 0, (char)(scale >> 8), (char)scale, 0, 1};
+        pgw_error error;
+        pgw_value value;
+        pgw_reading reading = {&utc, &arena, &error};
+        if (pgw_value_from_binary(PGW_NUMERIC, (pgw_slice){bytes, sizeof bytes}, &reading,
+                                  &value) != binaries[i].verdict)
+            fail_msg("weight %d, scale %d", weight, scale);
+    }
+    pgw_arena_free(&arena);
+}
+
 static void types_are_found_by_any_name(void **state)
 {
     static const struct {
@@ -309,6 +359,7 @@ int main(void)
         cmocka_unit_test(casts_between_zones_need_a_known_zone),
         cmocka_unit_test(text_beyond_ascii_needs_utf8),
         cmocka_unit_test(typmods_that_postgres_refuses_are_unknowable),
+        cmocka_unit_test(numbers_are_kept_up_to_a_size),
         cmocka_unit_test(types_are_found_by_any_name),
         cmocka_unit_test(canonical_bytes_are_as_published),
     };

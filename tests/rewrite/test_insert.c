@@ -319,6 +319,48 @@ static void values_that_cannot_be_told_are_refused(void **state)
 }
 
 /* What can be written in the place of a value that cannot be told, by the column's type. */
+/* How deep a value may be nested in each way, so that what is deeper is left to the server. */
+static void values_are_looked_into_so_deep(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *value, *after;
+        bool key; /* else the value is one of another column */
+        int most;
+    } cases[] = {{"(", "5", ")", true, 31},
+                 {"(", "-5", ")", true, 31},
+                 {"CAST(", "5", " AS int8)", true, 4}, /* so many are kept */
+                 {"CAST((", "5", ") AS int8)", true, 4},
+                 {"(", "'x'", ")", false, 31},
+                 {"CAST(", "'x'", " AS text)", false, 31},
+                 {"ARRAY[", "1", "]", false, 15},
+                 {"ARRAY[(", "1", ")]", false, 10},
+                 {"[", "1", "]", false, 30}}; /* behind ARRAY */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int most = 0;
+        for (int depth = 1; depth < 100; depth++) {
+            pgw_buf sql = {0};
+            pgw_buf_add_str(&sql, cases[i].key ? "INSERT INTO events (userid) VALUES ("
+                                               : "INSERT INTO events (userid, event) VALUES (5, ");
+            if (cases[i].before[0] == '[')
+                pgw_buf_add_str(&sql, "ARRAY");
+            for (int n = 0; n < depth; n++)
+                pgw_buf_add_str(&sql, cases[i].before);
+            pgw_buf_add_str(&sql, cases[i].value);
+            for (int n = 0; n < depth; n++)
+                pgw_buf_add_str(&sql, cases[i].after);
+            pgw_buf_add(&sql, ")", 2);
+            parsed p = parse(sql.ptr);
+            if (p.accepted && p.insert->obstacle != RW_OBSTACLE_EXPRESSION)
+                most = depth;
+            pgw_buf_free(&sql);
+            pgw_arena_free(&p.arena);
+        }
+        if (most != cases[i].most)
+            fail_msg("%s %d times", cases[i].before, most);
+    }
+}
+
 static void hints_say_what_to_write(void **state)
 {
     (void)state;
@@ -870,6 +912,7 @@ int main(void)
         cmocka_unit_test(parameters_give_the_key),
         cmocka_unit_test(null_is_left_to_the_backend_where_it_rejects_it),
         cmocka_unit_test(values_that_cannot_be_told_are_refused),
+        cmocka_unit_test(values_are_looked_into_so_deep),
         cmocka_unit_test(hints_say_what_to_write),
         cmocka_unit_test(the_clients_own_hash_is_checked),
         cmocka_unit_test(two_columns_are_hashed_in_their_order),
