@@ -30,6 +30,11 @@ static bool at_word(const reader *in, const char *word)
     return rw_token_is(in->lexer.text, in->token, word);
 }
 
+static bool at_semicolon(const reader *in)
+{
+    return pgw_slice_eq_str(rw_token_text(in->lexer.text, in->token), ";");
+}
+
 static bool skip_to(reader in, const char *word)
 {
     while (!at_end(&in) && !at_word(&in, word))
@@ -79,6 +84,28 @@ bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming)
            (wide || rw_catalog_mentioned(&(rw_catalog){.tables = &table, .count = 1}, text));
 }
 
+/* What neither reads nor changes a table, whatever it names; no word of these takes a snapshot. */
+static bool at_bystander(const reader *in)
+{
+    static const char *const words[] = {"abort", "begin",     "end", "lock",  "release", "rollback",
+                                        "reset", "savepoint", "set", "start", NULL};
+    return at_one_of(in, words);
+}
+
+bool rw_stands_by(pgw_slice text, bool conforming)
+{
+    reader in;
+    rw_lexer_init(&in.lexer, text, conforming);
+    advance(&in);
+    while (at_bystander(&in)) {
+        while (!at_end(&in) && !at_semicolon(&in))
+            advance(&in);
+        while (at_semicolon(&in))
+            advance(&in);
+    }
+    return in.token.kind == RW_TOKEN_END;
+}
+
 bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming)
 {
     /* Tables inherit columns and triggers from tables of any name, and have types of any; and what
@@ -90,13 +117,12 @@ bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming)
         "rule",  "policy", "function", "procedure", "routine",   NULL};
     static const char *const dropped[] = {"trigger", "rule", "policy", "extension", "owned", NULL};
     static const char *const unseen[] = {"do", "call", "import", "reassign", NULL};
-    static const char *const harmless[] = {"truncate", NULL};
     reader in;
     rw_lexer_init(&in.lexer, text, conforming);
     advance(&in);
     if (at_one_of(&in, unseen))
         return true;
-    if (at_one_of(&in, harmless))
+    if (at_word(&in, "truncate") || at_bystander(&in))
         return false;
     if (at_word(&in, "commit")) {
         advance(&in);

@@ -62,6 +62,15 @@ static const char *const harmless[] = {
     "commit and chain",
     "begin",
     "set search_path = x",
+    "set local role events",
+    "reset events.x",
+    "begin isolation level serializable /* events */",
+    "start transaction; -- events",
+    "savepoint events",
+    "rollback to events",
+    "release events",
+    "lock table events",
+    "end -- of events",
     "select 1 into zz",
     "",
 };
@@ -77,6 +86,32 @@ static void test_reaches(void **state)
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
         if (rw_reaches_tables(exact(harmless[i]), &names, true))
             fail_msg("it reaches a table? %s", harmless[i]);
+}
+
+static void test_stands_by(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool stands_by;
+    } table[] = {
+        {"lock table events", true},
+        {"BEGIN; set local role events; LOCK events in share mode;;", true},
+        {"savepoint events; release events; rollback to a; abort", true},
+        {"start transaction; reset all; end", true},
+        {"set events.x = 'a;b'", true},
+        {"", true},
+        {"set x = 'no end", false},
+        {"begin; select 1", false},
+        {"lock table events; insert into events values (1)", false},
+        {"commit prepared 'x'", false},
+        {"insert into events values (1)", false},
+        {"show x", false},
+        {"; insert into events values (1)", false},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (rw_stands_by(exact(table[i].text), true) != table[i].stands_by)
+            fail_msg("%s", table[i].text);
 }
 
 static void test_moves_columns(void **state)
@@ -100,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reaches),
+        cmocka_unit_test(test_stands_by),
         cmocka_unit_test(test_moves_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
