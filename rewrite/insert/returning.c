@@ -93,21 +93,29 @@ static bool take_star(rw_parser *parser)
     return star;
 }
 
-/* [[schema.]table.]* as a whole item; false if it is another one, and nothing is taken. */
+/* [[schema.]table.]* as a whole item, also in brackets; false if it is another one, and nothing is
+ * taken. */
 static bool parse_star(rw_parser *parser)
 {
     rw_mark mark = rw_mark_here(parser);
-    size_t start = parser->token.start;
+    size_t start = parser->token.start, open = 0;
+    while (rw_take(parser, '('))
+        open++;
+    size_t name = parser->token.start;
     while (rw_at_name(parser)) {
         rw_take_name(parser);
         if (!rw_take(parser, '.'))
             break;
     }
     size_t star = parser->token.start;
-    if (take_star(parser) && (rw_at(parser, ',') || rw_at_end(parser))) {
-        pgw_slice prefix = {parser->text.ptr + start, star - start};
-        replace(parser, start, columns(parser, prefix));
-        return true;
+    if (take_star(parser) && (open == 0 || star > name)) {
+        while (open > 0 && rw_take(parser, ')'))
+            open--;
+        if (open == 0 && (rw_at(parser, ',') || rw_at_end(parser))) {
+            pgw_slice prefix = {parser->text.ptr + name, star - name};
+            replace(parser, start, columns(parser, prefix));
+            return true;
+        }
     }
     rw_go_back(parser, mark);
     return false;
@@ -159,6 +167,14 @@ static bool at_continuation(const rw_parser *parser)
            pgw_slice_eq_str(token, "=>") || pgw_slice_eq_str(token, ":=");
 }
 
+/* Whether the token is the first and only element of brackets that make no ROW of it. */
+static bool is_bracketed(const item *it)
+{
+    pgw_slice text = it->parser->text;
+    return it->previous.kind == RW_TOKEN_CHAR && text.ptr[it->previous.start] == '(' &&
+           !rw_token_is(text, it->before, "row") && rw_at(it->parser, ')');
+}
+
 /* The table's name, or name.*, as a row; false if it is something else, and nothing is taken. */
 static bool parse_row(item *it)
 {
@@ -170,13 +186,20 @@ static bool parse_row(item *it)
         bool qualifies = rw_take(parser, '.');
         bool star = qualifies && take_star(parser);
         if (star || (!qualifies && !at_continuation(parser))) {
-            replace(parser, start,
-                    star && listed ? columns(parser, qualifier(parser)) : whole_row(parser));
+            listed = listed && star && !is_bracketed(it);
+            replace(parser, start, listed ? columns(parser, qualifier(parser)) : whole_row(parser));
             return true;
         }
     }
     rw_go_back(parser, mark);
     return false;
+}
+
+/* Takes (name) or (name.*). */
+static bool take_bracketed_name(rw_parser *parser)
+{
+    return rw_take(parser, '(') && take_known_name(parser) &&
+           (!rw_take(parser, '.') || take_star(parser)) && rw_take(parser, ')');
 }
 
 /* (name).* is the columns, (name).column is left as it is. */
@@ -185,8 +208,7 @@ static bool parse_selection(item *it)
     rw_parser *parser = it->parser;
     rw_mark mark = rw_mark_here(parser);
     size_t start = parser->token.start;
-    if (at_operand(it) && rw_take(parser, '(') && take_known_name(parser) && rw_take(parser, ')') &&
-        rw_take(parser, '.')) {
+    if (at_operand(it) && take_bracketed_name(parser) && rw_take(parser, '.')) {
         if (take_star(parser))
             replace(parser, start, columns(parser, qualifier(parser)));
         else

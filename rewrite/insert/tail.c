@@ -43,34 +43,44 @@ static bool skip_element(rw_parser *parser)
     return true;
 }
 
-/* The columns of a conflict target up to its ')'. `*whole` says whether they are the columns of the
- * key, each once, and `*hashed` whether the hash column is among them. */
+/* Takes `name` or `((name))`; column_count if there is none, or it is only the beginning of an
+ * expression. */
+static size_t take_target_column(rw_parser *parser)
+{
+    const rw_table *table = parser->table;
+    size_t open = 0;
+    while (rw_take(parser, '('))
+        open++;
+    if (!rw_at_name(parser))
+        return table->column_count;
+    size_t column = rw_table_column(table, rw_take_name(parser));
+    bool call = open == 0 && rw_at(parser, '(');
+    while (open > 0 && rw_take(parser, ')'))
+        open--;
+    return call || open > 0 ? table->column_count : column;
+}
+
+/* The columns of a conflict target up to its ')', with COLLATE and operator classes, which the
+ * backend judges. `*whole` says whether they are the columns of the key, and `*hashed` whether the
+ * hash column is among them. */
 static rw_outcome parse_target(rw_parser *parser, bool *whole, bool *hashed)
 {
     const rw_table *table = parser->table;
-    bool *seen = pgw_arena_alloc(parser->arena, table->column_count * sizeof *seen);
-    size_t count = 0;
-    *whole = true;
+    bool *seen = pgw_arena_alloc(parser->arena, (table->column_count + 1) * sizeof *seen);
     do {
         rw_mark mark = rw_mark_here(parser);
-        size_t column = table->column_count;
-        if (rw_at_name(parser))
-            column = rw_table_column(table, rw_take_name(parser));
-        if (rw_at(parser, ',') || rw_at(parser, ')')) {
-            *whole = *whole && column < table->column_count && !seen[column] &&
-                     (is_key(table, column) || column == table->hash_column);
-            if (*whole)
-                seen[column] = true;
-            count++;
-            continue;
-        }
-        rw_go_back(parser, mark);
-        *whole = false;
+        size_t column = take_target_column(parser);
+        seen[column] = true;
+        if (column == table->column_count)
+            rw_go_back(parser, mark);
         if (!skip_element(parser))
             return rw_syntax_error(parser);
     } while (rw_take(parser, ','));
     *hashed = seen[table->hash_column];
-    *whole = *whole && count == table->primary_key_count + *hashed;
+    *whole = !seen[table->column_count];
+    for (size_t i = 0; i < table->column_count; i++)
+        if (i != table->hash_column && seen[i] != is_key(table, i))
+            *whole = false;
     return RW_PARSED;
 }
 
