@@ -91,6 +91,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     px_step step = PX_STEP_PASS;
     if ((script.refused || script.inserts > 0) && !px_settle(session, catalog)) {
         step = PX_STEP_LATER;
+    } else if (script.escapes && catalog->count > 0 && !px_settle_escapes(session, catalog)) {
+        step = PX_STEP_LATER;
     } else if (script.refused) {
         size_t i = 0;
         while (script.statements[i].kind != RW_STATEMENT_REFUSED)

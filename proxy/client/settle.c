@@ -179,6 +179,12 @@ bool px_settle(px_session *session, const px_catalog *catalog)
     return false;
 }
 
+bool px_settle_escapes(px_session *session, const px_catalog *catalog)
+{
+    bool reported = session->replies.count == 0 && !session->unsynced;
+    return reported || px_settle(session, catalog);
+}
+
 bool px_settle_kind(px_session *session, const px_catalog *catalog)
 {
     const px_kind *kind = px_kind_find(session->worker, session->base);

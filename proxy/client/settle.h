@@ -15,6 +15,9 @@ void px_state_view(struct px_session *session, const px_catalog *catalog, rw_cat
 /* Whether the view is no guess, and units of this session are what its link would do. False: the
  * session waits, and the message is looked at again. */
 bool px_settle(struct px_session *session, const px_catalog *catalog);
+/* Whether it is known how backslashes are read, which the link reports when it is idle. False: the
+ * session waits. */
+bool px_settle_escapes(struct px_session *session, const px_catalog *catalog);
 /* Once a minute for each kind of session, a link that nothing was done on is asked, so that others
  * of its kind need no link to write. False: the session waits. */
 bool px_settle_kind(struct px_session *session, const px_catalog *catalog);

@@ -138,6 +138,8 @@ static bool is_sure(px_session *session, const px_text *text)
     bool resumes = (script->effects & RW_EFFECT_RESUMES) && session->own.by_sql.moving;
     if (script->inserts > 0 || script->refused || resumes)
         return px_settle(session, text->catalog);
+    if (script->escapes && !px_settle_escapes(session, text->catalog))
+        return false;
     return px_settle_kind(session, text->catalog);
 }
 

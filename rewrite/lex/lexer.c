@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "rewrite/lex/lexer.h"
 
 #include <string.h>
@@ -57,6 +58,11 @@ static size_t skip_line(pgw_slice text, size_t at)
     while (at < text.len && !is_newline(peek(text, at)) && text.ptr[at] != '\0')
         at++;
     return at;
+}
+
+bool rw_lexer_heeds_conforming(pgw_slice text)
+{
+    return memchr(text.ptr, '\\', text.len) != NULL || memmem(text.ptr, text.len, "&'", 2) != NULL;
 }
 
 void rw_lexer_init(rw_lexer *lexer, pgw_slice text, bool conforming)

@@ -34,6 +34,8 @@ typedef struct rw_lexer {
     bool conforming; /* standard_conforming_strings: '…' takes backslashes literally */
 } rw_lexer;
 
+/* Whether it matters what `conforming` is: there are backslashes, or U&'…'. */
+bool rw_lexer_heeds_conforming(pgw_slice text);
 void rw_lexer_init(rw_lexer *lexer, pgw_slice text, bool conforming);
 /* The next token, blanks and comments skipped. After END or BAD the same again. */
 rw_token rw_lexer_next(rw_lexer *lexer);

@@ -103,7 +103,7 @@ bool rw_stands_by(pgw_slice text, bool conforming)
         while (at_semicolon(&in))
             advance(&in);
     }
-    return in.token.kind == RW_TOKEN_END;
+    return in.token.kind == RW_TOKEN_END && !rw_lexer_heeds_conforming(text);
 }
 
 bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming)

@@ -94,23 +94,18 @@ static void refuse(const candidate *it, pgw_error *error)
     it->out->error = error;
 }
 
-/* Nothing but the lexer can be asked. */
+/* Too large: nothing but the lexer can be asked. */
 static void check_words(const candidate *it)
 {
     if (!rw_scan_may_write(it->text, it->piece, &it->in->view, it->in->env, it->in->arena))
         return;
     pgw_error *error = new_error(it);
-    bool large = it->text.len > RW_TREE_MAX_BYTES || it->piece->tokens > RW_TREE_MAX_TOKENS;
-    pgw_fail(error, large ? "54000" : "0A000",
+    pgw_fail(error, "54000",
              "cannot tell whether this statement keeps the hash of a configured table right");
-    if (large)
-        pgw_error_hint(error,
-                       "It is longer than %d bytes or %d tokens. Split it, or write with "
-                       "INSERT … VALUES, which may be longer.",
-                       RW_TREE_MAX_BYTES, RW_TREE_MAX_TOKENS);
-    else
-        pgw_error_hint(error,
-                       "Set standard_conforming_strings to on, or write without backslashes.");
+    pgw_error_hint(error,
+                   "It is longer than %d bytes or %d tokens. Split it, or write with "
+                   "INSERT … VALUES, which may be longer.",
+                   RW_TREE_MAX_BYTES, RW_TREE_MAX_TOKENS);
     refuse(it, error);
 }
 
@@ -155,7 +150,7 @@ static void parse_insert(const candidate *it)
 static void judge(const candidate *it)
 {
     bool with = rw_token_is(it->text, it->first, "with");
-    bool reads = needs_reading(it) && rw_tree_can_read(it->text, it->piece, it->in->env);
+    bool reads = needs_reading(it) && rw_tree_can_read(it->text, it->piece);
     if (is_insert(it) || (with && !reads)) {
         parse_insert(it);
         if (it->out->kind != RW_STATEMENT_FORWARD)
@@ -328,7 +323,7 @@ static void refuse_rest(pgw_slice text, pgw_arena *arena, rw_statement *statemen
 void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                      rw_shape_cache *shapes, pgw_arena *arena, rw_script *out)
 {
-    *out = (rw_script){.utf8 = env->utf8};
+    *out = (rw_script){.utf8 = env->utf8, .escapes = rw_lexer_heeds_conforming(text)};
     size_t cap = 0, added = 0;
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);

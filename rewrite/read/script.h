@@ -14,6 +14,7 @@ typedef struct rw_script {
     unsigned effects; /* of all together */
     bool refused;     /* any is REFUSED */
     size_t inserts;   /* how many are INSERT */
+    bool escapes;     /* where its strings end depends on standard_conforming_strings */
     bool utf8;        /* what positions count: characters of UTF-8, or bytes */
 } rw_script;
 

@@ -234,8 +234,25 @@ static bool visit(walker *walk, const ProtobufCMessage *message)
 
 /* --- in and out --- */
 
-/* A copy with a NUL, in which the words of YDB's that PostgreSQL does not know read INSERT, at the
- * same length. */
+/* What libpg_query, which takes backslashes literally, would take for the end of the string. */
+static void hide_escapes(char *copy, rw_token token)
+{
+    for (size_t at = token.start + 1; at + 1 < token.end; at++)
+        if (copy[at] == '\\') {
+            copy[at] = copy[at + 1] = '_';
+            at++;
+        }
+}
+
+/* Whether backslashes escape in it only for the sake of the session. */
+static bool is_plain_string(const char *copy, rw_token token)
+{
+    return token.kind == RW_TOKEN_STRING &&
+           (copy[token.start] == '\'' || (copy[token.start] | 32) == 'n');
+}
+
+/* A copy with a NUL, of the same length, which libpg_query reads as the backend does the text. The
+ * words of YDB's that PostgreSQL does not know read INSERT. */
 static char *readable_copy(pgw_slice text, const pgw_env *env, pgw_arena *arena)
 {
     char *copy = (char *)pgw_arena_copy(arena, text).ptr;
@@ -249,17 +266,16 @@ static char *readable_copy(pgw_slice text, const pgw_env *env, pgw_arena *arena)
             memset(copy + previous.start, ' ', previous.end - previous.start);
             memcpy(copy + previous.start, "INSERT", 6);
         }
+        if (!env->conforming && is_plain_string(copy, token))
+            hide_escapes(copy, token);
         previous = token;
     }
     return copy;
 }
 
-bool rw_tree_can_read(pgw_slice text, const rw_piece *piece, const pgw_env *env)
+bool rw_tree_can_read(pgw_slice text, const rw_piece *piece)
 {
-    if (text.len > RW_TREE_MAX_BYTES || piece->tokens > RW_TREE_MAX_TOKENS)
-        return false;
-    /* libpg_query takes backslashes literally, whatever the session says. */
-    return env->conforming || memchr(text.ptr, '\\', text.len) == NULL;
+    return text.len <= RW_TREE_MAX_BYTES && piece->tokens <= RW_TREE_MAX_TOKENS;
 }
 
 static rw_tree_answer unparsed(const char *message, int position, pgw_error *error)

@@ -18,8 +18,8 @@ typedef enum rw_tree_answer {
                         with what PostgreSQL would say (42601) */
 } rw_tree_answer;
 
-/* Whether libpg_query can be asked and would read `text` as the backend does. */
-bool rw_tree_can_read(pgw_slice text, const rw_piece *piece, const pgw_env *env);
+/* Whether libpg_query can be asked. */
+bool rw_tree_can_read(pgw_slice text, const rw_piece *piece);
 
 /* Looks at one statement, for which rw_tree_can_read() was true. An INSERT (UPSERT, REPLACE) that
  * is the statement itself counts as harmless: rewrite/insert/insert.h decides about it, and

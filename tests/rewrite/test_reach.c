@@ -100,6 +100,8 @@ static void test_stands_by(void **state)
         {"savepoint events; release events; rollback to a; abort", true},
         {"start transaction; reset all; end", true},
         {"set events.x = 'a;b'", true},
+        {"set events.x = 'a\\'", false}, /* only by what strings are now */
+        {"set events.x = U&'a'", false},
         {"", true},
         {"set x = 'no end", false},
         {"begin; select 1", false},
