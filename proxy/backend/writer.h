@@ -6,7 +6,7 @@
 #define PX_DIALECT_H
 
 #include "proxy/backend/prepared.h"
-#include "proxy/batch/batcher.h"
+#include "proxy/backend/unit.h"
 
 typedef enum px_verdict {
     PX_VERDICT_COMMITTED,

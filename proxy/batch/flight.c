@@ -1,7 +1,4 @@
-/*
- * flight: a batch from its link to its units' outcomes.
- */
-#include "proxy/batch/batcher_parts.h"
+#include "proxy/batch/flight.h"
 
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/classify.h"
@@ -13,14 +10,24 @@
 
 enum { MAX_SCRATCH = 4 * 1024 * 1024 }; /* kept for the next batch */
 
-static px_batcher *batcher_of(const px_pool *pool)
+static px_flights *flights_of(const px_pool *pool)
 {
     return pool->owner;
 }
 
 static px_metrics *metrics_of(const px_batch *batch)
 {
-    return batcher_of(batch->link->pool)->worker->metrics;
+    return flights_of(batch->link->pool)->worker->metrics;
+}
+
+static void finish(const px_flights *flights, px_unit *unit)
+{
+    flights->ops->finish(flights->owner, unit);
+}
+
+static bool give_up(const px_flights *flights, px_unit *unit)
+{
+    return flights->ops->give_up(flights->owner, unit);
 }
 
 /* ---- out ---- */
@@ -29,7 +36,7 @@ static px_metrics *metrics_of(const px_batch *batch)
  * took long: one is to show alone whether it was. */
 static void note_time(px_batch *batch, px_unit *unit)
 {
-    uint64_t now = px_worker_now(batcher_of(batch->link->pool)->worker);
+    uint64_t now = px_worker_now(flights_of(batch->link->pool)->worker);
     bool slow = px_queue_is_slow(batch->queue, now - batch->since);
     if (batch->attempt.shared) {
         unit->suspected = slow && unit == batch->units[now % batch->attempt.count];
@@ -55,7 +62,7 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
         pgw_fail(&error, "57014", "canceling statement due to user request");
         px_unit_fail(unit, &error);
         unit->failure = PX_FAILED_WITHDRAWN;
-        px_batcher_finish(batcher_of(batch->link->pool), unit);
+        finish(flights_of(batch->link->pool), unit);
         return;
     }
     if (unit->repeated && verdict != PX_VERDICT_COMMITTED && unit->error.len > 0 &&
@@ -66,7 +73,7 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
                                                     : PX_UNIT_FAILED;
     if (verdict == PX_VERDICT_REROUTE)
         pgw_buf_clear(&unit->notices); /* they come again */
-    px_batcher_finish(batcher_of(batch->link->pool), unit);
+    finish(flights_of(batch->link->pool), unit);
 }
 
 static void begin_attempt(px_batch *batch)
@@ -84,16 +91,16 @@ static void begin_attempt(px_batch *batch)
     pgw_buf_clear(&attempt->prepare_error);
 }
 
-static void write_attempt(px_batcher *batcher, px_batch *batch)
+static void write_attempt(px_flights *flights, px_batch *batch)
 {
     begin_attempt(batch);
-    batch->since = px_worker_now(batcher->worker);
-    px_dialect_postgres.write(&batch->attempt, &batcher->scratch);
-    px_link_send_buf(batch->link->link, &batcher->scratch);
-    if (batcher->scratch.cap > MAX_SCRATCH)
-        pgw_buf_free(&batcher->scratch);
+    batch->since = px_worker_now(flights->worker);
+    px_dialect_postgres.write(&batch->attempt, &flights->scratch);
+    px_link_send_buf(batch->link->link, &flights->scratch);
+    if (flights->scratch.cap > MAX_SCRATCH)
+        pgw_buf_free(&flights->scratch);
     else
-        pgw_buf_clear(&batcher->scratch);
+        pgw_buf_clear(&flights->scratch);
 }
 
 static void count_rows(px_metrics *metrics, const px_batch *batch)
@@ -113,16 +120,16 @@ static void count_rows(px_metrics *metrics, const px_batch *batch)
     free(numbers);
 }
 
-static void start(px_batcher *batcher, px_queue *queue, px_pool_link *link)
+static void start(px_flights *flights, px_queue *queue, px_pool_link *link)
 {
-    px_batch *batch = px_queue_form(queue, px_worker_now(batcher->worker));
+    px_batch *batch = px_queue_form(queue, px_worker_now(flights->worker));
     queue->state = PX_QUEUE_FLYING;
     batch->link = link;
     link->batch = batch;
-    count_rows(batcher->worker->metrics, batch);
-    px_observe(batcher->worker->metrics, PX_LINK_WAIT_BATCH,
-               px_worker_clock(batcher->worker) - queue->ready_since);
-    write_attempt(batcher, batch);
+    count_rows(flights->worker->metrics, batch);
+    px_observe(flights->worker->metrics, PX_LINK_WAIT_BATCH,
+               px_worker_clock(flights->worker) - queue->ready_since);
+    write_attempt(flights, batch);
 }
 
 static void reroute_waiting(px_pool *pool, bool all);
@@ -137,7 +144,7 @@ void px_flight_dispatch(px_pool *pool)
         if (link == NULL)
             return;
         px_ready_remove(&pool->ready, queue);
-        start(batcher_of(pool), queue, link);
+        start(flights_of(pool), queue, link);
     }
 }
 
@@ -149,20 +156,20 @@ static px_progress on_reply(px_pool_link *link, char type, pgw_slice message)
 }
 
 /* Units that are to be sent again, but not on this link. They keep their keys and their place. */
-static void requeue(px_batcher *batcher, px_batch *batch)
+static void requeue(px_flights *flights, px_batch *batch)
 {
     while (batch->again_count > 0) {
         px_unit *unit = batch->again[--batch->again_count];
-        px_batcher_note_deadline(batcher, unit);
+        flights->ops->back(flights->owner, unit);
         px_queue_push_front(batch->queue, unit);
     }
 }
 
-static void land(px_batcher *batcher, px_batch *batch)
+static void land(px_flights *flights, px_batch *batch)
 {
     px_queue *queue = batch->queue;
     px_queue_land(batch);
-    px_batcher_place(batcher, queue);
+    flights->ops->moved(flights->owner, queue);
 }
 
 /* The size was too large if each unit alone is not refused for it: anybody may raise 54000. */
@@ -175,7 +182,7 @@ static bool learn_size(px_batch *batch)
 
 /* Rows that fail together and not alone are not to be merged: a trigger or a rule is there that was
  * not known. Until the schema is read again, they keep statements of their own. */
-static void learn_form(px_batcher *batcher, px_batch *batch)
+static void learn_form(px_flights *flights, px_batch *batch)
 {
     const px_attempt *attempt = &batch->attempt;
     if (batch->first) {
@@ -188,35 +195,35 @@ static void learn_form(px_batcher *batcher, px_batch *batch)
     const px_unit *key = &batch->queue->key;
     batch->queue->joined = true;
     batch->doubted = false;
-    px_count(batcher->worker->metrics, PX_BATCH_CHECKS_FAILED, 1);
+    px_count(flights->worker->metrics, PX_BATCH_CHECKS_FAILED, 1);
     px_log(CFG_LOG_WARN, "batch_not_merged", "table=%s database=%s", key->table_name,
            key->identity->database);
-    px_catalog_stale(batcher->worker, key->identity->database);
+    px_catalog_stale(flights->worker, key->identity->database);
 }
 
-static void learn_time(px_batcher *batcher, px_batch *batch)
+static void learn_time(px_flights *flights, px_batch *batch)
 {
-    uint64_t now = px_worker_now(batcher->worker), ms = now - batch->started;
+    uint64_t now = px_worker_now(flights->worker), ms = now - batch->started;
     px_queue_learn(batch->queue, ms);
     px_queue_note_time(batch->queue, now, ms);
 }
 
-static void learn(px_batcher *batcher, px_batch *batch)
+static void learn(px_flights *flights, px_batch *batch)
 {
-    px_count(batcher->worker->metrics, PX_NOTICES_DROPPED, batch->attempt.notices);
-    px_count(batcher->worker->metrics, PX_BATCHES_FAILED, batch->first && batch->failed);
-    learn_form(batcher, batch);
+    px_count(flights->worker->metrics, PX_NOTICES_DROPPED, batch->attempt.notices);
+    px_count(flights->worker->metrics, PX_BATCHES_FAILED, batch->first && batch->failed);
+    learn_form(flights, batch);
     if (learn_size(batch))
         px_queue_refused(batch->queue);
     else if (batch->first && batch->again_count == 0 && batch->attempt.error.len == 0)
-        learn_time(batcher, batch);
+        learn_time(flights, batch);
 }
 
-static void drop_unwanted(px_batcher *batcher, px_batch *batch)
+static void drop_unwanted(px_flights *flights, px_batch *batch)
 {
     size_t kept = 0;
     for (size_t i = 0; i < batch->again_count; i++)
-        if (!px_batcher_give_up(batcher, batch->again[i]))
+        if (!give_up(flights, batch->again[i]))
             batch->again[kept++] = batch->again[i];
     batch->again_count = kept;
 }
@@ -224,22 +231,22 @@ static void drop_unwanted(px_batcher *batcher, px_batch *batch)
 static void on_done(px_pool_link *link)
 {
     px_batch *batch = link->batch;
-    px_batcher *batcher = batcher_of(link->pool);
-    learn(batcher, batch);
-    drop_unwanted(batcher, batch);
+    px_flights *flights = flights_of(link->pool);
+    learn(flights, batch);
+    drop_unwanted(flights, batch);
     if (batch->again_count > 0 && !link->lost) {
-        px_count(batcher->worker->metrics, PX_BATCH_RETRIES, 1);
+        px_count(flights->worker->metrics, PX_BATCH_RETRIES, 1);
         px_batch_next_attempt(batch);
-        write_attempt(batcher, batch);
+        write_attempt(flights, batch);
         return;
     }
-    requeue(batcher, batch);
+    requeue(flights, batch);
     px_pool_put(link);
-    land(batcher, batch);
+    land(flights, batch);
     px_flight_dispatch(link->pool);
 }
 
-static void fail_unknown(px_batcher *batcher, px_unit *unit, const char *fatal)
+static void fail_unknown(px_flights *flights, px_unit *unit, const char *fatal)
 {
     pgw_error error;
     px_unknown_outcome(&error);
@@ -249,67 +256,67 @@ static void fail_unknown(px_batcher *batcher, px_unit *unit, const char *fatal)
     pgw_buf_clear(&unit->notices);
     unit->completed = 0; /* a tag that came is no promise, and is told to nobody */
     unit->failure = PX_FAILED_UNKNOWN;
-    px_batcher_finish(batcher, unit);
+    finish(flights, unit);
 }
 
 static void on_lost(px_pool_link *link, const char *reason)
 {
     px_batch *batch = link->batch;
-    px_batcher *batcher = batcher_of(link->pool);
+    px_flights *flights = flights_of(link->pool);
     px_attempt *attempt = &batch->attempt;
     size_t answered = px_attempt_answered(attempt);
     px_log(CFG_LOG_ERROR, "batch_link_lost", "table=%s units=%zu sqlstate=%s reason=%s",
            batch->queue->key.table_name, attempt->count - answered, attempt->fatal, reason);
-    px_count(batcher->worker->metrics, PX_BATCHES_FAILED, batch->first);
+    px_count(flights->worker->metrics, PX_BATCHES_FAILED, batch->first);
     for (size_t i = answered; i < attempt->count; i++)
-        fail_unknown(batcher, attempt->units[i], attempt->fatal);
+        fail_unknown(flights, attempt->units[i], attempt->fatal);
     link->batch = NULL;
-    requeue(batcher, batch);
-    land(batcher, batch);
+    requeue(flights, batch);
+    land(flights, batch);
 }
 
 /* Takes the units that wait in `queue` out of it: to their sessions' own links, or, with `error`,
  * to be told it. `all`: also those whose sessions have no link yet. */
-static void turn_away(px_batcher *batcher, px_queue *queue, const pgw_error *error, bool all)
+static void turn_away(px_flights *flights, px_queue *queue, const pgw_error *error, bool all)
 {
-    for (px_unit *unit = queue->first, *next; unit != NULL; unit = next) {
+    for (px_unit *unit = queue->waiting.first, *next; unit != NULL; unit = next) {
         next = unit->next;
         if (!all && !unit->own_link)
             continue;
         px_queue_remove(queue, unit);
-        if (px_batcher_give_up(batcher, unit))
+        if (give_up(flights, unit))
             continue;
         if (error != NULL)
             px_unit_fail(unit, error);
         else
             unit->outcome = PX_UNIT_REROUTED;
         unit->failure = PX_FAILED_UNSENT;
-        px_batcher_finish(batcher, unit);
+        finish(flights, unit);
     }
-    px_batcher_place(batcher, queue);
+    flights->ops->moved(flights->owner, queue);
 }
 
 /* Nobody can serve the queues that wait: their units are told why. If it is their user who is not
  * let in (any more), or not once more, the sessions may have links of before. */
 static void on_unreachable(px_pool *pool, const pgw_error *error)
 {
-    px_batcher *batcher = batcher_of(pool);
+    px_flights *flights = flights_of(pool);
     bool reroute = px_error_is_personal(error) || pgw_error_is(error, "53300");
     px_queue *queue;
     while ((queue = px_ready_first(&pool->ready)) != NULL)
-        turn_away(batcher, queue, reroute ? NULL : error, true);
+        turn_away(flights, queue, reroute ? NULL : error, true);
 }
 
 /* What waits for a link goes to its session's own; with `all`, also where there is none yet. */
 static void reroute_waiting(px_pool *pool, bool all)
 {
-    px_batcher *batcher = batcher_of(pool);
+    px_flights *flights = flights_of(pool);
     size_t count = pool->ready.count;
     px_queue **queues = pgw_alloc((count + 1) * sizeof(px_queue *)); /* the heap changes */
     if (count > 0)
         memcpy(queues, pool->ready.heap, count * sizeof(px_queue *));
     for (size_t i = 0; i < count; i++)
-        turn_away(batcher, queues[i], NULL, all);
+        turn_away(flights, queues[i], NULL, all);
     free(queues);
 }
 
@@ -321,10 +328,11 @@ static void on_starved(px_pool *pool)
 
 static void on_turn(px_pool *pool)
 {
-    px_batcher_wind_up(batcher_of(pool));
+    const px_flights *flights = flights_of(pool);
+    flights->ops->wind_up(flights->owner);
 }
 
-const px_pool_ops px_flight_ops = {
+const px_pool_ops px_flight_pool_ops = {
     .on_free = px_flight_dispatch,
     .on_unreachable = on_unreachable,
     .on_starved = on_starved,

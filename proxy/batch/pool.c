@@ -1,7 +1,7 @@
-#include "proxy/backend/databases.h"
-#include "proxy/batch/batcher_parts.h"
+#include "proxy/batch/pool.h"
 
 #include "protocol/options.h"
+#include "proxy/backend/databases.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
@@ -175,12 +175,12 @@ static void run_ask(px_worker *worker, px_message *message)
     errand *e = (errand *)message;
     px_server *server = worker->server;
     if (worker == e->home) { /* the end of the turn looks whether there is one now */
-        worker->batcher->asking = false;
-        worker->batcher->ask_after = px_worker_now(worker) + ASK_MS;
+        worker->pools->asking = false;
+        worker->pools->ask_after = px_worker_now(worker) + ASK_MS;
         end_errand(worker, message);
         return;
     }
-    px_pool_link *l = longest_idle(worker->batcher->pools, NULL);
+    px_pool_link *l = longest_idle(worker->pools->first, NULL);
     if (l != NULL)
         drop(l);
     unsigned next = (worker->index + 1) % server->worker_count;
@@ -190,16 +190,16 @@ static void run_ask(px_worker *worker, px_message *message)
 /* Some idle link gives way: here at once, of another worker in a while. */
 static bool make_room(px_pool *pool)
 {
-    px_batcher *batcher = pool->worker->batcher;
+    px_pools *pools = pool->worker->pools;
     px_server *server = pool->worker->server;
-    px_pool_link *l = longest_idle(batcher->pools, pool);
+    px_pool_link *l = longest_idle(pools->first, pool);
     if (l != NULL) {
         drop(l);
         return px_quota_claim(&server->quota, most_of(pool), 0);
     }
-    if (!batcher->asking && px_worker_now(pool->worker) >= batcher->ask_after &&
+    if (!pools->asking && px_worker_now(pool->worker) >= pools->ask_after &&
         server->worker_count > 1) {
-        batcher->asking = true;
+        pools->asking = true;
         send_errand(&server->workers[(pool->worker->index + 1) % server->worker_count],
                     pool->worker, run_ask);
     }

@@ -62,6 +62,13 @@ struct px_pool {
     size_t references;      /* queues */
 };
 
+/* A worker's. */
+typedef struct px_pools {
+    px_pool *first;
+    bool asking;        /* another worker is asked for a link */
+    uint64_t ask_after; /* … not before then */
+} px_pools;
+
 px_pool *px_pool_new(px_worker *worker, px_identity *identity, const px_pool_ops *ops, void *owner);
 /* Closes its links: no batch is on any. */
 void px_pool_free(px_pool *pool);

@@ -155,38 +155,19 @@ static void count_in(px_queue *queue, px_unit *unit)
 
 void px_queue_push(px_queue *queue, px_unit *unit)
 {
-    unit->next = NULL;
-    unit->previous = queue->last;
-    if (queue->last != NULL)
-        queue->last->next = unit;
-    else
-        queue->first = unit;
-    queue->last = unit;
+    px_unit_chain_add(&queue->waiting, unit);
     count_in(queue, unit);
 }
 
 void px_queue_push_front(px_queue *queue, px_unit *unit)
 {
-    unit->previous = NULL;
-    unit->next = queue->first;
-    if (queue->first != NULL)
-        queue->first->previous = unit;
-    else
-        queue->last = unit;
-    queue->first = unit;
+    px_unit_chain_add_first(&queue->waiting, unit);
     count_in(queue, unit);
 }
 
 void px_queue_remove(px_queue *queue, px_unit *unit)
 {
-    if (unit->previous != NULL)
-        unit->previous->next = unit->next;
-    else
-        queue->first = unit->next;
-    if (unit->next != NULL)
-        unit->next->previous = unit->previous;
-    else
-        queue->last = unit->previous;
+    px_unit_chain_remove(&queue->waiting, unit);
     queue->units--;
     queue->rows -= unit->row_count;
     queue->bytes -= unit->batch_bytes;
@@ -228,7 +209,7 @@ static int compare_units(const void *a, const void *b)
 
 static void take_first(px_queue *queue, px_batch *batch)
 {
-    px_unit *unit = queue->first;
+    px_unit *unit = queue->waiting.first;
     px_queue_remove(queue, unit);
     unit->state = PX_UNIT_FLYING;
     unit->least = least_key(unit);
@@ -243,11 +224,11 @@ px_batch *px_queue_form(px_queue *queue, uint64_t now)
     batch->started = batch->since = now;
     batch->first = true;
     queue->flights[queue->flying++] = batch;
-    bool alone = travels_alone(queue, queue->first);
-    size_t bytes = queue->first->batch_bytes;
+    bool alone = travels_alone(queue, queue->waiting.first);
+    size_t bytes = queue->waiting.first->batch_bytes;
     take_first(queue, batch);
-    while (!alone && queue->first != NULL) {
-        const px_unit *unit = queue->first;
+    while (!alone && queue->waiting.first != NULL) {
+        const px_unit *unit = queue->waiting.first;
         bytes += unit->batch_bytes;
         if (travels_alone(queue, unit) || bytes > queue->limit_bytes ||
             batch->rows + unit->row_count > queue->limit_rows)
@@ -332,7 +313,7 @@ void px_queue_refused(px_queue *queue)
 
 static uint64_t waiting_since(const px_queue *queue)
 {
-    return queue->first != NULL ? queue->first->arrived : UINT64_MAX;
+    return queue->waiting.first != NULL ? queue->waiting.first->arrived : UINT64_MAX;
 }
 
 static void put(px_ready *ready, size_t i, px_queue *queue)

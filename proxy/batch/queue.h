@@ -6,6 +6,7 @@
 #define PX_QUEUE_H
 
 #include "proxy/batch/batch.h"
+#include "proxy/batch/unit_list.h"
 
 typedef enum px_unit_state {
     PX_UNIT_NEW,
@@ -33,7 +34,7 @@ typedef struct px_queue {
     const cfg_table *table; /* the settings of the latest unit */
     px_queue_state state;
 
-    px_unit *first, *last; /* first come, first served */
+    px_unit_chain waiting; /* first come, first served */
     size_t units, rows, bytes;
     uint64_t limit_rows, limit_bytes; /* in force for a batch of several units */
     bool joined; /* rows failed when they were merged, and not alone: they are not merged again */

@@ -1,4 +1,4 @@
-#include "proxy/batch/batcher_parts.h"
+#include "proxy/batch/register.h"
 
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
@@ -12,19 +12,19 @@ static _Atomic uint64_t units_under_way, bytes_under_way;
 
 /* ---- the register ---- */
 
-static px_unit **slot_of(const px_batcher *home, uint64_t ticket)
+static px_unit **slot_of(const px_register *home, uint64_t ticket)
 {
     uint64_t mixed = ticket * UINT64_C(0x9e3779b97f4a7c15);
-    return &home->registered[(mixed >> 32) & (home->registered_slots - 1)];
+    return &home->slots[(mixed >> 32) & (home->slot_count - 1)];
 }
 
-static void grow(px_batcher *home)
+static void grow(px_register *home)
 {
-    px_unit **old = home->registered;
-    size_t old_slots = home->registered_slots;
-    home->registered_slots = old_slots == 0 ? 64 : 2 * old_slots;
-    home->registered = pgw_calloc(home->registered_slots, sizeof *home->registered);
-    for (size_t i = 0; i < old_slots; i++)
+    px_unit **old = home->slots;
+    size_t old_count = home->slot_count;
+    home->slot_count = old_count == 0 ? 64 : 2 * old_count;
+    home->slots = pgw_calloc(home->slot_count, sizeof *home->slots);
+    for (size_t i = 0; i < old_count; i++)
         for (px_unit *unit = old[i], *next; unit != NULL; unit = next) {
             next = unit->registered;
             px_unit **slot = slot_of(home, unit->ticket);
@@ -34,23 +34,23 @@ static void grow(px_batcher *home)
     free(old);
 }
 
-void px_home_register(px_batcher *home, px_unit *unit)
+void px_register_add(px_register *home, px_unit *unit)
 {
-    if (home->registered_count >= home->registered_slots)
+    if (home->count >= home->slot_count)
         grow(home);
     px_unit **slot = slot_of(home, unit->ticket);
     unit->registered = *slot;
     *slot = unit;
-    home->registered_count++;
+    home->count++;
     unit->submitted = px_worker_clock(home->worker);
     atomic_fetch_add_explicit(&bytes_under_way, unit->bytes, memory_order_relaxed);
     atomic_fetch_add(&units_under_way, 1);
 }
 
-/* `unit` may be a pointer to nothing any more: it is compared only. */
-px_unit *px_home_find(const px_batcher *home, const px_unit *unit, uint64_t ticket)
+/* `unit` may be a pointer to nothing any more. */
+px_unit *px_register_find(const px_register *home, const px_unit *unit, uint64_t ticket)
 {
-    if (home->registered_slots == 0)
+    if (home->slot_count == 0)
         return NULL;
     px_unit *found = *slot_of(home, ticket);
     while (found != NULL && (found != unit || found->ticket != ticket))
@@ -58,13 +58,13 @@ px_unit *px_home_find(const px_batcher *home, const px_unit *unit, uint64_t tick
     return found;
 }
 
-static void unregister(px_batcher *home, px_unit *unit)
+static void unregister(px_register *home, px_unit *unit)
 {
     px_unit **at = slot_of(home, unit->ticket);
     while (*at != unit)
         at = &(*at)->registered;
     *at = unit->registered;
-    home->registered_count--;
+    home->count--;
     atomic_fetch_sub_explicit(&bytes_under_way, unit->bytes, memory_order_relaxed);
 }
 
@@ -92,7 +92,7 @@ static void count_outcome(px_worker *home, const px_unit *unit)
     }
 }
 
-void px_home_deliver(px_batcher *home, px_unit *unit)
+void px_register_deliver(px_register *home, px_unit *unit)
 {
     if (unit->pins > 0) {
         unit->came_back = true;
@@ -104,18 +104,24 @@ void px_home_deliver(px_batcher *home, px_unit *unit)
     atomic_fetch_sub(&units_under_way, 1);
 }
 
-bool px_batcher_has_room(const px_worker *worker)
+void px_register_free(px_register *home)
+{
+    free(home->slots);
+    home->slots = NULL;
+}
+
+bool px_register_has_room(const px_worker *worker)
 {
     return atomic_load_explicit(&bytes_under_way, memory_order_relaxed) <
            worker->config->limits.queue_bytes;
 }
 
-uint64_t px_batcher_queue_bytes(void)
+uint64_t px_register_bytes(void)
 {
     return atomic_load_explicit(&bytes_under_way, memory_order_relaxed);
 }
 
-bool px_batcher_all_idle(void)
+bool px_register_all_idle(void)
 {
     return atomic_load(&units_under_way) == 0;
 }
@@ -135,7 +141,7 @@ static uint64_t count_of(const px_metrics *sum, px_counter counter)
     return px_number_get(&sum->counters[counter]);
 }
 
-void px_batcher_log_totals(const px_server *server)
+void px_register_log_totals(const px_server *server)
 {
     px_metrics *sum = px_metrics_new(server->metrics);
     for (unsigned i = 0; i < server->worker_count; i++)

@@ -3,7 +3,7 @@
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/dsn.h"
 #include "proxy/base/shared.h"
-#include "proxy/batch/batcher_parts.h"
+#include "proxy/batch/pool.h"
 #include "proxy/client/own_link.h"
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
@@ -35,7 +35,7 @@ static bool names(const leave *l, const char *database)
 static void leave_here(px_worker *worker, const leave *l)
 {
     char *fixed = px_dsn_value(worker->config->backend.dsn, "dbname"); /* of all links */
-    for (px_pool *pool = worker->batcher->pools; pool != NULL; pool = pool->next)
+    for (px_pool *pool = worker->pools->first; pool != NULL; pool = pool->next)
         if (names(l, fixed != NULL ? fixed : pool->identity->database))
             px_pool_leave(pool);
     for (size_t i = 0; i < px_sessions_slots(worker); i++) {

@@ -2,6 +2,7 @@
 #include "proxy/client/simple.h"
 
 #include "protocol/frontend.h"
+#include "proxy/batch/register.h"
 #include "proxy/client/changes.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
@@ -126,7 +127,7 @@ static bool must_wait(px_session *session, const px_text *text, bool batchable)
     else if (batchable && !session->unsynced && session->replies.count > 0)
         px_session_set_wait(session,
                             PX_WAIT_IDLE); /* only then it is known whether a transaction is open */
-    else if (batchable && px_session_idle(session) && !px_batcher_has_room(session->worker))
+    else if (batchable && px_session_idle(session) && !px_register_has_room(session->worker))
         px_session_set_wait(session, PX_WAIT_TURN);
     return session->wait != PX_WAIT_NOTHING;
 }

@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/batch/register.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/owed.h"
@@ -129,7 +130,7 @@ static void answer_unfit(px_session *session, const px_unfit *unfit, size_t exec
  * it is refused (DONE). */
 static px_step submit_group(px_session *session)
 {
-    if (!px_batcher_has_room(session->worker)) {
+    if (!px_register_has_room(session->worker)) {
         px_session_set_wait(session, PX_WAIT_TURN);
         return PX_STEP_LATER;
     }

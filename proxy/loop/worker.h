@@ -66,6 +66,7 @@ typedef struct px_worker {
     struct px_door *door; /* counted */
     struct px_sessions *sessions;
     struct px_batcher *batcher;
+    struct px_pools *pools; /* the batcher's */
     struct px_catalogs *catalogs;
     struct px_reader *readers; /* of the databases that this worker owns */
     struct px_kind *kinds;     /* what they mean at their start */

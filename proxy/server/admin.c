@@ -2,7 +2,7 @@
 
 #include "proxy/base/log.h"
 #include "proxy/base/metrics_text.h"
-#include "proxy/batch/batcher.h"
+#include "proxy/batch/register.h"
 #include "proxy/server/listener.h"
 
 #include <microhttpd.h>
@@ -59,7 +59,7 @@ static void read_gauges(const px_admin *admin, const px_metrics *sum, double gau
     gauges[PX_LINKS_BATCH] = links > own ? links - own : 0;
     gauges[PX_LINKS_LIMIT] = config->backend.max_links;
     gauges[PX_BACKEND_UP] = !server->unreachable;
-    gauges[PX_QUEUE_BYTES] = (double)px_batcher_queue_bytes();
+    gauges[PX_QUEUE_BYTES] = (double)px_register_bytes();
     gauges[PX_QUEUE_LIMIT] = (double)config->limits.queue_bytes;
     gauges[PX_CATALOG_LOADED] = (double)px_number_get(&sum->catalog_loaded);
     gauges[PX_BUILD_INFO] = 1;

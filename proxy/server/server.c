@@ -11,6 +11,7 @@
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"
 #include "proxy/batch/batcher.h"
+#include "proxy/batch/register.h"
 #include "proxy/client/credentials.h"
 #include "proxy/client/lobby.h"
 #include "proxy/client/watch.h"
@@ -432,7 +433,7 @@ static bool serve(process *p)
     px_watchdog_free(p->watchdog);
     px_admin_stop(p->admin);
     if (up) {
-        px_batcher_log_totals(&p->server);
+        px_register_log_totals(&p->server);
         px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
     }
     return up;

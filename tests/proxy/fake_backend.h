@@ -15,6 +15,7 @@
 #include "proxy/backend/link.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/batch/keylocks.h"
+#include "proxy/batch/register.h"
 #include "proxy/server/server.h"
 
 #include <setjmp.h>
@@ -242,7 +243,7 @@ UNUSED static int fake_setup(void **state)
 UNUSED static int fake_teardown(void **state)
 {
     (void)state;
-    assert_true(px_batcher_all_idle());
+    assert_true(px_register_all_idle());
     for (unsigned i = 0; i < FAKE_WORKERS; i++) {
         assert_true(px_batcher_idle(fake.workers[i].batcher));
         px_batcher_free(fake.workers[i].batcher);

@@ -1,7 +1,7 @@
 /* Batches against a backend made of buffers: who travels with whom, and what each is told. */
 #include "fake_backend.h"
 
-#include "proxy/batch/batcher_parts.h"
+#include "proxy/batch/pool.h"
 
 static void submit(px_unit *unit)
 {
@@ -1232,8 +1232,7 @@ static void test_links_close_when_idle(void **state)
     assert_true(link->closed);
     fake.now += 60000;
     px_batcher_tick(fake.workers[0].batcher); /* the queue and the pool go too */
-    assert_null(fake.workers[0].batcher->pools);
-    assert_int_equal(fake.workers[0].batcher->queues.count, 0);
+    assert_null(fake.workers[0].pools->first);
 }
 
 /* Nobody is there any more: neither are we. */
@@ -1296,11 +1295,11 @@ static void test_room(void **state)
     told t;
     px_unit *unit = rows_unit(&t, 0, 1);
     unit->bytes = 1024 * 1024;
-    assert_true(px_batcher_has_room(&fake.workers[1]));
+    assert_true(px_register_has_room(&fake.workers[1]));
     submit(unit);
-    assert_false(px_batcher_has_room(&fake.workers[1]));
+    assert_false(px_register_has_room(&fake.workers[1]));
     fake_answer(link, "C1 Z");
-    assert_true(px_batcher_has_room(&fake.workers[1]));
+    assert_true(px_register_has_room(&fake.workers[1]));
 }
 
 /* Replies may come cut at any byte. */

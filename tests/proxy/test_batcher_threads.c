@@ -154,7 +154,7 @@ static void *run_worker(void *argument)
         *s = (session){worker, pthread_self(), worker->index * 100 + (unsigned)i, UNITS, NULL};
         submit_next(s);
     }
-    while (atomic_load(&stress.busy) > 0 || !px_batcher_all_idle()) {
+    while (atomic_load(&stress.busy) > 0 || !px_register_all_idle()) {
         bool any = fake_receive(worker);
         any |= serve_links(worker, &random);
         px_batcher_turn(worker->batcher);

@@ -202,10 +202,10 @@ static void expect_queue(const px_queue *queue, const rows *all, const char *ord
 {
     char found[16] = "", back[16] = "";
     size_t len = 0;
-    for (const px_unit *unit = queue->first; unit != NULL; unit = unit->next)
+    for (const px_unit *unit = queue->waiting.first; unit != NULL; unit = unit->next)
         found[len++] = (char)('0' + ((const rows *)unit - all));
     assert_string_equal(found, order);
-    for (const px_unit *unit = queue->last; unit != NULL; unit = unit->previous)
+    for (const px_unit *unit = queue->waiting.last; unit != NULL; unit = unit->previous)
         back[--len] = (char)('0' + ((const rows *)unit - all));
     assert_string_equal(back, order);
     assert_int_equal(queue->units, strlen(order));
@@ -294,7 +294,7 @@ static void a_batch_is_no_larger_than_the_limit(void **state)
             px_queue_push(queue_of(&all[0].unit), &all[k].unit);
         }
         px_queue *queue = queue_of(&all[0].unit);
-        for (size_t n = 0; queue->first != NULL; n++) {
+        for (size_t n = 0; queue->waiting.first != NULL; n++) {
             size_t rows_before = queue->rows;
             px_batch *batch = px_queue_form(queue, 1000 + n);
             batches[n] = (char)('0' + batch->attempt.count);
@@ -500,7 +500,7 @@ static void the_oldest_is_first(void **state)
         if (there[i] && !move)
             px_ready_remove(&ready, &queues[i]);
         units[i].arrived = next_random(&seed) % 1000;
-        queues[i].first = next_random(&seed) % 8 == 0 ? NULL : &units[i];
+        queues[i].waiting.first = next_random(&seed) % 8 == 0 ? NULL : &units[i];
         if (move)
             px_ready_moved(&ready, &queues[i]);
         else if (!there[i])
@@ -510,14 +510,15 @@ static void the_oldest_is_first(void **state)
         size_t count = 0;
         for (size_t k = 0; k < QUEUES; k++) {
             count += there[k];
-            if (there[k] && queues[k].first != NULL && units[k].arrived < oldest)
+            if (there[k] && queues[k].waiting.first != NULL && units[k].arrived < oldest)
                 oldest = units[k].arrived;
         }
         assert_int_equal(ready.count, count);
         const px_queue *first = px_ready_first(&ready);
         assert_true((first == NULL) == (count == 0));
         if (first != NULL)
-            assert_true((first->first != NULL ? first->first->arrived : UINT64_MAX) == oldest);
+            assert_true((first->waiting.first != NULL ? first->waiting.first->arrived
+                                                      : UINT64_MAX) == oldest);
     }
     free(ready.heap);
     free(queues);

@@ -1,4 +1,4 @@
-#include "proxy/batch/batcher.h"
+#include "proxy/backend/unit.h"
 
 #include "protocol/frame.h"
 

@@ -1,0 +1,136 @@
+/*
+ * unit: what must commit together: one client's rows, their keys, and what became of them. It is
+ * made by a session, travels to the worker that owns its rows, and comes home with its outcome.
+ */
+#ifndef PX_UNIT_H
+#define PX_UNIT_H
+
+#include "config/config.h"
+#include "protocol/error.h"
+#include "proxy/backend/identity.h"
+#include "proxy/loop/worker.h"
+
+/* How the rows of a unit came, and so how they travel (rules: "How rows travel to PostgreSQL"). */
+typedef enum px_unit_kind {
+    PX_UNIT_ROWS,  /* text rows: head VALUES row, row … tail */
+    PX_UNIT_TEXT,  /* whole statements, joined by ';' in one Query */
+    PX_UNIT_PARAMS /* Bind + Execute a statement, one prepared statement, one Sync */
+} px_unit_kind;
+
+typedef enum px_unit_outcome {
+    PX_UNIT_COMMITTED,
+    PX_UNIT_FAILED,  /* `error` is its own, `completed` statements came through before it */
+    PX_UNIT_REROUTED /* nothing was written: the session is to run it on its own link */
+} px_unit_outcome;
+
+/* Why a unit failed: the backend's error, or what became of it here. */
+typedef enum px_unit_failure {
+    PX_FAILED_BY_ERROR, /* its own, of the backend */
+    PX_FAILED_UNSENT,   /* no link could be opened for it */
+    PX_FAILED_UNKNOWN,  /* 08007 */
+    PX_FAILED_EXPIRED,  /* its deadline, while it was queued */
+    PX_FAILED_WITHDRAWN /* cancelled, or its client left, while it was queued */
+} px_unit_failure;
+
+/* One row's place among the keys: what "possibly equal" needs. */
+typedef struct px_unit_key {
+    uint64_t hash; /* of the row */
+    uint64_t
+        fingerprint; /* of the canonical bytes of the whole primary key; meaningless if !constant */
+    bool constant;   /* every primary key column is known */
+    uint32_t partition;
+} px_unit_key;
+
+/* What must commit together: one client's statement or Sync group. Filled by the session that makes
+ * it, which then gives it away; it owns all it needs (every pointer is into `arena` or `bytes`, but
+ * for the references). It comes back through `done`, on the thread of `home`, and is freed there by
+ * px_unit_free(). */
+typedef struct px_unit {
+    px_message message; /* for travelling between workers; used by the batcher */
+    px_unit_kind kind;
+    px_identity *identity;
+    const cfg_table *table;
+    char *table_name; /* label of the table, in the arena */
+    uint64_t epoch;   /* of the schema it was made with */
+    bool several_partitions;
+    uint32_t partition;  /* when not several */
+    uint32_t partitions; /* that the table has */
+    pgw_arena arena;
+
+    /* Merge key: units with equal ones (and equal identity, kind, epoch) may share a batch.
+       ROWS: head, tail and conditions. PARAMS: the rewritten text and the declared types. TEXT:
+       empty. */
+    pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES " and what stands behind the rows */
+    bool guarded; /* ROWS: each statement looks at the table's columns, which costs it something */
+    pgw_slice conditions; /* ROWS: under which they may be merged, each behind " and " */
+    pgw_slice guard; /* a SELECT that must come through behind the statements where they are not
+                        merged; empty: none */
+    pgw_slice
+        statement_name; /* PARAMS: name of the prepared statement, made of the merge key's hash */
+    pgw_slice statement_text; /* PARAMS: rewritten text */
+    const uint32_t *types;    /* PARAMS: for Parse */
+    size_t type_count;
+    uint64_t merge_hash; /* of all of the above, identity and epoch: equal keys have equal hashes */
+
+    /* Its statements, in order. */
+    size_t statement_count;
+    struct px_unit_statement {
+        pgw_slice batch; /* ROWS: "(…),(…)" its rows; PARAMS: Bind + Execute messages */
+        uint32_t rows;   /* in its VALUES */
+        uint64_t tag;    /* out: rows its CommandComplete counted (ROWS: `rows`) */
+        bool bound;      /* out, PARAMS: BindComplete came (for the one that failed) */
+    } * statements;
+    /* The unit as its client sent it (rewritten), ROWS, TEXT: a Query's text; PARAMS: NULL (Parse
+       if needed + batches + Sync serve). */
+    pgw_slice alone;
+
+    px_unit_key *keys; /* one a row, sorted by nobody */
+    size_t row_count;
+    bool repeated;     /* it was made anew with the schema as it is now */
+    bool own_link;     /* the session has one: the unit can be rerouted at once */
+    bool send_alone;   /* the session had a failed unit lately: no company */
+    size_t bytes;      /* what counts against the budgets */
+    uint64_t deadline; /* px_worker_now() scale; 57014 while queued */
+
+    /* Outcome. */
+    px_unit_outcome outcome;
+    px_unit_failure failure;
+    pgw_buf error;    /* body of an ErrorResponse */
+    pgw_buf notices;  /* whole NoticeResponse messages that are this unit's alone */
+    bool slow;        /* alone it took long, as others of its queue do not */
+    bool suspected;   /* it was in company that took long */
+    size_t completed; /* statements whose CommandComplete came before the error */
+
+    px_worker *home;
+    void *session; /* the session's ticket: owner of `done`; not looked at by the batcher */
+    uint64_t ticket;
+    void (*done)(struct px_unit *unit);
+
+    /* The batcher's own. */
+    struct px_unit *next, *previous;
+    struct px_queue *queue;
+    struct px_key_table *key_table; /* where its claims stand */
+    struct px_key_claim *claims;
+    size_t claim_count, claims_missing; /* the latter under the key table's lock */
+    size_t batch_bytes;                 /* of its statements, which count against a batch's limit */
+    px_unit_key least;                  /* by (hash, fingerprint): its place in a batch */
+    uint64_t arrived, submitted;        /* the latter by px_worker_clock() of `home` */
+    unsigned attempts;                  /* alone, after a serialization failure */
+    bool renewed;                       /* its prepared statement was made anew once */
+    bool withdrawn;                     /* asked for while it could not be taken out */
+    int state;                          /* px_unit_state of queue.h; the owner's */
+    px_worker *owner;                   /* of its queue */
+    struct px_unit *registered;         /* home's: the next under way in one slot */
+    unsigned pins;  /* home's: withdrawals on their way, which still look at the unit */
+    bool came_back; /* home's: … and for which it waits */
+} px_unit;
+
+px_unit *px_unit_new(px_worker *home); /* all zero but home; with a deadline far away */
+void px_unit_free(px_unit *unit);
+/* Makes the unit FAILED with an error of our own. */
+void px_unit_fail(px_unit *unit, const pgw_error *error);
+
+/* Fills 08007: the link was lost before it said whether what was sent is committed. */
+void px_unknown_outcome(pgw_error *error);
+
+#endif

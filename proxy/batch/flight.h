@@ -1,0 +1,37 @@
+/*
+ * flight: a batch's way over a link and back, until each of its units has its outcome. Queues that
+ * wait for a link get one; what becomes of units and queues is told to the batcher.
+ */
+#ifndef PX_FLIGHT_H
+#define PX_FLIGHT_H
+
+#include "proxy/batch/pool.h"
+
+/* What flights tell. */
+typedef struct px_flight_ops {
+    /* The unit has its outcome. */
+    void (*finish)(void *owner, px_unit *unit);
+    /* Finishes it, and is true, if it expired or is not wanted any more. */
+    bool (*give_up)(void *owner, px_unit *unit);
+    /* The unit is about to wait in its queue again. */
+    void (*back)(void *owner, px_unit *unit);
+    /* Units, or a batch, have come into the queue or gone from it. */
+    void (*moved)(void *owner, px_queue *queue);
+    /* All that was to be told was told. */
+    void (*wind_up)(void *owner);
+} px_flight_ops;
+
+/* A worker's. */
+typedef struct px_flights {
+    px_worker *worker;
+    const px_flight_ops *ops;
+    void *owner;
+    pgw_buf scratch;
+} px_flights;
+
+/* Of pools whose owner is a px_flights. */
+extern const px_pool_ops px_flight_pool_ops;
+/* Gives the pool's links to the queues that wait longest. */
+void px_flight_dispatch(px_pool *pool);
+
+#endif

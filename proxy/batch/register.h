@@ -1,0 +1,36 @@
+/*
+ * register: the units of a worker's sessions that are under way, from when they are submitted until
+ * their sessions are told; and what those of all workers weigh and come to.
+ */
+#ifndef PX_REGISTER_H
+#define PX_REGISTER_H
+
+#include "proxy/backend/unit.h"
+
+/* All zero, but for the worker, is an empty one. */
+typedef struct px_register {
+    px_worker *worker;
+    px_unit **slots; /* by ticket, chained */
+    size_t slot_count, count;
+} px_register;
+
+void px_register_add(px_register *home, px_unit *unit);
+/* NULL if no such unit is under way: `unit` is compared only. */
+px_unit *px_register_find(const px_register *home, const px_unit *unit, uint64_t ticket);
+/* Tells the session, unless a withdrawal still looks at the unit. */
+void px_register_deliver(px_register *home, px_unit *unit);
+void px_register_free(px_register *home); /* nothing is under way */
+
+/* ---- of all workers; any thread ---- */
+
+/* Whether limits.queue_bytes lets one more unit in. A session asks before it reads on. */
+bool px_register_has_room(const px_worker *worker);
+/* No unit of any worker is under way: only then may the first batcher be freed. */
+bool px_register_all_idle(void);
+/* What rows weigh, between arrival and answer. */
+uint64_t px_register_bytes(void);
+/* What all batchers of the process did, in one line:
+ * `event=batches batches=… rows=… units=… rows_per_batch=… failed=…` */
+void px_register_log_totals(const struct px_server *server);
+
+#endif
