@@ -6,10 +6,12 @@
 #define PX_BACKEND_H
 
 struct px_link_kind;
+struct px_writer_kind;
 
 typedef struct px_backend {
     const char *name;
     const struct px_link_kind *link;
+    const struct px_writer_kind *writer;
 } px_backend;
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * dialect: how units become bytes on a link and how its replies become outcomes. An attempt is what
+ * writer: how attempts are written to a link and their outcome is read from it. An attempt is what
  * is on a link at one time: units in one transaction (shared), or each in its own.
  */
-#ifndef PX_DIALECT_H
-#define PX_DIALECT_H
+#ifndef PX_WRITER_H
+#define PX_WRITER_H
 
-#include "proxy/backend/prepared.h"
+#include "proxy/backend/link.h"
 #include "proxy/backend/unit.h"
 
 typedef enum px_verdict {
@@ -24,38 +24,49 @@ typedef enum px_progress {
 typedef struct px_attempt {
     px_unit **units;
     size_t count;
-    bool shared;           /* one transaction; false: each unit has its own */
-    bool joined;           /* rows that share it keep statements of their own */
-    px_prepared *prepared; /* names on this link */
+    bool shared;      /* one transaction; false: each unit has its own */
+    bool joined;      /* rows that share it keep statements of their own */
+    pgw_buf *scratch; /* empty: to write in */
     void (*answered)(struct px_attempt *attempt, px_unit *unit, px_verdict verdict);
 
-    /* The dialect's own; zero at the start but for the buffers, which are empty. */
-    size_t at;             /* the unit that is being answered */
-    bool merged;           /* all rows are in one statement */
-    bool preparing;        /* the answer to a Parse under its own Sync is to come first */
-    bool parsing;          /* ParseComplete is to come */
-    bool refused_size;     /* out: 54000, of all together or of a unit alone */
-    unsigned tags;         /* of a merged statement */
-    uint64_t notices;      /* of merged statements */
-    pgw_buf error;         /* body of this segment's ErrorResponse */
-    pgw_buf prepare_error; /* of the segment before the first */
-    char fatal[6];         /* SQLSTATE of a FATAL error */
+    /* Out; zero at the start. */
+    size_t at;         /* units before this one have their outcome, whatever happens to the link */
+    bool refused_size; /* it was too large: all together, or a unit alone */
+    bool doubted;      /* rows failed merged, for no reason that is known */
+    uint64_t notices;  /* that came for no single unit */
+    char fatal[6];     /* SQLSTATE of the error by which the backend has ended the link */
 } px_attempt;
 
-typedef struct px_dialect {
-    const char *name;
-    /* Writes the whole attempt; its units' `completed` and tags are reset. */
-    void (*write)(px_attempt *attempt, pgw_buf *out);
-    /* Takes one message of the backend. */
-    px_progress (*reply)(px_attempt *attempt, char type, pgw_slice message);
-} px_dialect;
+/* A link's, from when it is ready to when it is closed. */
+typedef struct px_writer {
+    const struct px_writer_kind *kind;
+} px_writer;
 
-/* Units before this one have their outcome, whatever happens to the link. */
-static inline size_t px_attempt_answered(const px_attempt *attempt)
+/* What a kind of backend brings. */
+typedef struct px_writer_kind {
+    px_writer *(*make)(px_link *link);
+    void (*free)(px_writer *writer);
+    /* Sends the whole attempt, which stays until it is done or given up; its units' `completed` and
+     * tags are reset. */
+    void (*begin)(px_writer *writer, px_attempt *attempt);
+    /* Takes one message of the backend, while there is an attempt. */
+    px_progress (*on_message)(px_writer *writer, char type, pgw_slice message);
+} px_writer_kind;
+
+static inline void px_writer_begin(px_writer *writer, px_attempt *attempt)
 {
-    return attempt->shared ? 0 : attempt->at;
+    writer->kind->begin(writer, attempt);
 }
 
-extern const px_dialect px_dialect_postgres;
+static inline px_progress px_writer_on_message(px_writer *writer, char type, pgw_slice message)
+{
+    return writer->kind->on_message(writer, type, message);
+}
+
+static inline void px_writer_free(px_writer *writer) /* NULL is fine */
+{
+    if (writer != NULL)
+        writer->kind->free(writer);
+}
 
 #endif

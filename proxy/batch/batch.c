@@ -40,7 +40,5 @@ void px_batch_free(px_batch *batch)
 {
     free(batch->units);
     free(batch->again);
-    pgw_buf_free(&batch->attempt.error);
-    pgw_buf_free(&batch->attempt.prepare_error);
     free(batch);
 }

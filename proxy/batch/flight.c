@@ -81,22 +81,19 @@ static void begin_attempt(px_batch *batch)
     px_attempt *attempt = &batch->attempt;
     attempt->shared = batch->first && attempt->count > 1;
     attempt->joined = batch->queue->joined;
-    attempt->prepared = &batch->link->prepared;
     attempt->answered = on_answered;
     attempt->at = 0;
-    attempt->preparing = attempt->parsing = attempt->refused_size = false;
-    attempt->notices = attempt->tags = 0;
+    attempt->refused_size = attempt->doubted = false;
+    attempt->notices = 0;
     attempt->fatal[0] = '\0';
-    pgw_buf_clear(&attempt->error);
-    pgw_buf_clear(&attempt->prepare_error);
 }
 
 static void write_attempt(px_flights *flights, px_batch *batch)
 {
     begin_attempt(batch);
     batch->since = px_worker_now(flights->worker);
-    px_dialect_postgres.write(&batch->attempt, &flights->scratch);
-    px_link_send_buf(batch->link->link, &flights->scratch);
+    batch->attempt.scratch = &flights->scratch;
+    px_writer_begin(batch->link->writer, &batch->attempt);
     if (flights->scratch.cap > MAX_SCRATCH)
         pgw_buf_free(&flights->scratch);
     else
@@ -152,7 +149,7 @@ void px_flight_dispatch(px_pool *pool)
 
 static px_progress on_reply(px_pool_link *link, char type, pgw_slice message)
 {
-    return px_dialect_postgres.reply(&link->batch->attempt, type, message);
+    return px_writer_on_message(link->writer, type, message);
 }
 
 /* Units that are to be sent again, but not on this link. They keep their keys and their place. */
@@ -184,10 +181,8 @@ static bool learn_size(px_batch *batch)
  * not known. Until the schema is read again, they keep statements of their own. */
 static void learn_form(px_flights *flights, px_batch *batch)
 {
-    const px_attempt *attempt = &batch->attempt;
     if (batch->first) {
-        batch->doubted = attempt->merged && attempt->error.len > 0 &&
-                         px_classify(pgw_slice_buf(&attempt->error)) == PX_ERROR_OWN;
+        batch->doubted = batch->attempt.doubted;
         return;
     }
     if (!batch->doubted)
@@ -215,7 +210,7 @@ static void learn(px_flights *flights, px_batch *batch)
     learn_form(flights, batch);
     if (learn_size(batch))
         px_queue_refused(batch->queue);
-    else if (batch->first && batch->again_count == 0 && batch->attempt.error.len == 0)
+    else if (batch->first && batch->again_count == 0)
         learn_time(flights, batch);
 }
 
@@ -264,11 +259,10 @@ static void on_lost(px_pool_link *link, const char *reason)
     px_batch *batch = link->batch;
     px_flights *flights = flights_of(link->pool);
     px_attempt *attempt = &batch->attempt;
-    size_t answered = px_attempt_answered(attempt);
     px_log(CFG_LOG_ERROR, "batch_link_lost", "table=%s units=%zu sqlstate=%s reason=%s",
-           batch->queue->key.table_name, attempt->count - answered, attempt->fatal, reason);
+           batch->queue->key.table_name, attempt->count - attempt->at, attempt->fatal, reason);
     px_count(flights->worker->metrics, PX_BATCHES_FAILED, batch->first);
-    for (size_t i = answered; i < attempt->count; i++)
+    for (size_t i = attempt->at; i < attempt->count; i++)
         fail_unknown(flights, attempt->units[i], attempt->fatal);
     link->batch = NULL;
     requeue(flights, batch);

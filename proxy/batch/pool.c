@@ -1,6 +1,7 @@
 #include "proxy/batch/pool.h"
 
 #include "protocol/options.h"
+#include "proxy/backend/backend.h"
 #include "proxy/backend/databases.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
@@ -66,7 +67,7 @@ static void forget(px_pool_link *l)
     l->pool->link_count--;
     px_quota_release(quota_of(l->pool));
     l->pool->opening -= l->state == PX_POOL_OPENING;
-    px_prepared_free(&l->prepared);
+    px_writer_free(l->writer);
     free(l);
 }
 
@@ -243,6 +244,7 @@ static void on_ready(px_link *link)
         return;
     }
     pool->opening--;
+    l->writer = pool->worker->server->backend->writer->make(link);
     drop_unlike(l);
     l->ready_since = px_worker_now(pool->worker);
     px_pool_put(l);

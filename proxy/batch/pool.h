@@ -38,8 +38,8 @@ struct px_pool_link {
     bool doomed;  /* it is closed as soon as it is idle */
     bool spare;   /* others want it more: closed as soon as it may be */
     uint32_t lock_wait_ms;
-    px_batch *batch; /* BUSY */
-    px_prepared prepared;
+    px_batch *batch;                  /* BUSY */
+    px_writer *writer;                /* since it is ready */
     uint64_t idle_since, ready_since; /* the latter since it was opened */
     px_pool_link *next, *previous;
 };

@@ -13,6 +13,7 @@
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/databases.h"
 #include "proxy/backend/link.h"
+#include "proxy/backend/postgres/writer.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/batch/keylocks.h"
 #include "proxy/batch/register.h"
@@ -189,7 +190,8 @@ static const px_link_kind fake_link_kind = {
     .parameter = fake_link_parameter,
 };
 
-static const px_backend fake_backend = {.name = "fake", .link = &fake_link_kind};
+static const px_backend fake_backend = {
+    .name = "fake", .link = &fake_link_kind, .writer = &px_postgres_writer};
 
 /* ---- setting up ---- */
 

@@ -1,10 +1,11 @@
-#include "proxy/backend/writer.h"
+#include "proxy/backend/postgres/writer.h"
 
 #include "protocol/backend.h"
 #include "protocol/error.h"
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/classify.h"
+#include "proxy/backend/postgres/prepared.h"
 #include "rewrite/insert/guard.h"
 
 #include <stdlib.h>
@@ -16,6 +17,22 @@ enum {
     MERGED_UNITS = 16,
     MOST_NOTICES = 1024 * 1024 /* bytes, of a unit */
 };
+
+typedef struct writer {
+    px_writer base;
+    px_link *link;
+    px_prepared prepared; /* names on it */
+
+    /* Of the attempt: */
+    px_attempt *attempt;
+    size_t at;             /* the unit that is being answered */
+    bool merged;           /* all rows are in one statement */
+    bool preparing;        /* the answer to a Parse under its own Sync is to come first */
+    bool parsing;          /* ParseComplete is to come */
+    unsigned tags;         /* of a merged statement */
+    pgw_buf error;         /* body of this segment's ErrorResponse */
+    pgw_buf prepare_error; /* of the segment before the first */
+} writer;
 
 /* ---- writing ---- */
 
@@ -81,30 +98,31 @@ static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)
 }
 
 /* Close of a name that is not there succeeds, so it need not be known whether it is. */
-static void write_prepare(px_attempt *attempt, pgw_buf *out)
+static void write_prepare(writer *w, pgw_buf *out)
 {
-    const px_unit *key = attempt->units[0];
-    char *oldest = px_prepared_evict(attempt->prepared);
+    const px_unit *key = w->attempt->units[0];
+    char *oldest = px_prepared_evict(&w->prepared);
     if (oldest != NULL)
         pgw_write_close('S', pgw_slice_str(oldest), out);
     free(oldest);
-    px_prepared_remove(attempt->prepared, key->statement_name);
+    px_prepared_remove(&w->prepared, key->statement_name);
     pgw_write_close('S', key->statement_name, out);
     pgw_certainly(pgw_write_parse(key->statement_name, key->statement_text, key->types,
                                   key->type_count, out));
-    attempt->parsing = true;
+    w->parsing = true;
 }
 
 /* The Parse stands in the transaction of the units if there is one only; else it has its own Sync,
  * for it must not depend on the first unit, nor that unit's error be everybody's. */
-static void write_pipeline(px_attempt *attempt, pgw_buf *out)
+static void write_pipeline(writer *w, pgw_buf *out)
 {
+    const px_attempt *attempt = w->attempt;
     const px_unit *key = attempt->units[0];
     bool one = attempt->shared || attempt->count == 1;
-    if (!px_prepared_has(attempt->prepared, key->statement_name, key->statement_text, key->types,
+    if (!px_prepared_has(&w->prepared, key->statement_name, key->statement_text, key->types,
                          key->type_count)) {
-        write_prepare(attempt, out);
-        attempt->preparing = !one;
+        write_prepare(w, out);
+        w->preparing = !one;
         if (!one)
             pgw_write_sync(out);
     }
@@ -124,21 +142,35 @@ static bool pays(const px_attempt *attempt)
     return attempt->count >= MERGED_UNITS || attempt->units[0]->guarded;
 }
 
-static void write_attempt(px_attempt *attempt, pgw_buf *out)
+static void write_attempt(writer *w, pgw_buf *out)
 {
-    for (size_t i = 0; i < attempt->count; i++)
-        reset_unit(attempt->units[i]);
+    const px_attempt *attempt = w->attempt;
     px_unit_kind kind = attempt->units[0]->kind;
-    attempt->merged = attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined && pays(attempt);
+    w->merged = attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined && pays(attempt);
     if (kind == PX_UNIT_PARAMS)
-        write_pipeline(attempt, out);
-    else if (attempt->merged)
+        write_pipeline(w, out);
+    else if (w->merged)
         write_merged(attempt, out);
     else if (attempt->shared)
         write_texts(attempt->units, attempt->count, out);
     else
         for (size_t i = 0; i < attempt->count; i++)
             write_texts(&attempt->units[i], 1, out);
+}
+
+static void begin(px_writer *base, px_attempt *attempt)
+{
+    writer *w = (writer *)base;
+    w->attempt = attempt;
+    w->at = 0;
+    w->preparing = w->parsing = false;
+    w->tags = 0;
+    pgw_buf_clear(&w->error);
+    pgw_buf_clear(&w->prepare_error);
+    for (size_t i = 0; i < attempt->count; i++)
+        reset_unit(attempt->units[i]);
+    write_attempt(w, attempt->scratch);
+    px_link_send_buf(w->link, attempt->scratch);
 }
 
 /* ---- what an error means ---- */
@@ -156,13 +188,13 @@ static bool is_stale(px_error_kind kind)
 }
 
 /* Whether a unit whose statement was found stale is to have it prepared again: once. */
-static bool renews(px_attempt *attempt, px_unit *unit)
+static bool renews(writer *w, px_unit *unit)
 {
     if (unit->kind != PX_UNIT_PARAMS || unit->renewed)
         return false;
-    if (attempt->parsing || attempt->prepare_error.len > 0)
+    if (w->parsing || w->prepare_error.len > 0)
         return false; /* it is the Parse itself that failed, a moment ago */
-    px_prepared_remove(attempt->prepared, unit->statement_name);
+    px_prepared_remove(&w->prepared, unit->statement_name);
     unit->renewed = true;
     return true;
 }
@@ -174,19 +206,19 @@ static bool lacks_statement(const pgw_buf *error)
 }
 
 /* The unit whose statement is being answered; NULL: all of this transaction's are. */
-static px_unit *answering(const px_attempt *attempt)
+static px_unit *answering(const writer *w)
 {
-    px_unit *unit = attempt->at < attempt->count ? attempt->units[attempt->at] : NULL;
+    px_unit *unit = w->at < w->attempt->count ? w->attempt->units[w->at] : NULL;
     return unit != NULL && unit->completed < unit->statement_count ? unit : NULL;
 }
 
-static px_verdict judge_alone(px_attempt *attempt, px_unit *unit)
+static px_verdict judge_alone(writer *w, px_unit *unit)
 {
-    const pgw_buf *error = &attempt->error;
+    const pgw_buf *error = &w->error;
     if (error->len == 0)
         return PX_VERDICT_COMMITTED;
-    if (attempt->prepare_error.len > 0 && lacks_statement(error))
-        error = &attempt->prepare_error;
+    if (w->prepare_error.len > 0 && lacks_statement(error))
+        error = &w->prepare_error;
     px_error_kind kind = px_classify(pgw_slice_buf(error));
     if (kind == PX_ERROR_LOCK)
         return PX_VERDICT_REROUTE;
@@ -194,9 +226,9 @@ static px_verdict judge_alone(px_attempt *attempt, px_unit *unit)
         unit->attempts++;
         return PX_VERDICT_REPEAT;
     }
-    if (is_stale(kind) && renews(attempt, unit))
+    if (is_stale(kind) && renews(w, unit))
         return PX_VERDICT_REPEAT;
-    attempt->refused_size = attempt->refused_size || kind == PX_ERROR_SIZE;
+    w->attempt->refused_size = w->attempt->refused_size || kind == PX_ERROR_SIZE;
     return fail_unit(unit, error);
 }
 
@@ -213,16 +245,18 @@ static void tag_merged(px_attempt *attempt)
     }
 }
 
-static void end_shared(px_attempt *attempt)
+static void end_shared(writer *w)
 {
-    bool failed = attempt->error.len > 0;
-    px_error_kind kind = failed ? px_classify(pgw_slice_buf(&attempt->error)) : PX_ERROR_OWN;
-    bool stale = !attempt->parsing && is_stale(kind);
+    px_attempt *attempt = w->attempt;
+    bool failed = w->error.len > 0;
+    px_error_kind kind = failed ? px_classify(pgw_slice_buf(&w->error)) : PX_ERROR_OWN;
+    bool stale = !w->parsing && is_stale(kind);
     attempt->refused_size = kind == PX_ERROR_SIZE;
-    if (!failed && attempt->merged)
+    attempt->doubted = failed && w->merged && kind == PX_ERROR_OWN;
+    if (!failed && w->merged)
         tag_merged(attempt);
     if (stale && attempt->units[0]->kind == PX_UNIT_PARAMS)
-        px_prepared_remove(attempt->prepared, attempt->units[0]->statement_name);
+        px_prepared_remove(&w->prepared, attempt->units[0]->statement_name);
     for (size_t i = 0; i < attempt->count; i++) {
         px_unit *unit = attempt->units[i];
         unit->renewed |= stale;
@@ -231,113 +265,117 @@ static void end_shared(px_attempt *attempt)
 }
 
 /* A ReadyForQuery without the tags before it would be the answer to something else. */
-static bool has_all_tags(const px_attempt *attempt)
+static bool has_all_tags(const writer *w)
 {
-    if (attempt->error.len > 0)
+    if (w->error.len > 0)
         return true;
-    return attempt->merged ? attempt->tags == 1 : answering(attempt) == NULL;
+    return w->merged ? w->tags == 1 : answering(w) == NULL;
 }
 
-static px_progress on_ready(px_attempt *attempt, pgw_slice body)
+static px_progress on_ready(writer *w, pgw_slice body)
 {
+    px_attempt *attempt = w->attempt;
     if (body.len != 1 || body.ptr[0] != 'I' || attempt->fatal[0] != '\0')
         return PX_PROGRESS_BROKEN; /* a unit opens no transaction, and behind FATAL comes nothing */
-    if (attempt->preparing) {
-        attempt->preparing = false;
-        pgw_buf_add_slice(&attempt->prepare_error, pgw_slice_buf(&attempt->error));
-        pgw_buf_clear(&attempt->error);
-        attempt->parsing = false;
+    if (w->preparing) {
+        w->preparing = false;
+        pgw_buf_add_slice(&w->prepare_error, pgw_slice_buf(&w->error));
+        pgw_buf_clear(&w->error);
+        w->parsing = false;
         return PX_PROGRESS_MORE;
     }
-    if (!has_all_tags(attempt))
+    if (!has_all_tags(w))
         return PX_PROGRESS_BROKEN;
     if (attempt->shared) {
-        end_shared(attempt);
+        end_shared(w);
         return PX_PROGRESS_DONE;
     }
-    px_unit *unit = attempt->units[attempt->at];
-    px_verdict verdict = judge_alone(attempt, unit);
-    attempt->at++;
-    pgw_buf_clear(&attempt->error);
-    attempt->parsing = false;
+    px_unit *unit = attempt->units[w->at];
+    px_verdict verdict = judge_alone(w, unit);
+    attempt->at = ++w->at;
+    pgw_buf_clear(&w->error);
+    w->parsing = false;
     attempt->answered(attempt, unit, verdict);
-    return attempt->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
+    return w->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
 }
 
-static px_progress on_complete(px_attempt *attempt, pgw_slice body)
+static px_progress on_complete(writer *w, pgw_slice body)
 {
-    px_unit *unit = answering(attempt);
-    if (attempt->merged) {
-        attempt->tags++;
+    px_unit *unit = answering(w);
+    if (w->merged) {
+        w->tags++;
         return PX_PROGRESS_MORE;
     }
-    if (attempt->preparing || unit == NULL)
+    if (w->preparing || unit == NULL)
         return PX_PROGRESS_BROKEN;
     unit->statements[unit->completed++].tag = pgw_tag_rows(body);
-    if (attempt->shared && unit->completed == unit->statement_count)
-        attempt->at++;
+    if (w->attempt->shared && unit->completed == unit->statement_count)
+        w->at++;
     return PX_PROGRESS_MORE;
 }
 
-static px_progress on_bound(px_attempt *attempt)
+static px_progress on_bound(writer *w)
 {
-    px_unit *unit = answering(attempt);
+    px_unit *unit = answering(w);
     if (unit == NULL)
         return PX_PROGRESS_BROKEN;
     unit->statements[unit->completed].bound = true;
     return PX_PROGRESS_MORE;
 }
 
-static void on_parsed(px_attempt *attempt)
+static void on_parsed(writer *w)
 {
-    const px_unit *key = attempt->units[0];
-    if (!attempt->parsing)
+    const px_unit *key = w->attempt->units[0];
+    if (!w->parsing)
         return;
-    attempt->parsing = false;
-    px_prepared_add(attempt->prepared, key->statement_name, key->statement_text, key->types,
+    w->parsing = false;
+    px_prepared_add(&w->prepared, key->statement_name, key->statement_text, key->types,
                     key->type_count);
 }
 
-static void on_error(px_attempt *attempt, pgw_slice body)
+static void on_error(writer *w, pgw_slice body)
 {
     if (px_error_is_fatal(body)) {
         pgw_slice code = pgw_error_field(body, 'C');
-        memset(attempt->fatal, 0, sizeof attempt->fatal);
+        char *fatal = w->attempt->fatal;
+        memset(fatal, 0, sizeof w->attempt->fatal);
         for (size_t i = 0; i < code.len && i < 5; i++)
-            attempt->fatal[i] = code.ptr[i];
+            fatal[i] = code.ptr[i];
     }
-    if (attempt->error.len == 0)
-        pgw_buf_add_slice(&attempt->error, body);
+    if (w->error.len == 0)
+        pgw_buf_add_slice(&w->error, body);
 }
 
-static void on_notice(px_attempt *attempt, pgw_slice message)
+static void on_notice(writer *w, pgw_slice message)
 {
-    bool nobodys = attempt->shared || attempt->preparing || attempt->at == attempt->count;
-    pgw_buf *notices = nobodys ? NULL : &attempt->units[attempt->at]->notices;
+    px_attempt *attempt = w->attempt;
+    bool nobodys = attempt->shared || w->preparing || w->at == attempt->count;
+    pgw_buf *notices = nobodys ? NULL : &attempt->units[w->at]->notices;
     if (nobodys || notices->len + message.len > MOST_NOTICES)
         attempt->notices++;
     else
         pgw_buf_add_slice(notices, message);
 }
 
-static px_progress take_reply(px_attempt *attempt, char type, pgw_slice message)
+static px_progress on_message(px_writer *base, char type, pgw_slice message)
 {
+    writer *w = (writer *)base;
     pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
     switch (type) {
     case 'C':
-        return on_complete(attempt, body);
+        return on_complete(w, body);
     case '2':
-        return on_bound(attempt);
+        return on_bound(w);
     case 'Z':
-        return on_ready(attempt, body);
+        return on_ready(w, body);
     case '1':
-        on_parsed(attempt);
+        on_parsed(w);
         return PX_PROGRESS_MORE;
     case 'E':
-        on_error(attempt, body);
+        on_error(w, body);
         return PX_PROGRESS_MORE;
     case 'N':
-        on_notice(attempt, message);
+        on_notice(w, message);
         return PX_PROGRESS_MORE;
     case '3': /* CloseComplete */
     case 'A': /* NotificationResponse */
@@ -352,8 +390,22 @@ static px_progress take_reply(px_attempt *attempt, char type, pgw_slice message)
     }
 }
 
-const px_dialect px_dialect_postgres = {
-    .name = "postgres",
-    .write = write_attempt,
-    .reply = take_reply,
-};
+static px_writer *make(px_link *link)
+{
+    writer *w = pgw_calloc(1, sizeof *w);
+    w->base.kind = &px_postgres_writer;
+    w->link = link;
+    return &w->base;
+}
+
+static void free_writer(px_writer *base)
+{
+    writer *w = (writer *)base;
+    px_prepared_free(&w->prepared);
+    pgw_buf_free(&w->error);
+    pgw_buf_free(&w->prepare_error);
+    free(w);
+}
+
+const px_writer_kind px_postgres_writer = {
+    .make = make, .free = free_writer, .begin = begin, .on_message = on_message};

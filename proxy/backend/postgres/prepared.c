@@ -1,4 +1,4 @@
-#include "proxy/backend/prepared.h"
+#include "proxy/backend/postgres/prepared.h"
 
 #include <stdlib.h>
 #include <string.h>

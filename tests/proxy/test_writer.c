@@ -1,0 +1,155 @@
+/* The batcher over a writer that only counts: any kind of backend may write attempts. */
+#include "fake_backend.h"
+
+typedef struct counter {
+    px_writer base;
+    px_link *link;
+    px_attempt *attempt;
+} counter;
+
+static struct {
+    size_t writers, attempts, units, rows;
+} counted;
+
+static px_writer *counter_make(px_link *link);
+
+static void counter_free(px_writer *base)
+{
+    counted.writers--;
+    free(base);
+}
+
+/* One byte an attempt is all that the link gets. */
+static void counter_begin(px_writer *base, px_attempt *attempt)
+{
+    counter *c = (counter *)base;
+    c->attempt = attempt;
+    counted.attempts++;
+    counted.units += attempt->count;
+    for (size_t i = 0; i < attempt->count; i++)
+        counted.rows += attempt->units[i]->row_count;
+    px_link_send(c->link, "!", 1);
+}
+
+/* 'Z' commits all, 'E' has a unit alone failed, or all units of several repeated. */
+static px_progress counter_on_message(px_writer *base, char type, pgw_slice message)
+{
+    px_attempt *attempt = ((counter *)base)->attempt;
+    (void)message;
+    if (type != 'Z' && type != 'E')
+        return PX_PROGRESS_BROKEN;
+    px_verdict verdict = type == 'Z'       ? PX_VERDICT_COMMITTED
+                         : attempt->shared ? PX_VERDICT_REPEAT
+                                           : PX_VERDICT_FAILED;
+    while (attempt->at < attempt->count) {
+        px_unit *unit = attempt->units[attempt->at++];
+        attempt->answered(attempt, unit, verdict);
+        if (!attempt->shared)
+            break;
+    }
+    return attempt->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
+}
+
+static const px_writer_kind counting = {.make = counter_make,
+                                        .free = counter_free,
+                                        .begin = counter_begin,
+                                        .on_message = counter_on_message};
+
+static px_writer *counter_make(px_link *link)
+{
+    counter *c = pgw_calloc(1, sizeof *c);
+    c->base.kind = &counting;
+    c->link = link;
+    counted.writers++;
+    return &c->base;
+}
+
+static const px_backend counting_backend = {
+    .name = "counting", .link = &fake_link_kind, .writer = &counting};
+
+static int setup(void **state)
+{
+    memset(&counted, 0, sizeof counted);
+    int result = fake_setup(state);
+    fake.server.backend = &counting_backend;
+    return result;
+}
+
+static int teardown(void **state)
+{
+    int result = fake_teardown(state);
+    return result == 0 && counted.writers == 0 ? 0 : -1;
+}
+
+static fake_link *first_attempt(told *t)
+{
+    px_batcher_submit(rows_unit(t, 0, 100));
+    fake_turn();
+    return fake_open(0);
+}
+
+static void expect(size_t attempts, size_t units, size_t rows)
+{
+    assert_int_equal(counted.attempts, attempts);
+    assert_int_equal(counted.units, units);
+    assert_int_equal(counted.rows, rows);
+}
+
+static void units_that_wait_travel_together(void **state)
+{
+    (void)state;
+    told t[4];
+    fake_link *link = first_attempt(&t[0]);
+    expect(1, 1, 1);
+    for (size_t i = 1; i < 4; i++)
+        px_batcher_submit(rows_unit(&t[i], 0, i));
+    fake_turn();
+    expect(1, 1, 1);
+    fake_answer(link, "Z");
+    assert_true(t[0].back);
+    expect(2, 4, 4);
+    fake_answer(link, "Z");
+    for (size_t i = 0; i < 4; i++)
+        assert_true(t[i].back && t[i].outcome == PX_UNIT_COMMITTED);
+    assert_int_equal(counted.writers, 1);
+}
+
+static void what_failed_together_is_sent_again_alone(void **state)
+{
+    (void)state;
+    told t[3];
+    fake_link *link = first_attempt(&t[0]);
+    for (size_t i = 1; i < 3; i++)
+        px_batcher_submit(rows_unit(&t[i], 0, i));
+    fake_answer(link, "Z");
+    fake_answer(link, "E23505");
+    expect(3, 5, 5);
+    assert_false(t[1].back || t[2].back);
+    fake_answer(link, "E23505 Z");
+    assert_int_equal(t[1].outcome, PX_UNIT_FAILED);
+    assert_int_equal(t[2].outcome, PX_UNIT_COMMITTED);
+}
+
+static void without_the_link_the_outcome_is_unknown(void **state)
+{
+    (void)state;
+    told t[2];
+    fake_link *link = first_attempt(&t[0]);
+    fake_answer(link, "Z");
+    px_batcher_submit(rows_unit(&t[1], 0, 1));
+    fake_turn();
+    fake_answer(link, "1"); /* no answer that it knows: the link is of no use */
+    expect_failed(&t[1], "08007");
+    assert_true(link->closed);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(units_that_wait_travel_together),
+        TEST(what_failed_together_is_sent_again_alone),
+        TEST(without_the_link_the_outcome_is_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
