@@ -74,7 +74,7 @@ static const char *name_of(px_worker *worker, const char *database)
     return worker->catalogs->one_database ? "" : database;
 }
 
-static entry *find(px_worker *worker, const char *database)
+static entry *find_entry(px_worker *worker, const char *database)
 {
     const char *name = name_of(worker, database);
     for (entry *e = worker->catalogs->entries; e != NULL; e = e->next)
@@ -85,7 +85,7 @@ static entry *find(px_worker *worker, const char *database)
 
 static entry *find_or_add(px_worker *worker, const char *database)
 {
-    entry *e = find(worker, database);
+    entry *e = find_entry(worker, database);
     if (e != NULL)
         return e;
     e = pgw_calloc(1, sizeof *e);
@@ -129,7 +129,7 @@ static void note_use(px_worker *worker, entry *e)
 
 px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
 {
-    entry *e = find(worker, identity->database);
+    entry *e = find_entry(worker, identity->database);
     if (e == NULL)
         return NULL;
     note_use(worker, e);
@@ -141,7 +141,7 @@ px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
 
 bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity)
 {
-    const entry *e = find(worker, identity->database);
+    const entry *e = find_entry(worker, identity->database);
     const px_catalog *catalog = e != NULL ? e->seen.catalog : NULL;
     return catalog != NULL && catalog->count > 0 && catalog->tables[0]->quiet;
 }
@@ -286,5 +286,5 @@ static void end(px_worker *worker)
     free(catalogs);
 }
 
-const px_tenant px_catalogs_tenant = {.tick = tick, .yield = px_readers_yield,
-                                    .idle = all_idle, .end = end};
+const px_tenant px_catalogs_tenant = {
+    .tick = tick, .yield = px_readers_yield, .idle = all_idle, .end = end};

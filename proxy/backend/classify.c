@@ -71,9 +71,23 @@ static bool class_is(const pgw_error *error, const char *class)
     return strncmp(error->sqlstate, class, 2) == 0;
 }
 
+bool px_error_is_full(const pgw_error *error)
+{
+    return pgw_error_is(error, "53300");
+}
+
 bool px_error_is_personal(const pgw_error *error)
 {
-    return class_is(error, "28") || strcmp(error->sqlstate, "53300") == 0;
+    return class_is(error, "28") || px_error_is_full(error);
+}
+
+bool px_error_is_servers(const pgw_error *error)
+{
+    static const char *const codes[] = {"08", "3D", "57P", "58", "XX"};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (strncmp(error->sqlstate, codes[i], strlen(codes[i])) == 0)
+            return true;
+    return false;
 }
 
 bool px_error_is_absence(const pgw_error *error)

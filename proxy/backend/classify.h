@@ -26,6 +26,10 @@ px_error_kind px_classify(pgw_slice body);
 bool px_error_is_changed(pgw_slice body);
 /* FATAL or PANIC: nothing comes behind it. */
 bool px_error_is_fatal(pgw_slice body);
+/* A link could not be opened because the server, or its user, or its database may have no more. */
+bool px_error_is_full(const pgw_error *error);
+/* The server's, the network's or ours: whoever asked would be told the same. */
+bool px_error_is_servers(const pgw_error *error);
 /* A link could not be opened because its user is not let in, or has no more connections: others may
  * be, and links of before serve on. */
 bool px_error_is_personal(const pgw_error *error);

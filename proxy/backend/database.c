@@ -6,7 +6,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static px_database *databases; /* of the process */
 
-static px_database *find(const char *name)
+static px_database *find_database(const char *name)
 {
     px_database *database = databases;
     while (database != NULL && strcmp(database->name, name) != 0)
@@ -17,7 +17,7 @@ static px_database *find(const char *name)
 px_database *px_database_take(const char *name)
 {
     pthread_mutex_lock(&lock);
-    px_database *database = find(name);
+    px_database *database = find_database(name);
     if (database == NULL) {
         database = pgw_calloc(1, sizeof *database);
         database->name = pgw_strndup(name, strlen(name));
@@ -66,7 +66,7 @@ void px_database_drop(px_database *database)
 void px_database_mark(const char *name)
 {
     pthread_mutex_lock(&lock);
-    px_database *database = find(name);
+    px_database *database = find_database(name);
     if (database != NULL)
         atomic_fetch_add(&database->marks, 1);
     pthread_mutex_unlock(&lock);

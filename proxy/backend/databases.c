@@ -44,7 +44,7 @@ void px_databases_free(px_databases *databases)
     free(databases);
 }
 
-static entry **find(px_databases *databases, const char *name)
+static entry **find_entry(px_databases *databases, const char *name)
 {
     entry **at = &databases->first;
     while (*at != NULL && strcmp((*at)->name, name) != 0)
@@ -54,7 +54,7 @@ static entry **find(px_databases *databases, const char *name)
 
 static entry *make(px_databases *databases, const char *name)
 {
-    entry **at = find(databases, name);
+    entry **at = find_entry(databases, name);
     if (*at == NULL) {
         *at = pgw_calloc(1, sizeof **at);
         (*at)->name = pgw_strndup(name, strlen(name));
@@ -72,7 +72,7 @@ void px_databases_enter(px_databases *databases, const char *name)
 void px_databases_leave(px_databases *databases, const char *name)
 {
     pthread_mutex_lock(&databases->lock);
-    entry **at = find(databases, name), *e = *at;
+    entry **at = find_entry(databases, name), *e = *at;
     if (e != NULL && --e->sessions == 0 && !e->written) {
         *at = e->next;
         free_entry(e);
@@ -83,7 +83,7 @@ void px_databases_leave(px_databases *databases, const char *name)
 bool px_databases_used(px_databases *databases, const char *name)
 {
     pthread_mutex_lock(&databases->lock);
-    const entry *e = *find(databases, name);
+    const entry *e = *find_entry(databases, name);
     bool used = e != NULL && e->sessions > 0;
     pthread_mutex_unlock(&databases->lock);
     return used;
@@ -99,7 +99,7 @@ void px_databases_write(px_databases *databases, const char *name)
 bool px_databases_written(px_databases *databases, const char *name)
 {
     pthread_mutex_lock(&databases->lock);
-    const entry *e = *find(databases, name);
+    const entry *e = *find_entry(databases, name);
     bool written = e != NULL && e->written;
     pthread_mutex_unlock(&databases->lock);
     return written;

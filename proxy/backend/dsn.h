@@ -4,11 +4,13 @@
 #ifndef PX_DSN_H
 #define PX_DSN_H
 
+#include "protocol/bytes.h"
+
 #include <stdbool.h>
 
 /* A connection string gives a value to `keyword` ("user"). False if it cannot be parsed. */
 bool px_dsn_names(const char *dsn, const char *keyword);
 /* That value, the caller's; NULL if there is none. */
-char *px_dsn_value(const char *dsn, const char *keyword);
+PGW_MUST_CHECK char *px_dsn_value(const char *dsn, const char *keyword);
 
 #endif

@@ -18,7 +18,7 @@ struct px_finding {
     uint64_t sampled_at;
 };
 
-static px_finding *find(px_findings *findings, const char *label)
+static px_finding *find_finding(px_findings *findings, const char *label)
 {
     px_finding *f = findings->first;
     while (f != NULL && strcmp(f->label, label) != 0)
@@ -104,7 +104,7 @@ void px_findings_looked(px_findings *findings, uint64_t now)
 
 bool px_findings_meet(px_findings *findings, const char *label, rw_table *table, uint64_t now)
 {
-    px_finding *f = find(findings, label);
+    px_finding *f = find_finding(findings, label);
     if (table->unusable != NULL) {
         tell(f, table);
         return false;
@@ -136,7 +136,7 @@ static bool is_wrong_as_a_whole(unsigned rows, unsigned wrong)
 void px_findings_judge(px_findings *findings, const char *label, rw_table *table, unsigned rows,
                        unsigned wrong, px_metrics *metrics)
 {
-    px_finding *f = find(findings, label);
+    px_finding *f = find_finding(findings, label);
     f->oid = table->oid;
     free(f->verdict);
     f->verdict = NULL;

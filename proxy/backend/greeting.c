@@ -109,7 +109,7 @@ static px_greeting *make(px_worker *worker, const px_identity *identity, px_repo
     return greeting;
 }
 
-static px_greeting **find(px_greetings *greetings, const char *key, size_t *kinds)
+static px_greeting **find_kind(px_greetings *greetings, const char *key, size_t *kinds)
 {
     px_greeting **at = &greetings->first;
     for (*kinds = 0; *at != NULL && strcmp((*at)->key, key) != 0; at = &(*at)->next)
@@ -123,7 +123,7 @@ px_greeting *px_greeting_keep(px_worker *worker, const px_identity *identity, px
     px_greeting *greeting = make(worker, identity, reported);
     pthread_mutex_lock(&greetings->lock);
     size_t kinds;
-    px_greeting **at = find(greetings, greeting->key, &kinds);
+    px_greeting **at = find_kind(greetings, greeting->key, &kinds);
     if (*at != NULL)
         forget(at);
     else if (kinds >= KINDS)
@@ -199,7 +199,7 @@ px_greeting *px_greeting_find(px_worker *worker, const px_identity *identity)
     uint64_t now = px_worker_now(worker);
     size_t kinds;
     pthread_mutex_lock(&greetings->lock);
-    px_greeting *greeting = *find(greetings, identity->key, &kinds);
+    px_greeting *greeting = *find_kind(greetings, identity->key, &kinds);
     /* Workers' clocks are of different turns: one may be a little behind. */
     bool good = greeting != NULL && greeting->era == atomic_load(&greetings->era) &&
                 now < greeting->since + BELIEVED_MS;

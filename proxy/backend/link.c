@@ -132,7 +132,7 @@ static bool tries_again(px_link *link, const pgw_error *error)
 {
     bool late =
         link->role == PX_LINK_BATCH && px_worker_clock(link->worker) - link->asked > BATCH_WAIT_NS;
-    if (!pgw_error_is(error, "53300") || late || !plead(link, link->missing))
+    if (!px_error_is_full(error) || late || !plead(link, link->missing))
         return false;
     if (link->refusal == NULL)
         link->refusal = pgw_alloc(sizeof *link->refusal);

@@ -42,8 +42,8 @@ typedef struct px_link_ops {
 px_link *px_link_open(struct px_worker *worker, px_link_role role, px_identity *identity,
                       const char *options, const px_link_ops *ops, void *owner);
 /* A session's own, if less than `most` links of the process are in use; else NULL. */
-px_link *px_link_open_of(struct px_worker *worker, unsigned most, px_identity *identity,
-                         const px_link_ops *ops, void *owner);
+PGW_MUST_CHECK px_link *px_link_open_of(struct px_worker *worker, unsigned most,
+                                        px_identity *identity, const px_link_ops *ops, void *owner);
 /* Terminates politely if it was ready; also ends an opening. Frees later; no callback comes any
  * more. */
 void px_link_close(px_link *link);
@@ -74,7 +74,8 @@ void px_link_consume(px_link *link, size_t len);
 void px_link_expect(px_link *link, size_t len);
 /* The first of it, if it is here as a whole: OK, and `message` is to be consumed. MORE: it is not,
  * and is waited for. BAD: it is none, or longer than `most` bytes. */
-pgw_frame_result px_link_message(px_link *link, size_t most, pgw_frame *frame, pgw_slice *message);
+PGW_MUST_CHECK pgw_frame_result px_link_message(px_link *link, size_t most, pgw_frame *frame,
+                                                pgw_slice *message);
 /* Its first `len` bytes go to a client, consumed; not copied where the kind can do without. */
 void px_link_pass_on(px_link *link, px_stream *to, size_t len);
 /* Nothing more is taken from the backend, until it goes on. Idempotent. */

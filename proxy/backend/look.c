@@ -3,6 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/audit.h"
+#include "proxy/backend/classify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,11 +103,11 @@ static void take_row(px_look *look, pgw_slice body)
 
 static void take_error(px_look *look, pgw_slice body)
 {
-    pgw_slice sqlstate = pgw_error_field(body, 'C');
+    px_error_kind kind = px_classify(body);
     if (look->state != PX_LOOK_SAMPLING)
         pgw_error_read(body, &look->error);
     else /* rows that this role may not read are not judged */
-        look->busy = pgw_slice_eq_str(sqlstate, "55P03") || pgw_slice_eq_str(sqlstate, "57014");
+        look->busy = kind == PX_ERROR_LOCK || kind == PX_ERROR_CANCEL;
 }
 
 /* ---- from one question to the next ---- */
@@ -189,7 +190,7 @@ static px_look_step after_sample(px_look *look, pgw_buf *out)
     return sample_on(look, out);
 }
 
-static px_look_step on_ready(px_look *look, pgw_buf *out)
+static px_look_step on_ready_for_query(px_look *look, pgw_buf *out)
 {
     if (look->error.sqlstate[0] != '\0')
         return PX_LOOK_FAILED;
@@ -209,5 +210,5 @@ px_look_step px_look_take(px_look *look, char type, pgw_slice body, pgw_buf *out
         take_row(look, body);
     else if (type == 'E')
         take_error(look, body);
-    return type == 'Z' ? on_ready(look, out) : PX_LOOK_MORE;
+    return type == 'Z' ? on_ready_for_query(look, out) : PX_LOOK_MORE;
 }

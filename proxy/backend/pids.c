@@ -49,7 +49,7 @@ static entry **slot_of(px_pids *pids, uint32_t pid)
     return &pids->slots[pid & (pids->slot_count - 1)]; /* they are given in sequence */
 }
 
-static entry **find(px_pids *pids, uint32_t pid)
+static entry **find_entry(px_pids *pids, uint32_t pid)
 {
     entry **at = slot_of(pids, pid);
     while (*at != NULL && (*at)->pid != pid)
@@ -74,7 +74,7 @@ static void grow(px_pids *pids)
 
 static bool add(px_pids *pids, uint32_t pid, px_place place)
 {
-    if (pid == 0 || pid > LAST_VIRTUAL || *find(pids, pid) != NULL)
+    if (pid == 0 || pid > LAST_VIRTUAL || *find_entry(pids, pid) != NULL)
         return false;
     if (pids->count++ >= pids->slot_count)
         grow(pids);
@@ -109,7 +109,7 @@ uint32_t px_pids_take_virtual(px_pids *pids, px_place place)
 void px_pids_drop(px_pids *pids, uint32_t pid)
 {
     pthread_mutex_lock(&pids->lock);
-    entry **at = find(pids, pid), *e = *at;
+    entry **at = find_entry(pids, pid), *e = *at;
     if (e != NULL) {
         *at = e->next;
         pids->count--;
@@ -121,7 +121,7 @@ void px_pids_drop(px_pids *pids, uint32_t pid)
 bool px_pids_find(px_pids *pids, uint32_t pid, px_place *place)
 {
     pthread_mutex_lock(&pids->lock);
-    const entry *e = *find(pids, pid);
+    const entry *e = *find_entry(pids, pid);
     if (e != NULL)
         *place = e->place;
     pthread_mutex_unlock(&pids->lock);

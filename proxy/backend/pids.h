@@ -5,6 +5,8 @@
 #ifndef PX_PIDS_H
 #define PX_PIDS_H
 
+#include "protocol/bytes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +25,7 @@ void px_pids_free(px_pids *pids);
 /* Any thread may call these. */
 
 /* False: `pid` is none, or a session has it already. */
-bool px_pids_take(px_pids *pids, uint32_t pid, px_place place);
+PGW_MUST_CHECK bool px_pids_take(px_pids *pids, uint32_t pid, px_place place);
 /* One above 2^22, the largest that Linux gives a process (PID_MAX_LIMIT). */
 uint32_t px_pids_take_virtual(px_pids *pids, px_place place);
 void px_pids_drop(px_pids *pids, uint32_t pid); /* 0 is fine */

@@ -4,6 +4,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/backend/audit.h"
+#include "proxy/backend/classify.h"
 #include "proxy/backend/dsn.h"
 #include "proxy/backend/link.h"
 #include "proxy/backend/look.h"
@@ -173,11 +174,7 @@ static void succeed(px_reader *reader, bool other)
 /* The server's, the network's or ours, and not the asker's own. */
 static bool is_everybodys(const px_reader *reader, const pgw_error *error)
 {
-    static const char *const codes[] = {"08", "3D", "57P", "58", "XX"};
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        if (strncmp(error->sqlstate, codes[i], strlen(codes[i])) == 0)
-            return true;
-    return px_dsn_names(reader->worker->config->backend.dsn, "user");
+    return px_error_is_servers(error) || px_dsn_names(reader->worker->config->backend.dsn, "user");
 }
 
 static bool same_account(const px_identity *a, const px_identity *b)
@@ -226,7 +223,7 @@ static void lose(px_reader *reader, const char *reason)
 
 /* ---- what the link tells ---- */
 
-static void on_ready(px_link *link)
+static void on_link_ready(px_link *link)
 {
     px_reader *reader = px_link_owner(link);
     pgw_buf message = {0};
@@ -298,7 +295,8 @@ static void on_lost(px_link *link, const char *reason)
     lose(px_link_owner(link), reason);
 }
 
-static const px_link_ops link_ops = {on_ready, on_failed, on_message, on_drained, on_lost, NULL};
+static const px_link_ops link_ops = {on_link_ready, on_failed, on_message,
+                                     on_drained,    on_lost,   NULL};
 
 /* As the one who has waited longest, but for what that one has set. */
 static void open_link(px_reader *reader)
@@ -306,10 +304,10 @@ static void open_link(px_reader *reader)
     const px_identity *asker = reader->waiting->identity;
     px_identity_drop(reader->identity);
     reader->identity = px_identity_of(&(px_identity){.user = asker->user,
-                                                      .database = asker->database,
-                                                      .options = (char *)"",
-                                                      .application = (char *)"keyspread",
-                                                      .password = asker->password});
+                                                     .database = asker->database,
+                                                     .options = (char *)"",
+                                                     .application = (char *)"keyspread",
+                                                     .password = asker->password});
     reader->state = OPENING;
     reader->link =
         px_link_open(reader->worker, PX_LINK_CATALOG, reader->identity, OPTIONS, &link_ops, reader);
@@ -333,7 +331,7 @@ static px_worker *owner_of(px_worker *worker, const char *database)
     return &worker->server->workers[hash % worker->server->worker_count];
 }
 
-static px_reader *find(px_worker *worker, const char *database)
+static px_reader *find_reader(px_worker *worker, const char *database)
 {
     px_reader *reader = worker->readers;
     while (reader != NULL && strcmp(reader->database->name, database) != 0)
@@ -343,7 +341,7 @@ static px_reader *find(px_worker *worker, const char *database)
 
 static px_reader *find_or_add(px_worker *worker, px_database *database)
 {
-    px_reader *reader = find(worker, database->name);
+    px_reader *reader = find_reader(worker, database->name);
     if (reader != NULL)
         return reader;
     reader = pgw_calloc(1, sizeof *reader);
@@ -388,7 +386,7 @@ static px_yield yield(px_reader *reader)
 static void on_leave(px_worker *worker, px_message *message)
 {
     leave_message *leave = (leave_message *)message;
-    px_reader *reader = find(worker, leave->database);
+    px_reader *reader = find_reader(worker, leave->database);
     if (reader != NULL)
         yield(reader);
     free(leave);

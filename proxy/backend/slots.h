@@ -10,10 +10,11 @@
 #include "proxy/loop/worker.h"
 
 typedef enum px_slot { /* of what there are no more connections */
-    PX_SLOT_OF_ANY,
-    PX_SLOT_OF_ROLE,
-    PX_SLOT_OF_DATABASE,
-    PX_SLOT_OF_SESSION /* not of the server: max_links are used up by sessions' own */
+                       PX_SLOT_OF_ANY,
+                       PX_SLOT_OF_ROLE,
+                       PX_SLOT_OF_DATABASE,
+                       PX_SLOT_OF_SESSION /* not of the server: max_links are used up by sessions'
+                                             own */
 } px_slot;
 
 /* Goes round the workers until somebody gives way, and home again. */
@@ -34,10 +35,10 @@ void px_slots_plead(px_plea *plea);
 
 /* ---- for those who have links ---- */
 
-typedef enum px_yield { /* what becomes of a link that another needs more */
-    PX_YIELD_NOW,       /* it is closed */
-    PX_YIELD_LATER,     /* in use just now, and free soon */
-    PX_YIELD_NEVER
+typedef enum px_yield {                 /* what becomes of a link that another needs more */
+                        PX_YIELD_NOW,   /* it is closed */
+                        PX_YIELD_LATER, /* in use just now, and free soon */
+                        PX_YIELD_NEVER
 } px_yield;
 
 /* A link of this identity is in the way. */

@@ -41,7 +41,7 @@ typedef struct px_answer {
  * 1 ms. Nothing in it depends on the session's search_path but what is asked. */
 void px_state_question(const rw_catalog *catalog, bool everything, pgw_buf *sql);
 /* Reads a DataRow's body, for as many tables as were asked for; false if it cannot be. */
-bool px_answer_read(pgw_slice body, size_t tables, bool everything, px_answer *out);
+PGW_MUST_CHECK bool px_answer_read(pgw_slice body, size_t tables, bool everything, px_answer *out);
 void px_answer_free(px_answer *answer);
 /* Makes `copy`, which is empty, equal to `answer`. */
 void px_answer_copy(const px_answer *answer, px_answer *copy);

@@ -295,7 +295,7 @@ static void turn_away(px_flights *flights, px_queue *queue, const pgw_error *err
 static void on_unreachable(px_pool *pool, const pgw_error *error)
 {
     px_flights *flights = flights_of(pool);
-    bool reroute = px_error_is_personal(error) || pgw_error_is(error, "53300");
+    bool reroute = px_error_is_personal(error);
     px_queue *queue;
     while ((queue = px_ready_first(&pool->ready)) != NULL)
         turn_away(flights, queue, reroute ? NULL : error, true);

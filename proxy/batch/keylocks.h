@@ -17,12 +17,12 @@
 
 /* Makes the unit's claims (in its arena). True: all are granted. False: it is to wait, and comes
  * back in the list of some release or cancel. */
-bool px_keylocks_claim(px_unit *unit);
+PGW_MUST_CHECK bool px_keylocks_claim(px_unit *unit);
 /* Gives the claims up; returns the units that now have all of theirs. */
-px_unit *px_keylocks_release(px_unit *unit);
+PGW_MUST_CHECK px_unit *px_keylocks_release(px_unit *unit);
 /* Takes a waiting unit's claims back and fills `granted` as release returns it. False, and nothing
  * done: it was granted meanwhile, and whoever did that is about to hand it over. */
-bool px_keylocks_cancel(px_unit *unit, px_unit **granted);
+PGW_MUST_CHECK bool px_keylocks_cancel(px_unit *unit, px_unit **granted);
 static inline px_unit *px_keylocks_next(const px_unit *granted)
 {
     return (px_unit *)granted->message.next;

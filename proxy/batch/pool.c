@@ -2,9 +2,11 @@
 
 #include "protocol/options.h"
 #include "proxy/backend/backend.h"
+#include "proxy/backend/classify.h"
 #include "proxy/backend/databases.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
+#include "proxy/batch/spare.h"
 #include "proxy/loop/worker.h"
 
 #include <inttypes.h>
@@ -14,7 +16,6 @@
 enum {
     IDLE_MS = 60 * 1000,
     TURN_MS = 50, /* a link serves its pool so long at least, while others starve */
-    ASK_MS = 20,  /* between two questions to the other workers for a link */
     STARVED_MS = 100,
     AWAY_MS = 2000, /* idle in a database that has no session any more */
     LEAVING_MS = 2000,
@@ -39,54 +40,11 @@ static px_quota *quota_of(const px_pool *pool)
     return &pool->worker->server->quota;
 }
 
-/* ---- the list of links ---- */
-
-static void enlist(px_pool_link *l)
-{
-    px_pool *pool = l->pool;
-    l->previous = NULL;
-    l->next = pool->links;
-    if (l->next != NULL)
-        l->next->previous = l;
-    pool->links = l;
-}
-
-static void delist(px_pool_link *l)
-{
-    if (l->previous != NULL)
-        l->previous->next = l->next;
-    else
-        l->pool->links = l->next;
-    if (l->next != NULL)
-        l->next->previous = l->previous;
-}
-
-static void forget(px_pool_link *l)
-{
-    delist(l);
-    l->pool->link_count--;
-    px_quota_release(quota_of(l->pool));
-    l->pool->opening -= l->state == PX_POOL_OPENING;
-    px_writer_free(l->writer);
-    free(l);
-}
-
-static void drop(px_pool_link *l)
-{
-    px_link_close(l->link);
-    forget(l);
-}
-
-static unsigned most_of(const px_pool *pool)
-{
-    return px_quota_most(pool->worker->config, pool->worker->server->worker_count);
-}
-
 /* Tells the process what this pool has and wants. `refused`: it asked for a link, and got none. */
 static void account(px_pool *pool, bool refused)
 {
     px_quota *quota = quota_of(pool);
-    size_t part = px_quota_part(quota, most_of(pool));
+    size_t part = px_quota_part(quota, px_pool_links_most(pool));
     bool waits = pool->ready.count > 0;
     if (!pool->starves)
         pool->starving_since = px_worker_now(pool->worker);
@@ -98,7 +56,7 @@ static void account(px_pool *pool, bool refused)
 void px_pool_free(px_pool *pool)
 {
     while (pool->links != NULL)
-        drop(pool->links);
+        px_pool_links_drop(pool->links);
     px_quota *quota = quota_of(pool);
     px_quota_count(&quota->pools, &pool->active, false);
     px_quota_count(&quota->wanting, &pool->wants, false);
@@ -106,105 +64,6 @@ void px_pool_free(px_pool *pool)
     px_identity_drop(pool->identity);
     free(pool->ready.heap);
     free(pool);
-}
-
-/* ---- others that have none ---- */
-
-/* What is done on every other worker, one after the other, until one has a link to spare. */
-typedef struct errand {
-    px_message message;
-    px_worker *home;
-} errand;
-
-static void send_errand(px_worker *worker, px_worker *home, void (*run)(px_worker *, px_message *))
-{
-    errand *e = pgw_alloc(sizeof *e);
-    *e = (errand){.message.run = run, .home = home};
-    atomic_fetch_add(&worker->server->errands, 1);
-    px_worker_send(worker, &e->message);
-}
-
-static void end_errand(px_worker *worker, px_message *message)
-{
-    free(message);
-    atomic_fetch_sub(&worker->server->errands, 1);
-}
-
-/* The end of the turn gives links to whoever waits. */
-static void run_wake(px_worker *worker, px_message *message)
-{
-    end_errand(worker, message);
-}
-
-static void wake_others(px_worker *worker)
-{
-    px_server *server = worker->server;
-    for (unsigned i = 0; i < server->worker_count; i++)
-        if (&server->workers[i] != worker && atomic_load(&server->quota.starving) > 0)
-            send_errand(&server->workers[i], worker, run_wake);
-}
-
-/* Closes what others are to have. */
-static void shed(px_pool *pool)
-{
-    bool any = false;
-    for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
-        next = l->next;
-        if (l->state != PX_POOL_IDLE || !l->spare || l->reading)
-            continue;
-        drop(l);
-        any = true;
-    }
-    if (any)
-        wake_others(pool->worker);
-}
-
-/* NULL if none of them, but for those of `asking`, has one. */
-static px_pool_link *longest_idle(px_pool *pools, const px_pool *asking)
-{
-    px_pool_link *found = NULL;
-    for (px_pool *pool = pools; pool != NULL; pool = pool->next)
-        for (px_pool_link *l = pool->links; l != NULL && pool != asking; l = l->next)
-            if (l->state == PX_POOL_IDLE && !l->lost && !l->reading &&
-                (found == NULL || l->idle_since < found->idle_since))
-                found = l;
-    return found;
-}
-
-static void run_ask(px_worker *worker, px_message *message)
-{
-    errand *e = (errand *)message;
-    px_server *server = worker->server;
-    if (worker == e->home) { /* the end of the turn looks whether there is one now */
-        worker->pools->asking = false;
-        worker->pools->ask_after = px_worker_now(worker) + ASK_MS;
-        end_errand(worker, message);
-        return;
-    }
-    px_pool_link *l = longest_idle(worker->pools->first, NULL);
-    if (l != NULL)
-        drop(l);
-    unsigned next = (worker->index + 1) % server->worker_count;
-    px_worker_send(l != NULL ? e->home : &server->workers[next], message);
-}
-
-/* Some idle link gives way: here at once, of another worker in a while. */
-static bool make_room(px_pool *pool)
-{
-    px_pools *pools = pool->worker->pools;
-    px_server *server = pool->worker->server;
-    px_pool_link *l = longest_idle(pools->first, pool);
-    if (l != NULL) {
-        drop(l);
-        return px_quota_claim(&server->quota, most_of(pool), 0);
-    }
-    if (!pools->asking && px_worker_now(pool->worker) >= pools->ask_after &&
-        server->worker_count > 1) {
-        pools->asking = true;
-        send_errand(&server->workers[(pool->worker->index + 1) % server->worker_count],
-                    pool->worker, run_ask);
-    }
-    return false;
 }
 
 /* ---- what links tell ---- */
@@ -222,7 +81,7 @@ static void refuse(px_pool_link *l)
 {
     px_pool *pool = l->pool;
     pool->refused_until = pool->no_opening_until = px_worker_now(pool->worker) + CHANGED_MS;
-    drop(l);
+    px_pool_links_drop(l);
     pool->ops->on_free(pool);
     pool->ops->on_turn(pool);
 }
@@ -235,7 +94,7 @@ static void drop_unlike(px_pool_link *fresh)
             l->doomed = l->spare = true;
 }
 
-static void on_ready(px_link *link)
+static void on_link_ready(px_link *link)
 {
     px_pool_link *l = px_link_owner(link);
     px_pool *pool = l->pool;
@@ -249,7 +108,7 @@ static void on_ready(px_link *link)
     l->ready_since = px_worker_now(pool->worker);
     px_pool_put(l);
     pool->ops->on_free(pool);
-    shed(pool);
+    px_spare_shed(pool);
     pool->ops->on_turn(pool);
 }
 
@@ -257,13 +116,12 @@ static void on_failed(px_link *link, const pgw_error *error)
 {
     px_pool_link *l = px_link_owner(link);
     px_pool *pool = l->pool;
-    forget(l);
+    px_pool_links_forget(l);
     px_log(CFG_LOG_WARN, "batch_link_failed", "sqlstate=%s links=%zu", error->sqlstate,
            pool->link_count);
     pool->no_opening_until = px_worker_now(pool->worker) + REOPEN_MS;
     if (pool->link_count == 0) {
-        pool->refused_until =
-            pgw_error_is(error, "53300") ? px_worker_now(pool->worker) + REOPEN_MS : 0;
+        pool->refused_until = px_error_is_full(error) ? px_worker_now(pool->worker) + REOPEN_MS : 0;
         pool->no_opening_until = 0;
         pool->ops->on_unreachable(pool, error);
     }
@@ -283,7 +141,7 @@ static void lose(px_pool_link *l, const char *reason)
     l->lost = true;
     if (l->batch != NULL)
         pool->ops->on_lost(l, reason);
-    drop(l);
+    px_pool_links_drop(l);
     pool->ops->on_free(pool); /* its place is */
 }
 
@@ -324,7 +182,7 @@ static void on_message(px_link *link)
     } else if (pool->ready.count > 0) {
         pool->ops->on_free(pool);
     }
-    shed(pool);
+    px_spare_shed(pool);
     pool->ops->on_turn(pool);
 }
 
@@ -356,19 +214,19 @@ static bool on_refused(px_link *link)
     return pool->ready.count > 0;
 }
 
-static const px_link_ops link_ops = {on_ready,   on_failed, on_message,
-                                     on_drained, on_lost,   on_refused};
+static const px_link_ops link_ops = {on_link_ready, on_failed, on_message,
+                                     on_drained,    on_lost,   on_refused};
 
 /* ---- use ---- */
 
 /* Sessions may have all places but one. */
-static bool claim(px_pool *pool)
+static bool reserve(px_pool *pool)
 {
     px_server *server = pool->worker->server;
     bool full = atomic_load(&server->links) >= pool->worker->config->backend.max_links;
     if (full && atomic_load(&server->quota.links) > 0)
         return false;
-    return px_quota_claim(quota_of(pool), most_of(pool), pool->link_count);
+    return px_quota_claim(quota_of(pool), px_pool_links_most(pool), pool->link_count);
 }
 
 static void open_link(px_pool *pool, uint32_t lock_wait_ms)
@@ -377,7 +235,7 @@ static void open_link(px_pool *pool, uint32_t lock_wait_ms)
     l->pool = pool;
     l->state = PX_POOL_OPENING;
     l->lock_wait_ms = lock_wait_ms;
-    enlist(l);
+    px_pool_links_add(l);
     pool->link_count++;
     pool->opening++;
     pgw_buf options = {0};
@@ -419,13 +277,13 @@ px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms)
         pool->opening < pool->ready.count && px_worker_now(pool->worker) >= pool->no_opening_until;
     if (!may_open)
         return NULL;
-    bool claimed = claim(pool);
+    bool claimed = reserve(pool);
     if (!claimed && other != NULL) {
-        drop(other);
-        claimed = claim(pool);
+        px_pool_links_drop(other);
+        claimed = reserve(pool);
     }
     if (!claimed && pool->link_count == 0)
-        claimed = make_room(pool);
+        claimed = px_spare_make_room(pool);
     if (claimed)
         open_link(pool, lock_wait_ms);
     account(pool, !claimed);
@@ -434,7 +292,7 @@ px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms)
 
 void px_pool_expect(px_pool *pool, uint32_t lock_wait_ms)
 {
-    if (pool->link_count == 0 && claim(pool))
+    if (pool->link_count == 0 && reserve(pool))
         open_link(pool, lock_wait_ms);
 }
 
@@ -468,8 +326,7 @@ void px_pool_put(px_pool_link *l)
     l->idle_since = px_worker_now(l->pool->worker);
     l->spare = l->pool->giving || gives_way(l) || is_over(l);
     l->pool->giving = false;
-    delist(l);
-    enlist(l);
+    px_pool_links_first(l);
 }
 
 void px_pool_leave(px_pool *pool)
@@ -477,7 +334,7 @@ void px_pool_leave(px_pool *pool)
     pool->leaving_until = px_worker_now(pool->worker) + LEAVING_MS;
     for (px_pool_link *l = pool->links; l != NULL; l = l->next)
         l->spare = true;
-    shed(pool);
+    px_spare_shed(pool);
 }
 
 px_yield px_pool_yield(px_pool *pool, bool promise)
@@ -490,7 +347,7 @@ px_yield px_pool_yield(px_pool *pool, bool promise)
         later = later || l->state == PX_POOL_BUSY || px_link_is_opening(l->link);
     }
     if (idle != NULL)
-        drop(idle);
+        px_pool_links_drop(idle);
     if (idle != NULL || (later && promise))
         pool->no_opening_until = px_worker_now(pool->worker) + YIELD_MS;
     pool->giving = pool->giving || (idle == NULL && later && promise);
@@ -508,12 +365,12 @@ static uint64_t patience(const px_pool *pool)
 static void give_part(px_pool *pool)
 {
     px_quota *quota = quota_of(pool);
-    bool wanted =
-        pool->link_count > px_quota_part(quota, most_of(pool)) && atomic_load(&quota->wanting) > 0;
+    bool wanted = pool->link_count > px_quota_part(quota, px_pool_links_most(pool)) &&
+                  atomic_load(&quota->wanting) > 0;
     for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
         next = l->next;
         if (l->state == PX_POOL_IDLE && wanted) {
-            drop(l);
+            px_pool_links_drop(l);
             wanted = false;
         } else {
             l->spare = l->doomed;
@@ -528,7 +385,7 @@ void px_pool_tick(px_pool *pool)
     for (px_pool_link *l = pool->links, *next; l != NULL; l = next) {
         next = l->next;
         if (l->state == PX_POOL_IDLE && (now - l->idle_since >= most || is_over(l)))
-            drop(l);
+            px_pool_links_drop(l);
     }
     if (pool->starves && now - pool->starving_since >= STARVED_MS)
         pool->ops->on_starved(pool);

@@ -22,8 +22,8 @@ px_canceller *px_canceller_start(void);
 /* The end is near: what waits is given back undone, and nothing is taken any more. */
 void px_canceller_refuse(px_canceller *canceller);
 /* After that: frees it. False: a cancel is still not answered, and it lives on. */
-bool px_canceller_stop(px_canceller *canceller);
+PGW_MUST_CHECK bool px_canceller_stop(px_canceller *canceller);
 /* False: too many wait already, and nothing will come of it. Thread-safe. */
-bool px_canceller_ask(px_canceller *canceller, px_cancel *cancel);
+PGW_MUST_CHECK bool px_canceller_ask(px_canceller *canceller, px_cancel *cancel);
 
 #endif

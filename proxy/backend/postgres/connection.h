@@ -2,8 +2,8 @@
  * connection: a link to a PostgreSQL. libpq opens it (addresses, passwords, TLS), then its socket
  * is taken over and its bytes pass as they are; libpq only cancels and closes.
  */
-#ifndef PX_POSTGRES_CONNECTION_H
-#define PX_POSTGRES_CONNECTION_H
+#ifndef PX_CONNECTION_H
+#define PX_CONNECTION_H
 
 #include "proxy/backend/link.h"
 

@@ -18,6 +18,6 @@ typedef enum px_inheritance {
 void px_inheritance_ask(px_link *link, int server_version, bool shared);
 /* Takes the answer. `*number`, 1 at first, is 0 in the end if the server does not
  * say. */
-px_inheritance px_inheritance_read(px_link *link, uint64_t *number);
+PGW_MUST_CHECK px_inheritance px_inheritance_read(px_link *link, uint64_t *number);
 
 #endif

@@ -24,7 +24,7 @@ void px_prepared_add(px_prepared *prepared, pgw_slice name, pgw_slice text, cons
                      size_t type_count);
 void px_prepared_remove(px_prepared *prepared, pgw_slice name);
 /* If it is full: takes the oldest out and returns its name, which the caller frees; else NULL. */
-char *px_prepared_evict(px_prepared *prepared);
+PGW_MUST_CHECK char *px_prepared_evict(px_prepared *prepared);
 void px_prepared_free(px_prepared *prepared);
 
 #endif

@@ -202,7 +202,7 @@ static bool renews(writer *w, px_unit *unit)
 /* The Parse before it failed. */
 static bool lacks_statement(const pgw_buf *error)
 {
-    return pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(error), 'C'), "26000");
+    return px_classify(pgw_slice_buf(error)) == PX_ERROR_STALE_PLAN;
 }
 
 /* The unit whose statement is being answered; NULL: all of this transaction's are. */
@@ -272,7 +272,7 @@ static bool has_all_tags(const writer *w)
     return w->merged ? w->tags == 1 : answering(w) == NULL;
 }
 
-static px_progress on_ready(writer *w, pgw_slice body)
+static px_progress on_ready_for_query(writer *w, pgw_slice body)
 {
     px_attempt *attempt = w->attempt;
     if (body.len != 1 || body.ptr[0] != 'I' || attempt->fatal[0] != '\0')
@@ -367,7 +367,7 @@ static px_progress on_message(px_writer *base, char type, pgw_slice message)
     case '2':
         return on_bound(w);
     case 'Z':
-        return on_ready(w, body);
+        return on_ready_for_query(w, body);
     case '1':
         on_parsed(w);
         return PX_PROGRESS_MORE;

@@ -1,6 +1,6 @@
 /* What is logged of all batches at the end. */
 #define _GNU_SOURCE
-#include "proxy/batch/batcher.h"
+#include "proxy/batch/register.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static void all_threads_are_added_up(void **state)
     px_worker workers[2] = {{.metrics = px_metrics_new(server.metrics)},
                             {.metrics = px_metrics_new(server.metrics)}};
     server.workers = workers;
-    px_batcher_log_totals(&server);
+    px_register_log_totals(&server);
     assert_string_equal(logged_line(),
                         "level=info event=batches batches=0 rows=0 units=0 rows_per_batch=0.0 "
                         "committed=0 failed=0 unknown=0 repeated=0 rerouted=0 expired=0 "
@@ -35,7 +35,7 @@ static void all_threads_are_added_up(void **state)
     px_observe(workers[0].metrics, PX_BATCH_ROWS, 5);
     px_observe(workers[1].metrics, PX_BATCH_ROWS, 1000000);
     px_observe(workers[1].metrics, PX_BATCH_ROWS, 2);
-    px_batcher_log_totals(&server);
+    px_register_log_totals(&server);
     assert_string_equal(logged_line(),
                         "level=info event=batches batches=3 rows=1000007 units=126 "
                         "rows_per_batch=333335.7 committed=2 failed=120 unknown=16 repeated=128 "

@@ -1,5 +1,5 @@
 /* What is prepared on one link, and what goes when there is no room. */
-#include "proxy/backend/prepared.h"
+#include "proxy/backend/postgres/prepared.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
