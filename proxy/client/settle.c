@@ -253,7 +253,10 @@ static void adopt(px_session *session, px_answer *answer)
         px_answer_copy(answer, &state->base);
         px_kind_keep(session->worker, session->base, answer, state->epoch);
     }
+    bool was_private = session->private_session;
     judge(session, answer);
+    if (session->private_session && !was_private)
+        px_count(session->worker->metrics, state->odd ? PX_PRIVATE_SETTING : PX_PRIVATE_ROLE, 1);
     follow_settings(session, answer);
     if (state->now.names != NULL && !same_names(&state->now, answer))
         state->generation++;

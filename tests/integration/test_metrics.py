@@ -314,6 +314,21 @@ class Reasons(MetricsCase):
         self.check("encoding", sql, "set client_encoding to 'latin1'")
         self.check("encoding", sql, "set standard_conforming_strings to off")
 
+    def test_why_a_session_is_private(self):
+        for reason, before in (("setting", "set transform_null_equals to on"),
+                               ("role", "set role postgres")):
+            session = self.wire()
+            self.ask(session, wire.query(before))
+
+            def work():
+                for number in (1, 2):
+                    self.ask(session, wire.query(f"insert into plain values ({number}, 'x')"))
+            with self.subTest(reason):
+                counted = self.counted(work)
+                self.assertEqual(counted.by("private_sessions_total", "reason"), {reason: 1})
+            session.close()
+            self.setUp()
+
     def test_a_query_of_several_statements(self):
         session = self.wire()
         counted = self.counted(lambda: self.ask(session, wire.query(
