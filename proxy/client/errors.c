@@ -144,25 +144,46 @@ static bool is_unplaced(const cfg_table *table, pgw_slice body)
            memmem(detail.ptr, detail.len, key, strlen(key)) != NULL;
 }
 
-bool px_error_explain(const cfg_config *config, pgw_buf *body)
+/* permission denied for table … */
+static bool is_denied(const cfg_table *table, pgw_slice body)
 {
-    pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
-    bool null = pgw_slice_eq_str(code, "23502"), unplaced = pgw_slice_eq_str(code, "23514");
-    if ((!null && !unplaced) || pgw_error_field(all, 'H').len > 0)
-        return false;
-    for (size_t i = 0; i < config->table_count; i++) {
-        const cfg_table *table = &config->tables[i];
-        if (!(null ? is_null_hash(table, all) : is_unplaced(table, all)))
-            continue;
-        body->len--; /* the NUL behind the last field */
+    pgw_slice message = pgw_error_field(body, 'M');
+    size_t len = strlen(table->name);
+    pgw_slice last = {message.ptr + message.len - len, len};
+    return message.len > len && last.ptr[-1] == ' ' && pgw_slice_eq_str(last, table->name);
+}
+
+static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)
+{
+    body->len--; /* the NUL behind the last field */
+    if (denied)
+        pgw_buf_addf(body,
+                     "HRights that are granted by column are needed for \"%s\" of \"%s\" as "
+                     "well: keyspread writes it.",
+                     table->hash_column, table->name);
+    else
         pgw_buf_addf(body,
                      "HThe row came without its hash, past keyspread: from a view, a function, a "
                      "trigger or a cascade. Send INSERT … VALUES into \"%s\" itself through "
                      "keyspread.",
                      table->name);
-        pgw_buf_add(body, "\0", 2);
-        return true;
-    }
+    pgw_buf_add(body, "\0", 2);
+}
+
+bool px_error_explain(const cfg_config *config, pgw_buf *body)
+{
+    pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
+    bool (*is_of)(const cfg_table *, pgw_slice) = pgw_slice_eq_str(code, "23502")   ? is_null_hash
+                                                  : pgw_slice_eq_str(code, "23514") ? is_unplaced
+                                                  : pgw_slice_eq_str(code, "42501") ? is_denied
+                                                                                    : NULL;
+    if (is_of == NULL || pgw_error_field(all, 'H').len > 0)
+        return false;
+    for (size_t i = 0; i < config->table_count; i++)
+        if (is_of(&config->tables[i], all)) {
+            add_hint(&config->tables[i], is_of == is_denied, body);
+            return true;
+        }
     return false;
 }
 
