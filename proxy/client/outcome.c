@@ -8,8 +8,13 @@
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
 
+#include "rewrite/insert/guard.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { DOUBT_EVERY_MS = 1000 };
 
 static px_session *session_of(px_owner *owner)
 {
@@ -122,14 +127,39 @@ static void answer_group(px_session *session, const px_outcome *outcome)
     px_owed_end(session, &out);
 }
 
+static bool has_made_list(const px_owner *units)
+{
+    if (units->plan != NULL)
+        return rw_guard_wanted(units->plan->insert);
+    for (size_t i = 0; units->text != NULL && i < units->text->script.count; i++)
+        if (rw_guard_wanted(units->text->script.statements[i].insert))
+            return true;
+    return false;
+}
+
+/* A value may be wrong only for the column that it came to by a list that was made here. Who sends
+ * many such values does not make others look for each. */
+static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
+{
+    uint64_t now = px_worker_now(session->worker);
+    pgw_slice sqlstate = pgw_error_field(outcome->error, 'C');
+    bool of_value = sqlstate.len == 5 && memcmp(sqlstate.ptr, "22", 2) == 0;
+    if (outcome->kind != PX_ERROR_OWN || (!of_value && !pgw_slice_eq_str(sqlstate, "23502")) ||
+        now < session->doubts_from || !has_made_list(&session->units))
+        return false;
+    session->doubts_from = now + DOUBT_EVERY_MS;
+    return true;
+}
+
 /* The statement wrote nothing, for the schema is another than it was thought to be: it is tried
  * once more, unless the client was told something of it. */
 static bool repeats(px_session *session, const px_outcome *outcome)
 {
     px_owner *units = &session->units;
     bool told = units->text == NULL && px_group_is_answered(&session->group);
-    if (outcome->error.len == 0 || outcome->kind != PX_ERROR_STALE || outcome->stored || told ||
-        units->repeated)
+    if (outcome->error.len == 0 || outcome->stored || told || units->repeated)
+        return false;
+    if (outcome->kind != PX_ERROR_STALE && !may_be_misplaced(session, outcome))
         return false;
     px_catalog_stale(session->worker, session->identity->database);
     units->repeated = true;

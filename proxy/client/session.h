@@ -132,6 +132,7 @@ struct px_session {
     px_catalog *own_catalog;      /* what its own transaction has made of it. Counted */
     struct px_own_look *own_look; /* under way */
     bool doubted;                 /* the statement at hand would have been refused */
+    uint64_t doubts_from; /* a wrong value lets the tables be looked at again from then on */
 
     px_plan *describing; /* counted: others wait until this session knows what it is */
     px_statements statements;

@@ -14,7 +14,8 @@ NOON = "'2026-01-01 12:00'"  # in whatever TimeZone is
 
 class ChangesCase(harness.StackCase):
     tables = (Table("moments", ["ts timestamptz not null", "v text"], ["ts"]),
-              Table("pairs", ["k bigint not null", "v text"], ["k"]))
+              Table("pairs", ["k bigint not null", "v text"], ["k"]),
+              Table("swapped", ["k bigint not null", "a int", "b text"], ["k"]))
     partitioned = False
 
     def right(self, table, rows):
@@ -111,6 +112,22 @@ class Changes(ChangesCase):
         other.query("alter table pairs alter k type text")
         prepared.ask(wire.bind("", "s", ["5", "v"]), wire.execute(), wire.sync())
         self.right("pairs", len(self.admin("select from pairs")))
+
+    def test_columns_that_swap_their_names(self):
+        """A value may be wrong only for the column that its place was of."""
+        swap = "".join(f"alter table swapped rename {before} to {after};"
+                       for before, after in (("a", "c"), ("b", "a"), ("c", "b")))
+        self.addCleanup(self.admin, f"truncate swapped; {swap}")
+        values = ("1, 'x'", "2, 'y'", "'z', 'z'")
+        sessions = [self.wire() for _ in values]
+        for number, session in enumerate(sessions):
+            self.assertIsNone(wire.error_of(session.query(
+                f"insert into swapped values ({number}, 1, 'x')")))
+        self.admin(swap)
+        answers = [wire.error_of(session.query(f"insert into swapped values ({number}, {value})"))
+                   for number, (session, value) in enumerate(zip(sessions, values), 10)]
+        self.assertEqual(answers, [None, None, "22P02"])
+        self.right("swapped", 5)
 
     def test_inferred_types_stay(self):
         """What a client sends stays what it was when it was prepared."""
