@@ -284,7 +284,7 @@ class NoLinkIsLeft(PartitionCase):
                 send(self, first, range(1000, 1040))  # its types are known from now on
                 self.assertIsNone(wire.error_of(first.read_ready()))
                 first.close()
-                holders = [self.hold(number) for number in (7, 2001, 2002, 2003)]
+                holders = [self.hold(number) for number in (7, 2001, 2002, 2003, 2004)]
                 session = self.wire()
                 send(self, session, range(40))
                 replies = session.read_ready()
