@@ -187,6 +187,35 @@ static void text_beyond_ascii_needs_utf8(void **state)
     pgw_arena_free(&arena);
 }
 
+static void typmods_that_postgres_takes_are_known(void **state)
+{
+    static const struct {
+        uint32_t type;
+        int32_t typmod;
+        const char *text;
+    } cases[] = {{PGW_VARCHAR, 5, "x"},
+                 {PGW_VARCHAR, 10485764, "x"},
+                 {PGW_BPCHAR, 5, "x"},
+                 {PGW_BPCHAR, 10485764, "x"},
+                 {PGW_NUMERIC, (1 << 16) + 4, "1"},
+                 {PGW_NUMERIC, (1000 << 16) + 4, "1"},
+                 {PGW_NUMERIC, ((1000 << 16) | 1000) + 4, "0"},
+                 {PGW_NUMERIC, ((1 << 16) | (2048 - 1000)) + 4, "0"},
+                 {PGW_TIMESTAMP, 0, "2020-01-01"},
+                 {PGW_TIMESTAMP, 6, "2020-01-01"},
+                 {PGW_TIMESTAMPTZ, 6, "2020-01-01"},
+                 {PGW_INT8, -1, "1"}};
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value value;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (pgw_value_from_text(cases[i].type, cases[i].typmod, pgw_slice_str(cases[i].text),
+                                &(pgw_reading){&utc, &arena, &error}, &value) != PGW_KNOWN)
+            fail_msg("case %zu", i);
+    pgw_arena_free(&arena);
+}
+
 static void typmods_that_postgres_refuses_are_unknowable(void **state)
 {
     static const struct {
@@ -197,6 +226,10 @@ static void typmods_that_postgres_refuses_are_unknowable(void **state)
                  {PGW_VARCHAR, 0},
                  {PGW_NUMERIC, 4},
                  {PGW_NUMERIC, (1001 << 16) + 4},
+                 {PGW_NUMERIC, ((1000 << 16) | 1001) + 4},
+                 {PGW_NUMERIC, ((1000 << 16) | (2048 - 1001)) + 4},
+                 {PGW_BPCHAR, 4},
+                 {PGW_TIMESTAMPTZ, 7},
                  {PGW_TIMESTAMP, 7},
                  {PGW_TIMESTAMP, -2},
                  {PGW_INT8, 5},
@@ -358,6 +391,7 @@ int main(void)
         cmocka_unit_test(zone_decides_where_no_offset_is_written),
         cmocka_unit_test(casts_between_zones_need_a_known_zone),
         cmocka_unit_test(text_beyond_ascii_needs_utf8),
+        cmocka_unit_test(typmods_that_postgres_takes_are_known),
         cmocka_unit_test(typmods_that_postgres_refuses_are_unknowable),
         cmocka_unit_test(numbers_are_kept_up_to_a_size),
         cmocka_unit_test(types_are_found_by_any_name),

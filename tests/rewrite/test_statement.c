@@ -168,6 +168,38 @@ static void doubt_is_noted(void **state)
     check_complaints();
 }
 
+static bool calls(const char *text)
+{
+    pgw_arena arena = {0};
+    bool found = (parse(text, &test_env, &arena).effects & RW_EFFECT_CALLS) != 0;
+    pgw_arena_free(&arena);
+    return found;
+}
+
+/* EXPLAIN calls nothing unless it has the word ANALYZE, CREATE unless it has AS: the whole word. */
+static void words_count_as_a_whole(void **state)
+{
+    (void)state;
+    static const char *const forms[][2] = {{"EXPLAIN SELECT hide(), %s", "analyze"},
+                                           {"EXPLAIN SELECT hide(), %s", "ANALYSE"},
+                                           {"CREATE TABLE t (b int DEFAULT hide()) %s", "as"}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char word[32], text[128];
+        snprintf(text, sizeof text, forms[i][0], forms[i][1]);
+        assert_true(calls(text));
+        snprintf(text, sizeof text, forms[i][0], "x");
+        assert_false(calls(text));
+        for (const char *c = "aA_mMzZ"; *c != '\0'; c++) {
+            snprintf(word, sizeof word, "%c%s", *c, forms[i][1]);
+            snprintf(text, sizeof text, forms[i][0], word);
+            assert_false(calls(text));
+            snprintf(word, sizeof word, "%s%c", forms[i][1], *c);
+            snprintf(text, sizeof text, forms[i][0], word);
+            assert_false(calls(text));
+        }
+    }
+}
+
 static void glances_are_told(void **state)
 {
     (void)state;
@@ -526,6 +558,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_are_judged),
         cmocka_unit_test(doubt_is_noted),
+        cmocka_unit_test(words_count_as_a_whole),
         cmocka_unit_test(glances_are_told),
         cmocka_unit_test(names_move_within_a_text),
         cmocka_unit_test(refusals_say_why_and_where),
