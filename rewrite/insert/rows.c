@@ -47,11 +47,7 @@ static rw_row *add_row(rw_parser *parser)
         parser->row_cap = cap;
     }
     rw_row *row = &insert->rows[insert->row_count++];
-    size_t keys = parser->table->primary_key_count;
-    row->key = pgw_arena_alloc(parser->arena, keys * sizeof *row->key);
-    for (size_t i = 0; i < keys; i++)
-        row->key[i].minus_after = -1;
-    row->hash_cell.minus_after = -1;
+    row->key = pgw_arena_alloc(parser->arena, parser->table->primary_key_count * sizeof *row->key);
     return row;
 }
 

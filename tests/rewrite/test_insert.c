@@ -319,6 +319,56 @@ static void values_that_cannot_be_told_are_refused(void **state)
 }
 
 /* What can be written in the place of a value that cannot be told, by the column's type. */
+static void modifiers_are_read_up_to_their_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        uint32_t oid; /* 0: not known here */
+        int32_t typmod;
+    } cases[] = {{"numeric(1)", PGW_NUMERIC, (1 << 16) + 4},
+                 {"numeric(0)", 0, -1},
+                 {"numeric(1000)", PGW_NUMERIC, (1000 << 16) + 4},
+                 {"numeric(1001)", 0, -1},
+                 {"numeric(1000,1000)", PGW_NUMERIC, (1000 << 16 | 1000) + 4},
+                 {"numeric(1000,1001)", 0, -1},
+                 {"numeric(6,2)", PGW_NUMERIC, (6 << 16 | 2) + 4},
+                 {"varchar(1)", PGW_VARCHAR, 5},
+                 {"varchar(0)", 0, -1},
+                 {"varchar(10485760)", PGW_VARCHAR, 10485764},
+                 {"varchar(10485761)", 0, -1},
+                 {"varchar(1,2)", 0, -1},
+                 {"char(1)", PGW_BPCHAR, 5},
+                 {"char(0)", 0, -1},
+                 {"character(10485760)", PGW_BPCHAR, 10485764},
+                 {"character(10485761)", 0, -1},
+                 {"float(0)", 0, -1},
+                 {"float(1)", PGW_FLOAT4, -1},
+                 {"float(24)", PGW_FLOAT4, -1},
+                 {"float(25)", PGW_FLOAT8, -1},
+                 {"float(53)", PGW_FLOAT8, -1},
+                 {"float(54)", 0, -1},
+                 {"int8(1)", 0, -1},
+                 {"timestamp(0)", PGW_TIMESTAMP, 0},
+                 {"timestamp(6)", PGW_TIMESTAMP, 6},
+                 {"timestamp(7)", 0, -1},
+                 {"timestamp(1,2)", 0, -1},
+                 {"timestamptz(6)", PGW_TIMESTAMPTZ, 6},
+                 {"timestamptz(7)", 0, -1},
+                 {"timestamp(3) with time zone", PGW_TIMESTAMPTZ, 3},
+                 {"timestamp(3) without time zone", PGW_TIMESTAMP, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[128];
+        parsed p;
+        snprintf(sql, sizeof sql, "INSERT INTO events (userid) VALUES ('5'::%s)", cases[i].type);
+        const rw_cell *cell = &must_parse(&p, sql)->rows[0].key[0];
+        assert_int_equal(cell->cast_count, 1);
+        if (cell->casts[0].type != cases[i].oid || cell->casts[0].typmod != cases[i].typmod)
+            fail_msg("%s: %u %d", cases[i].type, cell->casts[0].type, cell->casts[0].typmod);
+        pgw_arena_free(&p.arena);
+    }
+}
+
 /* How deep a value may be nested in each way, so that what is deeper is left to the server. */
 static void values_are_looked_into_so_deep(void **state)
 {
@@ -912,6 +962,7 @@ int main(void)
         cmocka_unit_test(parameters_give_the_key),
         cmocka_unit_test(null_is_left_to_the_backend_where_it_rejects_it),
         cmocka_unit_test(values_that_cannot_be_told_are_refused),
+        cmocka_unit_test(modifiers_are_read_up_to_their_limits),
         cmocka_unit_test(values_are_looked_into_so_deep),
         cmocka_unit_test(hints_say_what_to_write),
         cmocka_unit_test(the_clients_own_hash_is_checked),
