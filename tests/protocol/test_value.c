@@ -109,6 +109,7 @@ static void check_cast_as(const vector_line *line, bool explicit_cast, pgw_slice
     pgw_cast cast = {pgw_type_by_name(line->fields[2]), (int32_t)vector_number(line->fields[3]),
                      explicit_cast};
     pgw_verdict verdict = pgw_value_cast(&value, cast, &reading, &value);
+    assert_true(verdict != PGW_KNOWN || value.type == pgw_type_by_name(line->fields[2]));
     vector_add_outcome(verdict, &value, &error, &got);
     wrong += !vector_same(line, wanted, &got);
     pgw_buf_free(&got);
