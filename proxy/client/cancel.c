@@ -25,8 +25,8 @@ static void cancel(px_session *session)
 {
     if (px_submitted(&session->units))
         px_submit_withdraw(&session->units);
-    else if (session->link_ready && session->replies.count > 0)
-        px_link_cancel(session->link);
+    else if (session->own.ready && session->pending.replies.count > 0)
+        px_link_cancel(session->own.link);
     else if (session->wait == PX_WAIT_LINK || session->wait == PX_WAIT_CATALOG ||
              session->wait == PX_WAIT_TURN)
         px_refuse_cancelled(session);
@@ -36,8 +36,8 @@ static void on_cancel(px_worker *worker, px_message *message)
 {
     const cancel_message *m = (cancel_message *)message;
     px_session *session = px_sessions_at(worker, m->slot);
-    if (session != NULL && session->state == PX_READY && session->pid == m->pid &&
-        same_key(session->cancel_key, m->key))
+    if (session != NULL && session->state == PX_READY && session->peer.pid == m->pid &&
+        same_key(session->peer.cancel_key, m->key))
         cancel(session);
     free(message);
 }

@@ -10,7 +10,8 @@
 #include <sys/random.h>
 
 /* The same password, and the same salt, for the key is: the same secret. */
-static bool copy_secret(const px_door *previous, const cfg_user *user, pgw_scram_secret *secret)
+static bool copy_secret(const px_credentials *previous, const cfg_user *user,
+                        pgw_scram_secret *secret)
 {
     const cfg_user *same = previous == NULL || previous->users == NULL
                                ? NULL
@@ -21,26 +22,28 @@ static bool copy_secret(const px_door *previous, const cfg_user *user, pgw_scram
     return true;
 }
 
-static bool derive_secret(const px_door *door, const cfg_user *user, pgw_scram_secret *secret)
+static bool derive_secret(const px_credentials *credentials, const cfg_user *user,
+                          pgw_scram_secret *secret)
 {
     pgw_slice text = pgw_slice_str(user->secret);
     pgw_scram_secret mock;
     if (user->verifier)
         return pgw_scram_secret_parse(text, secret);
-    pgw_scram_secret_mock(pgw_slice_str(user->name), door->salt_key, &mock);
+    pgw_scram_secret_mock(pgw_slice_str(user->name), credentials->salt_key, &mock);
     return pgw_scram_secret_make(text, mock.salt, mock.salt_len, PGW_SCRAM_ITERATIONS, secret);
 }
 
-static bool make_secret(px_door *door, size_t at, const px_door *previous, FILE *errors)
+static bool make_secret(px_credentials *credentials, size_t at, const px_credentials *previous,
+                        FILE *errors)
 {
-    const cfg_user *user = &door->users->list[at];
-    pgw_scram_secret *secret = &door->secrets[at];
-    if (copy_secret(previous, user, secret) || derive_secret(door, user, secret))
+    const cfg_user *user = &credentials->users->list[at];
+    pgw_scram_secret *secret = &credentials->secrets[at];
+    if (copy_secret(previous, user, secret) || derive_secret(credentials, user, secret))
         return true;
     fprintf(errors,
             "%s:%u: the secret of \"%s\" cannot be used: write a password, or a verifier as "
             "PostgreSQL's pg_authid has it\n",
-            door->users->path, user->line, user->name);
+            credentials->users->path, user->line, user->name);
     return false;
 }
 
@@ -74,85 +77,89 @@ static bool check_verifiers(const cfg_users *users, FILE *errors)
     return count == 0;
 }
 
-static bool load_users(px_door *door, const cfg_config *config, const px_door *previous,
-                       FILE *errors)
+static bool load_users(px_credentials *credentials, const cfg_config *config,
+                       const px_credentials *previous, FILE *errors)
 {
     if (config->auth.mode != CFG_AUTH_SCRAM)
         return true;
-    door->users = cfg_users_load(config->auth.users_file, errors);
-    if (door->users == NULL) {
+    credentials->users = cfg_users_load(config->auth.users_file, errors);
+    if (credentials->users == NULL) {
         fprintf(errors, "%s:%u: auth.users_file cannot be used: correct its mistakes\n",
                 config->path, config->auth.users_file_line);
         return false;
     }
-    if (!has_own_means(config) && !check_verifiers(door->users, errors))
+    if (!has_own_means(config) && !check_verifiers(credentials->users, errors))
         return false;
-    door->secrets = pgw_calloc(door->users->count + 1, sizeof *door->secrets);
+    credentials->secrets = pgw_calloc(credentials->users->count + 1, sizeof *credentials->secrets);
     bool good = true;
-    for (size_t i = 0; i < door->users->count; i++)
-        good = make_secret(door, i, previous, errors) && good;
+    for (size_t i = 0; i < credentials->users->count; i++)
+        good = make_secret(credentials, i, previous, errors) && good;
     return good;
 }
 
-static void make_salt_key(px_door *door, const px_door *previous)
+static void make_salt_key(px_credentials *credentials, const px_credentials *previous)
 {
     if (previous != NULL)
-        memcpy(door->salt_key, previous->salt_key, sizeof door->salt_key);
-    else if (getrandom(door->salt_key, sizeof door->salt_key, 0) != sizeof door->salt_key)
+        memcpy(credentials->salt_key, previous->salt_key, sizeof credentials->salt_key);
+    else if (getrandom(credentials->salt_key, sizeof credentials->salt_key, 0) !=
+             sizeof credentials->salt_key)
         abort(); /* a key that can be guessed is worse than none */
 }
 
-static void free_door(px_door *door)
+static void free_credentials(px_credentials *credentials)
 {
-    if (door->secrets != NULL)
-        OPENSSL_cleanse(door->secrets, door->users->count * sizeof *door->secrets);
-    free(door->secrets);
-    cfg_users_free(door->users);
-    px_tls_free(door->tls);
-    free(door);
+    if (credentials->secrets != NULL)
+        OPENSSL_cleanse(credentials->secrets,
+                        credentials->users->count * sizeof *credentials->secrets);
+    free(credentials->secrets);
+    cfg_users_free(credentials->users);
+    px_tls_free(credentials->tls);
+    free(credentials);
 }
 
-px_door *px_door_load(const cfg_config *config, const px_door *previous, FILE *errors)
+px_credentials *px_credentials_load(const cfg_config *config, const px_credentials *previous,
+                                    FILE *errors)
 {
-    px_door *door = pgw_calloc(1, sizeof *door);
-    atomic_init(&door->references, 1);
-    make_salt_key(door, previous);
-    bool good = load_users(door, config, previous, errors);
+    px_credentials *credentials = pgw_calloc(1, sizeof *credentials);
+    atomic_init(&credentials->references, 1);
+    make_salt_key(credentials, previous);
+    bool good = load_users(credentials, config, previous, errors);
     if (!cfg_check_files(config, errors)) {
         good = false;
     } else if (config->client_tls.mode != CFG_TLS_DISABLE) {
-        door->tls = px_tls_load(config, errors);
-        good = good && door->tls != NULL;
+        credentials->tls = px_tls_load(config, errors);
+        good = good && credentials->tls != NULL;
     }
     if (good)
-        return door;
-    free_door(door);
+        return credentials;
+    free_credentials(credentials);
     return NULL;
 }
 
-px_door *px_door_take(px_door *door)
+px_credentials *px_credentials_take(px_credentials *credentials)
 {
-    atomic_fetch_add(&door->references, 1);
-    return door;
+    atomic_fetch_add(&credentials->references, 1);
+    return credentials;
 }
 
-void px_door_drop(px_door *door)
+void px_credentials_drop(px_credentials *credentials)
 {
-    if (door != NULL && atomic_fetch_sub(&door->references, 1) == 1)
-        free_door(door);
+    if (credentials != NULL && atomic_fetch_sub(&credentials->references, 1) == 1)
+        free_credentials(credentials);
 }
 
-bool px_door_secret(const px_door *door, pgw_slice name, pgw_scram_secret *secret)
+bool px_credentials_secret(const px_credentials *credentials, pgw_slice name,
+                           pgw_scram_secret *secret)
 {
-    pgw_scram_secret_mock(name, door->salt_key, secret); /* always: it takes time */
-    const cfg_user *user = cfg_users_find(door->users, name.ptr, name.len);
+    pgw_scram_secret_mock(name, credentials->salt_key, secret); /* always: it takes time */
+    const cfg_user *user = cfg_users_find(credentials->users, name.ptr, name.len);
     if (user != NULL)
-        *secret = door->secrets[user - door->users->list];
+        *secret = credentials->secrets[user - credentials->users->list];
     return user != NULL;
 }
 
-const char *px_door_password(const px_door *door, pgw_slice name)
+const char *px_credentials_password(const px_credentials *credentials, pgw_slice name)
 {
-    const cfg_user *user = cfg_users_find(door->users, name.ptr, name.len);
+    const cfg_user *user = cfg_users_find(credentials->users, name.ptr, name.len);
     return user == NULL || user->verifier ? NULL : user->secret;
 }

@@ -9,7 +9,7 @@ static void send_describe(px_session *session, pgw_slice name, px_plan *plan)
 {
     pgw_buf out = {0};
     pgw_write_describe('S', name, &out);
-    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_DESCRIBE);
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_DESCRIBE);
     reply->swallow = reply->describe_plan = true;
     reply->plan = plan;
     px_plan_take(plan);
@@ -24,8 +24,8 @@ void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
     send_describe(session, name, plan);
     if (sync) {
         pgw_write_sync(&out);
-        px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
-        session->unsynced = false;
+        px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = true;
+        session->own.unsynced = false;
     } else {
         pgw_write_flush(&out);
     }
@@ -37,8 +37,8 @@ void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
 void px_describe_refused(px_session *session)
 {
     px_session_drop_group(session);
-    session->skipping = true;
-    if (session->unsynced)
+    session->pending.skipping = true;
+    if (session->own.unsynced)
         px_session_set_wait(
             session, PX_WAIT_NOTHING); /* no ReadyForQuery comes before the client's own Sync */
 }
@@ -48,11 +48,11 @@ void px_describe_refused(px_session *session)
 void px_describe_give_up(px_session *session)
 {
     px_worker *worker = session->worker;
-    px_plan *plan = session->describing;
+    px_plan *plan = session->names.describing;
     if (plan == NULL)
         return;
     bool awaited = plan->awaited;
-    session->describing = NULL;
+    session->names.describing = NULL;
     plan->describing = plan->awaited = false;
     px_plan_drop(plan);
     for (size_t i = 0; awaited && i < px_sessions_slots(worker); i++) {
@@ -66,10 +66,10 @@ void px_describe_give_up(px_session *session)
  * thousand links for it. */
 static void claim(px_session *session, px_plan *plan)
 {
-    if (session->describing == plan)
+    if (session->names.describing == plan)
         return;
     px_describe_give_up(session);
-    session->describing = plan;
+    session->names.describing = plan;
     plan->describing = true;
     px_plan_take(plan);
 }
@@ -85,7 +85,7 @@ bool px_describe_group(px_session *session, bool keys)
         if (group->held[i].type != 'P' || group->held[i].answered ||
             (keys ? plan->types_known : plan->described))
             continue;
-        if (plan->describing && session->describing != plan) {
+        if (plan->describing && session->names.describing != plan) {
             plan->awaited = true;
             px_session_set_wait(session, PX_WAIT_TURN);
             return false;

@@ -38,7 +38,7 @@ bool px_state_is_fresh(const px_state *state, bool quiet)
 bool px_state_sets_nothing(const px_session *session)
 {
     for (size_t i = PX_REPORTED; i < PX_TRACKED; i++)
-        if (session->settings[i] != NULL)
+        if (session->who.settings[i] != NULL)
             return false;
     return true;
 }
@@ -47,7 +47,7 @@ bool px_state_sets_nothing(const px_session *session)
 
 void px_state_note(px_session *session, unsigned effects)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     if (effects & RW_EFFECT_RESUMES)
         effects |= state->touched & doubtful;
     state->doubt |= effects & doubtful;
@@ -56,15 +56,15 @@ void px_state_note(px_session *session, unsigned effects)
     if (effects & RW_EFFECT_TRANSACTION)
         state->doubt |= state->here;
     if (effects & (RW_EFFECT_STATE))
-        session->link_state = true;
+        session->own.has_state = true;
 }
 
 const px_foreign *px_state_foreign(px_session *session, pgw_slice name)
 {
-    const px_statement *statement = px_statements_find(&session->statements, name);
+    const px_statement *statement = px_statements_find(&session->names.statements, name);
     if (statement != NULL)
         return statement->plan == NULL ? &statement->foreign : NULL;
-    return name.len == 0 ? &session->own.unnamed : NULL;
+    return name.len == 0 ? &session->known.unnamed : NULL;
 }
 
 void px_state_note_bind(px_session *session, pgw_slice message)
@@ -78,14 +78,14 @@ void px_state_note_bind(px_session *session, pgw_slice message)
         const px_foreign *foreign = px_state_foreign(session, name);
         effects = foreign != NULL ? foreign->effects : 0;
     }
-    session->own.bound |= effects;
+    session->known.bound |= effects;
     px_state_note(session, effects);
 }
 
 void px_state_note_execute(px_session *session)
 {
-    px_state_note(session, session->own.bound);
-    px_changes_note(session, session->own.bound);
+    px_state_note(session, session->known.bound);
+    px_changes_note(session, session->known.bound);
 }
 
 bool px_state_would_write(const px_session *session, pgw_slice text, const px_catalog *catalog)
@@ -99,23 +99,23 @@ bool px_state_would_write(const px_session *session, pgw_slice text, const px_ca
                        .count = catalog->count,
                        .unqualified = ours};
     if (rw_prefilter_mentions(text, &view))
-        rw_script_parse(text, &view, &session->identity->env, NULL, &arena, &script);
+        rw_script_parse(text, &view, &session->who.identity->env, NULL, &arena, &script);
     pgw_arena_free(&arena);
     return script.refused || script.inserts > 0;
 }
 
 void px_state_note_prepare(px_session *session, pgw_slice text, const px_catalog *catalog)
 {
-    px_foreign *by_sql = &session->own.by_sql;
+    px_foreign *by_sql = &session->known.by_sql;
     if (by_sql->moving || !px_state_would_write(session, text, catalog))
         return;
     by_sql->moving = true;
-    by_sql->generation = session->own.generation;
+    by_sql->generation = session->known.generation;
 }
 
 bool px_state_has_moved(const px_session *session, const px_foreign *foreign, pgw_error *error)
 {
-    if (!foreign->moving || foreign->generation == session->own.generation)
+    if (!foreign->moving || foreign->generation == session->known.generation)
         return false;
     pgw_fail(error, "0A000", "a statement was prepared when its table's name meant another table");
     pgw_error_hint(error, "Prepare it again: search_path, or what is found by it, has changed.");
@@ -124,8 +124,8 @@ bool px_state_has_moved(const px_session *session, const px_foreign *foreign, pg
 
 void px_state_ended(px_session *session)
 {
-    px_state *state = &session->own;
-    if (session->status != 'I' || session->unsynced || session->replies.count > 1)
+    px_state *state = &session->known;
+    if (session->own.status != 'I' || session->own.unsynced || session->pending.replies.count > 1)
         return;
     state->doubt |= state->here;
     state->here = state->bound = 0;
@@ -140,7 +140,7 @@ static void forget(px_state *state)
 
 void px_state_forget(px_session *session)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     forget(state);
     px_answer_free(&state->base);
     if (!px_state_sets_nothing(session))
@@ -149,8 +149,8 @@ void px_state_forget(px_session *session)
 
 void px_state_discard(px_session *session)
 {
-    px_state *state = &session->own;
-    bool alone = session->replies.count <= 1;
+    px_state *state = &session->known;
+    bool alone = session->pending.replies.count <= 1;
     unsigned later = alone ? 0 : state->doubt;
     forget(state);
     state->doubt = later;
@@ -166,10 +166,10 @@ void px_state_free(px_state *state)
 
 bool px_state_is_replaceable(const px_session *session)
 {
-    const px_state *state = &session->own;
+    const px_state *state = &session->known;
     const unsigned kept = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_WRITES |
                           RW_EFFECT_RESUMES | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
-    const px_catalog *catalog = px_catalog_now(session->worker, session->identity);
+    const px_catalog *catalog = px_catalog_now(session->worker, session->who.identity);
     unsigned runs = catalog != NULL && px_state_is_quiet(catalog) ? 0 : RW_EFFECT_RUNS;
     unsigned open = state->doubt & (doubtful & ~(unsigned)RW_EFFECT_RUNS);
     return (state->touched & (kept | runs)) == 0 && open == 0;

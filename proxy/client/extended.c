@@ -21,7 +21,7 @@ static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice 
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
         plan->refusal != NULL ||
         px_obstacle(&session->units, &standing, plan->identity, plan->insert) != PX_COUNTERS ||
-        session->unsynced || session->status != 'I' ||
+        session->own.unsynced || session->own.status != 'I' ||
         session->group.bytes.len + message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
         return FORWARD;
@@ -34,15 +34,15 @@ static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice 
 static px_step take_parse(px_session *session, pgw_slice message, const pgw_parse *parse,
                           px_plan *plan)
 {
-    if (session->zone_moving && px_plan_needs_zone(plan)) {
+    if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_error error;
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
         return px_prepare_refuse(session, NULL, &error);
     }
-    bool taken =
-        parse->name.len > 0 && (px_statements_find(&session->statements, parse->name) != NULL ||
-                                px_group_mentions(&session->group, parse->name));
+    bool taken = parse->name.len > 0 &&
+                 (px_statements_find(&session->names.statements, parse->name) != NULL ||
+                  px_group_mentions(&session->group, parse->name));
     enum choice choice = taken ? FORWARD : may_hold(session, plan, message);
     if (choice == HOLD)
         px_group_hold(&session->group, 'P', message, plan);
@@ -57,8 +57,8 @@ static px_step take_parse(px_session *session, pgw_slice message, const pgw_pars
 /* What is none of ours, and names a statement that the link may have to be told of first. */
 static px_step pass_named(px_session *session, pgw_slice name)
 {
-    const px_statement *statement = px_statements_find(&session->statements, name);
-    if (statement == NULL || px_statements_on_link(&session->statements, statement))
+    const px_statement *statement = px_statements_find(&session->names.statements, name);
+    if (statement == NULL || px_statements_on_link(&session->names.statements, statement))
         return PX_STEP_PASS;
     if (px_prepare_link(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
@@ -71,10 +71,11 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
     pgw_parse parse;
     px_plan *plan;
     rw_catalog names = *px_catalog_names(session->worker);
-    if (!pgw_parse_decode(body, &parse) || session->identity->replication != NULL)
+    if (!pgw_parse_decode(body, &parse) || session->who.identity->replication != NULL)
         return PX_STEP_PASS;
-    session->own.parsed = (px_foreign){.effects = PX_UNREAD, .generation = session->own.generation};
-    if (rw_prefilter_passes(parse.query, &names, &session->own.parsed.effects)) {
+    session->known.parsed =
+        (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation};
+    if (rw_prefilter_passes(parse.query, &names, &session->known.parsed.effects)) {
         if (px_names_may_execute(session, parse.query)) {
             if (px_prepare_link(session) == PX_STEP_LATER)
                 return PX_STEP_LATER;
@@ -83,7 +84,7 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
         return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
     }
     pgw_error error;
-    if (session->opaque && px_script_is_opaque(session, parse.query, &error))
+    if (session->who.opaque && px_script_is_opaque(session, parse.query, &error))
         return px_prepare_refuse(session, &parse.name, &error);
     px_step step = px_prepare(session, &parse, &plan);
     if (plan == NULL && step == PX_STEP_PASS && parse.name.len > 0)
@@ -114,18 +115,18 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     pgw_bind bind;
     pgw_error error;
     bool whole = pgw_bind_decode(body, &bind);
-    px_plan *plan = px_group_plan(&session->group, &session->statements, bind.statement);
+    px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan == NULL)
         return whole ? bind_foreign(session, bind.statement) : pass_named(session, bind.statement);
     px_step renewed = px_group_has(&session->group, "P")
                           ? PX_STEP_DONE
                           : px_prepare_again(session, bind.statement);
-    if (renewed != PX_STEP_DONE || session->skipping)
+    if (renewed != PX_STEP_DONE || session->pending.skipping)
         return renewed;
-    plan = px_group_plan(&session->group, &session->statements, bind.statement);
+    plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan == NULL)
         return PX_STEP_PASS;
-    if (session->zone_moving && px_plan_needs_zone(plan)) {
+    if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
         return px_prepare_refuse(session, NULL, &error);
@@ -141,7 +142,7 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan); /* releasing the group lets go of its hold */
     px_step step = px_prepare_link(session);
-    if (step == PX_STEP_DONE && !session->skipping)
+    if (step == PX_STEP_DONE && !session->pending.skipping)
         px_forward_bind(session, &bind, plan, false);
     px_plan_drop(plan);
     return step;
@@ -159,7 +160,7 @@ static px_step on_describe(px_session *session, pgw_slice message, pgw_slice bod
         px_group_hold(&session->group, 'D', message, NULL);
         return PX_STEP_DONE;
     }
-    px_plan *plan = px_group_plan(&session->group, &session->statements, target.name);
+    px_plan *plan = px_group_plan(&session->group, &session->names.statements, target.name);
     if (plan == NULL)
         return pass_named(session, target.name);
     enum choice choice = may_hold(session, plan, message);
@@ -169,7 +170,7 @@ static px_step on_describe(px_session *session, pgw_slice message, pgw_slice bod
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan);
     px_step step = px_prepare_link(session);
-    if (step == PX_STEP_DONE && !session->skipping) {
+    if (step == PX_STEP_DONE && !session->pending.skipping) {
         px_names_prepare(session, target.name);
         px_forward_raw(session, PX_REPLY_DESCRIBE, plan, false, message);
     }
@@ -186,8 +187,8 @@ static px_step on_execute(px_session *session, pgw_slice message, pgw_slice body
     if (bind == PX_GROUP_NONE || px_group_is_full(&session->group)) {
         if (px_prepare_link(session) == PX_STEP_LATER)
             return PX_STEP_LATER;
-        px_statement *portal = px_statements_find(&session->portals, execute.portal);
-        if (portal == NULL || session->skipping)
+        px_statement *portal = px_statements_find(&session->names.portals, execute.portal);
+        if (portal == NULL || session->pending.skipping)
             return PX_STEP_PASS;
         px_forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, message);
         return PX_STEP_DONE;
@@ -201,14 +202,14 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
     pgw_target target;
     if (!pgw_target_decode(body, &target))
         return PX_STEP_PASS;
-    bool ours = target.kind == 'S'
-                    ? px_group_plan(&session->group, &session->statements, target.name) != NULL
-                    : px_group_portal(&session->group, target.name) != PX_GROUP_NONE;
+    bool ours = target.kind == 'S' ? px_group_plan(&session->group, &session->names.statements,
+                                                   target.name) != NULL
+                                   : px_group_portal(&session->group, target.name) != PX_GROUP_NONE;
     if (ours && !px_group_is_full(&session->group) &&
         (session->group.count > 0 || px_session_idle(session))) {
-        px_statement *statement = px_statements_find(&session->statements, target.name);
+        px_statement *statement = px_statements_find(&session->names.statements, target.name);
         if (target.kind == 'P' || statement == NULL ||
-            !px_statements_on_link(&session->statements, statement)) {
+            !px_statements_on_link(&session->names.statements, statement)) {
             px_group_hold(&session->group, 'C', message, NULL);
             return PX_STEP_DONE;
         }
@@ -236,14 +237,14 @@ static pgw_slice statement_name(char type, pgw_slice body)
 /* Something unanswered may change what the name means, if it is not skipped or refused. */
 static bool name_is_moving(const px_session *session, char type, pgw_slice body)
 {
-    const px_replies *replies = &session->replies;
-    bool parsed = session->deallocates != NULL || session->prepares != NULL;
+    const px_replies *replies = &session->pending.replies;
+    bool parsed = session->names.deallocates != NULL || session->names.prepares != NULL;
     if (replies->moving.count == 0 && replies->texts_renaming == 0 && !parsed)
         return false;
     pgw_slice name = statement_name(type, body);
     if (name.ptr == NULL)
         return false;
-    if (session->unsynced)
+    if (session->own.unsynced)
         return px_replies_move_before(replies, name);
     return px_replies_move(replies, name) || (parsed && replies->count > 0);
 }
@@ -253,7 +254,7 @@ static void wait_for_answers(px_session *session)
 {
     pgw_buf out = {0};
     pgw_write_flush(&out);
-    if (session->unsynced)
+    if (session->own.unsynced)
         px_session_send(session, &out);
     pgw_buf_free(&out);
     px_session_set_wait(session, PX_WAIT_IDLE);

@@ -14,8 +14,8 @@ void px_failure_put(px_session *session, char type, const pgw_buf *body)
     pgw_buf head = {0};
     pgw_buf_add_byte(&head, type);
     pgw_buf_add_i32(&head, (int32_t)(body->len + 4));
-    px_stream_put_buf(session->stream, &head);
-    px_stream_put_buf(session->stream, body);
+    px_stream_put_buf(session->peer.stream, &head);
+    px_stream_put_buf(session->peer.stream, body);
     pgw_buf_free(&head);
 }
 
@@ -36,7 +36,7 @@ bool px_failure_is_of_ours(const px_reply *head)
 static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
 {
     px_error_explain(session->worker->config, body);
-    if (!is_rest(head) || session->fatal) {
+    if (!is_rest(head) || session->own.fatal) {
         px_failure_put(session, 'E', body);
         return;
     }
@@ -48,7 +48,7 @@ static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
     pgw_error_read(pgw_slice_buf(body), &error);
     px_error_count_rows(&error, committed, insert->row_count);
     pgw_error_write(&error, "ERROR", &out);
-    px_stream_put_buf(session->stream, &out);
+    px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
 }
 
@@ -62,7 +62,7 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
                    refusal != NULL ? pgw_slice_str(refusal->sqlstate) : pgw_error_field(body, 'C'));
     if (refusal != NULL) {
         pgw_error_write(refusal, "ERROR", &out);
-        px_stream_put_buf(session->stream, &out);
+        px_stream_put_buf(session->peer.stream, &out);
     } else if (head != NULL && head->plan != NULL) {
         px_error_of_plan(head->plan, body, &out);
         put_error(session, head, &out);
@@ -103,7 +103,7 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
         return false;
     bool stale = px_classify(body) == PX_ERROR_STALE;
     if (stale)
-        px_catalog_stale(session->worker, session->identity->database);
+        px_catalog_stale(session->worker, session->who.identity->database);
     return stale;
 }
 
@@ -112,7 +112,7 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
 static bool describe_again(px_session *session)
 {
     px_group *group = &session->group;
-    if (session->wait != PX_WAIT_DESCRIBE || session->unsynced || session->units.repeated ||
+    if (session->wait != PX_WAIT_DESCRIBE || session->own.unsynced || session->units.repeated ||
         group->count == 0 || px_group_is_answered(group))
         return false;
     px_held *asked = NULL;
@@ -131,14 +131,14 @@ static bool describe_again(px_session *session)
  */
 static void not_on_link(px_session *session, pgw_slice name)
 {
-    px_statement *statement = px_statements_find(&session->statements, name);
+    px_statement *statement = px_statements_find(&session->names.statements, name);
     if (statement != NULL)
-        px_statements_move(&session->statements, statement, false);
+        px_statements_move(&session->names.statements, statement, false);
 }
 
 static px_reply *reply_at(px_session *session, size_t i)
 {
-    px_replies *replies = &session->replies;
+    px_replies *replies = &session->pending.replies;
     return &replies->ring[(replies->head + i) & (replies->cap - 1)];
 }
 
@@ -147,7 +147,7 @@ static px_reply *next_of_name(px_session *session, size_t from, const px_reply *
 {
     if (reply->name->entries < 2)
         return NULL;
-    for (size_t i = from; i < session->replies.count; i++)
+    for (size_t i = from; i < session->pending.replies.count; i++)
         if (reply_at(session, i)->name == reply->name)
             return reply_at(session, i);
     return NULL;
@@ -167,9 +167,9 @@ static void take_back(px_session *session, px_reply *reply, bool failed, size_t 
         px_statement_free(next->before);
         next->before = dropped ? NULL : reply->before;
     } else if (dropped) { /* a Parse that fails has destroyed the unnamed statement */
-        px_statements_remove(&session->statements, pgw_slice_str(""));
+        px_statements_remove(&session->names.statements, pgw_slice_str(""));
     } else {
-        px_statements_restore(&session->statements, reply->name->entry.name, reply->before);
+        px_statements_restore(&session->names.statements, reply->name->entry.name, reply->before);
     }
     if (!dropped)
         reply->before = NULL;
@@ -178,14 +178,15 @@ static void take_back(px_session *session, px_reply *reply, bool failed, size_t 
 static void skip_to_sync(px_session *session)
 {
     size_t count = 0;
-    while (count < session->replies.count && reply_at(session, count)->kind != PX_REPLY_SYNC)
+    while (count < session->pending.replies.count &&
+           reply_at(session, count)->kind != PX_REPLY_SYNC)
         count++;
     for (size_t i = count; i-- > 0;)
         take_back(session, reply_at(session, i), i == 0, count);
     while (count-- > 0)
-        px_replies_pop(&session->replies);
-    if (session->replies.count == 0 && session->unsynced)
-        session->skipping = true;
+        px_replies_pop(&session->pending.replies);
+    if (session->pending.replies.count == 0 && session->own.unsynced)
+        session->pending.skipping = true;
     px_settle_skipped(session);
 }
 
@@ -193,10 +194,10 @@ static void skip_to_sync(px_session *session)
  */
 static px_fate on_question_failed(px_session *session, pgw_slice body)
 {
-    px_fate what = session->fatal || session->unsynced ? PX_SHOW : PX_HIDE;
-    if (!session->fatal)
+    px_fate what = session->own.fatal || session->own.unsynced ? PX_SHOW : PX_HIDE;
+    if (!session->own.fatal)
         px_settle_failed(session, body);
-    if (what == PX_SHOW && !session->fatal)
+    if (what == PX_SHOW && !session->own.fatal)
         px_count_error(session->worker->metrics, pgw_error_field(body, 'C'));
     skip_to_sync(session);
     return what;
@@ -204,10 +205,10 @@ static px_fate on_question_failed(px_session *session, pgw_slice body)
 
 px_fate px_failure(px_session *session, pgw_slice body)
 {
-    px_reply *head = px_replies_head(&session->replies);
-    session->fatal = px_error_is_fatal(body);
-    if (session->fatal && px_own_link_is_replaceable(session)) {
-        session->fatal = false;
+    px_reply *head = px_replies_head(&session->pending.replies);
+    session->own.fatal = px_error_is_fatal(body);
+    if (session->own.fatal && px_own_link_is_replaceable(session)) {
+        session->own.fatal = false;
         return PX_HIDE; /* the session goes on with another link */
     }
     if (head != NULL && head->asks)
@@ -217,7 +218,7 @@ px_fate px_failure(px_session *session, pgw_slice body)
     bool later = described && px_forward_fails(session, body);
     bool hidden = again || later || (head != NULL && head->silent);
     px_fate what = hidden ? PX_HIDE : show_error(session, head, body);
-    session->copy_in = false;
+    session->own.copy_in = false;
     if (described && !later)
         px_describe_refused(session);
     if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)

@@ -10,12 +10,12 @@
 
 static void send_named_parse(px_session *session, pgw_slice name, px_plan *plan)
 {
-    bool adds = name.len == 0 || px_statements_find(&session->statements, name) == NULL;
+    bool adds = name.len == 0 || px_statements_find(&session->names.statements, name) == NULL;
     px_reply *reply = px_names_parse(session, name, plan, false);
     if (adds) {
-        px_reply_renames(&session->replies, reply, &session->statements, name);
-        px_statements_put(&session->statements, name, plan, true)->generation =
-            session->own.generation;
+        px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
+        px_statements_put(&session->names.statements, name, plan, true)->generation =
+            session->known.generation;
     }
 }
 
@@ -40,13 +40,13 @@ static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, 
     } else {
         px_names_prepare(session, bind->statement);
     }
-    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_BIND);
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_BIND);
     reply->plan = plan;
     px_plan_take(plan);
     reply->swallow = swallow;
     px_session_send(session, message);
-    session->unsynced = true;
-    px_statements_put(&session->portals, bind->portal, plan, true);
+    session->own.unsynced = true;
+    px_statements_put(&session->names.portals, bind->portal, plan, true);
 }
 
 /* The statement that the Bind is of, counted. NULL: the error. */
@@ -54,7 +54,7 @@ static px_plan *bound_statement(px_session *session, const pgw_bind *bind, px_pl
                                 px_bound *bound, pgw_arena *arena, pgw_error *error)
 {
     px_plan *other = NULL;
-    if (px_bind_keys(session->worker, plan, bind, &session->identity->env, arena, bound, error))
+    if (px_bind_keys(session->worker, plan, bind, &session->who.identity->env, arena, bound, error))
         other = px_plan_for_bind(plan, bound->keys);
     else if (rw_insert_may_fail(plan->insert))
         return px_plan_refusing(plan, bound->keys, bound->known, error);
@@ -88,15 +88,15 @@ void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
 px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
                          pgw_slice message)
 {
-    px_reply *reply = px_replies_push(&session->replies, kind);
+    px_reply *reply = px_replies_push(&session->pending.replies, kind);
     reply->swallow = swallow;
     reply->plan = plan;
     if (plan != NULL)
         px_plan_take(plan);
-    if (kind == PX_REPLY_EXECUTE && plan != NULL && session->status == 'I')
-        session->undecided = true;
-    px_link_send(session->link, message.ptr, message.len);
-    session->unsynced = true;
+    if (kind == PX_REPLY_EXECUTE && plan != NULL && session->own.status == 'I')
+        session->pending.undecided = true;
+    px_link_send(session->own.link, message.ptr, message.len);
+    session->own.unsynced = true;
     return reply;
 }
 
@@ -119,7 +119,7 @@ static px_plan *portal_plan(px_session *session, const px_held *held, pgw_slice 
 {
     pgw_execute execute;
     px_statement *portal = pgw_execute_decode(body, &execute)
-                               ? px_statements_find(&session->portals, execute.portal)
+                               ? px_statements_find(&session->names.portals, execute.portal)
                                : NULL;
     return portal != NULL ? portal->plan : held->plan;
 }
@@ -155,9 +155,9 @@ static void forward_held(px_session *session, size_t i)
         return;
     default:
         if (pgw_target_decode(body, &target) && target.kind == 'S')
-            px_reply_renames(&session->replies,
+            px_reply_renames(&session->pending.replies,
                              px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, message),
-                             &session->statements, target.name);
+                             &session->names.statements, target.name);
         else
             px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, message);
     }
@@ -174,11 +174,11 @@ static bool is_unnamed_parse(const px_group *group, size_t i)
 static void drop_unnamed_there(px_session *session)
 {
     px_group *group = &session->group;
-    px_statement *statement = px_statements_find(&session->statements, (pgw_slice){NULL, 0});
+    px_statement *statement = px_statements_find(&session->names.statements, (pgw_slice){NULL, 0});
     if (!is_unnamed_parse(group, group->failing))
         return;
     if (statement != NULL)
-        px_statements_move(&session->statements, statement, false);
+        px_statements_move(&session->names.statements, statement, false);
     for (size_t i = 0; i < group->failing; i++)
         if (is_unnamed_parse(group, i))
             group->held[i].on_link = false;
@@ -187,7 +187,7 @@ static void drop_unnamed_there(px_session *session)
 bool px_forward_fails(px_session *session, pgw_slice body)
 {
     px_group *group = &session->group;
-    if (session->unsynced || session->fatal || group->failure != NULL)
+    if (session->own.unsynced || session->own.fatal || group->failure != NULL)
         return false;
     for (size_t i = 0; i < group->count; i++)
         if (group->held[i].on_link && !group->held[i].answered)
@@ -205,9 +205,10 @@ void px_forward_failing(px_session *session)
     px_group *group = &session->group;
     const px_held *held = &group->held[group->failing];
     pgw_parse parse;
-    for (size_t i = 0; i < group->failing && !session->skipping; i++)
+    for (size_t i = 0; i < group->failing && !session->pending.skipping; i++)
         forward_held(session, i);
-    if (!session->skipping && pgw_parse_decode(px_held_body(group, group->failing), &parse)) {
+    if (!session->pending.skipping &&
+        pgw_parse_decode(px_held_body(group, group->failing), &parse)) {
         send_named_parse(session, parse.name, held->plan);
         px_refuse(session, group->failure, true);
     }
@@ -218,7 +219,7 @@ bool px_forward_group(px_session *session)
 {
     if (!px_session_need_link(session) || !px_describe_group(session, true))
         return false;
-    for (size_t i = 0; i < session->group.count && !session->skipping; i++)
+    for (size_t i = 0; i < session->group.count && !session->pending.skipping; i++)
         forward_held(session, i);
     px_session_drop_group(session);
     return true;

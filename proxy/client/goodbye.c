@@ -4,24 +4,24 @@
 
 bool px_goodbye_has_to_wait(const px_session *session)
 {
-    return session->link_ready && session->replies.count > 0;
+    return session->own.ready && session->pending.replies.count > 0;
 }
 
 void px_goodbye(px_session *session)
 {
-    session->leaving = true;
+    session->peer.leaving = true;
     if (px_goodbye_has_to_wait(session))
-        px_link_finish(session->link); /* it sees the end of the client, too */
+        px_link_finish(session->own.link); /* it sees the end of the client, too */
     else
-        px_stream_finish(session->stream);
+        px_stream_finish(session->peer.stream);
 }
 
 /* What the backend does not answer before it ends is what no Sync stood behind, and a message that
  * never came whole. */
 static bool owes_ready(const px_session *session)
 {
-    const px_replies *replies = &session->replies;
-    size_t whole = replies->count - (session->streaming > 0 && replies->count > 0);
+    const px_replies *replies = &session->pending.replies;
+    size_t whole = replies->count - (session->hand.streaming > 0 && replies->count > 0);
     for (size_t i = 0; i < whole; i++) {
         const px_reply *reply = &replies->ring[(replies->head + i) & (replies->cap - 1)];
         bool ends = reply->kind == PX_REPLY_QUERY || reply->kind == PX_REPLY_SYNC;
@@ -33,8 +33,8 @@ static bool owes_ready(const px_session *session)
 
 bool px_goodbye_is_said(px_session *session)
 {
-    if (!session->leaving || (owes_ready(session) && !session->fatal))
+    if (!session->peer.leaving || (owes_ready(session) && !session->own.fatal))
         return false;
-    px_stream_finish(session->stream);
+    px_stream_finish(session->peer.stream);
     return true;
 }

@@ -42,7 +42,7 @@ static void leave_here(px_worker *worker, const leave *l)
         px_session *session = px_sessions_at(worker, i);
         bool asks = worker == l->home && i == l->slot;
         if (session != NULL && !asks && session->state == PX_READY &&
-            names(l, fixed != NULL ? fixed : session->identity->database))
+            names(l, fixed != NULL ? fixed : session->who.identity->database))
             px_own_link_leave(session);
     }
     free(fixed);
@@ -58,7 +58,7 @@ static void go_home(px_worker *worker, leave *l)
     atomic_fetch_sub(&worker->server->errands, 1);
     if (!waits)
         return;
-    session->databases_left = true;
+    session->hand.databases_left = true;
     px_session_wake(session, PX_WAIT_DATABASES);
 }
 
@@ -96,10 +96,10 @@ bool px_leaving_first(px_session *session, pgw_slice text)
 {
     pgw_arena arena = {0};
     rw_admin admin;
-    rw_admin_read(text, session->identity->env.conforming, &arena, &admin);
-    bool go_on = admin.database_count == 0 || session->databases_left;
-    session->databases_left = false;
-    session->alters = session->alters || admin.settings;
+    rw_admin_read(text, session->who.identity->env.conforming, &arena, &admin);
+    bool go_on = admin.database_count == 0 || session->hand.databases_left;
+    session->hand.databases_left = false;
+    session->own.alters = session->own.alters || admin.settings;
     if (!go_on) {
         begin(session, &admin);
         px_session_set_wait(session, PX_WAIT_DATABASES);

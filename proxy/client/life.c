@@ -42,30 +42,30 @@ static _Atomic unsigned *counter(px_session *session)
 
 static void leave_lobby(px_session *session)
 {
-    px_guest_leave(session->guest);
-    session->guest = NULL;
+    px_guest_leave(session->peer.guest);
+    session->peer.guest = NULL;
 }
 
 static void free_session(void *owner)
 {
     px_session *session = owner;
     assert(!session->is_woken); /* it is freed on a later turn */
-    if (session->ssl != NULL)
-        px_tls_end(session->ssl);
-    close(session->fd);
-    px_address_leave(session->address);
-    px_login_free(session->login);
+    if (session->peer.ssl != NULL)
+        px_tls_end(session->peer.ssl);
+    close(session->peer.fd);
+    px_address_leave(session->peer.address);
+    px_login_free(session->peer.login);
     for (size_t i = 0; i < PX_TRACKED; i++)
-        free(session->settings[i]);
-    px_greeting_drop(session->greeting);
-    px_identity_drop(session->identity);
-    px_identity_drop(session->base);
-    px_state_free(&session->own);
-    px_statements_free(&session->statements);
-    px_statements_free(&session->portals);
-    free(session->prepares);
-    free(session->deallocates);
-    px_replies_clear(&session->replies);
+        free(session->who.settings[i]);
+    px_greeting_drop(session->who.greeting);
+    px_identity_drop(session->who.identity);
+    px_identity_drop(session->who.base);
+    px_state_free(&session->known);
+    px_statements_free(&session->names.statements);
+    px_statements_free(&session->names.portals);
+    free(session->names.prepares);
+    free(session->names.deallocates);
+    px_replies_clear(&session->pending.replies);
     px_session_drop_group(session);
     px_group_free(&session->group);
     px_own_look_free(session);
@@ -83,17 +83,17 @@ static void end(px_session *session)
     px_describe_give_up(session);
     px_submit_leave(&session->units);
     px_room_leave(session);
-    if (session->link != NULL && session->streaming > 0 && !session->streaming_dropped)
-        px_link_leave_unfinished(session->link);
-    if (session->link != NULL)
-        px_link_close(session->link);
-    session->link = NULL;
-    px_pids_drop(session->worker->server->pids, session->pid);
+    if (session->own.link != NULL && session->hand.streaming > 0 && !session->hand.dropped)
+        px_link_leave_unfinished(session->own.link);
+    if (session->own.link != NULL)
+        px_link_close(session->own.link);
+    session->own.link = NULL;
+    px_pids_drop(session->worker->server->pids, session->peer.pid);
     if (was_ready)
-        px_databases_leave(session->worker->server->databases, session->identity->database);
+        px_databases_leave(session->worker->server->databases, session->who.identity->database);
     px_sessions_leave(session);
     px_worker_let_go(session->worker, LEFT_BY_ONE);
-    px_stream_close(session->stream, free_session);
+    px_stream_close(session->peer.stream, free_session);
 }
 
 /* ---- the beginning ---- */
@@ -102,15 +102,15 @@ static void end(px_session *session)
  * now on. */
 static void greeted(px_session *session)
 {
-    px_login_free(session->login);
-    session->login = NULL;
+    px_login_free(session->peer.login);
+    session->peer.login = NULL;
     leave_lobby(session);
     atomic_fetch_sub(counter(session), 1);
     px_session_set_state(session, PX_READY);
     px_count_login(session->worker->metrics, NULL);
     px_settings_begin(session);
-    px_databases_enter(session->worker->server->databases, session->identity->database);
-    px_batcher_expect(session->worker, session->identity);
+    px_databases_enter(session->worker->server->databases, session->who.identity->database);
+    px_batcher_expect(session->worker, session->who.identity);
     px_log(CFG_LOG_DEBUG, "client_ready", "worker=%u slot=%zu", session->worker->index,
            session->slot);
 }
@@ -120,10 +120,10 @@ static void greeted(px_session *session)
 static void on_link_ready(px_link *link)
 {
     px_session *session = px_link_owner(link);
-    session->link_ready = true;
+    session->own.ready = true;
     px_state_forget(session);
     if (session->state == PX_WELCOME) {
-        session->greeting = px_link_greeting(link);
+        session->who.greeting = px_link_greeting(link);
         if (px_login_greet(session) == PX_LOGIN_GREETED)
             greeted(session);
         px_request_process(session);
@@ -137,15 +137,15 @@ static void tell_admitted(px_session *session)
 {
     pgw_buf out = {0};
     pgw_write_authentication_ok(&out);
-    px_stream_put_buf(session->stream, &out);
+    px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
 }
 
 static void on_link_failed(px_link *link, const pgw_error *error)
 {
     px_session *session = px_link_owner(link);
-    session->link = NULL;
-    session->link_ready = false;
+    session->own.link = NULL;
+    session->own.ready = false;
     px_log(CFG_LOG_WARN, "link_failed", "sqlstate=%s worker=%u", error->sqlstate,
            session->worker->index);
     if (session->state == PX_WELCOME) {
@@ -166,7 +166,7 @@ static void on_link_message(px_link *link)
 static void on_link_drained(px_link *link)
 {
     px_session *session = px_link_owner(link);
-    px_stream_resume(session->stream);
+    px_stream_resume(session->peer.stream);
     px_request_process(session);
 }
 
@@ -174,12 +174,12 @@ static void on_link_lost(px_link *link, const char *reason)
 {
     px_session *session = px_link_owner(link);
     if (px_submitted(&session->units)) {
-        session->link_gone = true;
+        session->own.gone = true;
         px_link_pause(link);
         return;
     }
     px_reply_input(session); /* its last words, a FATAL perhaps */
-    if (session->state != PX_CLOSING && session->link == link)
+    if (session->state != PX_CLOSING && session->own.link == link)
         px_own_link_lose(session, reason);
 }
 
@@ -193,14 +193,14 @@ static bool on_link_refused(px_link *link)
  * message. */
 static void catch_up(px_session *session)
 {
-    session->stirs = true;
-    if (!session->link_ready)
+    session->own.stirs = true;
+    if (!session->own.ready)
         return;
-    if (session->link_gone) {
-        on_link_lost(session->link, "closed by peer");
+    if (session->own.gone) {
+        on_link_lost(session->own.link, "closed by peer");
         return;
     }
-    px_link_resume(session->link);
+    px_link_resume(session->own.link);
     px_reply_input(session);
 }
 
@@ -224,7 +224,7 @@ static const px_session_life life = {look, end, &link_ops};
 static void on_hello(px_stream *stream, unsigned char first)
 {
     px_session *session = px_stream_owner(stream);
-    px_guest_heard(session->guest, false);
+    px_guest_heard(session->peer.guest, false);
     px_login_hello(session, first);
 }
 
@@ -234,19 +234,19 @@ static void on_input(px_stream *stream)
     if (session->state == PX_STARTUP || session->state == PX_LOGIN) {
         if (px_login_input(session) == PX_LOGIN_GREETED)
             greeted(session);
-        px_guest_heard(session->guest, session->state == PX_WELCOME);
+        px_guest_heard(session->peer.guest, session->state == PX_WELCOME);
     }
     if (session->state == PX_READY)
         px_request_process(session);
     else if (session->state == PX_WELCOME)
-        px_stream_pause(session->stream);
+        px_stream_pause(session->peer.stream);
 }
 
 static void on_drained(px_stream *stream)
 {
     px_session *session = px_stream_owner(stream);
-    if (session->link_ready) {
-        px_link_resume(session->link);
+    if (session->own.ready) {
+        px_link_resume(session->own.link);
         px_reply_input(session);
     }
     px_request_process(session);
@@ -256,9 +256,9 @@ static void on_drained(px_stream *stream)
 static void on_end(px_stream *stream, const char *reason)
 {
     px_session *session = px_stream_owner(stream);
-    if (session->ssl != NULL && !px_tls_is_up(session->ssl))
-        px_log(CFG_LOG_INFO, "tls_failed", "client=%s reason=%s", px_address_text(session->address),
-               reason);
+    if (session->peer.ssl != NULL && !px_tls_is_up(session->peer.ssl))
+        px_log(CFG_LOG_INFO, "tls_failed", "client=%s reason=%s",
+               px_address_text(session->peer.address), reason);
     if (session->state == PX_STARTUP || session->state == PX_LOGIN ||
         (session->state == PX_WELCOME && px_stream_input(stream).len == 0))
         px_session_close(session, reason);
@@ -281,19 +281,19 @@ void px_life_begin(px_worker *worker, int fd, px_address *address, px_guest *gue
 {
     px_session *session = pgw_calloc(1, sizeof *session);
     session->worker = worker;
-    session->fd = fd;
-    session->address = address;
-    session->guest = guest;
+    session->peer.fd = fd;
+    session->peer.address = address;
+    session->peer.guest = guest;
     session->life = &life;
     px_guest_is(guest, session);
-    session->login = px_login_new(worker);
+    session->peer.login = px_login_new(worker);
     session->units = (px_owner){.ops = &px_session_owner_ops, .worker = worker};
-    session->status = 'I';
+    session->own.status = 'I';
     session->ticket = ++worker->tickets;
-    session->started = px_worker_now(worker);
-    if (getrandom(&session->cancel_key, sizeof session->cancel_key, 0) !=
-        sizeof session->cancel_key)
+    session->peer.started = px_worker_now(worker);
+    if (getrandom(&session->peer.cancel_key, sizeof session->peer.cancel_key, 0) !=
+        sizeof session->peer.cancel_key)
         abort(); /* a key that can be guessed is worse than none */
     px_sessions_enter(session);
-    session->stream = px_stream_open(worker, fd, NULL, &stream_ops, session);
+    session->peer.stream = px_stream_open(worker, fd, NULL, &stream_ops, session);
 }

@@ -104,7 +104,7 @@ typedef struct request {
 static bool has_spoken(const px_session *session)
 {
     char byte;
-    return recv(session->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    return recv(session->peer.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 static void on_request(px_worker *worker, px_message *message);

@@ -24,7 +24,7 @@ enum {
 
 struct px_login {
     const cfg_config *config; /* those in force when it began: a reload does not change the rules */
-    px_door *door;            /* in the middle of a login */
+    px_credentials *credentials; /* in the middle of a login */
     pgw_negotiation negotiation;
     bool direct; /* TLS from the first byte on */
     pgw_scram scram;
@@ -35,7 +35,7 @@ px_login *px_login_new(const px_worker *worker)
 {
     px_login *login = pgw_calloc(1, sizeof *login);
     login->config = worker->config;
-    login->door = px_door_take(worker->door);
+    login->credentials = px_credentials_take(worker->credentials);
     return login;
 }
 
@@ -44,7 +44,7 @@ void px_login_free(px_login *login)
     if (login == NULL)
         return;
     pgw_scram_clear(&login->scram);
-    px_door_drop(login->door);
+    px_credentials_drop(login->credentials);
     free(login);
 }
 
@@ -61,15 +61,15 @@ static void refuse(px_session *session, const char *sqlstate, const char *messag
 
 static void start_tls(px_session *session)
 {
-    session->ssl = px_tls_accept(session->login->door->tls, session->fd);
-    px_stream_secure(session->stream, session->ssl);
+    session->peer.ssl = px_tls_accept(session->peer.login->credentials->tls, session->peer.fd);
+    px_stream_secure(session->peer.stream, session->peer.ssl);
 }
 
 void px_login_hello(px_session *session, unsigned char first)
 {
-    px_login *login = session->login;
+    px_login *login = session->peer.login;
     /* Not over Unix sockets, as PostgreSQL. */
-    login->negotiation.tls = login->door->tls != NULL && session->address != NULL;
+    login->negotiation.tls = login->credentials->tls != NULL && session->peer.address != NULL;
     login->direct = pgw_negotiate_directly(&login->negotiation, first);
     if (login->direct)
         start_tls(session);
@@ -78,17 +78,17 @@ void px_login_hello(px_session *session, unsigned char first)
 /* What client_tls asks of a connection over TCP. */
 static bool secure_enough(px_session *session)
 {
-    const cfg_config *config = session->login->config;
+    const cfg_config *config = session->peer.login->config;
     bool certificate = config->client_tls.verify != CFG_TLS_VERIFY_OPTIONAL;
-    if (session->address == NULL || config->client_tls.mode != CFG_TLS_REQUIRE)
+    if (session->peer.address == NULL || config->client_tls.mode != CFG_TLS_REQUIRE)
         return true;
-    if (session->ssl == NULL)
+    if (session->peer.ssl == NULL)
         refuse(session, "28000", "this server takes connections with TLS only",
                "Connect with sslmode=require, or better verify-full.");
-    else if (certificate && !px_tls_has_certificate(session->ssl))
+    else if (certificate && !px_tls_has_certificate(session->peer.ssl))
         refuse(session, "28000", "connection requires a valid client certificate", NULL);
     else if (config->client_tls.verify == CFG_TLS_VERIFY_FULL &&
-             !px_tls_certificate_is(session->ssl, session->identity->user))
+             !px_tls_certificate_is(session->peer.ssl, session->who.identity->user))
         refuse(session, "28000", "the client certificate is not this user's",
                "Its common name must be the user's name.");
     return session->state != PX_CLOSING;
@@ -100,13 +100,13 @@ static void refuse_crowd(px_session *session)
 {
     pgw_error error;
     pgw_fail(&error, "53300", "sorry, too many clients already");
-    pgw_error_hint(&error, "limits.clients is %u.", session->login->config->limits.clients);
+    pgw_error_hint(&error, "limits.clients is %u.", session->peer.login->config->limits.clients);
     px_session_fatal(session, &error);
 }
 
 static bool count_in(px_session *session)
 {
-    if (px_claim(&session->worker->server->clients, session->login->config->limits.clients))
+    if (px_claim(&session->worker->server->clients, session->peer.login->config->limits.clients))
         return true;
     refuse_crowd(session);
     return false;
@@ -116,12 +116,12 @@ static bool count_in(px_session *session)
  * opened as the login began, and not let anybody in. */
 static bool proven(px_session *session)
 {
-    if (session->login->config->auth.mode != CFG_AUTH_FORWARD)
+    if (session->peer.login->config->auth.mode != CFG_AUTH_FORWARD)
         return true;
-    if (session->login->config != session->worker->config)
+    if (session->peer.login->config != session->worker->config)
         refuse(session, "57P03", "the configuration was reloaded during the login",
                "Connect again.");
-    else if (!px_link_used_password(session->link))
+    else if (!px_link_used_password(session->own.link))
         refuse(session, "28000", "the backend asked for no password, so nobody knows who this is",
                "With auth.mode forward, pg_hba.conf must ask keyspread for passwords.");
     return session->state != PX_CLOSING;
@@ -133,25 +133,27 @@ static void give_pid(px_session *session)
 {
     px_pids *pids = session->worker->server->pids;
     px_place place = {session->worker->index, session->slot};
-    bool real = session->link_ready && session->login->config->backend.links != CFG_LINKS_ON_DEMAND;
-    session->told = real && px_pids_take(pids, px_link_pid(session->link), place);
-    session->pid = session->told ? px_link_pid(session->link) : px_pids_take_virtual(pids, place);
+    bool real =
+        session->own.ready && session->peer.login->config->backend.links != CFG_LINKS_ON_DEMAND;
+    session->peer.told = real && px_pids_take(pids, px_link_pid(session->own.link), place);
+    session->peer.pid =
+        session->peer.told ? px_link_pid(session->own.link) : px_pids_take_virtual(pids, place);
 }
 
 px_login_outcome px_login_greet(px_session *session)
 {
     pgw_buf out = {0};
     px_login_outcome outcome = PX_LOGIN_GOES_ON;
-    if (session->greeting == NULL)
-        session->greeting = px_greeting_find(session->worker, session->identity);
-    if (session->greeting != NULL && proven(session) && count_in(session)) {
-        px_greeting_write(session->greeting, session->identity, &out);
-        if (session->link_ready)
-            pgw_buf_add_slice(&out, px_link_notices(session->link));
+    if (session->who.greeting == NULL)
+        session->who.greeting = px_greeting_find(session->worker, session->who.identity);
+    if (session->who.greeting != NULL && proven(session) && count_in(session)) {
+        px_greeting_write(session->who.greeting, session->who.identity, &out);
+        if (session->own.ready)
+            pgw_buf_add_slice(&out, px_link_notices(session->own.link));
         give_pid(session);
-        pgw_write_key_data(session->pid, session->cancel_key, &out);
+        pgw_write_key_data(session->peer.pid, session->peer.cancel_key, &out);
         pgw_write_ready('I', &out);
-        px_stream_put_buf(session->stream, &out);
+        px_stream_put_buf(session->peer.stream, &out);
         outcome = PX_LOGIN_GREETED;
     }
     pgw_buf_free(&out);
@@ -161,15 +163,15 @@ px_login_outcome px_login_greet(px_session *session)
 /* Nobody can be greeted without one. */
 static bool needs_own_link(const px_session *session)
 {
-    const cfg_config *config = session->login->config;
-    return session->identity->replication != NULL || config->auth.mode == CFG_AUTH_FORWARD ||
+    const cfg_config *config = session->peer.login->config;
+    return session->who.identity->replication != NULL || config->auth.mode == CFG_AUTH_FORWARD ||
            config->backend.links == CFG_LINKS_ON_LOGIN;
 }
 
 /* Whoever it is may come in, as soon as it is known what to greet with. */
 static void admit(px_session *session)
 {
-    px_login *login = session->login;
+    px_login *login = session->peer.login;
     bool may_open = login->config->backend.links == CFG_LINKS_AUTO;
     px_session_set_state(session, PX_WELCOME);
     if (!needs_own_link(session) && !(may_open && px_session_take_link(session)))
@@ -182,16 +184,16 @@ static void admit(px_session *session)
 
 static void set_password(px_session *session, const char *password)
 {
-    px_identity from = *session->identity;
+    px_identity from = *session->who.identity;
     from.password = (char *)password; /* copied */
     px_identity *identity = px_identity_of(&from);
-    px_identity_drop(session->identity);
-    session->identity = identity;
+    px_identity_drop(session->who.identity);
+    session->who.identity = identity;
 }
 
 static void ask(px_session *session, pgw_buf *message)
 {
-    px_stream_put_buf(session->stream, message);
+    px_stream_put_buf(session->peer.stream, message);
     px_session_set_state(session, PX_LOGIN);
 }
 
@@ -201,21 +203,21 @@ static void begin_scram(px_session *session)
     uint8_t nonce[PGW_SCRAM_NONCE];
     pgw_buf out = {0};
     pgw_slice binding = {NULL, 0};
-    if (session->ssl != NULL)
-        binding = px_tls_binding(session->login->door->tls);
-    bool known =
-        px_door_secret(session->login->door, pgw_slice_str(session->identity->user), &secret);
+    if (session->peer.ssl != NULL)
+        binding = px_tls_binding(session->peer.login->credentials->tls);
+    bool known = px_credentials_secret(session->peer.login->credentials,
+                                       pgw_slice_str(session->who.identity->user), &secret);
     if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
         abort(); /* a nonce that can be guessed is worse than none */
-    pgw_scram_start(&session->login->scram, &secret, !known, binding, nonce);
-    pgw_scram_offer(&session->login->scram, &out);
+    pgw_scram_start(&session->peer.login->scram, &secret, !known, binding, nonce);
+    pgw_scram_offer(&session->peer.login->scram, &out);
     ask(session, &out);
     pgw_buf_free(&out);
 }
 
 static void begin_forward(px_session *session)
 {
-    if (session->ssl == NULL && session->address != NULL) {
+    if (session->peer.ssl == NULL && session->peer.address != NULL) {
         refuse(session, "28000", "the password is asked for over TLS or a Unix socket only",
                "Connect with sslmode=require, or better verify-full.");
         return;
@@ -228,7 +230,7 @@ static void begin_forward(px_session *session)
 
 static void authenticate(px_session *session)
 {
-    switch (session->login->config->auth.mode) {
+    switch (session->peer.login->config->auth.mode) {
     case CFG_AUTH_TRUST:
         admit(session);
         break;
@@ -245,18 +247,18 @@ static void take_scram(px_session *session, pgw_slice body)
 {
     pgw_buf out = {0};
     pgw_error error = PGW_ERROR_NONE;
-    pgw_scram_result result = pgw_scram_step(&session->login->scram, body, &out, &error);
+    pgw_scram_result result = pgw_scram_step(&session->peer.login->scram, body, &out, &error);
     if (result != PGW_SCRAM_FAILED)
-        px_stream_put_buf(session->stream, &out);
+        px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     if (result == PGW_SCRAM_DONE) {
-        pgw_slice user = pgw_slice_str(session->identity->user);
-        set_password(session, px_door_password(session->login->door, user));
+        pgw_slice user = pgw_slice_str(session->who.identity->user);
+        set_password(session, px_credentials_password(session->peer.login->credentials, user));
         admit(session);
     } else if (result == PGW_SCRAM_FAILED) {
         if (pgw_error_is(&error, "28P01"))
             pgw_fail(&error, "28P01", "password authentication failed for user \"%s\"",
-                     session->identity->user);
+                     session->who.identity->user);
         px_session_fatal(session, &error);
     }
 }
@@ -277,8 +279,8 @@ static void take_password(px_session *session, pgw_slice body)
 /* True if there was one. */
 static bool on_password(px_session *session)
 {
-    bool scram = session->login->config->auth.mode == CFG_AUTH_SCRAM;
-    pgw_slice input = px_stream_input(session->stream);
+    bool scram = session->peer.login->config->auth.mode == CFG_AUTH_SCRAM;
+    pgw_slice input = px_stream_input(session->peer.stream);
     pgw_frame frame;
     if (input.len > 0 && input.ptr[0] != 'p') {
         pgw_error error;
@@ -295,7 +297,7 @@ static bool on_password(px_session *session)
         return false;
     }
     if (input.len < frame.size) {
-        px_stream_expect(session->stream, frame.size);
+        px_stream_expect(session->peer.stream, frame.size);
         return false;
     }
     pgw_slice body = pgw_frame_body(input, frame);
@@ -304,7 +306,7 @@ static bool on_password(px_session *session)
     else
         take_password(session, body);
     if (session->state != PX_CLOSING)
-        px_stream_consume(session->stream, frame.size);
+        px_stream_consume(session->peer.stream, frame.size);
     return true;
 }
 
@@ -366,7 +368,7 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
                         .application =
                             (char *)pgw_startup_parameter(startup, "application_name").ptr,
                         .replication = (char *)pgw_startup_parameter(startup, "replication").ptr};
-    session->identity = px_identity_of(&from);
+    session->who.identity = px_identity_of(&from);
     pgw_buf_free(&options);
     return good;
 }
@@ -382,7 +384,7 @@ static void negotiate(px_session *session, const pgw_startup *startup)
         return;
     pgw_buf out = {0};
     pgw_startup_negotiate(startup, &out);
-    px_stream_put_buf(session->stream, &out);
+    px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
 }
 
@@ -392,7 +394,7 @@ static void start_session(px_session *session, const pgw_startup *startup)
         refuse(session, "28000", "no PostgreSQL user name specified in startup packet", NULL);
         return;
     }
-    unsigned most = session->login->config->limits.clients;
+    unsigned most = session->peer.login->config->limits.clients;
     if (atomic_load(&session->worker->server->clients) >= most) { /* not worth a login */
         refuse_crowd(session);
         return;
@@ -421,11 +423,11 @@ static void act(px_session *session, pgw_negotiated what, const pgw_startup *sta
     case PGW_NEGOTIATED_MORE:
         return;
     case PGW_NEGOTIATED_DECLINE:
-        px_stream_put(session->stream, "N", 1);
+        px_stream_put(session->peer.stream, "N", 1);
         break;
     case PGW_NEGOTIATED_ENCRYPT:
-        px_stream_put(session->stream, "S", 1);
-        px_stream_consume(session->stream, startup->size);
+        px_stream_put(session->peer.stream, "S", 1);
+        px_stream_consume(session->peer.stream, startup->size);
         start_tls(session);
         return;
     case PGW_NEGOTIATED_SESSION:
@@ -438,18 +440,18 @@ static void act(px_session *session, pgw_negotiated what, const pgw_startup *sta
         px_session_close(session, "no startup packet");
         break;
     case PGW_NEGOTIATED_REFUSE:
-        session->old_protocol = startup->major == 1 || startup->major == 2;
+        session->peer.old_protocol = startup->major == 1 || startup->major == 2;
         px_session_fatal(session, error);
         break;
     }
     if (session->state != PX_CLOSING)
-        px_stream_consume(session->stream, startup->size);
+        px_stream_consume(session->peer.stream, startup->size);
 }
 
 static void on_startup(px_session *session)
 {
     pgw_negotiated what = PGW_NEGOTIATED_DECLINE;
-    if (session->login->direct && !px_tls_is_postgresql(session->ssl)) {
+    if (session->peer.login->direct && !px_tls_is_postgresql(session->peer.ssl)) {
         refuse(session, "08P01",
                "received direct SSL connection request without ALPN protocol negotiation extension",
                NULL);
@@ -458,8 +460,8 @@ static void on_startup(px_session *session)
     while (session->state == PX_STARTUP && what != PGW_NEGOTIATED_MORE) {
         pgw_startup startup;
         pgw_error error;
-        pgw_slice input = px_stream_input(session->stream);
-        what = pgw_negotiate(&session->login->negotiation, input, &startup, &error);
+        pgw_slice input = px_stream_input(session->peer.stream);
+        what = pgw_negotiate(&session->peer.login->negotiation, input, &startup, &error);
         act(session, what, &startup, &error);
     }
 }
@@ -470,7 +472,7 @@ px_login_outcome px_login_input(px_session *session)
         on_startup(session);
     while (session->state == PX_LOGIN && on_password(session))
         ;
-    return session->login->outcome;
+    return session->peer.login->outcome;
 }
 
 void px_login_late(px_session *session)

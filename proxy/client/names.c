@@ -17,20 +17,20 @@ static px_reply *prepare(px_session *session, px_statement *statement)
     pgw_buf out = {0};
     const px_plan *plan = statement->plan;
     pgw_write_close('S', pgw_slice_str(statement->name), &out);
-    px_reply *closed = px_replies_push(&session->replies, PX_REPLY_CLOSE);
+    px_reply *closed = px_replies_push(&session->pending.replies, PX_REPLY_CLOSE);
     closed->swallow = closed->silent = true;
     if (plan == NULL)
         pgw_buf_add_slice(&out, pgw_slice_buf(&statement->parse));
     else
         pgw_certainly(pgw_write_parse(pgw_slice_str(statement->name), plan->rewritten,
                                       plan->declared, plan->declared_count, &out));
-    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_PARSE);
     reply->swallow = true;
     reply->plan = statement->plan;
     if (reply->plan != NULL)
         px_plan_take(reply->plan);
-    px_reply_records(&session->replies, reply, statement->name);
-    px_statements_move(&session->statements, statement, true);
+    px_reply_records(&session->pending.replies, reply, statement->name);
+    px_statements_move(&session->names.statements, statement, true);
     px_session_send(session, &out);
     pgw_buf_free(&out);
     return reply;
@@ -38,8 +38,9 @@ static px_reply *prepare(px_session *session, px_statement *statement)
 
 static px_statement *find_away(px_session *session, pgw_slice name)
 {
-    px_statement *statement = px_statements_find(&session->statements, name);
-    bool away = statement != NULL && !px_statements_on_link(&session->statements, statement) &&
+    px_statement *statement = px_statements_find(&session->names.statements, name);
+    bool away = statement != NULL &&
+                !px_statements_on_link(&session->names.statements, statement) &&
                 (statement->plan != NULL || statement->parse.len > 0);
     return away ? statement : NULL;
 }
@@ -50,21 +51,22 @@ void px_names_prepare(px_session *session, pgw_slice name)
     if (statement == NULL)
         return;
     prepare(session, statement);
-    session->unsynced = true;
+    session->own.unsynced = true;
 }
 
 /* … with a Sync of its own, and its error is not shown: SQL says the name. */
 static void prepare_apart(px_session *session, pgw_slice name)
 {
     px_statement *statement = find_away(session, name);
-    if (statement == NULL || session->status == 'E') /* nothing can be prepared, and nothing run */
+    if (statement == NULL ||
+        session->own.status == 'E') /* nothing can be prepared, and nothing run */
         return;
     prepare(session, statement)->silent = true;
-    if (session->unsynced)
+    if (session->own.unsynced)
         return;
     pgw_buf out = {0};
     pgw_write_sync(&out);
-    px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+    px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = true;
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }
@@ -80,7 +82,7 @@ void px_names_of_script(px_session *session, const rw_script *script)
 
 bool px_names_may_execute(const px_session *session, pgw_slice text)
 {
-    return px_statements_away(&session->statements) != NULL &&
+    return px_statements_away(&session->names.statements) != NULL &&
            strcasestr(text.ptr, "execute") != NULL;
 }
 
@@ -88,7 +90,7 @@ void px_names_of_execute(px_session *session, pgw_slice text)
 {
     pgw_arena arena = {0};
     rw_lexer lexer;
-    rw_lexer_init(&lexer, text, session->identity->env.conforming);
+    rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
     rw_token token = rw_lexer_next(&lexer);
     while (token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD) {
         bool execute = rw_token_is(text, token, "execute");
@@ -103,10 +105,10 @@ void px_names_close_unsynced(px_session *session, pgw_slice name)
 {
     pgw_buf out = {0};
     pgw_write_close('S', name, &out);
-    px_replies_push(&session->replies, PX_REPLY_CLOSE)->swallow = true;
+    px_replies_push(&session->pending.replies, PX_REPLY_CLOSE)->swallow = true;
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    session->unsynced = true;
+    session->own.unsynced = true;
 }
 
 void px_names_close(px_session *session, pgw_slice name)
@@ -114,8 +116,8 @@ void px_names_close(px_session *session, pgw_slice name)
     pgw_buf out = {0};
     pgw_write_close('S', name, &out);
     pgw_write_sync(&out);
-    px_replies_push(&session->replies, PX_REPLY_CLOSE)->swallow = true;
-    px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+    px_replies_push(&session->pending.replies, PX_REPLY_CLOSE)->swallow = true;
+    px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = true;
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }
@@ -123,15 +125,15 @@ void px_names_close(px_session *session, pgw_slice name)
 void px_names_drop_unnamed(px_session *session)
 {
     const pgw_slice unnamed = PGW_LITERAL("");
-    const px_statement *ours = px_statements_find(&session->statements, unnamed);
-    bool on_link = session->unnamed_on_link ||
-                   (ours != NULL && px_statements_on_link(&session->statements, ours));
-    if (on_link && session->link_ready && px_session_idle(session))
+    const px_statement *ours = px_statements_find(&session->names.statements, unnamed);
+    bool on_link = session->names.unnamed_on_link ||
+                   (ours != NULL && px_statements_on_link(&session->names.statements, ours));
+    if (on_link && session->own.ready && px_session_idle(session))
         px_names_close(session, unnamed);
-    else if (on_link && session->link_ready)
+    else if (on_link && session->own.ready)
         px_names_close_unsynced(session, unnamed);
-    session->unnamed_on_link = false;
-    px_statements_remove(&session->statements, unnamed);
+    session->names.unnamed_on_link = false;
+    px_statements_remove(&session->names.statements, unnamed);
 }
 
 px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow)
@@ -139,12 +141,12 @@ px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, boo
     pgw_buf out = {0};
     pgw_certainly(
         pgw_write_parse(name, plan->rewritten, plan->declared, plan->declared_count, &out));
-    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_PARSE);
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_PARSE);
     reply->swallow = swallow;
     reply->plan = plan;
     px_plan_take(plan);
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    session->unsynced = true;
+    session->own.unsynced = true;
     return reply;
 }

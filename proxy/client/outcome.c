@@ -107,7 +107,7 @@ static void answer_text(px_session *session, const px_outcome *outcome)
     }
     add_error(session, outcome, &out);
     pgw_write_ready('I', &out);
-    px_stream_put_buf(session->stream, &out);
+    px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     px_names_drop_unnamed(session); /* a simple Query destroys it */
 }
@@ -145,9 +145,9 @@ static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
     pgw_slice sqlstate = pgw_error_field(outcome->error, 'C');
     bool of_value = sqlstate.len == 5 && memcmp(sqlstate.ptr, "22", 2) == 0;
     if (outcome->kind != PX_ERROR_OWN || (!of_value && !pgw_slice_eq_str(sqlstate, "23502")) ||
-        now < session->doubts_from || !has_made_list(&session->units))
+        now < session->ddl.doubts_from || !has_made_list(&session->units))
         return false;
-    session->doubts_from = now + DOUBT_EVERY_MS;
+    session->ddl.doubts_from = now + DOUBT_EVERY_MS;
     return true;
 }
 
@@ -161,7 +161,7 @@ static bool repeats(px_session *session, const px_outcome *outcome)
         return false;
     if (outcome->kind != PX_ERROR_STALE && !may_be_misplaced(session, outcome))
         return false;
-    px_catalog_stale(session->worker, session->identity->database);
+    px_catalog_stale(session->worker, session->who.identity->database);
     units->repeated = true;
     return true;
 }

@@ -10,11 +10,11 @@
 
 static void forget_statement(px_session *session, pgw_slice name)
 {
-    px_statement *statement = px_statements_find(&session->statements, name);
-    if (statement != NULL && px_statements_on_link(&session->statements, statement) &&
-        session->link_ready)
+    px_statement *statement = px_statements_find(&session->names.statements, name);
+    if (statement != NULL && px_statements_on_link(&session->names.statements, statement) &&
+        session->own.ready)
         px_names_close(session, name);
-    px_statements_remove(&session->statements, name);
+    px_statements_remove(&session->names.statements, name);
 }
 
 /* What the client is owed for held message `i`, as it stands when it did what it should. */
@@ -28,8 +28,8 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
     switch (held->type) {
     case 'P':
         if (pgw_parse_decode(body, &parse))
-            px_statements_put(&session->statements, parse.name, held->plan, held->on_link)
-                ->generation = session->own.generation;
+            px_statements_put(&session->names.statements, parse.name, held->plan, held->on_link)
+                ->generation = session->known.generation;
         pgw_write_parse_complete(out);
         break;
     case 'B':
@@ -70,7 +70,7 @@ void px_owed_write(px_session *session, size_t before, const uint64_t *tags, pgw
 void px_owed_end(px_session *session, pgw_buf *out)
 {
     pgw_write_ready('I', out);
-    px_stream_put_buf(session->stream, out);
+    px_stream_put_buf(session->peer.stream, out);
     pgw_buf_free(out);
     px_session_drop_group(session);
 }

@@ -9,20 +9,20 @@
 /* Nothing that was prepared is there any more. */
 static void forget_link(px_session *session)
 {
-    px_link_close(session->link);
-    session->link = NULL;
-    session->link_ready = session->link_gone = false;
-    session->reply_left = 0;
-    session->unnamed_on_link = false;
-    px_statements_lose_link(&session->statements);
+    px_link_close(session->own.link);
+    session->own.link = NULL;
+    session->own.ready = session->own.gone = false;
+    session->own.left = 0;
+    session->names.unnamed_on_link = false;
+    px_statements_lose_link(&session->names.statements);
 }
 
 /* Nothing there is but what runs just now. */
 static bool has_no_state(const px_session *session)
 {
-    return !session->told && !session->link_state && !session->private_session &&
+    return !session->peer.told && !session->own.has_state && !session->who.is_private &&
            px_state_is_replaceable(session) &&
-           session->statements.unkept == 0; /* what is prepared there can be so again */
+           session->names.statements.unkept == 0; /* what is prepared there can be so again */
 }
 
 bool px_own_link_is_replaceable(const px_session *session)
@@ -32,15 +32,15 @@ bool px_own_link_is_replaceable(const px_session *session)
 
 void px_own_link_leave(px_session *session)
 {
-    if (session->link_ready && px_own_link_is_replaceable(session))
+    if (session->own.ready && px_own_link_is_replaceable(session))
         forget_link(session);
 }
 
 px_yield px_own_link_yield(px_session *session)
 {
-    if (!has_no_state(session) || (!session->link_ready && !px_link_is_opening(session->link)))
+    if (!has_no_state(session) || (!session->own.ready && !px_link_is_opening(session->own.link)))
         return PX_YIELD_NEVER;
-    if (!session->link_ready || session->wait != PX_WAIT_NOTHING || px_submitted(&session->units) ||
+    if (!session->own.ready || session->wait != PX_WAIT_NOTHING || px_submitted(&session->units) ||
         !px_own_link_is_replaceable(session))
         return PX_YIELD_LATER;
     px_own_link_leave(session);
@@ -55,7 +55,7 @@ void px_own_link_lose(px_session *session, const char *reason)
         forget_link(session);
         return;
     }
-    if (session->fatal) {
+    if (session->own.fatal) {
         px_session_close(session, reason);
         return;
     }
@@ -64,9 +64,9 @@ void px_own_link_lose(px_session *session, const char *reason)
         return;
     }
     pgw_error error;
-    if (session->undecided)
+    if (session->pending.undecided)
         px_unknown_outcome(&error);
-    else if (session->replies.count > 0)
+    else if (session->pending.replies.count > 0)
         pgw_fail(&error, "08006",
                  "the connection to the backend was lost while a statement was running");
     else

@@ -18,30 +18,30 @@ struct px_own_look {
 
 void px_own_look_free(px_session *session)
 {
-    struct px_own_look *own = session->own_look;
+    struct px_own_look *own = session->ddl.look;
     if (own == NULL)
         return;
     px_look_end(&own->look);
     px_sight_clear(&own->last);
     free(own);
-    session->own_look = NULL;
+    session->ddl.look = NULL;
 }
 
 static bool can_look(const px_session *session)
 {
-    return session->link_ready && session->own_look == NULL && session->replies.count == 0 &&
-           !session->unsynced && session->status != 'E' && session->streaming == 0 &&
-           !px_link_cancelling(session->link);
+    return session->own.ready && session->ddl.look == NULL && session->pending.replies.count == 0 &&
+           !session->own.unsynced && session->own.status != 'E' && session->hand.streaming == 0 &&
+           !px_link_cancelling(session->own.link);
 }
 
 static void say(px_session *session, pgw_buf *message)
 {
-    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_QUERY);
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     reply->swallow = reply->own_look = true;
-    px_statement *unnamed = px_statements_find(&session->statements, (pgw_slice){NULL, 0});
+    px_statement *unnamed = px_statements_find(&session->names.statements, (pgw_slice){NULL, 0});
     if (unnamed != NULL) /* a Query drops it there */
-        px_statements_move(&session->statements, unnamed, false);
-    session->unnamed_on_link = false;
+        px_statements_move(&session->names.statements, unnamed, false);
+    session->names.unnamed_on_link = false;
     px_session_send(session, message);
     pgw_buf_free(message);
 }
@@ -50,8 +50,8 @@ bool px_own_look_start(px_session *session)
 {
     if (!can_look(session))
         return false;
-    struct px_own_look *own = session->own_look = pgw_calloc(1, sizeof *own);
-    px_catalog *before = px_catalog_before(session->worker, session->identity, &own->seen);
+    struct px_own_look *own = session->ddl.look = pgw_calloc(1, sizeof *own);
+    px_catalog *before = px_catalog_before(session->worker, session->who.identity, &own->seen);
     own->last.catalog = before != NULL ? px_catalog_take(before) : NULL;
     own->last.fingerprint = own->seen.fingerprint;
     pgw_buf message = {0};
@@ -76,15 +76,15 @@ static void on_seen(void *waiter, const pgw_error *error)
 /* What was seen outside of a transaction is true for all. */
 static void take_sight(px_session *session)
 {
-    struct px_own_look *own = session->own_look;
+    struct px_own_look *own = session->ddl.look;
     px_changes_forget(session);
-    session->own_catalog = own->look.sight.catalog;
+    session->ddl.catalog = own->look.sight.catalog;
     own->look.sight.catalog = NULL;
     own->seen.fingerprint = own->look.sight.fingerprint;
-    if (session->status != 'I')
+    if (session->own.status != 'I')
         return;
-    own->seen.catalog = px_catalog_take(session->own_catalog);
-    px_catalog_saw(session->worker, session->identity, own->seen);
+    own->seen.catalog = px_catalog_take(session->ddl.catalog);
+    px_catalog_saw(session->worker, session->who.identity, own->seen);
 }
 
 /* ReadyForQuery was answered by the look itself, and popped. */
@@ -94,7 +94,7 @@ static void go_on(px_session *session, px_look_step step, pgw_buf *more)
         say(session, more);
         return;
     }
-    pgw_error error = session->own_look->look.error;
+    pgw_error error = session->ddl.look->look.error;
     if (step != PX_LOOK_FAILED)
         take_sight(session);
     px_own_look_free(session);
@@ -107,10 +107,10 @@ bool px_own_look_take(px_session *session, char type, pgw_slice body)
     if (spontaneous || (type == 'E' && px_error_is_fatal(body)))
         return false;
     pgw_buf more = {0};
-    px_look_step step = px_look_take(&session->own_look->look, type, body, &more);
+    px_look_step step = px_look_take(&session->ddl.look->look, type, body, &more);
     if (type == 'Z') {
-        session->status = body.len > 0 ? body.ptr[0] : 'I';
-        px_replies_pop(&session->replies);
+        session->own.status = body.len > 0 ? body.ptr[0] : 'I';
+        px_replies_pop(&session->pending.replies);
         go_on(session, step, &more);
     }
     pgw_buf_free(&more);
@@ -121,10 +121,10 @@ bool px_own_look_take(px_session *session, char type, pgw_slice body)
  * see is not what it sees. */
 static bool sees_alone(const px_session *session)
 {
-    if (session->own_catalog != NULL)
-        return session->status == 'T';
-    return session->ddl_own && session->link_ready && !session->unsynced &&
-           (session->status == 'T' || session->replies.count > 0);
+    if (session->ddl.catalog != NULL)
+        return session->own.status == 'T';
+    return session->ddl.own && session->own.ready && !session->own.unsynced &&
+           (session->own.status == 'T' || session->pending.replies.count > 0);
 }
 
 static void on_asked(void *waiter, const pgw_error *error)
@@ -140,12 +140,12 @@ static void on_asked(void *waiter, const pgw_error *error)
 
 bool px_own_look_doubts(px_session *session, const px_catalog *catalog)
 {
-    if (session->doubted || catalog == px_catalog_none())
+    if (session->hand.doubted || catalog == px_catalog_none())
         return false;
-    session->doubted = true;
+    session->hand.doubted = true;
     px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!sees_alone(session))
-        px_catalog_load(session->worker, session->identity, on_asked, session);
+        px_catalog_load(session->worker, session->who.identity, on_asked, session);
     else if (!px_own_look_start(session))
         px_session_set_wait(session, PX_WAIT_NOTHING);
     return session->wait == PX_WAIT_CATALOG;
@@ -156,16 +156,16 @@ static px_catalog *look_for(px_session *session)
 {
     bool alone = sees_alone(session);
     px_catalog *now =
-        alone ? session->own_catalog : px_catalog_now(session->worker, session->identity);
+        alone ? session->ddl.catalog : px_catalog_now(session->worker, session->who.identity);
     if (now != NULL)
         return now;
-    if (alone && session->replies.count > 0) {
+    if (alone && session->pending.replies.count > 0) {
         px_session_set_wait(session, PX_WAIT_IDLE);
         return NULL;
     }
     px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!alone || !px_own_look_start(session))
-        px_catalog_load(session->worker, session->identity, on_asked, session);
+        px_catalog_load(session->worker, session->who.identity, on_asked, session);
     return NULL;
 }
 
@@ -173,7 +173,7 @@ bool px_own_look_catalog(px_session *session, pgw_slice text, px_catalog **catal
                          rw_catalog *view)
 {
     bool ours = rw_catalog_mentioned(px_catalog_names(session->worker), text) &&
-                !rw_stands_by(text, session->identity->env.conforming);
+                !rw_stands_by(text, session->who.identity->env.conforming);
     px_catalog *now = ours ? look_for(session) : px_catalog_none();
     if (now == NULL)
         return false;

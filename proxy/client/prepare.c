@@ -41,7 +41,7 @@ static px_step refuse_text(px_session *session, const pgw_slice *name, const px_
         return PX_STEP_LATER;
     px_step step = px_prepare_refuse(session, name, error);
     if (step == PX_STEP_DONE)
-        session->doubted = false;
+        session->hand.doubted = false;
     return step;
 }
 
@@ -51,18 +51,18 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
 {
     px_script_note(session, script, false);
     if (script->effects & RW_EFFECT_TRANSACTION)
-        session->commits = true;
-    session->ddl_unsynced = session->ddl_unsynced || session->own.parsed.effects & RW_EFFECT_DDL;
+        session->pending.commits = true;
+    session->ddl.unsynced = session->ddl.unsynced || session->known.parsed.effects & RW_EFFECT_DDL;
     px_names_of_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
         if (statement->effects & RW_EFFECT_PREPARE) {
-            free(session->prepares);
-            session->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
+            free(session->names.prepares);
+            session->names.prepares = pgw_strndup(statement->name.ptr, statement->name.len);
         }
         if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
-            free(session->deallocates);
-            session->deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
+            free(session->names.deallocates);
+            session->names.deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
         }
     }
 }
@@ -86,8 +86,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     rw_script script;
     pgw_error error = PGW_ERROR_NONE;
     pgw_slice text = pgw_arena_copy(&arena, parse->query);
-    rw_script_parse(text, view, &session->identity->env, &session->worker->plans->shapes, &arena,
-                    &script);
+    rw_script_parse(text, view, &session->who.identity->env, &session->worker->plans->shapes,
+                    &arena, &script);
     px_step step = PX_STEP_PASS;
     if ((script.refused || script.inserts > 0) && !px_settle(session, catalog)) {
         step = PX_STEP_LATER;
@@ -99,18 +99,18 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
             i++;
         step = refuse_text(session, &parse->name, catalog, script.statements[i].error);
     } else if (script.inserts == 1 && script.count == 1) {
-        if (session->unsynced && session->ddl_unsynced)
+        if (session->own.unsynced && session->ddl.unsynced)
             return refuse_unsynced(session, arena, &parse->name);
-        *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->identity,
+        *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->who.identity,
                             declared, parse->type_count, &error);
         if (*plan == NULL)
             return refuse_text(session, &parse->name, catalog, &error);
-        session->doubted = false;
+        session->hand.doubted = false;
         return PX_STEP_DONE;
     } else if (script.effects != 0) {
-        session->own.parsed.effects = px_script_changes(session, text, &script);
-        session->own.parsed.moving = px_state_would_write(session, text, catalog);
-        session->own.moving = session->own.moving || session->own.parsed.moving;
+        session->known.parsed.effects = px_script_changes(session, text, &script);
+        session->known.parsed.moving = px_state_would_write(session, text, catalog);
+        session->known.moving = session->known.moving || session->known.parsed.moving;
         step = px_prepare_link(session) == PX_STEP_LATER ? PX_STEP_LATER : PX_STEP_PASS;
         if (step == PX_STEP_PASS)
             note_prepared_effects(session, &script);
@@ -130,7 +130,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     for (size_t i = 0; i < parse->type_count; i++)
         declared[i] = pgw_parse_type(parse, i);
     px_plan_id id =
-        px_plan_id_of(parse->query, declared, parse->type_count, session->identity, catalog);
+        px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
     px_step step = PX_STEP_DONE;
     bool usual = view.unqualified == NULL; /* else another session's plan may be of another table */
     *plan = usual ? px_plan_find(session->worker->plans, id) : NULL;
@@ -159,7 +159,7 @@ static px_step refuse_other_result(px_session *session)
 static px_step refuse_moved(px_session *session)
 {
     pgw_error error;
-    const px_foreign moved = {.moving = true, .generation = session->own.generation + 1};
+    const px_foreign moved = {.moving = true, .generation = session->known.generation + 1};
     px_state_has_moved(session, &moved, &error);
     return px_prepare_refuse(session, NULL, &error);
 }
@@ -181,7 +181,7 @@ static size_t types_of(const px_plan *plan, pgw_buf *types)
 
 px_step px_prepare_again(px_session *session, pgw_slice name)
 {
-    px_statement *statement = px_statements_find(&session->statements, name);
+    px_statement *statement = px_statements_find(&session->names.statements, name);
     px_catalog *catalog;
     rw_catalog view;
     if (statement == NULL || statement->plan == NULL)
@@ -189,11 +189,11 @@ px_step px_prepare_again(px_session *session, pgw_slice name)
     if (!px_own_look_catalog(session, statement->plan->insert->text, &catalog, &view))
         return PX_STEP_LATER;
     px_plan *old = statement->plan, *fresh;
-    bool same_settings = px_statements_on_link(&session->statements, statement) ||
-                         strcmp(old->identity->key, session->identity->key) == 0;
+    bool same_settings = px_statements_on_link(&session->names.statements, statement) ||
+                         strcmp(old->identity->key, session->who.identity->key) == 0;
     if (!px_settle(session, catalog))
         return PX_STEP_LATER;
-    bool moved = statement->generation != session->own.generation;
+    bool moved = statement->generation != session->known.generation;
     if (old->catalog == catalog && same_settings && !moved)
         return PX_STEP_DONE;
     pgw_buf types = {0};
@@ -209,14 +209,15 @@ px_step px_prepare_again(px_session *session, pgw_slice name)
         px_plan_drop(fresh);
         return refuse_other_result(session);
     }
-    statement = px_statements_find(&session->statements, name);
-    bool on_link = statement != NULL && px_statements_on_link(&session->statements, statement);
+    statement = px_statements_find(&session->names.statements, name);
+    bool on_link =
+        statement != NULL && px_statements_on_link(&session->names.statements, statement);
     if (on_link && px_session_idle(session))
         px_names_close(session, name);
     else if (on_link)
         px_names_close_unsynced(session, name);
-    px_statements_put(&session->statements, name, fresh, false)->generation =
-        session->own.generation;
+    px_statements_put(&session->names.statements, name, fresh, false)->generation =
+        session->known.generation;
     px_plan_drop(fresh);
     return PX_STEP_DONE;
 }

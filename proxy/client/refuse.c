@@ -16,7 +16,7 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
     pgw_error_write(error, "ERROR", &out);
     if (ready)
         pgw_write_ready('I', &out);
-    px_stream_put_buf(session->stream, &out);
+    px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
 }
@@ -33,7 +33,7 @@ void px_refuse(px_session *session, const pgw_error *error, bool extended)
     session->units.repeated = false;
     if (px_session_idle(session)) {
         put_error(session, error, !extended);
-        session->skipping = extended;
+        session->pending.skipping = extended;
         if (!extended)
             px_names_drop_unnamed(session); /* any simple Query destroys it */
         return;
@@ -48,17 +48,17 @@ void px_refuse(px_session *session, const pgw_error *error, bool extended)
     else
         pgw_certainly(pgw_write_query(text, &out));
     px_reply *reply =
-        px_replies_push(&session->replies, extended ? PX_REPLY_PARSE : PX_REPLY_QUERY);
+        px_replies_push(&session->pending.replies, extended ? PX_REPLY_PARSE : PX_REPLY_QUERY);
     reply->refusal = pgw_alloc(sizeof *reply->refusal);
     *reply->refusal = *error;
-    session->unsynced = session->unsynced || extended;
+    session->own.unsynced = session->own.unsynced || extended;
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }
 
 void px_refuse_waiting(px_session *session, const pgw_error *error)
 {
-    pgw_slice input = px_stream_input(session->stream);
+    pgw_slice input = px_stream_input(session->peer.stream);
     pgw_frame frame;
     bool whole = pgw_frame_next(input, &frame) == PGW_FRAME_OK;
     bool simple = whole && (frame.type == 'Q' || frame.type == 'F');
@@ -69,7 +69,7 @@ void px_refuse_waiting(px_session *session, const pgw_error *error)
     px_session_drop_group(session);
     session->units.rerouted = session->units.repeated = false;
     put_error(session, &told, simple || sync);
-    session->skipping = !simple && !sync;
+    session->pending.skipping = !simple && !sync;
     if (whole)
         px_relay_drop(session, frame);
     px_session_wake(session, session->wait);
@@ -86,7 +86,7 @@ void px_refuse_cancelled(px_session *session)
 void px_refuse_message(px_session *session, const pgw_error *error)
 {
     pgw_frame frame;
-    bool begun = pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK;
+    bool begun = pgw_frame_next(px_stream_input(session->peer.stream), &frame) == PGW_FRAME_OK;
     bool simple = begun && (frame.type == 'Q' || frame.type == 'F');
     px_session_drop_group(session);
     px_refuse(session, error, !simple);

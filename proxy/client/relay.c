@@ -16,37 +16,37 @@ void px_relay_refuse_large(px_session *session)
 /* How much of the first `part` bytes may be passed on. */
 static size_t harmless(px_session *session, size_t part)
 {
-    pgw_slice text = {px_stream_input(session->stream).ptr, part};
+    pgw_slice text = {px_stream_input(session->peer.stream).ptr, part};
     if (rw_catalog_mentioned(px_catalog_names(session->worker), text)) {
         px_relay_refuse_large(session);
         return 0;
     }
-    if (part == session->streaming)
+    if (part == session->hand.streaming)
         return part;
     return part > LONGEST_NAME ? part - LONGEST_NAME : 0;
 }
 
 bool px_relay_on(px_session *session)
 {
-    size_t here = px_stream_input(session->stream).len;
-    size_t part = here < session->streaming ? here : session->streaming;
-    if (part > 0 && session->streaming_text)
+    size_t here = px_stream_input(session->peer.stream).len;
+    size_t part = here < session->hand.streaming ? here : session->hand.streaming;
+    if (part > 0 && session->hand.text)
         part = harmless(session, part);
     if (part == 0)
         return false;
-    if (session->streaming_dropped)
-        px_stream_consume(session->stream, part);
+    if (session->hand.dropped)
+        px_stream_consume(session->peer.stream, part);
     else
-        px_link_pass(session->link, session->stream, part);
-    session->streaming -= part;
+        px_link_pass(session->own.link, session->peer.stream, part);
+    session->hand.streaming -= part;
     return true;
 }
 
 static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
 {
-    session->streaming = frame.size;
-    session->streaming_dropped = dropped;
-    session->streaming_text = text;
+    session->hand.streaming = frame.size;
+    session->hand.dropped = dropped;
+    session->hand.text = text;
     px_relay_on(session);
 }
 
@@ -68,6 +68,6 @@ void px_relay_drop(px_session *session, pgw_frame frame)
 void px_relay_drop_message(px_session *session)
 {
     pgw_frame frame;
-    if (pgw_frame_next(px_stream_input(session->stream), &frame) == PGW_FRAME_OK)
+    if (pgw_frame_next(px_stream_input(session->peer.stream), &frame) == PGW_FRAME_OK)
         px_relay_drop(session, frame);
 }

@@ -22,8 +22,8 @@
 
 static void discard_all(px_session *session)
 {
-    px_statements_clear(&session->statements);
-    session->private_session = session->link_state = session->output_changed = false;
+    px_statements_clear(&session->names.statements);
+    session->who.is_private = session->own.has_state = session->who.output_changed = false;
     px_state_discard(session);
     for (size_t i = PX_REPORTED; i < PX_TRACKED; i++)
         px_settings_set(session, i, (pgw_slice){NULL, 0});
@@ -34,11 +34,11 @@ static void after_statement(px_session *session, const rw_statement *statement)
     if (statement->effects & RW_EFFECT_DISCARD_ALL)
         discard_all(session);
     if (statement->effects & RW_EFFECT_PREPARE)
-        px_statements_put(&session->statements, statement->name, NULL, true);
+        px_statements_put(&session->names.statements, statement->name, NULL, true);
     if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
-        px_statements_clear(&session->statements);
+        px_statements_clear(&session->names.statements);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
-        px_statements_remove(&session->statements, statement->name);
+        px_statements_remove(&session->names.statements, statement->name);
     px_setting setting = px_setting_of(statement->setting);
     if ((statement->effects & RW_EFFECT_TRACKED) && setting >= PX_REPORTED &&
         setting < PX_TRACKED && statement->setting_simple)
@@ -66,7 +66,7 @@ static px_fate on_tag(px_session *session, const px_reply *head, pgw_slice body)
     char tag[40];
     snprintf(tag, sizeof tag, "INSERT 0 %llu", (unsigned long long)(pgw_tag_rows(body) + more));
     pgw_write_tag(tag, &out);
-    px_stream_put_buf(session->stream, &out);
+    px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     return PX_INSTEAD;
 }
@@ -75,24 +75,25 @@ static px_fate on_tag(px_session *session, const px_reply *head, pgw_slice body)
 static void on_name_changed(px_session *session, pgw_slice body)
 {
     pgw_slice tag = {body.ptr, body.len > 0 ? body.len - 1 : 0};
-    if (session->prepares != NULL && pgw_slice_eq_str(tag, "PREPARE")) {
-        px_statements_put(&session->statements, pgw_slice_str(session->prepares), NULL, true);
-        free(session->prepares);
-        session->prepares = NULL;
+    if (session->names.prepares != NULL && pgw_slice_eq_str(tag, "PREPARE")) {
+        px_statements_put(&session->names.statements, pgw_slice_str(session->names.prepares), NULL,
+                          true);
+        free(session->names.prepares);
+        session->names.prepares = NULL;
         return;
     }
-    if (session->deallocates == NULL)
+    if (session->names.deallocates == NULL)
         return;
     if (pgw_slice_eq_str(tag, "DISCARD ALL"))
         discard_all(session);
     else if (pgw_slice_eq_str(tag, "DEALLOCATE ALL"))
-        px_statements_clear(&session->statements);
+        px_statements_clear(&session->names.statements);
     else if (pgw_slice_eq_str(tag, "DEALLOCATE"))
-        px_statements_remove(&session->statements, pgw_slice_str(session->deallocates));
+        px_statements_remove(&session->names.statements, pgw_slice_str(session->names.deallocates));
     else
         return;
-    free(session->deallocates);
-    session->deallocates = NULL;
+    free(session->names.deallocates);
+    session->names.deallocates = NULL;
 }
 
 static void on_command_complete(px_session *session, px_reply *head)
@@ -109,8 +110,8 @@ static void on_command_complete(px_session *session, px_reply *head)
 
 static px_fate pop(px_session *session)
 {
-    bool swallow = px_replies_head(&session->replies)->swallow;
-    px_replies_pop(&session->replies);
+    bool swallow = px_replies_head(&session->pending.replies)->swallow;
+    px_replies_pop(&session->pending.replies);
     return swallow ? PX_HIDE : PX_SHOW;
 }
 
@@ -126,23 +127,23 @@ static void on_setting(px_session *session, pgw_slice body)
 
 static px_fate on_ready(px_session *session, pgw_slice body)
 {
-    session->status = body.len > 0 ? body.ptr[0] : 'I';
-    session->copy_in = false;
-    if (session->status == 'I' && session->portals.names.count > 0)
-        px_statements_clear(&session->portals);
-    if (session->alters && session->status == 'I') {
-        session->alters = false;
+    session->own.status = body.len > 0 ? body.ptr[0] : 'I';
+    session->own.copy_in = false;
+    if (session->own.status == 'I' && session->names.portals.names.count > 0)
+        px_statements_clear(&session->names.portals);
+    if (session->own.alters && session->own.status == 'I') {
+        session->own.alters = false;
         px_greeting_renew(session->worker);
     }
-    if (session->status == 'I')
+    if (session->own.status == 'I')
         px_changes_end(session);
     px_state_ended(session);
-    px_reply *head = px_replies_head(&session->replies);
+    px_reply *head = px_replies_head(&session->pending.replies);
     if (head == NULL)
         return PX_SHOW;
     bool asked = head->asks;
     px_fate what = pop(session);
-    session->undecided = session->undecided && session->replies.count > 0;
+    session->pending.undecided = session->pending.undecided && session->pending.replies.count > 0;
     if (asked && px_settle_ready(session))
         return PX_SHOW;
     if (what == PX_HIDE && session->wait == PX_WAIT_DESCRIBE) {
@@ -187,7 +188,7 @@ static px_fate on_parameters(px_session *session, px_reply *head, pgw_slice body
     pgw_buf out = {0};
     if (!head->swallow) {
         pgw_certainly(pgw_write_parameter_description(list, own, &out));
-        px_stream_put_buf(session->stream, &out);
+        px_stream_put_buf(session->peer.stream, &out);
     }
     pgw_buf_free(&out);
     free(list);
@@ -199,10 +200,10 @@ static px_fate on_notification(px_session *session, pgw_slice body)
 {
     enum { PID = 4 };
     pgw_buf own = {0}, told = {0};
-    pgw_buf_add_i32(&own, (int32_t)px_link_pid(session->link));
+    pgw_buf_add_i32(&own, (int32_t)px_link_pid(session->own.link));
     bool is_own = body.len >= PID && memcmp(body.ptr, own.ptr, PID) == 0;
     if (is_own) {
-        pgw_buf_add_i32(&told, (int32_t)session->pid);
+        pgw_buf_add_i32(&told, (int32_t)session->peer.pid);
         pgw_buf_add(&told, body.ptr + PID, body.len - PID);
         px_failure_put(session, 'A', &told);
     }
@@ -214,17 +215,17 @@ static px_fate on_notification(px_session *session, pgw_slice body)
 /* COPY through Execute: a Sync that was already sent was eaten by the copy, and answers nothing. */
 static void on_copy_in(px_session *session, px_reply *head)
 {
-    session->copy_in = true;
+    session->own.copy_in = true;
     if (head == NULL || head->kind != PX_REPLY_EXECUTE)
         return;
-    while (session->replies.count > 1)
-        px_replies_unpush(&session->replies);
-    session->unsynced = true;
+    while (session->pending.replies.count > 1)
+        px_replies_unpush(&session->pending.replies);
+    session->own.unsynced = true;
 }
 
 static px_fate on_message(px_session *session, char type, pgw_slice body)
 {
-    px_reply *head = px_replies_head(&session->replies);
+    px_reply *head = px_replies_head(&session->pending.replies);
     bool query = head == NULL || head->kind == PX_REPLY_QUERY;
     if (head != NULL && head->own_look && px_own_look_take(session, type, body))
         return PX_HIDE;
@@ -240,7 +241,7 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     case 'E':
         return px_failure(session, body);
     case 'A':
-        return session->told ? PX_SHOW : on_notification(session, body);
+        return session->peer.told ? PX_SHOW : on_notification(session, body);
     case 'N':
         return px_failure_notice(session, head, body);
     case 'Z':
@@ -256,7 +257,7 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
         if (head != NULL &&
             (head->kind == PX_REPLY_DESCRIBE || head->kind == PX_REPLY_DESCRIBE_PORTAL)) {
             bool flushed =
-                head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->unsynced;
+                head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->own.unsynced;
             px_fate what = pop(session);
             if (flushed)
                 px_session_set_wait(session, PX_WAIT_NOTHING);
@@ -281,24 +282,24 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
     return strchr("SEZt", type) != NULL || (type == 'D' && head != NULL && head->asks) ||
-           (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->told) ||
+           (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->peer.told) ||
            (head != NULL && head->own_look) ||
            (type == 'N' && head != NULL && (head->plan != NULL || px_failure_is_of_ours(head))) ||
-           (type == 'C' &&
-            (superseded(head) > 0 || session->deallocates != NULL || session->prepares != NULL));
+           (type == 'C' && (superseded(head) > 0 || session->names.deallocates != NULL ||
+                            session->names.prepares != NULL));
 }
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
 static bool move(px_session *session, px_link *link)
 {
     size_t here = px_link_input(link).len;
-    size_t part = here < session->reply_left ? here : session->reply_left;
-    if (session->reply_dropped)
+    size_t part = here < session->own.left ? here : session->own.left;
+    if (session->own.dropped)
         px_link_consume(link, part);
     else
-        px_link_pass_on(link, session->stream, part);
-    session->reply_left -= part;
-    return session->reply_left == 0;
+        px_link_pass_on(link, session->peer.stream, part);
+    session->own.left -= part;
+    return session->own.left == 0;
 }
 
 /* One message; false if more of it must come first. */
@@ -319,43 +320,44 @@ static bool take_message(px_session *session, px_link *link)
         px_own_link_lose(session, "the backend sent an unknown message");
         return false;
     }
-    bool whole = needs_body(session, frame.type, px_replies_head(&session->replies));
+    bool whole = needs_body(session, frame.type, px_replies_head(&session->pending.replies));
     if (whole && input.len < frame.size) {
         px_link_expect(link, frame.size);
         return false;
     }
     pgw_slice body = whole ? pgw_frame_body(input, frame) : (pgw_slice){NULL, 0};
     px_fate what = on_message(session, frame.type, body);
-    session->reply_left = frame.size;
-    session->reply_dropped = what != PX_SHOW;
+    session->own.left = frame.size;
+    session->own.dropped = what != PX_SHOW;
     return move(session, link);
 }
 
 void px_reply_input(px_session *session)
 {
-    if (!session->link_ready || session->state == PX_CLOSING)
+    if (!session->own.ready || session->state == PX_CLOSING)
         return;
     if (px_submitted(&session->units)) { /* an end of the session would hide the unit's outcome */
-        if (px_link_input(session->link).len >= PX_STREAM_HIGH)
-            px_link_pause(session->link);
+        if (px_link_input(session->own.link).len >= PX_STREAM_HIGH)
+            px_link_pause(session->own.link);
         return;
     }
-    px_link *link = session->link;
+    px_link *link = session->own.link;
     bool more = true;
-    while (more && session->state == PX_READY && session->link == link &&
-           px_stream_pending(session->stream) < PX_STREAM_HIGH) {
-        if (session->reply_left > 0)
+    while (more && session->state == PX_READY && session->own.link == link &&
+           px_stream_pending(session->peer.stream) < PX_STREAM_HIGH) {
+        if (session->own.left > 0)
             more = move(session, link);
         else
             more = px_link_input(link).len > 0 && take_message(session, link);
     }
-    if (session->state != PX_READY || session->link != link)
+    if (session->state != PX_READY || session->own.link != link)
         return;
-    if (px_stream_pending(session->stream) >= PX_STREAM_HIGH)
+    if (px_stream_pending(session->peer.stream) >= PX_STREAM_HIGH)
         px_link_pause(link);
-    if (session->replies.count == 0 && !session->unsynced) /* settings are reported before it */
-        session->zone_moving = false;
-    if (session->replies.count == 0)
+    if (session->pending.replies.count == 0 &&
+        !session->own.unsynced) /* settings are reported before it */
+        session->pending.zone_moving = false;
+    if (session->pending.replies.count == 0)
         px_session_wake(session, PX_WAIT_IDLE);
     else
         px_session_look(session);

@@ -15,6 +15,7 @@
 #include "proxy/client/session.h"
 #include "proxy/client/simple.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void protocol_violation(px_session *session, const char *what, char type)
@@ -30,7 +31,7 @@ static bool hold(px_session *session, pgw_frame frame)
     pgw_error error;
     uint64_t most = session->worker->config->limits.incomplete_bytes;
     if (frame.size <= most) {
-        px_stream_expect(session->stream, frame.size);
+        px_stream_expect(session->peer.stream, frame.size);
         return false;
     }
     pgw_fail(&error, "53200", "a message of %zu bytes is larger than limits.incomplete_bytes",
@@ -48,15 +49,16 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
     case PX_STEP_PASS:
         if (!px_session_need_link(session))
             return false;
-        px_replies_push(&session->replies, PX_REPLY_QUERY);
+        px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
         px_relay(session, frame);
-        session->unnamed_on_link = false;
+        session->names.unnamed_on_link = false;
         break;
     case PX_STEP_DONE:
-        px_stream_consume(session->stream, frame.size);
+        px_stream_consume(session->peer.stream, frame.size);
         break;
     }
-    px_statements_remove(&session->statements, PGW_LITERAL("")); /* a simple Query destroys it */
+    px_statements_remove(&session->names.statements,
+                         PGW_LITERAL("")); /* a simple Query destroys it */
     return true;
 }
 
@@ -81,18 +83,18 @@ static px_reply_kind reply_kind(char type, pgw_slice message)
 /* A statement that is none of ours, remembered by its name alone, for names clash. */
 static void note_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
 {
-    bool known = px_statements_find(&session->statements, name) != NULL;
+    bool known = px_statements_find(&session->names.statements, name) != NULL;
     if (name.len == 0) {
         if (known)
-            px_reply_renames(&session->replies, reply, &session->statements, name);
-        session->unnamed_on_link = true;
-        session->own.unnamed = session->own.parsed;
+            px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
+        session->names.unnamed_on_link = true;
+        session->known.unnamed = session->known.parsed;
     } else if (!known) {
-        px_reply_renames(&session->replies, reply, &session->statements, name);
-        px_statement *statement = px_statements_put(&session->statements, name, NULL, true);
+        px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
+        px_statement *statement = px_statements_put(&session->names.statements, name, NULL, true);
         if (message.len <= PX_KEPT_PARSE)
-            px_statements_keep(&session->statements, statement, message);
-        statement->foreign = session->own.parsed;
+            px_statements_keep(&session->names.statements, statement, message);
+        statement->foreign = session->known.parsed;
     }
 }
 
@@ -102,29 +104,30 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         return false;
     if (!px_session_need_link(session))
         return false;
-    if (session->skipping) { /* what was held failed just now */
+    if (session->pending.skipping) { /* what was held failed just now */
         px_relay_drop(session, frame);
         return true;
     }
-    if (!session->copy_in) {
-        px_reply *reply = px_replies_push(&session->replies, reply_kind(frame.type, message));
-        if (reply->kind == PX_REPLY_EXECUTE && session->commits)
-            session->undecided = true;
+    if (!session->own.copy_in) {
+        px_reply *reply =
+            px_replies_push(&session->pending.replies, reply_kind(frame.type, message));
+        if (reply->kind == PX_REPLY_EXECUTE && session->pending.commits)
+            session->pending.undecided = true;
         pgw_slice name = {message.ptr + PGW_HEADER, 0};
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
             note_foreign(session, reply, name, message);
-        } else if (reply->kind == PX_REPLY_CLOSE && session->statements.names.count > 0 &&
+        } else if (reply->kind == PX_REPLY_CLOSE && session->names.statements.names.count > 0 &&
                    message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
             name.ptr++;
             name.len = strnlen(name.ptr, message.len - PGW_HEADER - 1);
-            px_reply_renames(&session->replies, reply, &session->statements, name);
+            px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
         }
         if (frame.type == 'B')
             px_state_note_bind(session, message);
         else if (frame.type == 'E')
             px_state_note_execute(session);
-        session->unsynced = true;
+        session->own.unsynced = true;
     }
     if (frame.type == 'P' && frame.size > PX_HOLD_BYTES)
         px_relay_text(session, frame);
@@ -135,11 +138,12 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
 
 static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    bool ours_possible = session->group.count > 0 || session->statements.ours > 0 ||
-                         frame.type == 'P' || px_statements_away(&session->statements) != NULL ||
-                         (frame.type == 'C' && session->statements.names.count > 0) ||
-                         session->replies.moving.count > 0 || session->own.moving;
-    if (session->copy_in || !ours_possible || frame.size > PX_HOLD_BYTES)
+    bool ours_possible = session->group.count > 0 || session->names.statements.ours > 0 ||
+                         frame.type == 'P' ||
+                         px_statements_away(&session->names.statements) != NULL ||
+                         (frame.type == 'C' && session->names.statements.names.count > 0) ||
+                         session->pending.replies.moving.count > 0 || session->known.moving;
+    if (session->own.copy_in || !ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size)
         return hold(session, frame);
@@ -150,7 +154,7 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
     case PX_STEP_PASS:
         return pass_extended(session, frame, message);
     case PX_STEP_DONE:
-        px_stream_consume(session->stream, frame.size);
+        px_stream_consume(session->peer.stream, frame.size);
         return true;
     }
     return false;
@@ -164,9 +168,9 @@ static bool handle_malformed(px_session *session, pgw_frame frame)
     if (!px_session_need_link(session))
         return false;
     bool sync = frame.type == 'S';
-    px_replies_push(&session->replies, sync ? PX_REPLY_SYNC : PX_REPLY_CLOSE);
-    session->unsynced = !sync;
-    session->skipping = session->skipping && !sync;
+    px_replies_push(&session->pending.replies, sync ? PX_REPLY_SYNC : PX_REPLY_CLOSE);
+    session->own.unsynced = !sync;
+    session->pending.skipping = session->pending.skipping && !sync;
     px_relay(session, frame);
     return true;
 }
@@ -174,27 +178,28 @@ static bool handle_malformed(px_session *session, pgw_frame frame)
 static bool handle_sync(px_session *session, pgw_frame frame)
 {
     if (session->group.count > 0) {
-        px_step step = px_extended(session, 'S', px_stream_input(session->stream));
+        px_step step = px_extended(session, 'S', px_stream_input(session->peer.stream));
         if (step == PX_STEP_DONE)
-            px_stream_consume(session->stream, frame.size);
+            px_stream_consume(session->peer.stream, frame.size);
         if (step != PX_STEP_PASS)
             return step == PX_STEP_DONE;
     }
-    if (!session->link_ready || (session->skipping && !session->unsynced)) {
-        if (session->link != NULL && !session->skipping && !px_session_need_link(session))
+    if (!session->own.ready || (session->pending.skipping && !session->own.unsynced)) {
+        if (session->own.link != NULL && !session->pending.skipping &&
+            !px_session_need_link(session))
             return false;
-        session->skipping = false;
+        session->pending.skipping = false;
         pgw_buf out = {0};
-        pgw_write_ready(session->status, &out);
-        px_stream_put_buf(session->stream, &out);
+        pgw_write_ready(session->own.status, &out);
+        px_stream_put_buf(session->peer.stream, &out);
         pgw_buf_free(&out);
-        px_stream_consume(session->stream, frame.size);
+        px_stream_consume(session->peer.stream, frame.size);
         return true;
     }
-    session->skipping = false;
-    if (!session->copy_in) {
-        px_replies_push(&session->replies, PX_REPLY_SYNC);
-        session->unsynced = session->ddl_unsynced = false;
+    session->pending.skipping = false;
+    if (!session->own.copy_in) {
+        px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
+        session->own.unsynced = session->ddl.unsynced = false;
     }
     px_relay(session, frame);
     return true;
@@ -204,24 +209,24 @@ static bool handle_flush(px_session *session, pgw_frame frame)
 {
     px_step step = PX_STEP_PASS;
     if (session->group.count > 0)
-        step = px_extended(session, 'H', px_stream_input(session->stream));
+        step = px_extended(session, 'H', px_stream_input(session->peer.stream));
     if (step == PX_STEP_LATER)
         return false;
-    if (step == PX_STEP_PASS && session->link_ready)
+    if (step == PX_STEP_PASS && session->own.ready)
         px_relay(session, frame);
     else
-        px_stream_consume(session->stream, frame.size);
+        px_stream_consume(session->peer.stream, frame.size);
     return true;
 }
 
 static bool handle_copy(px_session *session, pgw_frame frame)
 {
-    if (!session->link_ready) {
+    if (!session->own.ready) {
         px_relay_drop(session, frame); /* outside of COPY the server ignores them, too */
         return true;
     }
     if (frame.type != 'd')
-        session->copy_in = false;
+        session->own.copy_in = false;
     px_relay(session, frame);
     return true;
 }
@@ -232,13 +237,13 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
 {
     if (session->group.count > 0 && !px_forward_group(session))
         return false;
-    session->own.parsed = (px_foreign){.effects = PX_UNREAD};
+    session->known.parsed = (px_foreign){.effects = PX_UNREAD};
     if (frame.type != 'Q')
         return pass_extended(session, frame, message);
     if (!px_session_need_link(session))
         return false;
     px_state_note(session, PX_UNREAD);
-    px_replies_push(&session->replies, PX_REPLY_QUERY);
+    px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     px_relay_text(session, frame);
     return true;
 }
@@ -246,7 +251,7 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
 static bool may_be_too_large_for_ours(const px_session *session, pgw_frame frame)
 {
     return frame.type == 'B' && frame.size > PX_HOLD_BYTES &&
-           (session->statements.ours > 0 || session->group.count > 0);
+           (session->names.statements.ours > 0 || session->group.count > 0);
 }
 
 static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice message)
@@ -271,7 +276,7 @@ static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice mes
 
 static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    if (session->skipping && frame.type != 'S' && frame.type != 'X') {
+    if (session->pending.skipping && frame.type != 'S' && frame.type != 'X') {
         px_relay_drop(session, frame);
         return true;
     }
@@ -298,7 +303,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         return handle_extended(session, frame, message);
     case 'S':
     case 'H':
-        if (frame.size != PGW_HEADER && !session->copy_in)
+        if (frame.size != PGW_HEADER && !session->own.copy_in)
             return handle_malformed(session, frame);
         return frame.type == 'S' ? handle_sync(session, frame) : handle_flush(session, frame);
     case 'F':
@@ -307,7 +312,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         if (!px_session_need_link(session))
             return false;
         px_state_note(session, RW_EFFECT_CALLS | RW_EFFECT_STATE);
-        px_replies_push(&session->replies, PX_REPLY_QUERY);
+        px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
         px_relay(session, frame);
         return true;
     case 'X':
@@ -319,11 +324,11 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
 
 static bool step(px_session *session)
 {
-    if (session->link_ready && px_link_cancelling(session->link))
+    if (session->own.ready && px_link_cancelling(session->own.link))
         return false;
-    if (session->streaming > 0)
+    if (session->hand.streaming > 0)
         return px_relay_on(session);
-    pgw_slice message = px_stream_input(session->stream);
+    pgw_slice message = px_stream_input(session->peer.stream);
     pgw_frame frame;
     pgw_frame_result result = pgw_frame_next(message, &frame);
     if (message.len > 0 && !pgw_frame_is_frontend(message.ptr[0])) {
@@ -347,19 +352,20 @@ void px_request_process(px_session *session)
     while (session->state == PX_READY && px_session_is_read(session) && step(session))
         ;
     session->processing = false;
+    assert(px_session_is_sound(session));
     if (session->state != PX_READY)
         return;
-    if (session->describing != NULL && session->wait != PX_WAIT_DESCRIBE &&
+    if (session->names.describing != NULL && session->wait != PX_WAIT_DESCRIBE &&
         session->wait != PX_WAIT_LINK)
         px_describe_give_up(session);
-    if (px_session_is_read(session) && px_stream_ended(session->stream))
+    if (px_session_is_read(session) && px_stream_ended(session->peer.stream))
         px_goodbye(session);
     if (!px_session_is_read(session))
         px_room_settle(session);
     else if (!px_room_take(session))
         px_session_set_wait(session, PX_WAIT_ROOM);
     if (!px_session_is_read(session))
-        px_stream_pause(session->stream);
+        px_stream_pause(session->peer.stream);
     else
-        px_stream_resume(session->stream);
+        px_stream_resume(session->peer.stream);
 }

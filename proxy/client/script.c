@@ -15,7 +15,7 @@ unsigned px_script_changes(const px_session *session, pgw_slice text, const rw_s
         pgw_slice written = {text.ptr + statement->start, statement->end - statement->start};
         if (statement->effects & changing &&
             rw_reaches_tables(written, px_catalog_names(session->worker),
-                              session->identity->env.conforming))
+                              session->who.identity->env.conforming))
             effects |= RW_EFFECT_DDL;
     }
     return effects;
@@ -47,10 +47,10 @@ void px_script_note(px_session *session, const rw_script *script, bool alone)
     for (size_t i = 0; i < script->count; i++)
         effects |= effects_of(&script->statements[i]);
     if (effects & RW_EFFECT_OUTPUT)
-        session->output_changed = true;
+        session->who.output_changed = true;
     if (effects & RW_EFFECT_TRACKED && !(alone && script->statements[0].setting_simple))
         effects |= RW_EFFECT_NAMES; /* its value is to be asked for */
-    session->zone_moving = session->zone_moving || px_moves_zone(effects);
+    session->pending.zone_moving = session->pending.zone_moving || px_moves_zone(effects);
     px_state_note(session, effects);
 }
 

@@ -3,69 +3,101 @@
 #include "protocol/backend.h"
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"
+#include "proxy/ingest/submit.h"
 
 #include <assert.h>
 
 /* ---- states ---- */
 
+static unsigned facts_of(const px_session *session)
+{
+    const struct {
+        px_fact fact;
+        bool holds;
+    } facts[] = {
+        {PX_FACT_LINK, session->own.link != NULL},
+        {PX_FACT_READY, session->own.ready},
+        {PX_FACT_OWED, session->pending.replies.count > 0},
+        {PX_FACT_ASKED, session->known.asking},
+        {PX_FACT_UNSYNCED, session->own.unsynced},
+        {PX_FACT_IN_TRANSACTION, session->own.status != 'I'},
+        {PX_FACT_COPY_IN, session->own.copy_in},
+        {PX_FACT_STREAMING, session->hand.streaming > 0},
+        {PX_FACT_UNIT, px_submitted(&session->units)},
+    };
+    unsigned all = 0;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        all |= facts[i].holds ? facts[i].fact : 0u;
+    return all;
+}
+
+bool px_session_is_sound(const px_session *session)
+{
+    return session->state == PX_CLOSING || px_facts_agree(facts_of(session));
+}
+
 void px_session_set_state(px_session *session, px_session_state state)
 {
+    assert(px_state_may_follow(session->state, state));
     session->state = state;
 }
 
 void px_session_set_wait(px_session *session, px_wait wait)
 {
+    assert(wait == PX_WAIT_NOTHING || session->state == PX_READY);
+    assert(px_wait_may_follow(session->wait, wait));
+    assert(px_wait_may_begin(wait, facts_of(session)));
     session->wait = wait;
 }
 
 bool px_session_idle(const px_session *session)
 {
-    return session->replies.count == 0 && !session->unsynced && session->status == 'I' &&
-           session->streaming == 0;
+    return session->pending.replies.count == 0 && !session->own.unsynced &&
+           session->own.status == 'I' && session->hand.streaming == 0;
 }
 
 bool px_session_relays_part(const px_session *session)
 {
-    return session->reply_left > 0 && !session->reply_dropped;
+    return session->own.left > 0 && !session->own.dropped;
 }
 
 /* Whoever does not read what it is owed is not read on: its answers would fill the memory. */
 static bool is_owed_much(const px_session *session)
 {
-    return px_stream_pending(session->stream) >= PX_STREAM_HIGH ||
-           session->replies.count >= PX_REPLIES_MOST ||
-           session->replies.text_bytes >= PX_REPLIES_BYTES;
+    return px_stream_pending(session->peer.stream) >= PX_STREAM_HIGH ||
+           session->pending.replies.count >= PX_REPLIES_MOST ||
+           session->pending.replies.text_bytes >= PX_REPLIES_BYTES;
 }
 
 bool px_session_is_read(const px_session *session)
 {
-    if (session->wait != PX_WAIT_NOTHING || session->leaving || session->fatal ||
+    if (session->wait != PX_WAIT_NOTHING || session->peer.leaving || session->own.fatal ||
         is_owed_much(session))
         return false;
-    return !session->link_ready ||
-           (!px_link_cancelling(session->link) && px_link_pending(session->link) < PX_STREAM_HIGH);
+    return !session->own.ready || (!px_link_cancelling(session->own.link) &&
+                                   px_link_pending(session->own.link) < PX_STREAM_HIGH);
 }
 
 px_standing px_session_standing(const px_session *session)
 {
-    return (px_standing){.identity = session->identity,
-                         .private_session = session->private_session,
-                         .output_changed = session->output_changed,
-                         .touched = session->own.touched,
-                         .in_transaction = session->status != 'I',
-                         .own_link = session->link_ready};
+    return (px_standing){.identity = session->who.identity,
+                         .private_session = session->who.is_private,
+                         .output_changed = session->who.output_changed,
+                         .touched = session->known.touched,
+                         .in_transaction = session->own.status != 'I',
+                         .own_link = session->own.ready};
 }
 
 /* ---- what it says, and to whom ---- */
 
 void px_session_send(px_session *session, const pgw_buf *bytes)
 {
-    px_link_send_buf(session->link, bytes);
+    px_link_send_buf(session->own.link, bytes);
 }
 
 void px_session_put(px_session *session, const pgw_buf *bytes)
 {
-    px_stream_put_buf(session->stream, bytes);
+    px_stream_put_buf(session->peer.stream, bytes);
 }
 
 void px_session_drop_group(px_session *session)
@@ -78,14 +110,14 @@ void px_session_drop_group(px_session *session)
 
 void px_session_open_link(px_session *session)
 {
-    if (session->link == NULL)
-        session->link = px_link_open(session->worker, PX_LINK_SESSION, session->identity, NULL,
-                                     session->life->link, session);
+    if (session->own.link == NULL)
+        session->own.link = px_link_open(session->worker, PX_LINK_SESSION, session->who.identity,
+                                         NULL, session->life->link, session);
 }
 
 bool px_session_need_link(px_session *session)
 {
-    if (session->link_ready)
+    if (session->own.ready)
         return true;
     px_session_open_link(session);
     px_session_set_wait(session, PX_WAIT_LINK);
@@ -95,9 +127,9 @@ bool px_session_need_link(px_session *session)
 bool px_session_take_link(px_session *session)
 {
     unsigned most = session->worker->config->backend.max_links / 2;
-    session->link =
-        px_link_open_of(session->worker, most, session->identity, session->life->link, session);
-    return session->link != NULL;
+    session->own.link =
+        px_link_open_of(session->worker, most, session->who.identity, session->life->link, session);
+    return session->own.link != NULL;
 }
 
 /* ---- being looked at again ---- */
@@ -143,8 +175,8 @@ static void tell_fatal(px_session *session, const pgw_error *error)
     pgw_buf out = {0};
     if (px_session_relays_part(session))
         return;
-    (session->old_protocol ? pgw_error_write_old : pgw_error_write)(error, "FATAL", &out);
-    px_stream_put_buf(session->stream, &out);
+    (session->peer.old_protocol ? pgw_error_write_old : pgw_error_write)(error, "FATAL", &out);
+    px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
 }
 
@@ -155,7 +187,7 @@ void px_session_fatal(px_session *session, const pgw_error *error)
     if (session->state != PX_READY)
         px_count_login(session->worker->metrics, error->sqlstate);
     px_log(CFG_LOG_INFO, "client_fatal", "sqlstate=%s client=%s worker=%u slot=%zu",
-           error->sqlstate, px_address_text(session->address), session->worker->index,
+           error->sqlstate, px_address_text(session->peer.address), session->worker->index,
            session->slot);
     px_session_close(session, error->sqlstate);
 }

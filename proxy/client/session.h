@@ -14,32 +14,10 @@
 #include "proxy/client/group.h"
 #include "proxy/client/own_state.h"
 #include "proxy/client/replies.h"
+#include "proxy/client/states.h"
 #include "proxy/ingest/owner.h"
 #include "proxy/loop/stream.h"
 #include "rewrite/read/script.h"
-#include "rewrite/read/script.h"
-
-typedef enum px_session_state {
-    PX_STARTUP, /* the first packet has not come whole */
-    PX_LOGIN,   /* its password was asked for */
-    PX_WELCOME, /* waits for the link of the first session of its kind, or for its own */
-    PX_READY,
-    PX_CLOSING
-} px_session_state;
-
-/* Why the client's next message is not looked at yet. */
-typedef enum px_wait {
-    PX_WAIT_NOTHING,
-    PX_WAIT_LINK, /* its own link is being opened */
-    PX_WAIT_CATALOG,
-    PX_WAIT_STATE,     /* the own link says what the session has there */
-    PX_WAIT_DESCRIBE,  /* the backend describes a new statement */
-    PX_WAIT_IDLE,      /* everything before must be answered first */
-    PX_WAIT_UNIT,      /* a unit's outcome */
-    PX_WAIT_ROOM,      /* what it sends is large, and there is no room for more of it (room.h) */
-    PX_WAIT_DATABASES, /* keyspread leaves the databases that the statement is about */
-    PX_WAIT_TURN       /* another session describes the statement, or the queues are full */
-} px_wait;
 
 enum { PX_KEPT_PARSE = 64 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
@@ -67,90 +45,122 @@ typedef struct px_room {
     uint64_t moved;     /* … and when; px_worker_now() */
 } px_room;
 
-struct px_session {
-    const px_session_life *life;
-    px_worker *worker;
+/* The client's end. */
+typedef struct px_peer {
     px_stream *stream;
     int fd;
     px_address *address;    /* where it comes from; NULL: a Unix socket */
     struct px_guest *guest; /* until it is ready; may be NULL */
     struct ssl_st *ssl;     /* NULL: none */
     struct px_login *login; /* until it is ready */
-    px_session_state state;
-    px_wait wait;
-    size_t slot;
+    uint64_t started;
     uint32_t pid;        /* in BackendKeyData; 0 until the client is greeted */
     uint32_t cancel_key; /* our own, for libpq keeps the backend's to itself */
-    uint64_t ticket;     /* never used twice in a worker */
-    uint64_t started;
-    bool old_protocol; /* asked for one before 3.0, and is refused in its form */
-    bool fatal;        /* the backend has said FATAL, and the client has seen it */
-    bool processing;
-    px_message woken; /* to itself: it is to look at what its client has sent */
-    bool is_woken;    /* … and is under way */
-    bool leaving;     /* the client has said goodbye, and nothing it sends is looked at any more */
+    bool told;           /* `pid` is its link's backend's, in whose place no other link can come */
+    bool old_protocol;   /* asked for one before 3.0, and is refused in its form */
+    bool leaving; /* the client has said goodbye, and nothing it sends is looked at any more */
+} px_peer;
 
-    /* who */
+/* As whom, and with which settings. */
+typedef struct px_who {
     px_identity *identity;        /* with the tracked settings as they are now */
     px_identity *base;            /* as it came; counted */
     struct px_greeting *greeting; /* what it was greeted with. Counted */
     uint64_t inherited;           /* settings of its role and database, as a number */
     char *settings[PX_TRACKED];   /* changed since; NULL = as at the start */
-    bool private_session;         /* its writes use its own link */
+    bool is_private;              /* its writes use its own link */
     bool output_changed;          /* values may be written as text otherwise than on batch links */
     bool opaque;                  /* client_encoding has characters with ASCII bytes in them */
+} px_who;
 
-    /* its own link */
+/* Its own link. */
+typedef struct px_own {
     px_link *link;
-    bool link_ready;
+    bool ready;
+    bool gone;  /* it was lost while a unit was under way, whose outcome comes first */
+    bool fatal; /* the backend has said FATAL, and the client has seen it */
     bool stirs; /* rows of it left by other links since its own was last touched */
     uint64_t touched;
-    bool link_gone;      /* it was lost while a unit was under way, whose outcome comes first */
-    bool told;           /* `pid` is its backend's, so that no other link can take its place */
-    px_state own;        /* what is known of it */
-    bool link_state;     /* something there cannot be made again elsewhere */
-    char status;         /* 'I', 'T' or 'E' as the link last said */
-    bool unsynced;       /* extended messages were sent since the last Sync */
-    bool skipping;       /* an error was answered: messages up to Sync are dropped */
-    bool copy_in;        /* the link is in copy-in mode */
-    bool alters;         /* what new sessions begin with, as soon as it is committed */
-    bool databases_left; /* those of the message at hand */
-    bool undecided;      /* something unanswered may commit, or have committed, rows of ours */
-    bool commits;        /* a COMMIT may have been prepared */
+    char status;    /* 'I', 'T' or 'E' as the link last said */
+    bool unsynced;  /* extended messages were sent since the last Sync */
+    bool copy_in;   /* the link is in copy-in mode */
+    bool has_state; /* something there cannot be made again elsewhere */
+    bool alters;    /* what new sessions begin with, as soon as it is committed */
+    size_t left;    /* bytes of the link's message that still go to the client, or nowhere */
+    bool dropped;   /* … nowhere */
+} px_own;
+
+/* What it has sent there that is not answered. */
+typedef struct px_pending {
     px_replies replies;
-    size_t streaming;       /* bytes of the client's message that still go to the link unread */
-    bool streaming_dropped; /* … or nowhere */
-    bool streaming_text;    /* … and are looked at for names of configured tables */
-    bool zone_moving;       /* something unanswered may change TimeZone */
-    size_t reply_left; /* bytes of the link's message that still go to the client, or nowhere */
-    bool reply_dropped;
+    bool skipping;    /* an error was answered: messages up to Sync are dropped */
+    bool undecided;   /* something may commit, or have committed, rows of ours */
+    bool commits;     /* a COMMIT may have been prepared */
+    bool zone_moving; /* something may change TimeZone */
+} px_pending;
 
-    /* what it did to the schema */
-    bool ddl_own;      /* its transaction may have changed configured tables, which it alone sees */
-    bool ddl_seen;     /* a statement that was sent may change configured tables */
-    bool ddl_unsynced; /* … and not synced since */
-    px_catalog *own_catalog;      /* what its own transaction has made of it. Counted */
-    struct px_own_look *own_look; /* under way */
-    bool doubted;                 /* the statement at hand would have been refused */
-    uint64_t doubts_from; /* a wrong value lets the tables be looked at again from then on */
+/* The client's message at hand. */
+typedef struct px_hand {
+    size_t streaming;    /* bytes of it that still go to the link unread */
+    bool dropped;        /* … or nowhere */
+    bool text;           /* … and are looked at for names of configured tables */
+    bool databases_left; /* those that it is about */
+    bool doubted;        /* its statement would have been refused */
+} px_hand;
 
-    px_plan *describing; /* counted: others wait until this session knows what it is */
+/* What it did to the schema. */
+typedef struct px_ddl {
+    bool own;      /* its transaction may have changed configured tables, which it alone sees */
+    bool seen;     /* a statement that was sent may change configured tables */
+    bool unsynced; /* … and not synced since */
+    px_catalog *catalog;      /* what its own transaction has made of it. Counted */
+    struct px_own_look *look; /* under way */
+    uint64_t doubts_from;     /* a wrong value lets the tables be looked at again from then on */
+} px_ddl;
+
+/* What it has prepared. */
+typedef struct px_prepared_names {
     px_statements statements;
+    px_statements portals; /* of ours, bound on the own link: whose error is whose */
     char *prepares;        /* the name of a PREPARE that was parsed; owned */
     char *deallocates;     /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
-    px_statements portals; /* of ours, bound on the own link: whose error is whose */
     bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */
-    px_group group;
-    px_room room; /* for what it holds of its client's messages */
+    px_plan *describing;   /* counted: others wait until this session knows what it is */
+} px_prepared_names;
 
+struct px_session {
+    const px_session_life *life;
+    px_worker *worker;
+    px_session_state state;
+    px_wait wait;
+    size_t slot;
+    uint64_t ticket; /* never used twice in a worker */
+    bool processing;
+    px_message woken; /* to itself: it is to look at what its client has sent */
+    bool is_woken;    /* … and is under way */
+
+    px_peer peer;
+    px_who who;
+    px_own own;
+    px_state known; /* what is known of the own link */
+    px_pending pending;
+    px_hand hand;
+    px_ddl ddl;
+    px_prepared_names names;
+
+    px_group group; /* held */
+    px_room room;   /* for what it holds of its client's messages */
     px_owner units; /* under way, and how those of before fared */
 };
 
 /* ---- states ---- */
 
-/* The only places where they are written. A transition that there is none of ends the process. */
+/* The only places where they are written. Where assertions are compiled, what contradicts the
+ * tables of states.h ends the process. */
 void px_session_set_state(px_session *session, px_session_state state);
 void px_session_set_wait(px_session *session, px_wait wait);
+/* Nothing contradicts them. */
+bool px_session_is_sound(const px_session *session);
 
 /* Nothing is owed and the link is absent or outside of a transaction. */
 bool px_session_idle(const px_session *session);

@@ -21,14 +21,14 @@ static const char *greeted_with(const px_session *session, px_setting setting)
 {
     for (size_t i = 0; px_greeting_names[i] != NULL; i++)
         if (px_setting_of(pgw_slice_str(px_greeting_names[i])) == setting)
-            return px_greeting_value(session->greeting, px_greeting_names[i]);
+            return px_greeting_value(session->who.greeting, px_greeting_names[i]);
     return NULL;
 }
 
 static const char *setting_now(const px_session *session, px_setting setting)
 {
-    return session->settings[setting] != NULL ? session->settings[setting]
-                                              : greeted_with(session, setting);
+    return session->who.settings[setting] != NULL ? session->who.settings[setting]
+                                                  : greeted_with(session, setting);
 }
 
 /* Encodings in which a byte of a character may look like a quote's backslash or a letter: a text in
@@ -46,24 +46,24 @@ static bool is_opaque(const char *encoding)
 static px_identity *identity_with_settings(px_session *session)
 {
     pgw_buf options = {0};
-    pgw_buf_add_str(&options, session->base->options);
+    pgw_buf_add_str(&options, session->who.base->options);
     for (size_t i = 0; i < PX_TRACKED; i++)
-        if (session->settings[i] != NULL)
-            pgw_options_set(pgw_slice_str(px_tracked[i]), pgw_slice_str(session->settings[i]),
+        if (session->who.settings[i] != NULL)
+            pgw_options_set(pgw_slice_str(px_tracked[i]), pgw_slice_str(session->who.settings[i]),
                             &options);
     pgw_buf_add_byte(&options, '\0');
-    px_identity *old = session->identity;
+    px_identity *old = session->who.identity;
     px_identity from = *old;
     const char *encoding = setting_now(session, PX_CLIENT_ENCODING);
     const char *zone = setting_now(session, PX_TIMEZONE);
     from.env = px_identity_env(encoding, zone, setting_now(session, PX_CONFORMING_STRINGS));
-    session->opaque = is_opaque(encoding);
-    const char *server = px_greeting_value(session->greeting, "server_encoding");
+    session->who.opaque = is_opaque(encoding);
+    const char *server = px_greeting_value(session->who.greeting, "server_encoding");
     from.env.utf8 = from.env.utf8 && server != NULL &&
                     strcmp(server, "UTF8") == 0; /* lengths are the server's */
     from.options = options.ptr;
     from.zone = (char *)zone;
-    from.settings = session->inherited;
+    from.settings = session->who.inherited;
     px_identity *identity = px_identity_of(&from);
     pgw_buf_free(&options);
     return identity;
@@ -72,15 +72,15 @@ static px_identity *identity_with_settings(px_session *session)
 static void keep_setting(px_session *session, px_setting setting, pgw_slice value)
 {
     char *copy = value.ptr != NULL ? pgw_strndup(value.ptr, value.len) : NULL;
-    free(session->settings[setting]);
-    session->settings[setting] = copy;
+    free(session->who.settings[setting]);
+    session->who.settings[setting] = copy;
 }
 
 static void renew_identity(px_session *session)
 {
     px_identity *identity = identity_with_settings(session);
-    px_identity_drop(session->identity);
-    session->identity = identity;
+    px_identity_drop(session->who.identity);
+    session->who.identity = identity;
 }
 
 void px_settings_set(px_session *session, px_setting setting, pgw_slice value)
@@ -98,7 +98,7 @@ void px_settings_follow(px_session *session, const char *const values[PX_TRACKED
 {
     bool changed = false;
     for (size_t i = 0; i < PX_TRACKED; i++) {
-        const char *now = i < PX_REPORTED ? setting_now(session, i) : session->settings[i];
+        const char *now = i < PX_REPORTED ? setting_now(session, i) : session->who.settings[i];
         if (same_value(now, values[i]))
             continue;
         char *value = values[i] != NULL ? pgw_strndup(values[i], strlen(values[i])) : NULL;
@@ -112,8 +112,8 @@ void px_settings_follow(px_session *session, const char *const values[PX_TRACKED
 
 void px_settings_begin(px_session *session)
 {
-    session->inherited = px_greeting_settings(session->greeting);
-    session->base = px_identity_take(session->identity);
+    session->who.inherited = px_greeting_settings(session->who.greeting);
+    session->who.base = px_identity_take(session->who.identity);
     renew_identity(session);
 }
 
@@ -124,7 +124,7 @@ static const char *told(const px_session *session, const char *name)
 {
     px_setting setting = px_setting_of(pgw_slice_str(name));
     return setting < PX_TRACKED ? setting_now(session, setting)
-                                : px_greeting_value(session->greeting, name);
+                                : px_greeting_value(session->who.greeting, name);
 }
 
 /* What a link opened later reports otherwise than the client was told. */
@@ -144,7 +144,7 @@ static void tell_differences(px_session *session, px_link *link)
     }
     if (out.len > 0) {
         renew_identity(session);
-        px_stream_put_buf(session->stream, &out);
+        px_stream_put_buf(session->peer.stream, &out);
     }
     pgw_buf_free(&out);
 }
@@ -152,14 +152,14 @@ static void tell_differences(px_session *session, px_link *link)
 /* Its rows travel over links that have inherited the same as its own. */
 static void inherit(px_session *session, uint64_t settings)
 {
-    if (session->inherited == settings)
+    if (session->who.inherited == settings)
         return;
-    session->inherited = settings;
+    session->who.inherited = settings;
     renew_identity(session);
 }
 
 void px_settings_of_link(px_session *session)
 {
-    inherit(session, px_link_settings(session->link));
-    tell_differences(session, session->link);
+    inherit(session, px_link_settings(session->own.link));
+    tell_differences(session, session->own.link);
 }

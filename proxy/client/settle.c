@@ -23,7 +23,7 @@ static bool is_of(uint64_t epoch, const px_catalog *catalog)
 
 static bool is_believed(const px_session *session, const px_catalog *catalog)
 {
-    const px_state *state = &session->own;
+    const px_state *state = &session->known;
     return state->known && is_of(state->epoch, catalog) &&
            state->config == session->worker->config &&
            px_worker_now(session->worker) - state->at < BELIEVED_MS;
@@ -32,9 +32,9 @@ static bool is_believed(const px_session *session, const px_catalog *catalog)
 /* A session without a link has done nothing there: it is as its kind is at the start. */
 static bool is_as_its_kind(px_session *session, const px_catalog *catalog)
 {
-    px_state *state = &session->own;
-    const px_kind *kind = px_kind_find(session->worker, session->base);
-    if (session->link_ready || kind == NULL || !is_of(kind->epoch, catalog) ||
+    px_state *state = &session->known;
+    const px_kind *kind = px_kind_find(session->worker, session->who.base);
+    if (session->own.ready || kind == NULL || !is_of(kind->epoch, catalog) ||
         kind->config != session->worker->config || !px_state_sets_nothing(session))
         return false;
     if (state->known && state->at == kind->at)
@@ -50,7 +50,7 @@ static bool is_as_its_kind(px_session *session, const px_catalog *catalog)
 
 static bool is_settled(px_session *session, const px_catalog *catalog)
 {
-    if (px_state_reduced(session->own.doubt, catalog) != 0 || session->zone_moving)
+    if (px_state_reduced(session->known.doubt, catalog) != 0 || session->pending.zone_moving)
         return false;
     return is_believed(session, catalog) || is_as_its_kind(session, catalog);
 }
@@ -58,7 +58,8 @@ static bool is_settled(px_session *session, const px_catalog *catalog)
 /* The server refuses everything, and answers no question. */
 static bool is_aborted(const px_session *session)
 {
-    return session->status == 'E' && session->replies.count == 0 && !session->unsynced;
+    return session->own.status == 'E' && session->pending.replies.count == 0 &&
+           !session->own.unsynced;
 }
 
 /* What the name of table `i` of the catalog means, by the answer, which is of the configuration's.
@@ -75,7 +76,7 @@ static rw_meaning meaning_of(const px_state *state, const px_catalog *catalog, s
 
 static const rw_meaning *meanings(px_session *session, const px_catalog *catalog)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     bool settled = is_settled(session, catalog);
     rw_meaning unsettled = is_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
     if (state->guessed < catalog->count) {
@@ -97,7 +98,7 @@ static bool is_usual(const rw_catalog *view)
 
 void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *view)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     *view = (rw_catalog){.tables = (const rw_table *const *)catalog->tables,
                          .count = catalog->count,
                          .moved = px_state_reduced(state->here, catalog) != 0};
@@ -114,7 +115,7 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
 
 static void push(px_session *session, px_reply_kind kind)
 {
-    px_reply *reply = px_replies_push(&session->replies, kind);
+    px_reply *reply = px_replies_push(&session->pending.replies, kind);
     reply->swallow = reply->asks = true;
 }
 
@@ -134,7 +135,7 @@ static void send_question(px_session *session, pgw_slice sql)
     pgw_write_close('S', NAME, &out);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         push(session, kinds[i]);
-    if (session->unsynced) {
+    if (session->own.unsynced) {
         pgw_write_flush(&out);
     } else {
         pgw_write_sync(&out);
@@ -146,9 +147,9 @@ static void send_question(px_session *session, pgw_slice sql)
 
 static void ask(px_session *session, const px_catalog *catalog)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     bool fresh = px_state_is_fresh(state, px_state_is_quiet(catalog));
-    const px_kind *kind = px_kind_find(session->worker, session->base);
+    const px_kind *kind = px_kind_find(session->worker, session->who.base);
     if (state->base.user == NULL && kind != NULL)
         px_answer_copy(&kind->answer, &state->base);
     bool compares = fresh || state->now.user != NULL || state->base.user != NULL;
@@ -170,7 +171,7 @@ bool px_settle(px_session *session, const px_catalog *catalog)
 {
     if (is_aborted(session) || is_settled(session, catalog))
         return true;
-    if (session->replies.count > 0 && !session->unsynced) {
+    if (session->pending.replies.count > 0 && !session->own.unsynced) {
         px_session_set_wait(session, PX_WAIT_IDLE);
         return false;
     }
@@ -181,16 +182,16 @@ bool px_settle(px_session *session, const px_catalog *catalog)
 
 bool px_settle_escapes(px_session *session, const px_catalog *catalog)
 {
-    bool reported = session->replies.count == 0 && !session->unsynced;
+    bool reported = session->pending.replies.count == 0 && !session->own.unsynced;
     return reported || px_settle(session, catalog);
 }
 
 bool px_settle_kind(px_session *session, const px_catalog *catalog)
 {
-    const px_kind *kind = px_kind_find(session->worker, session->base);
+    const px_kind *kind = px_kind_find(session->worker, session->who.base);
     bool known = kind != NULL && is_of(kind->epoch, catalog);
-    if (known || !session->link_ready || !px_session_idle(session) || session->group.count > 0 ||
-        !px_state_is_fresh(&session->own, px_state_is_quiet(catalog)) || session->own.known)
+    if (known || !session->own.ready || !px_session_idle(session) || session->group.count > 0 ||
+        !px_state_is_fresh(&session->known, px_state_is_quiet(catalog)) || session->known.known)
         return true;
     ask(session, catalog);
     return false;
@@ -207,13 +208,13 @@ static bool same_names(const px_answer *a, const px_answer *b)
 /* What setting `i` is to be replayed as; NULL: as at the start. */
 static const char *followed(const px_session *session, const px_answer *answer, size_t i)
 {
-    const px_state *state = &session->own;
+    const px_state *state = &session->known;
     const char *value = answer->values[i];
     if (state->base.user != NULL)
         return strcmp(value, state->base.values[i]) == 0 ? NULL : value;
     if (answer->changed != NULL)
         return px_answer_has_changed(answer, px_tracked[i]) ? value : NULL;
-    return strcmp(value, state->now.values[i]) == 0 ? session->settings[i] : value;
+    return strcmp(value, state->now.values[i]) == 0 ? session->who.settings[i] : value;
 }
 
 static void follow_settings(px_session *session, const px_answer *answer)
@@ -227,35 +228,35 @@ static void follow_settings(px_session *session, const px_answer *answer)
 /* Who the session is there, and whether it is as it came. */
 static void judge(px_session *session, const px_answer *answer)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     bool based = state->base.user != NULL;
     const char *user =
-        based ? state->base.user : px_link_parameter(session->link, "session_authorization");
+        based ? state->base.user : px_link_parameter(session->own.link, "session_authorization");
     const char *role = based ? state->base.role : "none";
     bool same =
         strcmp(answer->role, role) == 0 && (user == NULL || strcmp(answer->user, user) == 0);
     if (answer->changed != NULL)
         state->odd = px_answer_odd(answer).len > 0;
-    session->private_session = !same || state->odd;
+    session->who.is_private = !same || state->odd;
     if (based)
-        session->output_changed = strcmp(answer->output, state->base.output) != 0;
+        session->who.output_changed = strcmp(answer->output, state->base.output) != 0;
     else if (answer->changed != NULL)
-        session->output_changed = px_answer_has_changed(answer, "bytea_output") ||
-                                  px_answer_has_changed(answer, "extra_float_digits") ||
-                                  px_answer_has_changed(answer, "xmlbinary");
+        session->who.output_changed = px_answer_has_changed(answer, "bytea_output") ||
+                                      px_answer_has_changed(answer, "extra_float_digits") ||
+                                      px_answer_has_changed(answer, "xmlbinary");
 }
 
 static void adopt(px_session *session, px_answer *answer)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     if (px_state_is_fresh(state, state->quiet)) {
         px_answer_free(&state->base);
         px_answer_copy(answer, &state->base);
-        px_kind_keep(session->worker, session->base, answer, state->epoch);
+        px_kind_keep(session->worker, session->who.base, answer, state->epoch);
     }
-    bool was_private = session->private_session;
+    bool was_private = session->who.is_private;
     judge(session, answer);
-    if (session->private_session && !was_private)
+    if (session->who.is_private && !was_private)
         px_count(session->worker->metrics, state->odd ? PX_PRIVATE_SETTING : PX_PRIVATE_ROLE, 1);
     follow_settings(session, answer);
     if (state->now.names != NULL && !same_names(&state->now, answer))
@@ -268,33 +269,33 @@ static void adopt(px_session *session, px_answer *answer)
 
 void px_settle_row(px_session *session, pgw_slice body)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     px_answer answer;
     if (!state->asking ||
         !px_answer_read(body, state->config->table_count, state->everything, &answer))
         return;
     adopt(session, &answer);
     state->doubt = 0;
-    session->zone_moving = false;
-    if (session->status == 'I' && !session->unsynced)
+    session->pending.zone_moving = false;
+    if (session->own.status == 'I' && !session->own.unsynced)
         state->here = 0;
 }
 
 static void stop_asking(px_session *session)
 {
-    session->own.asking = false;
+    session->known.asking = false;
 }
 
 void px_settle_answered(px_session *session)
 {
     stop_asking(session);
-    if (session->unsynced && session->wait == PX_WAIT_STATE)
+    if (session->own.unsynced && session->wait == PX_WAIT_STATE)
         px_session_set_wait(session, PX_WAIT_NOTHING);
 }
 
 void px_settle_skipped(px_session *session)
 {
-    if (session->wait != PX_WAIT_STATE || !session->unsynced)
+    if (session->wait != PX_WAIT_STATE || !session->own.unsynced)
         return;
     stop_asking(session);
     px_session_set_wait(session, PX_WAIT_NOTHING);
@@ -302,9 +303,9 @@ void px_settle_skipped(px_session *session)
 
 void px_settle_failed(px_session *session, pgw_slice body)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     stop_asking(session);
-    if (session->unsynced) { /* the error is the client's, and its group ends here */
+    if (session->own.unsynced) { /* the error is the client's, and its group ends here */
         px_session_set_wait(session, PX_WAIT_NOTHING);
         return;
     }
@@ -316,14 +317,14 @@ void px_settle_failed(px_session *session, pgw_slice body)
 /* The message at hand is answered with the error. */
 static bool answer_failure(px_session *session)
 {
-    px_state *state = &session->own;
+    px_state *state = &session->known;
     pgw_buf out = {0};
-    pgw_slice input = px_stream_input(session->stream);
+    pgw_slice input = px_stream_input(session->peer.stream);
     bool ready = input.len > 0 && strchr("QFS", input.ptr[0]) != NULL;
     size_t begun = pgw_begin(&out, 'E');
     pgw_buf_add_slice(&out, pgw_slice_buf(&state->failure));
     pgw_certainly(pgw_end(&out, begun));
-    px_stream_put_buf(session->stream, &out);
+    px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&state->failure), 'C'));
     px_session_drop_group(session);
@@ -331,7 +332,7 @@ static bool answer_failure(px_session *session)
     if (ready)
         px_relay_drop_message(session);
     else
-        session->skipping = true;
+        session->pending.skipping = true;
     return ready;
 }
 
@@ -339,5 +340,5 @@ bool px_settle_ready(px_session *session)
 {
     if (session->wait == PX_WAIT_STATE)
         px_session_set_wait(session, PX_WAIT_NOTHING);
-    return session->own.failed && answer_failure(session);
+    return session->known.failed && answer_failure(session);
 }

@@ -31,7 +31,7 @@ static bool script_is_batchable(const px_session *session, const px_text *text)
         const rw_insert *insert = script->statements[i].insert;
         if (insert->obstacle != RW_BATCHABLE ||
             insert->table != script->statements[0].insert->table ||
-            px_obstacle(&session->units, &standing, session->identity, insert) != PX_COUNTERS)
+            px_obstacle(&session->units, &standing, session->who.identity, insert) != PX_COUNTERS)
             return false;
     }
     return true;
@@ -40,8 +40,8 @@ static bool script_is_batchable(const px_session *session, const px_text *text)
 /* What settings mean for values now: TimeZone is not known while a change of it is under way. */
 static pgw_env env_now(const px_session *session)
 {
-    pgw_env env = session->identity->env;
-    if (session->zone_moving)
+    pgw_env env = session->who.identity->env;
+    if (session->pending.zone_moving)
         env.zone_known = env.utf8 = false;
     return env;
 }
@@ -57,7 +57,7 @@ static bool begins_with(const px_text *text, const rw_statement *statement, cons
 static bool may_commit(const px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
-    if (script->inserts > 0 && session->status == 'I')
+    if (script->inserts > 0 && session->own.status == 'I')
         return true;
     for (size_t i = 0; i < script->count; i++)
         if ((script->statements[i].effects & RW_EFFECT_TRANSACTION) &&
@@ -72,8 +72,9 @@ static bool may_commit(const px_session *session, const px_text *text)
 static void send_text(px_session *session, px_text *text)
 {
     px_names_of_script(session, &text->script);
-    session->undecided = session->undecided || may_commit(session, text);
-    bool alone = text->script.count == 1 && session->status == 'I' && session->replies.count == 0;
+    session->pending.undecided = session->pending.undecided || may_commit(session, text);
+    bool alone = text->script.count == 1 && session->own.status == 'I' &&
+                 session->pending.replies.count == 0;
     px_changes_note(session, px_script_changes(session, text->text, &text->script));
     px_script_note(session, &text->script, alone);
     if (text->script.effects & RW_EFFECT_PREPARE)
@@ -81,9 +82,9 @@ static void send_text(px_session *session, px_text *text)
     pgw_buf rendered = {0}, message = {0};
     px_text_render(text, NULL, &rendered);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
-    px_reply *reply = px_replies_push(&session->replies, PX_REPLY_QUERY);
-    px_reply_is_about(&session->replies, reply, text);
-    session->unnamed_on_link = session->units.repeated = false;
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
+    px_reply_is_about(&session->pending.replies, reply, text);
+    session->names.unnamed_on_link = session->units.repeated = false;
     px_session_send(session, &message);
     pgw_buf_free(&rendered);
     pgw_buf_free(&message);
@@ -113,7 +114,7 @@ static px_step answer_refusal(px_session *session, const px_text *text)
     if (!px_session_idle(session) && !px_session_need_link(session))
         return PX_STEP_LATER;
     px_refuse(session, text->refusals[px_text_first_refused(text)], false);
-    session->doubted = false;
+    session->hand.doubted = false;
     return PX_STEP_DONE;
 }
 
@@ -121,10 +122,10 @@ static px_step answer_refusal(px_session *session, const px_text *text)
 static bool must_wait(px_session *session, const px_text *text, bool batchable)
 {
     bool names = (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE)) != 0;
-    if (names && session->replies.moving.count > 0 && !session->unsynced)
+    if (names && session->pending.replies.moving.count > 0 && !session->own.unsynced)
         px_session_set_wait(
             session, PX_WAIT_IDLE); /* what is there to be dropped, the server has yet to say */
-    else if (batchable && !session->unsynced && session->replies.count > 0)
+    else if (batchable && !session->own.unsynced && session->pending.replies.count > 0)
         px_session_set_wait(session,
                             PX_WAIT_IDLE); /* only then it is known whether a transaction is open */
     else if (batchable && px_session_idle(session) && !px_register_has_room(session->worker))
@@ -136,7 +137,7 @@ static bool must_wait(px_session *session, const px_text *text, bool batchable)
 static bool is_sure(px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
-    bool resumes = (script->effects & RW_EFFECT_RESUMES) && session->own.by_sql.moving;
+    bool resumes = (script->effects & RW_EFFECT_RESUMES) && session->known.by_sql.moving;
     if (script->inserts > 0 || script->refused || resumes)
         return px_settle(session, text->catalog);
     if (script->escapes && !px_settle_escapes(session, text->catalog))
@@ -150,7 +151,7 @@ static void refuse_moved(px_session *session, px_text *text)
     pgw_error error;
     for (size_t i = 0; i < text->script.count; i++)
         if ((text->script.statements[i].effects & RW_EFFECT_RESUMES) &&
-            px_state_has_moved(session, &session->own.by_sql, &error))
+            px_state_has_moved(session, &session->known.by_sql, &error))
             px_text_refuse(text, i, &error);
 }
 
@@ -167,7 +168,7 @@ static px_step look_into(px_session *session, px_text *text)
     if (text->refused && is_answered_here(session, text))
         return answer_refusal(session, text);
     if (batchable && !text->refused && px_session_idle(session)) {
-        session->doubted = false;
+        session->hand.doubted = false;
         px_standing standing = px_session_standing(session);
         px_submit_script(&session->units, &standing, text);
         px_session_set_wait(session, PX_WAIT_UNIT);
@@ -177,7 +178,7 @@ static px_step look_into(px_session *session, px_text *text)
         return PX_STEP_LATER;
     px_standing standing = px_session_standing(session);
     px_obstacle_count_text(&session->units, &standing, text);
-    session->units.rerouted = session->doubted = false;
+    session->units.rerouted = session->hand.doubted = false;
     send_text(session, text);
     return PX_STEP_DONE;
 }
@@ -208,14 +209,14 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
         px_names_of_execute(session, text);
     }
     unsigned effects = PX_UNREAD;
-    if (!readable || session->identity->replication != NULL ||
+    if (!readable || session->who.identity->replication != NULL ||
         rw_prefilter_passes(text, &names, &effects)) {
         px_state_note(session, effects);
         px_changes_note(session, effects);
         return PX_STEP_PASS;
     }
     pgw_error error;
-    if (session->opaque && px_script_is_opaque(session, text, &error)) {
+    if (session->who.opaque && px_script_is_opaque(session, text, &error)) {
         if (!px_session_idle(session) && !px_session_need_link(session))
             return PX_STEP_LATER;
         px_refuse(session, &error, false);
@@ -225,7 +226,8 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     rw_catalog view;
     if (!px_own_look_catalog(session, text, &catalog, &view))
         return PX_STEP_LATER;
-    px_text *parsed = px_text_parse(session->worker, text, catalog, &view, &session->identity->env);
+    px_text *parsed =
+        px_text_parse(session->worker, text, catalog, &view, &session->who.identity->env);
     px_step step = look_into(session, parsed);
     px_text_drop(parsed);
     return step;

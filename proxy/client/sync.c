@@ -45,7 +45,7 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
         px_step step = px_prepare_again(session, name);
         if (step != PX_STEP_DONE || group->count == 0)
             return step; /* refused: the group, and the name in it, is gone */
-        px_statement *statement = px_statements_find(&session->statements, name);
+        px_statement *statement = px_statements_find(&session->names.statements, name);
         *fresh = statement != NULL ? statement->plan : NULL;
     }
     if (*fresh != NULL)
@@ -174,7 +174,7 @@ px_step px_sync_flush(px_session *session)
         return PX_STEP_LATER;
     pgw_buf out = {0};
     px_owed_write(session, session->group.count, NULL, &out);
-    px_stream_put_buf(session->stream, &out);
+    px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     return PX_STEP_DONE;
 }

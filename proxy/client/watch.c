@@ -15,7 +15,7 @@ enum { TOUCH_MS = 1000 };
 static bool busy(const px_session *session)
 {
     return session->state == PX_READY &&
-           (session->replies.count > 0 || session->leaving ||
+           (session->pending.replies.count > 0 || session->peer.leaving ||
             (session->wait != PX_WAIT_NOTHING && session->wait != PX_WAIT_ROOM));
 }
 
@@ -38,14 +38,14 @@ static void drain(px_worker *worker)
 /* The own link is not told of rows that leave by others: idle_session_timeout would end it. */
 static void touch(px_session *session, uint64_t now)
 {
-    if (!session->stirs || !session->link_ready || session->link_gone ||
-        now - session->touched < TOUCH_MS || !px_session_idle(session))
+    if (!session->own.stirs || !session->own.ready || session->own.gone ||
+        now - session->own.touched < TOUCH_MS || !px_session_idle(session))
         return;
-    session->stirs = false;
-    session->touched = now;
+    session->own.stirs = false;
+    session->own.touched = now;
     pgw_buf out = {0};
     pgw_write_sync(&out);
-    px_replies_push(&session->replies, PX_REPLY_SYNC)->swallow = true;
+    px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = true;
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }
@@ -59,7 +59,7 @@ static void tick(px_worker *worker)
             px_session_wake(session, PX_WAIT_TURN);
         session = px_sessions_at(worker, i);
         if (session != NULL && (session->state == PX_STARTUP || session->state == PX_LOGIN) &&
-            now - session->started > worker->config->limits.startup_ms)
+            now - session->peer.started > worker->config->limits.startup_ms)
             px_login_late(session);
         else if (session != NULL && session->state == PX_READY)
             touch(session, now);
@@ -74,8 +74,8 @@ static bool yield(px_worker *worker, px_plea *plea)
     bool given = false;
     for (size_t i = 0; i < px_sessions_slots(worker) && !given; i++) {
         px_session *session = px_sessions_at(worker, i);
-        given = session != NULL && session->link != NULL &&
-                px_plea_concerns(plea, session->identity) &&
+        given = session != NULL && session->own.link != NULL &&
+                px_plea_concerns(plea, session->who.identity) &&
                 px_plea_note(plea, px_own_link_yield(session));
     }
     return given;

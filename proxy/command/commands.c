@@ -101,12 +101,13 @@ static int run_server(const px_command *command)
 static int run_check(const px_command *command)
 {
     cfg_config *config = px_config_load(command->argv[0], command->errors);
-    px_door *door = config != NULL ? px_door_load(config, NULL, command->errors) : NULL;
-    if (door != NULL)
+    px_credentials *credentials =
+        config != NULL ? px_credentials_load(config, NULL, command->errors) : NULL;
+    if (credentials != NULL)
         fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, config->table_count,
                 config->table_count == 1 ? "table" : "tables");
-    int result = door != NULL ? PX_DONE : PX_WRONG;
-    px_door_drop(door);
+    int result = credentials != NULL ? PX_DONE : PX_WRONG;
+    px_credentials_drop(credentials);
     cfg_free(config);
     return result;
 }

@@ -63,7 +63,7 @@ typedef struct px_worker {
     px_metrics *metrics; /* what this thread counts; freed with the server */
     uint64_t clock;      /* px_worker_clock() of this turn; 0 = not asked for yet */
     /* what its tenants have here, each its own */
-    struct px_door *door; /* counted */
+    struct px_credentials *credentials; /* counted */
     struct px_sessions *sessions;
     struct px_batcher *batcher;
     struct px_pools *pools; /* the batcher's */

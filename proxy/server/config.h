@@ -11,7 +11,7 @@
 
 /* cfg_load() and what needs more than the file's layer to be checked: the connection string and the
  * types that `columns` give. NULL with each mistake printed as file:line. The files that it names
- * are those of a server: see px_door_load(). Freed by cfg_free(). */
+ * are those of a server: see px_credentials_load(). Freed by cfg_free(). */
 cfg_config *px_config_load(const char *path, FILE *errors);
 
 #endif

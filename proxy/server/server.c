@@ -33,7 +33,7 @@ enum { WORKER_STACK = 64 * 1024 * 1024 }; /* libpg_query recurses deeply */
 
 typedef struct setup { /* what a configuration file made */
     cfg_config *config;
-    px_door *door;
+    px_credentials *credentials;
 } setup;
 
 /* What the main thread has: it accepts, and hears signals. */
@@ -45,7 +45,7 @@ typedef struct process {
     size_t listener_count;
     px_admin *admin;
     setup *setups; /* all that were ever in force: workers may still read an old file's keys; only
-                      the last has its door */
+                      the last has its credentials */
     size_t setup_count;
     px_watchdog *watchdog;
     setup judged;      /* may become the next */
@@ -71,7 +71,7 @@ static void start_worker(process *p, unsigned index)
     px_worker *worker = &p->server.workers[index];
     px_worker_init(worker, &p->server, index, px_server_tenants);
     worker->config = p->setups[0].config;
-    worker->door = px_door_take(p->setups[0].door);
+    worker->credentials = px_credentials_take(p->setups[0].credentials);
     worker->plans = pgw_calloc(1, sizeof *worker->plans);
     worker->catalogs = px_catalogs_new(worker);
     worker->batcher = px_batcher_new(worker);
@@ -85,7 +85,7 @@ static void start_worker(process *p, unsigned index)
 
 static void free_worker(px_worker *worker)
 {
-    px_door_drop(worker->door);
+    px_credentials_drop(worker->credentials);
     px_plan_cache_clear(worker->plans);
     free(worker->plans);
     px_kinds_free(worker);
@@ -105,8 +105,8 @@ static void give_order(process *p, void (*run)(px_worker *, px_message *), setup
     for (unsigned i = 0; i < p->server.worker_count; i++) {
         order *o = pgw_alloc(sizeof *o);
         *o = (order){.message.run = run, .setup = fresh};
-        if (fresh.door != NULL)
-            px_door_take(fresh.door);
+        if (fresh.credentials != NULL)
+            px_credentials_take(fresh.credentials);
         px_worker_send(&p->server.workers[i], &o->message);
     }
 }
@@ -120,10 +120,10 @@ static void on_drain(px_worker *worker, px_message *message)
 static void on_new_setup(px_worker *worker, px_message *message)
 {
     const order *o = (order *)message;
-    px_door_drop(worker->door);
+    px_credentials_drop(worker->credentials);
     px_greeting_renew(worker); /* it may be another server */
     worker->config = o->setup.config;
-    worker->door = o->setup.door; /* with its reference */
+    worker->credentials = o->setup.credentials; /* with its reference */
     free(message);
 }
 
@@ -191,13 +191,13 @@ static void put_in_force(process *p, setup fresh)
 {
     setup *last = p->setup_count > 0 ? &p->setups[p->setup_count - 1] : NULL;
     if (last != NULL)
-        px_door_drop(last->door);
+        px_credentials_drop(last->credentials);
     if (last != NULL && last->config == fresh.config) {
         *last = fresh;
         return;
     }
     if (last != NULL)
-        last->door = NULL;
+        last->credentials = NULL;
     p->setups = pgw_realloc(p->setups, (p->setup_count + 1) * sizeof *p->setups);
     p->setups[p->setup_count++] = fresh;
     p->server.config = fresh.config;
@@ -207,7 +207,7 @@ static void put_in_force(process *p, setup fresh)
 /* … that is not in force, or not any more. */
 static void free_setup(const process *p, setup old)
 {
-    px_door_drop(old.door);
+    px_credentials_drop(old.credentials);
     if (old.config != p->server.config)
         cfg_free(old.config);
 }
@@ -274,8 +274,9 @@ static void reload(process *p)
     p->judged = (setup){.config = load_again(p)};
     const cfg_config *fresh = p->judged.config;
     if (fresh != NULL)
-        p->judged.door = px_door_load(fresh, p->setups[p->setup_count - 1].door, stderr);
-    if (p->judged.door != NULL) {
+        p->judged.credentials =
+            px_credentials_load(fresh, p->setups[p->setup_count - 1].credentials, stderr);
+    if (p->judged.credentials != NULL) {
         px_rule_judge(&p->loop, old, fresh, on_judged, p);
         return;
     }
@@ -442,8 +443,8 @@ static bool serve(process *p)
 int px_run(cfg_config *config, FILE *errors)
 {
     process p = {0};
-    px_door *door = px_door_load(config, NULL, errors);
-    if (door == NULL) {
+    px_credentials *credentials = px_credentials_load(config, NULL, errors);
+    if (credentials == NULL) {
         cfg_free(config);
         return 1;
     }
@@ -455,7 +456,7 @@ int px_run(cfg_config *config, FILE *errors)
     p.server.databases = px_databases_new();
     p.server.greetings = px_greetings_new();
     p.server.canceller = px_canceller_start();
-    put_in_force(&p, (setup){config, door});
+    put_in_force(&p, (setup){config, credentials});
     clear_environment();
     raise_descriptors(config);
     signal(SIGPIPE, SIG_IGN);

@@ -307,8 +307,8 @@ static void use_rules(unsigned tls, unsigned auth)
 {
     const setup_rules *rules = &place.rules[tls % MODES][auth % MODES];
     place.worker.config = rules->config;
-    px_door_drop(place.worker.door);
-    place.worker.door = px_door_take(rules->door);
+    px_credentials_drop(place.worker.credentials);
+    place.worker.credentials = px_credentials_take(rules->credentials);
 }
 
 static void act(client *c, pgw_reader *input)
@@ -411,7 +411,7 @@ static void begin(void)
     client_context = SSL_CTX_new(TLS_client_method());
     require(client_context != NULL);
     pgw_scram_secret salt;
-    pgw_scram_secret_mock(PGW_LITERAL(SETUP_USER), place.worker.door->salt_key, &salt);
+    pgw_scram_secret_mock(PGW_LITERAL(SETUP_USER), place.worker.credentials->salt_key, &salt);
     keys =
         client_derive(PGW_LITERAL(SETUP_PASSWORD), salt.salt, salt.salt_len, PGW_SCRAM_ITERATIONS);
 }

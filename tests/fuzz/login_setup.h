@@ -31,7 +31,7 @@ enum { MODES = 3 };
 
 typedef struct setup_rules {
     cfg_config *config;
-    px_door *door;
+    px_credentials *credentials;
 } setup_rules;
 
 typedef struct setup {
@@ -84,7 +84,7 @@ static inline void setup_certificate(const setup *s)
 
 /* The backend is a Unix socket that is not there. */
 static inline setup_rules setup_load(const setup *s, cfg_tls_mode tls, cfg_auth_mode auth,
-                                     const px_door *previous)
+                                     const px_credentials *previous)
 {
     static const char *const modes[] = {"disable", "prefer", "require"};
     static const char *const auths[] = {"trust", "scram, users_file: users", "forward"};
@@ -103,8 +103,8 @@ static inline setup_rules setup_load(const setup *s, cfg_tls_mode tls, cfg_auth_
     setup_path(s, "yaml", path, sizeof path);
     setup_rules rules = {.config = px_config_load(path, stderr)};
     setup_require(rules.config != NULL);
-    rules.door = px_door_load(rules.config, previous, stderr);
-    setup_require(rules.door != NULL);
+    rules.credentials = px_credentials_load(rules.config, previous, stderr);
+    setup_require(rules.credentials != NULL);
     return rules;
 }
 
@@ -132,7 +132,7 @@ static inline void setup_worker(setup *s)
                             .metrics = px_metrics_new(NULL)};
     px_worker_init(&s->worker, &s->server, 0, px_server_tenants);
     s->worker.config = s->rules[0][0].config;
-    s->worker.door = px_door_take(s->rules[0][0].door);
+    s->worker.credentials = px_credentials_take(s->rules[0][0].credentials);
     s->worker.plans = pgw_calloc(1, sizeof *s->worker.plans);
     s->worker.catalogs = px_catalogs_new(&s->worker);
     s->worker.batcher = px_batcher_new(&s->worker);
@@ -152,7 +152,7 @@ static inline void setup_make(setup *s)
     for (int tls = 0; tls < MODES; tls++)
         for (int auth = 0; auth < MODES; auth++)
             s->rules[tls][auth] = setup_load(s, (cfg_tls_mode)tls, (cfg_auth_mode)auth,
-                                             s->rules[0][CFG_AUTH_TRUST].door);
+                                             s->rules[0][CFG_AUTH_TRUST].credentials);
     setup_remove(s);
     setup_worker(s);
 }

@@ -83,7 +83,7 @@ static void test_key_updates(void **state)
     setup_make(&p.setup);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
     p.fd = fds[0];
-    p.ours = px_tls_accept(p.setup.rules[CFG_TLS_PREFER][CFG_AUTH_TRUST].door->tls, fds[0]);
+    p.ours = px_tls_accept(p.setup.rules[CFG_TLS_PREFER][CFG_AUTH_TRUST].credentials->tls, fds[0]);
     p.stream = px_stream_open(&p.setup.worker, fds[0], p.ours, &ops, &p);
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     connect_client(&p, context, fds[1]);

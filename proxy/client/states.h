@@ -1,0 +1,55 @@
+/*
+ * states: of a session: what it is in, what it waits for, and which of these, and of the facts
+ * about it, exclude each other. Tables alone: session.c holds every session to them.
+ */
+#ifndef PX_STATES_H
+#define PX_STATES_H
+
+#include <stdbool.h>
+
+typedef enum px_session_state {
+    PX_STARTUP, /* the first packet has not come whole */
+    PX_LOGIN,   /* its password was asked for */
+    PX_WELCOME, /* waits for the link of the first session of its kind, or for its own */
+    PX_READY,
+    PX_CLOSING,
+    PX_STATES
+} px_session_state;
+
+/* Why the client's next message is not looked at yet. Of those that are ready alone. */
+typedef enum px_wait {
+    PX_WAIT_NOTHING,
+    PX_WAIT_LINK, /* its own link is being opened */
+    PX_WAIT_CATALOG,
+    PX_WAIT_STATE,     /* the own link says what the session has there */
+    PX_WAIT_DESCRIBE,  /* the backend describes a new statement */
+    PX_WAIT_IDLE,      /* everything before must be answered first */
+    PX_WAIT_UNIT,      /* a unit's outcome */
+    PX_WAIT_ROOM,      /* what it sends is large, and there is no room for more of it (room.h) */
+    PX_WAIT_DATABASES, /* keyspread leaves the databases that the statement is about */
+    PX_WAIT_TURN,      /* another session describes the statement, or the queues are full */
+    PX_WAITS
+} px_wait;
+
+/* What else is so; several may be. */
+typedef enum px_fact {
+    PX_FACT_LINK = 1 << 0,  /* its own link is there, ready or not */
+    PX_FACT_READY = 1 << 1, /* … and it is */
+    PX_FACT_OWED = 1 << 2,  /* the link owes answers */
+    PX_FACT_ASKED = 1 << 3, /* … one of them to our question what the session has there */
+    PX_FACT_UNSYNCED = 1 << 4,
+    PX_FACT_IN_TRANSACTION = 1 << 5,
+    PX_FACT_COPY_IN = 1 << 6,
+    PX_FACT_STREAMING = 1 << 7, /* a message of the client is on its way to the link, in parts */
+    PX_FACT_UNIT = 1 << 8,      /* units of it are under way */
+    PX_FACTS = 1 << 9
+} px_fact;
+
+bool px_state_may_follow(px_session_state from, px_session_state to);
+bool px_wait_may_follow(px_wait from, px_wait to);
+/* Whether a session that is ready may begin to wait for this, when these are the facts. */
+bool px_wait_may_begin(px_wait wait, unsigned facts);
+/* Whether all this can be so at one time. */
+bool px_facts_agree(unsigned facts);
+
+#endif
