@@ -81,7 +81,6 @@ bool px_describe_group(px_session *session, bool keys)
     px_group *group = &session->group;
     for (size_t i = 0; i < group->count; i++) {
         px_plan *plan = group->held[i].plan;
-        pgw_parse parse;
         if (group->held[i].type != 'P' || group->held[i].answered ||
             (keys ? plan->types_known : plan->described))
             continue;
@@ -93,10 +92,9 @@ bool px_describe_group(px_session *session, bool keys)
         claim(session, plan);
         if (!px_session_need_link(session))
             return false;
-        if (!pgw_parse_decode(px_held_body(group, i), &parse))
-            continue;
-        px_names_parse(session, parse.name, plan, true);
-        px_describe(session, parse.name, plan, true);
+        pgw_slice name = group->held[i].said->as.parse.name;
+        px_names_parse(session, name, plan, true);
+        px_describe(session, name, plan, true);
         group->held[i].on_link = true;
         return false;
     }

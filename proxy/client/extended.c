@@ -15,14 +15,14 @@
 
 enum choice { HOLD, FORWARD, WAIT };
 
-static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice message)
+static enum choice may_hold(px_session *session, const px_plan *plan, const px_said *said)
 {
     px_standing standing = px_session_standing(session);
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
         plan->refusal != NULL ||
         px_obstacle(&session->units, &standing, plan->identity, plan->insert) != PX_COUNTERS ||
         session->own.unsynced || session->own.status != 'I' ||
-        session->group.bytes.len + message.len > PX_GROUP_BYTES ||
+        session->group.bytes + said->message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
         return FORWARD;
     if (session->group.count > 0 || px_session_idle(session))
@@ -31,9 +31,9 @@ static enum choice may_hold(px_session *session, const px_plan *plan, pgw_slice 
     return WAIT;
 }
 
-static px_step take_parse(px_session *session, pgw_slice message, const pgw_parse *parse,
-                          px_plan *plan)
+static px_step take_parse(px_session *session, const px_said *said, px_plan *plan)
 {
+    const pgw_parse *parse = &said->as.parse;
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_error error;
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
@@ -43,9 +43,9 @@ static px_step take_parse(px_session *session, pgw_slice message, const pgw_pars
     bool taken = parse->name.len > 0 &&
                  (px_statements_find(&session->names.statements, parse->name) != NULL ||
                   px_group_mentions(&session->group, parse->name));
-    enum choice choice = taken ? FORWARD : may_hold(session, plan, message);
+    enum choice choice = taken ? FORWARD : may_hold(session, plan, said);
     if (choice == HOLD)
-        px_group_hold(&session->group, 'P', message, plan);
+        px_group_hold(&session->group, said, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     if (px_prepare_link(session) == PX_STEP_LATER)
@@ -66,12 +66,12 @@ static px_step pass_named(px_session *session, pgw_slice name)
     return PX_STEP_PASS;
 }
 
-static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
+static px_step on_parse(px_session *session, const px_said *said)
 {
-    pgw_parse parse;
+    const pgw_parse parse = said->as.parse;
     px_plan *plan;
     rw_catalog names = *px_catalog_names(session->worker);
-    if (!pgw_parse_decode(body, &parse) || session->who.identity->replication != NULL)
+    if (!said->whole || session->who.identity->replication != NULL)
         return PX_STEP_PASS;
     session->known.parsed =
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation};
@@ -91,7 +91,7 @@ static px_step on_parse(px_session *session, pgw_slice message, pgw_slice body)
         return pass_named(session, parse.name);
     if (plan == NULL)
         return step;
-    step = take_parse(session, message, &parse, plan);
+    step = take_parse(session, said, plan);
     px_plan_drop(plan);
     return step;
 }
@@ -110,14 +110,14 @@ static px_step bind_foreign(px_session *session, pgw_slice name)
     return pass_named(session, name);
 }
 
-static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
+static px_step on_bind(px_session *session, const px_said *said)
 {
-    pgw_bind bind;
+    const pgw_bind bind = said->as.bind;
     pgw_error error;
-    bool whole = pgw_bind_decode(body, &bind);
     px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan == NULL)
-        return whole ? bind_foreign(session, bind.statement) : pass_named(session, bind.statement);
+        return said->whole ? bind_foreign(session, bind.statement)
+                           : pass_named(session, bind.statement);
     px_step renewed = px_group_has(&session->group, "P")
                           ? PX_STEP_DONE
                           : px_prepare_again(session, bind.statement);
@@ -131,13 +131,13 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
         return px_prepare_refuse(session, NULL, &error);
     }
-    if (!px_bind_check(plan, &bind, whole, &error))
+    if (!px_bind_check(plan, &bind, said->whole, &error))
         return px_prepare_refuse(session, NULL, &error);
     bool taken =
         bind.portal.len > 0 && px_group_portal(&session->group, bind.portal) != PX_GROUP_NONE;
-    enum choice choice = taken ? FORWARD : may_hold(session, plan, message);
+    enum choice choice = taken ? FORWARD : may_hold(session, plan, said);
     if (choice == HOLD)
-        px_group_hold(&session->group, 'B', message, plan);
+        px_group_hold(&session->group, said, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan); /* releasing the group lets go of its hold */
@@ -148,40 +148,40 @@ static px_step on_bind(px_session *session, pgw_slice message, pgw_slice body)
     return step;
 }
 
-static px_step on_describe(px_session *session, pgw_slice message, pgw_slice body)
+static px_step on_describe(px_session *session, const px_said *said)
 {
-    pgw_target target;
-    if (!pgw_target_decode(body, &target))
+    const pgw_target target = said->as.target;
+    if (!said->whole)
         return PX_STEP_PASS;
     if (target.kind == 'P') {
         if (px_group_portal(&session->group, target.name) == PX_GROUP_NONE ||
             px_group_is_full(&session->group))
             return PX_STEP_PASS;
-        px_group_hold(&session->group, 'D', message, NULL);
+        px_group_hold(&session->group, said, NULL);
         return PX_STEP_DONE;
     }
     px_plan *plan = px_group_plan(&session->group, &session->names.statements, target.name);
     if (plan == NULL)
         return pass_named(session, target.name);
-    enum choice choice = may_hold(session, plan, message);
+    enum choice choice = may_hold(session, plan, said);
     if (choice == HOLD)
-        px_group_hold(&session->group, 'D', message, plan);
+        px_group_hold(&session->group, said, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan);
     px_step step = px_prepare_link(session);
     if (step == PX_STEP_DONE && !session->pending.skipping) {
         px_names_prepare(session, target.name);
-        px_forward_raw(session, PX_REPLY_DESCRIBE, plan, false, message);
+        px_forward_raw(session, PX_REPLY_DESCRIBE, plan, false, said->message);
     }
     px_plan_drop(plan);
     return step;
 }
 
-static px_step on_execute(px_session *session, pgw_slice message, pgw_slice body)
+static px_step on_execute(px_session *session, const px_said *said)
 {
-    pgw_execute execute;
-    if (!pgw_execute_decode(body, &execute))
+    const pgw_execute execute = said->as.execute;
+    if (!said->whole)
         return PX_STEP_PASS;
     size_t bind = px_group_portal(&session->group, execute.portal);
     if (bind == PX_GROUP_NONE || px_group_is_full(&session->group)) {
@@ -190,17 +190,17 @@ static px_step on_execute(px_session *session, pgw_slice message, pgw_slice body
         px_statement *portal = px_statements_find(&session->names.portals, execute.portal);
         if (portal == NULL || session->pending.skipping)
             return PX_STEP_PASS;
-        px_forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, message);
+        px_forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, said->message);
         return PX_STEP_DONE;
     }
-    px_group_hold(&session->group, 'E', message, session->group.held[bind].plan);
+    px_group_hold(&session->group, said, session->group.held[bind].plan);
     return PX_STEP_DONE;
 }
 
-static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
+static px_step on_close(px_session *session, const px_said *said)
 {
-    pgw_target target;
-    if (!pgw_target_decode(body, &target))
+    const pgw_target target = said->as.target;
+    if (!said->whole)
         return PX_STEP_PASS;
     bool ours = target.kind == 'S' ? px_group_plan(&session->group, &session->names.statements,
                                                    target.name) != NULL
@@ -210,7 +210,7 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
         px_statement *statement = px_statements_find(&session->names.statements, target.name);
         if (target.kind == 'P' || statement == NULL ||
             !px_statements_on_link(&session->names.statements, statement)) {
-            px_group_hold(&session->group, 'C', message, NULL);
+            px_group_hold(&session->group, said, NULL);
             return PX_STEP_DONE;
         }
     }
@@ -220,28 +220,14 @@ static px_step on_close(px_session *session, pgw_slice message, pgw_slice body)
     return PX_STEP_PASS; /* and the name is forgotten there */
 }
 
-/* The statement that a message names; {NULL, 0}: none. */
-static pgw_slice statement_name(char type, pgw_slice body)
-{
-    pgw_parse parse;
-    pgw_bind bind;
-    pgw_target target;
-    if (type == 'P' && pgw_parse_decode(body, &parse))
-        return parse.name;
-    if (type == 'B' && pgw_bind_decode(body, &bind))
-        return bind.statement;
-    bool named = (type == 'D' || type == 'C') && pgw_target_decode(body, &target);
-    return named && target.kind == 'S' ? target.name : (pgw_slice){NULL, 0};
-}
-
 /* Something unanswered may change what the name means, if it is not skipped or refused. */
-static bool name_is_moving(const px_session *session, char type, pgw_slice body)
+static bool name_is_moving(const px_session *session, const px_said *said)
 {
     const px_replies *replies = &session->pending.replies;
     bool parsed = session->names.deallocates != NULL || session->names.prepares != NULL;
     if (replies->moving.count == 0 && replies->texts_renaming == 0 && !parsed)
         return false;
-    pgw_slice name = statement_name(type, body);
+    pgw_slice name = px_said_statement(said);
     if (name.ptr == NULL)
         return false;
     if (session->own.unsynced)
@@ -262,22 +248,22 @@ static void wait_for_answers(px_session *session)
 
 px_step px_extended(px_session *session, char type, pgw_slice message)
 {
-    pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
-    if (name_is_moving(session, type, body)) {
+    px_said said = px_said_of(type, message);
+    if (name_is_moving(session, &said)) {
         wait_for_answers(session);
         return PX_STEP_LATER;
     }
     switch (type) {
     case 'P':
-        return on_parse(session, message, body);
+        return on_parse(session, &said);
     case 'B':
-        return on_bind(session, message, body);
+        return on_bind(session, &said);
     case 'D':
-        return on_describe(session, message, body);
+        return on_describe(session, &said);
     case 'E':
-        return on_execute(session, message, body);
+        return on_execute(session, &said);
     case 'C':
-        return on_close(session, message, body);
+        return on_close(session, &said);
     case 'S':
         return px_sync(session);
     default:

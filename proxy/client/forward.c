@@ -115,59 +115,58 @@ static void forward_held_parse(px_session *session, const px_held *held, pgw_sli
 }
 
 /* What the portal of a held Execute was bound to just now. */
-static px_plan *portal_plan(px_session *session, const px_held *held, pgw_slice body)
+static px_plan *portal_plan(px_session *session, const px_held *held)
 {
-    pgw_execute execute;
-    px_statement *portal = pgw_execute_decode(body, &execute)
-                               ? px_statements_find(&session->names.portals, execute.portal)
-                               : NULL;
+    px_statement *portal =
+        px_statements_find(&session->names.portals, held->said->as.execute.portal);
     return portal != NULL ? portal->plan : held->plan;
+}
+
+static void forward_held_describe(px_session *session, const px_held *held)
+{
+    const px_said *said = held->said;
+    bool statement = said->as.target.kind == 'S';
+    if (statement)
+        px_names_prepare(session, said->as.target.name);
+    px_forward_raw(session, statement ? PX_REPLY_DESCRIBE : PX_REPLY_DESCRIBE_PORTAL, held->plan,
+                   held->answered, said->message);
+}
+
+static void forward_held_close(px_session *session, const px_held *held)
+{
+    const px_said *said = held->said;
+    px_reply *reply = px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, said->message);
+    if (said->as.target.kind == 'S')
+        px_reply_renames(&session->pending.replies, reply, &session->names.statements,
+                         said->as.target.name);
 }
 
 static void forward_held(px_session *session, size_t i)
 {
-    px_group *group = &session->group;
-    px_held *held = &group->held[i];
-    pgw_slice body = px_held_body(group, i), message = px_held_message(group, i);
-    pgw_parse parse;
-    pgw_bind bind;
-    pgw_target target;
+    const px_held *held = &session->group.held[i];
+    const px_said *said = held->said;
     switch (held->type) {
     case 'P':
-        if (pgw_parse_decode(body, &parse))
-            forward_held_parse(session, held, parse.name);
+        forward_held_parse(session, held, said->as.parse.name);
         return;
     case 'B':
-        if (pgw_bind_decode(body, &bind))
-            px_forward_bind(session, &bind, held->plan, held->answered);
+        px_forward_bind(session, &said->as.bind, held->plan, held->answered);
         return;
     case 'E':
-        px_forward_raw(session, PX_REPLY_EXECUTE, portal_plan(session, held, body), held->answered,
-                       message);
+        px_forward_raw(session, PX_REPLY_EXECUTE, portal_plan(session, held), held->answered,
+                       said->message);
         return;
     case 'D':
-        if (pgw_target_decode(body, &target) && target.kind == 'S') {
-            px_names_prepare(session, target.name);
-            px_forward_raw(session, PX_REPLY_DESCRIBE, held->plan, held->answered, message);
-        } else {
-            px_forward_raw(session, PX_REPLY_DESCRIBE_PORTAL, held->plan, held->answered, message);
-        }
+        forward_held_describe(session, held);
         return;
     default:
-        if (pgw_target_decode(body, &target) && target.kind == 'S')
-            px_reply_renames(&session->pending.replies,
-                             px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, message),
-                             &session->names.statements, target.name);
-        else
-            px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, message);
+        forward_held_close(session, held);
     }
 }
 
 static bool is_unnamed_parse(const px_group *group, size_t i)
 {
-    pgw_parse parse;
-    return group->held[i].type == 'P' && pgw_parse_decode(px_held_body(group, i), &parse) &&
-           parse.name.len == 0;
+    return group->held[i].type == 'P' && group->held[i].said->as.parse.name.len == 0;
 }
 
 /* The Parse that failed has destroyed the unnamed statement there, also one that the client has. */
@@ -204,12 +203,10 @@ void px_forward_failing(px_session *session)
 {
     px_group *group = &session->group;
     const px_held *held = &group->held[group->failing];
-    pgw_parse parse;
     for (size_t i = 0; i < group->failing && !session->pending.skipping; i++)
         forward_held(session, i);
-    if (!session->pending.skipping &&
-        pgw_parse_decode(px_held_body(group, group->failing), &parse)) {
-        send_named_parse(session, parse.name, held->plan);
+    if (!session->pending.skipping) {
+        send_named_parse(session, held->said->as.parse.name, held->plan);
         px_refuse(session, group->failure, true);
     }
     px_session_drop_group(session);

@@ -1,25 +1,11 @@
 #include "proxy/client/group.h"
 
-#include "protocol/frame.h"
-#include "protocol/frontend.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 static uint32_t bit_of(char type)
 {
     return UINT32_C(1) << (type - 'A');
-}
-
-pgw_slice px_held_message(const px_group *group, size_t i)
-{
-    return (pgw_slice){group->bytes.ptr + group->held[i].offset, group->held[i].size};
-}
-
-pgw_slice px_held_body(const px_group *group, size_t i)
-{
-    pgw_slice message = px_held_message(group, i);
-    return (pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER};
 }
 
 void px_group_clear(px_group *group)
@@ -36,8 +22,8 @@ void px_group_clear(px_group *group)
     }
     px_table_clear(&group->statements);
     px_table_clear(&group->portals);
-    pgw_arena_free(&group->names);
-    pgw_buf_free(&group->bytes);
+    pgw_arena_free(&group->memory);
+    group->bytes = 0;
     free(group->failure);
     group->failure = NULL;
 }
@@ -66,8 +52,8 @@ static void note(px_group *group, px_table *names, pgw_slice name, size_t i)
 {
     meaning *known = (meaning *)px_table_find(names, name);
     if (known == NULL) {
-        known = pgw_arena_alloc(&group->names, sizeof *known);
-        px_table_add(names, &known->entry, pgw_arena_copy(&group->names, name));
+        known = pgw_arena_alloc(&group->memory, sizeof *known);
+        px_table_add(names, &known->entry, name);
     }
     known->latest = i;
 }
@@ -76,28 +62,29 @@ static void note(px_group *group, px_table *names, pgw_slice name, size_t i)
 static void note_names(px_group *group, size_t i)
 {
     px_held *held = &group->held[i];
-    pgw_slice body = px_held_body(group, i);
-    pgw_parse parse;
-    pgw_bind bind;
-    pgw_execute execute;
-    pgw_target target;
-    if (held->type == 'P' && pgw_parse_decode(body, &parse)) {
-        note(group, &group->statements, parse.name, i);
-    } else if (held->type == 'B' && pgw_bind_decode(body, &bind)) {
-        held->about = latest(&group->statements, bind.statement);
-        note(group, &group->portals, bind.portal, i);
-    } else if (held->type == 'E' && pgw_execute_decode(body, &execute)) {
-        held->about = latest(&group->portals, execute.portal);
-        note(group, &group->portals, execute.portal, i);
-    } else if (strchr("DC", held->type) != NULL && pgw_target_decode(body, &target)) {
-        px_table *names = target.kind == 'S' ? &group->statements : &group->portals;
-        held->about = latest(names, target.name);
-        if (held->type == 'C')
-            note(group, names, target.name, i);
+    const px_said *said = held->said;
+    px_table *names;
+    switch (said->type) {
+    case 'P':
+        note(group, &group->statements, said->as.parse.name, i);
+        break;
+    case 'B':
+        held->about = latest(&group->statements, said->as.bind.statement);
+        note(group, &group->portals, said->as.bind.portal, i);
+        break;
+    case 'E':
+        held->about = latest(&group->portals, said->as.execute.portal);
+        note(group, &group->portals, said->as.execute.portal, i);
+        break;
+    default: /* Describe, Close */
+        names = said->as.target.kind == 'S' ? &group->statements : &group->portals;
+        held->about = latest(names, said->as.target.name);
+        if (said->type == 'C')
+            note(group, names, said->as.target.name, i);
     }
 }
 
-void px_group_hold(px_group *group, char type, pgw_slice message, px_plan *plan)
+void px_group_hold(px_group *group, const px_said *said, px_plan *plan)
 {
     if (group->count == group->cap) {
         group->cap = group->cap ? group->cap * 2 : 8;
@@ -105,14 +92,13 @@ void px_group_hold(px_group *group, char type, pgw_slice message, px_plan *plan)
     }
     if (plan != NULL)
         px_plan_take(plan);
-    group->held[group->count++] = (px_held){.type = type,
-                                            .offset = group->bytes.len,
-                                            .size = message.len,
+    group->held[group->count++] = (px_held){.type = said->type,
+                                            .said = px_said_keep(said, &group->memory),
                                             .plan = plan,
                                             .about = PX_GROUP_NONE};
-    pgw_buf_add_slice(&group->bytes, message);
-    group->types |= bit_of(type);
-    if (type == 'D' && plan != NULL)
+    group->bytes += said->message.len;
+    group->types |= bit_of(said->type);
+    if (said->type == 'D' && plan != NULL)
         group->owed += plan->insert->param_count * sizeof *plan->types;
     note_names(group, group->count - 1);
 }

@@ -6,13 +6,14 @@
 #define PX_GROUP_H
 
 #include "proxy/base/table.h"
+#include "proxy/client/said.h"
 #include "proxy/client/statements.h"
 #include "proxy/ingest/plan.h"
 
 /* One message that is held. */
 typedef struct px_held {
     char type;
-    size_t offset, size; /* of the whole message in the group's buffer */
+    const px_said *said; /* well-formed, in the group's memory */
     px_plan *plan;       /* Parse: its; Bind, Execute: its statement's. Counted */
     bool answered;       /* the client has its reply already */
     bool on_link;        /* Parse: the backend has it, for it was asked to describe it */
@@ -22,15 +23,15 @@ typedef struct px_held {
 } px_held;
 
 typedef struct px_group {
-    pgw_buf bytes;
+    pgw_arena memory; /* of what is held, and of names */
+    size_t bytes;     /* of the messages */
     px_held *held;
     size_t count, cap;
     size_t owed;                  /* bytes of the descriptions that it will be answered with */
     uint32_t types;               /* of what is held, a bit a letter */
     px_table statements, portals; /* what is said of their names: the latest held message */
-    pgw_arena names;
-    size_t failing;     /* the held Parse that the backend refused to describe … */
-    pgw_error *failure; /* … and why; NULL: there is none. Owned */
+    size_t failing;               /* the held Parse that the backend refused to describe … */
+    pgw_error *failure;           /* … and why; NULL: there is none. Owned */
 } px_group;
 
 enum {
@@ -42,16 +43,14 @@ enum {
 
 static inline bool px_group_is_full(const px_group *group)
 {
-    return group->count >= PX_GROUP_MESSAGES || group->bytes.len >= PX_GROUP_BYTES ||
+    return group->count >= PX_GROUP_MESSAGES || group->bytes >= PX_GROUP_BYTES ||
            group->owed >= PX_GROUP_BYTES;
 }
 
 /* Holds a copy; takes one more reference of `plan` (may be NULL). */
-void px_group_hold(px_group *group, char type, pgw_slice message, px_plan *plan);
+void px_group_hold(px_group *group, const px_said *said, px_plan *plan);
 void px_group_clear(px_group *group);
 void px_group_free(px_group *group); /* an empty one's memory */
-pgw_slice px_held_message(const px_group *group, size_t i);
-pgw_slice px_held_body(const px_group *group, size_t i);
 /* Whether a held message gave, used or closed a statement of this name. */
 bool px_group_mentions(const px_group *group, pgw_slice name);
 /* The plan that a statement's name means now: prepared in the group, or before it. NULL: none of

@@ -35,10 +35,7 @@ static size_t failed_execute(const px_group *group, const px_outcome *outcome)
 static pgw_slice failed_portal(const px_group *group, const px_outcome *outcome)
 {
     size_t i = failed_execute(group, outcome);
-    pgw_execute execute;
-    if (i == group->count || !pgw_execute_decode(px_held_body(group, i), &execute))
-        return PGW_LITERAL("");
-    return execute.portal;
+    return i < group->count ? group->held[i].said->as.execute.portal : PGW_LITERAL("");
 }
 
 /* The held message at which it stopped: the Execute of the statement that failed, or its Bind. */

@@ -22,14 +22,12 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
 {
     px_group *group = &session->group;
     px_held *held = &group->held[i];
-    pgw_slice body = px_held_body(group, i);
-    pgw_parse parse;
-    pgw_target target;
+    const px_said *said = held->said;
     switch (held->type) {
     case 'P':
-        if (pgw_parse_decode(body, &parse))
-            px_statements_put(&session->names.statements, parse.name, held->plan, held->on_link)
-                ->generation = session->known.generation;
+        px_statements_put(&session->names.statements, said->as.parse.name, held->plan,
+                          held->on_link)
+            ->generation = session->known.generation;
         pgw_write_parse_complete(out);
         break;
     case 'B':
@@ -45,8 +43,8 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
         pgw_write_tag(tag.ptr, out);
         break;
     default:
-        if (pgw_target_decode(body, &target) && target.kind == 'S')
-            forget_statement(session, target.name);
+        if (said->as.target.kind == 'S')
+            forget_statement(session, said->as.target.name);
         pgw_write_close_complete(out);
     }
     held->answered = true;

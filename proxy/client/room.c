@@ -19,7 +19,7 @@ static px_rooms *rooms_of(const px_session *session)
 /* What the session holds and has to be counted. */
 static size_t held_by(const px_session *session)
 {
-    size_t held = px_stream_input(session->peer.stream).len + session->group.bytes.len;
+    size_t held = px_stream_input(session->peer.stream).len + session->group.bytes;
     return held > PX_ROOM_FREE ? held : 0;
 }
 

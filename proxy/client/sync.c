@@ -26,21 +26,20 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
 {
     const px_group *group = &session->group;
     const px_held *held = &group->held[i];
-    pgw_slice body = px_held_body(group, i), name = {NULL, 0};
-    pgw_parse parse;
-    pgw_bind bind;
-    pgw_target target;
+    pgw_slice name = {NULL, 0};
     *fresh = NULL;
-    if (held->type == 'P' && pgw_parse_decode(body, &parse))
+    if (held->type == 'P') {
+        pgw_parse parse = held->said->as.parse; /* it outlives the group, which may be refused */
         return px_prepare(session, &parse, fresh);
+    }
     if (held->about != PX_GROUP_NONE)
         *fresh = held->type == 'E' || group->held[held->about].type == 'P'
                      ? group->held[held->about].plan
                      : NULL;
-    else if (held->type == 'B' && pgw_bind_decode(body, &bind))
-        name = bind.statement;
-    else if (held->type != 'E' && pgw_target_decode(body, &target))
-        name = target.name;
+    else if (held->type == 'B')
+        name = held->said->as.bind.statement;
+    else if (held->type != 'E')
+        name = held->said->as.target.name;
     if (name.ptr != NULL) {
         px_step step = px_prepare_again(session, name);
         if (step != PX_STEP_DONE || group->count == 0)
@@ -96,23 +95,18 @@ static size_t count_executions(const px_group *group)
 static px_submission submit_executions(px_session *session, size_t *at, px_unfit *unfit)
 {
     const px_group *group = &session->group;
-    size_t most = count_executions(group);
-    pgw_bind *binds = pgw_alloc(most * sizeof *binds);
-    const pgw_bind **list = pgw_alloc(most * sizeof *list);
+    const pgw_bind **list = pgw_alloc(count_executions(group) * sizeof *list);
     px_executions all = {.binds = list};
     for (size_t i = 0; i < group->count; i++) {
         if (group->held[i].type != 'E')
             continue;
         all.plan = group->held[i].plan;
         at[all.count] = i;
-        list[all.count] = &binds[all.count];
-        pgw_certainly(pgw_bind_decode(px_held_body(group, px_group_executed(group, i)),
-                                      &binds[all.count++])); /* or it were not held */
+        list[all.count++] = &group->held[px_group_executed(group, i)].said->as.bind;
     }
     px_standing standing = px_session_standing(session);
     px_submission what = px_submit_bound(&session->units, &standing, &all, unfit);
     free(list);
-    free(binds);
     return what;
 }
 
