@@ -49,15 +49,15 @@ static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, 
     px_statements_put(&session->names.portals, bind->portal, plan, true);
 }
 
-/* The statement that the Bind is of, counted. NULL: the error. */
+/* The statement that the Bind is of, counted. NULL: bound->error. */
 static px_plan *bound_statement(px_session *session, const pgw_bind *bind, px_plan *plan,
-                                px_bound *bound, pgw_arena *arena, pgw_error *error)
+                                px_bound *bound, pgw_arena *arena)
 {
     px_plan *other = NULL;
-    if (px_bind_keys(session->worker, plan, bind, &session->who.identity->env, arena, bound, error))
+    if (px_bind_keys(session->worker, plan, bind, &session->who.identity->env, arena, bound))
         other = px_plan_for_bind(plan, bound->keys);
     else if (rw_insert_may_fail(plan->insert))
-        return px_plan_refusing(plan, bound->keys, bound->known, error);
+        return px_plan_refusing(plan, bound->keys, bound->known, &bound->error);
     else
         return NULL;
     if (other == NULL)
@@ -67,18 +67,17 @@ static px_plan *bound_statement(px_session *session, const pgw_bind *bind, px_pl
 
 void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow)
 {
-    pgw_error error;
     pgw_arena arena = {0};
     px_bound bound;
     pgw_buf out = {0};
-    px_plan *sent = bound_statement(session, bind, plan, &bound, &arena, &error);
-    pgw_slice name = sent != plan ? ONCE : bind->statement;
-    if (sent != NULL && px_bind_write(sent, bind, bind->portal, name, &bound, &out, &error)) {
+    px_plan *sent = bound_statement(session, bind, plan, &bound, &arena);
+    px_bind_names names = {bind->portal, sent != plan ? ONCE : bind->statement};
+    if (sent != NULL && px_bind_write(sent, bind, names, &bound, &out, &bound.error)) {
         px_standing standing = px_session_standing(session);
         px_obstacle_count_bind(&session->units, &standing, sent, &bound);
         send_bind(session, bind, sent, swallow, &out);
     } else {
-        px_refuse(session, &error, true);
+        px_refuse(session, &bound.error, true);
     }
     px_plan_drop(sent);
     pgw_buf_free(&out);

@@ -102,7 +102,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         if (session->own.unsynced && session->ddl.unsynced)
             return refuse_unsynced(session, arena, &parse->name);
         *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->who.identity,
-                            declared, parse->type_count, &error);
+                            (px_declared){declared, parse->type_count}, &error);
         if (*plan == NULL)
             return refuse_text(session, &parse->name, catalog, &error);
         session->hand.doubted = false;

@@ -70,20 +70,22 @@ bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, c
 }
 
 bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
-                  pgw_arena *arena, px_bound *bound, pgw_error *error)
+                  pgw_arena *arena, px_bound *bound)
 {
     const rw_insert *insert = plan->insert;
-    *bound = (px_bound){0};
+    bound->keys = NULL;
+    bound->hashes = NULL;
+    bound->known = 0;
     if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
         return true;
     rw_params params = {read_parameters(plan, bind, arena), bind->value_count};
-    pgw_reading reading = {env, arena, error};
+    pgw_reading reading = {env, arena, &bound->error};
     bound->keys = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->keys);
     bound->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->hashes);
     for (size_t r = 0; r < insert->row_count; r++) {
         if (rw_insert_key(insert, r, params, &reading, &bound->keys[r]) != PGW_KNOWN ||
             !px_bind_limit(worker, insert->table, bind->values.len / insert->row_count,
-                           &bound->keys[r], error))
+                           &bound->keys[r], &bound->error))
             return false;
         bound->hashes[r] = (int64_t)bound->keys[r].hash;
         bound->known++;
@@ -91,11 +93,11 @@ bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, 
     return true;
 }
 
-bool px_bind_write(const px_plan *plan, const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
+bool px_bind_write(const px_plan *plan, const pgw_bind *bind, px_bind_names names,
                    const px_bound *bound, pgw_buf *out, pgw_error *error)
 {
     size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
-    if (pgw_write_bind(bind, portal, statement, bound->hashes, more, out))
+    if (pgw_write_bind(bind, names.portal, names.statement, bound->hashes, more, out))
         return true;
     pgw_fail(error, "54000", "a Bind of %zu parameters and %zu hashes is too large a message",
              bind->value_count, more);

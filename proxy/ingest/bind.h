@@ -13,17 +13,23 @@
 typedef struct px_bound {
     rw_key *keys;    /* one a row of the statement */
     int64_t *hashes; /* of each */
-    size_t known;    /* how many could be told: the error is about the next */
+    size_t known;    /* how many could be told */
+    pgw_error error; /* … about the next, if not all could */
 } px_bound;
 
 /* What the server would say of a Bind that is malformed (`whole` false) or has too few or too many
  * parameters. */
 bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_error *error);
-/* Computes the keys; memory from `arena`. False: the error for the client. */
+/* Computes the keys; memory from `arena`. False: bound->error is for the client. */
 bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
-                  pgw_arena *arena, px_bound *bound, pgw_error *error);
+                  pgw_arena *arena, px_bound *bound);
+/* To whom a Bind goes, where its client named others. */
+typedef struct px_bind_names {
+    pgw_slice portal, statement;
+} px_bind_names;
+
 /* Writes the Bind for the backend. False: too many parameters. */
-bool px_bind_write(const px_plan *plan, const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
+bool px_bind_write(const px_plan *plan, const pgw_bind *bind, px_bind_names names,
                    const px_bound *bound, pgw_buf *out, pgw_error *error);
 /* Rows and keys above limits.row_bytes and key_bytes (YDB's advice) are counted and warned of, and
  * with limits.enforce refused: false, 54000. */

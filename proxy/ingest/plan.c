@@ -194,21 +194,21 @@ static void name_it(px_plan *plan)
 }
 
 px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
-                     const uint32_t *declared, size_t declared_count, pgw_error *error)
+                     px_declared declared, pgw_error *error)
 {
     px_plan *plan = pgw_arena_alloc(&arena, sizeof *plan);
     *plan = (px_plan){.references = 1, .insert = insert, .catalog = catalog};
     plan->arena = arena;
     px_catalog_take(catalog);
     plan->identity = px_identity_take(identity);
-    plan->asked_count = declared_count;
-    count_declared(plan, declared_count);
-    settle_types(plan, declared, declared_count);
+    plan->asked_count = declared.count;
+    count_declared(plan, declared.count);
+    settle_types(plan, declared.types, declared.count);
     if (!settle_form(plan, error)) {
         px_plan_drop(plan);
         return NULL;
     }
-    declare(plan, declared, declared_count);
+    declare(plan, declared.types, declared.count);
     render(plan);
     name_it(plan);
     return plan;

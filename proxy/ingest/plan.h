@@ -44,10 +44,16 @@ typedef struct px_plan {
 void px_plan_take(px_plan *plan);
 void px_plan_drop(px_plan *plan); /* NULL is fine */
 
+/* The types of parameters that a client declared in its Parse. */
+typedef struct px_declared {
+    const uint32_t *types;
+    size_t count;
+} px_declared;
+
 /* An empty plan around a statement parsed in `arena` (given away). NULL and the error if its hash
  * is constant and cannot be computed. */
 px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
-                     const uint32_t *declared, size_t declared_count, pgw_error *error);
+                     px_declared declared, pgw_error *error);
 /* Whether a hash of it may depend on TimeZone. */
 bool px_plan_needs_zone(const px_plan *plan);
 /* The statement that a Bind with these keys (one a row) is of, where it is another: an UPSERT or

@@ -94,7 +94,7 @@ static px_submission add_execution(px_owner *owner, const px_standing *standing,
     bool alone = executions->count == 1;
     px_bound bound;
     bool good = px_bind_keys(owner->worker, owner->plan, bind, &standing->identity->env,
-                             &unit->arena, &bound, &unfit->error);
+                             &unit->arena, &bound);
     if (good && alone && px_split_bound(owner, standing, bind, bound.keys))
         return PX_SUBMITTED;
     if (good ? !supersede(owner, unit, &bound, alone)
@@ -103,6 +103,8 @@ static px_submission add_execution(px_owner *owner, const px_standing *standing,
                                    */
     if (good && px_unit_add_bound(unit, owner->plan, bind, &bound, &unfit->error))
         return PX_SUBMITTED;
+    if (!good)
+        unfit->error = bound.error;
     unfit->at_bind = is_of_bind(&unfit->error);
     return PX_SUBMIT_REFUSED;
 }

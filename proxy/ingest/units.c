@@ -190,7 +190,8 @@ bool px_unit_add_bound(px_unit *unit, const px_plan *plan, const pgw_bind *bind,
 {
     const rw_insert *insert = plan->insert;
     pgw_buf message = {0};
-    if (!px_bind_write(plan, bind, PGW_LITERAL(""), unit->statement_name, bound, &message, error))
+    px_bind_names names = {PGW_LITERAL(""), unit->statement_name};
+    if (!px_bind_write(plan, bind, names, bound, &message, error))
         return false;
     pgw_write_execute(PGW_LITERAL(""), 0, &message);
     struct px_unit_statement *statement = &unit->statements[unit->statement_count++];

@@ -60,7 +60,18 @@ static inline px_plan *plan_of(const char *text, const uint32_t *declared, size_
         pgw_arena_free(&arena);
         return NULL;
     }
-    return px_plan_new(arena, insert, &plans.catalog, plans.identity, declared, count, error);
+    return px_plan_new(arena, insert, &plans.catalog, plans.identity, (px_declared){declared, count},
+                       error);
+}
+
+static inline bool bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind,
+                             const pgw_env *env, pgw_arena *arena, px_bound *bound,
+                             pgw_error *error)
+{
+    bool good = px_bind_keys(worker, plan, bind, env, arena, bound);
+    if (!good)
+        *error = bound->error;
+    return good;
 }
 
 /* A Bind of texts (NULL: NULL); `values` is its memory. */

@@ -87,7 +87,7 @@ static void keys_up_to_the_first_that_cannot_be_told(void **state)
         px_bound bound;
         error = PGW_ERROR_NONE;
         const pgw_bind bind = bind_of(cases[i].values, 4, &values);
-        bool good = px_bind_keys(&worker, plan, &bind, &test_env, &arena, &bound, &error);
+        bool good = bind_keys(&worker, plan, &bind, &test_env, &arena, &bound, &error);
         assert_int_equal(good, cases[i].sqlstate[0] == '\0');
         assert_string_equal(error.sqlstate, cases[i].sqlstate);
         assert_int_equal(bound.known, cases[i].known);
@@ -113,7 +113,7 @@ static void binary_values_are_read_as_such(void **state)
                            .format_count = 1,
                            .values = {"\0\0\0\x8\0\0\0\0\0\0\0\x5", 12},
                            .value_count = 1};
-    assert_true(px_bind_keys(&worker, plan, &bind, &test_env, &arena, &bound, &error));
+    assert_true(bind_keys(&worker, plan, &bind, &test_env, &arena, &bound, &error));
     assert_true((uint64_t)bound.hashes[0] == hash_of(5));
     pgw_arena_free(&arena);
     px_plan_drop(plan);
@@ -128,7 +128,7 @@ static void what_cannot_be_computed_has_no_keys(void **state)
     px_plan *plan =
         plan_of("INSERT INTO forwards (userid, ts) VALUES (nextval('s'), $1)", NULL, 0, &error);
     const pgw_bind bind = {.value_count = 1};
-    assert_true(px_bind_keys(&worker, plan, &bind, &test_env, &plan->arena, &bound, &error));
+    assert_true(bind_keys(&worker, plan, &bind, &test_env, &plan->arena, &bound, &error));
     assert_int_equal(bound.known, 0);
     assert_null(bound.keys);
     px_plan_drop(plan);
@@ -153,7 +153,7 @@ static void hashes_stand_behind_the_parameters(void **state)
         px_plan *plan = plan_of(cases[i].text, NULL, 0, &error);
         const pgw_bind bind = bind_of(all, cases[i].values, &values);
         assert_true(
-            px_bind_write(plan, &bind, PGW_LITERAL("p"), PGW_LITERAL("t"), &bound, &out, &error));
+            px_bind_write(plan, &bind, (px_bind_names){PGW_LITERAL("p"), PGW_LITERAL("t")}, &bound, &out, &error));
         pgw_bind sent;
         assert_true(pgw_bind_decode((pgw_slice){out.ptr + 5, out.len - 5}, &sent));
         assert_int_equal(out.ptr[0], 'B');
@@ -255,7 +255,7 @@ static void a_row_has_its_share_of_the_bind(void **state)
         pgw_buf values = {0};
         px_bound bound;
         const pgw_bind bind = bind_of(texts, 2, &values);
-        assert_int_equal(px_bind_keys(&worker, plan, &bind, &test_env, &arena, &bound, &error),
+        assert_int_equal(bind_keys(&worker, plan, &bind, &test_env, &arena, &bound, &error),
                          limit == 5);
         pgw_buf_free(&values);
         pgw_arena_free(&arena);

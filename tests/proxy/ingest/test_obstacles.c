@@ -169,7 +169,7 @@ static void binds_are_counted_by_reason(void **state)
     px_bound bound;
     px_plan *plan = plan_of("INSERT INTO events (userid) VALUES ($1), ($2)", NULL, 0, &error);
     const pgw_bind bind = bind_of(values, 2, &buf);
-    assert_true(px_bind_keys(&worker, plan, &bind, &test_env, &arena, &bound, &error));
+    assert_true(bind_keys(&worker, plan, &bind, &test_env, &arena, &bound, &error));
     px_obstacle_count_bind(&owner, &standing, plan, &bound);
     expect("inserts_not_batched_total{reason=\"group\"} 1;"
            "rows_total{table=\"public.events\",partition=\"0\"} 2");

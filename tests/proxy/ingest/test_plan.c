@@ -88,7 +88,7 @@ static bound_plan bind_to(const char *text, const uint32_t *declared, size_t dec
     it.plan = plan_of(text, declared, declared_count, &error);
     assert_non_null(it.plan);
     pgw_bind message = bind_of(values, count, &buf);
-    px_bind_keys(&worker, it.plan, &message, &test_env, &it.arena, &it.bound, &error);
+    bind_keys(&worker, it.plan, &message, &test_env, &it.arena, &it.bound, &error);
     pgw_buf_free(&buf);
     return it;
 }
