@@ -34,6 +34,15 @@ void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
     px_session_set_wait(session, PX_WAIT_DESCRIBE);
 }
 
+void px_describe_again(px_session *session, px_statement *statement)
+{
+    px_plan *plan = px_plan_undescribed(statement->plan);
+    px_plan_drop(statement->plan);
+    statement->plan = plan;
+    statement->unsure = false;
+    px_describe(session, statement->entry.name, plan, !session->own.unsynced);
+}
+
 void px_describe_refused(px_session *session)
 {
     px_session_drop_group(session);
@@ -63,15 +72,35 @@ void px_describe_give_up(px_session *session)
 }
 
 /* One session asks for all that come with the same statement, so that a thousand do not open a
- * thousand links for it. */
-static void claim(px_session *session, px_plan *plan)
+ * thousand links for it. False: another one does. */
+static bool claim(px_session *session, px_plan *plan)
 {
     if (session->names.describing == plan)
-        return;
+        return true;
+    if (plan->describing) {
+        plan->awaited = true;
+        px_session_set_wait(session, PX_WAIT_TURN);
+        return false;
+    }
     px_describe_give_up(session);
     session->names.describing = plan;
     plan->describing = true;
     px_plan_take(plan);
+    return true;
+}
+
+/* Whether a held statement is new to the backend. One that others have described, and that is to be
+ * answered without being run, may have other types by now. */
+static bool is_to_be_described(const px_session *session, const px_held *held, bool keys)
+{
+    const px_plan *plan = held->plan;
+    if (held->type != 'P' || held->answered)
+        return false;
+    if (keys)
+        return !plan->types_known;
+    bool answered_only = !px_group_has(&session->group, "BE");
+    return !plan->described ||
+           (plan->infers && answered_only && !held->on_link && session->own.ready);
 }
 
 /* The first new statement of the group that the backend has not described (or, with `keys`, whose
@@ -81,18 +110,15 @@ bool px_describe_group(px_session *session, bool keys)
     px_group *group = &session->group;
     for (size_t i = 0; i < group->count; i++) {
         px_plan *plan = group->held[i].plan;
-        if (group->held[i].type != 'P' || group->held[i].answered ||
-            (keys ? plan->types_known : plan->described))
+        if (!is_to_be_described(session, &group->held[i], keys))
             continue;
-        if (plan->describing && session->names.describing != plan) {
-            plan->awaited = true;
-            px_session_set_wait(session, PX_WAIT_TURN);
+        if (!plan->described && !claim(session, plan))
             return false;
-        }
-        claim(session, plan);
         if (!px_session_need_link(session))
             return false;
         pgw_slice name = group->held[i].said->as.parse.name;
+        if (session->units.repeated && name.len > 0)
+            px_names_close_unsynced(session, name);
         px_names_parse(session, name, plan, true);
         px_describe(session, name, plan, true);
         group->held[i].on_link = true;

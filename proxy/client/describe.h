@@ -5,13 +5,15 @@
 #ifndef PX_DESCRIBE_H
 #define PX_DESCRIBE_H
 
-#include "proxy/ingest/plan.h"
+#include "proxy/client/statements.h"
 
 struct px_session;
 
 /* What was sent to the link as `name` is described; the session waits. `sync`: on its own, not in a
  * group that goes on. */
 void px_describe(struct px_session *session, pgw_slice name, px_plan *plan, bool sync);
+/* Asks what types the parameters of a statement have that is on the link; the session waits. */
+void px_describe_again(struct px_session *session, px_statement *statement);
 /* The first new statement of the held group that the backend has not described (or, with `keys`,
  * whose parameters have types that only it can tell) is described now. False: the session waits. */
 bool px_describe_group(struct px_session *session, bool keys);

@@ -59,7 +59,7 @@ bool px_error_changed(const char *table, pgw_slice body, pgw_error *error)
     if (!px_error_is_changed(body))
         return false;
     pgw_fail(error, "40001", "the columns of table \"%s\" were changed by somebody else", table);
-    pgw_error_hint(error, "Send it again, or list the columns in the INSERT.");
+    pgw_error_hint(error, "Send the transaction again.");
     return true;
 }
 
@@ -98,17 +98,22 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
     free(sent_at);
 }
 
+static void error_of(const px_plan *plan, const rw_insert *sent, pgw_slice body, pgw_buf *out)
+{
+    if (!tell_changed(sent, body, out))
+        rw_hide_error(body, &(rw_sent){.insert = sent, .form = plan->form, .hashes = plan->hashes},
+                      out);
+}
+
 void px_error_of_plan(const px_plan *plan, pgw_slice body, pgw_buf *out)
 {
-    rw_sent sent = {.insert = plan->insert, .form = plan->form, .hashes = plan->hashes};
-    if (!tell_changed(plan->insert, body, out))
-        rw_hide_error(body, &sent, out);
+    error_of(plan, plan->insert, body, out);
 }
 
 void px_error_of_portal(const px_plan *plan, pgw_slice portal, pgw_slice body, pgw_buf *out)
 {
     pgw_buf hidden = {0};
-    px_error_of_plan(plan, body, &hidden);
+    error_of(plan, plan->batched, body, &hidden);
     pgw_slice all = pgw_slice_buf(&hidden), context = pgw_error_field(all, 'W');
     pgw_slice name = PGW_LITERAL("unnamed portal");
     const char *at = context.len > 0 ? memmem(context.ptr, context.len, name.ptr, name.len) : NULL;

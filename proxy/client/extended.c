@@ -142,8 +142,9 @@ static px_step on_bind(px_session *session, const px_said *said)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan); /* releasing the group lets go of its hold */
     px_step step = px_prepare_link(session);
-    if (step == PX_STEP_DONE && !session->pending.skipping)
-        px_forward_bind(session, &bind, plan, false);
+    if (step == PX_STEP_DONE && !session->pending.skipping &&
+        !px_forward_bind(session, &bind, plan, false))
+        step = PX_STEP_LATER;
     px_plan_drop(plan);
     return step;
 }

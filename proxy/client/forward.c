@@ -2,6 +2,7 @@
 
 #include "proxy/client/describe.h"
 #include "proxy/client/names.h"
+#include "proxy/client/own_look.h"
 #include "proxy/client/outcome.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/session.h"
@@ -14,8 +15,9 @@ static void send_named_parse(px_session *session, pgw_slice name, px_plan *plan)
     px_reply *reply = px_names_parse(session, name, plan, false);
     if (adds) {
         px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
-        px_statements_put(&session->names.statements, name, plan, true)->generation =
-            session->known.generation;
+        px_statement *statement = px_statements_put(&session->names.statements, name, plan, true);
+        statement->generation = session->known.generation;
+        statement->unsure = plan->infers;
     }
 }
 
@@ -50,11 +52,11 @@ static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, 
 }
 
 /* The statement that the Bind is of, counted. NULL: bound->error. */
-static px_plan *bound_statement(px_session *session, const pgw_bind *bind, px_plan *plan,
-                                px_bound *bound, pgw_arena *arena)
+static px_plan *bound_statement(px_session *session, px_plan *plan, const px_bound *bound,
+                                bool known)
 {
     px_plan *other = NULL;
-    if (px_bind_keys(session->worker, plan, bind, &session->who.identity->env, arena, bound))
+    if (known)
         other = px_plan_for_bind(plan, bound->keys);
     else if (rw_insert_may_fail(plan->insert))
         return px_plan_refusing(plan, bound->keys, bound->known, &bound->error);
@@ -65,12 +67,18 @@ static px_plan *bound_statement(px_session *session, const pgw_bind *bind, px_pl
     return other;
 }
 
-void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow)
+bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow)
 {
     pgw_arena arena = {0};
     px_bound bound;
     pgw_buf out = {0};
-    px_plan *sent = bound_statement(session, bind, plan, &bound, &arena);
+    bool known =
+        px_bind_keys(session->worker, plan, bind, &session->who.identity->env, &arena, &bound);
+    if (!known && session->own.status != 'E' && px_own_look_doubts(session, plan->catalog)) {
+        pgw_arena_free(&arena);
+        return false;
+    }
+    px_plan *sent = bound_statement(session, plan, &bound, known);
     px_bind_names names = {bind->portal, sent != plan ? ONCE : bind->statement};
     if (sent != NULL && px_bind_write(sent, bind, names, &bound, &out, &bound.error)) {
         px_standing standing = px_session_standing(session);
@@ -79,9 +87,11 @@ void px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     } else {
         px_refuse(session, &bound.error, true);
     }
+    session->hand.doubted = false;
     px_plan_drop(sent);
     pgw_buf_free(&out);
     pgw_arena_free(&arena);
+    return true;
 }
 
 px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
@@ -149,6 +159,7 @@ static void forward_held(px_session *session, size_t i)
         forward_held_parse(session, held, said->as.parse.name);
         return;
     case 'B':
+        session->hand.doubted = true; /* what stands behind it does not wait */
         px_forward_bind(session, &said->as.bind, held->plan, held->answered);
         return;
     case 'E':
@@ -187,9 +198,12 @@ bool px_forward_fails(px_session *session, pgw_slice body)
     px_group *group = &session->group;
     if (session->own.unsynced || session->own.fatal || group->failure != NULL)
         return false;
+    group->failing = PX_GROUP_NONE;
     for (size_t i = 0; i < group->count; i++)
         if (group->held[i].on_link && !group->held[i].answered)
             group->failing = i;
+    if (group->failing == PX_GROUP_NONE)
+        return false; /* it was described before, and is bound */
     drop_unnamed_there(session);
     group->failure = pgw_alloc(sizeof *group->failure);
     pgw_error_read(body, group->failure);

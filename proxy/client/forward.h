@@ -11,7 +11,8 @@ struct px_session;
 
 /* Of each the link must be ready. */
 void px_forward_parse(struct px_session *session, pgw_slice name, px_plan *plan);
-void px_forward_bind(struct px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow);
+/* False: what is known of the table is doubted first; the session waits. */
+bool px_forward_bind(struct px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow);
 /* A message as it is, whose replies and errors are about `plan` (may be NULL). */
 px_reply *px_forward_raw(struct px_session *session, px_reply_kind kind, px_plan *plan,
                          bool swallow, pgw_slice message);

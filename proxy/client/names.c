@@ -10,6 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With all types as they were when it was prepared here. */
+static void write_parse(pgw_slice name, const px_plan *plan, pgw_buf *out)
+{
+    pgw_arena arena = {0};
+    size_t count;
+    const uint32_t *types = px_plan_types(plan, &count, &arena);
+    pgw_certainly(pgw_write_parse(name, plan->rewritten, types, count, out));
+    pgw_arena_free(&arena);
+}
+
 /* Prepares there what was prepared here, or on a link that was lost. Closes it first: a Close that
  * the server skipped behind an error has left it there, and of what is not there it succeeds. */
 static px_reply *prepare(px_session *session, px_statement *statement)
@@ -22,8 +32,7 @@ static px_reply *prepare(px_session *session, px_statement *statement)
     if (plan == NULL)
         pgw_buf_add_slice(&out, pgw_slice_buf(&statement->parse));
     else
-        pgw_certainly(pgw_write_parse(pgw_slice_str(statement->name), plan->rewritten,
-                                      plan->declared, plan->declared_count, &out));
+        write_parse(pgw_slice_str(statement->name), plan, &out);
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_PARSE);
     reply->swallow = true;
     reply->plan = statement->plan;

@@ -124,12 +124,17 @@ static void answer_group(px_session *session, const px_outcome *outcome)
     px_owed_end(session, &out);
 }
 
+static bool is_of_made_list(const rw_insert *insert)
+{
+    return insert->list_made && rw_guard_wanted(insert);
+}
+
 static bool has_made_list(const px_owner *units)
 {
     if (units->plan != NULL)
-        return rw_guard_wanted(units->plan->insert);
+        return is_of_made_list(units->plan->insert);
     for (size_t i = 0; units->text != NULL && i < units->text->script.count; i++)
-        if (rw_guard_wanted(units->text->script.statements[i].insert))
+        if (is_of_made_list(units->text->script.statements[i].insert))
             return true;
     return false;
 }
@@ -149,12 +154,11 @@ static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
 }
 
 /* The statement wrote nothing, for the schema is another than it was thought to be: it is tried
- * once more, unless the client was told something of it. */
+ * once more. */
 static bool repeats(px_session *session, const px_outcome *outcome)
 {
     px_owner *units = &session->units;
-    bool told = units->text == NULL && px_group_is_answered(&session->group);
-    if (outcome->error.len == 0 || outcome->stored || told || units->repeated)
+    if (outcome->error.len == 0 || outcome->stored || units->repeated)
         return false;
     if (outcome->kind != PX_ERROR_STALE && !may_be_misplaced(session, outcome))
         return false;

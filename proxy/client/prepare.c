@@ -2,6 +2,7 @@
 
 #include "rewrite/insert/returned.h"
 
+#include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/names.h"
@@ -212,6 +213,11 @@ px_step px_prepare_again(px_session *session, pgw_slice name)
     statement = px_statements_find(&session->names.statements, name);
     bool on_link =
         statement != NULL && px_statements_on_link(&session->names.statements, statement);
+    if (on_link && statement->unsure && session->own.status != 'E') {
+        px_plan_drop(fresh);
+        px_describe_again(session, statement);
+        return PX_STEP_LATER;
+    }
     if (on_link && px_session_idle(session))
         px_names_close(session, name);
     else if (on_link)

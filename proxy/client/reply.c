@@ -172,6 +172,17 @@ static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
     return what == PX_INSTEAD ? PX_INSTEAD : popped;
 }
 
+/* Somebody has changed the table, or what else types are inferred of. */
+static void described_otherwise(px_session *session, const px_reply *head)
+{
+    px_catalog_stale(session->worker, session->who.identity->database);
+    if (!head->describe_plan)
+        return;
+    session->units.repeated = true;
+    for (size_t i = 0; i < session->group.count; i++)
+        session->group.held[i].on_link = false;
+}
+
 /* ParameterDescription: the plan learns from it; the client is not told of our parameters. */
 static px_fate on_parameters(px_session *session, px_reply *head, pgw_slice body)
 {
@@ -184,7 +195,8 @@ static px_fate on_parameters(px_session *session, px_reply *head, pgw_slice body
     uint32_t *list = pgw_calloc(own + 1, sizeof *list);
     for (size_t i = 0; i < own; i++)
         list[i] = pgw_type_at(types, i);
-    px_plan_describe(head->plan, list, own);
+    if (!px_plan_describe(head->plan, list, own))
+        described_otherwise(session, head);
     pgw_buf out = {0};
     if (!head->swallow) {
         pgw_certainly(pgw_write_parameter_description(list, own, &out));

@@ -6,6 +6,7 @@
 #include "proxy/client/describe.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/owed.h"
+#include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
 #include "proxy/ingest/submit.h"
 
@@ -28,11 +29,13 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
     const px_held *held = &group->held[i];
     pgw_slice name = {NULL, 0};
     *fresh = NULL;
-    if (held->type == 'P') {
+    if (held->type == 'P' && !held->answered) {
         pgw_parse parse = held->said->as.parse; /* it outlives the group, which may be refused */
         return px_prepare(session, &parse, fresh);
     }
-    if (held->about != PX_GROUP_NONE)
+    if (held->type == 'P')
+        name = held->said->as.parse.name;
+    else if (held->about != PX_GROUP_NONE)
         *fresh = held->type == 'E' || group->held[held->about].type == 'P'
                      ? group->held[held->about].plan
                      : NULL;
@@ -67,6 +70,7 @@ static px_step plan_all_again(px_session *session)
         session->units.rerouted = fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
         if (fresh == NULL)
             break;
+        group->held[i].on_link = group->held[i].on_link && group->held[i].plan == fresh;
         px_plan_drop(group->held[i].plan);
         group->held[i].plan = fresh;
     }
@@ -80,6 +84,35 @@ static px_step answer_all(px_session *session)
     px_owed_write(session, session->group.count, NULL, &out);
     px_owed_end(session, &out);
     return PX_STEP_DONE;
+}
+
+/* Once a group, the table is looked at again, and plans are made anew. */
+static bool looks_again(px_session *session)
+{
+    if (session->units.repeated)
+        return false;
+    session->units.repeated = true;
+    session->hand.doubted = false;
+    bool waits = px_own_look_doubts(session, NULL);
+    session->hand.doubted = false;
+    return waits;
+}
+
+/* Whether a statement that is only to be answered was described when others prepared it, and there
+ * is no link to ask whether that is still so. */
+static bool is_hearsay(const px_held *held)
+{
+    return held->type == 'P' && !held->answered && !held->on_link && held->plan->described &&
+           held->plan->infers;
+}
+
+static bool looks_at_hearsay(px_session *session)
+{
+    const px_group *group = &session->group;
+    for (size_t i = 0; i < group->count; i++)
+        if (is_hearsay(&group->held[i]))
+            return looks_again(session);
+    return false;
 }
 
 static size_t count_executions(const px_group *group)
@@ -128,11 +161,13 @@ static px_step submit_group(px_session *session)
         px_session_set_wait(session, PX_WAIT_TURN);
         return PX_STEP_LATER;
     }
-    px_unfit unfit = {0};
+    px_unfit unfit = {.error = PGW_ERROR_NONE};
     size_t *at = pgw_alloc(count_executions(&session->group) * sizeof *at);
     px_submission what = submit_executions(session, at, &unfit);
     if (what == PX_SUBMITTED)
         px_session_set_wait(session, PX_WAIT_UNIT);
+    else if (unfit.error.sqlstate[0] != '\0' && looks_again(session))
+        what = PX_SUBMITTED; /* later: the key's column may be another than was known */
     else if (what == PX_SUBMIT_REFUSED)
         answer_unfit(session, &unfit, at[unfit.execution]);
     free(at);
@@ -151,7 +186,7 @@ px_step px_sync(px_session *session)
     if (!px_describe_group(session, false))
         return PX_STEP_LATER;
     if (!px_group_has(&session->group, "BE"))
-        return answer_all(session);
+        return looks_at_hearsay(session) ? PX_STEP_LATER : answer_all(session);
     px_step step = PX_STEP_PASS; /* what is bound and not executed may fail all the same */
     if (px_group_has(&session->group, "E"))
         step = submit_group(session);
@@ -164,10 +199,11 @@ px_step px_sync_flush(px_session *session)
         return PX_STEP_LATER;
     if (session->units.rerouted || px_group_has(&session->group, "BE"))
         return px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
-    if (!px_describe_group(session, false))
+    if (!px_describe_group(session, false) || looks_at_hearsay(session))
         return PX_STEP_LATER;
     pgw_buf out = {0};
     px_owed_write(session, session->group.count, NULL, &out);
+    session->units.repeated = false;
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     return PX_STEP_DONE;

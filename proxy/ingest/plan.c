@@ -27,6 +27,7 @@ void px_plan_drop(px_plan *plan)
     if (plan == NULL || --plan->references > 0)
         return;
     px_plan_drop(plan->whole);
+    px_plan_drop(plan->origin);
     px_plan_drop(plan->row);
     px_catalog_drop(plan->catalog);
     px_identity_drop(plan->identity);
@@ -91,8 +92,10 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
     plan->types_known = true;
     for (uint32_t i = 0; i < insert->param_count; i++) {
         uint32_t type = i < declared_count ? declared[i] : PGW_UNSPECIFIED;
-        if (type == PGW_UNSPECIFIED || type == PGW_UNKNOWN)
+        if (type == PGW_UNSPECIFIED || type == PGW_UNKNOWN) {
             type = insert->inferred[i];
+            plan->infers = true;
+        }
         plan->types[i] = type;
         insert->shows |= type != insert->inferred[i];
         if (type == PGW_UNSPECIFIED &&
@@ -170,20 +173,33 @@ static bool settle_form(px_plan *plan, pgw_error *error)
     return true;
 }
 
-static void render(px_plan *plan)
+static pgw_slice rendered(px_plan *plan, const rw_insert *insert)
 {
     pgw_buf text = {0};
-    rw_render_statement(plan->insert, plan->form, plan->hashes, &text);
-    plan->rewritten = pgw_arena_copy(&plan->arena, pgw_slice_buf(&text));
+    rw_render_statement(insert, plan->form, plan->hashes, &text);
+    pgw_slice kept = pgw_arena_copy(&plan->arena, pgw_slice_buf(&text));
     pgw_buf_free(&text);
+    return kept;
+}
+
+static void render(px_plan *plan)
+{
+    plan->rewritten = plan->batched_text = rendered(plan, plan->insert);
+    plan->batched = plan->insert;
+    if (!plan->infers)
+        return;
+    plan->batched = pgw_arena_alloc(&plan->arena, sizeof *plan->batched);
+    *plan->batched = *plan->insert;
+    plan->batched->heeds_types = true;
+    plan->batched_text = rendered(plan, plan->batched);
 }
 
 static void name_it(px_plan *plan)
 {
     XXH3_state_t *state = XXH3_createState();
     XXH3_128bits_reset(state);
-    XXH3_128bits_update(state, plan->rewritten.ptr, plan->rewritten.len);
-    XXH3_128bits_update(state, plan->declared, plan->declared_count * sizeof *plan->declared);
+    XXH3_128bits_update(state, plan->batched_text.ptr, plan->batched_text.len);
+    XXH3_128bits_update(state, plan->types, plan->insert->param_count * sizeof *plan->types);
     XXH3_128bits_update(state, plan->identity->key, strlen(plan->identity->key));
     XXH3_128bits_update(state, &plan->catalog->epoch, sizeof plan->catalog->epoch);
     XXH128_hash_t hash = XXH3_128bits_digest(state);
@@ -214,17 +230,6 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
     return plan;
 }
 
-/* All that is bound has its type, whether a row still uses it or not. */
-static void declare_all(px_plan *plan)
-{
-    size_t own = plan->insert->param_count;
-    size_t more = plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0;
-    plan->declared_count = own + more;
-    plan->declared = pgw_arena_alloc(&plan->arena, (own + more + 1) * sizeof *plan->declared);
-    for (size_t i = 0; i < own + more; i++)
-        plan->declared[i] = i < own ? plan->types[i] : PGW_INT8;
-}
-
 /* A plan of `insert`, which is a copy of the one of `plan` with something changed, in `arena`
  * (given away); not rendered yet. */
 static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
@@ -234,7 +239,7 @@ static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
     copy->references = 1;
     copy->insert = insert;
     copy->arena = arena;
-    copy->whole = copy->row = NULL;
+    copy->whole = copy->row = copy->origin = NULL;
     copy->hash_at_bind = false;
     px_catalog_take(copy->catalog);
     px_identity_take(copy->identity);
@@ -265,7 +270,7 @@ static void put_hashes_in(px_plan *plan, const rw_key *keys, size_t count)
 /* `copy`, which was changed() out of `plan`, stands for it once. */
 static px_plan *once(px_plan *plan, px_plan *copy, size_t left_out)
 {
-    declare_all(copy);
+    copy->declared = px_plan_types(copy, &copy->declared_count, &copy->arena);
     render(copy);
     name_it(copy);
     copy->left_out = left_out;
@@ -337,7 +342,7 @@ px_plan *px_plan_of_row(px_plan *plan)
     insert->row_count = 1;
     insert->param_count = (uint32_t)width;
     plan->row = changed(plan, arena, insert);
-    declare_all(plan->row);
+    plan->row->declared = px_plan_types(plan->row, &plan->row->declared_count, &plan->row->arena);
     render(plan->row);
     name_it(plan->row);
     return plan->row;
@@ -352,11 +357,40 @@ bool px_plan_needs_zone(const px_plan *plan)
     return false;
 }
 
-void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count)
+bool px_plan_describe(px_plan *plan, const uint32_t *types, size_t count)
 {
-    for (size_t i = 0; i < plan->insert->param_count && i < count; i++)
-        plan->types[i] = types[i];
+    if (count > plan->insert->param_count)
+        count = plan->insert->param_count;
+    if (plan->described) {
+        plan->outdated = memcmp(plan->types, types, count * sizeof *types) != 0;
+        return !plan->outdated;
+    }
+    memcpy(plan->types, types, count * sizeof *types);
     plan->described = plan->types_known = true;
+    name_it(plan);
+    return true;
+}
+
+px_plan *px_plan_undescribed(px_plan *plan)
+{
+    pgw_arena arena = {0};
+    px_plan *copy = changed(plan, arena, plan->insert);
+    copy->types =
+        pgw_arena_alloc(&copy->arena, (plan->insert->param_count + 1) * sizeof *copy->types);
+    copy->described = copy->types_known = false;
+    copy->origin = plan;
+    px_plan_take(plan);
+    return copy;
+}
+
+uint32_t *px_plan_types(const px_plan *plan, size_t *count, pgw_arena *arena)
+{
+    size_t own = plan->insert->param_count;
+    *count = own + (plan->form == RW_HASH_PARAMETER ? plan->insert->row_count : 0);
+    uint32_t *types = pgw_arena_alloc(arena, (*count + 1) * sizeof *types);
+    for (size_t i = 0; i < *count; i++)
+        types[i] = i < own ? plan->types[i] : PGW_INT8;
+    return types;
 }
 
 /* ---- the cache ---- */
@@ -386,7 +420,8 @@ static struct px_plan_slot *slot_of(px_plan_cache *cache, px_plan_id id)
 
 px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id)
 {
-    return cache->slots != NULL ? slot_of(cache, id)->plan : NULL;
+    px_plan *plan = cache->slots != NULL ? slot_of(cache, id)->plan : NULL;
+    return plan != NULL && !plan->outdated ? plan : NULL;
 }
 
 static void forget_plans(px_plan_cache *cache)

@@ -24,7 +24,10 @@ typedef struct px_plan {
                                  Bind has its statement */
     uint64_t *hashes;         /* CONSTANT: one a row */
     pgw_slice rewritten;      /* the text for the backend's Parse */
-    uint32_t *declared;       /* for the backend's Parse: the client's, padded, and ours */
+    bool infers;              /* parameters have types that the client did not declare */
+    rw_insert *batched;       /* `insert`, as it is rendered for links for batches, which have it */
+    pgw_slice batched_text; /* … prepared for others: there it asks for the columns it infers of */
+    uint32_t *declared;     /* for the backend's Parse: the client's, padded, and ours */
     size_t declared_count;
     size_t asked_count; /* of them, those the client declared */
     uint32_t *types;    /* of the client's parameters: described, else declared or inferred */
@@ -34,10 +37,12 @@ typedef struct px_plan {
     bool types_known;   /* no parameter that feeds a key is of unknown type */
     char name[40];      /* of the prepared statement on batch links: made of the cache key's hash */
     uint64_t merge_hash;
-    struct px_plan *whole; /* the statement in whose place this one is run once. Counted */
-    size_t left_out;       /* how many of its rows this one is without: the tag counts them */
-    bool in_parts;         /* they are committed already */
-    struct px_plan *row;   /* the statement of a single row; made when asked for. Owned */
+    bool outdated;          /* the backend says other types by now: nobody is to find it again */
+    struct px_plan *whole;  /* the statement in whose place this one is run once. Counted */
+    struct px_plan *origin; /* whose memory this one uses. Counted */
+    size_t left_out;        /* how many of its rows this one is without: the tag counts them */
+    bool in_parts;          /* they are committed already */
+    struct px_plan *row;    /* the statement of a single row; made when asked for. Owned */
     bool row_sought;
 } px_plan;
 
@@ -70,8 +75,15 @@ px_plan *px_plan_without(px_plan *plan, const bool *rows);
  * parameters: row r's are as many as the single one's, from r times as many on. NULL if not. Not
  * counted: it lives as long as `plan`. */
 px_plan *px_plan_of_row(px_plan *plan);
-/* What Describe said (ours at the end still there). */
-void px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
+/* What Describe said (ours at the end still there). False: it has said something else before, which
+ * the plan stays with, but is outdated. */
+bool px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
+/* A plan to describe anew, of a statement that is prepared already; it is only good for its types.
+ * Counted. */
+px_plan *px_plan_undescribed(px_plan *plan);
+/* The types to declare to a backend that is to prepare the statement as it was described: all that
+ * are known, and ours. An array of `*count`, in `arena`. */
+uint32_t *px_plan_types(const px_plan *plan, size_t *count, pgw_arena *arena);
 
 /* A worker's plans by the XXH3-128 of text, types, identity and epoch; and what it knows of the
  * statements that need none. */

@@ -98,7 +98,7 @@ px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, const px_
     if (unit->kind == PX_UNIT_TEXT) {
         unit->head = unit->tail = (pgw_slice){NULL, 0};
     } else {
-        unit->guarded = rw_guard_wanted(insert);
+        unit->guarded = rw_guard_reads(insert);
         unit->conditions = render(unit, insert, rw_guard_conditions);
     }
     make_room(unit, text->script.count, rows);
@@ -167,11 +167,8 @@ void px_unit_execute(px_unit *unit, const px_plan *plan)
 {
     unit->kind = PX_UNIT_PARAMS;
     unit->statement_name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
-    unit->statement_text = pgw_arena_copy(&unit->arena, plan->rewritten);
-    uint32_t *types = pgw_arena_alloc(&unit->arena, (plan->declared_count + 1) * sizeof *types);
-    memcpy(types, plan->declared, plan->declared_count * sizeof *types);
-    unit->types = types;
-    unit->type_count = plan->declared_count;
+    unit->statement_text = pgw_arena_copy(&unit->arena, plan->batched_text);
+    unit->types = px_plan_types(plan, &unit->type_count, &unit->arena);
     unit->merge_hash = plan->merge_hash;
 }
 

@@ -1,5 +1,8 @@
 #include "rewrite/insert/guard.h"
 
+#include "rewrite/insert/parser.h"
+#include "rewrite/lex/quote.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -67,35 +70,128 @@ static void add_columns(const rw_table *table, pgw_buf *out)
     pgw_buf_free(&known);
 }
 
+/* The type is that of the column when the statement is analysed, which is done anew behind each
+ * change of the table, under the statement's lock; no snapshot is asked. */
+static void add_type(const rw_table *table, size_t column, pgw_buf *out)
+{
+    pgw_buf_add_str(out, "pg_catalog.pg_typeof((null::");
+    rw_add_identifier(out, table->schema);
+    pgw_buf_add_byte(out, '.');
+    rw_add_identifier(out, table->name);
+    pgw_buf_add_str(out, ").");
+    rw_add_identifier(out, table->columns[column].name);
+    pgw_buf_addf(out, ")" EQUALS "%" PRIu32 "::pg_catalog.oid", table->columns[column].type);
+}
+
+static void add_typmod(const rw_table *table, size_t column, pgw_buf *out)
+{
+    pgw_buf_addf(out,
+                 "(select atttypmod from pg_catalog.pg_attribute where attrelid" EQUALS "%" PRIu32
+                 " and attnum" EQUALS "%d)" EQUALS "%" PRId32,
+                 table->oid, table->columns[column].attnum, table->columns[column].typmod);
+}
+
+/* A varchar's typmod takes nothing but blanks from the end. */
+static bool may_end_in_blank(const rw_cell *cell)
+{
+    size_t len = cell->text.len;
+    return cell->kind == RW_CELL_PARAM || cell->cast_count > 0 ||
+           (cell->kind == RW_CELL_STRING && len > 0 && cell->text.ptr[len - 1] == ' ');
+}
+
+/* Whether what is hashed may depend on the column's typmod: in these rows, or in `any` others. A
+ * char's blanks are not hashed. */
+static bool heeds_typmod(const rw_insert *insert, size_t column, bool any)
+{
+    uint32_t type = insert->table->columns[column].type;
+    int slot = rw_slot_of(insert->table, column);
+    if (type != PGW_VARCHAR)
+        return type == PGW_NUMERIC || type == PGW_TIMESTAMP || type == PGW_TIMESTAMPTZ;
+    for (size_t r = 0; r < insert->row_count && !any; r++)
+        any = may_end_in_blank(&insert->rows[r].key[slot]);
+    return any;
+}
+
+static bool heeds_type(const rw_insert *insert, size_t column)
+{
+    const rw_table *table = insert->table;
+    for (size_t h = 0; h < table->hash_key_count; h++)
+        if (table->hash_key[h] == column)
+            return true;
+    return insert->heeds_types && column != table->hash_column &&
+           (insert->infers_all || (insert->infers != NULL && insert->infers[column]));
+}
+
+static bool heeds_list(const rw_insert *insert)
+{
+    return insert->list_made || insert->verb == RW_VERB_REPLACE;
+}
+
+static void add_and(bool *first, pgw_buf *out)
+{
+    if (!*first)
+        pgw_buf_add_str(out, " and ");
+    *first = false;
+}
+
+/* `any`: for whatever rows. There is a condition: for the type of what is hashed. */
+static void add_all(const rw_insert *insert, bool any, pgw_buf *out)
+{
+    const rw_table *table = insert->table;
+    bool first = true;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!heeds_type(insert, i))
+            continue;
+        add_and(&first, out);
+        add_type(table, i, out);
+    }
+    for (size_t h = 0; h < table->hash_key_count; h++) {
+        if (!heeds_typmod(insert, table->hash_key[h], any))
+            continue;
+        add_and(&first, out);
+        add_typmod(table, table->hash_key[h], out);
+    }
+    if (!heeds_list(insert))
+        return;
+    add_and(&first, out);
+    add_columns(table, out);
+}
+
 void rw_guard_conditions(const rw_insert *insert, pgw_buf *out)
 {
-    if (insert->table->oid == 0)
-        return; /* the backend was not asked */
-    pgw_buf_add_str(out, " and ");
-    add_triggers(insert, out);
     if (!rw_guard_wanted(insert))
         return;
     pgw_buf_add_str(out, " and ");
-    add_columns(insert->table, out);
+    add_triggers(insert, out);
+    pgw_buf_add_str(out, " and ");
+    add_all(insert, true, out);
 }
 
 bool rw_guard_wanted(const rw_insert *insert)
 {
-    return insert->list_made && insert->table->oid != 0;
+    return insert->table->oid != 0;
 }
 
-void rw_guard_hash_before(const rw_table *table, pgw_buf *out)
+bool rw_guard_reads(const rw_insert *insert)
+{
+    bool reads = heeds_list(insert);
+    for (size_t h = 0; h < insert->table->hash_key_count && !reads; h++)
+        reads = heeds_typmod(insert, insert->table->hash_key[h], false);
+    return reads && rw_guard_wanted(insert);
+}
+
+void rw_guard_hash_before(const rw_insert *insert, pgw_buf *out)
 {
     pgw_buf_add_str(out, "case when ");
-    add_columns(table, out);
+    add_all(insert, false, out);
     pgw_buf_add_str(out, " then ");
 }
 
 /* concat() is stable, so that the planner does not try the cast. */
-void rw_guard_hash_behind(const rw_table *table, pgw_buf *out)
+void rw_guard_hash_behind(const rw_insert *insert, pgw_buf *out)
 {
     pgw_buf_addf(out, " else pg_catalog.concat('" RW_CHANGED "')::%s end",
-                 table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric");
+                 insert->table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric");
 }
 
 void rw_guard_before(pgw_buf *out)

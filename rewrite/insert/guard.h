@@ -7,19 +7,23 @@
 
 #include "rewrite/insert/insert.h"
 
-/* In the message of the error by which a statement fails whose columns are not what they were. */
+/* In the message of the error by which a statement fails whose columns are not what they were:
+ * those that its hash is made of, those that give parameters their types (if `heeds_types` is set),
+ * and, where what was written depends on it, which columns there are. */
 #define RW_CHANGED "keyspread met other columns"
 
 /* Appends conditions, each behind " and ", under which the rows of several statements might be
- * merged as `insert` may: the table has no trigger that was not known, and, if the column list is
- * ours, the columns that it was made of. */
+ * merged as `insert` may: the table has no trigger that was not known, and its columns are what
+ * they were. */
 void rw_guard_conditions(const rw_insert *insert, pgw_buf *out);
-/* Whether the column list is ours, so that the first row's hash is to be guarded. */
+/* Whether the first row's hash is to be guarded: the backend has said what the columns are. */
 bool rw_guard_wanted(const rw_insert *insert);
-/* What stands before and behind the hash then: it is stored if the table's columns are those that
- * the list was made of; else the statement fails. */
-void rw_guard_hash_before(const rw_table *table, pgw_buf *out);
-void rw_guard_hash_behind(const rw_table *table, pgw_buf *out);
+/* Whether the guard reads the catalog, which costs more than to look at types. */
+bool rw_guard_reads(const rw_insert *insert);
+/* What stands before and behind the hash then: it is stored if the table's columns are what they
+ * were; else the statement fails. */
+void rw_guard_hash_before(const rw_insert *insert, pgw_buf *out);
+void rw_guard_hash_behind(const rw_insert *insert, pgw_buf *out);
 /* A merged INSERT that fails with 22012 unless it stored `rows` rows: what stands before and behind
  * its text, with the conditions of all its parts. */
 void rw_guard_before(pgw_buf *out);

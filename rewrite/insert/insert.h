@@ -31,6 +31,7 @@ typedef struct rw_row {
     bool superseded; /* not rendered: a later row of an UPSERT or REPLACE has the same key, or it is
                         stored already */
     bool unhashed;   /* rendered with RW_REFUSAL in the place of its hash */
+    size_t hash_end; /* behind hash_cell, if the client wrote one */
 } rw_row;
 
 typedef struct rw_insert {
@@ -51,6 +52,9 @@ typedef struct rw_insert {
     /* for each parameter 1…param_count: the type its use gives it (the column's, the cast's), or
        PGW_UNSPECIFIED where that cannot be told here */
     uint32_t *inferred;
+    bool *infers;     /* a flag a column: a parameter may have its type of it; NULL: of none */
+    bool infers_all;  /* … of any */
+    bool heeds_types; /* the guard asks for these columns, too */
     struct rw_splice *splices; /* what the renderer puts in; private to the parser and render.c */
     size_t splice_count;
     size_t returning; /* offset behind the word RETURNING; 0: there is none */

@@ -122,10 +122,19 @@ void rw_note_param(rw_parser *parser, uint32_t number, uint32_t type)
     }
     if (number > parser->insert->param_count)
         parser->insert->param_count = number;
+    parser->insert->infers_all |= type == PGW_UNSPECIFIED;
     uint32_t *seen = &parser->params[number - 1];
     if (type == PGW_UNSPECIFIED || (*seen != 0 && *seen != type))
         type = (uint32_t)RW_PARAM_UNCLEAR;
     *seen = type;
+}
+
+void rw_note_inference(rw_parser *parser, size_t column)
+{
+    rw_insert *insert = parser->insert;
+    if (insert->infers == NULL)
+        insert->infers = pgw_arena_alloc(parser->arena, parser->table->column_count);
+    insert->infers[column] = true;
 }
 
 /* A function that draws from or asks for a sequence: its effect stays in the session. */

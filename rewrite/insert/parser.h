@@ -84,6 +84,8 @@ bool rw_skip_brackets(rw_parser *parser);
 void rw_skip_token(rw_parser *parser);
 /* Notes a use of $n with the type that it gives it (PGW_UNSPECIFIED: cannot be told). */
 void rw_note_param(rw_parser *parser, uint32_t number, uint32_t type);
+/* A parameter may have its type of this column. */
+void rw_note_inference(rw_parser *parser, size_t column);
 /* n of $n; 0 for what no statement can have, which `impossible` then says. */
 uint32_t rw_param_number(rw_parser *parser, rw_token token);
 /* Takes UESCAPE 'c' if it is there; false if c is none. */

@@ -94,22 +94,42 @@ static void add_hash(const writer *w, rw_hash_form form, uint64_t hash, size_t r
         print_hash(w->insert->table, hash, text);
 }
 
-static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t row, size_t at,
-                     bool separated)
+/* Where something of ours is written, which is then counted, if need be, as standing at `at`. */
+static pgw_buf *begin_ours(writer *w)
 {
-    pgw_buf *text = w->out != NULL ? w->out : &w->scratch;
     pgw_buf_clear(&w->scratch);
-    if (separated)
-        pgw_buf_add_str(text, ", ");
-    bool guarded = w->guard;
-    if (guarded)
-        rw_guard_hash_before(w->insert->table, text);
-    add_hash(w, form, hash, row, text);
-    if (guarded)
-        rw_guard_hash_behind(w->insert->table, text);
-    w->guard = false;
+    return w->out != NULL ? w->out : &w->scratch;
+}
+
+static void end_ours(writer *w, size_t at)
+{
     if (w->out == NULL)
-        count(w, pgw_slice_buf(text), at, true);
+        count(w, pgw_slice_buf(&w->scratch), at, true);
+}
+
+/* Half of the guard. */
+static void put_guard(writer *w, void (*half)(const rw_insert *, pgw_buf *), size_t at)
+{
+    if (!w->guard)
+        return;
+    half(w->insert, begin_ours(w));
+    end_ours(w, at);
+}
+
+/* The hash at `at`, or what the client itself wrote there, which was found right. */
+static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t index, size_t at)
+{
+    const rw_row *row = &w->insert->rows[index];
+    bool written = w->insert->hash_listed && row->hash_cell.kind != RW_CELL_DEFAULT;
+    put_guard(w, rw_guard_hash_before, at);
+    if (written) {
+        put_client(w, at, row->hash_end);
+    } else {
+        add_hash(w, form, hash, index, begin_ours(w));
+        end_ours(w, at);
+    }
+    put_guard(w, rw_guard_hash_behind, written ? row->hash_end : at);
+    w->guard = false;
 }
 
 /* One row from '(' to ')'. */
@@ -118,18 +138,14 @@ static void put_row(writer *w, rw_hash_form form, uint64_t hash, size_t index)
     const rw_row *row = &w->insert->rows[index];
     if (!w->insert->hash_listed) {
         put_client(w, row->open, row->close);
-        put_hash(w, form, hash, index, row->close, true);
+        put(w, PGW_LITERAL(", "), row->close, true);
+        put_hash(w, form, hash, index, row->close);
         put_client(w, row->close, row->close + 1);
         return;
     }
-    size_t cell = row->hash_cell.position;
-    if (row->hash_cell.kind != RW_CELL_DEFAULT) {
-        put_client(w, row->open, row->close + 1);
-        return;
-    }
-    put_client(w, row->open, cell);
-    put_hash(w, form, hash, index, cell, false);
-    put_client(w, cell + strlen("DEFAULT"), row->close + 1);
+    put_client(w, row->open, row->hash_cell.position);
+    put_hash(w, form, hash, index, row->hash_cell.position);
+    put_client(w, row->hash_end, row->close + 1);
 }
 
 static void put_statement(writer *w, rw_hash_form form, const uint64_t *hashes)

@@ -80,6 +80,8 @@ static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell 
                         : known              ? table->columns[target->column].type
                                              : PGW_UNSPECIFIED;
         rw_note_param(parser, cell->parameter, type);
+        if (known && cell->cast_count == 0)
+            rw_note_inference(parser, target->column);
     } else if (cell->kind == RW_CELL_DEFAULT && known && table->columns[target->column].sequence) {
         rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
     }
@@ -104,6 +106,8 @@ static rw_outcome parse_cells(rw_parser *parser, rw_row *row, size_t *count)
         rw_outcome outcome = rw_parse_cell(parser, cell != &scratch, cell);
         if (outcome != RW_PARSED)
             return outcome;
+        if (cell == &row->hash_cell)
+            row->hash_end = parser->last_end;
         if (target != NULL) {
             note_cell(parser, target, cell);
             if (target->indirect)

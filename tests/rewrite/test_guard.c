@@ -21,11 +21,12 @@ static void a_hash_is_of_its_columns_type(void **state)
 {
     (void)state;
     rw_table table = test_tables[0];
+    const rw_insert insert = {.table = &table};
     pgw_buf out = {0};
-    rw_guard_hash_behind(&table, &out);
+    rw_guard_hash_behind(&insert, &out);
     expect(&out, " else pg_catalog.concat('" RW_CHANGED "')::bigint end");
     table.hash_type = RW_HASH_UINT64;
-    rw_guard_hash_behind(&table, &out);
+    rw_guard_hash_behind(&insert, &out);
     expect(&out, " else pg_catalog.concat('" RW_CHANGED "')::numeric end");
     pgw_buf_free(&out);
 }
@@ -43,15 +44,17 @@ static void rows_are_counted(void **state)
     pgw_buf_free(&out);
 }
 
-/* Only where the columns are written for the client, and the backend was asked for them. */
-static void guards_are_for_lists_that_were_made(void **state)
+/* Wherever the backend was asked for the columns; the catalog is read only for a list that was made
+ * here. */
+static void guards_are_for_tables_that_were_asked_for(void **state)
 {
     (void)state;
     for (int made = 0; made < 2; made++)
         for (uint32_t oid = 0; oid < 2; oid++) {
             const rw_table table = {.oid = oid};
             const rw_insert insert = {.table = &table, .list_made = made};
-            assert_int_equal(rw_guard_wanted(&insert), made && oid);
+            assert_int_equal(rw_guard_wanted(&insert), oid);
+            assert_int_equal(rw_guard_reads(&insert), made && oid);
         }
 }
 
@@ -60,7 +63,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hash_is_of_its_columns_type),
         cmocka_unit_test(rows_are_counted),
-        cmocka_unit_test(guards_are_for_lists_that_were_made),
+        cmocka_unit_test(guards_are_for_tables_that_were_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
