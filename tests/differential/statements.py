@@ -10,7 +10,7 @@ SETTING_TEXTS = [
     "date '2026-03-04'::text", "'03/04/2026'::date::text", "timestamptz '2026-01-01 00:00+00'::text",
     "timestamptz '2026-01-01 00:00'::text", "current_setting('application_name')",
     "current_setting('timezone')", "current_user", "session_user", "current_schema",
-    "current_schemas(true)::text", "array['\\xff'::bytea]::text", "current_setting('datestyle')",
+    "current_schemas(false)::text", "array['\\xff'::bytea]::text", "current_setting('datestyle')",
     "'t_i4'::regclass::text", "to_char(1, '9L')", "'a\\b'", "'1,5'::text"]
 NUMBERS = ["1", "2", "default", "null", "'3'", "1 + 1", "2.5", "length('abc')", "-1"]
 ODD = ["'fine'", "'fine'", "null", "'!23514'", "'!53100'", "'!57P01'", "'!08006'", "'!40001'",
