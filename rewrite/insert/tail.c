@@ -87,7 +87,7 @@ static rw_outcome parse_target(rw_parser *parser, bool *whole, bool *hashed)
 /* Behind the '(' of a conflict target. */
 static rw_outcome parse_conflict_columns(rw_parser *parser)
 {
-    bool whole, hashed;
+    bool whole = false, hashed = false;
     rw_outcome outcome = parse_target(parser, &whole, &hashed);
     if (outcome != RW_PARSED)
         return outcome;

@@ -12,7 +12,5 @@ KINDS = {
     "odd_strings",       # string constants that the lexer refuses, or reads by a setting
     "timeouts"}          # statement_timeout
 
-# Off until what it waits for is there.
-WAITING = {
-    "odd_strings": "errors of the lexer in the server's words",
-}
+# Off until what it waits for is there, by name: the reason.
+WAITING = {}
