@@ -189,7 +189,7 @@ class Generator(Settings):
     def _bind(self, known, messages, portal, name):
         dice, (slots, oids) = self.dice, known
         given, formats = self.sql.bound(slots, oids)
-        if dice.random() < 0.02:
+        if dice.random() < 0.02 and "parameter_counts" in self.kinds:
             given = given[:-1]
         results = dice.choice(([], [], [], [1], [0]))
         messages.append(["Bind", portal, name,

@@ -8,9 +8,13 @@ KINDS = {
     "late_errors",       # a wrong or refused key behind other statements of the same text
     "parse_errors",      # a wrong key among the constants of a text that is prepared
     "wrong_parameters",  # parameters that cannot be read
+    "parameter_counts",  # more or fewer than the statement has
     "bind_only",         # a Bind that nobody executes
     "odd_strings",       # string constants that the lexer refuses, or reads by a setting
     "timeouts"}          # statement_timeout
 
-# Off until what it waits for is there, by name: the reason.
-WAITING = {}
+# Off until what it waits for is there.
+WAITING = {
+    "odd_strings": "errors of the lexer in the server's words, before all others of their text",
+    "parameter_counts": "what else is wrong with a Bind, told in the server's order",
+}

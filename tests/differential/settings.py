@@ -27,7 +27,7 @@ DDL = ["alter table {t} add column x int default 5", "alter table {t} drop colum
        "alter table {t} drop column v, add column v text", "create index on {t} (n)",
        "alter table {t} drop column n, drop column v, add column n int, add column v text",
        "alter table {t} add constraint positive check (n > 0)", "comment on table {t} is 'x'",
-       "alter table {t} rename to moved", "alter table {t} set schema attic",
+       "alter table public.{t} rename to moved", "alter table public.{t} set schema attic",
        "alter table {t} rename column v to z; alter table {t} rename column n to v;"
        " alter table {t} rename column z to n"]
 TRIGGERS = [

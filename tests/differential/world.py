@@ -111,8 +111,9 @@ class World:
         for there, here in zip(direct, through):
             there[:] = [(session, driver.named(message, self.hashed, self.direct), replies)
                         for (session, _, replies), (_, message, _) in zip(there, here)]
-        told = (compare.without_names(compare.lines(direct, exact, self.kinds), self.direct) + expected,
-                compare.without_names(compare.lines(through, exact, self.kinds), self.hashed) + stored)
+        told = [compare.without_names(compare.lines(heard, exact, self.kinds) + rows, side)
+                for heard, rows, side in ((direct, expected, self.direct),
+                                          (through, stored, self.hashed))]
         if told[0] != told[1]:
             return "\n".join(difflib.unified_diff(*told, "PostgreSQL", "keyspread", lineterm="",
                                                   n=4)), refused

@@ -16,7 +16,7 @@ endforeach()
 # The same sequences by chance direct and through keyspread; what differs is made smaller and printed.
 add_test(NAME integration.differential
          COMMAND ${SYSTEM_PYTHON3} ${CMAKE_CURRENT_LIST_DIR}/../differential/run
-                 --seed 1 --sequences 2000 --workers 2 --failures 3 --minimise)
+                 --seed 1 --sequences 2000 --workers 4 --failures 3 --minimise)
 set_tests_properties(integration.differential PROPERTIES
   ENVIRONMENT "KEYSPREAD=$<TARGET_FILE:keyspread>;PYTHONDONTWRITEBYTECODE=1"
   LABELS integration
