@@ -5,6 +5,8 @@
 #ifndef CFG_DOCUMENT_H
 #define CFG_DOCUMENT_H
 
+#include "config/must_check.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <yaml.h>
@@ -29,7 +31,7 @@ typedef struct cfg_document {
 
 /* Reads and parses the file. False (with a mistake noted) if it cannot be read or is not one YAML
  * document. */
-bool cfg_document_read(cfg_document *document, const char *path);
+CFG_MUST_CHECK bool cfg_document_read(cfg_document *document, const char *path);
 void cfg_document_free(cfg_document *document);
 
 /* The line of what stands at `where` ("tables[1].batch.rows"), or of the nearest thing around it.

@@ -6,12 +6,13 @@
 #define CFG_LOAD_H
 
 #include "config/config.h"
+#include "config/must_check.h"
 
 #include <stdio.h>
 
 /* Loads and checks the file. On mistakes prints each to `errors` as `file:line: what, and what
  * would be right` and returns NULL. Warnings are printed too and do not fail. Freed by cfg_free().
  */
-cfg_config *cfg_load(const char *path, FILE *errors);
+CFG_MUST_CHECK cfg_config *cfg_load(const char *path, FILE *errors);
 
 #endif

@@ -5,11 +5,12 @@
 #define CFG_TLS_FILES_H
 
 #include "config/config.h"
+#include "config/must_check.h"
 
 #include <stdio.h>
 
 /* They are there, and nobody else can read the key. False: each mistake is printed, as those of
  * cfg_load(). */
-__attribute__((warn_unused_result)) bool cfg_check_files(const cfg_config *config, FILE *errors);
+CFG_MUST_CHECK bool cfg_check_files(const cfg_config *config, FILE *errors);
 
 #endif

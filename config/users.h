@@ -6,6 +6,8 @@
 #ifndef CFG_USERS_H
 #define CFG_USERS_H
 
+#include "config/must_check.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,7 +27,7 @@ typedef struct cfg_users {
 
 /* Reads and checks the file. On mistakes prints each to `errors` as `file:line: what, and what
  * would be right` (never a secret) and returns NULL. Freed by cfg_users_free(). */
-cfg_users *cfg_users_load(const char *path, FILE *errors);
+CFG_MUST_CHECK cfg_users *cfg_users_load(const char *path, FILE *errors);
 /* The user of that name; NULL if there is none. Names are compared byte for byte. */
 const cfg_user *cfg_users_find(const cfg_users *users, const char *name, size_t len);
 /* Wipes the secrets. */

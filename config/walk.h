@@ -7,10 +7,11 @@
 #define CFG_WALK_H
 
 #include "config/document.h"
+#include "config/must_check.h"
 #include "config/schema.h"
 
 /* Notes all mistakes of form; true if there are none but unknown keys, so that
  * libcyaml can load the file. */
-bool cfg_walk(cfg_document *document, const cyaml_schema_value_t *schema);
+CFG_MUST_CHECK bool cfg_walk(cfg_document *document, const cyaml_schema_value_t *schema);
 
 #endif

@@ -11,6 +11,6 @@ void pgw_write_authentication_cleartext(pgw_buf *out); /* AuthenticationCleartex
 
 /* PasswordMessage. False if the body is not one NUL-terminated string with nothing behind it: the
  * client is to get 08P01. `password` points into the body, and may be empty. */
-bool pgw_password_decode(pgw_slice body, pgw_slice *password);
+PGW_MUST_CHECK bool pgw_password_decode(pgw_slice body, pgw_slice *password);
 
 #endif

@@ -20,15 +20,16 @@ PGW_MUST_CHECK bool pgw_write_parameter_description(const uint32_t *types, size_
                                                     pgw_buf *out);
 
 /* ParameterStatus. */
-bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value);
+PGW_MUST_CHECK bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value);
 /* ParameterDescription: the count, and the type of parameter `i` (from 0). */
-bool pgw_parameter_description_decode(pgw_slice body, size_t *count, pgw_slice *types);
+PGW_MUST_CHECK bool pgw_parameter_description_decode(pgw_slice body, size_t *count,
+                                                     pgw_slice *types);
 uint32_t pgw_type_at(pgw_slice types, size_t i); /* 0 beyond the last */
 /* The rows a CommandComplete's tag counts ("INSERT 0 5" is 5); 0 if it counts none or the body is
  * malformed. */
 uint64_t pgw_tag_rows(pgw_slice body);
 /* DataRow in text format: up to `max` cells; returns how many there are (perhaps more than `max`),
  * or -1 if malformed. */
-int pgw_data_row_decode(pgw_slice body, pgw_slice *cells, bool *nulls, int max);
+PGW_MUST_CHECK int pgw_data_row_decode(pgw_slice body, pgw_slice *cells, bool *nulls, int max);
 
 #endif

@@ -10,6 +10,6 @@
 void pgw_base64_encode(const uint8_t *bytes, size_t len, pgw_buf *out);
 /* At most `cap` bytes; false if it is more or no base64. The unused bits of the last digit may be
  * anything, as in PostgreSQL. */
-bool pgw_base64_decode(pgw_slice text, uint8_t *bytes, size_t cap, size_t *len);
+PGW_MUST_CHECK bool pgw_base64_decode(pgw_slice text, uint8_t *bytes, size_t cap, size_t *len);
 
 #endif

@@ -29,7 +29,7 @@ enum {
 };
 
 /* The message that begins at the start of `bytes`. */
-pgw_frame_result pgw_frame_next(pgw_slice bytes, pgw_frame *frame);
+PGW_MUST_CHECK pgw_frame_result pgw_frame_next(pgw_slice bytes, pgw_frame *frame);
 /* Whether a client may send this type outside of startup and authentication. */
 bool pgw_frame_is_frontend(char type);
 /* The longest body PostgreSQL takes for this type of client message (SocketBackend of postgres.c,

@@ -33,11 +33,11 @@ typedef struct pgw_execute {
 } pgw_execute;
 
 /* False if the body is malformed: the client is to get 08P01. */
-bool pgw_parse_decode(pgw_slice body, pgw_parse *out);
-bool pgw_bind_decode(pgw_slice body, pgw_bind *out);
-bool pgw_target_decode(pgw_slice body, pgw_target *out);
-bool pgw_execute_decode(pgw_slice body, pgw_execute *out);
-bool pgw_query_decode(pgw_slice body, pgw_slice *text);
+PGW_MUST_CHECK bool pgw_parse_decode(pgw_slice body, pgw_parse *out);
+PGW_MUST_CHECK bool pgw_bind_decode(pgw_slice body, pgw_bind *out);
+PGW_MUST_CHECK bool pgw_target_decode(pgw_slice body, pgw_target *out);
+PGW_MUST_CHECK bool pgw_execute_decode(pgw_slice body, pgw_execute *out);
+PGW_MUST_CHECK bool pgw_query_decode(pgw_slice body, pgw_slice *text);
 
 /* Declared type of parameter `i` (from 0); 0 where none was declared. */
 uint32_t pgw_parse_type(const pgw_parse *parse, size_t i);

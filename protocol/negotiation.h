@@ -25,10 +25,10 @@ typedef enum pgw_negotiated {
 } pgw_negotiated;
 
 /* The first byte of a connection is that of a TLS handshake nobody asked for, and it may be. */
-bool pgw_negotiate_directly(pgw_negotiation *state, unsigned char first);
+PGW_MUST_CHECK bool pgw_negotiate_directly(pgw_negotiation *state, unsigned char first);
 /* The packet at the start of `input`, of `startup->size` bytes. Bytes behind a request for
  * encryption that came before its answer close the connection (CVE-2021-23214). */
-pgw_negotiated pgw_negotiate(pgw_negotiation *state, pgw_slice input, pgw_startup *startup,
-                             pgw_error *error);
+PGW_MUST_CHECK pgw_negotiated pgw_negotiate(pgw_negotiation *state, pgw_slice input,
+                                            pgw_startup *startup, pgw_error *error);
 
 #endif

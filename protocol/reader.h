@@ -21,6 +21,6 @@ pgw_slice pgw_read_bytes(pgw_reader *reader, size_t len);
 /* Up to the next NUL, which is consumed and not part of the slice (but stands behind it). */
 pgw_slice pgw_read_string(pgw_reader *reader);
 /* True if all was there and nothing is left. */
-bool pgw_reader_done(const pgw_reader *reader);
+PGW_MUST_CHECK bool pgw_reader_done(const pgw_reader *reader);
 
 #endif

@@ -52,7 +52,8 @@ void pgw_scram_offer(const pgw_scram *scram, pgw_buf *out);
 /* Takes the body of a 'p' message: SASLInitialResponse, then SASLResponse. Errors are those of
  * PostgreSQL 15, but for 28P01: its message is left empty, because it is to name the user. A mock
  * exchange ends exactly like one with a wrong proof. */
-pgw_scram_result pgw_scram_step(pgw_scram *scram, pgw_slice body, pgw_buf *out, pgw_error *error);
+PGW_MUST_CHECK pgw_scram_result pgw_scram_step(pgw_scram *scram, pgw_slice body, pgw_buf *out,
+                                               pgw_error *error);
 /* Wipes and frees; more than once does no harm. */
 void pgw_scram_clear(pgw_scram *scram);
 

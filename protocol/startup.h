@@ -31,9 +31,9 @@ typedef struct pgw_startup {
 } pgw_startup;
 
 /* Decodes the packet at the start of `bytes`; slices point into it. */
-pgw_startup_kind pgw_startup_decode(pgw_slice bytes, pgw_startup *startup);
+PGW_MUST_CHECK pgw_startup_kind pgw_startup_decode(pgw_slice bytes, pgw_startup *startup);
 /* Takes the next of `rest`, which is `parameters` at first; false: that was all. */
-bool pgw_startup_next(pgw_slice *rest, pgw_parameter *parameter);
+PGW_MUST_CHECK bool pgw_startup_next(pgw_slice *rest, pgw_parameter *parameter);
 /* The value of a parameter, the last if it was sent twice, as PostgreSQL has it; {NULL, 0} if it
  * was not sent. */
 pgw_slice pgw_startup_parameter(const pgw_startup *startup, const char *name);

@@ -19,7 +19,7 @@ size_t pgw_utf8_announced(char first);
 /* Bytes of the first character; 0: not valid, or NUL. */
 size_t pgw_utf8_length(pgw_slice text);
 /* Whether all characters are valid; NUL is one. */
-bool pgw_utf8_valid(pgw_slice text);
+PGW_MUST_CHECK bool pgw_utf8_valid(pgw_slice text);
 /* The first `most` bytes, or fewer, so that no character is split. */
 pgw_slice pgw_utf8_cut(pgw_slice text, size_t most);
 /* Characters in front of byte `offset`; bytes, where the text is not UTF-8. */

@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/audit.h"
 #include "proxy/backend/classify.h"
+#include "proxy/backend/schema_query.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -48,14 +48,6 @@ void px_schema_rows_free(px_schema_rows *rows); /* NULL is fine */
  */
 void px_schema_rows_add(px_schema_rows *rows, const pgw_slice *cells, const bool *nulls, size_t n);
 
-/* Appends one SELECT for the simple protocol, without ';', that asks for all configured tables.
- * PostgreSQL 12 or newer. */
-void px_schema_query(const cfg_config *config, pgw_buf *sql);
-/* The same for a short text that is another one after any change of what px_schema_query() says, or
- * of the relations of these names in other schemas. Second column: t if a connection may be kept,
- * f if their number is limited for the role or the database. Waits for no lock. */
-void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql);
-
 /* The table for the rewriter, freed by rw_table_free(). With `rows` NULL nothing was asked: the
  * columns are those of the file.
  * NULL with 42P01 if the backend has no such table, or nothing was asked and the file has no

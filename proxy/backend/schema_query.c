@@ -1,4 +1,4 @@
-#include "proxy/backend/schema.h"
+#include "proxy/backend/schema_query.h"
 
 #include "proxy/backend/quiet.h"
 

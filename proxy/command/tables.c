@@ -6,6 +6,7 @@
 #include "protocol/printable.h"
 #include "proxy/backend/audit.h"
 #include "proxy/backend/schema.h"
+#include "proxy/backend/schema_query.h"
 
 const cfg_table *px_config_table(const cfg_config *config, const char *name, FILE *errors)
 {

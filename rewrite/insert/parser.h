@@ -79,7 +79,7 @@ typedef struct rw_mark {
 rw_mark rw_mark_here(const rw_parser *parser);
 void rw_go_back(rw_parser *parser, rw_mark mark);
 /* Takes the bracket that is next and all up to its partner; false at the end of the text. */
-bool rw_skip_brackets(rw_parser *parser);
+PGW_MUST_CHECK bool rw_skip_brackets(rw_parser *parser);
 /* Takes one token; notes the parameter or the sequence function that it may be. */
 void rw_skip_token(rw_parser *parser);
 /* Notes a use of $n with the type that it gives it (PGW_UNSPECIFIED: cannot be told). */
@@ -89,17 +89,18 @@ void rw_note_inference(rw_parser *parser, size_t column);
 /* n of $n; 0 for what no statement can have, which `impossible` then says. */
 uint32_t rw_param_number(rw_parser *parser, rw_token token);
 /* Takes UESCAPE 'c' if it is there; false if c is none. */
-bool rw_take_uescape(rw_parser *parser, char *escape);
+PGW_MUST_CHECK bool rw_take_uescape(rw_parser *parser, char *escape);
 
 void rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text);
 void rw_note_obstacle(rw_parser *parser, rw_obstacle obstacle);
-rw_outcome rw_syntax_error(rw_parser *parser);
+PGW_MUST_CHECK rw_outcome rw_syntax_error(rw_parser *parser);
 /* Refused with 0A000, or untouched if the table forwards. `why` ends "column … …". */
-rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size_t position, const char *why);
+PGW_MUST_CHECK rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size_t position,
+                                          const char *why);
 /* The error's position: where the byte at `offset` is, in characters. */
 void rw_set_position(rw_parser *parser, size_t offset);
 /* rw_uncomputable() of a statement whose rows come from a query. */
-rw_outcome rw_from_a_query(rw_parser *parser);
+PGW_MUST_CHECK rw_outcome rw_from_a_query(rw_parser *parser);
 /* Which cell of a row's key the column's values are; RW_HASH_SLOT; RW_NO_SLOT. */
 int rw_slot_of(const rw_table *table, size_t column);
 rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position);

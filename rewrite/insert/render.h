@@ -15,7 +15,7 @@
 /* Whether rows without a hash may be sent to fail like that, so that the server finds first
  * whatever is wrong before, or what is wrong with the key: not where the client wrote the hash
  * itself. */
-bool rw_insert_may_fail(const rw_insert *insert);
+PGW_MUST_CHECK bool rw_insert_may_fail(const rw_insert *insert);
 
 /* How the hash is written into the text: as decimal constants, or as further parameters
  * $param_count+1 … +row_count (in row order), for Parse. */

@@ -8,6 +8,6 @@
 
 /* Whether the same statement, parsed when its table may have been another, still returns columns of
  * the same names and types. */
-bool rw_insert_returns_same(const rw_insert *before, const rw_insert *now);
+PGW_MUST_CHECK bool rw_insert_returns_same(const rw_insert *before, const rw_insert *now);
 
 #endif

@@ -8,6 +8,6 @@
 #include "rewrite/insert/parser.h"
 
 /* Behind RETURNING. */
-rw_outcome rw_parse_returning(rw_parser *parser);
+PGW_MUST_CHECK rw_outcome rw_parse_returning(rw_parser *parser);
 
 #endif

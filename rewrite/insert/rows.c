@@ -196,8 +196,7 @@ static rw_outcome count_columns(rw_parser *parser)
     rw_go_back(parser, mark);
     for (size_t i = 0; i <= visible; i++) {
         rw_cell cell = {.minus_after = -1};
-        rw_parse_cell(parser, false, &cell);
-        if (i == visible)
+        if (rw_parse_cell(parser, false, &cell) == RW_PARSED && i == visible)
             return wrong_count(parser, "INSERT has more expressions than target columns",
                                cell.position);
         rw_advance(parser);

@@ -8,6 +8,6 @@
 #include "rewrite/insert/parser.h"
 
 /* From the '(' of the first row behind VALUES to behind the last, and `depth` more ')'. */
-rw_outcome rw_parse_rows(rw_parser *parser, size_t depth);
+PGW_MUST_CHECK rw_outcome rw_parse_rows(rw_parser *parser, size_t depth);
 
 #endif

@@ -8,6 +8,6 @@
 #include "rewrite/insert/parser.h"
 
 /* ON CONFLICT and RETURNING, or what UPSERT and REPLACE mean; up to the end. */
-rw_outcome rw_parse_tail(rw_parser *parser);
+PGW_MUST_CHECK rw_outcome rw_parse_tail(rw_parser *parser);
 
 #endif

@@ -12,6 +12,6 @@
 void rw_skip_tail_token(rw_parser *parser);
 /* Up to a word of the clause, or a ',' if `commas`, outside of brackets; false if they do not pair.
  */
-bool rw_skip_tail_expression(rw_parser *parser, bool commas);
+PGW_MUST_CHECK bool rw_skip_tail_expression(rw_parser *parser, bool commas);
 
 #endif

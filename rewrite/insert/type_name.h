@@ -9,6 +9,6 @@
 /* Takes a type's name with its modifiers and array brackets. False if none stands here: then it
  * may have taken some tokens. A type that is not known here is PGW_UNSPECIFIED. `prefix`: in front
  * of a string, where character types have no length unless it is written. */
-bool rw_parse_type(rw_parser *parser, bool prefix, rw_cast *cast);
+PGW_MUST_CHECK bool rw_parse_type(rw_parser *parser, bool prefix, rw_cast *cast);
 
 #endif

@@ -30,6 +30,6 @@ typedef struct rw_piece {
 
 /* The next statement that is not empty; false at the end. Behind a token that is not PostgreSQL's
  * everything belongs to the last piece. */
-bool rw_split_next(rw_lexer *lexer, rw_piece *piece);
+PGW_MUST_CHECK bool rw_split_next(rw_lexer *lexer, rw_piece *piece);
 
 #endif

@@ -12,7 +12,8 @@
  * configured table (a read, or a write elsewhere), so that it passes without being parsed. Its
  * `effects` are then no more than CALLS, RUNS, RESUMES, WRITES and STATE, on the side of too many.
  */
-bool rw_prefilter_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects);
+PGW_MUST_CHECK bool rw_prefilter_passes(pgw_slice text, const rw_catalog *catalog,
+                                        unsigned *effects);
 
 /* Whether a configured table may be named at all: a word of the text, wherever it stands, is its
  * name in any case. False is certain. */

@@ -9,12 +9,12 @@
 
 /* `text` is one statement, as the client wrote it. `names` are all configured tables, whether they
  * exist or not. */
-bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming);
+PGW_MUST_CHECK bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming);
 /* Whether all statements of `text` leave tables, and what is known of them, alone, and take no
  * snapshot: BEGIN, SET, LOCK and their like. False where it cannot be told. */
-bool rw_stands_by(pgw_slice text, bool conforming);
+PGW_MUST_CHECK bool rw_stands_by(pgw_slice text, bool conforming);
 /* Whether a statement may change the columns of `table` for those that stand behind it in a text.
  */
-bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming);
+PGW_MUST_CHECK bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming);
 
 #endif

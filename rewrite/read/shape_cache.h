@@ -17,7 +17,8 @@ typedef struct rw_shape_cache {
 } rw_shape_cache;
 
 /* Whether `shape` was added, and then with what. Shapes are compared byte by byte. */
-bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape, bool *inserts);
+PGW_MUST_CHECK bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape,
+                                        bool *inserts);
 /* Adds a copy of what was not found. `inserts`: as rw_tree_check() says. */
 void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, bool inserts);
 void rw_shape_cache_clear(rw_shape_cache *cache);

@@ -19,12 +19,13 @@ typedef enum rw_tree_answer {
 } rw_tree_answer;
 
 /* Whether libpg_query can be asked. */
-bool rw_tree_can_read(pgw_slice text, const rw_piece *piece);
+PGW_MUST_CHECK bool rw_tree_can_read(pgw_slice text, const rw_piece *piece);
 
 /* Looks at one statement, for which rw_tree_can_read() was true. An INSERT (UPSERT, REPLACE) that
  * is the statement itself counts as harmless: rewrite/insert/insert.h decides about it, and
  * `*inserts` says whether it is one into a configured table. Needs up to 64 MiB of stack. */
-rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
-                             pgw_arena *arena, bool *inserts, pgw_error *error);
+PGW_MUST_CHECK rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog,
+                                            const pgw_env *env, pgw_arena *arena, bool *inserts,
+                                            pgw_error *error);
 
 #endif

@@ -12,7 +12,8 @@
 /* For what libpg_query cannot be given: false if the text certainly has no INSERT, MERGE, COPY …
  * FROM into a configured table and no UPDATE of one that names a hash_key column or the hash column
  * in its SET. */
-bool rw_scan_may_write(pgw_slice text, const rw_piece *piece, const rw_catalog *catalog,
-                       const pgw_env *env, pgw_arena *arena);
+PGW_MUST_CHECK bool rw_scan_may_write(pgw_slice text, const rw_piece *piece,
+                                      const rw_catalog *catalog, const pgw_env *env,
+                                      pgw_arena *arena);
 
 #endif

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "proxy/backend/schema.h"
+#include "proxy/backend/schema_query.h"
 #include "proxy/backend/schema_type.h"
 
 /* A row of the catalog, cells parted by blanks; `_` stands for a blank within one. */
