@@ -178,10 +178,12 @@ class LedgerUnderFaults(unittest.TestCase):
 
     def progress(self, lines):
         """Waits for so much more in the ledgers, or a moment in which nothing moves any more."""
-        goal = self.lines() + lines
-        with contextlib.suppress(AssertionError):
-            harness.eventually("rows are written", lambda: self.lines() >= goal
-                               or not self.running(), patience=2)
+        goal, before = self.lines() + lines, -1
+        while before < self.lines() < goal and self.running():
+            before = self.lines()
+            with contextlib.suppress(AssertionError):
+                harness.eventually("rows are written", lambda: self.lines() >= min(goal, before + 1)
+                                   or not self.running(), patience=2)
 
     def run_all(self, workers, rows, seed):
         dice = random.Random(seed)
@@ -248,5 +250,6 @@ if __name__ == "__main__":
     if "--rows" in sys.argv:
         at = sys.argv.index("--rows")
         ROWS = int(sys.argv[at + 1])
+        FAULTS = max(FAULTS, FAULTS * ROWS // 100_000)
         del sys.argv[at:at + 2]
     unittest.main()
