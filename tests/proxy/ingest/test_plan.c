@@ -274,12 +274,14 @@ static void what_the_server_describes_holds(void **state)
     pgw_error error;
     px_plan *plan = plan_of("INSERT INTO events (userid, ts) VALUES ($1, $2)", NULL, 0, &error);
     assert_false(plan->described);
-    px_plan_describe(plan, types, 3);
+    assert_true(px_plan_describe(plan, types, 3));
     assert_true(plan->described && plan->types_known);
     assert_int_equal(plan->types[0], PGW_INT4);
     assert_int_equal(plan->types[1], PGW_TIMESTAMP);
-    px_plan_describe(plan, types + 2, 1);
-    assert_int_equal(plan->types[0], PGW_INT8);
+    assert_true(px_plan_describe(plan, types, 3) && !plan->outdated);
+    assert_false(px_plan_describe(plan, types + 2, 1)); /* it stays with what it was, */
+    assert_true(plan->outdated);                        /* and is not to be found again */
+    assert_int_equal(plan->types[0], PGW_INT4);
     assert_int_equal(plan->types[1], PGW_TIMESTAMP);
     px_plan_drop(plan);
 }
