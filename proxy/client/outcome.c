@@ -8,8 +8,6 @@
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
 
-#include "rewrite/insert/guard.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,17 +122,12 @@ static void answer_group(px_session *session, const px_outcome *outcome)
     px_owed_end(session, &out);
 }
 
-static bool is_of_made_list(const rw_insert *insert)
-{
-    return insert->list_made && rw_guard_wanted(insert);
-}
-
 static bool has_made_list(const px_owner *units)
 {
     if (units->plan != NULL)
-        return is_of_made_list(units->plan->insert);
+        return units->plan->insert->list_made;
     for (size_t i = 0; units->text != NULL && i < units->text->script.count; i++)
-        if (is_of_made_list(units->text->script.statements[i].insert))
+        if (units->text->script.statements[i].insert->list_made)
             return true;
     return false;
 }
