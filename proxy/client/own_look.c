@@ -133,9 +133,12 @@ static void on_asked(void *waiter, const pgw_error *error)
     bool waits = error != NULL && session->wait == PX_WAIT_CATALOG;
     if (waits && px_own_look_start(session))
         return;
-    if (waits && px_error_is_personal(error) && !px_session_need_link(session))
-        return; /* it looks over that */
-    on_seen(waiter, error);
+    if (!waits || session->own.ready || !px_error_is_personal(error)) {
+        on_seen(waiter, error);
+        return;
+    }
+    px_session_set_wait(session, PX_WAIT_NOTHING); /* for the others' answer; it looks itself */
+    (void)px_session_need_link(session);
 }
 
 bool px_own_look_doubts(px_session *session, const px_catalog *catalog)
