@@ -95,6 +95,8 @@ static px_submission add_execution(px_owner *owner, const px_standing *standing,
     px_bound bound;
     bool good = px_bind_keys(owner->worker, owner->plan, bind, &standing->identity->env,
                              &unit->arena, &bound);
+    if (!good)
+        unfit->error = bound.error;
     if (good && alone && px_split_bound(owner, standing, bind, bound.keys))
         return PX_SUBMITTED;
     if (good ? !supersede(owner, unit, &bound, alone)
@@ -103,8 +105,6 @@ static px_submission add_execution(px_owner *owner, const px_standing *standing,
                                    */
     if (good && px_unit_add_bound(unit, owner->plan, bind, &bound, &unfit->error))
         return PX_SUBMITTED;
-    if (!good)
-        unfit->error = bound.error;
     unfit->at_bind = is_of_bind(&unfit->error);
     return PX_SUBMIT_REFUSED;
 }

@@ -28,7 +28,7 @@ typedef struct px_unfit {
 
 typedef enum px_submission {
     PX_SUBMITTED,
-    PX_SUBMIT_ON_LINK, /* they are for the own link after all */
+    PX_SUBMIT_ON_LINK, /* they are for the own link after all; `unfit` may say why */
     PX_SUBMIT_REFUSED  /* `unfit` says why */
 } px_submission;
 
