@@ -122,6 +122,19 @@ static pgw_slice all_of(const px_identity *identity)
     return (pgw_slice){all.ptr, all.len - 1};
 }
 
+px_identity px_identity_like(const px_identity *identity)
+{
+    return (px_identity){.user = identity->user,
+                         .database = identity->database,
+                         .options = identity->options,
+                         .application = identity->application,
+                         .replication = identity->replication,
+                         .password = identity->password,
+                         .zone = identity->zone,
+                         .settings = identity->settings,
+                         .env = identity->env};
+}
+
 px_identity *px_identity_of(const px_identity *from)
 {
     px_identity *identity = make(from);

@@ -184,7 +184,7 @@ static void admit(px_session *session)
 
 static void set_password(px_session *session, const char *password)
 {
-    px_identity from = *session->who.identity;
+    px_identity from = px_identity_like(session->who.identity);
     from.password = (char *)password; /* copied */
     px_identity *identity = px_identity_of(&from);
     px_identity_drop(session->who.identity);

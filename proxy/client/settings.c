@@ -52,8 +52,7 @@ static px_identity *identity_with_settings(px_session *session)
             pgw_options_set(pgw_slice_str(px_tracked[i]), pgw_slice_str(session->who.settings[i]),
                             &options);
     pgw_buf_add_byte(&options, '\0');
-    px_identity *old = session->who.identity;
-    px_identity from = *old;
+    px_identity from = px_identity_like(session->who.identity);
     const char *encoding = setting_now(session, PX_CLIENT_ENCODING);
     const char *zone = setting_now(session, PX_TIMEZONE);
     from.env = px_identity_env(encoding, zone, setting_now(session, PX_CONFORMING_STRINGS));

@@ -32,11 +32,20 @@ def _error(message, fields_told):
         fields_told += "D"
     if driver.is_refusal(message) or _stands_in(fields):
         return f"{message.name} refused"
+    if "#" in fields_told and _is_behind_rule(fields):
+        return f"{message.name} of a parameter, or of what a rule forbids"
     if "keyspread" in fields.get("H", ""):
         del fields["H"]
     told = {code: PARTITION.sub(r"\1", fields[code]).replace("function public.", "function ")
             for code in fields_told if code in fields}
     return f"{message.name} " + " ".join(f"{code}={text!r}" for code, text in told.items())
+
+
+def _is_behind_rule(fields):
+    """Of a Bind behind CREATE RULE: keyspread prepares its statement anew, and so meets what a rule
+    forbids before what is wrong with a parameter."""
+    return ("cannot be used with table that has INSERT or UPDATE rules" in fields["M"]
+            or "portal parameter" in fields.get("W", ""))
 
 
 def _stands_in(fields):
@@ -67,8 +76,10 @@ def lines(transcript, exact, kinds):
     numbers."""
     without = "" if "positions" in kinds else "Pp"
     without += "" if "contexts" in kinds else "W"
+    without += "#" if "create rule" in str(transcript) else ""
     without += "D" if any(word in str(transcript) for word in KEYS_SHOWN) else ""
     fields_told = "".join(code for code in FIELDS if code not in without)
+    fields_told += "#" if "#" in without else ""
     told = []
     for number, entries in enumerate(transcript):
         notices = []
