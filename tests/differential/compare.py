@@ -45,7 +45,7 @@ def _is_behind_rule(fields):
     """Of a Bind behind CREATE RULE: keyspread prepares its statement anew, and so meets what a rule
     forbids before what is wrong with a parameter."""
     return ("cannot be used with table that has INSERT or UPDATE rules" in fields["M"]
-            or "portal parameter" in fields.get("W", ""))
+            or re.search(r"portal.* parameter \$", fields.get("W", "")) is not None)
 
 
 def _stands_in(fields):
