@@ -1,5 +1,5 @@
 /*
- * command_tables: the tables of the configuration for commands that run once: their columns from
+ * tables: the tables of the configuration for commands that run once: their columns from
  * the file, else from the backend, asked over a connection that libpq opens and waits for.
  */
 #ifndef PX_COMMAND_TABLES_H
