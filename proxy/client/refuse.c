@@ -58,11 +58,9 @@ void px_refuse(px_session *session, const pgw_error *error, bool extended)
 
 void px_refuse_waiting(px_session *session, const pgw_error *error)
 {
-    pgw_slice input = px_stream_input(session->peer.stream);
-    pgw_frame frame;
-    bool whole = pgw_frame_next(input, &frame) == PGW_FRAME_OK;
-    bool simple = whole && (frame.type == 'Q' || frame.type == 'F');
-    bool sync = whole && frame.type == 'S';
+    pgw_frame frame = session->hand.frame;
+    bool simple = frame.size > 0 && (frame.type == 'Q' || frame.type == 'F');
+    bool sync = frame.size > 0 && frame.type == 'S';
     pgw_error told = *error;
     if (px_outcome_has_rest(session))
         px_outcome_give_up(session, &told);
@@ -70,8 +68,7 @@ void px_refuse_waiting(px_session *session, const pgw_error *error)
     session->units.rerouted = session->units.repeated = false;
     put_error(session, &told, simple || sync);
     session->pending.skipping = !simple && !sync;
-    if (whole)
-        px_relay_drop(session, frame);
+    px_relay_drop_message(session);
     px_session_wake(session, session->wait);
 }
 
@@ -85,11 +82,9 @@ void px_refuse_cancelled(px_session *session)
 
 void px_refuse_message(px_session *session, const pgw_error *error)
 {
-    pgw_frame frame;
-    bool begun = pgw_frame_next(px_stream_input(session->peer.stream), &frame) == PGW_FRAME_OK;
-    bool simple = begun && (frame.type == 'Q' || frame.type == 'F');
+    pgw_frame frame = session->hand.frame;
+    bool simple = frame.size > 0 && (frame.type == 'Q' || frame.type == 'F');
     px_session_drop_group(session);
     px_refuse(session, error, !simple);
-    if (begun)
-        px_relay_drop(session, frame);
+    px_relay_drop_message(session);
 }

@@ -44,6 +44,7 @@ bool px_relay_on(px_session *session)
 
 static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
 {
+    session->hand.frame.size = 0;
     session->hand.streaming = frame.size;
     session->hand.dropped = dropped;
     session->hand.text = text;
@@ -67,7 +68,6 @@ void px_relay_drop(px_session *session, pgw_frame frame)
 
 void px_relay_drop_message(px_session *session)
 {
-    pgw_frame frame;
-    if (pgw_frame_next(px_stream_input(session->peer.stream), &frame) == PGW_FRAME_OK)
-        px_relay_drop(session, frame);
+    if (session->hand.frame.size > 0)
+        px_relay_drop(session, session->hand.frame);
 }

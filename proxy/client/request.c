@@ -54,7 +54,7 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
         session->names.unnamed_on_link = false;
         break;
     case PX_STEP_DONE:
-        px_stream_consume(session->peer.stream, frame.size);
+        px_relay_drop(session, frame);
         break;
     }
     px_statements_remove(&session->names.statements,
@@ -154,7 +154,7 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
     case PX_STEP_PASS:
         return pass_extended(session, frame, message);
     case PX_STEP_DONE:
-        px_stream_consume(session->peer.stream, frame.size);
+        px_relay_drop(session, frame);
         return true;
     }
     return false;
@@ -180,7 +180,7 @@ static bool handle_sync(px_session *session, pgw_frame frame)
     if (session->group.count > 0) {
         px_step step = px_extended(session, 'S', px_stream_input(session->peer.stream));
         if (step == PX_STEP_DONE)
-            px_stream_consume(session->peer.stream, frame.size);
+            px_relay_drop(session, frame);
         if (step != PX_STEP_PASS)
             return step == PX_STEP_DONE;
     }
@@ -193,7 +193,7 @@ static bool handle_sync(px_session *session, pgw_frame frame)
         pgw_write_ready(session->own.status, &out);
         px_stream_put_buf(session->peer.stream, &out);
         pgw_buf_free(&out);
-        px_stream_consume(session->peer.stream, frame.size);
+        px_relay_drop(session, frame);
         return true;
     }
     session->pending.skipping = false;
@@ -215,7 +215,7 @@ static bool handle_flush(px_session *session, pgw_frame frame)
     if (step == PX_STEP_PASS && session->own.ready)
         px_relay(session, frame);
     else
-        px_stream_consume(session->peer.stream, frame.size);
+        px_relay_drop(session, frame);
     return true;
 }
 
@@ -322,6 +322,24 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
     }
 }
 
+/* The header of the message that comes next; one that waits was read already. */
+static bool read_header(px_session *session, pgw_slice message)
+{
+    pgw_frame *frame = &session->hand.frame;
+    if (frame->size > 0)
+        return true;
+    pgw_frame_result result = pgw_frame_next(message, frame);
+    if (message.len > 0 && !pgw_frame_is_frontend(message.ptr[0]))
+        protocol_violation(session, "invalid frontend message type", message.ptr[0]);
+    else if (result == PGW_FRAME_BAD ||
+             (result == PGW_FRAME_OK && frame->size - PGW_HEADER > pgw_frame_limit(frame->type)))
+        protocol_violation(session, "invalid message length for message type", frame->type);
+    else if (result == PGW_FRAME_OK)
+        return true;
+    frame->size = 0;
+    return false;
+}
+
 static bool step(px_session *session)
 {
     if (session->own.ready && px_link_cancelling(session->own.link))
@@ -329,19 +347,7 @@ static bool step(px_session *session)
     if (session->hand.streaming > 0)
         return px_relay_on(session);
     pgw_slice message = px_stream_input(session->peer.stream);
-    pgw_frame frame;
-    pgw_frame_result result = pgw_frame_next(message, &frame);
-    if (message.len > 0 && !pgw_frame_is_frontend(message.ptr[0])) {
-        protocol_violation(session, "invalid frontend message type", message.ptr[0]);
-        return false;
-    }
-    if (result == PGW_FRAME_MORE)
-        return false;
-    if (result == PGW_FRAME_BAD || frame.size - PGW_HEADER > pgw_frame_limit(frame.type)) {
-        protocol_violation(session, "invalid message length for message type", frame.type);
-        return false;
-    }
-    return handle(session, frame, message);
+    return read_header(session, message) && handle(session, session->hand.frame, message);
 }
 
 void px_request_process(px_session *session)

@@ -101,6 +101,7 @@ typedef struct px_pending {
 
 /* The client's message at hand. */
 typedef struct px_hand {
+    pgw_frame frame;     /* of the one that is looked at; size 0: none, or it is on its way */
     size_t streaming;    /* bytes of it that still go to the link unread */
     bool dropped;        /* … or nowhere */
     bool text;           /* … and are looked at for names of configured tables */

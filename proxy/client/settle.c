@@ -319,8 +319,8 @@ static bool answer_failure(px_session *session)
 {
     px_state *state = &session->known;
     pgw_buf out = {0};
-    pgw_slice input = px_stream_input(session->peer.stream);
-    bool ready = input.len > 0 && strchr("QFS", input.ptr[0]) != NULL;
+    pgw_frame frame = session->hand.frame;
+    bool ready = frame.size > 0 && strchr("QFS", frame.type) != NULL;
     size_t begun = pgw_begin(&out, 'E');
     pgw_buf_add_slice(&out, pgw_slice_buf(&state->failure));
     pgw_certainly(pgw_end(&out, begun));
