@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/audit.h"
 #include "proxy/backend/classify.h"
+#include "proxy/backend/question.h"
 #include "proxy/backend/schema_query.h"
 
 #include <stdio.h>
@@ -28,9 +29,19 @@ void px_look_end(px_look *look)
     *look = (px_look){0};
 }
 
+static bool write_question(const px_look *look, pgw_slice sql, pgw_buf *out)
+{
+    if (look->plans != NULL)
+        return pgw_write_query(sql, out);
+    if (!px_question_write(PGW_LITERAL("keyspread look"), sql, out))
+        return false;
+    pgw_write_sync(out);
+    return true;
+}
+
 static px_look_step ask(px_look *look, pgw_buf *sql, pgw_buf *out)
 {
-    bool written = pgw_write_query(pgw_slice_buf(sql), out);
+    bool written = write_question(look, pgw_slice_buf(sql), out);
     pgw_buf_free(sql);
     if (!written) /* it takes a configuration of gigabytes */
         pgw_fail(&look->error, "54000", "there are too many configured tables");

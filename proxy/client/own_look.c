@@ -38,10 +38,6 @@ static void say(px_session *session, pgw_buf *message)
 {
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     reply->swallow = reply->own_look = true;
-    px_statement *unnamed = px_statements_find(&session->names.statements, (pgw_slice){NULL, 0});
-    if (unnamed != NULL) /* a Query drops it there */
-        px_statements_move(&session->names.statements, unnamed, false);
-    session->names.unnamed_on_link = false;
     px_session_send(session, message);
     pgw_buf_free(message);
 }

@@ -32,7 +32,7 @@ typedef struct px_reply {
     bool silent;   /* nothing that the client sent depends on it: an error is not shown either */
     bool swallow;  /* the client never sent it: it sees nothing of it but an error */
     bool asks;     /* of the question what the session has there */
-    bool own_look; /* QUERY: asks for the configured tables */
+    bool own_look; /* QUERY: all up to a Sync that asks for the configured tables */
     bool describe_plan;   /* what DESCRIBE says is for the plan */
     px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
     px_text *text;        /* QUERY, PARSE that was looked into. Counted */

@@ -3,6 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/kinds.h"
+#include "proxy/backend/question.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
@@ -111,28 +112,18 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
 
 /* ---- asking ---- */
 
-#define NAME PGW_LITERAL("keyspread state")
-
 static void push(px_session *session, px_reply_kind kind)
 {
     px_reply *reply = px_replies_push(&session->pending.replies, kind);
     reply->swallow = reply->asks = true;
 }
 
-/* Prepared, run and closed, so that neither the client's unnamed statement nor its portal is
- * touched. What an error left behind is closed first. */
 static void send_question(px_session *session, pgw_slice sql)
 {
     static const px_reply_kind kinds[] = {PX_REPLY_CLOSE,   PX_REPLY_PARSE, PX_REPLY_BIND,
                                           PX_REPLY_EXECUTE, PX_REPLY_CLOSE, PX_REPLY_CLOSE};
     pgw_buf out = {0};
-    pgw_bind bind = {0};
-    pgw_write_close('S', NAME, &out);
-    pgw_certainly(pgw_write_parse(NAME, sql, NULL, 0, &out));
-    pgw_certainly(pgw_write_bind(&bind, NAME, NAME, NULL, 0, &out));
-    pgw_write_execute(NAME, 0, &out);
-    pgw_write_close('P', NAME, &out);
-    pgw_write_close('S', NAME, &out);
+    pgw_certainly(px_question_write(PGW_LITERAL("keyspread state"), sql, &out));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         push(session, kinds[i]);
     if (session->own.unsynced) {

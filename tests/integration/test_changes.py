@@ -190,6 +190,34 @@ class Changes(ChangesCase):
                               wire.bind("", "", [b"x" * 3000000]), wire.execute(), wire.sync())
         self.assertEqual((wire.kinds(replies), wire.error_of(replies)), ("EZ", "25P02"))
 
+    def look_within(self, before, after):
+        """What `after` is answered when the session itself has looked at its changed tables since
+        `before`."""
+        session = self.wire()
+        session.query("begin")
+        session.ask(*before, wire.sync())
+        session.ask(wire.parse("alter", "alter table pairs add column w int"),
+                    wire.bind("alter", "alter"), wire.execute("alter"), wire.sync())
+        mark = self.postgres.mark()
+        self.assertIsNone(wire.error_of(session.ask(
+            wire.parse("late", "insert into pairs (k) values ($1)"), wire.sync())))
+        harness.eventually("it has looked", lambda: self.postgres.statements(
+            mark, self.database, "with recursive"))
+        return wire.tags_of(session.ask(*after, wire.sync()))
+
+    def test_a_look_leaves_the_unnamed_statement(self):
+        self.assertEqual(self.look_within([wire.parse("", "select 42")],
+                                          [wire.bind("", ""), wire.execute()]), ["SELECT 1"])
+
+    def test_a_look_leaves_the_unnamed_portal(self):
+        self.assertEqual(self.look_within(
+            [wire.parse("s", "select 42"), wire.bind("", "s")], [wire.execute()]), ["SELECT 1"])
+
+    def test_a_look_leaves_the_unnamed_statement_of_ours(self):
+        self.assertEqual(self.look_within(
+            [wire.parse("", "insert into swapped values (1, $1, $2)")],
+            [wire.bind("", "", ["2", "x"]), wire.execute()]), ["INSERT 0 1"])
+
     def test_the_tag_of_a_key_twice_in_a_transaction(self):
         session = self.wire()
         session.query("begin")
