@@ -5,7 +5,9 @@ Allowed differences, all of them:
   stands in between);
 - a partition's name in an error, and that of a partition's index, is the table's;
 - files, lines and routines of the sources;
-- whether a PL/pgSQL function is told with its schema: each backend words that when it first calls it;
+- whether a PL/pgSQL function is told with its schema and in quotes: each backend words that when it first
+  calls it, by the search_path and quote_all_identifiers of that moment;
+- how many objects cannot be dropped (2BP01): a partitioned table has its partitions' with its own;
 - a refusal (keyspread's own 0A000, or 23502 where a BEFORE trigger may fill in the key) stands where
   direct a statement was put that fails: see driver;
 - 23503 and 23505 show the key under row security: PostgreSQL looks at that of the partition, which
@@ -23,6 +25,7 @@ FIELDS = "SVCMDHPpqWstcdn"
 PARTITION = re.compile(r"\b([dt]_[a-z0-9]{2}|odd|late|seq)_p\d(?=_|\b)")
 KEYS_SHOWN = ("enable row level security", "bytea_output", "extra_float_digits")
 TEMPORARY = re.compile(r"\bpg_temp_\d+")
+FUNCTION = re.compile(r'\bfunction (?:"?public"?\.)?"?(\w+)"?\(')
 STAND_INS = {"42703": "refused", "26000": "no such statement", "34000": "no such portal"}
 
 
@@ -34,9 +37,11 @@ def _error(message, fields_told):
         return f"{message.name} refused"
     if "#" in fields_told and _is_behind_rule(fields):
         return f"{message.name} of a parameter, or of what a rule forbids"
+    if fields["C"] == "2BP01":
+        return f"{message.name} others depend on it"
     if "keyspread" in fields.get("H", ""):
         del fields["H"]
-    told = {code: PARTITION.sub(r"\1", fields[code]).replace("function public.", "function ")
+    told = {code: FUNCTION.sub(r"function \1(", PARTITION.sub(r"\1", fields[code]))
             for code in fields_told if code in fields}
     return f"{message.name} " + " ".join(f"{code}={text!r}" for code, text in told.items())
 

@@ -8,6 +8,11 @@ import hashes
 PARTITIONS = 4
 
 
+def rows_of(place):
+    """A query for a table's rows as text, whatever columns it has."""
+    return f"select (to_jsonb(t) - 'h')::text from {place} t order by 1"
+
+
 class Table:
     def __init__(self, name, key, function="xxh3", hash_key=None, partitioned=True, more=()):
         """`key`: {column: declared type}; `more`: declarations behind v and n."""
@@ -44,16 +49,19 @@ class Table:
             f"create table {where}_p{number} partition of {where} for values"
             f" from ({bounds[number]}) to ({bounds[number + 1]})" for number in range(PARTITIONS)])
 
-    def look(self, hashed):
+    def look(self, hashed, place):
         """A query for all rows as text, and for what the hash is made of."""
-        name = f"public.{self.name}"
         if not hashed:
-            return f"select to_jsonb(t)::text from {name} t order by 1"
+            return rows_of(place)
         own = ("hash_record_extended(row(" + ", ".join(self.hash_key) + "), 0)"
                if self.function == "pg_hash" else "null")
         parts = [hashes.expression(column, self.kind(column)) for column in self.hash_key]
         return (f"select (to_jsonb(t) - 'h')::text, h, {own}, {', '.join(parts)}"
-                f" from {name} t order by 1")
+                f" from {place} t order by 1")
+
+    def places(self):
+        """Where it may stand, with what sequences do to tables."""
+        return f"public.{self.name}", f"attic.{self.name}", "public.moved"
 
     def wrong_hash(self, row):
         """What is wrong with one row of look(), None if nothing."""

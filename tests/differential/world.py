@@ -146,19 +146,18 @@ class World:
 
     @staticmethod
     def _rows(admin, table, hashed):
-        replies = admin.query(table.look(hashed))
-        code = wire.error_of(replies)
-        if code:  # renamed, or without its key
-            admin_text = f"select to_jsonb(t)::text from public.{table.name} t order by 1"
-            return [f"{table.name} has another shape", *map(str, admin.query(admin_text)[1:1])]
-        told = []
-        for message in replies:
-            if message.kind == "D":
-                row = [None if one is None else one.decode() for one in message.row()]
-                told.append(f"{table.name} {row[0]}")
-                wrong = hashed and table.wrong_hash(row)
-                told += [wrong] if wrong else []
-        return told
+        """Wherever it stands by now; without its hashes if it has lost what they are made of."""
+        queries = ((place, text, whole) for place in table.places() for text, whole in (
+            (table.look(hashed, place), hashed), (tables.rows_of(place), False)))
+        for place, text, whole in queries:
+            replies = admin.query(text)
+            if wire.error_of(replies):
+                continue
+            rows = [[None if one is None else one.decode() for one in message.row()]
+                    for message in replies if message.kind == "D"]
+            wrong = [table.wrong_hash(row) for row in rows] if whole else []
+            return [f"{place} {row[0]}" for row in rows] + [one for one in wrong if one]
+        return [f"{table.name} is nowhere"]
 
     def tidy(self, sequence):
         """Leaves the tables empty. What changes them goes through keyspread, which so hears of it."""
