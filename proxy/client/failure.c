@@ -112,8 +112,8 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
 static bool describe_again(px_session *session)
 {
     px_group *group = &session->group;
-    if (session->wait != PX_WAIT_DESCRIBE || session->own.unsynced || session->units.repeated ||
-        group->count == 0 || px_group_is_answered(group))
+    if (session->own.unsynced || session->units.repeated || group->count == 0 ||
+        px_group_is_answered(group))
         return false;
     px_held *asked = NULL;
     for (size_t i = 0; i < group->count; i++) {
@@ -140,6 +140,19 @@ static px_reply *reply_at(px_session *session, size_t i)
 {
     px_replies *replies = &session->pending.replies;
     return &replies->ring[(replies->head + i) & (replies->cap - 1)];
+}
+
+/* The error skips what is described for the session: it is not of a group or Query before that. */
+static bool skips_describing(px_session *session)
+{
+    for (size_t i = 0; i < session->pending.replies.count; i++) {
+        const px_reply *reply = reply_at(session, i);
+        if (reply->describe_plan)
+            return true;
+        if (reply->kind == PX_REPLY_SYNC || reply->kind == PX_REPLY_QUERY)
+            return false;
+    }
+    return false;
 }
 
 /* The next reply, from number `from` on, that changes the meaning of the same name. */
@@ -213,8 +226,9 @@ px_fate px_failure(px_session *session, pgw_slice body)
     }
     if (head != NULL && head->asks)
         return on_question_failed(session, body);
-    bool again = notice_stale(session, head, body) && describe_again(session);
-    bool described = session->wait == PX_WAIT_DESCRIBE && !again;
+    bool describing = skips_describing(session);
+    bool again = notice_stale(session, head, body) && describing && describe_again(session);
+    bool described = describing && !again;
     bool later = described && px_forward_fails(session, body);
     bool hidden = again || later || (head != NULL && head->silent);
     px_fate what = hidden ? PX_HIDE : show_error(session, head, body);

@@ -55,6 +55,14 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
     return PX_STEP_DONE;
 }
 
+/* Made already of the tables as they are. A plan that only its session may have is in no cache: made
+ * anew at each turn it would be described anew for ever. */
+static bool is_current(px_session *session, const px_held *held)
+{
+    return held->type == 'P' && !held->answered && !held->plan->outdated &&
+           held->plan->catalog == px_catalog_now(session->worker, session->who.identity);
+}
+
 /* The schema was not what it was thought to be: plans are made anew for all that is held. What is
  * not to be batched any more, or none of ours, the server is to judge. */
 static px_step plan_all_again(px_session *session)
@@ -62,7 +70,7 @@ static px_step plan_all_again(px_session *session)
     px_group *group = &session->group;
     for (size_t i = 0; i < group->count && !session->units.rerouted; i++) {
         px_plan *fresh;
-        if (group->held[i].plan == NULL)
+        if (group->held[i].plan == NULL || is_current(session, &group->held[i]))
             continue;
         px_step step = plan_again(session, i, &fresh);
         if (step == PX_STEP_LATER)
