@@ -21,6 +21,21 @@ static px_step sync_on_link(px_session *session)
     return step;
 }
 
+/* The plan of a held Parse that is not answered. One that is as the tables are is kept, for what it
+ * was described as. */
+static px_step plan_parse_again(px_session *session, const px_held *held, px_plan **fresh)
+{
+    pgw_parse parse = held->said->as.parse; /* it outlives the group, which may be refused */
+    px_catalog *catalog;
+    rw_catalog view;
+    if (!px_own_look_catalog(session, parse.query, &catalog, &view))
+        return PX_STEP_LATER;
+    if (held->plan->catalog != catalog || held->plan->outdated)
+        return px_prepare(session, &parse, fresh);
+    px_plan_take(*fresh = held->plan);
+    return PX_STEP_DONE;
+}
+
 /* The plan that a held message is to have now; counted. NULL where it has none any more, was
  * refused, or must wait (LATER). */
 static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
@@ -29,10 +44,8 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
     const px_held *held = &group->held[i];
     pgw_slice name = {NULL, 0};
     *fresh = NULL;
-    if (held->type == 'P' && !held->answered) {
-        pgw_parse parse = held->said->as.parse; /* it outlives the group, which may be refused */
-        return px_prepare(session, &parse, fresh);
-    }
+    if (held->type == 'P' && !held->answered)
+        return plan_parse_again(session, held, fresh);
     if (held->type == 'P')
         name = held->said->as.parse.name;
     else if (held->about != PX_GROUP_NONE)
