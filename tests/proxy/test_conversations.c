@@ -1,0 +1,308 @@
+/* Whole conversations: clients, keyspread between them, and the links that it opens, by transcripts
+ * in tests/vectors/conversations. The backend's part was said by PostgreSQL: tests/proxy/record
+ * makes it anew. There is no server. */
+#define _GNU_SOURCE
+#include "tests/proxy/conversation.h"
+
+#include <glob.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdio.h>
+
+enum { MOST = 8192, QUIET_MS = 150, READY_MS = 10 };
+
+#define FOLDER VECTORS "/conversations"
+
+/* ---- what a line does ---- */
+
+static script *link_named(char name)
+{
+    script *s = here.scripts[name - '1'];
+    assert_non_null(s);
+    return s;
+}
+
+/* "1! ready" and what else becomes of a link. */
+static void happen(script *s, const char *what)
+{
+    pgw_error error;
+    char code[6];
+    if (strcmp(what, "ready") == 0) {
+        px_link_be_ready(&s->link);
+    } else if (strcmp(what, "lost") == 0) {
+        s->link.ops->on_lost(&s->link, "the transcript says so");
+    } else if (strcmp(what, "cancelled") == 0) {
+        s->cancelling = false;
+        s->link.ops->on_drained(&s->link);
+    } else {
+        assert_int_equal(sscanf(what, "failed %5s", code), 1);
+        pgw_fail(&error, code, "by the transcript");
+        px_link_fail(&s->link, &error);
+    }
+}
+
+/* Nothing is heard by it. */
+static bool is_output(const char *line)
+{
+    bool of_link = line[0] >= '1' && line[0] <= '9';
+    return line[0] != '\0' && (line[1] == '<' || (of_link && strchr("+-.x", line[1]) != NULL));
+}
+
+static bool is_said(const char *line)
+{
+    return line[0] != '\0' && line[1] == '>';
+}
+
+/* What the lines `from` to `to` say, all by one. */
+static void say(char *const *from, char *const *to)
+{
+    char name = (*from)[0];
+    pgw_buf bytes = {0};
+    for (; from < to; from++)
+        read_message(*from + 3, &bytes);
+    if (name > '9') {
+        assert_int_equal(send(here.clients[name - 'a'].fd, bytes.ptr, bytes.len, 0), bytes.len);
+    } else {
+        script *s = link_named(name);
+        pgw_buf_add(&s->in, bytes.ptr, bytes.len);
+        s->link.ops->on_message(&s->link);
+    }
+    pgw_buf_free(&bytes);
+}
+
+static void act(const char *line)
+{
+    client *c = line[0] > '9' ? &here.clients[line[0] - 'a'] : NULL;
+    unsigned ms;
+    if (sscanf(line, "! %u ms", &ms) == 1)
+        pass_time(ms);
+    else if (line[1] == '!')
+        happen(link_named(line[0]), line + 3);
+    else if (c != NULL && line[1] == '+')
+        come(c, line[0], line + 3);
+    else if (c != NULL && line[1] == '-')
+        shutdown(c->fd, SHUT_WR);
+    else
+        fail_msg("what is: %s", line);
+}
+
+/* The lines that are one step's, from `i` on: what one party says at once, or one line. */
+static size_t do_step(char **lines, size_t i)
+{
+    size_t first = i++;
+    if (!is_said(lines[first])) {
+        act(lines[first]);
+        return i;
+    }
+    while (is_said(lines[i]) && lines[i][0] == lines[first][0])
+        i++;
+    say(lines + first, lines + i);
+    return i;
+}
+
+/* ---- a transcript ---- */
+
+typedef struct transcript {
+    char *text, *lines[MOST];
+    size_t count;
+} transcript;
+
+static void read_transcript(const char *path, transcript *t)
+{
+    size_t size = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    *t = (transcript){0};
+    assert_true(getdelim(&t->text, &size, '\0', file) > 0);
+    fclose(file);
+    for (char *at = t->text; *at != '\0' && t->count < MOST - 1;) {
+        t->lines[t->count++] = at;
+        at += strcspn(at, "\n");
+        if (*at == '\n')
+            *at++ = '\0';
+    }
+    assert_int_equal(t->lines[t->count - 1][strlen(t->lines[t->count - 1])], '\0');
+    t->lines[t->count] = (char *)"";
+}
+
+static bool is_nothing(const char *line)
+{
+    return line[0] == '\0' || line[0] == '#';
+}
+
+/* ---- playing ---- */
+
+/* The lines expected from `i` on; returns the index behind them. */
+static size_t expect(const transcript *t, size_t i, const pgw_buf *said)
+{
+    pgw_buf expected = {0};
+    for (; i < t->count && is_output(t->lines[i]); i++)
+        pgw_buf_addf(&expected, "%s\n", t->lines[i]);
+    pgw_buf_add_byte(&expected, '\0');
+    if (strcmp(expected.ptr, said->ptr) != 0)
+        print_error("before line %zu; tests/proxy/record makes transcripts anew\n", i + 1);
+    assert_string_equal(said->ptr, expected.ptr);
+    pgw_buf_free(&expected);
+    return i;
+}
+
+static void play(void **state)
+{
+    transcript t;
+    read_transcript(*state, &t);
+    begin(FOLDER "/keyspread.yaml");
+    for (size_t i = 0; i < t.count;) {
+        if (is_nothing(t.lines[i])) {
+            i++;
+            continue;
+        }
+        pgw_buf said = {0};
+        i = do_step(t.lines, i);
+        take_step(&said);
+        pgw_buf_add_byte(&said, '\0');
+        i = expect(&t, i, &said);
+        pgw_buf_free(&said);
+    }
+    end();
+    free(t.text);
+}
+
+/* ---- recording ---- */
+
+static PGconn *conns[LINKS];
+static bool waits[LINKS]; /* for its server's ReadyForQuery */
+
+static void connect_server(size_t number)
+{
+    const px_link *link = &here.scripts[number]->link;
+    char options[2048];
+    snprintf(options, sizeof options, "%s %s", link->identity->options,
+             link->options != NULL ? link->options : "");
+    const char *names[] = {"dbname", "user", "options", NULL};
+    const char *values[] = {getenv("KEYSPREAD_RECORD"), link->identity->user, options, NULL};
+    conns[number] = PQconnectdbParams(names, values, 1);
+    assert_int_equal(PQstatus(conns[number]), CONNECTION_OK);
+}
+
+static void send_server(size_t number, const void *ptr, size_t len)
+{
+    assert_int_equal(send(PQsocket(conns[number]), ptr, len, MSG_NOSIGNAL), len);
+    waits[number] = true;
+}
+
+static void print_step(void)
+{
+    pgw_buf said = {0};
+    take_step(&said);
+    printf("%.*s\n", (int)said.len, said.ptr != NULL ? said.ptr : "");
+    pgw_buf_free(&said);
+}
+
+static bool has_more(size_t number)
+{
+    struct pollfd wait = {.fd = PQsocket(conns[number]), .events = POLLIN};
+    return poll(&wait, 1, waits[number] ? QUIET_MS : READY_MS) > 0;
+}
+
+/* What one link's server has said meanwhile becomes a step; false if there was nothing. */
+static bool hear_server(size_t number)
+{
+    party heard = {.name = (char)('1' + number)};
+    script *s = here.scripts[number];
+    bool lost = false;
+    while (!lost && has_more(number)) {
+        char *to = pgw_buf_reserve(&heard.raw, 4096);
+        ssize_t n = recv(PQsocket(conns[number]), to, 4096, MSG_DONTWAIT);
+        heard.raw.len += n > 0 ? (size_t)n : 0;
+        lost = n <= 0;
+        waits[number] = n < 6 || heard.raw.ptr[heard.raw.len - 6] != 'Z';
+    }
+    waits[number] = false;
+    bool any = lost || heard.raw.len > 0;
+    pgw_buf_add(&s->in, heard.raw.ptr, heard.raw.len);
+    take_messages(&heard, '>', true);
+    assert_int_equal(heard.raw.len, 0);
+    printf("%.*s", (int)heard.lines.len, heard.lines.ptr != NULL ? heard.lines.ptr : "");
+    if (heard.lines.len > 0) {
+        s->link.ops->on_message(&s->link);
+        print_step();
+    }
+    if (lost && here.scripts[number] != NULL) {
+        printf("%c! lost\n", heard.name);
+        happen(s, "lost");
+        print_step();
+    }
+    pgw_buf_free(&heard.raw);
+    pgw_buf_free(&heard.lines);
+    return any;
+}
+
+/* Links open and servers talk until there is nothing more. */
+static void settle_all(void)
+{
+    for (bool busy = true; busy;) {
+        busy = false;
+        for (size_t i = 0; i < here.link_count && !busy; i++) {
+            script *s = here.scripts[i];
+            if (s == NULL)
+                continue;
+            if (s->link.opening) {
+                printf("%zu! ready\n", i + 1);
+                happen(s, "ready");
+                print_step();
+                busy = true;
+            } else {
+                busy = hear_server(i);
+            }
+        }
+    }
+}
+
+/* Prints the transcript with the same clients and another server's part. */
+static void record(const char *path)
+{
+    transcript t;
+    read_transcript(path, &t);
+    begin(FOLDER "/keyspread.yaml");
+    here.on_open = connect_server;
+    here.on_send = send_server;
+    for (size_t i = 0; i < t.count;) {
+        const char *line = t.lines[i];
+        if (line[0] == '#')
+            printf("%s\n", line);
+        bool ours = line[0] == '!' || line[0] >= 'a' || (line[1] == '!' && !strstr(line, "ready"));
+        if (is_nothing(line) || is_output(line) || !ours) {
+            i++;
+            continue;
+        }
+        size_t before = i;
+        i = do_step(t.lines, i);
+        for (size_t k = before; k < i; k++)
+            printf("%s\n", t.lines[k]);
+        print_step();
+        settle_all();
+    }
+    end();
+    for (size_t i = 0; i < LINKS; i++)
+        PQfinish(conns[i]);
+    free(t.text);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        record(argv[1]);
+        return 0;
+    }
+    glob_t found;
+    assert_int_equal(glob(FOLDER "/*.txt", 0, NULL, &found), 0);
+    struct CMUnitTest *tests = pgw_calloc(found.gl_pathc, sizeof *tests);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+        tests[i] = (struct CMUnitTest){name, play, NULL, NULL, found.gl_pathv[i]};
+    }
+    int failed = _cmocka_run_group_tests("conversations", tests, found.gl_pathc, NULL, NULL);
+    globfree(&found);
+    free(tests);
+    return failed;
+}
