@@ -69,7 +69,7 @@ static px_step pass_named(px_session *session, pgw_slice name)
 static px_step on_parse(px_session *session, const px_said *said)
 {
     const pgw_parse parse = said->as.parse;
-    px_plan *plan;
+    px_plan *plan = NULL;
     rw_catalog names = *px_catalog_names(session->worker);
     if (!said->whole || session->who.identity->replication != NULL)
         return PX_STEP_PASS;
@@ -114,18 +114,15 @@ static px_step on_bind(px_session *session, const px_said *said)
 {
     const pgw_bind bind = said->as.bind;
     pgw_error error;
-    px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
-    if (plan == NULL)
-        return said->whole ? bind_foreign(session, bind.statement)
-                           : pass_named(session, bind.statement);
     px_step renewed = px_group_has(&session->group, "P")
                           ? PX_STEP_DONE
                           : px_prepare_again(session, bind.statement);
     if (renewed != PX_STEP_DONE || session->pending.skipping)
         return renewed;
-    plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
+    px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan == NULL)
-        return PX_STEP_PASS;
+        return said->whole ? bind_foreign(session, bind.statement)
+                           : pass_named(session, bind.statement);
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");

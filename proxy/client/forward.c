@@ -1,6 +1,7 @@
 #include "proxy/client/forward.h"
 
 #include "proxy/client/describe.h"
+#include "proxy/client/doubt.h"
 #include "proxy/client/names.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/outcome.h"
@@ -131,6 +132,14 @@ static px_plan *portal_plan(px_session *session, const px_held *held)
     return portal != NULL ? portal->plan : held->plan;
 }
 
+static void forward_held_execute(px_session *session, const px_held *held)
+{
+    px_plan *plan = portal_plan(session, held);
+    if (plan == NULL)
+        px_state_note_execute(session);
+    px_forward_raw(session, PX_REPLY_EXECUTE, plan, held->answered, held->said->message);
+}
+
 static void forward_held_describe(px_session *session, const px_held *held)
 {
     const px_said *said = held->said;
@@ -150,10 +159,49 @@ static void forward_held_close(px_session *session, const px_held *held)
                          said->as.target.name);
 }
 
+/* What has come to be none of ours while it was held goes as it is. */
+static void forward_foreign_parse(px_session *session, const px_held *held)
+{
+    pgw_slice name = held->said->as.parse.name;
+    if (held->answered) {
+        px_names_prepare(session, name);
+        return;
+    }
+    if (session->units.repeated && name.len > 0) /* the backend may have described it */
+        px_names_close_unsynced(session, name);
+    px_reply *reply = px_forward_raw(session, PX_REPLY_PARSE, NULL, false, held->said->message);
+    session->known.parsed = (px_foreign){.effects = PX_UNREAD,
+                                         .generation = session->known.generation,
+                                         .moving = session->known.moving = true};
+    px_names_foreign(session, reply, name, held->said->message);
+}
+
+static void forward_foreign_bind(px_session *session, const px_held *held)
+{
+    const pgw_bind *bind = &held->said->as.bind;
+    px_names_prepare(session, bind->statement);
+    px_statements_remove(&session->names.portals, bind->portal);
+    px_state_note_bind(session, held->said->message);
+    px_forward_raw(session, PX_REPLY_BIND, NULL, held->answered, held->said->message);
+}
+
+static bool forward_foreign(px_session *session, const px_held *held)
+{
+    if (held->plan != NULL || (held->type != 'P' && held->type != 'B'))
+        return false;
+    if (held->type == 'P')
+        forward_foreign_parse(session, held);
+    else
+        forward_foreign_bind(session, held);
+    return true;
+}
+
 static void forward_held(px_session *session, size_t i)
 {
     const px_held *held = &session->group.held[i];
     const px_said *said = held->said;
+    if (forward_foreign(session, held))
+        return;
     switch (held->type) {
     case 'P':
         forward_held_parse(session, held, said->as.parse.name);
@@ -163,8 +211,7 @@ static void forward_held(px_session *session, size_t i)
         px_forward_bind(session, &said->as.bind, held->plan, held->answered);
         return;
     case 'E':
-        px_forward_raw(session, PX_REPLY_EXECUTE, portal_plan(session, held), held->answered,
-                       said->message);
+        forward_held_execute(session, held);
         return;
     case 'D':
         forward_held_describe(session, held);
@@ -225,12 +272,17 @@ void px_forward_failing(px_session *session)
     px_session_drop_group(session);
 }
 
-bool px_forward_group(px_session *session)
+bool px_forward_held(px_session *session, size_t count)
 {
     if (!px_session_need_link(session) || !px_describe_group(session, true))
         return false;
-    for (size_t i = 0; i < session->group.count && !session->pending.skipping; i++)
+    for (size_t i = 0; i < count && !session->pending.skipping; i++)
         forward_held(session, i);
     px_session_drop_group(session);
     return true;
+}
+
+bool px_forward_group(px_session *session)
+{
+    return px_forward_held(session, session->group.count);
 }

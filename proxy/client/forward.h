@@ -19,6 +19,8 @@ px_reply *px_forward_raw(struct px_session *session, px_reply_kind kind, px_plan
 
 /* Sends the held messages, rewritten. False: the session waits. */
 bool px_forward_group(struct px_session *session);
+/* … the first `count` of them; the others are dropped. */
+bool px_forward_held(struct px_session *session, size_t count);
 /* The backend refused a statement that it was to describe for what is held, with an ErrorResponse
  * of this body: true if the client is to be told by px_forward_failing(), at ReadyForQuery: what
  * stands before it is done and answered first. */

@@ -159,3 +159,20 @@ px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, boo
     session->own.unsynced = true;
     return reply;
 }
+
+void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
+{
+    bool known = px_statements_find(&session->names.statements, name) != NULL;
+    if (name.len == 0) {
+        if (known)
+            px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
+        session->names.unnamed_on_link = true;
+        session->known.unnamed = session->known.parsed;
+    } else if (!known) {
+        px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
+        px_statement *statement = px_statements_put(&session->names.statements, name, NULL, true);
+        if (message.len <= PX_KEPT_PARSE)
+            px_statements_keep(&session->names.statements, statement, message);
+        statement->foreign = session->known.parsed;
+    }
+}

@@ -22,6 +22,10 @@ bool px_names_may_execute(const struct px_session *session, pgw_slice text);
 void px_names_of_execute(struct px_session *session, pgw_slice text);
 /* Sends a Parse of the plan's statement. */
 px_reply *px_names_parse(struct px_session *session, pgw_slice name, px_plan *plan, bool swallow);
+/* `reply` answers a Parse of what is none of ours: remembered by its name, for names clash, as
+ * known.parsed says. */
+void px_names_foreign(struct px_session *session, px_reply *reply, pgw_slice name,
+                      pgw_slice message);
 /* Closes a statement. */
 void px_names_close(struct px_session *session, pgw_slice name);
 void px_names_close_unsynced(struct px_session *session,

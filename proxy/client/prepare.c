@@ -22,9 +22,17 @@ px_step px_prepare_link(px_session *session)
     return px_session_need_link(session) ? PX_STEP_DONE : PX_STEP_LATER;
 }
 
+/* What is held goes first; of what gets other plans, what stands before the one that is refused. */
+static bool forward_before(px_session *session)
+{
+    if (session->hand.replans > 0)
+        return px_forward_held(session, session->hand.replans - 1);
+    return session->group.count == 0 || px_forward_group(session);
+}
+
 px_step px_prepare_refuse(px_session *session, const pgw_slice *parsed, const pgw_error *error)
 {
-    if (session->group.count > 0 && !px_forward_group(session))
+    if (!forward_before(session))
         return PX_STEP_LATER;
     if (!px_session_idle(session) && !px_session_need_link(session))
         return PX_STEP_LATER;
@@ -83,6 +91,8 @@ static px_step refuse_unsynced(px_session *session, pgw_arena arena, const pgw_s
 static px_step make_plan(px_session *session, const pgw_parse *parse, const uint32_t *declared,
                          px_catalog *catalog, const rw_catalog *view, px_plan **plan)
 {
+    bool again = *plan != NULL;
+    *plan = NULL;
     pgw_arena arena = {0};
     rw_script script;
     pgw_error error = PGW_ERROR_NONE;
@@ -112,24 +122,33 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         session->known.parsed.effects = px_script_changes(session, text, &script);
         session->known.parsed.moving = px_state_would_write(session, text, catalog);
         session->known.moving = session->known.moving || session->known.parsed.moving;
-        step = px_prepare_link(session) == PX_STEP_LATER ? PX_STEP_LATER : PX_STEP_PASS;
-        if (step == PX_STEP_PASS)
+        if (!again && px_prepare_link(session) == PX_STEP_LATER)
+            step = PX_STEP_LATER;
+        else if (!again)
             note_prepared_effects(session, &script);
     }
     pgw_arena_free(&arena);
     return step;
 }
 
+/* Allocated. */
+static uint32_t *declared_types(const pgw_parse *parse)
+{
+    uint32_t *types = pgw_alloc(parse->type_count * sizeof *types);
+    for (size_t i = 0; i < parse->type_count; i++)
+        types[i] = pgw_parse_type(parse, i);
+    return types;
+}
+
 px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
 {
     px_catalog *catalog;
     rw_catalog view;
+    px_plan *old = *plan;
     *plan = NULL;
     if (!px_own_look_catalog(session, parse->query, &catalog, &view))
         return PX_STEP_LATER;
-    uint32_t *declared = pgw_alloc(parse->type_count * sizeof *declared);
-    for (size_t i = 0; i < parse->type_count; i++)
-        declared[i] = pgw_parse_type(parse, i);
+    uint32_t *declared = declared_types(parse);
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
     px_step step = PX_STEP_DONE;
@@ -141,6 +160,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     } else if (*plan != NULL) {
         px_plan_take(*plan);
     } else {
+        *plan = old;
         step = make_plan(session, parse, declared, catalog, &view, plan);
         if (*plan != NULL && usual)
             px_plan_remember(session->worker->plans, id, *plan);
@@ -154,14 +174,6 @@ static px_step refuse_other_result(px_session *session)
 {
     pgw_error error;
     pgw_fail(&error, "0A000", "cached plan must not change result type");
-    return px_prepare_refuse(session, NULL, &error);
-}
-
-static px_step refuse_moved(px_session *session)
-{
-    pgw_error error;
-    const px_foreign moved = {.moving = true, .generation = session->known.generation + 1};
-    px_state_has_moved(session, &moved, &error);
     return px_prepare_refuse(session, NULL, &error);
 }
 
@@ -180,50 +192,126 @@ static size_t types_of(const px_plan *plan, pgw_buf *types)
     return count;
 }
 
-px_step px_prepare_again(px_session *session, pgw_slice name)
+/* The link may have a statement of this name, which is about to be another. */
+static void close_on_link(px_session *session, pgw_slice name)
 {
-    px_statement *statement = px_statements_find(&session->names.statements, name);
-    px_catalog *catalog;
-    rw_catalog view;
-    if (statement == NULL || statement->plan == NULL)
-        return PX_STEP_DONE;
-    if (!px_own_look_catalog(session, statement->plan->insert->text, &catalog, &view))
-        return PX_STEP_LATER;
-    px_plan *old = statement->plan, *fresh;
-    bool same_settings = px_statements_on_link(&session->names.statements, statement) ||
-                         strcmp(old->identity->key, session->who.identity->key) == 0;
-    if (!px_settle(session, catalog))
-        return PX_STEP_LATER;
-    bool moved = statement->generation != session->known.generation;
-    if (old->catalog == catalog && same_settings && !moved)
-        return PX_STEP_DONE;
-    pgw_buf types = {0};
-    size_t count = types_of(old, &types);
-    pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), count};
-    px_step step = px_prepare(session, &parse, &fresh);
-    pgw_buf_free(&types);
-    if (fresh == NULL && step == PX_STEP_PASS && moved)
-        return refuse_moved(session);
-    if (fresh == NULL)
-        return step;
-    if (!rw_insert_returns_same(old->insert, fresh->insert)) {
-        px_plan_drop(fresh);
+    const px_statement *statement = px_statements_find(&session->names.statements, name);
+    if (statement == NULL || !px_statements_on_link(&session->names.statements, statement))
+        return;
+    if (px_session_idle(session))
+        px_names_close(session, name);
+    else
+        px_names_close_unsynced(session, name);
+}
+
+/* The server is to judge the client's own text, as it does with what was never ours. */
+static void keep_as_foreign(px_session *session, const pgw_parse *parse, px_plan *was)
+{
+    pgw_buf message = {0};
+    uint32_t *types = declared_types(parse);
+    pgw_certainly(pgw_write_parse(parse->name, parse->query, types, parse->type_count, &message));
+    free(types);
+    close_on_link(session, parse->name);
+    px_plan_take(was);
+    px_statement *statement =
+        px_statements_put(&session->names.statements, parse->name, NULL, false);
+    px_statements_keep(&session->names.statements, statement, pgw_slice_buf(&message));
+    statement->foreign = session->known.parsed;
+    statement->foreign.moving = session->known.moving = true;
+    statement->was = was;
+    pgw_buf_free(&message);
+}
+
+/* The server looks names up again where the table has gone; but not for another one's sake. */
+static px_step become_foreign(px_session *session, const pgw_parse *parse, px_plan *old,
+                              const px_catalog *catalog)
+{
+    pgw_error error;
+    const px_foreign moved = {.moving = true, .generation = session->known.generation + 1};
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->tables[i]->oid == old->insert->table->oid &&
+            px_state_has_moved(session, &moved, &error))
+            return px_prepare_refuse(session, NULL, &error);
+    keep_as_foreign(session, parse, old);
+    return PX_STEP_DONE;
+}
+
+/* The statement has this plan from now on. DONE, unless it must wait or be refused. */
+static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan *old,
+                            px_plan *fresh)
+{
+    px_statements *statements = &session->names.statements;
+    px_statement *statement = px_statements_find(statements, parse->name);
+    bool ours = statement != NULL && statement->plan != NULL;
+    if (!rw_insert_returns_same(old->insert, fresh->insert))
         return refuse_other_result(session);
-    }
-    statement = px_statements_find(&session->names.statements, name);
-    bool on_link =
-        statement != NULL && px_statements_on_link(&session->names.statements, statement);
-    if (on_link && statement->unsure && session->own.status != 'E') {
-        px_plan_drop(fresh);
+    if (ours && px_statements_on_link(statements, statement) && statement->unsure &&
+        session->own.status != 'E') {
         px_describe_again(session, statement);
         return PX_STEP_LATER;
     }
-    if (on_link && px_session_idle(session))
-        px_names_close(session, name);
-    else if (on_link)
-        px_names_close_unsynced(session, name);
-    px_statements_put(&session->names.statements, name, fresh, false)->generation =
+    close_on_link(session, parse->name);
+    px_statements_put(statements, parse->name, fresh, false)->generation =
         session->known.generation;
-    px_plan_drop(fresh);
     return PX_STEP_DONE;
+}
+
+/* Its plan, or what was its plan; NULL: it never was ours. */
+static px_plan *plan_of(const px_statement *statement)
+{
+    if (statement == NULL)
+        return NULL;
+    return statement->plan != NULL ? statement->plan : statement->was;
+}
+
+static bool is_as_it_was(const px_session *session, const px_statement *statement,
+                         const px_catalog *catalog)
+{
+    const px_plan *plan = statement->plan;
+    return plan != NULL && plan->catalog == catalog &&
+           statement->generation == session->known.generation &&
+           (px_statements_on_link(&session->names.statements, statement) ||
+            strcmp(plan->identity->key, session->who.identity->key) == 0);
+}
+
+/* Another plan in place of `old`, or none; DONE, unless it must wait or be refused. */
+static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
+                          const px_catalog *catalog)
+{
+    pgw_buf types = {0};
+    size_t count = types_of(old, &types);
+    pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), count};
+    session->known.parsed =
+        (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation, .moving = true};
+    px_plan *fresh = old;
+    px_step step = px_prepare(session, &parse, &fresh);
+    if (fresh != NULL)
+        step = settle_again(session, &parse, old, fresh);
+    else if (step == PX_STEP_PASS && session->hand.replans == 0 &&
+             px_prepare_link(session) == PX_STEP_LATER)
+        step = PX_STEP_LATER;
+    else if (step == PX_STEP_PASS)
+        step = become_foreign(session, &parse, old, catalog);
+    px_plan_drop(fresh);
+    pgw_buf_free(&types);
+    return step;
+}
+
+px_step px_prepare_again(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->names.statements, name);
+    px_plan *old = plan_of(statement);
+    px_catalog *catalog;
+    rw_catalog view;
+    if (old == NULL)
+        return PX_STEP_DONE;
+    if (!px_own_look_catalog(session, old->insert->text, &catalog, &view) ||
+        !px_settle(session, catalog))
+        return PX_STEP_LATER;
+    if (is_as_it_was(session, statement, catalog))
+        return PX_STEP_DONE;
+    px_plan_take(old);
+    px_step step = plan_again(session, name, old, catalog);
+    px_plan_drop(old);
+    return step;
 }

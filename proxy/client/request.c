@@ -8,6 +8,7 @@
 #include "proxy/client/forward.h"
 #include "proxy/client/goodbye.h"
 #include "proxy/client/leaving.h"
+#include "proxy/client/names.h"
 #include "proxy/client/outcome.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/relay.h"
@@ -80,24 +81,6 @@ static px_reply_kind reply_kind(char type, pgw_slice message)
     }
 }
 
-/* A statement that is none of ours, remembered by its name alone, for names clash. */
-static void note_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
-{
-    bool known = px_statements_find(&session->names.statements, name) != NULL;
-    if (name.len == 0) {
-        if (known)
-            px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
-        session->names.unnamed_on_link = true;
-        session->known.unnamed = session->known.parsed;
-    } else if (!known) {
-        px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
-        px_statement *statement = px_statements_put(&session->names.statements, name, NULL, true);
-        if (message.len <= PX_KEPT_PARSE)
-            px_statements_keep(&session->names.statements, statement, message);
-        statement->foreign = session->known.parsed;
-    }
-}
-
 static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->group.count > 0 && !px_forward_group(session))
@@ -116,7 +99,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         pgw_slice name = {message.ptr + PGW_HEADER, 0};
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
-            note_foreign(session, reply, name, message);
+            px_names_foreign(session, reply, name, message);
         } else if (reply->kind == PX_REPLY_CLOSE && session->names.statements.names.count > 0 &&
                    message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
             name.ptr++;

@@ -107,6 +107,8 @@ typedef struct px_hand {
     bool text;           /* … and are looked at for names of configured tables */
     bool databases_left; /* those that it is about */
     bool doubted;        /* its statement would have been refused */
+    size_t replans; /* so many held messages have plans that are sure, but the last one's is being
+                       made anew; 0: none is */
 } px_hand;
 
 /* What it did to the schema. */

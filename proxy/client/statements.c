@@ -117,6 +117,7 @@ void px_statement_free(px_statement *taken)
     if (taken == NULL)
         return;
     px_plan_drop(taken->plan);
+    px_plan_drop(taken->was);
     pgw_buf_free(&taken->parse);
     free(taken);
 }

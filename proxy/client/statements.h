@@ -21,6 +21,7 @@ typedef struct px_statement {
     px_entry entry; /* by its name; "" = the unnamed one */
     struct px_statement *next, *previous;
     px_plan *plan; /* NULL: none of ours. Counted */
+    px_plan *was;  /* none of ours: its plan when it was. Counted; NULL: it never was */
     pgw_buf parse; /* none of ours: its Parse message, to prepare it again on another link; empty if
                       it was not kept */
     uint64_t link; /* which of the session's own links it is prepared on; 0: on none */

@@ -21,21 +21,6 @@ static px_step sync_on_link(px_session *session)
     return step;
 }
 
-/* The plan of a held Parse that is not answered. One that is as the tables are is kept, for what it
- * was described as. */
-static px_step plan_parse_again(px_session *session, const px_held *held, px_plan **fresh)
-{
-    pgw_parse parse = held->said->as.parse; /* it outlives the group, which may be refused */
-    px_catalog *catalog;
-    rw_catalog view;
-    if (!px_own_look_catalog(session, parse.query, &catalog, &view))
-        return PX_STEP_LATER;
-    if (held->plan->catalog != catalog || held->plan->outdated)
-        return px_prepare(session, &parse, fresh);
-    px_plan_take(*fresh = held->plan);
-    return PX_STEP_DONE;
-}
-
 /* The plan that a held message is to have now; counted. NULL where it has none any more, was
  * refused, or must wait (LATER). */
 static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
@@ -44,8 +29,11 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
     const px_held *held = &group->held[i];
     pgw_slice name = {NULL, 0};
     *fresh = NULL;
-    if (held->type == 'P' && !held->answered)
-        return plan_parse_again(session, held, fresh);
+    if (held->type == 'P' && !held->answered) {
+        pgw_parse parse = held->said->as.parse; /* it outlives the group, which may be refused */
+        *fresh = held->plan;
+        return px_prepare(session, &parse, fresh);
+    }
     if (held->type == 'P')
         name = held->said->as.parse.name;
     else if (held->about != PX_GROUP_NONE)
@@ -68,33 +56,43 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
     return PX_STEP_DONE;
 }
 
-/* Made already of the tables as they are. A plan that only its session may have is in no cache: made
- * anew at each turn it would be described anew for ever. */
+/* Made already of the tables as they are. A plan that only its session may have is in no cache:
+ * made anew at each turn it would be described anew for ever. */
 static bool is_current(px_session *session, const px_held *held)
 {
     return held->type == 'P' && !held->answered && !held->plan->outdated &&
            held->plan->catalog == px_catalog_now(session->worker, session->who.identity);
 }
 
+/* Held message `i` gets the plan that it is to have now. LATER: it has none yet. */
+static px_step replan(px_session *session, size_t i)
+{
+    px_group *group = &session->group;
+    px_plan *fresh;
+    session->hand.replans = i + 1;
+    px_step step = plan_again(session, i, &fresh);
+    session->hand.replans = 0;
+    if (step == PX_STEP_LATER)
+        return step;
+    session->units.rerouted =
+        session->units.rerouted || fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
+    if (group->count == 0) /* it was refused */
+        return PX_STEP_DONE;
+    group->held[i].on_link = group->held[i].on_link && group->held[i].plan == fresh;
+    px_plan_drop(group->held[i].plan);
+    group->held[i].plan = fresh;
+    return PX_STEP_DONE;
+}
+
 /* The schema was not what it was thought to be: plans are made anew for all that is held. What is
  * not to be batched any more, or none of ours, the server is to judge. */
 static px_step plan_all_again(px_session *session)
 {
-    px_group *group = &session->group;
-    for (size_t i = 0; i < group->count && !session->units.rerouted; i++) {
-        px_plan *fresh;
-        if (group->held[i].plan == NULL || is_current(session, &group->held[i]))
-            continue;
-        px_step step = plan_again(session, i, &fresh);
-        if (step == PX_STEP_LATER)
-            return step;
-        session->units.rerouted = fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
-        if (fresh == NULL)
-            break;
-        group->held[i].on_link = group->held[i].on_link && group->held[i].plan == fresh;
-        px_plan_drop(group->held[i].plan);
-        group->held[i].plan = fresh;
-    }
+    const px_group *group = &session->group;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].plan != NULL && !is_current(session, &group->held[i]) &&
+            replan(session, i) == PX_STEP_LATER)
+            return PX_STEP_LATER;
     return PX_STEP_DONE;
 }
 

@@ -1,24 +1,86 @@
 """Errors come in PostgreSQL's order and words: of a statement whose table has gone or become another, of what
 is wrong with a Bind, of what the lexer refuses."""
+import itertools
 import unittest
 
+import harness
 import wire
-from direct_case import DirectCase
+from direct_case import DirectCase, shown
 from harness import Table
 
-GROUP = [wire.bind("", "", ["x"]), wire.execute(), wire.sync()]
+ITEMS = Table("items", ["k int not null", "v text"], ["k"], hash_first=False)
+BOUND = [wire.bind("", "s", ["1", "x"]), wire.execute(), wire.sync()]
+TWICE = BOUND[:2] + [wire.bind("", "s", ["2", "y"]), wire.execute(), wire.sync()]
+BEGUN = [wire.query("begin"), *BOUND, wire.query("commit")]
 
 
-class Order(DirectCase):
-    tables = (Table("items", ["k int not null", "v text"], ["k"], hash_first=False),)
-    setup_sql = "create schema other"
+def said(session, messages):
+    return session.ask(*messages, ready=sum(one[:1] in b"QS" for one in messages))
 
-    def test_a_wrong_parameter_where_names_are_searched_elsewhere(self):
-        """The table is looked at again, and its statement described once."""
-        for path in ("other", "other, public"):
-            with self.subTest(path=path):
-                self.both([wire.parse("", "insert into public.items (k) values ($1)"), *GROUP],
-                          search_path=path)
+
+class Gone(DirectCase):
+    """A statement was prepared, and its table is another by now: PostgreSQL analyses it anew."""
+    tables = (ITEMS,)
+    options = {"backend": {"catalog_s": 1}}
+    changes = ("drop table items", "alter table items rename to moved",
+               "create schema attic; alter table items set schema attic",
+               "alter table items drop column v")
+    others = ("alter table items rename to moved; create view items as select k, v from moved",
+              "alter table items rename to moved; create table items (k int, v text)",
+              "alter table items rename column k to l")
+    texts = ("insert into items (k, v) values ($1, $2)",
+             "insert into items values ($1, $2) returning *")
+
+    def sessions(self):
+        for database, port in (("direct", self.postgres.port), self.route()):
+            with wire.Wire(("127.0.0.1", port)) as session:
+                session.login(harness.USER, database)
+                yield database, session
+
+    def make_anew(self):
+        for database, session in self.sessions():
+            session.query("drop view items")
+            session.rows("drop schema if exists attic cascade; drop table if exists items, moved;"
+                         + ITEMS.ddl(database == "hashed", partitioned=False))
+
+    def heard(self, text, used, change, past, messages):
+        answers = []
+        for database, session in self.sessions():
+            replies = session.ask(wire.parse("s", text), wire.describe("S", "s"), wire.sync())
+            replies += said(session, used) if used else []
+            (self.admins[database] if past else session).rows(change)
+            replies += said(session, messages) + session.query("rollback")
+            answers.append([shown(reply) for reply in replies])
+        self.make_anew()
+        return answers
+
+    def test_it_is_executed(self):
+        for change, past, text, used, messages in itertools.product(
+                self.changes, (False, True), self.texts, ([], BEGUN), (BOUND, TWICE, BEGUN)):
+            if text == self.texts[1] and change == self.changes[3] and past:
+                continue  # its columns are written out, and the server names the one that is gone
+            with self.subTest(change, past=past, text=text, used=used, messages=messages):
+                self.assertEqual(*self.heard(text, used, change, past, messages))
+
+    @harness.proxied
+    def test_what_cannot_be_written(self):
+        for change, past, messages in itertools.product(self.others, (False, True), (BOUND, TWICE)):
+            with self.subTest(change, past=past):
+                through = self.heard(self.texts[0], [], change, past, messages)[1]
+                errors = [line for line in through if line.startswith("E")]
+                self.assertEqual([line[:40].split("C='")[1][:5] for line in errors], ["55000"])
+
+    def test_another_s_for_a_while(self):
+        answers = []
+        for database, session in self.sessions():
+            replies = session.ask(wire.parse("s", self.texts[0]), wire.sync())
+            again = ITEMS.ddl(database == "hashed", partitioned=False)
+            for change in ("", "drop table items; create temp table items (k text, v text)",
+                           f"drop table items; {again}", f"drop table items; {again}"):
+                replies += session.query(change) + said(session, BOUND)
+                replies += session.query("select v from items") + session.query("delete from items")
+            answers.append([shown(reply) for reply in replies])
+        self.assertEqual(*answers)
 
 
 if __name__ == "__main__":
