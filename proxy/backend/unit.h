@@ -63,8 +63,6 @@ typedef struct px_unit {
     pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES " and what stands behind the rows */
     bool guarded; /* ROWS: each statement looks at the table's columns, which costs it something */
     pgw_slice conditions; /* ROWS: under which they may be merged, each behind " and " */
-    pgw_slice guard; /* a SELECT that must come through behind the statements where they are not
-                        merged; empty: none */
     pgw_slice
         statement_name; /* PARAMS: name of the prepared statement, made of the merge key's hash */
     pgw_slice statement_text; /* PARAMS: rewritten text */

@@ -174,11 +174,30 @@ static void test_few_keep_their_statements(void **state)
         }
         fake_turn();
         if (count == 2)
-            expect_text(link, "Q", "INSERT INTO t VALUES (10)\n;\nINSERT INTO t VALUES (11)");
+            expect_text(link, "Q", "INSERT INTO t VALUES (10)\n;\ninsert into t values (11)");
         fake_answer(link, count == 2 ? "C0 C1 Z" : "C1 Z");
         for (size_t i = 0; i < count; i++)
             expect_committed(&t[i], count == 2 ? i : 1);
     }
+}
+
+/* One that looks at more than the statement before it does looks for itself. */
+static void test_first_statement_looks_for_others(void **state)
+{
+    (void)state;
+    fake_link *link = warm_link();
+    told t[3];
+    for (size_t i = 0; i < 3; i++) {
+        px_unit *unit = rows_unit(&t[i], 0, 10 + i);
+        unit->guarded = i == 1;
+        px_batcher_submit(unit);
+    }
+    fake_turn();
+    expect_text(link, "Q", "INSERT INTO t VALUES (10)\n;\nINSERT INTO t VALUES (11)\n;\n"
+                           "insert into t values (12)");
+    fake_answer(link, "C1 C1 C1 Z");
+    for (size_t i = 0; i < 3; i++)
+        expect_committed(&t[i], 1);
 }
 
 /* Rows that fail together and come through alone are not merged again: each has its own tag. */
@@ -1481,6 +1500,7 @@ int main(void)
         TEST(test_merge_keys_are_apart),
         TEST(test_guilty_and_innocent),
         TEST(test_few_keep_their_statements),
+        TEST(test_first_statement_looks_for_others),
         TEST(test_a_count_that_differs),
         TEST(test_an_error_is_no_count),
         TEST(test_error_at_commit),

@@ -84,14 +84,31 @@ static void write_merged(const px_attempt *attempt, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
+/* Behind another statement of its transaction, whose lock lets nobody change the table any more: it
+ * need not look once more at what that one has looked at. */
+static void write_behind(const px_unit *unit, pgw_buf *out)
+{
+    for (size_t i = 0; i < unit->statement_count; i++) {
+        if (i > 0)
+            pgw_buf_add_byte(out, ';');
+        pgw_buf_add_slice(out, unit->head);
+        pgw_buf_add_slice(out, unit->statements[i].batch);
+        pgw_buf_add_slice(out, unit->tail);
+    }
+}
+
 /* One Query for the texts of all. A comment may end a text. */
 static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)
 {
     size_t begun = pgw_begin(out, 'Q');
     for (size_t i = 0; i < count; i++) {
+        const px_unit *unit = units[i];
         if (i > 0)
             pgw_buf_add_str(out, "\n;\n");
-        pgw_buf_add_slice(out, units[i]->alone);
+        if (i > 0 && unit->kind == PX_UNIT_ROWS && !unit->guarded)
+            write_behind(unit, out);
+        else
+            pgw_buf_add_slice(out, unit->alone);
     }
     pgw_buf_add_byte(out, '\0');
     pgw_end_small(out, begun);
