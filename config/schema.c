@@ -121,6 +121,7 @@ static const cyaml_schema_field_t limits_fields[] = {
     STRING("key_bytes", cfg_raw, limits.key_bytes),
     STRING("queue_bytes", cfg_raw, limits.queue_bytes),
     STRING("incomplete_bytes", cfg_raw, limits.incomplete_bytes),
+    STRING("unread_bytes", cfg_raw, limits.unread_bytes),
     BOOL("enforce", cfg_raw, limits.enforce),
     UINT("clients", cfg_raw, limits.clients),
     UINT("unauthenticated", cfg_raw, limits.unauthenticated),

@@ -40,6 +40,7 @@ typedef struct px_server {
     _Atomic bool stopping;            /* no new clients */
     _Atomic bool unreachable;         /* the backend, when a link was opened last */
     px_rooms rooms;                   /* for what clients have sent in part */
+    _Atomic size_t unread;            /* bytes that clients are to take, as far as they count */
     px_metrics *metrics;              /* what the main thread counts */
 } px_server;
 

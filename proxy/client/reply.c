@@ -356,7 +356,7 @@ void px_reply_input(px_session *session)
     px_link *link = session->own.link;
     bool more = true;
     while (more && session->state == PX_READY && session->own.link == link &&
-           px_stream_pending(session->peer.stream) < PX_STREAM_HIGH) {
+           !px_stream_is_full(session->peer.stream)) {
         if (session->own.left > 0)
             more = move(session, link);
         else
@@ -364,7 +364,7 @@ void px_reply_input(px_session *session)
     }
     if (session->state != PX_READY || session->own.link != link)
         return;
-    if (px_stream_pending(session->peer.stream) >= PX_STREAM_HIGH)
+    if (px_stream_is_full(session->peer.stream))
         px_link_pause(link);
     if (session->pending.replies.count == 0 &&
         !session->own.unsynced) /* settings are reported before it */

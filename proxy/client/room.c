@@ -1,5 +1,6 @@
 #include "proxy/client/room.h"
 
+#include "proxy/base/claim.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/refuse.h"
@@ -21,15 +22,6 @@ static size_t held_by(const px_session *session)
 {
     size_t held = px_stream_input(session->peer.stream).len + session->group.bytes;
     return held > PX_ROOM_FREE ? held : 0;
-}
-
-static bool claim(_Atomic size_t *used, size_t more, size_t most)
-{
-    size_t now = atomic_load(used);
-    while (now < most && more <= most - now)
-        if (atomic_compare_exchange_weak(used, &now, now + more))
-            return true;
-    return false;
 }
 
 static bool go_beyond(px_session *session)
@@ -81,7 +73,7 @@ bool px_room_take(px_session *session)
     size_t held = held_by(session), more = held - room->taken;
     size_t budget = session->worker->config->limits.incomplete_bytes;
     size_t most = held > SMALL ? budget - budget / 8 : budget;
-    if (more > 0 && !claim(&rooms_of(session)->used, more, most)) {
+    if (more > 0 && !px_claim_bytes(&rooms_of(session)->used, more, most)) {
         if (!go_beyond(session)) {
             atomic_fetch_add(&rooms_of(session)->waiting, 1);
             room->waits = true;

@@ -64,7 +64,7 @@ bool px_session_relays_part(const px_session *session)
 /* Whoever does not read what it is owed is not read on: its answers would fill the memory. */
 static bool is_owed_much(const px_session *session)
 {
-    return px_stream_pending(session->peer.stream) >= PX_STREAM_HIGH ||
+    return px_stream_is_full(session->peer.stream) ||
            session->pending.replies.count >= PX_REPLIES_MOST ||
            session->pending.replies.text_bytes >= PX_REPLIES_BYTES;
 }

@@ -1,5 +1,7 @@
 #include "proxy/loop/stream.h"
 
+#include "proxy/base/claim.h"
+#include "proxy/base/shared.h"
 #include "proxy/loop/transport.h"
 #include "proxy/loop/worker.h"
 
@@ -22,7 +24,8 @@ struct px_stream {
     bool paused, closing, greeted;
 
     px_chunks out;
-    bool full;      /* was over PX_STREAM_HIGH and on_drained is owed */
+    size_t counted; /* bytes of it, of the process's `unread` */
+    bool full;      /* was full and on_drained is owed */
     bool blocked;   /* the socket takes no more: waiting for writable */
     bool broken;    /* the peer takes no more: output is dropped; what it sent is still read */
     bool finishing; /* the owner puts no more: told when all has left */
@@ -34,6 +37,7 @@ enum {
     BIG_BLOCK = 64 * 1024,
     READ_MOST = 256 * 1024,   /* at once: then it is asked whether there is room for more */
     WORTH_SHARING = 2 * 1024, /* less input is copied: a slice keeps its whole block */
+    UNREAD_FREE = 16 * 1024,  /* of each client's output: not counted */
     TLS_READS = 16            /* a turn; the others want theirs */
 };
 
@@ -163,6 +167,27 @@ static void on_readable(px_stream *stream)
 
 /* ---- output ---- */
 
+/* Counts what a client is to take: more only if there is room for it. */
+static void count_unread(px_stream *stream)
+{
+    px_worker *worker = stream->worker;
+    bool counts = !stream->ops->backend && stream->out.bytes > UNREAD_FREE;
+    size_t held = counts ? stream->out.bytes : 0;
+    if (held < stream->counted)
+        atomic_fetch_sub(&worker->server->unread, stream->counted - held);
+    else if (held == stream->counted || !px_claim_bytes(&worker->server->unread, held - stream->counted,
+                                                        worker->config->limits.unread_bytes))
+        return;
+    stream->counted = held;
+}
+
+bool px_stream_is_full(const px_stream *stream)
+{
+    size_t bytes = stream->out.bytes;
+    bool uncounted = !stream->ops->backend && bytes > UNREAD_FREE && bytes > stream->counted;
+    return bytes >= PX_STREAM_HIGH || uncounted;
+}
+
 /* Writes what the socket takes. One that takes nothing any more ends by being read to its end. */
 static void write_out(px_stream *stream)
 {
@@ -185,11 +210,13 @@ static void write_out(px_stream *stream)
         px_chunks_consume(&stream->out, blocks, stream->out.bytes);
         stream->transport.write_on_read = false;
     }
+    count_unread(stream);
 }
 
 static void tell_drained(px_stream *stream)
 {
-    if (stream->closing || !stream->full || stream->out.bytes >= PX_STREAM_LOW)
+    if (stream->closing || !stream->full || stream->out.bytes >= PX_STREAM_LOW ||
+        px_stream_is_full(stream))
         return;
     stream->full = false;
     stream->ops->on_drained(stream);
@@ -214,7 +241,8 @@ static void tell_written(px_stream *stream)
 
 static void mark_dirty(px_stream *stream)
 {
-    if (stream->out.bytes >= PX_STREAM_HIGH)
+    count_unread(stream);
+    if (px_stream_is_full(stream))
         stream->full = true;
     if (stream->dirty || stream->blocked)
         return;
@@ -326,6 +354,7 @@ static void on_handle_closed(uv_handle_t *handle)
     px_stream *stream = (px_stream *)handle;
     px_block_drop(&stream->worker->blocks, stream->in);
     px_chunks_free(&stream->out, &stream->worker->blocks);
+    count_unread(stream);
     if (stream->on_closed != NULL)
         stream->on_closed(stream->owner);
     free(stream);

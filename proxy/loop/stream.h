@@ -21,7 +21,7 @@ typedef struct px_stream_ops {
                      unsigned char first); /* the first byte, not read yet; may be NULL */
     void (*on_input)(px_stream *stream);   /* there is more in px_stream_input() */
     void (*on_drained)(
-        px_stream *stream); /* output fell under PX_STREAM_LOW after it was PX_STREAM_HIGH */
+        px_stream *stream); /* output fell under PX_STREAM_LOW after the stream was full */
     void (*on_end)(px_stream *stream, const char *reason); /* the peer sends no more, for it has
         hung up or failed; all it sent was in px_stream_input(). It may still take output */
     void (*on_finished)(px_stream *stream); /* what px_stream_finish() waited for; may be NULL */
@@ -61,6 +61,9 @@ void px_stream_put(px_stream *stream, const void *ptr, size_t len);
 void px_stream_put_buf(px_stream *stream, const pgw_buf *buf);
 void px_stream_pass(px_stream *stream, px_stream *from, size_t len);
 size_t px_stream_pending(const px_stream *stream); /* bytes put and not written */
+/* Nothing more should be put until on_drained: they are PX_STREAM_HIGH; or, to a client, more than it
+ * has for itself, and all clients together have limits.unread_bytes. */
+bool px_stream_is_full(const px_stream *stream);
 /* Nothing will be put any more: when all has left, the peer sees the end of what we send. To a peer
  * that takes nothing any more output is dropped, as if it had left. */
 void px_stream_finish(px_stream *stream);

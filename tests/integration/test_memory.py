@@ -3,6 +3,7 @@ bounds are looked at without a sanitizer alone; that everybody gets through, alw
 import re
 import resource
 import select
+import socket
 import threading
 import unittest
 
@@ -142,6 +143,76 @@ class Deaf(MemoryCase):
         session.send(*(wire.bind("", "s", [rows + i, TS]) + wire.execute() + wire.sync()
                        for i in range(500)))
         self.assertEqual(len(wire.tags_of(session.read_ready(500))), 500)
+
+
+class ManyDeaf(MemoryCase):
+    """What all that do not read are owed has a bound, and whoever reads goes on."""
+
+    CLIENTS = 20 if harness.instrumented() else 200
+    UNREAD = MIB if harness.instrumented() else 8 * MIB
+    options = {"workers": 2, "limits": {"unread_bytes": f"{UNREAD}"},
+               "backend": {"links": "on_demand"}}
+
+    def all_deaf(self, unit):
+        """Clients that have sent `unit` until none was taken any more, and have read nothing."""
+        crowd = {session.socket.fileno(): session
+                 for session in (self.wire() for _ in range(self.CLIENTS))}
+        taking = select.poll()
+        for number, session in crowd.items():
+            session.socket.setblocking(False)
+            session.sent = 0
+            taking.register(number, select.POLLOUT)
+        block = unit * (8 * 1024 // len(unit))  # little at once: first the kernel is to be full
+        while ready := taking.poll(1000):
+            for number, _ in ready:
+                session = crowd[number]
+                session.sent += session.socket.send(block[session.sent % len(unit):])
+        return list(crowd.values())
+
+    def read_all(self, session, unit, kinds):
+        session.socket.settimeout(harness.PATIENCE)
+        rest = -session.sent % len(unit)
+        sending = threading.Thread(target=session.send, args=(unit[len(unit) - rest:],))
+        sending.start()
+        count = (session.sent + rest) // len(unit)
+        self.assertEqual(wire.kinds(session.read_ready(count)), kinds * count)
+        sending.join()
+
+    def check_others(self, first=100):
+        """One that reads is served, however much it is owed at once."""
+        session = self.wire()
+        rows = 2000
+        session.send(wire.parse("s", "insert into events (userid, ts) values ($1, $2)"),
+                     *(wire.bind("", "s", [first + i, TS]) + wire.execute() for i in range(rows)),
+                     wire.sync())
+        self.assertEqual(len(wire.tags_of(session.read_ready())), rows)
+        self.assertEqual(wire.tags_of(session.query(
+            "select repeat('x', 1000) from generate_series(1, 5000)")), ["SELECT 5000"])
+
+    def test_they_are_bounded_and_others_go_on(self):
+        self.wire().query(TEXT.format(0, TS, "x"))
+        before = resident(self.keyspread)
+        crowd = self.all_deaf(wire.sync())
+        self.check_bound(self.UNREAD + self.CLIENTS * 64 * 1024 + 8 * MIB, before)
+        self.check_others()
+        for session in crowd[:4]:  # whoever begins to read is told everything
+            self.read_all(session, wire.sync(), "Z")
+        for session in crowd:
+            session.socket.close()
+        if not harness.instrumented():
+            harness.eventually("memory goes back",
+                               lambda: resident(self.keyspread) < before + 12 * MIB, patience=10)
+        self.check_others(10_000)
+
+    def test_what_links_bring_waits_there(self):
+        crowd = [self.wire() for _ in range(20)]
+        before = resident(self.keyspread)
+        for session in crowd:
+            session.send(wire.query("select repeat('x', 1000) from generate_series(1, 5000)"))
+        self.check_others()
+        self.check_bound(self.UNREAD + len(crowd) * 512 * 1024 + 8 * MIB, before)
+        for session in crowd:
+            self.assertEqual(wire.tags_of(session.read_ready()), ["SELECT 5000"])
 
 
 class InPart(MemoryCase):
