@@ -114,12 +114,15 @@ static px_step on_bind(px_session *session, const px_said *said)
 {
     const pgw_bind bind = said->as.bind;
     pgw_error error;
+    px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
+    if (plan != NULL && !px_bind_check(plan, &bind, said->whole, &error))
+        return px_prepare_refuse(session, NULL, &error);
     px_step renewed = px_group_has(&session->group, "P")
                           ? PX_STEP_DONE
                           : px_prepare_again(session, bind.statement);
     if (renewed != PX_STEP_DONE || session->pending.skipping)
         return renewed;
-    px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
+    plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan == NULL)
         return said->whole ? bind_foreign(session, bind.statement)
                            : pass_named(session, bind.statement);
@@ -128,8 +131,6 @@ static px_step on_bind(px_session *session, const px_said *said)
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
         return px_prepare_refuse(session, NULL, &error);
     }
-    if (!px_bind_check(plan, &bind, said->whole, &error))
-        return px_prepare_refuse(session, NULL, &error);
     bool taken =
         bind.portal.len > 0 && px_group_portal(&session->group, bind.portal) != PX_GROUP_NONE;
     enum choice choice = taken ? FORWARD : may_hold(session, plan, said);

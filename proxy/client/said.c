@@ -47,12 +47,12 @@ const px_said *px_said_keep(const px_said *said, pgw_arena *arena)
 
 pgw_slice px_said_statement(const px_said *said)
 {
+    if (said->type == 'B') /* one with wrong numbers names it, too */
+        return said->as.bind.statement;
     if (!said->whole)
         return (pgw_slice){NULL, 0};
     if (said->type == 'P')
         return said->as.parse.name;
-    if (said->type == 'B')
-        return said->as.bind.statement;
     bool named = (said->type == 'D' || said->type == 'C') && said->as.target.kind == 'S';
     return named ? said->as.target.name : (pgw_slice){NULL, 0};
 }

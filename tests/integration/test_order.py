@@ -83,5 +83,47 @@ class Gone(DirectCase):
         self.assertEqual(*answers)
 
 
+class Binds(DirectCase):
+    """What is wrong with a Bind: its statement, the numbers of its formats and parameters, its transaction, its
+    table, what it sends."""
+    tables = (ITEMS,)
+    setup_sql = "create schema other"
+    insert = "insert into items (k, v) values ($1, $2)"
+    counts = (wire.bind("", "s", ["1"]), wire.bind("", "s", ["1", "x", "y"]), wire.bind("", "s"),
+              wire.bind("", "s", ["1", "x"], [0, 0, 0]), wire.bind("", "s", ["y"]))
+    values = (wire.bind("", "s", ["y", "x"]), wire.bind("", "s", ["1", "x"], [7]))
+
+    def after(self, *messages, path="public", values=values):
+        """Each wrong Bind behind these."""
+        for wrong in self.counts + values:
+            with self.subTest(wrong=wrong, path=path):
+                said = [*messages, wrong, wire.execute(), wire.sync(), wire.query("rollback")]
+                self.both(said, ready=sum(one[:1] in b"QS" for one in said), search_path=path)
+
+    def test_of_a_statement(self):
+        self.after(wire.parse("s", self.insert), wire.sync())
+        self.after(wire.parse("s", self.insert))
+
+    def test_of_none(self):
+        self.after(wire.execute("none"), wire.parse("s", self.insert), wire.sync())
+        self.after(wire.execute("none"), wire.parse("s", self.insert), wire.sync(), path="other, public")
+        self.after(wire.parse("", "insert into public.items (k) values ($1)"), wire.execute(),
+                   wire.parse("s", self.insert), wire.sync(), path="other, public")
+
+    def test_in_a_transaction(self):
+        begin = [wire.parse("s", self.insert), wire.sync(), wire.query("begin")]
+        self.after(*begin)
+        self.after(*begin, wire.query("select 1/0"))
+
+    def test_of_a_table_that_is_another(self):
+        """What is wrong with a value comes behind what is wrong with the table."""
+        begun = [wire.sync(), wire.query("begin")]
+        change = wire.query("alter table items rename v to w; alter table items add v text")
+        self.after(wire.parse("s", self.insert + " returning *"), *begun, change, values=())
+        self.after(wire.parse("s", self.insert), *begun, wire.query("drop table items"), values=())
+        self.after(wire.parse("s", self.insert), *begun,
+                   wire.query("create temp table items (k int, v text)"), values=())
+
+
 if __name__ == "__main__":
     unittest.main()
