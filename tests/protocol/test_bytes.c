@@ -127,6 +127,26 @@ static void test_arena_keeps_what_it_gave(void **state)
     pgw_arena_free(&arena);
 }
 
+/* A buffer's bytes are the arena's from then on, and go with it. */
+static void test_arena_keeps_buffers(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_buf buf = {0};
+    pgw_buf_add_str(&buf, "first");
+    pgw_slice first = pgw_arena_keep(&arena, &buf);
+    assert_null(buf.ptr);
+    pgw_buf_add_str(&buf, "second");
+    pgw_slice second = pgw_arena_keep(&arena, &buf);
+    pgw_buf_reserve(&buf, 10);
+    assert_int_equal(pgw_arena_keep(&arena, &buf).len, 0);
+    assert_null(buf.ptr);
+    assert_true(pgw_slice_eq_str(first, "first"));
+    assert_true(pgw_slice_eq_str(second, "second"));
+    pgw_arena_free(&arena);
+    assert_null(arena.kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +158,7 @@ int main(void)
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_arena_keeps_what_it_gave),
+        cmocka_unit_test(test_arena_keeps_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

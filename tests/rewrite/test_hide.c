@@ -279,6 +279,37 @@ static void broken_bodies_are_harmless(void **state)
     pgw_arena_free(&arena);
 }
 
+static void check_message(const char *text, const char *sqlstate, const char *near_sent,
+                          const char *expected)
+{
+    pgw_arena arena = {0};
+    rw_insert *insert = parse(text, &arena);
+    uint64_t hash = 123;
+    pgw_buf sent = {0}, body = {0}, out = {0};
+    rw_render_statement(insert, RW_HASH_CONSTANT, &hash, &sent);
+    pgw_buf_addf(&body, "C%s%cMnear \",\" here%cP%zu%c%c", sqlstate, 0, 0,
+                 7 + position_of(pgw_slice_buf(&sent), near_sent), 0, 0);
+    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_CONSTANT, &hash, 0, 7}, &out);
+    pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'M');
+    if (!pgw_slice_eq_str(shown, expected))
+        fail_msg("%.*s, not %s", (int)shown.len, shown.ptr, expected);
+    pgw_buf_free(&sent);
+    pgw_buf_free(&body);
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
+/* What was put in begins with a comma; where it was none, the client's ')' would be met. */
+static void a_comma_of_ours_is_not_shown(void **state)
+{
+    (void)state;
+    const char *text = "INSERT INTO events (userid, ts) VALUES (1, now())";
+    check_message(text, "42601", ", 123", "near \")\" here");
+    check_message(text, "42601", ", \"userhash\"", "near \")\" here");
+    check_message(text, "42601", ", ts", "near \",\" here");
+    check_message(text, "42703", ", 123", "near \",\" here");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +319,7 @@ int main(void)
         cmocka_unit_test(who_lists_the_hash_column_is_shown_it),
         cmocka_unit_test(positions_point_where_the_client_wrote),
         cmocka_unit_test(without_an_insert_only_positions_move),
+        cmocka_unit_test(a_comma_of_ours_is_not_shown),
         cmocka_unit_test(broken_bodies_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

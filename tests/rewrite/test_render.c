@@ -107,6 +107,25 @@ static void hashes_may_be_further_parameters(void **state)
     pgw_arena_free(&arena);
 }
 
+static void what_is_put_in_is_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        size_t added;
+    } cases[] = {
+        {"INSERT INTO events (userid, ts) VALUES (1, now())", sizeof ", \"userhash\"" - 1},
+        {"INSERT INTO events (userid, ts, userhash) VALUES (1, now(), DEFAULT)", 0},
+        {"INSERT INTO events (userid, ts) VALUES (1, now()) RETURNING *",
+         sizeof ", \"userhash\"\"userid\", \"ts\", \"event\"" - 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        assert_int_equal(rw_render_added(must_parse(cases[i].sql, &arena)), cases[i].added);
+        pgw_arena_free(&arena);
+    }
+}
+
 /* --- properties, over all statements of the vectors --- */
 
 static void render(const rw_insert *insert, pgw_buf *out)
@@ -361,6 +380,7 @@ int main(void)
         cmocka_unit_test(merged_statements_are_made_of_parts),
         cmocka_unit_test(hashes_are_written_in_their_type),
         cmocka_unit_test(hashes_may_be_further_parameters),
+        cmocka_unit_test(what_is_put_in_is_counted),
         cmocka_unit_test(what_is_put_in_can_be_taken_out),
         cmocka_unit_test(rendering_twice_changes_nothing),
         cmocka_unit_test(parts_make_the_whole),

@@ -54,6 +54,9 @@ static void long_names_are_cut(void **state)
     assert_string_equal(found(&catalog, NULL, split), "");
     name[62] = '\0';
     assert_string_equal(found(&catalog, NULL, split), name);
+    table.schema = name;
+    assert_string_equal(found(&catalog, split, name), name);
+    assert_string_equal(found(&catalog, written, name), "");
 }
 
 static void columns_are_found_as_stored(void **state)
@@ -89,6 +92,13 @@ static void mentions_are_never_missed(void **state)
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         if (rw_catalog_mentioned(&catalog, exact(no[i])))
             fail_msg("seen in: %s", no[i]);
+    rw_table bracket = test_tables[0];
+    bracket.name = (char *)"a[@Z";
+    const rw_table *one = &bracket;
+    rw_catalog brackets = {&one, 1, NULL, false};
+    assert_true(rw_catalog_mentioned(&brackets, exact("A[@z")));
+    assert_false(rw_catalog_mentioned(&brackets, exact("a{@z")));
+    assert_false(rw_catalog_mentioned(&brackets, exact("a[`z")));
     rw_catalog empty = {NULL, 0, NULL, false};
     assert_false(rw_catalog_mentioned(&empty, PGW_LITERAL("U&\"x\" events")));
 }
