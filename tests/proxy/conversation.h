@@ -15,6 +15,7 @@
 #include "proxy/backend/postgres/writer.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
+#include "proxy/client/cancel.h"
 #include "proxy/client/credentials.h"
 #include "proxy/client/life.h"
 #include "proxy/client/session.h"
@@ -133,7 +134,7 @@ static void print_bytes(pgw_slice bytes, bool whole, pgw_buf *out)
     }
 }
 
-/* The reverse; \s7; and \l7; are integers of 16 and 32 bits. */
+/* The reverse; \s7; and \l7; are integers of 16 and 32 bits, \r7;x is seven times x. */
 static void read_bytes(const char *text, pgw_buf *out)
 {
     for (; *text != '\0'; text++) {
@@ -147,6 +148,10 @@ static void read_bytes(const char *text, pgw_buf *out)
         } else if (sscanf(text, "\\l%u;%n", &value, &used) == 1 && used > 0) {
             pgw_buf_add_i32(out, (int32_t)value);
             text += used - 1;
+        } else if (sscanf(text, "\\r%u;%n", &value, &used) == 1 && used > 0) {
+            memset(pgw_buf_reserve(out, value), text[used], value);
+            out->len += value;
+            text += used;
         } else if (sscanf(text, "\\x%2X", &value) == 1) {
             pgw_buf_add_byte(out, (char)value);
             text += 3;
@@ -370,6 +375,9 @@ static void begin(const char *config)
     here.worker.catalogs = px_catalogs_new(&here.worker);
     here.worker.batcher = px_batcher_new(&here.worker);
     uv_timer_stop(&here.worker.tick);
+    uv_stop(
+        &here.worker.loop); /* nothing is run yet, but this thread is the worker's from now on */
+    px_worker_run(&here.worker);
 }
 
 static void pass_time(unsigned ms)

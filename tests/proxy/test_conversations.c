@@ -29,6 +29,8 @@ static void happen(script *s, const char *what)
     char code[6];
     if (strcmp(what, "ready") == 0) {
         px_link_be_ready(&s->link);
+    } else if (strcmp(what, "silent") == 0) {
+        return; /* a word to who records */
     } else if (strcmp(what, "lost") == 0) {
         s->link.ops->on_lost(&s->link, "the transcript says so");
     } else if (strcmp(what, "cancelled") == 0) {
@@ -39,6 +41,14 @@ static void happen(script *s, const char *what)
         pgw_fail(&error, code, "by the transcript");
         px_link_fail(&s->link, &error);
     }
+}
+
+/* Of the client that came as the `slot`-th. */
+static void cancel(size_t slot)
+{
+    const px_session *session = px_sessions_at(&here.worker, slot);
+    assert_non_null(session);
+    px_sessions_cancel(&here.server, session->peer.pid, session->peer.cancel_key);
 }
 
 /* Nothing is heard by it. */
@@ -53,6 +63,16 @@ static bool is_said(const char *line)
     return line[0] != '\0' && line[1] == '>';
 }
 
+/* More than the socket takes at once is read meanwhile. */
+static void send_all(int fd, pgw_slice bytes)
+{
+    for (ssize_t n; bytes.len > 0; bytes.ptr += n, bytes.len -= (size_t)n)
+        if ((n = send(fd, bytes.ptr, bytes.len, 0)) < 0) {
+            n = 0;
+            turn();
+        }
+}
+
 /* What the lines `from` to `to` say, all by one. */
 static void say(char *const *from, char *const *to)
 {
@@ -61,7 +81,7 @@ static void say(char *const *from, char *const *to)
     for (; from < to; from++)
         read_message(*from + 3, &bytes);
     if (name > '9') {
-        assert_int_equal(send(here.clients[name - 'a'].fd, bytes.ptr, bytes.len, 0), bytes.len);
+        send_all(here.clients[name - 'a'].fd, pgw_slice_buf(&bytes));
     } else {
         script *s = link_named(name);
         pgw_buf_add(&s->in, bytes.ptr, bytes.len);
@@ -76,8 +96,10 @@ static void act(const char *line)
     unsigned ms;
     if (sscanf(line, "! %u ms", &ms) == 1)
         pass_time(ms);
-    else if (line[1] == '!')
+    else if (c == NULL && line[1] == '!')
         happen(link_named(line[0]), line + 3);
+    else if (c != NULL && strcmp(line + 1, "! cancel") == 0)
+        cancel((size_t)(c - here.clients));
     else if (c != NULL && line[1] == '+')
         come(c, line[0], line + 3);
     else if (c != NULL && line[1] == '-')
@@ -146,11 +168,21 @@ static size_t expect(const transcript *t, size_t i, const pgw_buf *said)
     return i;
 }
 
+/* By the configuration that its first line names: "# x.yaml: what it is about". */
+static void begin_as(const transcript *t)
+{
+    char name[32], path[512];
+    if (sscanf(t->lines[0], "# %31[a-z_.]:", name) != 1 || strstr(name, ".yaml") == NULL)
+        strcpy(name, "keyspread.yaml");
+    snprintf(path, sizeof path, FOLDER "/%s", name);
+    begin(path);
+}
+
 static void play(void **state)
 {
     transcript t;
     read_transcript(*state, &t);
-    begin(FOLDER "/keyspread.yaml");
+    begin_as(&t);
     for (size_t i = 0; i < t.count;) {
         if (is_nothing(t.lines[i])) {
             i++;
@@ -170,7 +202,8 @@ static void play(void **state)
 /* ---- recording ---- */
 
 static PGconn *conns[LINKS];
-static bool waits[LINKS]; /* for its server's ReadyForQuery */
+static bool waits[LINKS];  /* for its server's ReadyForQuery */
+static bool silent[LINKS]; /* what its server says is not heard any more */
 
 static void connect_server(size_t number)
 {
@@ -200,6 +233,8 @@ static void print_step(void)
 
 static bool has_more(size_t number)
 {
+    if (silent[number])
+        return false;
     struct pollfd wait = {.fd = PQsocket(conns[number]), .events = POLLIN};
     return poll(&wait, 1, waits[number] ? QUIET_MS : READY_MS) > 0;
 }
@@ -237,8 +272,9 @@ static bool hear_server(size_t number)
     return any;
 }
 
-/* Links open and servers talk until there is nothing more. */
-static void settle_all(void)
+/* Links open and servers talk until there is nothing more. `next` is what the transcript does then,
+ * perhaps to a link that opens. */
+static void settle_all(const char *next)
 {
     for (bool busy = true; busy;) {
         busy = false;
@@ -246,7 +282,9 @@ static void settle_all(void)
             script *s = here.scripts[i];
             if (s == NULL)
                 continue;
-            if (s->link.opening) {
+            if (s->link.opening && next[0] == s->party->name) {
+                continue;
+            } else if (s->link.opening) {
                 printf("%zu! ready\n", i + 1);
                 happen(s, "ready");
                 print_step();
@@ -258,29 +296,44 @@ static void settle_all(void)
     }
 }
 
+/* Whether the line stays as it is. */
+static bool is_ours(const char *line)
+{
+    return line[0] == '!' || (line[0] >= 'a' && line[1] != '<') ||
+           (line[0] != '\0' && line[1] == '!' && strstr(line, "ready") == NULL);
+}
+
+static const char *next_of_ours(const transcript *t, size_t i)
+{
+    while (i < t->count && !is_ours(t->lines[i]))
+        i++;
+    return t->lines[i];
+}
+
 /* Prints the transcript with the same clients and another server's part. */
 static void record(const char *path)
 {
     transcript t;
     read_transcript(path, &t);
-    begin(FOLDER "/keyspread.yaml");
+    begin_as(&t);
     here.on_open = connect_server;
     here.on_send = send_server;
     for (size_t i = 0; i < t.count;) {
         const char *line = t.lines[i];
         if (line[0] == '#')
             printf("%s\n", line);
-        bool ours = line[0] == '!' || line[0] >= 'a' || (line[1] == '!' && !strstr(line, "ready"));
-        if (is_nothing(line) || is_output(line) || !ours) {
+        if (!is_ours(line)) {
             i++;
             continue;
         }
+        if (strstr(line, "! silent") != NULL)
+            silent[line[0] - '1'] = true;
         size_t before = i;
         i = do_step(t.lines, i);
         for (size_t k = before; k < i; k++)
             printf("%s\n", t.lines[k]);
         print_step();
-        settle_all();
+        settle_all(next_of_ours(&t, i));
     }
     end();
     for (size_t i = 0; i < LINKS; i++)
