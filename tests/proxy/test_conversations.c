@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "tests/proxy/conversation.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <libpq-fe.h>
 #include <poll.h>
@@ -55,7 +56,8 @@ static void cancel(size_t slot)
 static bool is_output(const char *line)
 {
     bool of_link = line[0] >= '1' && line[0] <= '9';
-    return line[0] != '\0' && (line[1] == '<' || (of_link && strchr("+-.x", line[1]) != NULL));
+    return line[0] != '\0' && line[0] != '=' &&
+           (line[1] == '<' || (of_link && strchr("+-.x", line[1]) != NULL));
 }
 
 static bool is_said(const char *line)
@@ -68,6 +70,7 @@ static void send_all(int fd, pgw_slice bytes)
 {
     for (ssize_t n; bytes.len > 0; bytes.ptr += n, bytes.len -= (size_t)n)
         if ((n = send(fd, bytes.ptr, bytes.len, 0)) < 0) {
+            assert_int_equal(errno, EAGAIN);
             n = 0;
             turn();
         }
@@ -149,10 +152,25 @@ static void read_transcript(const char *path, transcript *t)
 
 static bool is_nothing(const char *line)
 {
-    return line[0] == '\0' || line[0] == '#';
+    return line[0] == '\0' || line[0] == '#' || line[0] == '=';
 }
 
 /* ---- playing ---- */
+
+/* The last lines of a transcript are what is counted. */
+static void expect_counts(const transcript *t)
+{
+    pgw_buf expected = {0}, counts = {0};
+    for (size_t i = 0; i < t->count; i++)
+        if (t->lines[i][0] == '=')
+            pgw_buf_addf(&expected, "%s\n", t->lines[i]);
+    print_counts(&counts);
+    pgw_buf_add_byte(&expected, '\0');
+    pgw_buf_add_byte(&counts, '\0');
+    assert_string_equal(counts.ptr, expected.ptr);
+    pgw_buf_free(&expected);
+    pgw_buf_free(&counts);
+}
 
 /* The lines expected from `i` on; returns the index behind them. */
 static size_t expect(const transcript *t, size_t i, const pgw_buf *said)
@@ -195,6 +213,7 @@ static void play(void **state)
         i = expect(&t, i, &said);
         pgw_buf_free(&said);
     }
+    expect_counts(&t);
     end();
     free(t.text);
 }
@@ -249,7 +268,7 @@ static bool hear_server(size_t number)
         char *to = pgw_buf_reserve(&heard.raw, 4096);
         ssize_t n = recv(PQsocket(conns[number]), to, 4096, MSG_DONTWAIT);
         heard.raw.len += n > 0 ? (size_t)n : 0;
-        lost = n <= 0;
+        lost = silent[number] = n <= 0;
         waits[number] = n < 6 || heard.raw.ptr[heard.raw.len - 6] != 'Z';
     }
     waits[number] = false;
@@ -335,6 +354,10 @@ static void record(const char *path)
         print_step();
         settle_all(next_of_ours(&t, i));
     }
+    pgw_buf counts = {0};
+    print_counts(&counts);
+    printf("%.*s", (int)counts.len, counts.ptr != NULL ? counts.ptr : "");
+    pgw_buf_free(&counts);
     end();
     for (size_t i = 0; i < LINKS; i++)
         PQfinish(conns[i]);
