@@ -238,7 +238,8 @@ static void connect_server(size_t number)
 
 static void send_server(size_t number, const void *ptr, size_t len)
 {
-    assert_int_equal(send(PQsocket(conns[number]), ptr, len, MSG_NOSIGNAL), len);
+    ssize_t sent = send(PQsocket(conns[number]), ptr, len, MSG_NOSIGNAL);
+    (void)sent; /* one that has gone is heard of when it is listened to */
     waits[number] = true;
 }
 
