@@ -253,7 +253,7 @@ static void without_an_insert_only_positions_move(void **state)
 static void broken_bodies_are_harmless(void **state)
 {
     (void)state;
-    static const char *const positions[] = {"", "-1", "x", "99999999999999999999999", "0"};
+    static const char *const positions[] = {"", "-1", "x", "99999999999999999999999", "0", "1:", "/"};
     pgw_arena arena = {0};
     rw_insert *insert = parse(insert_into("events"), &arena);
     uint64_t hash = 123;
