@@ -29,6 +29,7 @@ typedef struct end {
 static struct {
     px_server server;
     px_worker worker;
+    cfg_config config;
     end ends[2];
 } here;
 
@@ -85,6 +86,8 @@ static int set_up(void **state)
     here.server =
         (px_server){.workers = &here.worker, .worker_count = 1, .metrics = px_metrics_new(NULL)};
     px_worker_init(&here.worker, &here.server, 0, tenants);
+    here.worker.config = &here.config;
+    here.config.limits.unread_bytes = SIZE_MAX;
     for (size_t i = 0; i < 2; i++) {
         int fds[2];
         end *e = &here.ends[i];
