@@ -88,10 +88,10 @@ void px_reads_settings_condition(pgw_buf *sql)
     pgw_buf_add_str(
         sql,
         "(exists (select from pg_catalog.pg_attrdef f where f.adrelid = c.oid and f.adbin" READS
-        ") or exists (select from pg_catalog.pg_constraint k where k.conbin" READS
-        " and (k.conrelid = c.oid or k.contypid in (select o.atttypid"
-        " from pg_catalog.pg_attribute o where o.attrelid = c.oid and o.attnum > 0)))"
-        " or exists (select from pg_catalog.pg_attribute o join pg_catalog.pg_type t"
-        " on t.oid = o.atttypid where o.attrelid = c.oid and o.attnum > 0"
-        " and t.typdefaultbin" READS "))");
+        ") or exists (select from pg_catalog.pg_constraint k where k.conrelid = c.oid"
+        " and k.conbin" READS ") or exists (select from pg_catalog.pg_attribute o"
+        " join pg_catalog.pg_type t on t.oid = o.atttypid"
+        " where o.attrelid = c.oid and o.attnum > 0 and (t.typdefaultbin" READS
+        " or t.typtype = 'd' and exists (select from pg_catalog.pg_constraint k"
+        " where k.contypid = t.oid and k.conbin" READS "))))");
 }

@@ -25,7 +25,7 @@ enum {
 /* Nothing of a role's, a database's or the connection string's own settings counts. */
 #define OPTIONS                                                                                    \
     PX_AUDIT_OPTIONS " -c role=none -c search_path=pg_catalog -c statement_timeout=0"              \
-                     " -c lock_timeout=0 -c row_security=off -c jit=off"                           \
+                     " -c lock_timeout=0 -c row_security=off -c jit=off -c random_page_cost=1"     \
                      " -c standard_conforming_strings=on -c default_transaction_read_only=on"      \
                      " -c default_transaction_isolation=read\\ committed"                          \
                      " -c default_transaction_deferrable=off"

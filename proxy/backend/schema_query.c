@@ -31,23 +31,27 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
         pgw_buf_add_str(sql, "(null::pg_catalog.name, null::pg_catalog.name)");
 }
 
+/* The tables in the right schema, and with their descendants. One index entry at a time (OFFSET
+ * keeps it so): a database may have a hundred thousand others. */
+#define TREE                                                                                       \
+    " tree(root, oid) as (select ours.oid, ours.oid from ours union select p.root, i.inhrelid"     \
+    " from tree p cross join lateral (select h.inhrelid from pg_catalog.pg_inherits h"             \
+    " where h.inhparent = p.oid offset 0) i)"
+
 /* Nothing here waits for a lock: a migration that holds its table's would hold up all others', so
  * neither pg_partition_tree() nor pg_get_expr() is asked.
  * Rows of a partitioned table fire the triggers of the partition they go to. A constraint trigger
  * that is initially deferred changes no row and no count, and a foreign key's is internal. */
-#define TRIGGERS(which)                                                                            \
-    "exists (select from pg_catalog.pg_trigger g where g.tgrelid in"                               \
-    " (with recursive tree(oid) as (select c.oid union select i.inhrelid"                          \
-    " from pg_catalog.pg_inherits i join tree p on i.inhparent = p.oid) select oid from tree)"     \
-    " and not g.tgisinternal and g.tgenabled <> 'D' and " which " and not g.tginitdeferred)"
+#define FIRED                                                                                      \
+    " fired as (select p.root, pg_catalog.bool_or((g.tgtype & 4) <> 0) as by_insert,"              \
+    " pg_catalog.bool_or((g.tgtype & 16) <> 0) as by_update,"                                      \
+    " pg_catalog.bool_or((g.tgtype & 7) = 7) as changes"                                           \
+    " from tree p join pg_catalog.pg_trigger g on g.tgrelid = p.oid where not g.tgisinternal"      \
+    " and g.tgenabled <> 'D' and not g.tginitdeferred group by p.root)"
 
 #define RULES(event)                                                                               \
     "exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid"                         \
     " and r.ev_type = '" event "')"
-
-#define ON_INSERT TRIGGERS("(g.tgtype & 4) <> 0") "::text, " RULES("3") "::text"
-#define ON_UPDATE "(" TRIGGERS("(g.tgtype & 16) <> 0") " or " RULES("2") ")::text"
-#define CHANGES TRIGGERS("(g.tgtype & 7) = 7") "::text"
 
 /* 1574 is nextval()'s oid in every PostgreSQL. */
 #define SEQUENCE                                                                                   \
@@ -74,16 +78,36 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     " pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"                                \
     " where i.indrelid = c.oid and i.indisprimary and k.attnum = a.attnum), 0)::text"
 
+/* What is the same for all columns of a table is looked up once. */
+static void add_relations(const cfg_config *config, pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "with recursive wanted(nspname, relname) as (values ");
+    add_tables(config, sql);
+    pgw_buf_add_str(sql,
+                    "), ours as materialized (select n.nspname, c.relname, c.oid, c.relkind,"
+                    " c.relrowsecurity from wanted w join pg_catalog.pg_namespace n"
+                    " on n.nspname = w.nspname join pg_catalog.pg_class c"
+                    " on c.relnamespace = n.oid and c.relname = w.relname"
+                    " and c.relkind in ('r', 'p', 'v', 'm', 'f'))," TREE "," FIRED
+                    ", relations as materialized (select c.*, (select pg_catalog.count(*)"
+                    " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
+                    " as triggers, ");
+    pgw_buf_add_str(sql, "coalesce(f.by_insert, false) as triggers_insert, " RULES("3"));
+    pgw_buf_add_str(sql, " as rules_insert, coalesce(f.by_update, false) or " RULES("2"));
+    pgw_buf_add_str(sql, " as on_update, coalesce(f.changes, false) as changes, ");
+    px_reads_settings_condition(sql);
+    pgw_buf_add_str(sql, " as reads_settings from ours c left join fired f on f.root = c.oid)");
+}
+
 void px_schema_query(const cfg_config *config, pgw_buf *sql)
 {
+    add_relations(config, sql);
     pgw_buf_add_str(
         sql,
-        "select n.nspname::text, c.relname::text,"
-        " c.oid::pg_catalog.int8::text, c.relkind::text, (select pg_catalog.count(*) from"
-        " pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)::text,"
-        " " ON_INSERT ", " ON_UPDATE ","
-        " c.relrowsecurity::text, " CHANGES ", a.attname::text, a.attnum::text, "
-        "a.atttypid::pg_catalog.int8::text,"
+        " select c.nspname::text, c.relname::text, c.oid::pg_catalog.int8::text, c.relkind::text,"
+        " c.triggers::text, c.triggers_insert::text, c.rules_insert::text, c.on_update::text,"
+        " c.relrowsecurity::text, c.changes::text, a.attname::text, a.attnum::text,"
+        " a.atttypid::pg_catalog.int8::text,"
         " a.atttypmod::text, pg_catalog.format_type(a.atttypid, a.atttypmod), (t.typtype = "
         "'d')::text,"
         " (a.attnotnull or t.typnotnull)::text,"
@@ -92,20 +116,13 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " coalesce((select l.collisdeterministic from pg_catalog.pg_collation l"
         " where l.oid = a.attcollation), true)::text, " COMPUTED ", " KEY ", ");
     px_quiet_condition(sql);
-    pgw_buf_add_str(sql, "::text, ");
-    px_reads_settings_condition(sql);
-    pgw_buf_add_str(sql, "::text from (values ");
-    add_tables(config, sql);
     pgw_buf_add_str(sql,
-                    ") as w(nspname, relname)"
-                    " join pg_catalog.pg_namespace n on n.nspname = w.nspname"
-                    " join pg_catalog.pg_class c on c.relnamespace = n.oid"
-                    " and c.relname = w.relname and c.relkind in ('r', 'p', 'v', 'm', 'f')"
+                    "::text, c.reads_settings::text from relations c"
                     " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
                     " and not a.attisdropped"
                     " join pg_catalog.pg_type t on t.oid = a.atttypid"
                     " left join pg_catalog.pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
-                    " order by n.nspname, c.relname, a.attnum");
+                    " order by c.nspname, c.relname, a.attnum");
 }
 
 /* Whose rows decide what px_schema_query() says: each version of a row of the catalog has its place
@@ -128,7 +145,8 @@ static const struct {
     {"x.inhrelid, x.inhparent", "pg_inherits x join tree on x.inhparent = tree.oid"},
 };
 
-/* Whatever the database stores may change what px_quiet_condition() says. */
+/* Whatever the database stores may change what px_quiet_condition() says. The sum of its
+ * transactions, counted from the first, is cheap by their age. */
 static const char *const stored[] = {"pg_proc",   "pg_rewrite", "pg_attrdef",  "pg_constraint",
                                      "pg_policy", "pg_trigger", "pg_extension"};
 
@@ -136,9 +154,7 @@ static const char relations[] =
     "), named as materialized (select c.oid, c.relnamespace, n.nspname, c.relname"
     " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
     " where c.relname in (select w.relname from w) and c.relpersistence <> 't'),"
-    " ours as materialized (select named.oid from named join w using (nspname, relname)),"
-    " tree(oid) as (select ours.oid from ours union select i.inhrelid"
-    " from pg_catalog.pg_inherits i join tree p on i.inhparent = p.oid)";
+    " ours as materialized (select named.oid from named join w using (nspname, relname))," TREE;
 
 static const char unlimited[] =
     "coalesce((select r.rolconnlimit < 0 from pg_catalog.pg_roles r"
@@ -166,10 +182,12 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
                      " from pg_catalog.%s",
                      i > 0 ? " union all " : "", i, versions[i].key, versions[i].from);
     for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
-        pgw_buf_addf(sql,
-                     " union all select pg_catalog.concat_ws(' ', 'stored', %zu,"
-                     " pg_catalog.count(*), pg_catalog.sum(x.xmin::text::pg_catalog.int8))"
-                     " from pg_catalog.%s x where x.oid >= 16384",
-                     i, stored[i]);
+        pgw_buf_addf(
+            sql,
+            " union all select pg_catalog.concat_ws(' ', 'stored', %zu,"
+            " pg_catalog.count(*), pg_catalog.count(*) * pg_catalog.age('3'::pg_catalog.xid)"
+            " - pg_catalog.sum(pg_catalog.age(x.xmin)))"
+            " from pg_catalog.%s x where x.oid >= 16384",
+            i, stored[i]);
     pgw_buf_add_str(sql, ") v(version)");
 }

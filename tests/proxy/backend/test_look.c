@@ -132,10 +132,10 @@ static void keep(void)
 static void look_first(void)
 {
     begin(1000, false, false);
-    expect_question("with recursive");
+    expect_question("with recursive w(");
     row("f1|t|p1");
     assert_int_equal(ready(), PX_LOOK_MORE);
-    expect_question("select");
+    expect_question("with recursive wanted");
     tell_tables("20");
     assert_int_equal(ready(), PX_LOOK_OTHER);
     assert_int_equal(t.out.len, 0);
@@ -177,7 +177,7 @@ static void what_is_read_anew_may_be_the_same(void **state)
         pgw_buf_clear(&t.out);
         row(cases[i].check);
         assert_int_equal(ready(), PX_LOOK_MORE);
-        expect_question("select");
+        expect_question("with recursive wanted");
         tell_tables(cases[i].type);
         assert_int_equal(ready(), cases[i].step);
         assert_int_equal(t.look.sight.catalog == before, cases[i].step == PX_LOOK_SAME);
@@ -226,10 +226,10 @@ static void questions_are_prepared_where_the_link_is_kept(void **state)
 {
     (void)state;
     begin(1000, false, true);
-    expect_question("prepare keyspread_check as with recursive");
+    expect_question("prepare keyspread_check as with recursive w(");
     row("f1|t|p1");
     assert_int_equal(ready(), PX_LOOK_MORE);
-    expect_question("prepare keyspread_load as select");
+    expect_question("prepare keyspread_load as with recursive wanted");
     tell_tables("20");
     assert_int_equal(ready(), PX_LOOK_OTHER);
     keep();
@@ -241,7 +241,7 @@ static void questions_are_prepared_where_the_link_is_kept(void **state)
     const cfg_config other = config;
     t.plans.check = t.plans.load = &other; /* names of another configuration */
     begin(1000, false, true);
-    expect_question("deallocate keyspread_check; prepare keyspread_check as with recursive");
+    expect_question("deallocate keyspread_check; prepare keyspread_check as with recursive w(");
     assert_ptr_equal(t.plans.check, &config);
 }
 
