@@ -117,7 +117,7 @@ static px_step on_bind(px_session *session, const px_said *said)
     px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan != NULL && !px_bind_check(plan, &bind, said->whole, &error))
         return px_prepare_refuse(session, NULL, &error);
-    px_step renewed = px_group_has(&session->group, "P")
+    px_step renewed = px_group_mentions(&session->group, bind.statement)
                           ? PX_STEP_DONE
                           : px_prepare_again(session, bind.statement);
     if (renewed != PX_STEP_DONE || session->pending.skipping)
