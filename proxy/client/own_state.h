@@ -24,7 +24,7 @@ typedef struct px_state {
     rw_meaning *guess;               /* in doubt: what could be ours is taken for ours */
     size_t guessed;                  /* how many fit */
     bool everything;                 /* what is being asked */
-    bool asking;
+    unsigned asking; /* statements whose end is awaited, the question's last; 0: none */
     bool quiet;      /* the catalog was when it was asked */
     pgw_buf failure; /* the ErrorResponse that came instead */
     bool failed;

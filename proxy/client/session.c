@@ -18,7 +18,7 @@ static unsigned facts_of(const px_session *session)
         {PX_FACT_LINK, session->own.link != NULL},
         {PX_FACT_READY, session->own.ready},
         {PX_FACT_OWED, session->pending.replies.count > 0},
-        {PX_FACT_ASKED, session->known.asking},
+        {PX_FACT_ASKED, session->known.asking > 0},
         {PX_FACT_UNSYNCED, session->own.unsynced},
         {PX_FACT_IN_TRANSACTION, session->own.status != 'I'},
         {PX_FACT_COPY_IN, session->own.copy_in},

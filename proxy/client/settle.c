@@ -8,6 +8,7 @@
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
 #include "proxy/client/settings.h"
+#include "rewrite/lex/splitter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,14 +119,39 @@ static void push(px_session *session, px_reply_kind kind)
     reply->swallow = reply->asks = true;
 }
 
-static void send_question(px_session *session, pgw_slice sql)
+static void add_statement(px_session *session, pgw_slice sql, pgw_buf *out)
 {
     static const px_reply_kind kinds[] = {PX_REPLY_CLOSE,   PX_REPLY_PARSE, PX_REPLY_BIND,
                                           PX_REPLY_EXECUTE, PX_REPLY_CLOSE, PX_REPLY_CLOSE};
-    pgw_buf out = {0};
-    pgw_certainly(px_question_write(PGW_LITERAL("keyspread state"), sql, &out));
+    pgw_certainly(px_question_write(PGW_LITERAL("keyspread state"), sql, out));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         push(session, kinds[i]);
+    session->known.asking++;
+}
+
+/* The next SET TRANSACTION that a text begins with. */
+static bool next_opening(rw_lexer *text, pgw_slice *statement)
+{
+    rw_piece piece;
+    rw_lexer words;
+    if (!rw_split_next(text, &piece))
+        return false;
+    *statement = (pgw_slice){text->text.ptr + piece.start, piece.end - piece.start};
+    rw_lexer_init(&words, *statement, text->conforming);
+    return rw_token_is(*statement, rw_lexer_next(&words), "set") &&
+           rw_token_is(*statement, rw_lexer_next(&words), "transaction");
+}
+
+static void send_question(px_session *session, pgw_slice text, pgw_slice sql)
+{
+    pgw_buf out = {0};
+    rw_lexer lexer;
+    pgw_slice opening;
+    rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
+    session->known.asking = 0;
+    while (session->own.status == 'T' && next_opening(&lexer, &opening))
+        add_statement(session, opening, &out);
+    add_statement(session, sql, &out);
     if (session->own.unsynced) {
         pgw_write_flush(&out);
     } else {
@@ -136,7 +162,8 @@ static void send_question(px_session *session, pgw_slice sql)
     pgw_buf_free(&out);
 }
 
-static void ask(px_session *session, const px_catalog *catalog)
+/* `text`: the Query that waits for the answer; empty: something else does. */
+static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
     px_state *state = &session->known;
     bool fresh = px_state_is_fresh(state, px_state_is_quiet(catalog));
@@ -151,14 +178,13 @@ static void ask(px_session *session, const px_catalog *catalog)
     state->config = session->worker->config;
     state->epoch = catalog->count > 0 ? catalog->epoch : 0;
     state->quiet = px_state_is_quiet(catalog);
-    state->asking = true;
     state->known = state->failed = false;
+    send_question(session, text, pgw_slice_buf(&sql));
     px_session_set_wait(session, PX_WAIT_STATE);
-    send_question(session, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);
 }
 
-bool px_settle(px_session *session, const px_catalog *catalog)
+bool px_settle_query(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
     if (is_aborted(session) || is_settled(session, catalog))
         return true;
@@ -167,8 +193,13 @@ bool px_settle(px_session *session, const px_catalog *catalog)
         return false;
     }
     if (px_session_need_link(session))
-        ask(session, catalog);
+        ask(session, catalog, text);
     return false;
+}
+
+bool px_settle(px_session *session, const px_catalog *catalog)
+{
+    return px_settle_query(session, catalog, (pgw_slice){NULL, 0});
 }
 
 bool px_settle_escapes(px_session *session, const px_catalog *catalog)
@@ -184,7 +215,7 @@ bool px_settle_kind(px_session *session, const px_catalog *catalog)
     if (known || !session->own.ready || !px_session_idle(session) || session->group.count > 0 ||
         !px_state_is_fresh(&session->known, px_state_is_quiet(catalog)) || session->known.known)
         return true;
-    ask(session, catalog);
+    ask(session, catalog, (pgw_slice){NULL, 0});
     return false;
 }
 
@@ -262,7 +293,7 @@ void px_settle_row(px_session *session, pgw_slice body)
 {
     px_state *state = &session->known;
     px_answer answer;
-    if (!state->asking ||
+    if (state->asking == 0 ||
         !px_answer_read(body, state->config->table_count, state->everything, &answer))
         return;
     adopt(session, &answer);
@@ -274,11 +305,15 @@ void px_settle_row(px_session *session, pgw_slice body)
 
 static void stop_asking(px_session *session)
 {
-    session->known.asking = false;
+    session->known.asking = 0;
 }
 
 void px_settle_answered(px_session *session)
 {
+    if (session->known.asking > 1) {
+        session->known.asking--;
+        return;
+    }
     stop_asking(session);
     if (session->own.unsynced && session->wait == PX_WAIT_STATE)
         px_session_set_wait(session, PX_WAIT_NOTHING);

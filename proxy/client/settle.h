@@ -15,6 +15,9 @@ void px_state_view(struct px_session *session, const px_catalog *catalog, rw_cat
 /* Whether the view is no guess, and units of this session are what its link would do. False: the
  * session waits, and the message is looked at again. */
 bool px_settle(struct px_session *session, const px_catalog *catalog);
+/* … of a Query. What it begins with may be allowed before the first query of a transaction only:
+ * that is done before the question, too. */
+bool px_settle_query(struct px_session *session, const px_catalog *catalog, pgw_slice text);
 /* Whether it is known how backslashes are read, which the link reports when it is idle. False: the
  * session waits. */
 bool px_settle_escapes(struct px_session *session, const px_catalog *catalog);

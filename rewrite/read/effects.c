@@ -235,15 +235,13 @@ static void read_set_rest(reader *in, bool session, bool local)
 
 static void read_set(reader *in)
 {
-    if (at_word(in, "transaction") || at_word(in, "constraints")) {
+    if (at_word(in, "constraints")) {
         add(in, RW_EFFECT_TRANSACTION);
         return;
     }
     bool local = take_word(in, "local");
     bool session = !local && take_word(in, "session");
-    if (local && at_word(in, "transaction"))
-        add(in, RW_EFFECT_TRANSACTION);
-    else
+    if (!at_word(in, "transaction") || session)
         read_set_rest(in, session, local);
 }
 

@@ -1,5 +1,6 @@
 """A transaction's snapshot is taken by its client's first query, never by a question of keyspread's: by
 then its isolation level may be set, and a lock it waited for shows what was committed meanwhile."""
+import itertools
 import unittest
 
 import harness
@@ -36,6 +37,16 @@ class Snapshots(DirectCase):
                              "insert into s values (1, 'a')", "commit"):
                     messages += [wire.parse("", text), wire.bind("", ""), wire.execute(), wire.sync()]
                 self.both(messages, ready=5)
+
+    def test_an_isolation_level_in_the_text_of_the_first_query(self):
+        """It is set before keyspread asks what the session has come to."""
+        for doubt, level in itertools.product(DOUBTS, (
+                "set transaction isolation level serializable", "SET TRANSACTION READ ONLY",
+                "set transaction isolation level repeatable read; set transaction read write")):
+            with self.subTest(doubt=doubt, level=level):
+                self.both([wire.query(text) for text in (
+                    "begin", doubt, f"{level}; insert into s values (1, 'a'); show transaction_isolation",
+                    "insert into s values (2, 'b')", "commit")], ready=5)
 
     def locked(self, database, port, doubt):
         """What is read behind a lock that was waited for; somebody commits a row meanwhile."""
