@@ -16,5 +16,4 @@ KINDS = {
 # Off until what it waits for is there.
 WAITING = {
     "odd_strings": "errors of the lexer in the server's words, before all others of their text",
-    "parameter_counts": "what else is wrong with a Bind, told in the server's order",
 }
