@@ -53,7 +53,8 @@ void px_room_settle(px_session *session)
 {
     px_room *room = &session->room;
     size_t held = held_by(session);
-    stop_waiting(session);
+    if (session->wait != PX_WAIT_ROOM) /* an answer has come to it, no room */
+        stop_waiting(session);
     if (held >= room->taken)
         return;
     atomic_fetch_sub(&rooms_of(session)->used, room->taken - held);
