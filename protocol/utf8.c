@@ -39,6 +39,20 @@ size_t pgw_utf8_length(pgw_slice text)
     return length;
 }
 
+uint32_t pgw_utf8_code_point(pgw_slice text, size_t *length)
+{
+    unsigned char first = (unsigned char)text.ptr[0];
+    *length = pgw_utf8_length(text);
+    if (*length <= 1) {
+        *length = 1;
+        return first;
+    }
+    uint32_t code = first & (0x7fu >> *length);
+    for (size_t i = 1; i < *length; i++)
+        code = code << 6 | ((unsigned char)text.ptr[i] & 0x3fu);
+    return code;
+}
+
 bool pgw_utf8_valid(pgw_slice text)
 {
     for (size_t at = 0, length; at < text.len; at += length) {

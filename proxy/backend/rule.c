@@ -2,6 +2,7 @@
 
 #include "protocol/bytes.h"
 #include "proxy/backend/dsn.h"
+#include "rewrite/lex/quote.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -45,21 +46,14 @@ static void find_changed(inquiry *it, const cfg_config *old)
 
 /* ---- asking ---- */
 
-static void add_name(PGconn *link, pgw_buf *sql, const char *name)
-{
-    char *quoted = PQescapeIdentifier(link, name, strlen(name));
-    pgw_buf_add_str(sql, quoted != NULL ? quoted : "");
-    PQfreemem(quoted);
-}
-
 /* A table that is not there has no rows. Row security would hide some: an error then. */
 static const char *judge_table(PGconn *link, const cfg_table *table)
 {
     pgw_buf sql = {0};
     pgw_buf_add_str(&sql, "select from ");
-    add_name(link, &sql, table->schema != NULL ? table->schema : "public");
+    rw_add_identifier(&sql, table->schema != NULL ? table->schema : "public");
     pgw_buf_add_byte(&sql, '.');
-    add_name(link, &sql, table->name);
+    rw_add_identifier(&sql, table->name);
     pgw_buf_add_str(&sql, " limit 1");
     pgw_buf_add_byte(&sql, '\0');
     PGresult *result = PQexec(link, sql.ptr);

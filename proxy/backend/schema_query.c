@@ -1,20 +1,8 @@
 #include "proxy/backend/schema_query.h"
 
 #include "proxy/backend/quiet.h"
+#include "rewrite/lex/quote.h"
 
-#include <string.h>
-
-/* A string constant, right whatever standard_conforming_strings says. */
-static void add_constant(pgw_buf *sql, const char *text)
-{
-    pgw_buf_add_str(sql, strchr(text, '\\') ? " E'" : "'");
-    for (; *text != '\0'; text++) {
-        if (*text == '\'' || *text == '\\')
-            pgw_buf_add_byte(sql, *text);
-        pgw_buf_add_byte(sql, *text);
-    }
-    pgw_buf_add_byte(sql, '\'');
-}
 
 /* One line a table: its schema and name, as a row of constants. */
 static void add_tables(const cfg_config *config, pgw_buf *sql)
@@ -22,9 +10,9 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     for (size_t i = 0; i < config->table_count; i++) {
         const cfg_table *table = &config->tables[i];
         pgw_buf_add_str(sql, i == 0 ? "(" : ", (");
-        add_constant(sql, table->schema ? table->schema : "public");
+        rw_add_constant(sql, table->schema ? table->schema : "public");
         pgw_buf_add_str(sql, "::pg_catalog.name, ");
-        add_constant(sql, table->name);
+        rw_add_constant(sql, table->name);
         pgw_buf_add_str(sql, "::pg_catalog.name)");
     }
     if (config->table_count == 0)

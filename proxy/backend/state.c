@@ -1,48 +1,22 @@
 #include "proxy/backend/state.h"
 
 #include "protocol/backend.h"
+#include "protocol/utf8.h"
 #include "rewrite/read/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const px_tracked[PX_TRACKED] = {"client_encoding",
-                                            "datestyle",
-                                            "intervalstyle",
-                                            "timezone",
-                                            "standard_conforming_strings",
-                                            "synchronous_commit",
-                                            "statement_timeout",
-                                            "lock_timeout",
-                                            "search_path"};
-
-enum { FIXED_CELLS = 2 + PX_TRACKED + 1, PG_CLASS = 1259 };
+enum { FIXED_CELLS = 2 + RW_TRACKED + 1, PG_CLASS = 1259 };
 
 /* ---- the question ---- */
-
-/* The code point of the UTF-8 character at `text`, and how long it is; a byte that begins none is
- * itself. */
-static uint32_t code_point(const char *text, size_t *len)
-{
-    unsigned char first = (unsigned char)text[0];
-    size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : first >= 0xC0 ? 1 : 0;
-    uint32_t code = more == 0 ? first : first & (0x3Fu >> more);
-    for (size_t i = 1; i <= more; i++) {
-        if (((unsigned char)text[i] & 0xC0) != 0x80) {
-            *len = 1;
-            return first;
-        }
-        code = code << 6 | ((unsigned char)text[i] & 0x3Fu);
-    }
-    *len = more + 1;
-    return code;
-}
 
 /* Inside of E'…': the same whatever client_encoding is. `quotes` are doubled as well. */
 static void add_escaped(pgw_buf *sql, const char *text, bool quotes)
 {
-    for (size_t len; *text != '\0'; text += len) {
-        uint32_t code = code_point(text, &len);
+    pgw_slice rest = pgw_slice_str(text);
+    for (size_t len; rest.len > 0; rest.ptr += len, rest.len -= len) {
+        uint32_t code = pgw_utf8_code_point(rest, &len);
         if (code >= 0x80)
             pgw_buf_addf(sql, "\\U%08X", code);
         else if (code == '\'' || code == '\\')
@@ -82,8 +56,8 @@ static void add_table(pgw_buf *sql, const rw_table *table)
 void px_state_question(const rw_catalog *catalog, bool everything, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "select session_user, " SETTING("role"));
-    for (size_t i = 0; i < PX_TRACKED; i++)
-        pgw_buf_addf(sql, ", pg_catalog.current_setting('%s')", px_tracked[i]);
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        pgw_buf_addf(sql, ", pg_catalog.current_setting('%s')", rw_tracked[i]);
     pgw_buf_add_str(sql, OUTPUT);
     for (size_t i = 0; i < catalog->count; i++)
         add_table(sql, catalog->tables[i]);
@@ -104,9 +78,9 @@ static void fill(const pgw_slice *cells, const bool *nulls, size_t tables, bool 
     *out = (px_answer){.count = tables};
     out->user = copy_cell(cells[0], nulls[0]);
     out->role = copy_cell(cells[1], nulls[1]);
-    for (size_t i = 0; i < PX_TRACKED; i++)
+    for (size_t i = 0; i < RW_TRACKED; i++)
         out->values[i] = copy_cell(cells[2 + i], nulls[2 + i]);
-    out->output = copy_cell(cells[2 + PX_TRACKED], nulls[2 + PX_TRACKED]);
+    out->output = copy_cell(cells[2 + RW_TRACKED], nulls[2 + RW_TRACKED]);
     out->names = pgw_calloc(tables + 1, sizeof *out->names);
     for (size_t i = 0; i < tables; i++) {
         bool ours = !nulls[FIXED_CELLS + i] && pgw_slice_eq_str(cells[FIXED_CELLS + i], "t");
@@ -133,7 +107,7 @@ void px_answer_free(px_answer *answer)
 {
     free(answer->user);
     free(answer->role);
-    for (size_t i = 0; i < PX_TRACKED; i++)
+    for (size_t i = 0; i < RW_TRACKED; i++)
         free(answer->values[i]);
     free(answer->output);
     free(answer->changed);
@@ -151,7 +125,7 @@ void px_answer_copy(const px_answer *answer, px_answer *copy)
     *copy = (px_answer){.count = answer->count};
     copy->user = copy_text(answer->user);
     copy->role = copy_text(answer->role);
-    for (size_t i = 0; i < PX_TRACKED; i++)
+    for (size_t i = 0; i < RW_TRACKED; i++)
         copy->values[i] = copy_text(answer->values[i]);
     copy->output = copy_text(answer->output);
     copy->changed = copy_text(answer->changed);
@@ -178,8 +152,8 @@ pgw_slice px_answer_odd(const px_answer *answer)
     const char *at = answer->changed;
     for (pgw_slice name; next_name(&at, &name);) {
         bool tracked = false;
-        for (size_t i = 0; i < PX_TRACKED; i++)
-            tracked = tracked || pgw_slice_ieq_str(name, px_tracked[i]);
+        for (size_t i = 0; i < RW_TRACKED; i++)
+            tracked = tracked || pgw_slice_ieq_str(name, rw_tracked[i]);
         if (!tracked && rw_setting_kind_of(name) == RW_SETTING_OTHER)
             return name;
     }

@@ -8,28 +8,12 @@
 
 #include "protocol/bytes.h"
 #include "rewrite/hash/table.h"
-
-/* Settings that are part of the identity: followed, asked for, and set on a new link. The first
- * PX_REPORTED are reported by the server. */
-typedef enum px_setting {
-    PX_CLIENT_ENCODING,
-    PX_DATESTYLE,
-    PX_INTERVALSTYLE,
-    PX_TIMEZONE,
-    PX_CONFORMING_STRINGS,
-    PX_REPORTED,
-    PX_SYNCHRONOUS_COMMIT = PX_REPORTED,
-    PX_STATEMENT_TIMEOUT,
-    PX_LOCK_TIMEOUT,
-    PX_SEARCH_PATH,
-    PX_TRACKED
-} px_setting;
-extern const char *const px_tracked[PX_TRACKED];
+#include "rewrite/read/settings.h"
 
 /* What the link answered; all owned. */
 typedef struct px_answer {
     char *user, *role;
-    char *values[PX_TRACKED];
+    char *values[RW_TRACKED];
     char *output;  /* the settings of how values are shown, all in one */
     char *changed; /* names of settings that the session itself changed, a ',' behind each; NULL:
                       was not asked for */

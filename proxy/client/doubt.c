@@ -37,7 +37,7 @@ bool px_state_is_fresh(const px_state *state, bool quiet)
 
 bool px_state_sets_nothing(const px_session *session)
 {
-    for (size_t i = PX_REPORTED; i < PX_TRACKED; i++)
+    for (size_t i = RW_REPORTED; i < RW_TRACKED; i++)
         if (session->who.settings[i] != NULL)
             return false;
     return true;

@@ -55,7 +55,7 @@ static void free_session(void *owner)
     close(session->peer.fd);
     px_address_leave(session->peer.address);
     px_login_free(session->peer.login);
-    for (size_t i = 0; i < PX_TRACKED; i++)
+    for (size_t i = 0; i < RW_TRACKED; i++)
         free(session->who.settings[i]);
     px_greeting_drop(session->who.greeting);
     px_identity_drop(session->who.identity);

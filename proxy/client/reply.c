@@ -25,7 +25,7 @@ static void discard_all(px_session *session)
     px_statements_clear(&session->names.statements);
     session->who.is_private = session->own.has_state = session->who.output_changed = false;
     px_state_discard(session);
-    for (size_t i = PX_REPORTED; i < PX_TRACKED; i++)
+    for (size_t i = RW_REPORTED; i < RW_TRACKED; i++)
         px_settings_set(session, i, (pgw_slice){NULL, 0});
 }
 
@@ -39,9 +39,9 @@ static void after_statement(px_session *session, const rw_statement *statement)
         px_statements_clear(&session->names.statements);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
         px_statements_remove(&session->names.statements, statement->name);
-    px_setting setting = px_setting_of(statement->setting);
-    if ((statement->effects & RW_EFFECT_TRACKED) && setting >= PX_REPORTED &&
-        setting < PX_TRACKED && statement->setting_simple)
+    rw_tracked_setting setting = px_setting_of(statement->setting);
+    if ((statement->effects & RW_EFFECT_TRACKED) && setting >= RW_REPORTED &&
+        setting < RW_TRACKED && statement->setting_simple)
         px_settings_set(session, setting, statement->setting_value);
 }
 
@@ -120,8 +120,8 @@ static void on_setting(px_session *session, pgw_slice body)
     pgw_slice name, value;
     if (!pgw_parameter_status_decode(body, &name, &value))
         return;
-    px_setting setting = px_setting_of(name);
-    if (setting < PX_TRACKED)
+    rw_tracked_setting setting = px_setting_of(name);
+    if (setting < RW_TRACKED)
         px_settings_set(session, setting, value);
 }
 

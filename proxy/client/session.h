@@ -67,7 +67,7 @@ typedef struct px_who {
     px_identity *base;            /* as it came; counted */
     struct px_greeting *greeting; /* what it was greeted with. Counted */
     uint64_t inherited;           /* settings of its role and database, as a number */
-    char *settings[PX_TRACKED];   /* changed since; NULL = as at the start */
+    char *settings[RW_TRACKED];   /* changed since; NULL = as at the start */
     bool is_private;              /* its writes use its own link */
     bool output_changed;          /* values may be written as text otherwise than on batch links */
     bool opaque;                  /* client_encoding has characters with ASCII bytes in them */

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-px_setting px_setting_of(pgw_slice name)
+rw_tracked_setting px_setting_of(pgw_slice name)
 {
-    px_setting i = 0;
-    while (i < PX_TRACKED && !pgw_slice_ieq_str(name, px_tracked[i]))
+    rw_tracked_setting i = 0;
+    while (i < RW_TRACKED && !pgw_slice_ieq_str(name, rw_tracked[i]))
         i++;
     return i;
 }
 
 /* As its greeting said; NULL: it did not. */
-static const char *greeted_with(const px_session *session, px_setting setting)
+static const char *greeted_with(const px_session *session, rw_tracked_setting setting)
 {
     for (size_t i = 0; px_greeting_names[i] != NULL; i++)
         if (px_setting_of(pgw_slice_str(px_greeting_names[i])) == setting)
@@ -25,7 +25,7 @@ static const char *greeted_with(const px_session *session, px_setting setting)
     return NULL;
 }
 
-static const char *setting_now(const px_session *session, px_setting setting)
+static const char *setting_now(const px_session *session, rw_tracked_setting setting)
 {
     return session->who.settings[setting] != NULL ? session->who.settings[setting]
                                                   : greeted_with(session, setting);
@@ -47,15 +47,15 @@ static px_identity *identity_with_settings(px_session *session)
 {
     pgw_buf options = {0};
     pgw_buf_add_str(&options, session->who.base->options);
-    for (size_t i = 0; i < PX_TRACKED; i++)
+    for (size_t i = 0; i < RW_TRACKED; i++)
         if (session->who.settings[i] != NULL)
-            pgw_options_set(pgw_slice_str(px_tracked[i]), pgw_slice_str(session->who.settings[i]),
+            pgw_options_set(pgw_slice_str(rw_tracked[i]), pgw_slice_str(session->who.settings[i]),
                             &options);
     pgw_buf_add_byte(&options, '\0');
     px_identity from = px_identity_like(session->who.identity);
-    const char *encoding = setting_now(session, PX_CLIENT_ENCODING);
-    const char *zone = setting_now(session, PX_TIMEZONE);
-    from.env = px_identity_env(encoding, zone, setting_now(session, PX_CONFORMING_STRINGS));
+    const char *encoding = setting_now(session, RW_CLIENT_ENCODING);
+    const char *zone = setting_now(session, RW_TIMEZONE);
+    from.env = px_identity_env(encoding, zone, setting_now(session, RW_CONFORMING_STRINGS));
     session->who.opaque = is_opaque(encoding);
     const char *server = px_greeting_value(session->who.greeting, "server_encoding");
     from.env.utf8 = from.env.utf8 && server != NULL &&
@@ -68,7 +68,7 @@ static px_identity *identity_with_settings(px_session *session)
     return identity;
 }
 
-static void keep_setting(px_session *session, px_setting setting, pgw_slice value)
+static void keep_setting(px_session *session, rw_tracked_setting setting, pgw_slice value)
 {
     char *copy = value.ptr != NULL ? pgw_strndup(value.ptr, value.len) : NULL;
     free(session->who.settings[setting]);
@@ -82,7 +82,7 @@ static void renew_identity(px_session *session)
     session->who.identity = identity;
 }
 
-void px_settings_set(px_session *session, px_setting setting, pgw_slice value)
+void px_settings_set(px_session *session, rw_tracked_setting setting, pgw_slice value)
 {
     keep_setting(session, setting, value);
     renew_identity(session);
@@ -93,11 +93,11 @@ static bool same_value(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-void px_settings_follow(px_session *session, const char *const values[PX_TRACKED])
+void px_settings_follow(px_session *session, const char *const values[RW_TRACKED])
 {
     bool changed = false;
-    for (size_t i = 0; i < PX_TRACKED; i++) {
-        const char *now = i < PX_REPORTED ? setting_now(session, i) : session->who.settings[i];
+    for (size_t i = 0; i < RW_TRACKED; i++) {
+        const char *now = i < RW_REPORTED ? setting_now(session, i) : session->who.settings[i];
         if (same_value(now, values[i]))
             continue;
         char *value = values[i] != NULL ? pgw_strndup(values[i], strlen(values[i])) : NULL;
@@ -121,8 +121,8 @@ void px_settings_begin(px_session *session)
 /* What the client takes a reported parameter to be; NULL: it was not told. */
 static const char *told(const px_session *session, const char *name)
 {
-    px_setting setting = px_setting_of(pgw_slice_str(name));
-    return setting < PX_TRACKED ? setting_now(session, setting)
+    rw_tracked_setting setting = px_setting_of(pgw_slice_str(name));
+    return setting < RW_TRACKED ? setting_now(session, setting)
                                 : px_greeting_value(session->who.greeting, name);
 }
 
@@ -136,9 +136,9 @@ static void tell_differences(px_session *session, px_link *link)
         bool own = strcmp(name, "application_name") == 0;
         if (now == NULL || before == NULL || own || strcmp(now, before) == 0)
             continue;
-        px_setting setting = px_setting_of(pgw_slice_str(name));
+        rw_tracked_setting setting = px_setting_of(pgw_slice_str(name));
         pgw_write_parameter_status(pgw_slice_str(name), pgw_slice_str(now), &out);
-        if (setting < PX_TRACKED)
+        if (setting < RW_TRACKED)
             keep_setting(session, setting, pgw_slice_str(now));
     }
     if (out.len > 0) {

@@ -8,13 +8,13 @@
 
 struct px_session;
 
-/* The setting of this name; PX_TRACKED if it is none that is tracked. */
-px_setting px_setting_of(pgw_slice name);
+/* The setting of this name; RW_TRACKED if it is none that is tracked. */
+rw_tracked_setting px_setting_of(pgw_slice name);
 /* It was changed (value NULL = default). */
-void px_settings_set(struct px_session *session, px_setting setting, pgw_slice value);
+void px_settings_set(struct px_session *session, rw_tracked_setting setting, pgw_slice value);
 /* They have these values now: the reported ones as they are, of the others NULL for those that are
  * as at the start. */
-void px_settings_follow(struct px_session *session, const char *const values[PX_TRACKED]);
+void px_settings_follow(struct px_session *session, const char *const values[RW_TRACKED]);
 /* The session has been greeted: its settings are known. */
 void px_settings_begin(struct px_session *session);
 /* A link was opened later than the client was greeted: what it has inherited, and what it reports

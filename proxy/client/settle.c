@@ -235,15 +235,15 @@ static const char *followed(const px_session *session, const px_answer *answer, 
     if (state->base.user != NULL)
         return strcmp(value, state->base.values[i]) == 0 ? NULL : value;
     if (answer->changed != NULL)
-        return px_answer_has_changed(answer, px_tracked[i]) ? value : NULL;
+        return px_answer_has_changed(answer, rw_tracked[i]) ? value : NULL;
     return strcmp(value, state->now.values[i]) == 0 ? session->who.settings[i] : value;
 }
 
 static void follow_settings(px_session *session, const px_answer *answer)
 {
-    const char *values[PX_TRACKED];
-    for (size_t i = 0; i < PX_TRACKED; i++)
-        values[i] = i >= PX_REPORTED ? followed(session, answer, i) : answer->values[i];
+    const char *values[RW_TRACKED];
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        values[i] = i >= RW_REPORTED ? followed(session, answer, i) : answer->values[i];
     px_settings_follow(session, values);
 }
 

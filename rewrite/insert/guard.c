@@ -4,7 +4,6 @@
 #include "rewrite/lex/quote.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Operators are written with their schema, for search_path may hold others of the same name. The
  * divisor is no constant, or the planner would divide by it whatever comes. */
@@ -13,17 +12,6 @@
 
 /* Bits of tgtype. */
 enum { ON_INSERT = 1 << 2, ON_UPDATE = 1 << 4 };
-
-static void add_constant(const char *text, pgw_buf *out)
-{
-    pgw_buf_add_str(out, strchr(text, '\\') ? "E'" : "'");
-    for (; *text != '\0'; text++) {
-        if (*text == '\'' || *text == '\\')
-            pgw_buf_add_byte(out, *text);
-        pgw_buf_add_byte(out, *text);
-    }
-    pgw_buf_add_byte(out, '\'');
-}
 
 /* Of the table alone: triggers of partitions are fired for each row, which the count shows. */
 static void add_triggers(const rw_insert *insert, pgw_buf *out)
@@ -65,7 +53,7 @@ static void add_columns(const rw_table *table, pgw_buf *out)
         "array(select attname from pg_catalog.pg_attribute where attrelid" EQUALS "%" PRIu32
         " and attnum operator(pg_catalog.>) 0 and not attisdropped order by attnum)" EQUALS,
         table->oid);
-    add_constant(known.ptr, out);
+    rw_add_constant(out, known.ptr);
     pgw_buf_add_str(out, "::pg_catalog.name[]");
     pgw_buf_free(&known);
 }

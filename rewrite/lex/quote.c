@@ -1,5 +1,7 @@
 #include "rewrite/lex/quote.h"
 
+#include <string.h>
+
 void rw_add_identifier(pgw_buf *out, const char *name)
 {
     pgw_buf_add_byte(out, '"');
@@ -9,4 +11,15 @@ void rw_add_identifier(pgw_buf *out, const char *name)
         pgw_buf_add_byte(out, *name);
     }
     pgw_buf_add_byte(out, '"');
+}
+
+void rw_add_constant(pgw_buf *out, const char *text)
+{
+    pgw_buf_add_str(out, strchr(text, '\\') != NULL ? "E'" : "'");
+    for (; *text != '\0'; text++) {
+        if (*text == '\'' || *text == '\\')
+            pgw_buf_add_byte(out, *text);
+        pgw_buf_add_byte(out, *text);
+    }
+    pgw_buf_add_byte(out, '\'');
 }

@@ -20,15 +20,25 @@ static bool begins_with_one_of(pgw_slice name, const char *const *prefixes)
     return false;
 }
 
-static const char *const tracked[] = {"client_encoding",
-                                      "datestyle",
-                                      "intervalstyle",
-                                      "timezone",
-                                      "standard_conforming_strings",
-                                      "synchronous_commit",
-                                      "statement_timeout",
-                                      "lock_timeout",
-                                      NULL};
+const char *const rw_tracked[RW_TRACKED] = {
+    [RW_CLIENT_ENCODING] = "client_encoding",
+    [RW_DATESTYLE] = "datestyle",
+    [RW_INTERVALSTYLE] = "intervalstyle",
+    [RW_TIMEZONE] = "timezone",
+    [RW_CONFORMING_STRINGS] = "standard_conforming_strings",
+    [RW_SYNCHRONOUS_COMMIT] = "synchronous_commit",
+    [RW_STATEMENT_TIMEOUT] = "statement_timeout",
+    [RW_LOCK_TIMEOUT] = "lock_timeout",
+    [RW_SEARCH_PATH] = "search_path",
+};
+
+static bool is_tracked(pgw_slice name)
+{
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        if (pgw_slice_eq_str(name, rw_tracked[i]))
+            return true;
+    return false;
+}
 
 static const char *const output[] = {"extra_float_digits", "bytea_output", "xmlbinary", NULL};
 
@@ -79,7 +89,7 @@ rw_setting_kind rw_setting_kind_of(pgw_slice name)
         return RW_SETTING_OTHER;
     if (pgw_slice_eq_str(name, "search_path"))
         return RW_SETTING_PATH;
-    if (is_one_of(name, tracked))
+    if (is_tracked(name))
         return RW_SETTING_TRACKED;
     if (is_one_of(name, output))
         return RW_SETTING_OUTPUT;

@@ -7,6 +7,23 @@
 
 #include "protocol/bytes.h"
 
+/* Settings that are part of the identity: followed, asked for, and set on a new link. The first
+ * RW_REPORTED are reported by the server. */
+typedef enum rw_tracked_setting {
+    RW_CLIENT_ENCODING,
+    RW_DATESTYLE,
+    RW_INTERVALSTYLE,
+    RW_TIMEZONE,
+    RW_CONFORMING_STRINGS,
+    RW_REPORTED,
+    RW_SYNCHRONOUS_COMMIT = RW_REPORTED,
+    RW_STATEMENT_TIMEOUT,
+    RW_LOCK_TIMEOUT,
+    RW_SEARCH_PATH,
+    RW_TRACKED
+} rw_tracked_setting;
+extern const char *const rw_tracked[RW_TRACKED];
+
 typedef enum rw_setting_kind {
     RW_SETTING_OTHER,   /* not known, or with an influence on what is stored */
     RW_SETTING_TRACKED, /* part of a session's identity, replayed on a new link */

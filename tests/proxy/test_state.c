@@ -51,7 +51,7 @@ static void an_answer_is_read(void **state)
     px_answer_free(&answer);
     assert_string_equal(copy.user, "app");
     assert_string_equal(copy.role, "none");
-    assert_string_equal(copy.values[PX_SEARCH_PATH], "\"$user\", public");
+    assert_string_equal(copy.values[RW_SEARCH_PATH], "\"$user\", public");
     assert_string_equal(copy.output, "hex 1 base64");
     assert_int_equal(copy.count, 3);
     assert_int_equal(copy.names[0], RW_MEANS_OURS);
