@@ -175,6 +175,7 @@ void *pgw_arena_alloc(pgw_arena *arena, size_t size)
         block = pgw_alloc(sizeof *block + cap);
         *block = (struct pgw_arena_block){.next = arena->head, .cap = cap};
         arena->head = block;
+        arena->bytes += sizeof *block + cap;
         ASAN_POISON_MEMORY_REGION(block->bytes, cap);
     }
     void *ptr = block->bytes + block->used;
@@ -208,6 +209,7 @@ pgw_slice pgw_arena_keep(pgw_arena *arena, pgw_buf *buf)
     struct pgw_arena_kept *kept = pgw_arena_alloc(arena, sizeof *kept);
     *kept = (struct pgw_arena_kept){arena->kept, buf->ptr};
     arena->kept = kept;
+    arena->bytes += bytes.len;
     *buf = (pgw_buf){0};
     return bytes;
 }
@@ -230,6 +232,7 @@ void pgw_arena_free(pgw_arena *arena)
     for (struct pgw_arena_kept *kept = arena->kept; kept != NULL; kept = kept->next)
         free(kept->ptr);
     arena->kept = NULL;
+    arena->bytes = 0;
     while (arena->head != NULL) {
         struct pgw_arena_block *next = arena->head->next;
         free(arena->head);

@@ -31,6 +31,7 @@ typedef struct pgw_buf {
 typedef struct pgw_arena {
     struct pgw_arena_block *head;
     struct pgw_arena_kept *kept;
+    size_t bytes; /* that it takes */
 } pgw_arena;
 
 /* malloc, calloc and realloc that end the process instead of returning NULL. */

@@ -4,7 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/audit.h"
 #include "proxy/backend/classify.h"
-#include "proxy/backend/question.h"
+#include "proxy/backend/unseen.h"
 #include "proxy/backend/schema_query.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static bool write_question(const px_look *look, pgw_slice sql, pgw_buf *out)
 {
     if (look->plans != NULL)
         return pgw_write_query(sql, out);
-    if (!px_question_write(PGW_LITERAL("keyspread look"), sql, out))
+    if (!px_unseen_write(PGW_LITERAL("keyspread look"), sql, out))
         return false;
     pgw_write_sync(out);
     return true;

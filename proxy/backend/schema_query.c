@@ -3,7 +3,6 @@
 #include "proxy/backend/quiet.h"
 #include "rewrite/lex/quote.h"
 
-
 /* One line a table: its schema and name, as a row of constants. */
 static void add_tables(const cfg_config *config, pgw_buf *sql)
 {

@@ -3,7 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/kinds.h"
-#include "proxy/backend/question.h"
+#include "proxy/backend/unseen.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
@@ -123,7 +123,7 @@ static void add_statement(px_session *session, pgw_slice sql, pgw_buf *out)
 {
     static const px_reply_kind kinds[] = {PX_REPLY_CLOSE,   PX_REPLY_PARSE, PX_REPLY_BIND,
                                           PX_REPLY_EXECUTE, PX_REPLY_CLOSE, PX_REPLY_CLOSE};
-    pgw_certainly(px_question_write(PGW_LITERAL("keyspread state"), sql, out));
+    pgw_certainly(px_unseen_write(PGW_LITERAL("keyspread state"), sql, out));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         push(session, kinds[i]);
     session->known.asking++;

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 enum { CACHE_SLOTS = 8192, CACHE_PLANS = 4096 }; /* open addressing, at most half full */
+enum { CACHE_BYTES = 64 * 1024 * 1024 };         /* and one plan has at most an eighth */
 
 struct px_plan_slot {
     px_plan_id id;
@@ -35,18 +36,23 @@ void px_plan_drop(px_plan *plan)
     pgw_arena_free(&arena);
 }
 
-/* A parameter feeds a key if a key cell is that parameter. */
-static bool parameter_feeds_key(const rw_insert *insert, uint32_t parameter)
+static void note_feeding(const rw_insert *insert, const rw_cell *cell, bool *feeds)
 {
+    if (cell->kind == RW_CELL_PARAM && cell->parameter <= insert->param_count)
+        feeds[cell->parameter - 1] = true;
+}
+
+/* A flag a parameter: a key cell is that parameter. In the plan's arena. */
+static bool *feeding_parameters(px_plan *plan)
+{
+    const rw_insert *insert = plan->insert;
+    bool *feeds = pgw_arena_alloc(&plan->arena, insert->param_count + 1);
     for (size_t r = 0; r < insert->row_count; r++) {
-        const rw_row *row = &insert->rows[r];
         for (size_t k = 0; k < insert->table->primary_key_count; k++)
-            if (row->key[k].kind == RW_CELL_PARAM && row->key[k].parameter == parameter)
-                return true;
-        if (row->hash_cell.kind == RW_CELL_PARAM && row->hash_cell.parameter == parameter)
-            return true;
+            note_feeding(insert, &insert->rows[r].key[k], feeds);
+        note_feeding(insert, insert->rows[r].hash_cell, feeds);
     }
-    return false;
+    return feeds;
 }
 
 /* Whether some row's hash can only be told when parameters are bound. */
@@ -90,6 +96,7 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
     rw_insert *insert = plan->insert;
     plan->types = pgw_arena_alloc(&plan->arena, (insert->param_count + 1) * sizeof *plan->types);
     plan->types_known = true;
+    const bool *feeds = feeding_parameters(plan);
     for (uint32_t i = 0; i < insert->param_count; i++) {
         uint32_t type = i < declared_count ? declared[i] : PGW_UNSPECIFIED;
         if (type == PGW_UNSPECIFIED || type == PGW_UNKNOWN) {
@@ -99,7 +106,7 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
         plan->types[i] = type;
         insert->shows |= type != insert->inferred[i];
         if (type == PGW_UNSPECIFIED &&
-            (may_leave_rows_out(plan) || parameter_feeds_key(insert, i + 1)))
+            (may_leave_rows_out(plan) || feeds[i]))
             plan->types_known = false;
     }
 }
@@ -430,18 +437,21 @@ static void forget_plans(px_plan_cache *cache)
         px_plan_drop(cache->slots[i].plan);
     free(cache->slots);
     cache->slots = NULL;
-    cache->count = 0;
+    cache->count = cache->bytes = 0;
 }
 
 /* A full cache starts anew: cheaper to think of than to evict, and plans in use live on. */
 void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan)
 {
-    if (cache->count == CACHE_PLANS)
+    if (plan->arena.bytes > CACHE_BYTES / 8)
+        return;
+    if (cache->count == CACHE_PLANS || cache->bytes + plan->arena.bytes > CACHE_BYTES)
         forget_plans(cache);
     if (cache->slots == NULL)
         cache->slots = pgw_calloc(CACHE_SLOTS, sizeof *cache->slots);
     struct px_plan_slot *slot = slot_of(cache, id);
     px_plan_take(plan);
+    cache->bytes += plan->arena.bytes; /* what it takes later, of its types, is little */
     if (slot->plan == NULL)
         cache->count++;
     px_plan_drop(slot->plan);

@@ -90,6 +90,7 @@ uint32_t *px_plan_types(const px_plan *plan, size_t *count, pgw_arena *arena);
 typedef struct px_plan_cache {
     struct px_plan_slot *slots;
     size_t count;
+    size_t bytes; /* of all its plans */
     rw_shape_cache shapes;
 } px_plan_cache;
 typedef struct px_plan_id {

@@ -27,15 +27,16 @@ typedef struct rw_cast {
 
 enum { RW_MAX_CASTS = 4 }; /* more in one expression is RW_CELL_EXPRESSION */
 
+/* A text may have millions. */
 typedef struct rw_cell {
+    pgw_slice text;  /* unescaped string, digits of a number, "true"/"false" */
+    rw_cast *casts;  /* room for RW_MAX_CASTS, innermost first; NULL: there are none */
+    size_t position; /* byte offset of the expression in the text */
     rw_cell_kind kind;
-    pgw_slice text;              /* unescaped string, digits of a number, "true"/"false" */
-    uint32_t parameter;          /* of $n: n, from 1 */
-    rw_cast casts[RW_MAX_CASTS]; /* innermost first */
+    uint32_t parameter; /* of $n: n, from 1 */
     uint8_t cast_count;
     int8_t minus_after; /* -1: no minus sign; else the sign is applied after that many casts
                            (`-5::int8` is -(5::int8): 1; `(-5)::int8`: 0) */
-    size_t position;    /* byte offset of the expression in the text */
 } rw_cell;
 
 /* A bound parameter: its declared or inferred type, format and bytes. */

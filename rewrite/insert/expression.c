@@ -7,8 +7,10 @@ enum { MAX_DEPTH = 32 }; /* of parentheses, casts and arrays that are looked int
 
 static bool parse_simple(rw_parser *parser, bool wanted, int depth, rw_cell *cell);
 
-static void add_cast(rw_cell *cell, rw_cast cast)
+static void add_cast(rw_parser *parser, rw_cell *cell, rw_cast cast)
 {
+    if (cell->casts == NULL)
+        cell->casts = pgw_arena_alloc(parser->arena, RW_MAX_CASTS * sizeof *cell->casts);
     if (cell->cast_count == RW_MAX_CASTS)
         cell->kind = RW_CELL_EXPRESSION;
     else
@@ -25,7 +27,7 @@ static bool parse_string(rw_parser *parser, bool wanted, rw_cell *cell)
     if (unicode && !rw_take_uescape(parser, &escape))
         return false;
     if (first == 'n')
-        add_cast(cell, (rw_cast){PGW_BPCHAR, -1, true});
+        add_cast(parser, cell, (rw_cast){PGW_BPCHAR, -1, true});
     if (!wanted)
         return true;
     bool valid = unicode ? rw_token_unicode(parser->text, token, escape, parser->arena, &cell->text)
@@ -43,14 +45,15 @@ static bool parse_cast(rw_parser *parser, bool wanted, int depth, rw_cell *cell)
     if (!rw_take(parser, '(') || !parse_simple(parser, wanted, depth + 1, cell) ||
         !rw_take_word(parser, "as") || !rw_parse_type(parser, false, &cast))
         return false;
-    add_cast(cell, cast);
+    add_cast(parser, cell, cast);
     return rw_take(parser, ')');
 }
 
 /* An element of an array or an argument: its value is of no interest here. */
 static bool parse_part(rw_parser *parser, int depth)
 {
-    rw_cell part = {.minus_after = -1};
+    rw_cast casts[RW_MAX_CASTS];
+    rw_cell part = {.casts = casts, .minus_after = -1};
     if (!parse_simple(parser, false, depth + 1, &part))
         return false;
     if (part.kind == RW_CELL_PARAM)
@@ -100,7 +103,8 @@ static bool parse_clock_word(rw_parser *parser)
 /* to_timestamp(number) */
 static bool parse_to_timestamp(rw_parser *parser)
 {
-    rw_cell number = {.minus_after = -1};
+    rw_cast casts[RW_MAX_CASTS];
+    rw_cell number = {.casts = casts, .minus_after = -1};
     return parse_simple(parser, false, MAX_DEPTH - 1, &number) &&
            (number.kind == RW_CELL_INTEGER || number.kind == RW_CELL_DECIMAL) &&
            rw_take(parser, ')');
@@ -144,7 +148,7 @@ static bool parse_prefixed(rw_parser *parser, bool wanted, rw_cell *cell)
         return false;
     if (!parse_string(parser, wanted, cell))
         return false;
-    add_cast(cell, cast);
+    add_cast(parser, cell, cast);
     return true;
 }
 
@@ -215,7 +219,7 @@ static bool parse_casted(rw_parser *parser, bool wanted, int depth, rw_cell *cel
         rw_advance(parser);
         if (!rw_parse_type(parser, false, &cast))
             return false;
-        add_cast(cell, cast);
+        add_cast(parser, cell, cast);
     }
     return true;
 }
@@ -267,7 +271,7 @@ static rw_outcome skip_expression(rw_parser *parser)
 
 rw_outcome rw_parse_cell(rw_parser *parser, bool wanted, rw_cell *cell)
 {
-    *cell = (rw_cell){.minus_after = -1, .position = parser->token.start};
+    *cell = (rw_cell){.casts = cell->casts, .minus_after = -1, .position = parser->token.start};
     if (rw_take_word(parser, "default")) {
         cell->kind = RW_CELL_DEFAULT;
         return at_cell_end(parser) ? RW_PARSED : rw_syntax_error(parser);

@@ -163,7 +163,9 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw_params params,
     *key = (rw_key){.hash = 0};
     key->values = pgw_arena_alloc(arena, table->primary_key_count * sizeof *key->values);
     key->known = pgw_arena_alloc(arena, table->primary_key_count * sizeof *key->known);
-    pgw_value *hashed = pgw_arena_alloc(arena, table->hash_key_count * sizeof *hashed);
+    pgw_value few[4] = {{0}}, *hashed = few;
+    if (table->hash_key_count > sizeof few / sizeof *few)
+        hashed = pgw_arena_alloc(arena, table->hash_key_count * sizeof *hashed);
     bool rejected = false; /* by the backend, whatever the hash is */
     for (size_t i = 0; i < table->hash_key_count; i++) {
         pgw_verdict verdict = hashed_value(&in, table->hash_key[i], key);
@@ -175,7 +177,7 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw_params params,
     other_values(&in, key);
     key->hash = rw_hash_key(table, hashed);
     key->partition = rw_partition_of(table, key->hash);
-    const rw_cell *own = &in.row->hash_cell;
+    const rw_cell *own = in.row->hash_cell;
     if (!rejected && own->kind != RW_CELL_ABSENT && own->kind != RW_CELL_DEFAULT &&
         !is_hash(&in, own, key->hash))
         return wrong_hash(insert, key->hash, reading->error);

@@ -328,6 +328,21 @@ static void leave_untouched(rw_parser *parser)
     insert->values = insert->tail = insert->text.len;
 }
 
+static rw_outcome refuse_large(pgw_error *error)
+{
+    pgw_fail(error, "54000", "a text for a configured table has too many statements, rows or values");
+    pgw_error_hint(error, "Send it in parts.");
+    return RW_REFUSED;
+}
+
+static void keep_rows(rw_parser *parser)
+{
+    size_t size = parser->insert->row_count * sizeof *parser->many;
+    pgw_buf rows = {.ptr = (char *)parser->many, .len = size, .cap = size};
+    if (parser->many != NULL)
+        parser->insert->rows = (void *)pgw_arena_keep(parser->arena, &rows).ptr;
+}
+
 bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                      pgw_arena *arena, rw_insert **out, pgw_error *error)
 {
@@ -343,6 +358,9 @@ bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
     rw_lexer_init(&parser.lexer, text, env->conforming);
     rw_advance(&parser);
     rw_outcome outcome = parse_statement(&parser);
+    keep_rows(&parser);
+    if (parser.too_large)
+        outcome = refuse_large(error);
     if (outcome == RW_PASS || (outcome == RW_PARSED && parser.impossible))
         return true;
     if (outcome == RW_REFUSED)

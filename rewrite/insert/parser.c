@@ -13,6 +13,9 @@ void rw_advance(rw_parser *parser)
 {
     parser->last_end = parser->token.end;
     parser->token = rw_lexer_next(&parser->lexer);
+    parser->too_large = parser->arena->bytes + parser->row_cap * sizeof(rw_row) > RW_PARSED_MOST;
+    if (parser->too_large)
+        parser->token.kind = RW_TOKEN_END;
 }
 
 bool rw_at(const rw_parser *parser, char c)

@@ -47,6 +47,7 @@ typedef struct rw_parser {
     rw_target *targets;
     size_t target_count, target_cap;
     size_t row_cap, splice_cap;
+    rw_row *many; /* the insert's rows, once they are many; malloc's, until the arena keeps them */
     uint32_t *params; /* by number - 1: type, 0 = not seen, RW_PARAM_UNCLEAR */
     uint32_t param_cap;
     bool columns_listed;
@@ -58,6 +59,7 @@ typedef struct rw_parser {
     bool conflict_on_key; /* the target of ON CONFLICT is the primary key */
     unsigned obstacles;   /* a bit for each rw_obstacle */
     bool impossible;      /* something that the backend certainly rejects */
+    bool too_large;       /* … or that would take too much memory here: no more tokens come */
 } rw_parser;
 
 enum { RW_PARAM_UNCLEAR = -1 };

@@ -120,7 +120,7 @@ static void put_guard(writer *w, void (*half)(const rw_insert *, pgw_buf *), siz
 static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t index, size_t at)
 {
     const rw_row *row = &w->insert->rows[index];
-    bool written = w->insert->hash_listed && row->hash_cell.kind != RW_CELL_DEFAULT;
+    bool written = w->insert->hash_listed && row->hash_cell->kind != RW_CELL_DEFAULT;
     put_guard(w, rw_guard_hash_before, at);
     if (written) {
         put_client(w, at, row->hash_end);
@@ -143,8 +143,8 @@ static void put_row(writer *w, rw_hash_form form, uint64_t hash, size_t index)
         put_client(w, row->close, row->close + 1);
         return;
     }
-    put_client(w, row->open, row->hash_cell.position);
-    put_hash(w, form, hash, index, row->hash_cell.position);
+    put_client(w, row->open, row->hash_cell->position);
+    put_hash(w, form, hash, index, row->hash_cell->position);
     put_client(w, row->hash_end, row->close + 1);
 }
 

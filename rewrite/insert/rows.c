@@ -35,19 +35,33 @@ static rw_outcome wrong_count(rw_parser *parser, const char *message, size_t off
     return RW_REFUSED;
 }
 
+/* Few are in the arena; with many, what they outgrow would be more than they are. */
+static void grow_rows(rw_parser *parser)
+{
+    enum { FEW = 64 };
+    rw_insert *insert = parser->insert;
+    size_t count = insert->row_count, cap = parser->row_cap > 0 ? parser->row_cap * 2 : 1;
+    const rw_row *few = parser->many == NULL ? insert->rows : NULL;
+    if (cap <= FEW)
+        insert->rows = pgw_arena_alloc(parser->arena, cap * sizeof *insert->rows);
+    else
+        insert->rows = parser->many = pgw_realloc(parser->many, cap * sizeof *insert->rows);
+    if (few != NULL)
+        memcpy(insert->rows, few, count * sizeof *few);
+    memset(insert->rows + count, 0, (cap - count) * sizeof *insert->rows);
+    parser->row_cap = cap;
+}
+
 static rw_row *add_row(rw_parser *parser)
 {
+    static const rw_cell absent = {.kind = RW_CELL_ABSENT};
     rw_insert *insert = parser->insert;
-    if (insert->row_count == parser->row_cap) {
-        size_t cap = parser->row_cap ? parser->row_cap * 2 : 1;
-        rw_row *rows = pgw_arena_alloc(parser->arena, cap * sizeof *rows);
-        if (insert->row_count > 0)
-            memcpy(rows, insert->rows, insert->row_count * sizeof *rows);
-        insert->rows = rows;
-        parser->row_cap = cap;
-    }
+    if (insert->row_count == parser->row_cap)
+        grow_rows(parser);
     rw_row *row = &insert->rows[insert->row_count++];
-    row->key = pgw_arena_alloc(parser->arena, parser->table->primary_key_count * sizeof *row->key);
+    size_t cells = parser->table->primary_key_count + insert->hash_listed;
+    row->key = pgw_arena_alloc(parser->arena, cells * sizeof *row->key);
+    row->hash_cell = insert->hash_listed ? &row->key[cells - 1] : &absent;
     return row;
 }
 
@@ -87,11 +101,13 @@ static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell 
     }
 }
 
-static rw_cell *cell_of(rw_row *row, const rw_target *target, rw_cell *scratch)
+/* The hash column's stands behind those of the key. */
+static rw_cell *cell_of(const rw_table *table, rw_row *row, const rw_target *target,
+                        rw_cell *scratch)
 {
     if (target == NULL || target->slot == RW_NO_SLOT)
         return scratch;
-    return target->slot == RW_HASH_SLOT ? &row->hash_cell : &row->key[target->slot];
+    return &row->key[target->slot == RW_HASH_SLOT ? table->primary_key_count : (size_t)target->slot];
 }
 
 /* The values between '(' and ')'. The targets of a first row without a list are made behind it, so
@@ -101,12 +117,13 @@ static rw_outcome parse_cells(rw_parser *parser, rw_row *row, size_t *count)
     *count = 0;
     do {
         const rw_target *target = *count < parser->target_count ? &parser->targets[*count] : NULL;
-        rw_cell scratch = {.minus_after = -1};
-        rw_cell *cell = cell_of(row, target, &scratch);
+        rw_cast casts[RW_MAX_CASTS];
+        rw_cell scratch = {.casts = casts, .minus_after = -1};
+        rw_cell *cell = cell_of(parser->table, row, target, &scratch);
         rw_outcome outcome = rw_parse_cell(parser, cell != &scratch, cell);
         if (outcome != RW_PARSED)
             return outcome;
-        if (cell == &row->hash_cell)
+        if (cell == row->hash_cell)
             row->hash_end = parser->last_end;
         if (target != NULL) {
             note_cell(parser, target, cell);
@@ -195,7 +212,8 @@ static rw_outcome count_columns(rw_parser *parser)
     }
     rw_go_back(parser, mark);
     for (size_t i = 0; i <= visible; i++) {
-        rw_cell cell = {.minus_after = -1};
+        rw_cast casts[RW_MAX_CASTS];
+        rw_cell cell = {.casts = casts, .minus_after = -1};
         if (rw_parse_cell(parser, false, &cell) == RW_PARSED && i == visible)
             return wrong_count(parser, "INSERT has more expressions than target columns",
                                cell.position);

@@ -75,7 +75,7 @@ static const char *why_not(rw_obstacle obstacle)
 static bool needs_parameter(const rw_insert *insert, size_t row)
 {
     const rw_table *table = insert->table;
-    bool parameter = insert->rows[row].hash_cell.kind == RW_CELL_PARAM;
+    bool parameter = insert->rows[row].hash_cell->kind == RW_CELL_PARAM;
     for (size_t i = 0; i < table->primary_key_count; i++) {
         const rw_cell *cell = &insert->rows[row].key[i];
         bool hashed = false;

@@ -293,56 +293,62 @@ static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
         refuse_unknown(in, out);
 }
 
-static void add_statement(rw_script *script, size_t *cap, pgw_arena *arena)
+/* They are in `list` until the arena keeps them: it would be left with all that they outgrow. */
+static rw_statement *add_statement(rw_script *script, pgw_buf *list)
 {
-    if (script->count == *cap) {
-        *cap = *cap == 0 ? 1 : *cap * 2;
-        rw_statement *grown = pgw_arena_alloc(arena, *cap * sizeof *grown);
-        if (script->count > 0)
-            memcpy(grown, script->statements, script->count * sizeof *grown);
-        script->statements = grown;
-    }
+    rw_statement *added = (void *)pgw_buf_reserve(list, sizeof *added);
+    memset(added, 0, sizeof *added);
+    list->len += sizeof *added;
     script->count++;
+    return added;
 }
 
 /* Short statements may grow long, so that a text of 64 MiB would take all memory: what is put in is
  * bounded, and the rest of the text is refused with the statement that is too much. */
 enum { MOST_ADDED = 32 * 1024 * 1024 };
 
-static void refuse_rest(pgw_slice text, pgw_arena *arena, rw_statement *statement)
+static void refuse_rest(pgw_slice text, bool many, pgw_arena *arena, rw_statement *statement)
 {
+    statement->end = text.len;
+    if (many && statement->kind == RW_STATEMENT_REFUSED)
+        return; /* with the same */
     pgw_error *error = pgw_arena_alloc(arena, sizeof *error);
-    pgw_fail(error, "54000", "the INSERTs of this text are too large when their columns are named");
+    if (many)
+        pgw_fail(error, "54000",
+                 "a text for a configured table has too many statements, rows or values");
+    else
+        pgw_fail(error, "54000",
+                 "the INSERTs of this text are too large when their columns are named");
     pgw_error_hint(error, "Send the statements in several texts.");
     statement->kind = RW_STATEMENT_REFUSED;
     statement->insert = NULL;
     statement->error = error;
-    statement->end = text.len;
 }
 
 void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                      rw_shape_cache *shapes, pgw_arena *arena, rw_script *out)
 {
     *out = (rw_script){.utf8 = env->utf8, .escapes = rw_lexer_heeds_conforming(text)};
-    size_t cap = 0, added = 0;
+    size_t added = 0;
+    pgw_buf list = {0};
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
     rw_piece piece;
     reading in = {.text = text, .env = env, .shapes = shapes, .arena = arena, .view = *catalog};
-    while (rw_split_next(&lexer, &piece)) {
-        add_statement(out, &cap, arena);
-        rw_statement *statement = &out->statements[out->count - 1];
+    bool too_large = false;
+    while (!too_large && rw_split_next(&lexer, &piece)) {
+        rw_statement *statement = add_statement(out, &list);
         read_statement(&in, &piece, statement);
         check_unknown(&in, &piece, statement);
         follow_names(&in, statement, text_of(&in, &piece));
         added += statement->insert != NULL ? rw_render_added(statement->insert) : 0;
-        bool too_large = added > MOST_ADDED;
+        bool many = arena->bytes + list.len > RW_PARSED_MOST;
+        too_large = many || added > MOST_ADDED;
         if (too_large)
-            refuse_rest(text, arena, statement);
+            refuse_rest(text, many, arena, statement);
         out->effects |= statement->effects;
         out->refused |= statement->kind == RW_STATEMENT_REFUSED;
         out->inserts += statement->kind == RW_STATEMENT_INSERT;
-        if (too_large)
-            return;
     }
+    out->statements = (void *)pgw_arena_keep(arena, &list).ptr;
 }

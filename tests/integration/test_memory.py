@@ -16,9 +16,17 @@ TEXT = "insert into events (userid, ts, event) values ({}, '{}', '{}')"
 REFUSED = "insert into events (userid, ts) select 1, now() /*" + "x" * 2000 + "*/"
 
 
-def resident(keyspread):
+def memory_of(keyspread, what):
     with open(f"/proc/{keyspread.process.pid}/status", encoding="ascii") as file:
-        return int(re.search(r"VmRSS:\s+(\d+) kB", file.read())[1]) * 1024
+        return int(re.search(what + r":\s+(\d+) kB", file.read())[1]) * 1024
+
+
+def resident(keyspread):
+    return memory_of(keyspread, "VmRSS")
+
+
+def peak(keyspread):
+    return memory_of(keyspread, "VmHWM")
 
 
 @harness.proxied
@@ -248,6 +256,22 @@ class InPart(MemoryCase):
                          [["INSERT 0 1"]] * self.CLIENTS)
         self.check_stored(count=self.CLIENTS + 2)
 
+    def test_an_answer_to_one_that_waits(self):
+        """It goes on waiting, and is not forgotten."""
+        messages = [wire.query(TEXT.format(1 + i, TS, "x" * self.SIZE)) for i in range(3)]
+        first = [self.wire(), self.wire()]
+        for session, message in zip(first, messages):
+            session.send(message[:-10])
+        last = self.wire()
+        last.send(wire.query("select pg_sleep(0.5)"))
+        sending = threading.Thread(target=last.send, args=(messages[2],))
+        sending.start()
+        self.assertEqual(wire.tags_of(last.read_ready()), ["SELECT 1"])
+        for session, message in zip(first, messages):
+            self.assertEqual(wire.tags_of(session.ask(message[-10:])), ["INSERT 0 1"])
+        self.assertEqual(wire.tags_of(last.read_ready()), ["INSERT 0 1"])
+        sending.join()
+
     def test_groups(self):
         """Held up to their Sync, which comes when all have sent the rest."""
         clients = [self.wire() for _ in range(60)]
@@ -262,6 +286,58 @@ class InPart(MemoryCase):
         for session in clients:
             self.assertEqual(wire.tags_of(session.read_ready()), ["INSERT 0 1"] * 7)
         self.check_stored(count=7 * 60)
+
+
+@unittest.skipIf(harness.instrumented(), "each of the texts takes a sanitizer minutes")
+class Tiny(MemoryCase):
+    """Small parts take many times what they are long: in one text there may be only so many."""
+
+    MOST = 640 * MIB
+    VALUES = "insert into events (userid, ts) values "
+
+    def check_refused(self, text):
+        session = self.wire()
+        before = resident(self.keyspread)
+        session.query("begin")
+        self.assertEqual(wire.error_of(session.query(text)), "54000")
+        self.assertEqual(wire.tags_of(session.query("commit")), ["ROLLBACK"])
+        self.assertEqual(wire.error_of(session.ask(wire.parse("", text), wire.sync())), "54000")
+        self.assertLess(peak(self.keyspread) - before, self.MOST)
+        self.assertEqual(wire.tags_of(session.query(TEXT.format(1, TS, "x"))), ["INSERT 0 1"])
+        self.check_stored(count=1)
+
+    def test_rows(self):
+        self.check_refused(self.VALUES + ",".join(["(1,1)"] * 3_000_000))
+
+    def test_columns(self):
+        self.check_refused(f"insert into events ({','.join(['ts'] * 5_000_000)}) values (1)")
+
+    def test_statements(self):
+        session = self.wire()
+        before = resident(self.keyspread)
+        replies = session.query("select 1 from events limit 0;" + "select;" * 3_000_000)
+        self.assertEqual(wire.error_of(replies), "54000")
+        self.assertLess(peak(self.keyspread) - before, self.MOST)
+
+    def test_many_rows(self):
+        """What fits is written."""
+        session, rows = self.wire(), 100_000
+        before = resident(self.keyspread)
+        values = ",".join(f"({i},'{TS}')" for i in range(rows))
+        self.assertEqual(wire.tags_of(session.query(self.VALUES + values)), [f"INSERT 0 {rows}"])
+        self.check_stored(count=rows)
+        harness.eventually("memory goes back",
+                           lambda: resident(self.keyspread) < before + 64 * MIB, patience=10)
+
+    def test_plans_that_are_kept(self):
+        """Those of all texts that were ever prepared have a bound."""
+        session = self.wire()
+        before = resident(self.keyspread)
+        for number in range(100):
+            values = ",".join([f"({number},'{TS}')"] * 5000)
+            self.assertIsNone(wire.error_of(session.ask(
+                wire.parse("", self.VALUES + values), wire.sync())))
+        self.assertLess(resident(self.keyspread) - before, 128 * MIB)
 
 
 class Stuck(MemoryCase):

@@ -411,7 +411,7 @@ static void test_query(void **state)
     pgw_buf_add_byte(&sql, '\0');
     assert_non_null(strstr(sql.ptr, "values ('public'::pg_catalog.name, 'events'::pg_catalog.name),"
                                     " ('it''s'::pg_catalog.name,"
-                                    " E'back\\\\slash\'\'\'::pg_catalog.name)), ours"));
+                                    " E'back\\\\slash'''::pg_catalog.name)), ours"));
     pgw_buf_clear(&sql);
     config.table_count = 0;
     px_schema_query(&config, &sql);

@@ -55,7 +55,9 @@ static void check_literal(const vector_line *line)
     rw_column column = {.name = name,
                         .type = pgw_type_by_name(line->fields[0]),
                         .typmod = (int32_t)vector_number(line->fields[1])};
+    rw_cast casts[RW_MAX_CASTS] = {0};
     rw_cell cell = {.kind = read_kind(line->fields[2]),
+                    .casts = casts,
                     .text = line->fields[3],
                     .parameter = 1,
                     .minus_after = (int8_t)vector_number(line->fields[4])};

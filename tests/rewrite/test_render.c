@@ -158,7 +158,7 @@ static void strip(const rw_insert *insert, const pgw_buf *rendered, pgw_buf *out
 static bool replaces(const rw_insert *insert)
 {
     return insert->verb != RW_VERB_INSERT || insert->obstacle == RW_OBSTACLE_RETURNING ||
-           insert->rows[0].hash_cell.kind == RW_CELL_DEFAULT;
+           insert->rows[0].hash_cell->kind == RW_CELL_DEFAULT;
 }
 
 static bool is_ascii(const char *text)

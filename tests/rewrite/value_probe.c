@@ -125,7 +125,9 @@ static void answer(char **fields)
     pgw_value value;
     pgw_buf sent = {0}, canonical = {0};
     rw_column column = {.name = "x", .type = (uint32_t)atoi(fields[0]), .typmod = atoi(fields[1])};
+    rw_cast casts[RW_MAX_CASTS] = {0};
     rw_cell cell = {.kind = read_kind(fields[2]),
+                    .casts = casts,
                     .text = unhex(fields[3], &arena),
                     .parameter = 1,
                     .minus_after = (int8_t)atoi(fields[4])};

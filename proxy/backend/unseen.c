@@ -1,8 +1,8 @@
-#include "proxy/backend/question.h"
+#include "proxy/backend/unseen.h"
 
 #include "protocol/frontend.h"
 
-bool px_question_write(pgw_slice name, pgw_slice sql, pgw_buf *out)
+bool px_unseen_write(pgw_slice name, pgw_slice sql, pgw_buf *out)
 {
     size_t before = out->len;
     pgw_write_close('S', name, out);

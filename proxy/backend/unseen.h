@@ -1,15 +1,15 @@
 /*
- * question: one statement of ours on a session's own link, unseen by its client: prepared, run and
+ * unseen: one statement of ours on a session's own link, which its client does not see: prepared, run and
  * closed under a name of ours, for a Query would drop the client's unnamed statement and portal.
  */
-#ifndef PX_QUESTION_H
-#define PX_QUESTION_H
+#ifndef PX_UNSEEN_H
+#define PX_UNSEEN_H
 
 #include "protocol/bytes.h"
 
 /* Appends Close, Parse, Bind, Execute, Close, Close, and no Sync; the first for what an error has
  * left of the name. `sql` has no parameters. False, and nothing is appended: it is longer than a
  * message may be. */
-PGW_MUST_CHECK bool px_question_write(pgw_slice name, pgw_slice sql, pgw_buf *out);
+PGW_MUST_CHECK bool px_unseen_write(pgw_slice name, pgw_slice sql, pgw_buf *out);
 
 #endif
