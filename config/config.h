@@ -140,7 +140,7 @@ typedef struct cfg_config {
         uint32_t startup_ms;                  /* 10000 */
         uint64_t incomplete_bytes;            /* 128 MiB: what clients have sent in part, in all */
         uint64_t unread_bytes; /* 128 MiB: answers that clients have not taken, in all */
-        uint64_t queue_bytes; /* 256 MiB: rendered rows waiting for batches, in all */
+        uint64_t queue_bytes;  /* 256 MiB: rendered rows waiting for batches, in all */
     } limits;
 } cfg_config;
 

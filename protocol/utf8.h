@@ -18,8 +18,8 @@ static inline bool pgw_utf8_continues(char c)
 size_t pgw_utf8_announced(char first);
 /* Bytes of the first character; 0: not valid, or NUL. */
 size_t pgw_utf8_length(pgw_slice text);
-/* The code point of the first character, and its bytes; a byte that begins none is itself. Not of an
- * empty text. */
+/* The code point of the first character, and its bytes; a byte that begins none is itself. Not of
+ * an empty text. */
 uint32_t pgw_utf8_code_point(pgw_slice text, size_t *length);
 /* Whether all characters are valid; NUL is one. */
 PGW_MUST_CHECK bool pgw_utf8_valid(pgw_slice text);

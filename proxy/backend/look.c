@@ -4,8 +4,8 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/audit.h"
 #include "proxy/backend/classify.h"
-#include "proxy/backend/unseen.h"
 #include "proxy/backend/schema_query.h"
+#include "proxy/backend/unseen.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -63,34 +63,10 @@ static void go_on(px_reader *reader);
 
 /* ---- questions ---- */
 
-static void put_last(px_question **list, px_question *question)
-{
-    while (*list != NULL)
-        list = &(*list)->next;
-    *list = question;
-}
-
-static void answer(px_question *question, const pgw_error *error)
-{
-    if (error != NULL)
-        question->error = *error;
-    question->message.run = question->answered;
-    px_worker_send(question->asker, &question->message);
-}
-
-static void answer_all(px_question **list, const pgw_error *error)
-{
-    while (*list != NULL) {
-        px_question *question = *list;
-        *list = question->next;
-        answer(question, error);
-    }
-}
-
 /* Whom the look under way was for waits for the next one, before the others. */
 static void wait_again(px_reader *reader)
 {
-    put_last(&reader->answering, reader->waiting);
+    px_questions_put(&reader->answering, reader->waiting);
     reader->waiting = reader->answering;
     reader->answering = NULL;
 }
@@ -165,7 +141,7 @@ static void succeed(px_reader *reader, bool other)
                reader->identity->database, reader->sight.catalog->count,
                (unsigned long long)reader->sight.catalog->epoch);
     publish(reader);
-    answer_all(&reader->answering, NULL);
+    px_questions_answer(&reader->answering, NULL, NULL);
     if (is_scarce(reader))
         close_link(reader);
     go_on(reader);
@@ -177,28 +153,13 @@ static bool is_everybodys(const px_reader *reader, const pgw_error *error)
     return px_error_is_servers(error) || px_dsn_names(reader->worker->config->backend.dsn, "user");
 }
 
-static bool same_account(const px_identity *a, const px_identity *b)
-{
-    bool passwords = a->password != NULL && b->password != NULL;
-    return strcmp(a->user, b->user) == 0 && !a->password == !b->password &&
-           (!passwords || strcmp(a->password, b->password) == 0);
-}
-
 /* Whom the error concerns is told; the others are tried as themselves. */
 static void fail(px_reader *reader, const pgw_error *error)
 {
     px_count(reader->worker->metrics, PX_CATALOG_LOADS_FAILED, 1);
-    bool everybodys = is_everybodys(reader, error);
     wait_again(reader);
-    for (px_question **at = &reader->waiting; *at != NULL;) {
-        px_question *question = *at;
-        if (!everybodys && !same_account(question->identity, reader->identity)) {
-            at = &question->next;
-            continue;
-        }
-        *at = question->next;
-        answer(question, error);
-    }
+    px_questions_answer(&reader->waiting, is_everybodys(reader, error) ? NULL : reader->identity,
+                        error);
     close_link(reader);
     reader->lost_one = false;
     go_on(reader);
@@ -358,7 +319,7 @@ static void on_question(px_worker *worker, px_message *message)
     px_reader *reader = find_or_add(worker, question->database);
     reader->asked_at = px_worker_now(worker);
     question->next = NULL;
-    put_last(&reader->waiting, question);
+    px_questions_put(&reader->waiting, question);
     go_on(reader);
 }
 
@@ -469,8 +430,8 @@ static bool is_useless(const px_reader *reader)
 static void end_all(px_reader *reader)
 {
     close_link(reader);
-    answer_all(&reader->answering, NULL);
-    answer_all(&reader->waiting, NULL);
+    px_questions_answer(&reader->answering, NULL, NULL);
+    px_questions_answer(&reader->waiting, NULL, NULL);
 }
 
 void px_readers_tick(px_worker *worker)

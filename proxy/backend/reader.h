@@ -7,24 +7,8 @@
 #ifndef PX_READER_H
 #define PX_READER_H
 
-#include "protocol/error.h"
-#include "proxy/backend/database.h"
+#include "proxy/backend/question.h"
 #include "proxy/backend/slots.h"
-
-/* A session waits until the backend was asked. It travels to the owner and back; the list of the
- * waiting is that of the asker's worker, and `next` belongs to whom it is with. */
-typedef struct px_question {
-    px_message message;
-    px_worker *asker;
-    px_database *database; /* counted */
-    px_identity *identity; /* counted */
-    struct px_question *next;
-    pgw_error error; /* the answer; no SQLSTATE: look at the database */
-    void (*answered)(px_worker *asker, px_message *question); /* runs there, and frees it */
-    void (*loaded)(void *who, const pgw_error *error);
-    void *who;                          /* NULL: nobody waits any more */
-    struct px_question *later, **place; /* of its worker's list */
-} px_question;
 
 /* Any thread. */
 void px_reader_ask(px_question *question);

@@ -1,6 +1,6 @@
 /*
- * unseen: one statement of ours on a session's own link, which its client does not see: prepared, run and
- * closed under a name of ours, for a Query would drop the client's unnamed statement and portal.
+ * unseen: one statement of ours on a session's own link, prepared, run and closed under a name of
+ * ours: a Query would drop its client's unnamed statement and portal.
  */
 #ifndef PX_UNSEEN_H
 #define PX_UNSEEN_H

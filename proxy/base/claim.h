@@ -1,6 +1,6 @@
 /*
- * claim: more of something bounded that all threads take from: links, clients, logins, memory. Given
- * back by atomic_fetch_sub().
+ * claim: more of something bounded that all threads take from: links, clients, logins, memory.
+ * Given back by atomic_fetch_sub().
  */
 #ifndef PX_CLAIM_H
 #define PX_CLAIM_H

@@ -105,8 +105,7 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
         }
         plan->types[i] = type;
         insert->shows |= type != insert->inferred[i];
-        if (type == PGW_UNSPECIFIED &&
-            (may_leave_rows_out(plan) || feeds[i]))
+        if (type == PGW_UNSPECIFIED && (may_leave_rows_out(plan) || feeds[i]))
             plan->types_known = false;
     }
 }

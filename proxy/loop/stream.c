@@ -175,8 +175,9 @@ static void count_unread(px_stream *stream)
     size_t held = counts ? stream->out.bytes : 0;
     if (held < stream->counted)
         atomic_fetch_sub(&worker->server->unread, stream->counted - held);
-    else if (held == stream->counted || !px_claim_bytes(&worker->server->unread, held - stream->counted,
-                                                        worker->config->limits.unread_bytes))
+    else if (held == stream->counted ||
+             !px_claim_bytes(&worker->server->unread, held - stream->counted,
+                             worker->config->limits.unread_bytes))
         return;
     stream->counted = held;
 }
@@ -312,7 +313,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         stream->broken = true;
     }
     if (stream->broken ||
-        (stream->blocked && (events & (stream->transport.write_on_read ? UV_READABLE : UV_WRITABLE)))) {
+        (stream->blocked &&
+         (events & (stream->transport.write_on_read ? UV_READABLE : UV_WRITABLE)))) {
         write_out(stream);
         tell_written(stream);
     }

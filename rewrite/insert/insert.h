@@ -22,17 +22,17 @@ typedef enum rw_obstacle {
 } rw_obstacle;
 const char *rw_obstacle_name(rw_obstacle obstacle); /* "returning", "sequence", … */
 
-/* Bytes that the parsed statements of one text may take: tiny rows take many times what they are long.
- * What would take more is refused with 54000. */
+/* Bytes that the parsed statements of one text may take: tiny rows take many times what they are
+ * long. What would take more is refused with 54000. */
 enum { RW_PARSED_MOST = 256 * 1024 * 1024 };
 
 typedef enum rw_insert_verb { RW_VERB_INSERT, RW_VERB_UPSERT, RW_VERB_REPLACE } rw_insert_verb;
 
 /* A text may have millions. */
 typedef struct rw_row {
-    size_t open, close; /* byte offsets of its '(' and of its matching ')' */
-    rw_cell *key;       /* primary_key_count cells, in primary_key order */
-    const rw_cell *hash_cell; /* what the client itself wrote for the hash column; ABSENT if it did not */
+    size_t open, close;       /* byte offsets of its '(' and of its matching ')' */
+    rw_cell *key;             /* primary_key_count cells, in primary_key order */
+    const rw_cell *hash_cell; /* what the client wrote for the hash column; ABSENT: nothing */
     bool superseded; /* not rendered: a later row of an UPSERT or REPLACE has the same key, or it is
                         stored already */
     bool unhashed;   /* rendered with RW_REFUSAL in the place of its hash */

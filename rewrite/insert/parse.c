@@ -330,7 +330,8 @@ static void leave_untouched(rw_parser *parser)
 
 static rw_outcome refuse_large(pgw_error *error)
 {
-    pgw_fail(error, "54000", "a text for a configured table has too many statements, rows or values");
+    pgw_fail(error, "54000",
+             "a text for a configured table has too many statements, rows or values");
     pgw_error_hint(error, "Send it in parts.");
     return RW_REFUSED;
 }

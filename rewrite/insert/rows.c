@@ -107,7 +107,8 @@ static rw_cell *cell_of(const rw_table *table, rw_row *row, const rw_target *tar
 {
     if (target == NULL || target->slot == RW_NO_SLOT)
         return scratch;
-    return &row->key[target->slot == RW_HASH_SLOT ? table->primary_key_count : (size_t)target->slot];
+    return &row->key[target->slot == RW_HASH_SLOT ? table->primary_key_count
+                                                  : (size_t)target->slot];
 }
 
 /* The values between '(' and ')'. The targets of a first row without a list are made behind it, so
