@@ -248,3 +248,35 @@ bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
     pgw_buf_add_slice(out, bind->results);
     return pgw_end(out, begun);
 }
+
+/* One code for all of the client's becomes one for each. */
+static void add_formats_and_text(const pgw_bind *bind, size_t more_count, pgw_buf *out)
+{
+    bool text = bind->format_count == 0 || bind->value_count == 0;
+    pgw_buf_add_i16(out, (int16_t)(text ? 0 : bind->value_count + more_count));
+    for (size_t i = 0; i < bind->value_count && !text; i++)
+        pgw_buf_add_i16(out, (int16_t)format_code(bind, bind->format_count == 1 ? 0 : i));
+    for (size_t i = 0; i < more_count && !text; i++)
+        pgw_buf_add_i16(out, 0);
+}
+
+bool pgw_write_bind_text(const pgw_bind *bind, const pgw_slice *more, size_t more_count,
+                         pgw_buf *out)
+{
+    if (more_count > PGW_MAX_PARAMETERS - bind->value_count)
+        return false;
+    size_t begun = pgw_begin(out, 'B');
+    add_string(out, bind->portal);
+    add_string(out, bind->statement);
+    add_formats_and_text(bind, more_count, out);
+    pgw_buf_add_i16(out, (int16_t)(bind->value_count + more_count));
+    pgw_buf_add_slice(out, bind->values);
+    for (size_t i = 0; i < more_count; i++) {
+        pgw_buf_add_i32(out, more[i].ptr == NULL ? -1 : (int32_t)more[i].len);
+        pgw_buf_add_slice(out, more[i]);
+    }
+    if (bind->results.len == 0)
+        pgw_buf_add_i16(out, 0);
+    pgw_buf_add_slice(out, bind->results);
+    return pgw_end(out, begun);
+}

@@ -73,6 +73,10 @@ void pgw_write_terminate(pgw_buf *out);
 PGW_MUST_CHECK bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
                                    const int64_t *more, size_t more_count, pgw_buf *out);
 
+/* The client's Bind with `more` parameters in text behind its own; {NULL, 0} is a NULL. */
+PGW_MUST_CHECK bool pgw_write_bind_text(const pgw_bind *bind, const pgw_slice *more,
+                                        size_t more_count, pgw_buf *out);
+
 /* Begins a message of `type`; pgw_end() sets its length. Any bytes may be added between. False, and
  * the message is gone, if it is longer than PGW_MAX_LARGE_BODY. */
 size_t pgw_begin(pgw_buf *out, char type);

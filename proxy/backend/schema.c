@@ -93,6 +93,10 @@ static void column_from_row(rw_table *table, char *const *row)
         .generated = is_true(row[PX_SCHEMA_GENERATED]),
         .nondeterministic = row[PX_SCHEMA_DETERMINISTIC][0] == 'f',
         .computed = is_true(row[PX_SCHEMA_COMPUTED]),
+        .always = is_true(row[PX_SCHEMA_ALWAYS]),
+        .default_text =
+            row[PX_SCHEMA_EXPRESSION][0] != '\0' ? copy(row[PX_SCHEMA_EXPRESSION]) : NULL,
+        .default_hash = strtoll(row[PX_SCHEMA_EXPRESSED], NULL, 10),
     };
 }
 
@@ -345,7 +349,8 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->typmod == b->typmod && same_text(a->type_name, b->type_name) &&
            a->not_null == b->not_null && a->has_default == b->has_default &&
            a->sequence == b->sequence && a->generated == b->generated &&
-           a->nondeterministic == b->nondeterministic && a->computed == b->computed;
+           a->nondeterministic == b->nondeterministic && a->computed == b->computed &&
+           a->always == b->always && a->default_hash == b->default_hash;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)

@@ -35,6 +35,9 @@ typedef enum px_schema_cell {
     PX_SCHEMA_DETERMINISTIC, /* f: the collation is nondeterministic */
     PX_SCHEMA_COMPUTED,      /* t: the default may look at the session */
     PX_SCHEMA_KEY,           /* position in the primary key, from 1; 0 = not in it */
+    PX_SCHEMA_ALWAYS,        /* t: GENERATED ALWAYS AS IDENTITY */
+    PX_SCHEMA_EXPRESSION,    /* the default as SQL; empty: none, or none that means one thing */
+    PX_SCHEMA_EXPRESSED,     /* … a number that changes with it, however it was written */
     PX_SCHEMA_QUIET,         /* t: see quiet.h; of the database, so the same in each row */
     PX_SCHEMA_READS,         /* t: a default or check of the table may read a setting */
     PX_SCHEMA_CELLS

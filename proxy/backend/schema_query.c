@@ -9,9 +9,9 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     for (size_t i = 0; i < config->table_count; i++) {
         const cfg_table *table = &config->tables[i];
         pgw_buf_add_str(sql, i == 0 ? "(" : ", (");
-        rw_add_constant(sql, table->schema ? table->schema : "public");
+        rw_add_constant(sql, pgw_slice_str(table->schema ? table->schema : "public"));
         pgw_buf_add_str(sql, "::pg_catalog.name, ");
-        rw_add_constant(sql, table->name);
+        rw_add_constant(sql, pgw_slice_str(table->name));
         pgw_buf_add_str(sql, "::pg_catalog.name)");
     }
     if (config->table_count == 0)
@@ -65,6 +65,38 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     " pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"                                \
     " where i.indrelid = c.oid and i.indisprimary and k.attnum = a.attnum), 0)::text"
 
+/* Sequences are named by their oids, for the one that looks may have another search_path than those
+ * who use what it sees; what names functions of others than PostgreSQL is only said where that path
+ * is known. A default refers to no column, so pg_get_expr() needs no table, and takes no lock. */
+#define SEQUENCES                                                                                  \
+    " from pg_catalog.pg_depend s join pg_catalog.pg_class q on q.oid = s.refobjid"                \
+    " where s.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass and s.objid = d.oid"          \
+    " and s.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and q.relkind = 'S')"
+#define ONE_SEQUENCE "(select pg_catalog.count(*) = 1" SEQUENCES
+#define DRAWN                                                                                      \
+    "(select pg_catalog.concat('pg_catalog.nextval(''', pg_catalog.min(q.oid::pg_catalog.int8),"   \
+    " '''::pg_catalog.regclass)')" SEQUENCES
+#define IDENTITY                                                                                   \
+    "(select pg_catalog.concat('pg_catalog.nextval(''', s.objid, '''::pg_catalog.regclass)')"      \
+    " from pg_catalog.pg_depend s"                                                                 \
+    " where s.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and s.refobjid = c.oid"      \
+    " and s.refobjsubid = a.attnum and s.deptype = 'i'"                                            \
+    " and s.classid = 'pg_catalog.pg_class'::pg_catalog.regclass limit 1)"
+#define FOREIGN_FUNCTIONS                                                                          \
+    "exists (select from pg_catalog.regexp_matches(d.adbin::text, 'funcid ([0-9]+)', 'g') m"       \
+    " where (m.m)[1]::pg_catalog.int8 >= 16384)"
+#define EXPRESSION                                                                                 \
+    "case when a.attgenerated <> '' then null when a.attidentity <> '' then " IDENTITY             \
+    " when d.oid is null then t.typdefault"                                                        \
+    " when pg_catalog.current_setting('search_path') <> 'pg_catalog' and " FOREIGN_FUNCTIONS       \
+    " then null when " ONE_SEQUENCE                                                                \
+    " then pg_catalog.regexp_replace(pg_catalog.pg_get_expr(d.adbin, 0),"                          \
+    " $$nextval\\('([^']|'')*'::regclass\\)$$, " DRAWN ", 'g')"                                    \
+    " else pg_catalog.pg_get_expr(d.adbin, 0) end"
+#define EXPRESSED                                                                                  \
+    "coalesce(pg_catalog.hashtextextended(coalesce(d.adbin::text, t.typdefaultbin::text,"          \
+    " pg_catalog.concat(a.attidentity)), 0), 0)::text"
+
 /* What is the same for all columns of a table is looked up once. */
 static void add_relations(const cfg_config *config, pgw_buf *sql)
 {
@@ -101,7 +133,8 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.atthasdef or a.attidentity <> '' or t.typdefault is not null)::text, " SEQUENCE ","
         " (a.attgenerated <> '')::text,"
         " coalesce((select l.collisdeterministic from pg_catalog.pg_collation l"
-        " where l.oid = a.attcollation), true)::text, " COMPUTED ", " KEY ", ");
+        " where l.oid = a.attcollation), true)::text, " COMPUTED ", " KEY
+        ", (a.attidentity = 'a')::text, " EXPRESSION ", " EXPRESSED ", ");
     px_quiet_condition(sql);
     pgw_buf_add_str(sql,
                     "::text, c.reads_settings::text from relations c"

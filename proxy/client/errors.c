@@ -92,6 +92,7 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
                       &(rw_sent){.insert = statement->insert,
                                  .form = RW_HASH_CONSTANT,
                                  .hashes = text->hashes[at],
+                                 .filled = text->filled,
                                  .before = before,
                                  .rendered_before = sent_at[at]},
                       out);
@@ -101,7 +102,12 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
 static void error_of(const px_plan *plan, const rw_insert *sent, pgw_slice body, pgw_buf *out)
 {
     if (!tell_changed(sent, body, out))
-        rw_hide_error(body, &(rw_sent){.insert = sent, .form = plan->form, .hashes = plan->hashes},
+        rw_hide_error(body,
+                      &(rw_sent){.insert = sent,
+                                 .form = plan->form,
+                                 .hashes = plan->hashes,
+                                 .filled = plan->filled,
+                                 .asked = plan->asked != NULL ? plan->asked->wanted_count : 0},
                       out);
 }
 

@@ -3,6 +3,7 @@
 #include "protocol/frontend.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
+#include "proxy/client/keys.h"
 #include "proxy/client/names.h"
 #include "proxy/client/prepare.h"
 #include "proxy/client/script.h"
@@ -110,10 +111,48 @@ static px_step bind_foreign(px_session *session, pgw_slice name)
     return pass_named(session, name);
 }
 
+static px_step bind_known(px_session *session, const px_said *said, px_plan *plan)
+{
+    const pgw_bind bind = said->as.bind;
+    bool taken =
+        bind.portal.len > 0 && px_group_portal(&session->group, bind.portal) != PX_GROUP_NONE;
+    enum choice choice = taken ? FORWARD : may_hold(session, plan, said);
+    if (choice == HOLD)
+        px_group_hold(&session->group, said, plan);
+    if (choice != FORWARD)
+        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
+    px_plan_take(plan); /* releasing the group lets go of its hold */
+    px_step step = px_prepare_link(session);
+    if (step == PX_STEP_DONE && !session->pending.skipping &&
+        !px_forward_bind(session, &bind, plan, false))
+        step = PX_STEP_LATER;
+    px_plan_drop(plan);
+    return step;
+}
+
+/* Its key is asked for first. */
+static px_step bind_asked(px_session *session, const px_said *said, px_plan *plan)
+{
+    bool later;
+    pgw_error error;
+    pgw_buf filled = {0};
+    const rw_answer *answers = px_keys_ask(session, plan->asked, 0, &later, &error);
+    if (later)
+        return PX_STEP_LATER;
+    if (answers == NULL || !px_keys_bind(plan, &said->as.bind, answers, &filled, &error))
+        return px_prepare_refuse(session, NULL, &error);
+    px_said whole = px_said_of('B', pgw_slice_buf(&filled));
+    px_step step = bind_known(session, &whole, plan);
+    pgw_buf_free(&filled);
+    return step;
+}
+
 static px_step on_bind(px_session *session, const px_said *said)
 {
     const pgw_bind bind = said->as.bind;
     pgw_error error;
+    if (px_keys_failure(session) != NULL)
+        return px_prepare_refuse(session, NULL, px_keys_failure(session));
     px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan != NULL && !px_bind_check(plan, &bind, said->whole, &error))
         return px_prepare_refuse(session, NULL, &error);
@@ -131,20 +170,7 @@ static px_step on_bind(px_session *session, const px_said *said)
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
         return px_prepare_refuse(session, NULL, &error);
     }
-    bool taken =
-        bind.portal.len > 0 && px_group_portal(&session->group, bind.portal) != PX_GROUP_NONE;
-    enum choice choice = taken ? FORWARD : may_hold(session, plan, said);
-    if (choice == HOLD)
-        px_group_hold(&session->group, said, plan);
-    if (choice != FORWARD)
-        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
-    px_plan_take(plan); /* releasing the group lets go of its hold */
-    px_step step = px_prepare_link(session);
-    if (step == PX_STEP_DONE && !session->pending.skipping &&
-        !px_forward_bind(session, &bind, plan, false))
-        step = PX_STEP_LATER;
-    px_plan_drop(plan);
-    return step;
+    return plan->asked != NULL ? bind_asked(session, said, plan) : bind_known(session, said, plan);
 }
 
 static px_step on_describe(px_session *session, const px_said *said)

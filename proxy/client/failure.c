@@ -4,6 +4,7 @@
 #include "proxy/client/describe.h"
 #include "proxy/client/errors.h"
 #include "proxy/client/forward.h"
+#include "proxy/client/keys.h"
 #include "proxy/client/own_link.h"
 #include "proxy/client/settle.h"
 
@@ -203,17 +204,33 @@ static void skip_to_sync(px_session *session)
     px_settle_skipped(session);
 }
 
+/* Its position is one in the question. */
+static px_fate put_unplaced(px_session *session, pgw_slice body)
+{
+    pgw_error error;
+    pgw_buf out = {0};
+    pgw_error_read(body, &error);
+    error.position = 0;
+    pgw_error_write(&error, "ERROR", &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+    return PX_INSTEAD;
+}
+
 /* It is not the client's statement that failed, but the client has to know why its own is not run.
  */
 static px_fate on_question_failed(px_session *session, pgw_slice body)
 {
     px_fate what = session->own.fatal || session->own.unsynced ? PX_SHOW : PX_HIDE;
-    if (!session->own.fatal)
+    bool keys = px_replies_head(&session->pending.replies)->asks == PX_ASKS_KEYS;
+    if (!session->own.fatal && keys)
+        px_keys_failed(session, body);
+    else if (!session->own.fatal)
         px_settle_failed(session, body);
     if (what == PX_SHOW && !session->own.fatal)
         px_count_error(session->worker->metrics, pgw_error_field(body, 'C'));
     skip_to_sync(session);
-    return what;
+    return what == PX_SHOW && keys && !session->own.fatal ? put_unplaced(session, body) : what;
 }
 
 px_fate px_failure(px_session *session, pgw_slice body)

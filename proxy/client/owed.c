@@ -35,8 +35,8 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
         break;
     case 'D':
         if (held->plan != NULL)
-            pgw_certainly(pgw_write_parameter_description(held->plan->types,
-                                                          held->plan->insert->param_count, out));
+            pgw_certainly(pgw_write_parameter_description(
+                held->plan->types, px_plan_client_parameters(held->plan), out));
         pgw_write_no_data(out);
         break;
     case 'E':

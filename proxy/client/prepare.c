@@ -86,6 +86,42 @@ static px_step refuse_unsynced(px_session *session, pgw_arena arena, const pgw_s
     return px_prepare_refuse(session, name, &error);
 }
 
+/* What a text is read with. */
+typedef struct px_source {
+    px_catalog *catalog;
+    const rw_catalog *view;
+} px_source;
+
+/* A statement whose key is to be asked for is prepared with parameters in its place, behind the
+ * client's. The arena is given away. */
+static px_plan *plan_of_insert(px_session *session, pgw_arena arena, rw_insert *insert,
+                               px_source from, px_declared declared, pgw_error *error)
+{
+    if (insert->wanted_count == 0)
+        return px_plan_new(arena, insert, from.catalog, session->who.identity, declared, error);
+    size_t own = insert->param_count > declared.count ? insert->param_count : declared.count;
+    rw_filled *filled = pgw_arena_alloc(&arena, sizeof *filled);
+    rw_fill_parameters(insert, own + 1, &arena, filled);
+    uint32_t *types = pgw_arena_alloc(&arena, (own + insert->wanted_count) * sizeof *types);
+    for (size_t i = 0; i < own + insert->wanted_count; i++)
+        types[i] = i < declared.count ? declared.types[i]
+                   : i < own          ? PGW_UNSPECIFIED
+                                      : insert->table->columns[insert->wanted[i - own].column].type;
+    rw_script script;
+    rw_script_parse(filled->text, from.view, &session->who.identity->env, NULL, &arena, &script);
+    if (script.count != 1 || script.statements[0].insert == NULL) {
+        pgw_arena_free(&arena);
+        pgw_fail(error, "0A000", "cannot compute the hash of table \"%s\"", insert->table->name);
+        return NULL;
+    }
+    px_plan *plan =
+        px_plan_new(arena, script.statements[0].insert, from.catalog, session->who.identity,
+                    (px_declared){types, own + insert->wanted_count}, error);
+    if (plan != NULL)
+        px_plan_asks(plan, insert, filled, declared.count);
+    return plan;
+}
+
 /* A text seen for the first time: its plan, or what else is to become of it. The arena is given
  * away. */
 static px_step make_plan(px_session *session, const pgw_parse *parse, const uint32_t *declared,
@@ -112,8 +148,9 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     } else if (script.inserts == 1 && script.count == 1) {
         if (session->own.unsynced && session->ddl.unsynced)
             return refuse_unsynced(session, arena, &parse->name);
-        *plan = px_plan_new(arena, script.statements[0].insert, catalog, session->who.identity,
-                            (px_declared){declared, parse->type_count}, &error);
+        *plan =
+            plan_of_insert(session, arena, script.statements[0].insert, (px_source){catalog, view},
+                           (px_declared){declared, parse->type_count}, &error);
         if (*plan == NULL)
             return refuse_text(session, &parse->name, catalog, &error);
         session->hand.doubted = false;
@@ -182,8 +219,8 @@ static px_step refuse_other_result(px_session *session)
 static size_t types_of(const px_plan *plan, pgw_buf *types)
 {
     size_t asked =
-        plan->asked_count < plan->declared_count ? plan->asked_count : plan->declared_count;
-    size_t known = plan->types != NULL ? plan->insert->param_count : 0;
+        plan->client_count < plan->declared_count ? plan->client_count : plan->declared_count;
+    size_t known = plan->types != NULL ? px_plan_client_parameters(plan) : 0;
     size_t count = asked > known ? asked : known;
     for (size_t i = 0; i < count; i++) {
         uint32_t type = i < known ? plan->types[i] : 0;
@@ -280,7 +317,7 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
 {
     pgw_buf types = {0};
     size_t count = types_of(old, &types);
-    pgw_parse parse = {name, old->insert->text, pgw_slice_buf(&types), count};
+    pgw_parse parse = {name, px_plan_client_text(old), pgw_slice_buf(&types), count};
     session->known.parsed =
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation, .moving = true};
     px_plan *fresh = old;
@@ -305,7 +342,7 @@ px_step px_prepare_again(px_session *session, pgw_slice name)
     rw_catalog view;
     if (old == NULL)
         return PX_STEP_DONE;
-    if (!px_own_look_catalog(session, old->insert->text, &catalog, &view) ||
+    if (!px_own_look_catalog(session, px_plan_client_text(old), &catalog, &view) ||
         !px_settle(session, catalog))
         return PX_STEP_LATER;
     if (is_as_it_was(session, statement, catalog))

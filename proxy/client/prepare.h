@@ -13,8 +13,8 @@
  * then what it does is noted already, and the link is not needed for it; NULL: none. */
 px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan);
 /* A statement of this name was prepared when the schema, or (if no link has it) the settings, were
- * others: its plan is made anew; or it becomes none of ours, or ours again. DONE: it is as it should
- * be. */
+ * others: its plan is made anew; or it becomes none of ours, or ours again. DONE: it is as it
+ * should be. */
 px_step px_prepare_again(px_session *session, pgw_slice name);
 
 /* What is held goes to the own link, and what comes next follows: DONE when that is ready. */

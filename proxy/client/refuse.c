@@ -3,6 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/catalog.h"
+#include "proxy/client/keys.h"
 #include "proxy/client/names.h"
 #include "proxy/client/outcome.h"
 #include "proxy/client/relay.h"
@@ -15,7 +16,7 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
     pgw_buf out = {0};
     pgw_error_write(error, "ERROR", &out);
     if (ready)
-        pgw_write_ready('I', &out);
+        pgw_write_ready(session->own.status, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
@@ -31,7 +32,9 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
 void px_refuse(px_session *session, const pgw_error *error, bool extended)
 {
     session->units.repeated = false;
-    if (px_session_idle(session)) {
+    bool failed = px_keys_failure(session) != NULL && session->own.status == 'E' &&
+                  session->pending.replies.count == 0; /* its transaction has, by our question */
+    if (px_session_idle(session) || failed) {
         put_error(session, error, !extended);
         session->pending.skipping = extended;
         if (!extended)

@@ -1,5 +1,6 @@
 #include "proxy/client/relay.h"
 
+#include "proxy/client/keys.h"
 #include "proxy/client/session.h"
 
 enum { LONGEST_NAME = 256 }; /* bytes, and more than a name has; it may come in two parts */
@@ -45,6 +46,7 @@ bool px_relay_on(px_session *session)
 static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
 {
     session->hand.frame.size = 0;
+    px_keys_forget(session);
     session->hand.streaming = frame.size;
     session->hand.dropped = dropped;
     session->hand.text = text;

@@ -20,6 +20,13 @@ typedef enum px_reply_kind {
     PX_REPLY_SYNC
 } px_reply_kind;
 
+/* What a question of ours asks. */
+typedef enum px_asks {
+    PX_ASKS_NOTHING,
+    PX_ASKS_STATE, /* what the session has there (settle.h) */
+    PX_ASKS_KEYS   /* for values of keys (keys.h) */
+} px_asks;
+
 /* A name whose meaning hangs on what is not answered yet. */
 typedef struct px_moving {
     px_entry entry;
@@ -31,7 +38,7 @@ typedef struct px_reply {
     px_reply_kind kind;
     bool silent;   /* nothing that the client sent depends on it: an error is not shown either */
     bool swallow;  /* the client never sent it: it sees nothing of it but an error */
-    bool asks;     /* of the question what the session has there */
+    px_asks asks;  /* of a question of ours */
     bool own_look; /* QUERY: all up to a Sync that asks for the configured tables */
     bool describe_plan;   /* what DESCRIBE says is for the plan */
     px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */

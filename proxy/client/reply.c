@@ -6,6 +6,7 @@
 #include "proxy/client/doubt.h"
 #include "proxy/client/failure.h"
 #include "proxy/client/forward.h"
+#include "proxy/client/keys.h"
 #include "proxy/client/own_link.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/session.h"
@@ -164,6 +165,8 @@ static px_fate on_query_complete(px_session *session, px_reply *head, pgw_slice 
 static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
 {
     px_fate what = on_tag(session, head, body);
+    if (head != NULL && head->asks == PX_ASKS_KEYS)
+        px_keys_answered(session);
     if (head != NULL && head->asks)
         px_settle_answered(session);
     else
@@ -192,6 +195,7 @@ static px_fate on_parameters(px_session *session, px_reply *head, pgw_slice body
         !pgw_parameter_description_decode(body, &count, &types))
         return head != NULL && head->swallow ? PX_HIDE : PX_SHOW;
     size_t own = head->plan->insert->param_count < count ? head->plan->insert->param_count : count;
+    size_t told = px_plan_client_parameters(head->plan);
     uint32_t *list = pgw_calloc(own + 1, sizeof *list);
     for (size_t i = 0; i < own; i++)
         list[i] = pgw_type_at(types, i);
@@ -199,7 +203,7 @@ static px_fate on_parameters(px_session *session, px_reply *head, pgw_slice body
         described_otherwise(session, head);
     pgw_buf out = {0};
     if (!head->swallow) {
-        pgw_certainly(pgw_write_parameter_description(list, own, &out));
+        pgw_certainly(pgw_write_parameter_description(list, told < own ? told : own, &out));
         px_stream_put_buf(session->peer.stream, &out);
     }
     pgw_buf_free(&out);
@@ -248,7 +252,10 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     case 'D':
         if (head == NULL || !head->asks)
             return PX_SHOW;
-        px_settle_row(session, body);
+        if (head->asks == PX_ASKS_KEYS)
+            px_keys_row(session, body);
+        else
+            px_settle_row(session, body);
         return PX_HIDE;
     case 'E':
         return px_failure(session, body);

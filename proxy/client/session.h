@@ -101,12 +101,13 @@ typedef struct px_pending {
 
 /* The client's message at hand. */
 typedef struct px_hand {
-    pgw_frame frame;     /* of the one that is looked at; size 0: none, or it is on its way */
-    size_t streaming;    /* bytes of it that still go to the link unread */
-    bool dropped;        /* … or nowhere */
-    bool text;           /* … and are looked at for names of configured tables */
-    bool databases_left; /* those that it is about */
-    bool doubted;        /* its statement would have been refused */
+    pgw_frame frame;      /* of the one that is looked at; size 0: none, or it is on its way */
+    size_t streaming;     /* bytes of it that still go to the link unread */
+    bool dropped;         /* … or nowhere */
+    bool text;            /* … and are looked at for names of configured tables */
+    bool databases_left;  /* those that it is about */
+    struct px_keys *keys; /* what its statement's key is asked for; NULL: nothing (keys.h) */
+    bool doubted;         /* its statement would have been refused */
     size_t replans; /* so many held messages have plans that are sure, but the last one's is being
                        made anew; 0: none is */
 } px_hand;

@@ -3,7 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/kinds.h"
-#include "proxy/backend/unseen.h"
+#include "proxy/client/ask.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
@@ -113,22 +113,6 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
 
 /* ---- asking ---- */
 
-static void push(px_session *session, px_reply_kind kind)
-{
-    px_reply *reply = px_replies_push(&session->pending.replies, kind);
-    reply->swallow = reply->asks = true;
-}
-
-static void add_statement(px_session *session, pgw_slice sql, pgw_buf *out)
-{
-    static const px_reply_kind kinds[] = {PX_REPLY_CLOSE,   PX_REPLY_PARSE, PX_REPLY_BIND,
-                                          PX_REPLY_EXECUTE, PX_REPLY_CLOSE, PX_REPLY_CLOSE};
-    pgw_certainly(px_unseen_write(PGW_LITERAL("keyspread state"), sql, out));
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        push(session, kinds[i]);
-    session->known.asking++;
-}
-
 /* The next SET TRANSACTION that a text begins with. */
 static bool next_opening(rw_lexer *text, pgw_slice *statement)
 {
@@ -150,16 +134,9 @@ static void send_question(px_session *session, pgw_slice text, pgw_slice sql)
     rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
     session->known.asking = 0;
     while (session->own.status == 'T' && next_opening(&lexer, &opening))
-        add_statement(session, opening, &out);
-    add_statement(session, sql, &out);
-    if (session->own.unsynced) {
-        pgw_write_flush(&out);
-    } else {
-        pgw_write_sync(&out);
-        push(session, PX_REPLY_SYNC);
-    }
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
+        px_ask(session, opening, PX_ASKS_STATE, &out);
+    px_ask(session, sql, PX_ASKS_STATE, &out);
+    px_ask_send(session, PX_ASKS_STATE, &out);
 }
 
 /* `text`: the Query that waits for the answer; empty: something else does. */

@@ -2,10 +2,12 @@
 #include "proxy/client/simple.h"
 
 #include "protocol/frontend.h"
+#include "protocol/utf8.h"
 #include "proxy/batch/register.h"
 #include "proxy/client/changes.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
+#include "proxy/client/keys.h"
 #include "proxy/client/names.h"
 #include "proxy/client/outcome.h"
 #include "proxy/client/own_look.h"
@@ -183,6 +185,32 @@ static px_step look_into(px_session *session, px_text *text)
     return PX_STEP_DONE;
 }
 
+/* Values of its key are asked for, and it goes on as if its client had written them. */
+static px_step fill(px_session *session, const px_text *text, const rw_catalog *view)
+{
+    bool later;
+    pgw_error error;
+    if (!is_sure(session, text))
+        return PX_STEP_LATER;
+    const rw_statement *statement = &text->script.statements[0];
+    size_t before = pgw_characters(text->text, statement->start, text->script.utf8);
+    const rw_answer *answers = px_keys_ask(session, statement->insert, before, &later, &error);
+    if (later)
+        return PX_STEP_LATER;
+    px_text *filled = answers == NULL ? NULL
+                                      : px_text_fill(session->worker, text, answers, view,
+                                                     &session->who.identity->env, &error);
+    if (filled == NULL) {
+        if (!px_session_idle(session) && !px_session_need_link(session))
+            return PX_STEP_LATER;
+        px_refuse(session, &error, false);
+        return PX_STEP_DONE;
+    }
+    px_step step = look_into(session, filled);
+    px_text_drop(filled);
+    return step;
+}
+
 /* What is left of a statement whose other rows are committed. */
 static px_step send_rest(px_session *session)
 {
@@ -198,6 +226,10 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (px_outcome_has_rest(session))
         return send_rest(session);
+    if (px_keys_failure(session) != NULL) {
+        px_refuse(session, px_keys_failure(session), false);
+        return PX_STEP_DONE;
+    }
     pgw_slice text;
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
     if (session->group.count > 0 && !px_forward_group(session))
@@ -228,7 +260,8 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
         return PX_STEP_LATER;
     px_text *parsed =
         px_text_parse(session->worker, text, catalog, &view, &session->who.identity->env);
-    px_step step = look_into(session, parsed);
+    px_step step =
+        px_text_wants(parsed) ? fill(session, parsed, &view) : look_into(session, parsed);
     px_text_drop(parsed);
     return step;
 }

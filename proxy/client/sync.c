@@ -64,6 +64,15 @@ static bool is_current(px_session *session, const px_held *held)
            held->plan->catalog == px_catalog_now(session->worker, session->who.identity);
 }
 
+/* Its Bind has values for what the database made of the key before. */
+static px_step refuse_other_key(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(&error, "40001", "the defaults of the table's key were changed while it was written");
+    pgw_error_hint(&error, "Send the transaction again.");
+    return px_prepare_refuse(session, NULL, &error);
+}
+
 /* Held message `i` gets the plan that it is to have now. LATER: it has none yet. */
 static px_step replan(px_session *session, size_t i)
 {
@@ -74,6 +83,11 @@ static px_step replan(px_session *session, size_t i)
     session->hand.replans = 0;
     if (step == PX_STEP_LATER)
         return step;
+    if (group->count > 0 && group->held[i].type == 'B' &&
+        !px_plan_asks_same(group->held[i].plan, fresh)) {
+        px_plan_drop(fresh);
+        return refuse_other_key(session);
+    }
     session->units.rerouted =
         session->units.rerouted || fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
     if (group->count == 0) /* it was refused */

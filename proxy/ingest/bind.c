@@ -26,12 +26,12 @@ bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_er
     if (bind->format_count > 1 && bind->format_count != bind->value_count)
         return pgw_fail(error, "08P01", "bind message has %zu parameter formats but %zu parameters",
                         bind->format_count, bind->value_count);
-    if (bind->value_count != plan->insert->param_count)
+    size_t wanted = px_plan_client_parameters(plan);
+    if (bind->value_count != wanted)
         return pgw_fail(
             error, "08P01",
-            "bind message supplies %zu parameters, but prepared statement \"%.*s\" requires %u",
-            bind->value_count, (int)bind->statement.len, bind->statement.ptr,
-            plan->insert->param_count);
+            "bind message supplies %zu parameters, but prepared statement \"%.*s\" requires %zu",
+            bind->value_count, (int)bind->statement.len, bind->statement.ptr, wanted);
     return whole || pgw_fail(error, "08P01", "insufficient data left in message");
 }
 

@@ -223,7 +223,7 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
     plan->arena = arena;
     px_catalog_take(catalog);
     plan->identity = px_identity_take(identity);
-    plan->asked_count = declared.count;
+    plan->client_count = declared.count;
     count_declared(plan, declared.count);
     settle_types(plan, declared.types, declared.count);
     if (!settle_form(plan, error)) {
@@ -234,6 +234,35 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
     render(plan);
     name_it(plan);
     return plan;
+}
+
+void px_plan_asks(px_plan *plan, const rw_insert *asked, const rw_filled *filled,
+                  size_t client_count)
+{
+    plan->asked = asked;
+    plan->filled = filled;
+    plan->client_count = client_count;
+}
+
+bool px_plan_asks_same(const px_plan *a, const px_plan *b)
+{
+    const rw_insert *one = a != NULL ? a->asked : NULL, *other = b != NULL ? b->asked : NULL;
+    if (one == NULL || other == NULL)
+        return one == other;
+    bool same = one->wanted_count == other->wanted_count;
+    for (size_t i = 0; same && i < one->wanted_count; i++)
+        same = one->wanted[i].column == other->wanted[i].column;
+    return same;
+}
+
+pgw_slice px_plan_client_text(const px_plan *plan)
+{
+    return plan->asked != NULL ? plan->asked->text : plan->insert->text;
+}
+
+size_t px_plan_client_parameters(const px_plan *plan)
+{
+    return plan->insert->param_count - (plan->asked != NULL ? plan->asked->wanted_count : 0);
 }
 
 /* A plan of `insert`, which is a copy of the one of `plan` with something changed, in `arena`

@@ -6,6 +6,7 @@
 #define PX_PLAN_H
 
 #include "proxy/backend/catalog.h"
+#include "rewrite/insert/answers.h"
 #include "rewrite/insert/insert.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
@@ -24,18 +25,21 @@ typedef struct px_plan {
                                  Bind has its statement */
     uint64_t *hashes;         /* CONSTANT: one a row */
     pgw_slice rewritten;      /* the text for the backend's Parse */
+    const rw_insert *asked;   /* the client's statement, if values of its key are to be asked for:
+                                 they are parameters of `insert`, behind the client's; or NULL */
+    const rw_filled *filled;  /* … how `insert` is made of it */
     bool infers;              /* parameters have types that the client did not declare */
     rw_insert *batched;       /* `insert`, as it is rendered for links for batches, which have it */
     pgw_slice batched_text; /* … prepared for others: there it asks for the columns it infers of */
     uint32_t *declared;     /* for the backend's Parse: the client's, padded, and ours */
     size_t declared_count;
-    size_t asked_count; /* of them, those the client declared */
-    uint32_t *types;    /* of the client's parameters: described, else declared or inferred */
-    bool described;     /* `types` is what the backend said */
-    bool describing;    /* a session has asked the backend … */
-    bool awaited;       /* … and others wait for the answer */
-    bool types_known;   /* no parameter that feeds a key is of unknown type */
-    char name[40];      /* of the prepared statement on batch links: made of the cache key's hash */
+    size_t client_count; /* of them, those the client declared */
+    uint32_t *types;     /* of the client's parameters: described, else declared or inferred */
+    bool described;      /* `types` is what the backend said */
+    bool describing;     /* a session has asked the backend … */
+    bool awaited;        /* … and others wait for the answer */
+    bool types_known;    /* no parameter that feeds a key is of unknown type */
+    char name[40]; /* of the prepared statement on batch links: made of the cache key's hash */
     uint64_t merge_hash;
     bool outdated;          /* the backend says other types by now: nobody is to find it again */
     struct px_plan *whole;  /* the statement in whose place this one is run once. Counted */
@@ -59,6 +63,14 @@ typedef struct px_declared {
  * is constant and cannot be computed. */
 px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
                      px_declared declared, pgw_error *error);
+/* The plan is of `asked`, as the client sent it, which was filled with parameters. */
+void px_plan_asks(px_plan *plan, const rw_insert *asked, const rw_filled *filled,
+                  size_t client_count);
+/* Whether a Bind that was filled for one of the plans fits the other. */
+bool px_plan_asks_same(const px_plan *a, const px_plan *b);
+/* The statement as its client sent it; how many parameters that has. */
+pgw_slice px_plan_client_text(const px_plan *plan);
+size_t px_plan_client_parameters(const px_plan *plan);
 /* Whether a hash of it may depend on TimeZone. */
 bool px_plan_needs_zone(const px_plan *plan);
 /* The statement that a Bind with these keys (one a row) is of, where it is another: an UPSERT or

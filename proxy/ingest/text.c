@@ -17,7 +17,35 @@ px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
     px_catalog_take(catalog);
     parsed->text = pgw_arena_copy(&arena, text);
     rw_script_parse(parsed->text, view, env, &worker->plans->shapes, &arena, &parsed->script);
+    rw_script_refuse_wanting(parsed->text, &parsed->script, &arena);
     parsed->arena = arena;
+    return parsed;
+}
+
+bool px_text_wants(const px_text *text)
+{
+    const rw_insert *insert = text->script.count == 1 ? text->script.statements[0].insert : NULL;
+    return insert != NULL && insert->wanted_count > 0;
+}
+
+px_text *px_text_fill(px_worker *worker, const px_text *text, const rw_answer *answers,
+                      const rw_catalog *view, const pgw_env *env, pgw_error *error)
+{
+    const rw_statement *statement = &text->script.statements[0];
+    pgw_arena arena = {0};
+    rw_filled filled;
+    if (!rw_fill(statement->insert, answers, &arena, &filled, error)) {
+        pgw_arena_free(&arena);
+        return NULL;
+    }
+    pgw_buf whole = {0};
+    pgw_buf_add(&whole, text->text.ptr, statement->start);
+    pgw_buf_add_slice(&whole, filled.text);
+    pgw_buf_add(&whole, text->text.ptr + statement->end, text->text.len - statement->end);
+    px_text *parsed = px_text_parse(worker, pgw_slice_buf(&whole), text->catalog, view, env);
+    pgw_buf_free(&whole);
+    parsed->filled = rw_filled_keep(&filled, &parsed->arena);
+    pgw_arena_free(&arena);
     return parsed;
 }
 
@@ -84,6 +112,8 @@ static void hash_row(px_worker *worker, px_text *text, size_t i, size_t r, const
     insert->rows[r].unhashed = insert->rows[r].unhashed || !good;
     if (good || text->refusals[i] != NULL)
         return;
+    if (text->filled != NULL)
+        error.position = rw_filled_position(text->filled, error.position, env->utf8);
     if (error.position > 0)
         error.position += pgw_characters(text->text, statement->start, env->utf8);
     px_text_refuse(text, i, &error);

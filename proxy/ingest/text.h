@@ -6,6 +6,7 @@
 #define PX_TEXT_H
 
 #include "proxy/backend/catalog.h"
+#include "rewrite/insert/answers.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/read/script.h"
 #include "rewrite/read/statement.h"
@@ -16,6 +17,8 @@ typedef struct px_text {
     pgw_arena arena;
     px_catalog *catalog;
     pgw_slice text;
+    const rw_filled *filled; /* its only statement was filled with values of its key; NULL: it is as
+                                its client sent it */
     rw_script script;
     uint64_t **hashes;  /* for each statement that is an INSERT: its rows' */
     rw_key **keys;      /* likewise */
@@ -29,6 +32,12 @@ typedef struct px_text {
 /* A copy of the text, parsed; the caller has a reference. */
 px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
                        const rw_catalog *view, const pgw_env *env);
+/* The first statement's wanted cells filled with these answers, parsed anew; the caller has a
+ * reference. NULL: the error. */
+px_text *px_text_fill(px_worker *worker, const px_text *text, const rw_answer *answers,
+                      const rw_catalog *view, const pgw_env *env, pgw_error *error);
+/* Values of its key are to be asked for first. */
+bool px_text_wants(const px_text *text);
 void px_text_take(px_text *text);
 void px_text_drop(px_text *text); /* NULL is fine */
 /* Computes the hashes of every INSERT's rows, and refuses what has none. */

@@ -47,6 +47,7 @@ void rw_table_free(rw_table *table)
     for (size_t i = 0; i < table->column_count; i++) {
         free(table->columns[i].name);
         free(table->columns[i].type_name);
+        free(table->columns[i].default_text);
     }
     free(table->columns);
     free(table->primary_key);

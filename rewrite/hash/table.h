@@ -26,6 +26,10 @@ typedef struct rw_column {
     bool sequence;         /* the default draws from a sequence (serial, identity) */
     bool generated;        /* GENERATED ALWAYS AS (…) STORED */
     bool nondeterministic; /* its collation makes more equal than bytes */
+    bool always;           /* GENERATED ALWAYS AS IDENTITY */
+    char *default_text;    /* its default as SQL says it under search_path pg_catalog; NULL: it has
+                              none, or one that is not known here */
+    int64_t default_hash;  /* of its default as the backend keeps it; 0: none */
     bool computed;         /* its default, or what it is generated from, may look at the session */
 } rw_column;
 

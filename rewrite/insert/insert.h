@@ -39,6 +39,13 @@ typedef struct rw_row {
     size_t hash_end; /* behind hash_cell, if the client wrote one */
 } rw_row;
 
+/* A cell of the hash_key whose value the backend is to be asked for (wanted.h). */
+typedef struct rw_wanted {
+    size_t row, column; /* of the table */
+    size_t from, to;    /* bytes of the cell, an expression or DEFAULT; equal: the row has none */
+    bool expression;
+} rw_wanted;
+
 typedef struct rw_insert {
     const rw_table *table;
     pgw_slice text; /* of this statement alone, without ';', inside the caller's text */
@@ -62,6 +69,14 @@ typedef struct rw_insert {
     bool heeds_types; /* the guard asks for these columns, too */
     struct rw_splice *splices; /* what the renderer puts in; private to the parser and render.c */
     size_t splice_count;
+    rw_wanted *wanted; /* in order of rows; if there are any, the statement has no hashes yet */
+    size_t wanted_count;
+    size_t
+        *appended; /* columns that every row is to get a cell for, at its end: wanted or DEFAULT */
+    size_t appended_count;
+    size_t list_end;   /* offset of the ')' of the client's list of columns; 0: there is none */
+    size_t overriding; /* offset where OVERRIDING SYSTEM VALUE is to be put in; 0: nowhere */
+    size_t default_values, default_values_end; /* offsets of DEFAULT VALUES; 0: it is not that */
     size_t returning; /* offset behind the word RETURNING; 0: there is none */
     size_t tail;      /* offset behind the last row's ')': ON CONFLICT, RETURNING, … */
     size_t values;    /* offset behind the word VALUES */

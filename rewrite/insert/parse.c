@@ -2,6 +2,7 @@
 
 #include "rewrite/insert/rows.h"
 #include "rewrite/insert/tail.h"
+#include "rewrite/insert/wanted.h"
 #include "rewrite/lex/quote.h"
 
 static const pgw_slice nothing = {NULL, 0};
@@ -130,6 +131,7 @@ static rw_outcome parse_columns(rw_parser *parser)
                       pgw_arena_copy(parser->arena, pgw_slice_buf(&list)));
         pgw_buf_free(&list);
     }
+    parser->insert->list_end = parser->token.start;
     rw_advance(parser);
     return RW_PARSED;
 }
@@ -154,7 +156,8 @@ static rw_outcome parse_overriding(rw_parser *parser)
     if (!rw_take_word(parser, "overriding"))
         return RW_PARSED;
     parser->overriding_user = rw_at_word(parser, "user");
-    if (!parser->overriding_user && !rw_at_word(parser, "system"))
+    parser->overriding_system = rw_at_word(parser, "system");
+    if (!parser->overriding_user && !parser->overriding_system)
         return rw_syntax_error(parser);
     rw_advance(parser);
     if (!rw_take_word(parser, "value"))
@@ -201,7 +204,6 @@ static size_t count_selected(rw_parser *parser)
 /* Up to and with VALUES; `depth` is how many parentheses stand around it. */
 static rw_outcome parse_source(rw_parser *parser, size_t *depth)
 {
-    const rw_table *table = parser->table;
     parser->name_end = parser->last_end;
     if (rw_at(parser, '(') && opens_columns(parser)) {
         rw_advance(parser);
@@ -211,13 +213,13 @@ static rw_outcome parse_source(rw_parser *parser, size_t *depth)
     }
     if (!parser->columns_listed) /* filled when the number of values is known */
         rw_add_splice(parser, parser->name_end, 0, nothing);
+    parser->source = parser->last_end;
     rw_outcome outcome = parse_overriding(parser);
     if (outcome != RW_PARSED)
         return outcome;
     parser->default_values = rw_at_word(parser, "default");
     if (parser->default_values)
-        return rw_uncomputable(parser, table->hash_key[0], parser->token.start,
-                               "is left to its default");
+        return rw_want_defaults(parser);
     while (rw_take(parser, '('))
         ++*depth;
     if (rw_at_word(parser, "select"))
@@ -284,7 +286,7 @@ static rw_outcome parse_statement(rw_parser *parser)
         outcome = parse_table(parser);
     if (outcome == RW_PARSED)
         outcome = parse_source(parser, &depth);
-    if (outcome == RW_PARSED)
+    if (outcome == RW_PARSED && !parser->default_values)
         outcome = rw_parse_rows(parser, depth);
     if (outcome == RW_PARSED)
         outcome = rw_parse_tail(parser);

@@ -52,10 +52,11 @@ typedef struct rw_parser {
     uint32_t param_cap;
     bool columns_listed;
     bool default_values;  /* DEFAULT VALUES, which takes no list */
+    size_t source;        /* behind the list of columns, or where one would stand */
     size_t name_end;      /* where a column list stands or would */
     size_t query_columns; /* of the SELECT in the place of VALUES; 0: not known */
     bool unknown_column;  /* the list names a column that the table, as it is known here, has not */
-    bool overriding_user;
+    bool overriding_user, overriding_system;
     bool conflict_on_key; /* the target of ON CONFLICT is the primary key */
     unsigned obstacles;   /* a bit for each rw_obstacle */
     bool impossible;      /* something that the backend certainly rejects */

@@ -1,6 +1,7 @@
 #include "rewrite/insert/rows.h"
 
 #include "rewrite/insert/expression.h"
+#include "rewrite/insert/wanted.h"
 #include "rewrite/lex/quote.h"
 
 #include <string.h>
@@ -170,10 +171,11 @@ static bool is_null(const rw_parser *parser, const rw_cell *cell, size_t column)
     return cell->kind == RW_CELL_NULL && cell->cast_count == 0;
 }
 
-/* The hash_key columns of a row must be constants. */
-static rw_outcome check_key(rw_parser *parser, const rw_row *row)
+/* The hash_key columns of a row must be constants, or what the backend can be asked for. */
+static rw_outcome check_key(rw_parser *parser, size_t index)
 {
     const rw_table *table = parser->table;
+    const rw_row *row = &parser->insert->rows[index];
     for (size_t i = 0; i < table->primary_key_count; i++)
         if (!is_constant(&row->key[i]))
             parser->insert->key_constant = false;
@@ -189,6 +191,8 @@ static rw_outcome check_key(rw_parser *parser, const rw_row *row)
             continue;
         if (parser->unknown_column && !parser->insert->hash_listed)
             return RW_PASS; /* of which PostgreSQL complains first */
+        if (rw_want(parser, index, column))
+            continue;
         return rw_uncomputable(parser, column,
                                cell->kind == RW_CELL_ABSENT ? row->open : cell->position,
                                why_uncomputable(cell));
@@ -266,7 +270,7 @@ rw_outcome rw_parse_rows(rw_parser *parser, size_t depth)
         return wrong_count(parser, "INSERT has more target columns than expressions",
                            parser->targets[count].position);
     for (size_t i = 0; i < insert->row_count; i++) {
-        rw_outcome outcome = check_key(parser, &insert->rows[i]);
+        rw_outcome outcome = check_key(parser, i);
         if (outcome != RW_PARSED)
             return outcome;
     }

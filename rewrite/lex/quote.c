@@ -13,13 +13,14 @@ void rw_add_identifier(pgw_buf *out, const char *name)
     pgw_buf_add_byte(out, '"');
 }
 
-void rw_add_constant(pgw_buf *out, const char *text)
+void rw_add_constant(pgw_buf *out, pgw_slice text)
 {
-    pgw_buf_add_str(out, strchr(text, '\\') != NULL ? "E'" : "'");
-    for (; *text != '\0'; text++) {
-        if (*text == '\'' || *text == '\\')
-            pgw_buf_add_byte(out, *text);
-        pgw_buf_add_byte(out, *text);
+    bool escapes = memchr(text.ptr, '\\', text.len) != NULL;
+    pgw_buf_add_str(out, escapes ? "E'" : "'");
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '\'' || text.ptr[i] == '\\')
+            pgw_buf_add_byte(out, text.ptr[i]);
+        pgw_buf_add_byte(out, text.ptr[i]);
     }
     pgw_buf_add_byte(out, '\'');
 }

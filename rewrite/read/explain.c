@@ -1,7 +1,9 @@
 #include "rewrite/read/explain.h"
 
 #include "rewrite/hash/hash.h"
+#include "rewrite/insert/answers.h"
 #include "rewrite/insert/key.h"
+#include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/read/script.h"
 
@@ -133,10 +135,37 @@ static void add_rows(const rw_insert *insert, const row_keys *keys, pgw_buf *out
     pgw_buf_free(&partitions);
 }
 
-static void explain_insert(const rw_statement *statement, const pgw_env *env, pgw_arena *arena,
-                           pgw_buf *out)
+/* What it becomes when the backend has told its key. */
+static bool explain_asked(const rw_insert *insert, const rw_catalog *catalog, const pgw_env *env,
+                          pgw_arena *arena, pgw_buf *out)
+{
+    rw_filled filled;
+    rw_insert *whole;
+    pgw_error error;
+    rw_fill_parameters(insert, insert->param_count + 1, arena, &filled);
+    if (!rw_insert_parse(filled.text, catalog, env, arena, &whole, &error) || whole == NULL)
+        return false;
+    rw_question question;
+    pgw_buf rewritten = {0};
+    rw_question_of(insert, arena, &question);
+    rw_render_statement(whole, RW_HASH_PARAMETER, NULL, &rewritten);
+    add_line(out, "asked", question.sql);
+    add_line(out, "rewritten", pgw_slice_buf(&rewritten));
+    pgw_buf_free(&rewritten);
+    const rw_table *table = insert->table;
+    add_text_line(out, "table", pgw_arena_printf(arena, "%s.%s", table->schema, table->name));
+    add_text_line(out, "hash", "per answer");
+    add_text_line(out, "partition", "per answer");
+    add_text_line(out, "batchable", why_not(whole->obstacle));
+    return true;
+}
+
+static void explain_insert(const rw_statement *statement, const rw_catalog *catalog,
+                           const pgw_env *env, pgw_arena *arena, pgw_buf *out)
 {
     const rw_insert *insert = statement->insert;
+    if (insert->wanted_count > 0 && explain_asked(insert, catalog, env, arena, out))
+        return;
     row_keys keys = {.unhashed = insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE};
     pgw_error error = PGW_ERROR_NONE;
     if (!read_rows(insert, &(pgw_reading){env, arena, &error}, &keys)) {
@@ -183,7 +212,7 @@ void rw_explain(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, p
         if (statement->kind == RW_STATEMENT_REFUSED)
             add_error(out, statement->error);
         else if (statement->kind == RW_STATEMENT_INSERT)
-            explain_insert(statement, env, &arena, out);
+            explain_insert(statement, catalog, env, &arena, out);
         else
             explain_forward(original, out);
         pgw_buf_add_str(out, "---\n");

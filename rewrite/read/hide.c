@@ -324,6 +324,8 @@ static void add_position(pgw_slice field, const rw_sent *sent, pgw_buf *out)
     position -= sent->rendered_before;
     if (sent->insert != NULL)
         position = rw_render_position(sent->insert, sent->form, sent->hashes, position);
+    if (sent->filled != NULL)
+        position = rw_filled_position(sent->filled, position, sent->insert->utf8);
     pgw_buf_addf(out, "%zu", sent->before + position);
 }
 
@@ -379,8 +381,8 @@ static size_t end_of_numbered(pgw_slice text, size_t at, size_t number)
 /* Where ours stand in a list of all parameters that begins at `at`. */
 static bool locate_ours(pgw_slice text, size_t at, const rw_sent *sent, extent *ours)
 {
-    size_t own = sent->insert->param_count;
-    for (size_t n = 1; n <= own + sent->insert->row_count && at <= text.len; n++) {
+    size_t all = sent->insert->param_count, own = all - sent->asked;
+    for (size_t n = 1; n <= all + sent->insert->row_count && at <= text.len; n++) {
         at = end_of_numbered(text, at, n);
         if (n == own)
             ours->start = at;

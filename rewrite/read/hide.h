@@ -5,6 +5,7 @@
 #ifndef RW_HIDE_H
 #define RW_HIDE_H
 
+#include "rewrite/insert/answers.h"
 #include "rewrite/insert/insert.h"
 #include "rewrite/insert/render.h"
 
@@ -13,6 +14,8 @@ typedef struct rw_sent {
     const rw_insert *insert; /* NULL: as it was */
     rw_hash_form form;
     const uint64_t *hashes;
+    const rw_filled *filled; /* how `insert` was made of what the client sent; NULL: it is that */
+    size_t asked;  /* parameters of `insert` that are none of the client's, before the hashes */
     size_t before; /* in a Query of several: characters of the client's text before this one */
     size_t rendered_before; /* … of the text that was sent */
 } rw_sent;

@@ -1,4 +1,6 @@
 /* Any statement: parsed, its keys taken, rendered, parsed again; positions stay inside. */
+#include "protocol/frontend.h"
+#include "rewrite/insert/answers.h"
 #include "rewrite/insert/insert.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/parse.h"
@@ -53,11 +55,32 @@ static void check_again(const rw_insert *insert, const rw_catalog *catalog, cons
     pgw_buf_free(&twice);
 }
 
+/* With parameters for what is asked for it is as much an INSERT, that asks for nothing. */
+static void check_filled(const rw_insert *insert, const rw_catalog *catalog, pgw_arena *arena)
+{
+    rw_filled filled;
+    rw_question question;
+    rw_insert *again;
+    pgw_error error;
+    rw_question_of(insert, arena, &question);
+    rw_fill_parameters(insert, insert->param_count + 1, arena, &filled);
+    if (insert->param_count + insert->wanted_count > PGW_MAX_PARAMETERS)
+        return;
+    require(rw_insert_parse(filled.text, catalog, &test_env, arena, &again, &error));
+    require(again != NULL && again->wanted_count == 0);
+    for (size_t at = 0; at <= filled.text.len; at += 1 + at / 16)
+        require(rw_filled_offset(&filled, at) <= insert->text.len);
+}
+
 static void check_insert(rw_insert *insert, const rw_catalog *catalog, pgw_arena *arena)
 {
     rw_key keys[MOST_ROWS];
     uint64_t hashes[MOST_ROWS];
     pgw_buf out = {0};
+    if (insert->wanted_count > 0) {
+        check_filled(insert, catalog, arena);
+        return;
+    }
     if (insert->row_count == 0) { /* forwarded: at most a column list is put in */
         rw_render_statement(insert, RW_HASH_CONSTANT, NULL, &out);
         require(out.len >= insert->text.len);

@@ -174,7 +174,7 @@ class Plain(CommandCase):
         for sql, word in (
                 (f"insert into events (userid, ts) values (5, '{TS}') returning userid",
                  "returning"),
-                ("insert into events (userid, ts) values (random()::int, now())", ""),
+                ("upsert into events (userid, ts) values (random()::int, now())", ""),
                 ("update events set userid = 5", "")):
             with self.subTest(sql=sql):
                 result = subprocess.run([harness.program(), "explain", path], input=sql,

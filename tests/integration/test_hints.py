@@ -13,8 +13,8 @@ RANGED = Table("ranged", ["k bigint not null", "v text"], ["k"], hash_first=Fals
 
 # What is refused, a part of the hint, and what its reader does then.
 ADVICE = (
-    ("insert into pairs values (random()::int, 'x')", "constant or a parameter for \"k\"",
-     "insert into pairs values (1, 'x')"),
+    ("insert into pairs values (random(), 'x')", "Cast it to the type of the column",
+     "insert into pairs values (random()::bigint, 'x')"),
     ("insert into pairs select 2, 'x'", "send them with INSERT … VALUES",
      "select 2, 'x'; insert into pairs values (2, 'x')"),
     ("insert into pairs values (1, 'x'), (2, 'y') order by 1 limit 1", "without ORDER BY, LIMIT",

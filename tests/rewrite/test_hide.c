@@ -80,7 +80,7 @@ static void details_lose_the_hash(void **state)
         pgw_buf out = {0};
         rw_insert *insert = parse(insert_into(it.field[0]), &arena);
         pgw_buf body = body_of(it.field[1], it.field[3], NULL);
-        rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_PARAMETER, NULL, 0, 0},
+        rw_hide_error(pgw_slice_buf(&body), &(rw_sent){.insert = insert, .form = RW_HASH_PARAMETER},
                       &out);
         check_others(pgw_slice_buf(&out), it.field[1]);
         pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'D');
@@ -107,7 +107,7 @@ static void check_detail(const char *text, const char *detail, const char *expec
     for (size_t i = 0; i < insert->row_count; i++)
         hashes[i] = 100 + i;
     pgw_buf body = body_of("23505", detail, NULL), out = {0};
-    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_CONSTANT, hashes, 0, 0}, &out);
+    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){.insert = insert, .hashes = hashes}, &out);
     pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'D');
     if (!pgw_slice_eq_str(shown, expected))
         fail_msg("%.*s, not %s", (int)shown.len, shown.ptr, expected);
@@ -137,7 +137,8 @@ static void who_lists_the_hash_column_is_shown_it(void **state)
         parse("INSERT INTO events (userid, ts, userhash) VALUES ($1, $2, $3)", &arena);
     const char *detail = "Key (userhash, userid, ts)=(1, 2, 3) already exists.";
     pgw_buf body = body_of("23505", detail, NULL), out = {0};
-    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_PARAMETER, NULL, 0, 0}, &out);
+    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){.insert = insert, .form = RW_HASH_PARAMETER},
+                  &out);
     assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'D'), detail));
     pgw_buf_free(&body);
     pgw_buf_free(&out);
@@ -152,7 +153,8 @@ static void check_context(const char *context, const char *expected)
     pgw_buf body = {0}, out = {0};
     pgw_buf_addf(&body, "C22P02%cW%s%c", '\0', context, '\0');
     pgw_buf_add_byte(&body, '\0');
-    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_PARAMETER, NULL, 0, 0}, &out);
+    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){.insert = insert, .form = RW_HASH_PARAMETER},
+                  &out);
     pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'W');
     if (!pgw_slice_eq_str(shown, expected))
         fail_msg("%.*s, not %s", (int)shown.len, shown.ptr, expected);
@@ -203,7 +205,11 @@ static size_t shown_position(const rw_insert *insert, const uint64_t *hashes, si
     snprintf(digits, sizeof digits, "%zu", sent);
     pgw_buf body = body_of("42703", NULL, digits), out = {0};
     rw_hide_error(pgw_slice_buf(&body),
-                  &(rw_sent){insert, RW_HASH_CONSTANT, hashes, before, rendered_before}, &out);
+                  &(rw_sent){.insert = insert,
+                             .hashes = hashes,
+                             .before = before,
+                             .rendered_before = rendered_before},
+                  &out);
     check_others(pgw_slice_buf(&out), "42703");
     pgw_slice field = pgw_error_field(pgw_slice_buf(&out), 'P');
     char shown[24];
@@ -242,7 +248,7 @@ static void without_an_insert_only_positions_move(void **state)
     (void)state;
     const char *detail = "Key (userhash, userid, ts)=(1, 2, 3) already exists.";
     pgw_buf body = body_of("23505", detail, "30"), out = {0};
-    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){NULL, RW_HASH_CONSTANT, NULL, 5, 10}, &out);
+    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){.before = 5, .rendered_before = 10}, &out);
     assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'D'), detail));
     assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'P'), "25"));
     pgw_buf_free(&body);
@@ -253,7 +259,8 @@ static void without_an_insert_only_positions_move(void **state)
 static void broken_bodies_are_harmless(void **state)
 {
     (void)state;
-    static const char *const positions[] = {"", "-1", "x", "99999999999999999999999", "0", "1:", "/"};
+    static const char *const positions[] = {"",  "-1", "x", "99999999999999999999999",
+                                            "0", "1:", "/"};
     pgw_arena arena = {0};
     rw_insert *insert = parse(insert_into("events"), &arena);
     uint64_t hash = 123;
@@ -262,8 +269,7 @@ static void broken_bodies_are_harmless(void **state)
         char *copy = pgw_alloc(cut);
         memcpy(copy, body.ptr, cut);
         pgw_buf out = {0};
-        rw_hide_error((pgw_slice){copy, cut}, &(rw_sent){insert, RW_HASH_CONSTANT, &hash, 0, 0},
-                      &out);
+        rw_hide_error((pgw_slice){copy, cut}, &(rw_sent){.insert = insert, .hashes = &hash}, &out);
         assert_true(out.len > 0 && out.ptr[out.len - 1] == '\0');
         pgw_buf_free(&out);
         free(copy);
@@ -271,7 +277,7 @@ static void broken_bodies_are_harmless(void **state)
     pgw_buf_free(&body);
     for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
         pgw_buf odd = body_of("23505", NULL, positions[i]), out = {0};
-        rw_hide_error(pgw_slice_buf(&odd), &(rw_sent){insert, RW_HASH_CONSTANT, &hash, 0, 0}, &out);
+        rw_hide_error(pgw_slice_buf(&odd), &(rw_sent){.insert = insert, .hashes = &hash}, &out);
         assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'P'), positions[i]));
         pgw_buf_free(&odd);
         pgw_buf_free(&out);
@@ -289,7 +295,8 @@ static void check_message(const char *text, const char *sqlstate, const char *ne
     rw_render_statement(insert, RW_HASH_CONSTANT, &hash, &sent);
     pgw_buf_addf(&body, "C%s%cMnear \",\" here%cP%zu%c%c", sqlstate, 0, 0,
                  7 + position_of(pgw_slice_buf(&sent), near_sent), 0, 0);
-    rw_hide_error(pgw_slice_buf(&body), &(rw_sent){insert, RW_HASH_CONSTANT, &hash, 0, 7}, &out);
+    rw_hide_error(pgw_slice_buf(&body),
+                  &(rw_sent){.insert = insert, .hashes = &hash, .rendered_before = 7}, &out);
     pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'M');
     if (!pgw_slice_eq_str(shown, expected))
         fail_msg("%.*s, not %s", (int)shown.len, shown.ptr, expected);

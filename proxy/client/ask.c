@@ -1,0 +1,33 @@
+#include "proxy/client/ask.h"
+
+#include "protocol/frontend.h"
+#include "proxy/backend/unseen.h"
+
+static void push(px_session *session, px_reply_kind kind, px_asks asks)
+{
+    px_reply *reply = px_replies_push(&session->pending.replies, kind);
+    reply->swallow = true;
+    reply->asks = asks;
+}
+
+void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out)
+{
+    static const px_reply_kind kinds[] = {PX_REPLY_CLOSE,   PX_REPLY_PARSE, PX_REPLY_BIND,
+                                          PX_REPLY_EXECUTE, PX_REPLY_CLOSE, PX_REPLY_CLOSE};
+    pgw_certainly(px_unseen_write(PGW_LITERAL("keyspread state"), sql, out));
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        push(session, kinds[i], asks);
+    session->known.asking++;
+}
+
+void px_ask_send(px_session *session, px_asks asks, pgw_buf *out)
+{
+    if (session->own.unsynced) {
+        pgw_write_flush(out);
+    } else {
+        pgw_write_sync(out);
+        push(session, PX_REPLY_SYNC, asks);
+    }
+    px_session_send(session, out);
+    pgw_buf_free(out);
+}

@@ -1,0 +1,173 @@
+#include "proxy/client/keys.h"
+
+#include "protocol/backend.h"
+#include "proxy/client/doubt.h"
+#include "proxy/client/ask.h"
+#include "proxy/client/session.h"
+
+#include <stdlib.h>
+
+struct px_keys {
+    pgw_arena arena;
+    rw_question question;
+    size_t before; /* characters of the client's text before the statement */
+    rw_answer *answers;
+    size_t count, known;
+    bool answered, failed;
+    pgw_error error;
+};
+
+void px_keys_forget(px_session *session)
+{
+    struct px_keys *keys = session->hand.keys;
+    if (keys == NULL)
+        return;
+    session->hand.keys = NULL;
+    pgw_arena_free(&keys->arena);
+    free(keys);
+}
+
+static struct px_keys *new_keys(px_session *session, size_t count)
+{
+    px_keys_forget(session);
+    struct px_keys *keys = session->hand.keys = pgw_calloc(1, sizeof *keys);
+    keys->count = count;
+    keys->answers = pgw_arena_alloc(&keys->arena, count * sizeof *keys->answers);
+    return keys;
+}
+
+/* What the question leaves in the session, as the INSERT itself would have. */
+static unsigned effects_of(const rw_insert *insert)
+{
+    unsigned effects = 0;
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        const rw_column *column = &insert->table->columns[insert->wanted[i].column];
+        if (insert->wanted[i].expression || column->computed)
+            effects |= RW_EFFECT_CALLS | RW_EFFECT_STATE;
+        else if (column->sequence)
+            effects |= RW_EFFECT_WRITES;
+    }
+    return effects;
+}
+
+enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes: long expressions */
+
+static bool ask(px_session *session, const rw_insert *insert, size_t before, pgw_error *error)
+{
+    struct px_keys *keys = new_keys(session, insert->wanted_count);
+    rw_question_of(insert, &keys->arena, &keys->question);
+    keys->before = before;
+    if (keys->question.sql.len > MOST_QUESTION) {
+        px_keys_forget(session);
+        pgw_fail(error, "54000", "the expressions for the key of table \"%s\" are too long",
+                 insert->table->name);
+        pgw_error_hint(error, "Send fewer rows a statement, or constants.");
+        return false;
+    }
+    px_state_note(session, effects_of(insert));
+    pgw_buf out = {0};
+    session->known.asking = 0;
+    px_ask(session, keys->question.sql, PX_ASKS_KEYS, &out);
+    px_ask_send(session, PX_ASKS_KEYS, &out);
+    px_session_set_wait(session, PX_WAIT_STATE);
+    return true;
+}
+
+static const rw_answer *nulls(px_session *session, const rw_insert *insert)
+{
+    struct px_keys *keys = new_keys(session, insert->wanted_count);
+    for (; keys->known < keys->count; keys->known++)
+        keys->answers[keys->known] = (rw_answer){
+            .type = insert->table->columns[insert->wanted[keys->known].column].type, .null = true};
+    return keys->answers;
+}
+
+const rw_answer *px_keys_ask(px_session *session, const rw_insert *insert, size_t before,
+                             bool *later, pgw_error *error)
+{
+    const struct px_keys *keys = session->hand.keys;
+    *later = false;
+    if (keys != NULL && keys->answered && keys->known == keys->count)
+        return keys->answers;
+    if (keys != NULL && keys->answered) { /* no rows come to who may not write the table */
+        pgw_fail(error, "42501", "permission denied for table %s", insert->table->name);
+        return NULL;
+    }
+    bool owed = session->pending.replies.count > 0 && !session->own.unsynced;
+    if (!owed && session->own.status == 'E')
+        return nulls(session, insert);
+    *later = true;
+    if (owed)
+        px_session_set_wait(session, PX_WAIT_IDLE);
+    else if (px_session_need_link(session))
+        *later = ask(session, insert, before, error);
+    return NULL;
+}
+
+static size_t number_of(pgw_slice digits)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < digits.len; i++)
+        number = number * 10 + (size_t)(digits.ptr[i] - '0');
+    return number;
+}
+
+/* A number, a type's oid, a value. */
+void px_keys_row(px_session *session, pgw_slice body)
+{
+    struct px_keys *keys = session->hand.keys;
+    pgw_slice cells[3];
+    bool none[3];
+    if (keys == NULL || pgw_data_row_decode(body, cells, none, 3) != 3 || none[0] || none[1])
+        return;
+    size_t i = number_of(cells[0]);
+    if (i >= keys->count)
+        return;
+    keys->answers[i] = (rw_answer){.type = (uint32_t)number_of(cells[1]),
+                                   .null = none[2],
+                                   .text = pgw_arena_copy(&keys->arena, cells[2])};
+    keys->known++;
+}
+
+void px_keys_answered(px_session *session)
+{
+    if (session->hand.keys != NULL)
+        session->hand.keys->answered = true;
+}
+
+void px_keys_failed(px_session *session, pgw_slice body)
+{
+    struct px_keys *keys = session->hand.keys;
+    session->known.asking = 0;
+    if (session->own.unsynced && session->wait == PX_WAIT_STATE)
+        px_session_set_wait(session, PX_WAIT_NOTHING); /* its group ends here */
+    if (keys == NULL)
+        return;
+    keys->failed = true;
+    pgw_error_read(body, &keys->error);
+    size_t position = rw_question_position(&keys->question, keys->error.position);
+    keys->error.position = position > 0 ? keys->before + position : 0;
+}
+
+const pgw_error *px_keys_failure(const px_session *session)
+{
+    const struct px_keys *keys = session->hand.keys;
+    return keys != NULL && keys->failed ? &keys->error : NULL;
+}
+
+bool px_keys_bind(const px_plan *plan, const pgw_bind *bind, const rw_answer *answers, pgw_buf *out,
+                  pgw_error *error)
+{
+    const rw_insert *insert = plan->asked;
+    pgw_slice *texts = pgw_calloc(insert->wanted_count, sizeof *texts);
+    bool fits = true;
+    for (size_t i = 0; i < insert->wanted_count && fits; i++) {
+        fits = rw_answer_check(insert, i, &answers[i], error);
+        texts[i] = answers[i].null ? (pgw_slice){NULL, 0} : answers[i].text;
+    }
+    if (fits && !pgw_write_bind_text(bind, texts, insert->wanted_count, out))
+        fits = pgw_fail(error, "54000", "a Bind of %zu parameters and %zu keys is too large",
+                        bind->value_count, insert->wanted_count);
+    free(texts);
+    return fits;
+}

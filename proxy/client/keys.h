@@ -1,0 +1,34 @@
+/*
+ * keys: values of keys that only the backend can tell, a sequence's next number or what an
+ * expression gives. They are asked for over the own link when the statement that wants them is at
+ * hand.
+ */
+#ifndef PX_KEYS_H
+#define PX_KEYS_H
+
+#include "protocol/frontend.h"
+#include "proxy/ingest/plan.h"
+#include "rewrite/insert/answers.h"
+
+struct px_session;
+
+/* The answers for the wanted cells of `insert`, the statement of the message at hand (behind
+ * `before` characters), which live as long as it is. NULL: it is to fail with `error`; or, where
+ * `*later`, the session waits, and the message is looked at again. In a failed transaction they are
+ * NULLs: nothing comes of them. */
+const rw_answer *px_keys_ask(struct px_session *session, const rw_insert *insert, size_t before,
+                             bool *later, pgw_error *error);
+/* The client's Bind with the answers behind its own parameters. False: the error. */
+PGW_MUST_CHECK bool px_keys_bind(const px_plan *plan, const pgw_bind *bind,
+                                 const rw_answer *answers, pgw_buf *out, pgw_error *error);
+/* A row of the link's answer; its end; an error in its place. */
+void px_keys_row(struct px_session *session, pgw_slice body);
+void px_keys_answered(struct px_session *session);
+void px_keys_failed(struct px_session *session, pgw_slice body);
+/* Why the question has failed, and its transaction with it: it is for the message at hand. NULL: it
+ * has not. */
+const pgw_error *px_keys_failure(const struct px_session *session);
+/* The message has been dealt with. */
+void px_keys_forget(struct px_session *session);
+
+#endif

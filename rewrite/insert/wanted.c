@@ -1,0 +1,153 @@
+#include "rewrite/insert/wanted.h"
+
+#include "rewrite/insert/expression.h"
+
+#include <string.h>
+
+enum { MOST_EXPRESSIONS = 256 }; /* in a statement: each is a SELECT of its own */
+
+/* What the question makes of NULL, and of an error, is what the INSERT would have. */
+static bool has_default(const rw_table *table, size_t column)
+{
+    return table->columns[column].default_text != NULL && !table->columns[column].generated;
+}
+
+/* Behind the cell that begins at `at`. */
+static size_t end_of_cell(rw_parser *parser, size_t at)
+{
+    rw_mark here = rw_mark_here(parser);
+    rw_go_back(parser, (rw_mark){.at = at});
+    rw_advance(parser);
+    rw_cell again = {.minus_after = -1};
+    bool parsed = rw_parse_cell(parser, false, &again) == RW_PARSED;
+    size_t end = parsed ? parser->last_end : at;
+    rw_go_back(parser, here);
+    return end;
+}
+
+/* Whether the expression needs no parameter, which only a Bind tells. */
+static bool stands_alone(const rw_parser *parser, size_t from, size_t to)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, parser->text, parser->env->conforming);
+    lexer.at = from;
+    for (rw_token token = rw_lexer_next(&lexer); token.start < to; token = rw_lexer_next(&lexer))
+        if (token.kind == RW_TOKEN_PARAM || token.kind == RW_TOKEN_BAD ||
+            token.kind == RW_TOKEN_END)
+            return false;
+    return true;
+}
+
+static void *grown(pgw_arena *arena, const void *list, size_t count, size_t size)
+{
+    if (count > 0 && (count & (count - 1)) != 0)
+        return (void *)list; /* its size is the next power of two */
+    void *more = pgw_arena_alloc(arena, (count == 0 ? 1 : count * 2) * size);
+    if (count > 0)
+        memcpy(more, list, count * size);
+    return more;
+}
+
+static void append(rw_parser *parser, size_t column)
+{
+    rw_insert *insert = parser->insert;
+    insert->appended =
+        grown(parser->arena, insert->appended, insert->appended_count, sizeof *insert->appended);
+    insert->appended[insert->appended_count++] = column;
+}
+
+static bool is_appended(const rw_insert *insert, size_t column)
+{
+    for (size_t i = 0; i < insert->appended_count; i++)
+        if (insert->appended[i] == column)
+            return true;
+    return false;
+}
+
+/* The column gets a cell at the end of each row. Where the client lists no columns, those in
+ * between get theirs, too: it is the order that tells which is which. */
+static void append_up_to(rw_parser *parser, size_t column)
+{
+    const rw_table *table = parser->table;
+    if (is_appended(parser->insert, column))
+        return;
+    if (parser->columns_listed || parser->default_values) {
+        append(parser, column);
+        return;
+    }
+    size_t first = parser->target_count + parser->insert->appended_count, place = 0;
+    for (size_t i = 0; i <= column; i++)
+        if (i != table->hash_column && place++ >= first)
+            append(parser, i);
+}
+
+static void add(rw_parser *parser, rw_wanted wanted)
+{
+    rw_insert *insert = parser->insert;
+    insert->wanted =
+        grown(parser->arena, insert->wanted, insert->wanted_count, sizeof *insert->wanted);
+    insert->wanted[insert->wanted_count++] = wanted;
+    if (parser->table->columns[wanted.column].always && !wanted.expression &&
+        !parser->overriding_system)
+        insert->overriding = parser->source;
+}
+
+/* An UPSERT names its key. OVERRIDING USER VALUE would ignore the answer. */
+static bool may_want(const rw_parser *parser)
+{
+    return !parser->overriding_user && !parser->unknown_column &&
+           !parser->table->forward_uncomputable && parser->insert->verb == RW_VERB_INSERT;
+}
+
+/* A part of a column is set, column[1] or column.field. */
+static bool is_indirect(const rw_parser *parser, size_t column)
+{
+    for (size_t i = 0; i < parser->target_count; i++)
+        if (parser->targets[i].column == column && parser->targets[i].indirect)
+            return true;
+    return false;
+}
+
+bool rw_want(rw_parser *parser, size_t row, size_t column)
+{
+    const rw_insert *insert = parser->insert;
+    const rw_cell *cell = &insert->rows[row].key[rw_slot_of(parser->table, column)];
+    rw_wanted wanted = {.row = row, .column = column};
+    if (!may_want(parser) || is_indirect(parser, column))
+        return false;
+    wanted.expression = cell->kind == RW_CELL_EXPRESSION;
+    if (!wanted.expression && !has_default(parser->table, column))
+        return false;
+    if (cell->kind == RW_CELL_ABSENT) {
+        append_up_to(parser, column);
+    } else {
+        wanted.from = cell->position;
+        wanted.to = end_of_cell(parser, cell->position);
+    }
+    if (wanted.expression &&
+        (insert->wanted_count >= MOST_EXPRESSIONS || wanted.to == wanted.from ||
+         !stands_alone(parser, wanted.from, wanted.to)))
+        return false;
+    add(parser, wanted);
+    return true;
+}
+
+rw_outcome rw_want_defaults(rw_parser *parser)
+{
+    const rw_table *table = parser->table;
+    rw_insert *insert = parser->insert;
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (!may_want(parser) || !has_default(table, table->hash_key[i]))
+            return rw_uncomputable(parser, table->hash_key[i], parser->token.start,
+                                   "is left to its default");
+    insert->default_values = parser->token.start;
+    rw_advance(parser);
+    if (!rw_take_word(parser, "values"))
+        return rw_syntax_error(parser);
+    insert->default_values_end = insert->tail = parser->last_end;
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        append_up_to(parser, table->hash_key[i]);
+        add(parser, (rw_wanted){.row = 0, .column = table->hash_key[i]});
+    }
+    return RW_PARSED;
+}

@@ -1,0 +1,152 @@
+/* Keys that are asked for: the question, the statement with the answers in it, and where what
+ * PostgreSQL says about either stands in the client's text. */
+#include "rewrite/insert/answers.h"
+#include "rewrite/insert/parse.h"
+#include "tests/rewrite/exact.h"
+#include "tests/rewrite/tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static rw_column columns[] = {
+    COLUMN("v", PGW_TEXT, -1, .not_null = false),
+    COLUMN("id", PGW_INT8, -1, .default_text = "nextval('s')", .has_default = true, .always = true),
+    COLUMN("w", PGW_TEXT, -1, .has_default = true),
+    COLUMN("at", PGW_TIMESTAMPTZ, -1, .default_text = "now()", .has_default = true),
+    HASH("h"),
+};
+static size_t key[] = {1, 3};
+static const rw_table made =
+    TEST_TABLE("public", "made", columns, 4, key, key, 2, .oid = 7, .mergeable = true);
+static const rw_table *tables[] = {&made};
+static const rw_catalog catalog = {.tables = tables, .count = 1};
+
+static rw_insert *parse(const char *sql, pgw_arena *arena)
+{
+    rw_insert *insert = NULL;
+    pgw_error error = PGW_ERROR_NONE;
+    if (!rw_insert_parse(exact(sql), &catalog, &test_env, arena, &insert, &error))
+        fail_msg("%s: %s", sql, error.message);
+    assert_non_null(insert);
+    return insert;
+}
+
+static char *text_of(pgw_slice text)
+{
+    return pgw_strndup(text.ptr, text.len);
+}
+
+static void cells_are_filled(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *filled;
+    } cases[] = {
+        {"INSERT INTO made (v) VALUES ('x')",
+         "INSERT INTO made (v, \"id\", \"at\") OVERRIDING SYSTEM VALUE VALUES ('x', $5, $6)"},
+        {"INSERT INTO made VALUES ('x'), ('y')", "INSERT INTO made OVERRIDING SYSTEM VALUE VALUES "
+                                                 "('x', $5, DEFAULT, $6), ('y', $7, DEFAULT, "
+                                                 "$8)"},
+        {"INSERT INTO made VALUES ('x', DEFAULT, 'w')",
+         "INSERT INTO made OVERRIDING SYSTEM VALUE VALUES ('x', $5, 'w', $6)"},
+        {"INSERT INTO made DEFAULT VALUES RETURNING id",
+         "INSERT INTO made (\"id\", \"at\") OVERRIDING SYSTEM VALUE VALUES ($5, $6) RETURNING id"},
+        {"INSERT INTO made (at, id) OVERRIDING SYSTEM VALUE VALUES (DEFAULT, 1 + 1 /* ) */)",
+         "INSERT INTO made (at, id) OVERRIDING SYSTEM VALUE VALUES ($6, $5 /* ) */)"},
+        {"INSERT INTO made (id, at, v) VALUES (5, '2026-01-01 00:00+00', 'a'), (6, DEFAULT, 'b')",
+         "INSERT INTO made (id, at, v) VALUES (5, '2026-01-01 00:00+00', 'a'), (6, $5, 'b')"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_filled filled;
+        rw_fill_parameters(parse(cases[i].sql, &arena), 5, &arena, &filled);
+        char *text = text_of(filled.text);
+        assert_string_equal(text, cases[i].filled);
+        for (size_t at = 0; at < filled.text.len; at++) { /* what is the client's stands there */
+            size_t there = rw_filled_offset(&filled, at);
+            assert_true(there <= filled.client.len);
+        }
+        assert_int_equal(rw_filled_offset(&filled, filled.text.len - 1), filled.client.len - 1);
+        free(text);
+        pgw_arena_free(&arena);
+    }
+}
+
+static void answers_become_constants(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    rw_filled filled;
+    pgw_error error;
+    const rw_insert *insert = parse("INSERT INTO made (v, id) VALUES ('x', f(1))", &arena);
+    rw_answer answers[] = {{.type = PGW_INT4, .text = PGW_LITERAL("5")},
+                           {.type = PGW_TIMESTAMPTZ, .null = true}};
+    assert_true(rw_fill(insert, answers, &arena, &filled, &error));
+    char *text = text_of(filled.text);
+    assert_string_equal(text, "INSERT INTO made (v, id, \"at\") VALUES ('x', '5', NULL)");
+    free(text);
+    /* The client's bytes are found again: 'x' and the last ')'. */
+    assert_int_equal(rw_filled_position(&filled, 40, true), 34);
+    assert_int_equal(rw_filled_position(&filled, 0, true), 0);
+    static const uint32_t others[] = {PGW_TEXT, PGW_NUMERIC, PGW_FLOAT8, PGW_BOOL, 2249};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        answers[0].type = others[i];
+        assert_false(rw_fill(insert, answers, &arena, &filled, &error));
+        assert_string_equal(error.sqlstate, "0A000");
+    }
+    pgw_arena_free(&arena);
+}
+
+static void expressions_are_found_in_the_question(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    rw_question question;
+    const char *sql = "INSERT INTO made (v, id) VALUES ('ä', nosuch(1)), ('y', wrong(2))";
+    rw_question_of(parse(sql, &arena), &arena, &question);
+    char *text = text_of(question.sql);
+    assert_int_equal(question.count, 2);
+    assert_non_null(strstr(text, "unnest('{1,3}'"));
+    assert_non_null(strstr(text, "has_any_column_privilege(7::"));
+    assert_int_equal(rw_question_position(&question, (size_t)(strstr(text, "wrong") - text) + 1),
+                     strstr(sql, "wrong") - sql); /* ä is one character of two bytes */
+    assert_int_equal(rw_question_position(&question, 1), 0);
+    assert_int_equal(rw_question_position(&question, 0), 0);
+    assert_int_equal(rw_question_position(&question, question.sql.len), 0);
+    free(text);
+    pgw_arena_free(&arena);
+}
+
+static void what_cannot_be_asked_for_is_refused(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "INSERT INTO made (v, id) VALUES ('x', $1 + 1)",
+        "INSERT INTO made (v, id) OVERRIDING USER VALUE VALUES ('x', DEFAULT)",
+        "INSERT INTO made (v, id[1], at) VALUES ('x', 1, now())",
+        "UPSERT INTO made (v, id, at) VALUES ('x', 1 + 1, '2026-01-01 00:00+00')"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        pgw_arena arena = {0};
+        rw_insert *insert;
+        pgw_error error = PGW_ERROR_NONE;
+        assert_false(
+            rw_insert_parse(exact(refused[i]), &catalog, &test_env, &arena, &insert, &error));
+        assert_string_equal(error.sqlstate, "0A000");
+        pgw_arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_are_filled),
+        cmocka_unit_test(answers_become_constants),
+        cmocka_unit_test(expressions_are_found_in_the_question),
+        cmocka_unit_test(what_cannot_be_asked_for_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
