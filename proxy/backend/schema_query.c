@@ -66,8 +66,9 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     " where i.indrelid = c.oid and i.indisprimary and k.attnum = a.attnum), 0)::text"
 
 /* Sequences are named by their oids, for the one that looks may have another search_path than those
- * who use what it sees; what names functions of others than PostgreSQL is only said where that path
- * is known. A default refers to no column, so pg_get_expr() needs no table, and takes no lock. */
+ * who use what it sees; what names functions of others than PostgreSQL, or is written otherwise
+ * there, is only said where that is known. A default refers to no column, so pg_get_expr() needs no
+ * table, and takes no lock. */
 #define SEQUENCES                                                                                  \
     " from pg_catalog.pg_depend s join pg_catalog.pg_class q on q.oid = s.refobjid"                \
     " where s.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass and s.objid = d.oid"          \
@@ -88,7 +89,9 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
 #define EXPRESSION                                                                                 \
     "case when a.attgenerated <> '' then null when a.attidentity <> '' then " IDENTITY             \
     " when d.oid is null then t.typdefault"                                                        \
-    " when pg_catalog.current_setting('search_path') <> 'pg_catalog' and " FOREIGN_FUNCTIONS       \
+    " when pg_catalog.current_setting('search_path') <> 'pg_catalog' and (" FOREIGN_FUNCTIONS      \
+    " or pg_catalog.current_setting('standard_conforming_strings') <> 'on'"                        \
+    " or pg_catalog.current_setting('DateStyle') !~ '^ISO')"                                       \
     " then null when " ONE_SEQUENCE                                                                \
     " then pg_catalog.regexp_replace(pg_catalog.pg_get_expr(d.adbin, 0),"                          \
     " $$nextval\\('([^']|'')*'::regclass\\)$$, " DRAWN ", 'g')"                                    \

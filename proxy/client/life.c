@@ -10,6 +10,7 @@
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/goodbye.h"
+#include "proxy/client/keys.h"
 #include "proxy/client/lobby.h"
 #include "proxy/client/login.h"
 #include "proxy/client/outcome.h"
@@ -69,6 +70,7 @@ static void free_session(void *owner)
     px_session_drop_group(session);
     px_group_free(&session->group);
     px_own_look_free(session);
+    px_keys_forget(session);
     free(session);
 }
 

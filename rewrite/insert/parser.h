@@ -57,6 +57,7 @@ typedef struct rw_parser {
     size_t query_columns; /* of the SELECT in the place of VALUES; 0: not known */
     bool unknown_column;  /* the list names a column that the table, as it is known here, has not */
     bool overriding_user, overriding_system;
+    bool writes_identity; /* GENERATED ALWAYS, which only OVERRIDING SYSTEM VALUE lets be written */
     bool conflict_on_key; /* the target of ON CONFLICT is the primary key */
     unsigned obstacles;   /* a bit for each rw_obstacle */
     bool impossible;      /* something that the backend certainly rejects */

@@ -88,6 +88,7 @@ static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell 
     bool known = target->column < table->column_count && !target->indirect;
     const rw_column *column = known ? &table->columns[target->column] : NULL;
     parser->insert->shows |= is_shown(cell, column);
+    parser->writes_identity |= known && column->always && cell->kind != RW_CELL_DEFAULT;
     if (cell->kind == RW_CELL_DEFAULT && known && column->computed)
         rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
     if (cell->kind == RW_CELL_PARAM) {
@@ -274,5 +275,6 @@ rw_outcome rw_parse_rows(rw_parser *parser, size_t depth)
         if (outcome != RW_PARSED)
             return outcome;
     }
-    return RW_PARSED;
+    /* What is put in for the key must not let others be written. */
+    return insert->overriding > 0 && parser->writes_identity ? RW_PASS : RW_PARSED;
 }

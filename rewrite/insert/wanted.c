@@ -4,12 +4,17 @@
 
 #include <string.h>
 
-enum { MOST_EXPRESSIONS = 256 }; /* in a statement: each is a SELECT of its own */
+enum {
+    MOST_EXPRESSIONS = 256, /* in a statement: each is a SELECT of its own */
+    MOST_WANTED = 1 << 20
+};
 
-/* What the question makes of NULL, and of an error, is what the INSERT would have. */
-static bool has_default(const rw_table *table, size_t column)
+/* Its text is written for standard_conforming_strings. */
+static bool has_default(const rw_parser *parser, size_t column)
 {
-    return table->columns[column].default_text != NULL && !table->columns[column].generated;
+    const rw_column *of = &parser->table->columns[column];
+    return of->default_text != NULL && !of->generated &&
+           (parser->env->conforming || strchr(of->default_text, '\\') == NULL);
 }
 
 /* Behind the cell that begins at `at`. */
@@ -113,10 +118,10 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     const rw_insert *insert = parser->insert;
     const rw_cell *cell = &insert->rows[row].key[rw_slot_of(parser->table, column)];
     rw_wanted wanted = {.row = row, .column = column};
-    if (!may_want(parser) || is_indirect(parser, column))
+    if (!may_want(parser) || is_indirect(parser, column) || insert->wanted_count >= MOST_WANTED)
         return false;
     wanted.expression = cell->kind == RW_CELL_EXPRESSION;
-    if (!wanted.expression && !has_default(parser->table, column))
+    if (!wanted.expression && !has_default(parser, column))
         return false;
     if (cell->kind == RW_CELL_ABSENT) {
         append_up_to(parser, column);
@@ -137,7 +142,7 @@ rw_outcome rw_want_defaults(rw_parser *parser)
     const rw_table *table = parser->table;
     rw_insert *insert = parser->insert;
     for (size_t i = 0; i < table->hash_key_count; i++)
-        if (!may_want(parser) || !has_default(table, table->hash_key[i]))
+        if (!may_want(parser) || !has_default(parser, table->hash_key[i]))
             return rw_uncomputable(parser, table->hash_key[i], parser->token.start,
                                    "is left to its default");
     insert->default_values = parser->token.start;

@@ -103,6 +103,8 @@ static int tear_down(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
+        if (here.ends[i].closed)
+            continue;
         px_stream_close(here.ends[i].stream, on_closed);
         px_stream_close(here.ends[i].stream, NULL); /* no matter how often */
     }
