@@ -209,7 +209,7 @@ class ManyDeaf(MemoryCase):
             session.socket.close()
         if not harness.instrumented():
             harness.eventually("memory goes back",
-                               lambda: resident(self.keyspread) < before + 12 * MIB, patience=10)
+                               lambda: resident(self.keyspread) < before + 12 * MIB, patience=60)
         self.check_others(10_000)
 
     def test_what_links_bring_waits_there(self):
@@ -327,7 +327,7 @@ class Tiny(MemoryCase):
         self.assertEqual(wire.tags_of(session.query(self.VALUES + values)), [f"INSERT 0 {rows}"])
         self.check_stored(count=rows)
         harness.eventually("memory goes back",
-                           lambda: resident(self.keyspread) < before + 64 * MIB, patience=10)
+                           lambda: resident(self.keyspread) < before + 64 * MIB, patience=60)
 
     def test_plans_that_are_kept(self):
         """Those of all texts that were ever prepared have a bound."""
@@ -435,7 +435,7 @@ class Crowd(MemoryCase):
             session.socket.close()
         if not harness.instrumented():
             harness.eventually("memory goes back",
-                               lambda: resident(self.keyspread) < before + 8 * MIB, patience=10)
+                               lambda: resident(self.keyspread) < before + 8 * MIB, patience=60)
 
 
 if __name__ == "__main__":
