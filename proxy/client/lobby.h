@@ -24,7 +24,7 @@ px_guest *px_lobby_enter(px_worker *worker, struct px_address *address);
 
 /* The session that the guest is. */
 void px_guest_is(px_guest *guest, struct px_session *session);
-/* It has said something; `served`: what it waits for now is not its own to say. */
+/* It has said something; `served`: its next word is not awaited, for it waits itself. */
 void px_guest_heard(px_guest *guest, bool served);
 /* It has logged in, or gone: the guest is not to be used any more. */
 void px_guest_leave(px_guest *guest);

@@ -265,6 +265,16 @@ class Behind(harness.StackCase):
         with self.postgres.admin(self.database) as admin:
             self.assertEqual(admin.rows("select min(id), max(id) from items"), [["1", "160"]])
 
+    def test_more_than_a_bind_holds(self):
+        """Parameters and keys share it."""
+        for rows, code in ((30_000, None), (40_000, "54000")):
+            text = ", ".join(f"(${number + 1})" for number in range(rows))
+            replies = self.wire().ask(
+                wire.parse("", f"insert into items (v) values {text}"),
+                wire.bind("", "", ["x"] * rows), wire.execute(), wire.sync())
+            self.assertEqual(wire.error_of(replies), code)
+        self.check_stored(SERIAL, count=30_000)
+
     def test_several_statements_of_a_query(self):
         session = self.wire()
         for text in ("select 1; insert into items (v) values ('x')",
