@@ -110,11 +110,11 @@ static px_plan *plan_of_insert(px_session *session, pgw_arena arena, rw_insert *
     rw_script script;
     rw_script_parse(filled->text, from.view, &session->who.identity->env, NULL, &arena, &script);
     if (script.count != 1 || script.statements[0].insert == NULL) {
-        pgw_arena_free(&arena);
         pgw_fail(error, "54000",
                  "%zu parameters and %zu values for the key of table \"%s\" are too many", own,
                  insert->wanted_count, insert->table->name);
         pgw_error_hint(error, "Send fewer rows a statement.");
+        pgw_arena_free(&arena); /* and `insert` with it */
         return NULL;
     }
     px_plan *plan =
