@@ -21,6 +21,7 @@
 #include "proxy/server/config.h"
 #include "proxy/server/listener.h"
 #include "proxy/server/notify.h"
+#include "proxy/server/signals.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ typedef struct setup { /* what a configuration file made */
 typedef struct process {
     px_server server;
     uv_loop_t loop;
-    uv_signal_t signals[3];
+    px_signals *signals;
     px_listener **listeners;
     size_t listener_count;
     px_admin *admin;
@@ -140,8 +141,7 @@ static void stop(process *p, int signal_number)
                atomic_load(&p->server.clients));
     for (size_t i = 0; i < p->listener_count; i++)
         px_listener_close(p->listeners[i]);
-    for (size_t i = 0; i < 3; i++)
-        uv_close((uv_handle_t *)&p->signals[i], NULL);
+    px_signals_close(p->signals);
     px_watchdog_stop(p->watchdog);
     px_canceller_refuse(p->server.canceller);
     give_order(p, on_drain, (setup){0});
@@ -285,23 +285,13 @@ static void reload(process *p)
     end_reload(p, false);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void on_signal(void *owner, int number)
 {
-    process *p = handle->data;
+    process *p = owner;
     if (number == SIGHUP)
         reload(p);
     else
         stop(p, number);
-}
-
-static void watch_signals(process *p)
-{
-    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
-    for (size_t i = 0; i < 3; i++) {
-        uv_signal_init(&p->loop, &p->signals[i]);
-        p->signals[i].data = p;
-        uv_signal_start(&p->signals[i], on_signal, numbers[i]);
-    }
 }
 
 /* ---- the process ---- */
@@ -420,7 +410,7 @@ static bool serve(process *p)
 {
     uv_loop_init(&p->loop);
     start_workers(p);
-    watch_signals(p);
+    p->signals = px_signals_watch(&p->loop, on_signal, p);
     bool up = open_listeners(p) && open_admin(p);
     if (up) {
         log_ready(p);
@@ -443,6 +433,7 @@ static bool serve(process *p)
 int px_run(cfg_config *config, FILE *errors)
 {
     process p = {0};
+    px_signals_block();
     px_credentials *credentials = px_credentials_load(config, NULL, errors);
     if (credentials == NULL) {
         cfg_free(config);

@@ -1,5 +1,7 @@
 """Backends that die, signals: what was acknowledged is there, exactly once."""
+import glob
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -249,6 +251,24 @@ class Signals(FaultCase):
         error = session.read_to_end()[-1].fields()
         self.assertEqual((error["S"], error["C"]), ("FATAL", "57P01"), error)
         self.keyspread.finish()
+
+    def test_a_second_sigterm_waits_for_nobody(self):
+        self.start()
+        self.wire().send(wire.query("select pg_sleep(600)"))
+        for _ in range(2):
+            self.keyspread.process.send_signal(signal.SIGTERM)
+            self.keyspread.lines.wait_for("event=stopping")
+        self.assertEqual(self.keyspread.process.wait(harness.PATIENCE), -signal.SIGTERM)
+        self.keyspread.kill()
+
+    def test_no_thread_is_interrupted_by_a_signal(self):
+        """… so that none is missed: they are read from a descriptor."""
+        self.start()
+        watched = sum(1 << number - 1 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+        for path in glob.glob(f"/proc/{self.keyspread.process.pid}/task/*/status"):
+            with open(path, encoding="ascii") as file:
+                blocked = int(re.search(r"SigBlk:\s*(\w+)", file.read())[1], 16)
+            self.assertEqual(blocked & watched, watched, path)
 
     def reload(self, config):
         since = len(self.keyspread.lines.lines)

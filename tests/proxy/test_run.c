@@ -5,6 +5,7 @@
 
 #include "proxy/server/config.h"
 #include "proxy/server/server.h"
+#include "proxy/server/signals.h"
 #include "tests/proxy/logged.h"
 
 #include <libpq-fe.h>
@@ -477,8 +478,10 @@ static void test_it_cannot_listen(void **state)
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(fd, 1), 0);
     write_config("");
-    assert_int_equal(px_run(load(), stderr), 1);
+    pthread_create(&process.thread, NULL, run, load());
     assert_told(STOPPING);
+    pthread_join(process.thread, NULL);
+    assert_int_equal(process.code, 1);
     assert_non_null(strstr(logged(), "event=listen_failed key=admin.listen"));
     close(fd);
     start(""); /* nobody answers there any more */
@@ -489,6 +492,7 @@ static void test_it_cannot_listen(void **state)
 
 int main(void)
 {
+    px_signals_block(); /* the test's own threads were there before */
     const struct CMUnitTest tests[] = {TEST(test_clients_are_served),
                                        TEST(test_a_query_is_cancelled),
                                        TEST(test_a_link_is_lost),
