@@ -100,8 +100,9 @@ bool px_state_would_write(const px_session *session, pgw_slice text, const px_ca
                        .unqualified = ours};
     if (rw_prefilter_mentions(text, &view))
         rw_script_parse(text, &view, &session->who.identity->env, NULL, &arena, &script);
+    bool sets_key = script.count > 0 && script.statements[script.count - 1].same_count > 0;
     pgw_arena_free(&arena);
-    return script.refused || script.inserts > 0;
+    return script.refused || script.inserts > 0 || sets_key;
 }
 
 void px_state_note_prepare(px_session *session, pgw_slice text, const px_catalog *catalog)

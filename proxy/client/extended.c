@@ -6,6 +6,7 @@
 #include "proxy/client/keys.h"
 #include "proxy/client/names.h"
 #include "proxy/client/prepare.h"
+#include "proxy/client/same.h"
 #include "proxy/client/script.h"
 #include "proxy/client/settle.h"
 #include "proxy/client/sync.h"
@@ -98,10 +99,13 @@ static px_step on_parse(px_session *session, const px_said *said)
 }
 
 /* A statement that is none of ours must not have become one. */
-static px_step bind_foreign(px_session *session, pgw_slice name)
+static px_step bind_foreign(px_session *session, const pgw_bind *bind)
 {
     pgw_error error;
+    pgw_slice name = bind->statement;
     const px_foreign *foreign = px_state_foreign(session, name);
+    if (foreign != NULL && !px_same_holds(foreign, bind, &error))
+        return px_prepare_refuse(session, NULL, &error);
     if (foreign == NULL || !foreign->moving)
         return pass_named(session, name);
     if (!px_settle(session, px_catalog_none()))
@@ -163,8 +167,7 @@ static px_step on_bind(px_session *session, const px_said *said)
         return renewed;
     plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan == NULL)
-        return said->whole ? bind_foreign(session, bind.statement)
-                           : pass_named(session, bind.statement);
+        return said->whole ? bind_foreign(session, &bind) : pass_named(session, bind.statement);
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");

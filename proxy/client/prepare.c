@@ -8,6 +8,7 @@
 #include "proxy/client/names.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/refuse.h"
+#include "proxy/client/same.h"
 #include "proxy/client/script.h"
 #include "proxy/client/settle.h"
 #include "rewrite/read/script.h"
@@ -139,7 +140,10 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     rw_script_parse(text, view, &session->who.identity->env, &session->worker->plans->shapes,
                     &arena, &script);
     px_step step = PX_STEP_PASS;
-    if ((script.refused || script.inserts > 0) && !px_settle(session, catalog)) {
+    const rw_statement *only = script.count == 1 ? script.statements : NULL;
+    bool sets_key = only != NULL && only->same_count > 0;
+    session->known.keyed = session->known.keyed || sets_key;
+    if ((script.refused || script.inserts > 0 || sets_key) && !px_settle(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.escapes && catalog->count > 0 && !px_settle_escapes(session, catalog)) {
         step = PX_STEP_LATER;
@@ -148,12 +152,14 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         while (script.statements[i].kind != RW_STATEMENT_REFUSED)
             i++;
         step = refuse_text(session, &parse->name, catalog, script.statements[i].error);
-    } else if (script.inserts == 1 && script.count == 1) {
+    } else if (sets_key && !px_same_note(&session->known.parsed, only,
+                                         (px_declared){declared, parse->type_count}, &error)) {
+        step = refuse_text(session, &parse->name, catalog, &error);
+    } else if (only != NULL && only->kind == RW_STATEMENT_INSERT) {
         if (session->own.unsynced && session->ddl.unsynced)
             return refuse_unsynced(session, arena, &parse->name);
-        *plan =
-            plan_of_insert(session, arena, script.statements[0].insert, (px_source){catalog, view},
-                           (px_declared){declared, parse->type_count}, &error);
+        *plan = plan_of_insert(session, arena, only->insert, (px_source){catalog, view},
+                               (px_declared){declared, parse->type_count}, &error);
         if (*plan == NULL)
             return refuse_text(session, &parse->name, catalog, &error);
         session->hand.doubted = false;

@@ -121,11 +121,11 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
 
 static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    bool ours_possible = session->group.count > 0 || session->names.statements.ours > 0 ||
-                         frame.type == 'P' ||
-                         px_statements_away(&session->names.statements) != NULL ||
-                         (frame.type == 'C' && session->names.statements.names.count > 0) ||
-                         session->pending.replies.moving.count > 0 || session->known.moving;
+    bool ours_possible =
+        session->group.count > 0 || session->names.statements.ours > 0 || frame.type == 'P' ||
+        px_statements_away(&session->names.statements) != NULL ||
+        (frame.type == 'C' && session->names.statements.names.count > 0) ||
+        session->pending.replies.moving.count > 0 || session->known.moving || session->known.keyed;
     if (session->own.copy_in || !ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size)
@@ -234,7 +234,7 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
 static bool may_be_too_large_for_ours(const px_session *session, pgw_frame frame)
 {
     return frame.type == 'B' && frame.size > PX_HOLD_BYTES &&
-           (session->names.statements.ours > 0 || session->group.count > 0);
+           (session->names.statements.ours > 0 || session->group.count > 0 || session->known.keyed);
 }
 
 static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice message)

@@ -7,6 +7,7 @@
 
 #include "proxy/base/table.h"
 #include "proxy/ingest/plan.h"
+#include "rewrite/read/statement.h"
 
 enum { PX_KEPT_PARSES = 4 * 1024 * 1024 }; /* bytes of a session's Parse messages that are kept */
 
@@ -15,6 +16,8 @@ typedef struct px_foreign {
     unsigned effects;    /* of rw_effect: what it does when it is run */
     unsigned generation; /* of what names meant when it was prepared */
     bool moving;         /* it would write a configured table if a name came to mean that */
+    unsigned same_count; /* what a Bind of it must give, lest it changes a key */
+    rw_same same[RW_SAME_MAX];
 } px_foreign;
 
 typedef struct px_statement {

@@ -110,30 +110,41 @@ static void check_words(const candidate *it)
 }
 
 /* What libpg_query says of it, or has said of another text of this shape. */
-static rw_tree_answer ask_tree(const candidate *it, bool *inserts, pgw_error *error)
+static rw_tree_answer ask_tree(const candidate *it, rw_tree_found *found, pgw_error *error)
 {
     rw_shape shape;
     bool shaped =
         it->in->shapes != NULL && rw_shape_of(it->text, &it->in->view, it->in->env, &shape);
-    if (shaped && rw_shape_cache_find(it->in->shapes, &shape, inserts))
+    *found = (rw_tree_found){0};
+    if (shaped && rw_shape_cache_find(it->in->shapes, &shape, &found->inserts))
         return RW_TREE_HARMLESS;
     rw_tree_answer answer =
-        rw_tree_check(it->text, &it->in->view, it->in->env, it->in->arena, inserts, error);
-    if (shaped && answer == RW_TREE_HARMLESS)
-        rw_shape_cache_add(it->in->shapes, &shape, *inserts);
+        rw_tree_check(it->text, &it->in->view, it->in->env, it->in->arena, found, error);
+    if (shaped && answer == RW_TREE_HARMLESS && !found->by_value)
+        rw_shape_cache_add(it->in->shapes, &shape, found->inserts);
     return answer;
+}
+
+static void keep_same(const candidate *it, const rw_tree_found *found)
+{
+    rw_same *same = pgw_arena_alloc(it->in->arena, found->same_count * sizeof *same);
+    memcpy(same, found->same, found->same_count * sizeof *same);
+    it->out->same = same;
+    it->out->same_count = found->same_count;
 }
 
 /* True if the statement itself is an INSERT into a configured table, and nothing else is wrong. */
 static bool check_tree(const candidate *it)
 {
-    bool inserts;
+    rw_tree_found found;
     pgw_error *error = new_error(it);
-    rw_tree_answer answer = ask_tree(it, &inserts, error);
+    rw_tree_answer answer = ask_tree(it, &found, error);
     if (answer == RW_TREE_REFUSED ||
         (answer == RW_TREE_UNPARSED && (!passes_unread(it) || it->piece->marks & RW_MARK_ATOMIC)))
         refuse(it, error);
-    return inserts && answer == RW_TREE_HARMLESS;
+    if (answer == RW_TREE_HARMLESS && found.same_count > 0)
+        keep_same(it, &found);
+    return found.inserts && answer == RW_TREE_HARMLESS;
 }
 
 static void parse_insert(const candidate *it)

@@ -35,6 +35,15 @@ typedef enum rw_effect {
     RW_EFFECT_WRITES = 1 << 14   /* rows of tables: their sequences may have been drawn from */
 } rw_effect;
 
+/* Two parameters, from 1, that a statement may be run with only if they have the same value: SET
+ * and WHERE give it to a column that the hash is made of. */
+typedef struct rw_same {
+    unsigned short set, where; /* may be one */
+    uint32_t type;             /* the column's: what they may be declared as, if they are */
+} rw_same;
+
+enum { RW_SAME_MAX = 4 };
+
 typedef struct rw_statement {
     rw_statement_kind kind;
     size_t start, end; /* byte offsets in the text: first token to before the ';' */
@@ -46,6 +55,8 @@ typedef struct rw_statement {
     pgw_slice path;      /* SET search_path: the schema that is searched first, if that is sure */
     bool setting_simple; /* SET [SESSION] x = one constant: the value above is exact */
     rw_insert *insert;
+    const rw_same *same; /* of FORWARD; arena-owned, at most RW_SAME_MAX */
+    size_t same_count;
     pgw_error *error;
 } rw_statement;
 

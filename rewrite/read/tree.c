@@ -1,10 +1,11 @@
 #include "rewrite/read/tree.h"
 
 #include "protocol/utf8.h"
+#include "rewrite/read/same_key.h"
 
 #include <pg_query.h>
-#include <pg_query/pg_query.pb-c.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ typedef struct walker {
     const rw_catalog *catalog;
     const pgw_env *env;
     pgw_error *error;
+    rw_tree_found *found;
     const char *inside; /* what the write stands in: "WITH", "PREPARE", … */
     const void *spared; /* the INSERT that is the statement itself */
 } walker;
@@ -55,27 +57,77 @@ static bool refuse_insert(walker *walk, const PgQuery__RangeVar *relation, const
     return false;
 }
 
-/* SET of a column that the hash is made of. */
-static bool check_targets(walker *walk, const rw_table *table, PgQuery__Node **targets,
-                          size_t count)
+static size_t count_uses(const walker *walk, int32_t parameter)
+{
+    char name[16];
+    snprintf(name, sizeof name, "$%d", parameter);
+    size_t uses = 0;
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, walk->text, walk->env->conforming);
+    for (rw_token token = rw_lexer_next(&lexer);
+         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer))
+        uses += token.kind == RW_TOKEN_PARAM &&
+                pgw_slice_eq_str(rw_token_text(walk->text, token), name);
+    return uses;
+}
+
+/* Parameters whose values the Bind is to compare: no other use may give one another type. What
+ * PREPARE declares is not looked at. */
+static bool note_same(walker *walk, const rw_column *column, int32_t set, int32_t where)
+{
+    rw_tree_found *found = walk->found;
+    if (strcmp(walk->inside, "PREPARE") == 0 || found->same_count == RW_SAME_MAX || set < 1 ||
+        set > UINT16_MAX || where < 1 || where > UINT16_MAX ||
+        count_uses(walk, set) != (set == where ? 2 : 1) ||
+        (set != where && count_uses(walk, where) != 1))
+        return false;
+    found->same[found->same_count++] =
+        (rw_same){(unsigned short)set, (unsigned short)where, column->type};
+    return true;
+}
+
+/* Whether an UPDATE leaves a column of the key what it is. */
+static bool keeps(walker *walk, const rw_table *table, const PgQuery__UpdateStmt *update,
+                  const PgQuery__ResTarget *target)
+{
+    size_t column = rw_table_column(table, pgw_slice_str(target->name));
+    int32_t set, where;
+    if (update == NULL || column == table->hash_column)
+        return false;
+    rw_keeps why = rw_keeps_column(update, target, &set, &where);
+    walk->found->by_value |= why != RW_KEEPS_ALWAYS;
+    if (why == RW_KEEPS_PARAMETER)
+        return note_same(walk, &table->columns[column], set, where);
+    /* Where backslashes escape, libpg_query has not seen the strings as they are. */
+    return why == RW_KEEPS_ALWAYS || (why == RW_KEEPS_CONSTANT && walk->env->conforming);
+}
+
+static void refuse_target(walker *walk, const rw_table *table, const PgQuery__ResTarget *target)
+{
+    const char *hash = table->columns[table->hash_column].name;
+    pgw_fail(walk->error, "0A000", "cannot update column \"%s\" of table \"%s\" through keyspread",
+             target->name, table->name);
+    if (strcmp(target->name, hash) == 0) {
+        pgw_error_hint(walk->error, "keyspread computes the hash column; leave it out.");
+    } else {
+        pgw_error_detail(walk->error, "The hash column \"%s\" is computed from it.", hash);
+        pgw_error_hint(walk->error, "Delete the row and insert it with its new key.");
+    }
+    set_position(walk, target->location);
+}
+
+/* SET of a column that the hash is made of. `update` NULL: it is MERGE's. */
+static bool check_targets(walker *walk, const rw_table *table, const PgQuery__UpdateStmt *update,
+                          PgQuery__Node **targets, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (targets[i]->node_case != PG_QUERY__NODE__NODE_RES_TARGET)
             continue;
         const PgQuery__ResTarget *target = targets[i]->res_target;
-        if (!rw_table_is_hash_input(table, pgw_slice_str(target->name)))
+        if (!rw_table_is_hash_input(table, pgw_slice_str(target->name)) ||
+            keeps(walk, table, update, target))
             continue;
-        const char *hash = table->columns[table->hash_column].name;
-        pgw_fail(walk->error, "0A000",
-                 "cannot update column \"%s\" of table \"%s\" through keyspread", target->name,
-                 table->name);
-        if (strcmp(target->name, hash) == 0)
-            pgw_error_hint(walk->error, "keyspread computes the hash column; leave it out.");
-        else {
-            pgw_error_detail(walk->error, "The hash column \"%s\" is computed from it.", hash);
-            pgw_error_hint(walk->error, "Delete the row and insert it with its new key.");
-        }
-        set_position(walk, target->location);
+        refuse_target(walk, table, target);
         return false;
     }
     return true;
@@ -90,7 +142,8 @@ static bool visit_insert(walker *walk, const PgQuery__InsertStmt *insert)
 static bool visit_update(walker *walk, const PgQuery__UpdateStmt *update)
 {
     const rw_table *table = find(walk, update->relation);
-    return table == NULL || check_targets(walk, table, update->target_list, update->n_target_list);
+    return table == NULL ||
+           check_targets(walk, table, update, update->target_list, update->n_target_list);
 }
 
 static bool refuse_merge(walker *walk, const PgQuery__MergeStmt *merge, const rw_table *table)
@@ -116,7 +169,7 @@ static bool visit_merge(walker *walk, const PgQuery__MergeStmt *merge)
         if (when->command_type == PG_QUERY__CMD_TYPE__CMD_INSERT)
             return refuse_merge(walk, merge, table);
         if (when->command_type == PG_QUERY__CMD_TYPE__CMD_UPDATE &&
-            !check_targets(walk, table, when->target_list, when->n_target_list))
+            !check_targets(walk, table, NULL, when->target_list, when->n_target_list))
             return false;
     }
     return true;
@@ -289,22 +342,22 @@ static rw_tree_answer unparsed(const char *message, int position, pgw_error *err
     return RW_TREE_UNPARSED;
 }
 
-static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, bool *inserts)
+static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result)
 {
     if (result == NULL || result->n_stmts != 1 || result->stmts[0]->stmt == NULL)
         return unparsed("cannot tell where the statement ends", 0, walk->error);
     const PgQuery__Node *top = result->stmts[0]->stmt;
     if (top->node_case == PG_QUERY__NODE__NODE_INSERT_STMT) {
         walk->spared = top->insert_stmt;
-        *inserts = find(walk, top->insert_stmt->relation) != NULL;
+        walk->found->inserts = find(walk, top->insert_stmt->relation) != NULL;
     }
     return visit(walk, (const ProtobufCMessage *)top) ? RW_TREE_HARMLESS : RW_TREE_REFUSED;
 }
 
 rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
-                             pgw_arena *arena, bool *inserts, pgw_error *error)
+                             pgw_arena *arena, rw_tree_found *found, pgw_error *error)
 {
-    *inserts = false;
+    *found = (rw_tree_found){0};
     PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(readable_copy(text, env, arena));
     rw_tree_answer answer;
     if (parsed.error != NULL) {
@@ -312,9 +365,13 @@ rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pg
     } else {
         PgQuery__ParseResult *result = pg_query__parse_result__unpack(
             NULL, parsed.parse_tree.len, (const uint8_t *)parsed.parse_tree.data);
-        walker walk = {
-            .text = text, .catalog = catalog, .env = env, .error = error, .inside = "WITH"};
-        answer = check(&walk, result, inserts);
+        walker walk = {.text = text,
+                       .catalog = catalog,
+                       .env = env,
+                       .error = error,
+                       .found = found,
+                       .inside = "WITH"};
+        answer = check(&walk, result);
         if (result != NULL)
             pg_query__parse_result__free_unpacked(result, NULL);
     }

@@ -7,6 +7,7 @@
 
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/splitter.h"
+#include "rewrite/read/statement.h"
 
 /* Larger texts never reach libpg_query: its recursion needs stack in proportion. */
 enum { RW_TREE_MAX_BYTES = 65536, RW_TREE_MAX_TOKENS = 10000 };
@@ -18,14 +19,22 @@ typedef enum rw_tree_answer {
                         with what PostgreSQL would say (42601) */
 } rw_tree_answer;
 
+/* What else is known of what is harmless. */
+typedef struct rw_tree_found {
+    bool inserts;  /* it is an INSERT into a configured table */
+    bool by_value; /* its constants and parameters decide: another text of its shape may not be */
+    rw_same same[RW_SAME_MAX]; /* if it is run with these */
+    size_t same_count;
+} rw_tree_found;
+
 /* Whether libpg_query can be asked. */
 PGW_MUST_CHECK bool rw_tree_can_read(pgw_slice text, const rw_piece *piece);
 
 /* Looks at one statement, for which rw_tree_can_read() was true. An INSERT (UPSERT, REPLACE) that
- * is the statement itself counts as harmless: rewrite/insert/insert.h decides about it, and
- * `*inserts` says whether it is one into a configured table. Needs up to 64 MiB of stack. */
+ * is the statement itself counts as harmless: rewrite/insert/insert.h decides about it. Needs up to
+ * 64 MiB of stack. */
 PGW_MUST_CHECK rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog,
-                                            const pgw_env *env, pgw_arena *arena, bool *inserts,
-                                            pgw_error *error);
+                                            const pgw_env *env, pgw_arena *arena,
+                                            rw_tree_found *found, pgw_error *error);
 
 #endif

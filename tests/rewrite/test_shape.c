@@ -197,7 +197,7 @@ typedef struct oracle {
     rw_shape shape;
     char *text;
     rw_tree_answer answer;
-    bool inserts;
+    rw_tree_found found;
     char message[512];
 } oracle;
 
@@ -206,7 +206,7 @@ static void ask(pgw_slice text, oracle *out)
     rw_catalog catalog = test_catalog(pointers);
     pgw_arena arena = {0};
     pgw_error error = PGW_ERROR_NONE;
-    out->answer = rw_tree_check(text, &catalog, &test_env, &arena, &out->inserts, &error);
+    out->answer = rw_tree_check(text, &catalog, &test_env, &arena, &out->found, &error);
     /* 42601 may quote a constant; it is not kept in any case */
     if (out->answer == RW_TREE_REFUSED)
         snprintf(out->message, sizeof out->message, "%s", error.message);
@@ -231,14 +231,14 @@ static void compare(oracles *before, pgw_slice text)
     ask(text, it);
     for (size_t i = 0; i < before->count; i++) {
         const oracle *other = before->list[i];
-        if (!equal(&other->shape, &it->shape))
+        if (!equal(&other->shape, &it->shape) || it->found.by_value) /* it is not kept */
             continue;
         before->alike++;
-        if (other->answer != it->answer || other->inserts != it->inserts ||
+        if (other->answer != it->answer || other->found.inserts != it->found.inserts ||
             strcmp(other->message, it->message) != 0)
             fail_msg("one shape, but %d %d %s\n%s\n  and %d %d %s\n%s", other->answer,
-                     other->inserts, other->message, other->text, it->answer, it->inserts,
-                     it->message, it->text);
+                     other->found.inserts, other->message, other->text, it->answer,
+                     it->found.inserts, it->message, it->text);
     }
     before->list = pgw_realloc(before->list, (before->count + 1) * sizeof *before->list);
     before->list[before->count++] = it;

@@ -30,12 +30,12 @@ static rw_catalog catalog_of_tests(void)
     return test_catalog(pointers);
 }
 
-static rw_tree_answer check(const char *text, bool *inserts, pgw_error *error)
+static rw_tree_answer check(const char *text, rw_tree_found *found, pgw_error *error)
 {
     rw_catalog catalog = catalog_of_tests();
     pgw_arena arena = {0};
     *error = PGW_ERROR_NONE;
-    rw_tree_answer answer = rw_tree_check(exact(text), &catalog, &test_env, &arena, inserts, error);
+    rw_tree_answer answer = rw_tree_check(exact(text), &catalog, &test_env, &arena, found, error);
     pgw_arena_free(&arena);
     return answer;
 }
@@ -74,11 +74,93 @@ static void answers(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_error error;
-        bool inserts;
-        rw_tree_answer answer = check(cases[i].text, &inserts, &error);
-        if (answer != cases[i].answer || inserts != cases[i].inserts)
-            fail_msg("%d %d %s: %s", answer, inserts, error.message, cases[i].text);
+        rw_tree_found found;
+        rw_tree_answer answer = check(cases[i].text, &found, &error);
+        if (answer != cases[i].answer || found.inserts != cases[i].inserts)
+            fail_msg("%d %d %s: %s", answer, found.inserts, error.message, cases[i].text);
         assert_true((answer == RW_TREE_HARMLESS) == (error.sqlstate[0] == '\0'));
+    }
+}
+
+/* SET of a column of the key to what WHERE asks for. */
+static void keys_that_stay(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool stays, by_value;
+        rw_same same;
+    } cases[] = {
+        {"UPDATE events SET userid = 1, event = 'x' WHERE userid = 1", true, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE event = 'x' AND (ts > 'now' AND 1 = userid)",
+         true,
+         true,
+         {0}},
+        {"UPDATE public.events e SET userid = 1 WHERE e.userid IN (1)", true, true, {0}},
+        {"UPDATE events SET userid = 99999999999 WHERE events.userid = 99999999999",
+         true,
+         true,
+         {0}},
+        {"UPDATE events SET userid = '1' WHERE userid = '1'", true, true, {0}},
+        {"UPDATE events SET (event, userid) = ('x', 1) WHERE userid = 1", true, true, {0}},
+        {"UPDATE events SET userid = userid", true, false, {0}},
+        {"UPDATE events e SET userid = e.userid FROM other", true, false, {0}},
+        {"WITH u AS (UPDATE events SET userid = 1 WHERE userid = 1) SELECT 1", true, true, {0}},
+        {"PREPARE p AS UPDATE events SET userid = 1 WHERE userid = 1", true, true, {0}},
+        {"UPDATE events SET userid = $1, event = $2 WHERE userid = $3",
+         true,
+         true,
+         {1, 3, PGW_INT8}},
+        {"UPDATE events SET event = $1, userid = $2 WHERE userid = $2",
+         true,
+         true,
+         {2, 2, PGW_INT8}},
+        {"EXPLAIN ANALYZE UPDATE events SET userid = $2 WHERE userid IN ($1)",
+         true,
+         true,
+         {2, 1, PGW_INT8}},
+        {"UPDATE events SET userid = 1 WHERE userid = 2", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE userid = '1'", false, true, {0}},
+        {"UPDATE events SET userid = 1.0 WHERE userid = 1.00", false, true, {0}},
+        {"UPDATE events SET userid = NULL WHERE userid = NULL", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE userid = 1 OR event = 'x'", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE NOT userid = 1", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE NOT (userid = 1 AND event = 'x')", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE userid <> 1", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE userid NOT IN (1)", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE userid IN (1, 2)", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE userid OPERATOR(own.=) 1", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE userid = ANY (1)", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE userid IS NOT DISTINCT FROM 1", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE userhash = 1", false, true, {0}},
+        {"UPDATE events SET userid = 1 FROM other WHERE other.userid = 1", false, true, {0}},
+        {"UPDATE events e SET userid = 1 FROM events WHERE events.userid = 1", false, true, {0}},
+        {"UPDATE events SET userid = other.userid FROM other", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE (SELECT userid = 1)", false, true, {0}},
+        {"UPDATE events SET userid = 1 WHERE CURRENT OF c", false, true, {0}},
+        {"UPDATE events SET userid[1] = userid", false, true, {0}},
+        {"UPDATE events SET (event, userid) = (SELECT 'x', 1) WHERE userid = 1", false, true, {0}},
+        {"UPDATE events SET userid = DEFAULT WHERE userid = 1", false, true, {0}},
+        {"UPDATE events SET userhash = 1 WHERE userhash = 1", false, false, {0}},
+        {"UPDATE events SET userid = $1 WHERE userid = 1", false, true, {0}},
+        {"UPDATE events SET userid = $1, event = $2 WHERE userid = $2", false, true, {0}},
+        {"UPDATE events SET event = $1, userid = $1 WHERE userid = $2", false, true, {0}},
+        {"UPDATE events SET event = $1, userid = $1 WHERE userid = $1", false, true, {0}},
+        {"PREPARE p AS UPDATE events SET userid = $1 WHERE userid = $1", false, true, {0}},
+        {"MERGE INTO events USING other ON userid = 1 WHEN MATCHED THEN UPDATE SET userid = 1",
+         false,
+         false,
+         {0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_error error;
+        rw_tree_found found;
+        rw_tree_answer answer = check(cases[i].text, &found, &error);
+        if ((answer == RW_TREE_HARMLESS) != cases[i].stays || found.by_value != cases[i].by_value)
+            fail_msg("%d %d %s: %s", answer, found.by_value, error.message, cases[i].text);
+        assert_int_equal(found.same_count, cases[i].same.set != 0);
+        if (found.same_count > 0)
+            assert_memory_equal(found.same, &cases[i].same, sizeof *found.same);
     }
 }
 
@@ -111,15 +193,15 @@ static void words_never_miss(const char *file, int fields)
             pgw_arena arena = {0};
             pgw_slice text = {all.ptr + piece.start, piece.end - piece.start};
             pgw_error error;
-            bool inserts;
+            rw_tree_found found;
             rw_tree_answer answer =
-                rw_tree_check(text, &catalog, &test_env, &arena, &inserts, &error);
+                rw_tree_check(text, &catalog, &test_env, &arena, &found, &error);
             bool may = rw_scan_may_write(text, &piece, &catalog, &test_env, &arena);
-            if ((answer == RW_TREE_REFUSED || inserts) && !may)
+            if ((answer == RW_TREE_REFUSED || found.inserts) && !may)
                 fail_msg("%s:%d: the words miss %.*s", file, it.line, (int)text.len, text.ptr);
             refused += answer == RW_TREE_REFUSED;
-            harmless += answer == RW_TREE_HARMLESS && !inserts;
-            alarms += answer == RW_TREE_HARMLESS && !inserts && may;
+            harmless += answer == RW_TREE_HARMLESS && !found.inserts;
+            alarms += answer == RW_TREE_HARMLESS && !found.inserts && may;
             pgw_arena_free(&arena);
         }
     }
@@ -190,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers),
+        cmocka_unit_test(keys_that_stay),
         cmocka_unit_test(what_libpg_query_can_be_given),
         cmocka_unit_test(words_miss_nothing_that_the_tree_sees),
         cmocka_unit_test(words_tell_columns_and_places_apart),

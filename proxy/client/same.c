@@ -1,0 +1,63 @@
+#include "proxy/client/same.h"
+
+#include <string.h>
+
+static void refuse(pgw_error *error)
+{
+    pgw_fail(error, "0A000", "cannot update the key of a table through keyspread");
+    pgw_error_detail(error, "The table's hash column is computed from it.");
+    pgw_error_hint(error, "Set it to the value that WHERE asks for, in parameters of one type, or "
+                          "delete the row and insert it with its new key.");
+}
+
+static uint32_t declared_type(px_declared declared, unsigned parameter)
+{
+    return parameter <= declared.count ? declared.types[parameter - 1] : PGW_UNSPECIFIED;
+}
+
+bool px_same_note(px_foreign *foreign, const rw_statement *statement, px_declared declared,
+                  pgw_error *error)
+{
+    for (size_t i = 0; i < statement->same_count; i++) {
+        rw_same same = statement->same[i];
+        uint32_t set = declared_type(declared, same.set);
+        if (set != declared_type(declared, same.where) ||
+            (set != PGW_UNSPECIFIED && set != same.type)) {
+            refuse(error);
+            return false;
+        }
+        foreign->same[i] = same;
+    }
+    foreign->same_count = (unsigned)statement->same_count;
+    return true;
+}
+
+typedef struct given { /* to a parameter */
+    bool binary;
+    pgw_bind_value value;
+} given;
+
+/* NULL where the Bind has no such parameter, which the server will say. */
+static given find(const pgw_bind *bind, unsigned parameter)
+{
+    pgw_reader reader = pgw_reader_of(bind->values);
+    given found = {.value.null = true};
+    for (size_t i = 0; i < parameter && i < bind->value_count; i++)
+        found = (given){pgw_bind_is_binary(bind, i), pgw_bind_next(&reader)};
+    return parameter <= bind->value_count ? found : (given){.value.null = true};
+}
+
+bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind, pgw_error *error)
+{
+    for (unsigned i = 0; i < foreign->same_count; i++) {
+        given set = find(bind, foreign->same[i].set), where = find(bind, foreign->same[i].where);
+        if (where.value.null)
+            continue; /* no row is asked for */
+        if (!set.value.null && set.binary == where.binary &&
+            pgw_slice_eq(set.value.bytes, where.value.bytes))
+            continue;
+        refuse(error);
+        return false;
+    }
+    return true;
+}

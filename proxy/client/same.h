@@ -1,0 +1,20 @@
+/*
+ * same: a statement that sets a column of a table's key to a parameter, and asks in its WHERE for
+ * the value of another: it is none of ours as long as both are the same.
+ */
+#ifndef PX_SAME_H
+#define PX_SAME_H
+
+#include "protocol/frontend.h"
+#include "proxy/client/statements.h"
+#include "rewrite/read/statement.h"
+
+/* Keeps what a Bind of the statement is to be compared with. False: the parameters are declared as
+ * types whose values may be equal and yet not the same; the error is filled (0A000). */
+PGW_MUST_CHECK bool px_same_note(px_foreign *foreign, const rw_statement *statement,
+                                 px_declared declared, pgw_error *error);
+/* False: the Bind would change the key; the error is filled (0A000). */
+PGW_MUST_CHECK bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind,
+                                  pgw_error *error);
+
+#endif

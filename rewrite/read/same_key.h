@@ -1,0 +1,26 @@
+/*
+ * same_key: whether an UPDATE leaves a column what it is, though it sets it: its WHERE asks for
+ * the value that SET gives (`SET id = 1, v = 2 WHERE id = 1`), as ORMs write it that set all
+ * columns.
+ */
+#ifndef RW_SAME_KEY_H
+#define RW_SAME_KEY_H
+
+#include "protocol/bytes.h"
+
+#include <pg_query/pg_query.pb-c.h>
+
+/* Why it stays. */
+typedef enum rw_keeps {
+    RW_KEEPS_NOT,      /* nothing says that it does */
+    RW_KEEPS_ALWAYS,   /* it is set to itself */
+    RW_KEEPS_CONSTANT, /* … to the constant that it is compared with */
+    RW_KEEPS_PARAMETER /* … to a parameter, if it has the value of the one it is compared with */
+} rw_keeps;
+
+/* Looks at one of the update's targets. `set` and `where`: the parameters, from 1, of PARAMETER;
+ * one may be both. */
+rw_keeps rw_keeps_column(const PgQuery__UpdateStmt *update, const PgQuery__ResTarget *target,
+                         int32_t *set, int32_t *where);
+
+#endif

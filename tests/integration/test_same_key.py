@@ -1,0 +1,117 @@
+"""An UPDATE may set a column of the key to what it is: its WHERE asks for the value that SET gives, as ORMs write
+it. What would change the key is refused, and changes nothing."""
+import struct
+import unittest
+
+import harness
+import wire
+from direct_case import DirectCase
+from harness import Table
+
+ITEMS = Table("items", ["id int not null", "t text not null", "v text"], ["id", "t"],
+              hash_key=["id", "t"], hash_first=False)
+FILL = wire.query("insert into items (id, t, v) values (1, 'a', 'old'), (2, 'a', 'old'), (2, 'b', 'old')")
+ALL = "update items set id = $1, t = $2, v = $3 where id = $4 and t = $5"
+BOTH = [["2", "a", "new", "2", "a"], ["2", "b", "newer", "2", "b"], ["3", "a", "none", "3", "a"],
+        ["2", "a", "none", "2", None]]
+OTHER = [["3", "a", "new", "2", "a"], ["2", "b", "new", "2", "a"], [None, "a", "new", "2", "a"],
+         ["2", "a ", "new", "2", "a"], ["02", "a", "new", "2", "a"]]
+
+
+class SameKey(DirectCase):
+    tables = (ITEMS,)
+
+    def refused(self, *messages):
+        """… through keyspread; the session goes on."""
+        database, port = self.route()
+        if not self.keyspread:
+            self.skipTest("PostgreSQL itself changes keys")
+        with wire.Wire(("127.0.0.1", port)) as session:
+            session.login(harness.USER, database)
+            session.ask(FILL)
+            for sent in messages:
+                self.assertEqual(wire.error_of(session.ask(*sent)), "0A000", sent)
+            session.rows("select 1")
+        rows = self.contents(database, verify=True)[0]
+        self.assertEqual([row[-1] for row in rows], ["old"] * 3)
+
+    def test_constants(self):
+        for text in ("update items set id = 1, v = 'new' where id = 1",
+                     "update items set (v, t, id) = ('new', 'a', 2) where t = 'a' and (id = 2 and v > '')",
+                     "update items i set id = 2, t = 'b', v = 'new' where i.id in (2) and 'b' = i.t returning i.v",
+                     "update items set id = id, t = items.t, v = 'new'",
+                     "update items set id = 9 where id = 9",
+                     "with u as (update items set id = 1, v = 'new' where id = 1 returning v) table u",
+                     "begin; update items set t = 'a', v = 'new' where t = 'a'; commit"):
+            with self.subTest(text=text):
+                self.both([FILL, wire.query(text)], ready=2, verify=True)
+
+    def test_one_shape_and_another_value(self):
+        """What was found of a statement is not taken for another of its shape."""
+        self.both([FILL, wire.query("update items set id = 1, v = 'new' where id = 1"),
+                   wire.query("update items set id = 2, v = 'new' where id = 2")], ready=3, verify=True)
+        self.refused([wire.query("update items set id = 1, v = 'new' where id = 2")],
+                     [wire.query("update items set id = 2, v = 'new' where id = 1")],
+                     [wire.query("update items set t = 'a', v = 'new' where t = 'b'")])
+
+    def test_backslashes(self):
+        """… that libpg_query takes for what they are not."""
+        database, port = self.route()
+        with wire.Wire(("127.0.0.1", port)) as session:
+            session.login(harness.USER, database)
+            session.rows("set standard_conforming_strings = off; set escape_string_warning = off")
+            self.assertEqual(wire.error_of(session.query(
+                r"update items set t = 'a\n', v = 'x' where t = 'a\t'")), "0A000")
+
+    def test_parameters(self):
+        for name in ("", "s"):
+            self.both([FILL, wire.parse(name, ALL), wire.describe("S", name), wire.sync(),
+                       *(message for values in BOTH for message in
+                         (wire.bind("", name, values), wire.execute(), wire.sync()))],
+                      ready=2 + len(BOTH), verify=True)
+            self.both([FILL, wire.parse(name, ALL),
+                       *(message for values in BOTH for message in
+                         (wire.bind("", name, values), wire.execute())), wire.sync()],
+                      ready=2, verify=True)
+
+    def test_parameters_that_change_the_key(self):
+        for name in ("", "s"):
+            self.refused(*([wire.parse(name, ALL), wire.bind("", name, values), wire.execute(),
+                            wire.sync()] if name == "" else
+                           [wire.parse(name + str(i), ALL), wire.bind("", name + str(i), values),
+                            wire.execute(), wire.sync()]
+                           for i, values in enumerate(OTHER)))
+        self.refused([wire.parse("again", ALL), wire.bind("", "again", BOTH[2]), wire.execute(),
+                      wire.bind("", "again", OTHER[0]), wire.execute(), wire.sync()],
+                     [wire.bind("", "again", OTHER[1]), wire.execute(), wire.sync()])
+
+    def test_formats(self):
+        two, text = struct.pack("!i", 2), "update items set id = $1, v = 'new' where id = $2"
+        self.both([FILL, wire.parse("", text), wire.bind("", "", [two, two], formats=[1]),
+                   wire.execute(), wire.sync()], ready=2, verify=True)
+        self.refused([wire.parse("", text), wire.bind("", "", ["2", two], formats=[0, 1]),
+                      wire.execute(), wire.sync()])
+
+    def test_declared_types(self):
+        text = "update items set id = $1, v = 'new' where id = $2"
+        self.both([FILL, wire.parse("", text, [23, 23]), wire.bind("", "", ["2", "2"]),
+                   wire.execute(), wire.sync()], ready=2, verify=True)
+        for types in ([20, 23], [23], [0, 23], [701, 701], [1043, 1043]):
+            self.refused([wire.parse("", text, types), wire.bind("", "", ["2", "2"]),
+                          wire.execute(), wire.sync()])
+
+    def test_one_parameter(self):
+        text = "update items set id = $1, v = 'new' where id = $1"
+        self.both([FILL, wire.parse("", text), wire.bind("", "", ["2"]), wire.execute(),
+                   wire.sync()], ready=2, verify=True)
+
+    def test_what_the_server_refuses(self):
+        for values in (["2", "a", "new", "2"], ["x", "a", "new", "x", "a"], []):
+            self.both([FILL, wire.parse("", ALL), wire.bind("", "", values), wire.execute(),
+                       wire.sync(), wire.query("select 1")], ready=3, verify=True)
+        self.both([wire.query("begin"), wire.query("select 1/0"), wire.parse("", ALL), wire.sync(),
+                   wire.query("rollback")], ready=4)
+
+
+if __name__ == "__main__":
+    unittest.main()
