@@ -16,9 +16,11 @@ Allowed differences, all of them:
 - the order of ParameterStatus among themselves;
 - where among the replies to a step a notice stands (one that comes at the end of a transaction).
 """
+import functools
 import re
 
 import driver
+import wire
 
 # What an error or notice may tell; F, L and R are the server's own source.
 FIELDS = "SVCMDHPpqWstcdn"
@@ -73,7 +75,12 @@ def _one(message, exact, fields_told):
         return f"{message.name} {message.body[4:]!r}"
     if message.kind == "T":
         return _columns(message, exact)
-    return repr(message)
+    return _shown(message.kind, message.body)
+
+
+@functools.lru_cache(10000)
+def _shown(kind, body):
+    return repr(wire.Message(kind, body))
 
 
 def lines(transcript, exact, kinds):

@@ -112,8 +112,9 @@ class Side:
     def fill(self, thing):
         """The names of this worker and side, wherever they stand."""
         if isinstance(thing, str):
-            return (thing.replace("@role@", self.roles[0]).replace("@low@", self.roles[1])
-                    .replace("@db@", self.database))
+            return thing if "@" not in thing else (
+                thing.replace("@role@", self.roles[0]).replace("@low@", self.roles[1])
+                .replace("@db@", self.database))
         if isinstance(thing, list):
             return [self.fill(one) for one in thing]
         if isinstance(thing, dict):
@@ -230,7 +231,7 @@ def _failing(message, number):
 def with_refusals(steps, found):
     """The same steps, with statements that fail where keyspread refused: what PostgreSQL does with
     the rest is then right for both."""
-    steps = copy.deepcopy(steps)
+    steps = copy.deepcopy(steps) if found else steps
     for (at, place), number in found.items():
         step, offset = steps[at], 0
         lists = [step["messages"]] if "end" in step else [said[1] for said in step["say"]]

@@ -187,23 +187,27 @@ class Settings:
         self.cleanup.append(f"alter {what} reset all")
         self._login(len(self.sessions))
 
-    def _made(self, session, texts):
-        self.renew = True
-        self.statements(session, self._fill(texts))
-
     def _trigger(self, session):
-        self._made(session, TRIGGERS)
+        self.statements(session, self._fill(TRIGGERS))
+        self._undo("drop trigger if exists noise on public.{t}")
 
     def _rule(self, session):
-        self._made(session, RULES)
+        self.statements(session, self._fill(RULES))
+        self._undo("drop rule if exists quiet on public.{t}")
+
+    def _undo(self, *texts):
+        """What is quicker than new tables."""
+        self.cleanup += [text.replace("{t}", table) for table in self.tables for text in texts]
 
     def _ddl(self, session):
-        self._made(session, DDL)
+        self.renew = True
+        self.statements(session, self._fill(DDL))
         self.cleanup.append("drop table if exists moved, "
                             + ", ".join(f"attic.{name}" for name in self.tables))
 
     def _policy(self, session):
-        self.renew = True
+        self._undo("drop policy if exists p on public.{t}",
+                   "alter table if exists public.{t} disable row level security")
         table = self.dice.choice(self.tables)
         text = self.dice.choice(POLICIES).replace("{t}", table)
         self.statements(session, f"alter table {table} enable row level security", text)

@@ -5,7 +5,7 @@ columns and first in the key. Two schemas more hold tables of the same names tha
 """
 import hashes
 
-PARTITIONS = 4
+PARTITIONS = 3
 
 
 def rows_of(place):
@@ -101,6 +101,7 @@ def _all():
 TABLES = _all()
 # Those that the schema "other" has, too.
 TWINS = ("t_i4", "t_tx", "d_it")
+NAMED_EVERYWHERE = "t_i4"
 
 BEFORE = """
 create table plain (a int primary key, b text);

@@ -9,9 +9,10 @@ import driver
 import harness
 import tables
 import wire
-from tables import TABLES
+from tables import NAMED_EVERYWHERE, TABLES
 
 CATALOG_S = 1
+TEMPLATES = ("direct", "hashed")
 FAILURES = (driver.Hangs, OSError, wire.Closed, AssertionError)
 
 
@@ -22,6 +23,21 @@ class Waits(Exception):
 Result = collections.namedtuple("Result", "difference refusals")
 
 
+def make_templates(postgres):
+    """What all databases of all workers are copies of."""
+    for hashed, name in enumerate(TEMPLATES):
+        postgres.create_database(name)
+        with postgres.admin(name) as admin:
+            admin.rows(tables.setup(hashed))
+
+
+def known_to(sequence):
+    """The tables that its keyspread is to know: its own and the one that texts name everywhere, for
+    what PostgreSQL is asked grows with their number; all, where a sequence has several."""
+    own = set(sequence["tables"])
+    return sorted(TABLES) if len(own) > 1 else sorted(own | {NAMED_EVERYWHERE})
+
+
 class World:
     """`postgres` is shared by all workers, everything else is this worker's."""
 
@@ -29,14 +45,13 @@ class World:
         self.postgres, self.number, self.kinds = postgres, number, kinds
         self.roles = (f"app{number}", f"low{number}")
         self.generation = 0
-        self.keyspread = None
+        self.keyspread, self.known = None, None
         with postgres.admin("postgres") as admin:
             admin.rows(f"create role {self.roles[0]} superuser login; create role {self.roles[1]}")
-        self.build()
 
-    def config(self):
+    def config(self, names):
         config = harness.backend_config(self.postgres, (), backend={"catalog_s": CATALOG_S})
-        config["tables"] = [table.config() for table in TABLES.values()]
+        config["tables"] = [table.config() for table in map(TABLES.get, names)]
         config["workers"] = (1, 4)[self.number % 2]
         return config
 
@@ -46,18 +61,24 @@ class World:
         self.generation += 1
         self.databases = [f"{kind}{self.number}x{self.generation}" for kind in ("direct", "hashed")]
         self.admins = []
-        for hashed, database in enumerate(self.databases):
-            self.postgres.create_database(database)
-            admin = self.postgres.admin(database)
-            admin.rows(tables.setup(hashed))
-            self.admins.append(admin)
-        if not self.keyspread or self.keyspread.gone or self.keyspread.process.poll() is not None:
-            self.keyspread = harness.Keyspread(self.config())
+        for template, database in zip(TEMPLATES, self.databases):
+            self.postgres.create_database(database, template)
+            self.admins.append(self.postgres.admin(database))
         direct, hashed = self.databases
         self.direct = driver.Side(("127.0.0.1", self.postgres.port), self.admins[0], direct,
                                   self.roles)
-        self.hashed = driver.Side(self.keyspread.address(), self.admins[1], hashed, self.roles,
-                                  self.settle)
+        self.hashed = driver.Side(None, self.admins[1], hashed, self.roles, self.settle)
+        self.known = None
+
+    def serve(self, sequence):
+        """By a keyspread for such sequences, which the next ones may have, too."""
+        names = known_to(sequence)
+        if names == self.known:
+            return
+        if self.keyspread:
+            self.keyspread.stop()
+        self.keyspread = harness.Keyspread(self.config(names))
+        self.hashed.address, self.known = self.keyspread.address(), names
 
     def leave(self):
         for admin in getattr(self, "admins", ()):
@@ -69,7 +90,8 @@ class World:
 
     def close(self):
         self.leave()
-        self.keyspread.stop()
+        if self.keyspread:
+            self.keyspread.stop()
 
     @staticmethod
     def settle():
@@ -87,6 +109,7 @@ class World:
     def attempt(self, sequence):
         """A Result; afterwards the tables are as before, or made anew."""
         try:
+            self.serve(sequence)
             difference, refused = self._compare(sequence)
         except Waits:
             difference, refused = None, []
@@ -193,6 +216,10 @@ class World:
             parts.append(tables.renew(names, hashed) if sequence["renew"] else "")
             if sequence["renew"]:
                 parts += [f"delete from other.{n}" for n in names if n in tables.TWINS]
+            text = "; ".join(part for part in parts if part)
+            if not hashed:
+                self.admins[0].rows(text)
+                continue
             with contextlib.closing(wire.Wire(side.address)) as session:
                 session.login("postgres", side.database)
-                session.rows("; ".join(part for part in parts if part))
+                session.rows(text)

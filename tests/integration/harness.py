@@ -228,9 +228,9 @@ class Postgres:
             raise
         return session
 
-    def create_database(self, name):
+    def create_database(self, name, template="template1"):
         with self.admin("postgres") as admin:
-            admin.rows(f'create database "{name}"')
+            admin.rows(f'create database "{name}" template "{template}"')
 
     def log(self, since=0):
         with open(self.log_path, "rb") as file:
