@@ -434,17 +434,16 @@ class Links(harness.StackCase):
         create function make() returns void language plpgsql as
             $$begin create temp table made (a int); end$$"""
 
-    def outcome(self, number, texts):
+    def lose_link(self, number, texts):
         session = self.wire(application_name=f"link {number}")
         for text in texts.split("; "):
             self.assertIsNone(wire.error_of(session.query(text)), text)
+        seen = len(self.keyspread.lines.lines)
         with self.postgres.admin(self.database) as admin:
-            self.assertEqual(admin.rows("select pg_terminate_backend(pid, 60000) from pg_stat_activity"
-                                        f" where application_name = 'link {number}'"), [["t"]], texts)
-        try:
-            return wire.error_of(session.query("select 2"))
-        except wire.Closed as end:
-            return wire.error_of(end.messages)
+            self.assertEqual(admin.rows("select pg_terminate_backend(pid) from pg_stat_activity"
+                                        f" where application_name = 'link {number}'"), [["t"]])
+        self.keyspread.lines.wait_for("event=link_lost", since=seen)
+        return session
 
     def test_state_is_not_lost_in_silence(self):
         for number, texts in enumerate((
@@ -458,13 +457,15 @@ class Links(harness.StackCase):
                 "begin; declare c cursor with hold for select 1; commit", "load 'plpgsql'",
                 "select setseed(0.5)")):
             with self.subTest(texts):
-                self.assertEqual(self.outcome(number, texts), "57P01")
+                replies = self.lose_link(number, texts).read_to_end()
+                self.assertEqual(wire.error_of(replies), "57P01")
 
     def test_without_state_it_goes_on(self):
         for number, texts in enumerate(("select 1", "begin; select 1; commit", "discard all",
                                         "set timezone = 'Asia/Tokyo'", "select hide(); discard all")):
             with self.subTest(texts):
-                self.assertIsNone(self.outcome(100 + number, texts))
+                session = self.lose_link(100 + number, texts)
+                self.assertEqual(session.rows("select 2"), [["2"]])
 
 
 if __name__ == "__main__":
