@@ -155,13 +155,12 @@ static bool is_unplaced(const cfg_table *table, pgw_slice body)
            memmem(detail.ptr, detail.len, key, strlen(key)) != NULL;
 }
 
-/* permission denied for table … */
+/* Of a schema, or anything else, that has the table's name, other words are said. */
 static bool is_denied(const cfg_table *table, pgw_slice body)
 {
-    pgw_slice message = pgw_error_field(body, 'M');
-    size_t len = strlen(table->name);
-    pgw_slice last = {message.ptr + message.len - len, len};
-    return message.len > len && last.ptr[-1] == ' ' && pgw_slice_eq_str(last, table->name);
+    char denied[100];
+    snprintf(denied, sizeof denied, "permission denied for table %s", table->name);
+    return pgw_slice_eq_str(pgw_error_field(body, 'M'), denied);
 }
 
 static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)

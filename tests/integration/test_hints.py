@@ -122,20 +122,21 @@ class Guard(harness.StackCase):
     def test_rights_by_column(self):
         session = self.wire()
         session.query("create role clerk; grant insert (k, v), select (k, v) on pairs to clerk;"
-                      "create table pairs_of_others ()")
+                      "create table pairs_of_others (); create schema pairs")
         session.query("set role clerk")
         insert = "insert into pairs values (1, 'x') on conflict (k) do update set v = 'y'"
         error = next(one for one in session.query(insert) if one.kind == "E")
         self.assertEqual(error.sqlstate, "42501")
         self.assertIn(f'"{PAIRS.hash_column}" of "pairs"', error.fields()["H"])
-        error = next(one for one in session.query("table pairs_of_others") if one.kind == "E")
-        self.assertEqual((error.sqlstate, error.fields().get("H")), ("42501", None))
+        for text in ("table pairs_of_others", "create table pairs.pairs ()", "drop schema pairs"):
+            error = next(one for one in session.query(text) if one.kind == "E")
+            self.assertEqual((error.sqlstate, error.fields().get("H")), ("42501", None))
         session.query("reset role; grant insert (k_hash), select (k_hash), update (v) on pairs"
                       " to clerk")
         session.query("set role clerk")
         self.assertIsNone(wire.error_of(session.query(insert)))
         session.query("reset role; delete from pairs; drop owned by clerk; drop role clerk;"
-                      " drop table pairs_of_others")
+                      " drop table pairs_of_others; drop schema pairs")
 
     def test_other_errors_are_as_they_were(self):
         session = self.wire()
