@@ -100,6 +100,8 @@ static void on_pleaded(px_plea *plea, bool hope)
 {
     px_link *link = (px_link *)((char *)plea - offsetof(px_link, plea));
     link->pleading = false;
+    if (link->role == PX_LINK_CATALOG && plea->later && !plea->given)
+        hope = false; /* whoever is busy there can look for itself meanwhile */
     if (link->closing)
         finish_if_quiet(link);
     else if (link->refusal != NULL && hope)
@@ -182,7 +184,7 @@ void px_link_be_ready(px_link *link)
 static unsigned most_of_sessions(const px_link *link)
 {
     unsigned all = link->worker->config->backend.max_links;
-    return all > 1 ? all - 1 : 1;
+    return all > 1 && !link->borrows ? all - 1 : all;
 }
 
 /* One of `most`. */
@@ -195,6 +197,7 @@ static bool count_in(px_link *link, unsigned most)
     link->counted = px_claim(&server->links, most);
     if (own && !link->counted)
         atomic_fetch_sub(&server->session_links, 1);
+    link->borrowed = link->borrows && link->counted && atomic_load(&server->session_links) == most;
     return link->counted;
 }
 
@@ -261,6 +264,11 @@ px_link *px_link_open(px_worker *worker, px_link_role role, px_identity *identit
     if (!try_open(link))
         wait(link, 0);
     return link;
+}
+
+void px_link_borrow(px_link *link)
+{
+    link->borrows = true;
 }
 
 px_link *px_link_open_of(px_worker *worker, unsigned most, px_identity *identity,
@@ -364,6 +372,11 @@ void px_link_resume(px_link *link)
 }
 
 /* ---- what it is ---- */
+
+bool px_link_is_borrowed(const px_link *link)
+{
+    return link->borrowed;
+}
 
 bool px_link_is_opening(const px_link *link)
 {

@@ -41,6 +41,9 @@ typedef struct px_link_ops {
  * the identity's own; NULL for none. */
 px_link *px_link_open(struct px_worker *worker, px_link_role role, px_identity *identity,
                       const char *options, const px_link_ops *ops, void *owner);
+/* A session's own is to answer a question of ours, and is left then: it may have the place that
+ * sessions leave for batches. */
+void px_link_borrow(px_link *link);
 /* A session's own, if less than `most` links of the process are in use; else NULL. */
 PGW_MUST_CHECK px_link *px_link_open_of(struct px_worker *worker, unsigned most,
                                         px_identity *identity, const px_link_ops *ops, void *owner);
@@ -85,6 +88,8 @@ void px_link_resume(px_link *link);
 /* ---- what it is ---- */
 
 void *px_link_owner(const px_link *link);
+/* It has that place. */
+bool px_link_is_borrowed(const px_link *link);
 /* The backend is being asked for it just now. */
 bool px_link_is_opening(const px_link *link);
 /* What it has inherited from its role and its database; 0: not known. */
@@ -151,6 +156,7 @@ struct px_link {
 
     /* Of link.c. */
     bool counted;               /* it has a place */
+    bool borrows, borrowed;     /* may have the last one; has it */
     bool timed;                 /* there is a timer */
     bool ended;                 /* the kind has */
     uv_timer_t wait;            /* for a place, or for room */

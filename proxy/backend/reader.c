@@ -256,8 +256,15 @@ static void on_lost(px_link *link, const char *reason)
     lose(px_link_owner(link), reason);
 }
 
+/* Without a look nobody writes: what is idle gives way to it. */
+static bool on_refused(px_link *link)
+{
+    (void)link;
+    return true;
+}
+
 static const px_link_ops link_ops = {on_link_ready, on_failed, on_message,
-                                     on_drained,    on_lost,   NULL};
+                                     on_drained,    on_lost,   on_refused};
 
 /* As the one who has waited longest, but for what that one has set. */
 static void open_link(px_reader *reader)
@@ -336,8 +343,8 @@ typedef struct leave_message {
 
 static px_yield yield(px_reader *reader)
 {
-    if (reader->state == CLOSED)
-        return PX_YIELD_NEVER;
+    if (reader->state == CLOSED || (reader->state == OPENING && !px_link_is_opening(reader->link)))
+        return PX_YIELD_NEVER; /* it has no place itself */
     reader->leaving = reader->state != IDLE;
     if (!reader->leaving)
         close_link(reader);

@@ -114,7 +114,7 @@ bool px_describe_group(px_session *session, bool keys)
             continue;
         if (!plan->described && !claim(session, plan))
             return false;
-        if (!px_session_need_link(session))
+        if (!px_session_need_link_to_ask(session))
             return false;
         pgw_slice name = group->held[i].said->as.parse.name;
         if (session->units.repeated && name.len > 0)

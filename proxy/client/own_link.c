@@ -15,6 +15,8 @@ static void forget_link(px_session *session)
     session->own.left = 0;
     session->names.unnamed_on_link = false;
     px_statements_lose_link(&session->names.statements);
+    for (size_t i = 0; i < session->group.count; i++)
+        session->group.held[i].on_link = false;
 }
 
 /* Nothing there is but what runs just now. */
@@ -27,22 +29,31 @@ static bool has_no_state(const px_session *session)
 
 bool px_own_link_is_replaceable(const px_session *session)
 {
-    return has_no_state(session) && px_session_idle(session) && !px_session_relays_part(session);
+    return has_no_state(session) && px_session_is_quiet(session) &&
+           !px_session_relays_part(session);
+}
+
+static void leave(px_session *session)
+{
+    forget_link(session);
+    px_replies_clear(&session->pending.replies);
+    px_session_wake(session, PX_WAIT_IDLE);
 }
 
 void px_own_link_leave(px_session *session)
 {
     if (session->own.ready && px_own_link_is_replaceable(session))
-        forget_link(session);
+        leave(session);
 }
 
 px_yield px_own_link_yield(px_session *session)
 {
     if (!has_no_state(session) || (!session->own.ready && !px_link_is_opening(session->own.link)))
         return PX_YIELD_NEVER;
-    if (!session->own.ready || session->wait != PX_WAIT_NOTHING || px_submitted(&session->units) ||
-        !px_own_link_is_replaceable(session))
-        return PX_YIELD_LATER;
+    bool awaits_look = session->wait == PX_WAIT_CATALOG && session->ddl.look == NULL;
+    if (!session->own.ready || (session->wait != PX_WAIT_NOTHING && !awaits_look) ||
+        px_submitted(&session->units) || !px_own_link_is_replaceable(session))
+        return awaits_look ? PX_YIELD_NEVER : PX_YIELD_LATER; /* the look may be what pleads */
     px_own_link_leave(session);
     return PX_YIELD_NOW;
 }
@@ -60,13 +71,13 @@ void px_own_link_lose(px_session *session, const char *reason)
         return;
     }
     if (px_own_link_is_replaceable(session)) {
-        forget_link(session);
+        leave(session);
         return;
     }
     pgw_error error;
     if (session->pending.undecided)
         px_unknown_outcome(&error);
-    else if (session->pending.replies.count > 0)
+    else if (!px_replies_are_silent(&session->pending.replies))
         pgw_fail(&error, "08006",
                  "the connection to the backend was lost while a statement was running");
     else

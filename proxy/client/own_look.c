@@ -134,7 +134,7 @@ static void on_asked(void *waiter, const pgw_error *error)
         return;
     }
     px_session_set_wait(session, PX_WAIT_NOTHING); /* for the others' answer; it looks itself */
-    (void)px_session_need_link(session);
+    (void)px_session_need_link_to_ask(session);
 }
 
 bool px_own_look_doubts(px_session *session, const px_catalog *catalog)

@@ -119,6 +119,14 @@ void px_replies_pop(px_replies *replies)
     replies->count--;
 }
 
+bool px_replies_are_silent(const px_replies *replies)
+{
+    for (size_t i = 0; i < replies->count; i++)
+        if (!replies->ring[(replies->head + i) & (replies->cap - 1)].silent)
+            return false;
+    return true;
+}
+
 void px_replies_unpush(px_replies *replies)
 {
     replies->count--;

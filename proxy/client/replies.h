@@ -65,6 +65,8 @@ typedef struct px_replies {
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind);
 px_reply *px_replies_head(px_replies *replies); /* NULL if empty */
 void px_replies_pop(px_replies *replies);
+/* Nothing that the client sent depends on any of them. */
+bool px_replies_are_silent(const px_replies *replies);
 /* `reply` changes what `name` means from now on: keeps what it meant, which is taken out of the
  * map. */
 void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *statements,

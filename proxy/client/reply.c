@@ -376,8 +376,11 @@ void px_reply_input(px_session *session)
     if (session->pending.replies.count == 0 &&
         !session->own.unsynced) /* settings are reported before it */
         session->pending.zone_moving = false;
-    if (session->pending.replies.count == 0)
+    if (session->pending.replies.count == 0) {
+        if (px_link_is_borrowed(link))
+            px_own_link_leave(session);
         px_session_wake(session, PX_WAIT_IDLE);
-    else
+    } else {
         px_session_look(session);
+    }
 }

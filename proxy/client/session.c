@@ -50,10 +50,15 @@ void px_session_set_wait(px_session *session, px_wait wait)
     session->wait = wait;
 }
 
+bool px_session_is_quiet(const px_session *session)
+{
+    return px_replies_are_silent(&session->pending.replies) && !session->own.unsynced &&
+           session->own.status == 'I' && session->hand.streaming == 0;
+}
+
 bool px_session_idle(const px_session *session)
 {
-    return session->pending.replies.count == 0 && !session->own.unsynced &&
-           session->own.status == 'I' && session->hand.streaming == 0;
+    return session->pending.replies.count == 0 && px_session_is_quiet(session);
 }
 
 bool px_session_relays_part(const px_session *session)
@@ -121,6 +126,14 @@ bool px_session_need_link(px_session *session)
         return true;
     px_session_open_link(session);
     px_session_set_wait(session, PX_WAIT_LINK);
+    return false;
+}
+
+bool px_session_need_link_to_ask(px_session *session)
+{
+    if (px_session_need_link(session))
+        return true;
+    px_link_borrow(session->own.link);
     return false;
 }
 

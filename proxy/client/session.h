@@ -168,6 +168,8 @@ bool px_session_is_sound(const px_session *session);
 
 /* Nothing is owed and the link is absent or outside of a transaction. */
 bool px_session_idle(const px_session *session);
+/* … but for what is ours alone, and the client knows nothing of. */
+bool px_session_is_quiet(const px_session *session);
 /* The client has the beginning of a message of the link: nothing of ours may be written to it. Not
  * while nothing is owed: what may come then is passed on whole (reply.c). */
 bool px_session_relays_part(const px_session *session);
@@ -188,6 +190,8 @@ void px_session_drop_group(px_session *session);
 void px_session_open_link(px_session *session);
 /* … True if it is ready; else the session waits and the message is looked at again. */
 bool px_session_need_link(px_session *session);
+/* … to ask it something, and leave it if others need it more. */
+bool px_session_need_link_to_ask(px_session *session);
 /* Begins to open it if less than half of backend.max_links are in use. */
 bool px_session_take_link(px_session *session);
 

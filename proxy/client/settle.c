@@ -169,7 +169,7 @@ bool px_settle_query(px_session *session, const px_catalog *catalog, pgw_slice t
         px_session_set_wait(session, PX_WAIT_IDLE);
         return false;
     }
-    if (px_session_need_link(session))
+    if (px_session_need_link_to_ask(session))
         ask(session, catalog, text);
     return false;
 }

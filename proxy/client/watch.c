@@ -39,13 +39,15 @@ static void drain(px_worker *worker)
 static void touch(px_session *session, uint64_t now)
 {
     if (!session->own.stirs || !session->own.ready || session->own.gone ||
-        now - session->own.touched < TOUCH_MS || !px_session_idle(session))
+        now - session->own.touched < TOUCH_MS || !px_session_idle(session) ||
+        px_link_input(session->own.link).len > 0) /* its answer would wait for the rest of that */
         return;
     session->own.stirs = false;
     session->own.touched = now;
     pgw_buf out = {0};
     pgw_write_sync(&out);
-    px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = true;
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
+    reply->swallow = reply->silent = true;
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }

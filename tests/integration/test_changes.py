@@ -41,6 +41,8 @@ class LinksOnDemand(ChangesCase):
         self.assertIsNone(wire.error_of(self.wire().query("alter table pairs add column w int")))
         self.addCleanup(self.admin, "alter table pairs drop column w")
         self.postgres.stop()
+        harness.eventually("both links are known to be gone", lambda: self.keyspread.lines.text()
+                           .count("event=link_lost") >= 2)  # nothing is asked there any more
         self.assertEqual(wire.error_of(session.query("insert into pairs values (2, 'x', 3)")),
                          "08006")
         self.postgres.start()
