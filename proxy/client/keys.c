@@ -123,9 +123,9 @@ void px_keys_row(px_session *session, pgw_slice body)
     size_t i = number_of(cells[0]);
     if (i >= keys->count)
         return;
-    keys->answers[i] = (rw_answer){.type = (uint32_t)number_of(cells[1]),
-                                   .null = none[2],
-                                   .text = pgw_arena_copy(&keys->arena, cells[2])};
+    pgw_slice told = none[2] ? (pgw_slice){NULL, 0} : cells[2];
+    keys->answers[i] =
+        rw_answer_read(&keys->question, i, (uint32_t)number_of(cells[1]), told, &keys->arena);
     keys->known++;
 }
 

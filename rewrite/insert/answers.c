@@ -4,6 +4,8 @@
 #include "rewrite/lex/quote.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the question ---- */
@@ -31,75 +33,148 @@ static bool is_time(uint32_t type)
     return type == PGW_DATE || type == PGW_TIMESTAMP || type == PGW_TIMESTAMPTZ;
 }
 
-/* Of `v`: dates and times in ISO form, whatever DateStyle is. */
-static void add_branch_head(const rw_column *column, pgw_buf *sql)
+/* How a value of the column is told, whatever DateStyle and extra_float_digits are: dates and times
+ * in ISO form, real numbers as a record's bytes. */
+static const char *before_value(const rw_column *column)
+{
+    if (is_time(column->type))
+        return "pg_catalog.to_json(";
+    return column->type == PGW_FLOAT8 ? "pg_catalog.encode(pg_catalog.record_send(row(" : "(";
+}
+
+static const char *behind_value(const rw_column *column)
+{
+    if (is_time(column->type))
+        return ") operator(pg_catalog.#>>) '{}'";
+    return column->type == PGW_FLOAT8 ? ")), 'hex')" : ")::pg_catalog.text";
+}
+
+/* Nothing is evaluated for who may not INSERT. */
+static void add_condition(const rw_insert *insert, pgw_buf *sql)
 {
     pgw_buf_addf(
-        sql, "select n::text, pg_catalog.pg_typeof(v)::pg_catalog.oid::text, %s from (select n, ",
-        is_time(column->type) ? "pg_catalog.to_json(v) #>> '{}'" : "v::text");
+        sql, " where pg_catalog.has_any_column_privilege(%" PRIu32 "::pg_catalog.oid, 'insert')",
+        insert->table->oid);
 }
 
-/* Nothing is evaluated for who may not INSERT. OFFSET 0: `v` is evaluated once. */
-static void add_branch_end(const rw_insert *insert, pgw_buf *sql)
+/* Wanted defaults that are evaluated one after another. */
+typedef struct defaults {
+    const rw_insert *insert;
+    const size_t *order; /* their numbers */
+    size_t count;
+} defaults;
+
+static size_t column_of(const defaults *run, size_t i)
 {
-    pgw_buf_addf(sql,
-                 " where pg_catalog.has_any_column_privilege(%" PRIu32
-                 "::pg_catalog.oid, 'insert') offset 0) q",
-                 insert->table->oid);
+    return run->insert->wanted[run->order[i]].column;
 }
 
-static void add_default(const rw_insert *insert, size_t column, pgw_buf *sql)
+static bool has_column(const defaults *run, size_t column)
 {
-    const rw_column *of = &insert->table->columns[column];
-    add_branch_head(of, sql);
-    pgw_buf_addf(sql, "(%s)::pg_catalog.%s as v from pg_catalog.unnest('{", of->default_text,
-                 name_of(of->type));
-    const char *comma = "";
-    for (size_t i = 0; i < insert->wanted_count; i++)
-        if (insert->wanted[i].column == column && !insert->wanted[i].expression) {
-            pgw_buf_addf(sql, "%s%zu", comma, i);
-            comma = ",";
-        }
-    pgw_buf_add_str(sql, "}'::pg_catalog.int4[]) n");
-    add_branch_end(insert, sql);
+    for (size_t i = 0; i < run->count; i++)
+        if (column_of(run, i) == column)
+            return true;
+    return false;
 }
 
+/* The type, or the value, of the default of column number `c`. */
+static void add_defaults(const defaults *run, bool as_types, pgw_buf *sql)
+{
+    const rw_table *table = run->insert->table;
+    pgw_buf_add_str(sql, "case");
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        const rw_column *of = &table->columns[table->hash_key[i]];
+        if (!has_column(run, table->hash_key[i]))
+            continue;
+        pgw_buf_addf(sql, " when c operator(pg_catalog.=) %zu then ", table->hash_key[i]);
+        if (as_types)
+            pgw_buf_addf(sql, "'%" PRIu32 "'", of->type);
+        else
+            pgw_buf_addf(sql, "%s(%s)::pg_catalog.%s%s", before_value(of), of->default_text,
+                         name_of(of->type), behind_value(of));
+    }
+    pgw_buf_add_str(sql, " end");
+}
+
+static void add_run(const defaults *run, pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "select n::pg_catalog.text, ");
+    add_defaults(run, true, sql);
+    pgw_buf_add_str(sql, ", ");
+    add_defaults(run, false, sql);
+    pgw_buf_add_str(sql, " from rows from (pg_catalog.unnest('");
+    for (size_t i = 0; i < run->count; i++)
+        pgw_buf_addf(sql, "%c%zu", i == 0 ? '{' : ',', run->order[i]);
+    pgw_buf_add_str(sql, "}'::pg_catalog.int4[]), pg_catalog.unnest('");
+    for (size_t i = 0; i < run->count; i++)
+        pgw_buf_addf(sql, "%c%zu", i == 0 ? '{' : ',', column_of(run, i));
+    pgw_buf_add_str(sql, "}'::pg_catalog.int4[])) q(n, c)");
+    add_condition(run->insert, sql);
+}
+
+/* In VALUES it may be what it may be in the INSERT, and no name means anything there. OFFSET 0: it
+ * is evaluated once. */
 static rw_place add_expression(const rw_insert *insert, size_t i, pgw_buf *sql)
 {
     const rw_wanted *wanted = &insert->wanted[i];
-    add_branch_head(&insert->table->columns[wanted->column], sql);
-    size_t begun = sql->len; /* in parentheses a SELECT would be an expression */
+    const rw_column *column = &insert->table->columns[wanted->column];
+    pgw_buf_addf(sql,
+                 "select '%zu', pg_catalog.pg_typeof(v)::pg_catalog.oid::pg_catalog.text, %sv%s "
+                 "from (select v from (values (",
+                 i, before_value(column), behind_value(column));
+    size_t begun = sql->len;
     pgw_buf_add(sql, insert->text.ptr + wanted->from, wanted->to - wanted->from);
-    /* it may end in a comment */
-    pgw_buf_addf(sql, "\n as v from (select %zu) n(n)", i);
-    add_branch_end(insert, sql);
+    pgw_buf_add_str(sql, "\n)) e(v)"); /* it may end in a comment */
+    add_condition(insert, sql);
+    pgw_buf_add_str(sql, " offset 0) q");
     return (rw_place){begun, wanted->from, wanted->to - wanted->from};
 }
 
-/* The first wanted default of its column asks for all of them. */
-static bool is_first_of_column(const rw_insert *insert, size_t i)
+/* A lone row is evaluated in the order of the table's columns, rows of several as they are written,
+ * and what is not written behind them. */
+static bool comes_before(const rw_insert *insert, size_t i, size_t j)
 {
-    for (size_t before = 0; before < i; before++)
-        if (insert->wanted[before].column == insert->wanted[i].column &&
-            !insert->wanted[before].expression)
-            return false;
-    return true;
+    const rw_wanted *a = &insert->wanted[i], *b = &insert->wanted[j];
+    bool a_written = a->to > 0, b_written = b->to > 0;
+    if (a->row != b->row)
+        return a->row < b->row;
+    if (insert->row_count > 1 && a_written != b_written)
+        return a_written;
+    return insert->row_count > 1 && a_written ? a->from < b->from : a->column < b->column;
+}
+
+/* The numbers of the wanted cells, in the order in which the INSERT would evaluate them. */
+static const size_t *order_of(const rw_insert *insert, pgw_arena *arena)
+{
+    size_t *order = pgw_arena_alloc(arena, insert->wanted_count * sizeof *order);
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        size_t at = i;
+        for (; at > 0 && comes_before(insert, i, order[at - 1]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
 }
 
 void rw_question_of(const rw_insert *insert, pgw_arena *arena, rw_question *out)
 {
     pgw_buf sql = {0};
+    const rw_wanted *wanted = insert->wanted;
+    const size_t *order = order_of(insert, arena);
     *out = (rw_question){.utf8 = insert->utf8, .client = pgw_arena_copy(arena, insert->text)};
     out->places = pgw_arena_alloc(arena, insert->wanted_count * sizeof *out->places);
-    for (size_t i = 0; i < insert->wanted_count; i++) {
-        const rw_wanted *wanted = &insert->wanted[i];
-        if (!wanted->expression && !is_first_of_column(insert, i))
-            continue;
-        pgw_buf_add_str(&sql, sql.len > 0 ? " union all " : "");
-        if (wanted->expression)
-            out->places[out->count++] = add_expression(insert, i, &sql);
+    out->types = pgw_arena_alloc(arena, insert->wanted_count * sizeof *out->types);
+    for (size_t i = 0; i < insert->wanted_count; i++)
+        out->types[i] = insert->table->columns[wanted[i].column].type;
+    for (size_t i = 0; i < insert->wanted_count;) {
+        defaults run = {.insert = insert, .order = order + i};
+        pgw_buf_add_str(&sql, i > 0 ? " union all " : "");
+        for (; i < insert->wanted_count && !wanted[order[i]].expression; i++)
+            run.count++;
+        if (run.count > 0)
+            add_run(&run, &sql);
         else
-            add_default(insert, wanted->column, &sql);
+            out->places[out->count++] = add_expression(insert, order[i++], &sql);
     }
     out->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);
@@ -128,6 +203,33 @@ size_t rw_question_position(const rw_question *question, size_t position)
     return 0;
 }
 
+/* ---- the answer ---- */
+
+/* A record of one real number as hexadecimal digits: the number of its columns, the type, the
+ * length (of NULL there is no more), the bits. */
+enum { HEAD_DIGITS = 24, REAL_DIGITS = 16 };
+
+static pgw_slice read_real(pgw_slice record, pgw_arena *arena)
+{
+    char digits[REAL_DIGITS + 1] = "";
+    if (record.len == HEAD_DIGITS + REAL_DIGITS)
+        memcpy(digits, record.ptr + HEAD_DIGITS, REAL_DIGITS);
+    uint64_t bits = strtoull(digits, NULL, 16);
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return pgw_slice_str(isnan(real) ? "NaN" : pgw_arena_printf(arena, "%.17g", real));
+}
+
+rw_answer rw_answer_read(const rw_question *question, size_t i, uint32_t type, pgw_slice told,
+                         pgw_arena *arena)
+{
+    bool null = told.ptr == NULL;
+    bool real = question->types[i] == PGW_FLOAT8 && !null;
+    return (rw_answer){.type = type,
+                       .null = null || (real && told.len == HEAD_DIGITS),
+                       .text = real ? read_real(told, arena) : pgw_arena_copy(arena, told)};
+}
+
 /* ---- the statement ---- */
 
 static bool is_integer(uint32_t type)
@@ -145,7 +247,7 @@ static bool fits(const rw_answer *answer, const rw_column *column)
     return answer->type == column->type ||
            (is_integer(answer->type) &&
             (is_integer(column->type) || column->type == PGW_NUMERIC)) ||
-           (is_text(answer->type) && is_text(column->type));
+           is_text(column->type); /* whose assignment takes any value's text */
 }
 
 /* A statement that is being filled. */

@@ -7,7 +7,7 @@
 
 #include "rewrite/insert/insert.h"
 
-/* The value of a wanted cell, as the question's row tells it. */
+/* The value of a wanted cell. */
 typedef struct rw_answer {
     uint32_t type; /* of the expression */
     bool null;
@@ -36,6 +36,7 @@ typedef struct rw_place {
 typedef struct rw_question {
     pgw_slice sql;
     pgw_slice client; /* the statement it is about */
+    uint32_t *types;  /* of the columns, one a wanted cell */
     rw_place *places;
     size_t count;
     bool utf8; /* what positions count */
@@ -45,6 +46,9 @@ typedef struct rw_question {
  * to who may not INSERT. Sequences are drawn from in the order in which the INSERT would. Memory
  * from `arena`, that of the statement's text with it. */
 void rw_question_of(const rw_insert *insert, pgw_arena *arena, rw_question *out);
+/* The value of wanted cell `i`, as such a row tells it (nowhere: NULL); memory from `arena`. */
+rw_answer rw_answer_read(const rw_question *question, size_t i, uint32_t type, pgw_slice told,
+                         pgw_arena *arena);
 /* Where the client wrote what is at this position of the question (in characters, from 1): 0 if it
  * did not. */
 size_t rw_question_position(const rw_question *question, size_t position);

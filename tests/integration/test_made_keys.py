@@ -21,19 +21,28 @@ OWN = table("own", "k text default made()", "n int default 7")
 FRONT = Table("front", ["v text", "id serial", "w int default 3"], ["id"], hash_first=False)
 TWICE = table("twice", "id int generated always as identity",
               "other int generated always as identity")
-TABLES = (TWICE, SERIAL, ALWAYS, BY_DEFAULT, CONSTANT, SHORT, OWN, FRONT)
+REAL = table("reals", "id float8 default 1 / 3.0")
+PAIR = Table("pairs", ["b int default nextval('common')", "v text", "a int default nextval('common')"],
+             ["a", "b"], hash_key=["a", "b"], hash_first=False)
+TABLES = (TWICE, SERIAL, ALWAYS, BY_DEFAULT, CONSTANT, SHORT, OWN, FRONT, REAL, PAIR)
 UUIDS = table("uuids", "id uuid default gen_random_uuid()", hash_function="pg_hash")
 TIMES = Table("times", ["userid int", "ts timestamptz default now()", "v text"], ["userid", "ts"],
               hash_key=["userid", "ts"], hash_first=False)
 
 BEFORE = """
     create sequence few maxvalue 3;
+    create sequence common;
     create function made() returns text language sql as $$ select 'made ' || current_setting('DateStyle') $$;
+    create schema misleading;
+    create function misleading.wrong(int, int) returns boolean language sql as 'select false';
+    create operator misleading.= (leftarg = int, rightarg = int, function = misleading.wrong);
+    create domain misleading.text as int; create domain misleading.oid as int;
     do $$ begin create role reader; create role writer; create role nobody;
       exception when duplicate_object then end $$;
 """
 SETUP = """
     grant insert, select on all tables in schema public to writer;
+    grant usage on schema misleading to public;
     grant usage on items_id_seq to writer, reader; grant select on items to reader, nobody;
 """
 
@@ -74,6 +83,17 @@ insert into constants (k, v) values (null || 'a', 'x')
 insert into own (v) values ('x') returning k, n
 insert into own default values returning *
 insert into front values ('a') returning *
+insert into reals (v) values ('x') returning id
+insert into reals (id, v) values (sqrt(2), 'x'), (-0.0::float8 * 1, 'y'), (power('2', -1074), 'z') returning id
+insert into reals (id, v) values ('nan'::float8 + 1, 'x'), ('-infinity'::float8 + 1, 'y') returning id
+insert into own (k, v) values (5 + 5, 'x'), (current_user, 'y'), (date '2026-01-31' + 1, 'z') returning k
+insert into own (k, v) values (sqrt(2), 'x'), (1 = 1, 'y'), (array[1, null], 'z') returning k
+insert into items (id, v) values (default, 'a'), (nextval('items_id_seq'), 'b'), (default, 'c') returning id, v
+insert into pairs (v) values ('x'), ('y'), ('z') returning a, b
+insert into pairs (v) values ('x') returning a, b
+insert into pairs (a, v, b) values (default, 'x', default) returning a, b
+insert into pairs (a, v, b) values (default, 'x', default), (nextval('common'), 'y', default) returning a, b
+insert into pairs default values returning a, b
 insert into front values ('a', default), ('b', default) returning *
 insert into front (w, v) values (1, 'a') returning *
 """.replace("\n, 'x') returning id", "\r, 'x') returning id").strip().split("\n")
@@ -84,6 +104,11 @@ insert into items (id, v) values (nosuch('x'), 'y')
 insert into items (v, id) values ('ä', /* ö */ upper(5))
 insert into items (id, v) values (1 / 0, 'y')
 insert into items (id, v) values (select 1, 'y')
+insert into items (id, v) values (n, 'x')
+insert into items (id, v) values (q.v, 'x')
+insert into items (id, v) values (count(*), 'x')
+insert into items (id, v) values (row_number() over (), 'x')
+insert into items (id, v) values (generate_series(1, 2), 'x'), (generate_series(1, 0), 'y')
 insert into items (v, nosuch) values ('a', 'b')
 insert into items (v) values ('a', 'b')
 insert into short (v) values ('a') returning id
@@ -99,7 +124,7 @@ class Made(DirectCase):
 
     def setUp(self):
         for admin in self.admins.values():
-            admin.rows("alter sequence few restart; truncate " + ", ".join(t.name for t in TABLES)
+            admin.rows("alter sequence few restart; alter sequence common restart; truncate " + ", ".join(t.name for t in TABLES)
                        + " restart identity")
 
     def test_in_texts(self):
@@ -131,8 +156,12 @@ class Made(DirectCase):
 
     def test_under_other_settings(self):
         for setting in ("standard_conforming_strings = off", "datestyle = 'German'",
-                        "search_path = nowhere, public", "bytea_output = 'escape'"):
+                        "search_path = nowhere, public", "bytea_output = 'escape'",
+                        "extra_float_digits = 0", "search_path = misleading, pg_catalog, public"):
             for text in ("insert into constants (v) values ('x') returning k",
+                         "insert into reals (v) values ('x')",
+                         "insert into pairs (v) values ('x'), ('y') returning a, b",
+                         "insert into own (k, v) values (sqrt(2), 'x'), (now() is null, 'y')",
                          "insert into items (v) values ('x') returning id",
                          "insert into own (v) values ('x') returning n"):
                 if "conforming" in setting and "constants" in text:
