@@ -40,6 +40,7 @@ typedef enum px_schema_cell {
     PX_SCHEMA_EXPRESSED,     /* … a number that changes with it, however it was written */
     PX_SCHEMA_QUIET,         /* t: see quiet.h; of the database, so the same in each row */
     PX_SCHEMA_READS,         /* t: a default or check of the table may read a setting */
+    PX_SCHEMA_PARTS,         /* the table's part_names, in its first row */
     PX_SCHEMA_CELLS
 } px_schema_cell;
 

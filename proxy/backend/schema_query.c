@@ -100,6 +100,21 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     "coalesce(pg_catalog.hashtextextended(coalesce(d.adbin::text, t.typdefaultbin::text,"          \
     " pg_catalog.concat(a.attidentity)), 0), 0)::text"
 
+/* What an index of a partition is called, and the table's that it belongs to. */
+#define PARTS                                                                                      \
+    "(with recursive part(oid, root) as (select i.indexrelid, i.indexrelid"                        \
+    " from pg_catalog.pg_index i where i.indrelid = c.oid and i.indisunique"                       \
+    " and c.relkind = 'p' union select h.inhrelid, p.root from part p cross join lateral"          \
+    " (select h.inhrelid from pg_catalog.pg_inherits h where h.inhparent = p.oid offset 0) h)"     \
+    " select pg_catalog.string_agg(pg_catalog.concat_ws(pg_catalog.chr(1), t.relname, x.relname,"  \
+    " r.relname), pg_catalog.chr(2)) from part p join pg_catalog.pg_index i"                       \
+    " on i.indexrelid = p.oid join pg_catalog.pg_class t on t.oid = i.indrelid"                    \
+    " join pg_catalog.pg_class x on x.oid = p.oid join pg_catalog.pg_class r on r.oid = p.root"    \
+    " where p.oid <> p.root)"
+#define IS_FIRST                                                                                   \
+    "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
+    " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"
+
 /* What is the same for all columns of a table is looked up once. */
 static void add_relations(const cfg_config *config, pgw_buf *sql)
 {
@@ -140,7 +155,8 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         ", (a.attidentity = 'a')::text, " EXPRESSION ", " EXPRESSED ", ");
     px_quiet_condition(sql);
     pgw_buf_add_str(sql,
-                    "::text, c.reads_settings::text from relations c"
+                    "::text, c.reads_settings::text, case when " IS_FIRST " then " PARTS
+                    " end from relations c"
                     " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
                     " and not a.attisdropped"
                     " join pg_catalog.pg_type t on t.oid = a.atttypid"

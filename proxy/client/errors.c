@@ -3,9 +3,11 @@
 
 #include "protocol/utf8.h"
 #include "protocol/frame.h"
+#include "proxy/backend/catalog.h"
 #include "proxy/backend/classify.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/read/hide.h"
+#include "rewrite/read/part_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,7 +182,7 @@ static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)
     pgw_buf_add(body, "\0", 2);
 }
 
-bool px_error_explain(const cfg_config *config, pgw_buf *body)
+static void add_guard_hint(const cfg_config *config, pgw_buf *body)
 {
     pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
     bool (*is_of)(const cfg_table *, pgw_slice) = pgw_slice_eq_str(code, "23502")   ? is_null_hash
@@ -188,13 +190,40 @@ bool px_error_explain(const cfg_config *config, pgw_buf *body)
                                                   : pgw_slice_eq_str(code, "42501") ? is_denied
                                                                                     : NULL;
     if (is_of == NULL || pgw_error_field(all, 'H').len > 0)
-        return false;
+        return;
     for (size_t i = 0; i < config->table_count; i++)
         if (is_of(&config->tables[i], all)) {
             add_hint(&config->tables[i], is_of == is_denied, body);
-            return true;
+            return;
         }
-    return false;
+}
+
+void px_error_of_others(px_worker *worker, const px_identity *identity, pgw_slice body,
+                        pgw_buf *out)
+{
+    px_seen seen;
+    rw_sent sent = {0};
+    const px_catalog *catalog = px_catalog_before(worker, identity, &seen);
+    if (catalog != NULL)
+        sent.table = rw_part_table((const rw_table *const *)catalog->tables, catalog->count, body);
+    if (sent.table != NULL)
+        rw_hide_error(body, &sent, out);
+    else
+        pgw_buf_add_slice(out, body);
+}
+
+void px_error_explain(px_worker *worker, const px_identity *identity, pgw_buf *body)
+{
+    px_seen seen;
+    pgw_buf out = {0};
+    const px_catalog *catalog = px_catalog_before(worker, identity, &seen);
+    add_guard_hint(worker->config, body);
+    if (catalog != NULL && rw_part_names((const rw_table *const *)catalog->tables, catalog->count,
+                                         pgw_slice_buf(body), &out)) {
+        pgw_buf_clear(body);
+        pgw_buf_add_slice(body, pgw_slice_buf(&out));
+    }
+    pgw_buf_free(&out);
 }
 
 /* ---- ours ---- */

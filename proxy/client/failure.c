@@ -36,7 +36,7 @@ bool px_failure_is_of_ours(const px_reply *head)
 
 static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
 {
-    px_error_explain(session->worker->config, body);
+    px_error_explain(session->worker, session->who.identity, body);
     if (!is_rest(head) || session->own.fatal) {
         px_failure_put(session, 'E', body);
         return;
@@ -71,11 +71,12 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
         px_error_of_text(head->text, head->at, body, &out);
         put_error(session, head, &out);
     } else {
-        pgw_buf_add_slice(&out, body);
-        if (px_error_explain(session->worker->config, &out))
-            px_failure_put(session, 'E', &out);
-        else
+        px_error_of_others(session->worker, session->who.identity, body, &out);
+        px_error_explain(session->worker, session->who.identity, &out);
+        if (pgw_slice_eq(pgw_slice_buf(&out), body))
             what = PX_SHOW;
+        else
+            px_failure_put(session, 'E', &out);
     }
     pgw_buf_free(&out);
     return what;

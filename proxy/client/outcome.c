@@ -73,7 +73,7 @@ static void add_error_of_unit(px_session *session, const px_outcome *outcome, pg
     else
         px_error_of_portal(units->plan, failed_portal(&session->group, outcome), outcome->error,
                            &body);
-    px_error_explain(session->worker->config, &body);
+    px_error_explain(session->worker, session->who.identity, &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
     pgw_buf_add_byte(out, 'E');
     pgw_buf_add_i32(out, (int32_t)(body.len + 4));

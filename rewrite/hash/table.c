@@ -55,6 +55,7 @@ void rw_table_free(rw_table *table)
     free(table->partitions.at);
     free(table->schema);
     free(table->name);
+    free(table->part_names);
     free(table->unusable);
     free(table);
 }

@@ -47,6 +47,8 @@ typedef struct rw_partitions {
     uint64_t *at;
 } rw_partitions;
 
+enum { RW_PART_NAME = '\1', RW_PART_LINE = '\2' }; /* what stands between part_names */
+
 typedef struct rw_table {
     uint32_t oid;      /* of pg_class; 0 if the backend was not asked */
     uint32_t triggers; /* user's triggers on itself, of any kind */
@@ -74,8 +76,10 @@ typedef struct rw_table {
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     bool quiet;     /* nothing that its database stores can change a session's state */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
-    char *unusable;      /* NULL, or why every write to it must be refused (55000) */
-    uint64_t epoch;      /* grows with each change of the schema that was seen */
+    char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index
+                         and the table's index; NULL: it has none */
+    char *unusable;   /* NULL, or why every write to it must be refused (55000) */
+    uint64_t epoch;   /* grows with each change of the schema that was seen */
 } rw_table;
 
 /* Finds the column by its name as stored (already folded); column_count if there is none. */

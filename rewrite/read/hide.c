@@ -286,15 +286,26 @@ static bool hide_row(const shown *detail, pgw_buf *out)
     return true;
 }
 
-static void add_detail(pgw_slice body, pgw_slice text, const rw_insert *insert,
-                       const uint64_t *hashes, pgw_buf *out)
+static bool is_about_hash(const rw_table *table, pgw_slice body)
 {
-    shown detail = {
-        .text = text, .table = insert->table, .hashes = hashes, .hash_count = insert->row_count};
+    return pgw_slice_eq_str(pgw_error_field(body, 'c'), table->columns[table->hash_column].name);
+}
+
+static void add_detail(pgw_slice body, pgw_slice text, const rw_sent *sent, pgw_buf *out)
+{
+    const rw_insert *insert = sent->insert;
+    shown detail = {.text = text, .table = insert != NULL ? insert->table : sent->table};
+    if (insert != NULL && sent->form == RW_HASH_CONSTANT) {
+        detail.hashes = sent->hashes;
+        detail.hash_count = insert->row_count;
+    }
     pgw_slice state = pgw_error_field(body, 'C');
     bool row = pgw_slice_eq_str(state, "23502") || pgw_slice_eq_str(state, "23514");
-    /* Who lists the hash column knows of it. An exclusion constraint shows two keys. */
-    if (insert->hash_listed || pgw_slice_eq_str(state, "23P01"))
+    /* Who lists the hash column knows of it, and who came past it is told of it. An exclusion
+     * constraint shows two keys. */
+    bool known = insert != NULL ? insert->hash_listed
+                                : detail.table != NULL && is_about_hash(detail.table, body);
+    if (detail.table == NULL || known || pgw_slice_eq_str(state, "23P01"))
         pgw_buf_add_slice(out, text);
     else if (!hide_key(&detail, out) && !(row && hide_row(&detail, out)))
         pgw_buf_add_slice(out, text);
@@ -412,9 +423,8 @@ static void add_field(char code, pgw_slice body, pgw_slice field, const rw_sent 
         add_position(field, sent, out);
     else if (code == 'M')
         add_message(body, field, sent, out);
-    else if (code == 'D' && sent->insert != NULL)
-        add_detail(body, field, sent->insert, sent->form == RW_HASH_CONSTANT ? sent->hashes : NULL,
-                   out);
+    else if (code == 'D')
+        add_detail(body, field, sent, out);
     else if (code == 'W' && sent->insert != NULL)
         add_context(field, sent, out);
     else

@@ -12,6 +12,7 @@
 /* How a statement was sent. */
 typedef struct rw_sent {
     const rw_insert *insert; /* NULL: as it was */
+    const rw_table *table;   /* … that the error is about; NULL: none of ours */
     rw_hash_form form;
     const uint64_t *hashes;
     const rw_filled *filled; /* how `insert` was made of what the client sent; NULL: it is that */

@@ -24,6 +24,7 @@ class DirectCase(unittest.TestCase):
     before_sql = ""  # what they need
     setup_sql = ""  # what needs the tables, or what they do not need
     options = {}
+    partitioned = False
 
     @classmethod
     def setUpClass(cls):
@@ -35,7 +36,7 @@ class DirectCase(unittest.TestCase):
                 if cls.before_sql:
                     admin.rows(cls.before_sql)
                 for table in cls.tables:
-                    admin.rows(table.ddl(database == "hashed", partitioned=False))
+                    admin.rows(table.ddl(database == "hashed", cls.partitioned))
                 if cls.setup_sql:
                     admin.rows(cls.setup_sql)
         cls.admins = {database: cls.postgres.admin(database) for database in ("direct", "hashed")}

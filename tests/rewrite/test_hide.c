@@ -2,6 +2,7 @@
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/read/hide.h"
+#include "rewrite/read/part_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -317,10 +318,66 @@ static void a_comma_of_ours_is_not_shown(void **state)
     check_message(text, "42703", ", 123", "near \",\" here");
 }
 
+static void fields(pgw_buf *body, const char *const *of)
+{
+    pgw_buf_clear(body);
+    for (; *of != NULL; of++)
+        add_field(body, (*of)[0], *of + 1);
+    pgw_buf_add_byte(body, '\0');
+}
+
+static void partitions_are_called_by_their_table(void **state)
+{
+    (void)state;
+    rw_table plain = {.schema = "s", .name = "plain"};
+    rw_table table = {.schema = "app",
+                      .name = "ev \"x\"",
+                      .part_names = "p0\1p0_pkey\1ev_pkey\2p1\1p1_a_key\1ev_a_key\2"
+                                    "p1\1p1_pkey\1ev_pkey"};
+    const rw_table *tables[] = {&plain, &table};
+    static const struct {
+        const char *given[8], *shown[8];
+    } cases[] = {
+        {{"C23505", "Mduplicate key value violates unique constraint \"p1_pkey\"", "DKey (a)=(p1)",
+          "sparts", "tp1", "np1_pkey", NULL},
+         {"C23505", "Mduplicate key value violates unique constraint \"ev_pkey\"", "DKey (a)=(p1)",
+          "sapp", "tev \"x\"", "nev_pkey", NULL}},
+        {{"M\"p1_a_key\" \"p1\" p1 \"p1", "tp1", "np1_a_key", NULL},
+         {"M\"ev_a_key\" \"ev \"x\"\" p1 \"p1", "tev \"x\"", "nev_a_key", NULL}},
+        {{"Mnull value in column \"c\" of relation \"p0\" violates", "tp0", "cc", NULL},
+         {"Mnull value in column \"c\" of relation \"ev \"x\"\" violates", "tev \"x\"", "cc",
+          NULL}},
+        {{"Mrow for relation \"p1\" violates check constraint \"p1_pkey_\"", "tp1", "np1_pkey_",
+          NULL},
+         {"Mrow for relation \"ev \"x\"\" violates check constraint \"p1_pkey_\"", "tev \"x\"",
+          "np1_pkey_", NULL}},
+        {{"M\"p2\"", "tp2", "np1_pkey", NULL}, {NULL}},
+        {{"M\"p1\"", "np1_pkey", NULL}, {NULL}},
+        {{"M\"p\"", "tp", NULL}, {NULL}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_buf body = {0}, shown = {0}, expected = {0};
+        fields(&body, cases[i].given);
+        bool named = rw_part_names(tables, 2, pgw_slice_buf(&body), &shown);
+        assert_int_equal(named, cases[i].shown[0] != NULL);
+        if (named) {
+            fields(&expected, cases[i].shown);
+            assert_int_equal(shown.len, expected.len);
+            assert_memory_equal(shown.ptr, expected.ptr, expected.len);
+        } else {
+            assert_int_equal(shown.len, 0);
+        }
+        pgw_buf_free(&body);
+        pgw_buf_free(&shown);
+        pgw_buf_free(&expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(details_lose_the_hash),
+        cmocka_unit_test(partitions_are_called_by_their_table),
         cmocka_unit_test(only_hashes_of_the_statement_are_taken_for_hashes),
         cmocka_unit_test(contexts_lose_our_parameters),
         cmocka_unit_test(who_lists_the_hash_column_is_shown_it),
