@@ -39,7 +39,6 @@ void px_describe_again(px_session *session, px_statement *statement)
     px_plan *plan = px_plan_undescribed(statement->plan);
     px_plan_drop(statement->plan);
     statement->plan = plan;
-    statement->unsure = false;
     px_describe(session, statement->entry.name, plan, !session->own.unsynced);
 }
 

@@ -282,6 +282,12 @@ static px_step become_foreign(px_session *session, const pgw_parse *parse, px_pl
     return PX_STEP_DONE;
 }
 
+/* What types its parameters have is to be asked, or was, but nothing has answered. */
+static bool is_unsure(const px_statement *statement)
+{
+    return statement->unsure && (statement->plan->origin == NULL || !statement->plan->described);
+}
+
 /* The statement has this plan from now on. DONE, unless it must wait or be refused. */
 static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan *old,
                             px_plan *fresh)
@@ -291,7 +297,7 @@ static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan
     bool ours = statement != NULL && statement->plan != NULL;
     if (!rw_insert_returns_same(old->insert, fresh->insert))
         return refuse_other_result(session);
-    if (ours && px_statements_on_link(statements, statement) && statement->unsure &&
+    if (ours && px_statements_on_link(statements, statement) && is_unsure(statement) &&
         session->own.status != 'E') {
         px_describe_again(session, statement);
         return PX_STEP_LATER;

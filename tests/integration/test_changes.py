@@ -145,6 +145,23 @@ class Changes(ChangesCase):
             other.query("alter table pairs alter k type numeric(20, 2)")
         self.assertEqual(self.admin("select k from pairs order by k"), [["1.00"], ["2.00"]])
 
+    def test_inferred_types_stay_that_could_not_be_asked(self):
+        """The question was skipped with the rest of its group."""
+        session = self.wire()
+        session.send(wire.parse("", "insert into pairs values (1, 'x')"), wire.bind("", ""),
+                     wire.parse("s", "insert into swapped (k, a, b) values ($1, $2, $3)"),
+                     wire.flush())
+        self.assertEqual(wire.kinds(session.read() for _ in range(3)), "121")
+        swap = "".join(f"alter table swapped rename {before} to {after};"
+                       for before, after in (("a", "c"), ("b", "a"), ("c", "b")))
+        self.addCleanup(self.admin, swap)
+        self.assertIsNone(wire.error_of(session.query(swap)))
+        replies = session.ask(wire.parse("", "insert into pairs default values"),
+                              wire.bind("", "s", ["1", "1", "1"]), wire.sync())
+        self.assertEqual(wire.error_of(replies), "0A000")
+        replies = session.ask(wire.bind("", "s", ["1", "1", "1"]), wire.execute(), wire.sync())
+        self.assertEqual(wire.error_of(replies), "42804")  # $3 is a text
+
     def test_what_is_returned_stays(self):
         """Its client reads the answers as they were described: PostgreSQL's own error."""
         prepared, other = self.wire(), self.wire()
