@@ -200,9 +200,10 @@ static void skip_to_sync(px_session *session)
         take_back(session, reply_at(session, i), i == 0, count);
     while (count-- > 0)
         px_replies_pop(&session->pending.replies);
-    if (session->pending.replies.count == 0 && session->own.unsynced)
+    if (session->pending.replies.count == 0 && session->own.unsynced) {
         session->pending.skipping = true;
-    px_settle_skipped(session);
+        px_settle_skipped(session);
+    }
 }
 
 /* Its position is one in the question. */

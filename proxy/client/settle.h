@@ -29,7 +29,7 @@ bool px_settle_kind(struct px_session *session, const px_catalog *catalog);
 void px_settle_row(struct px_session *session, pgw_slice body);
 void px_settle_answered(struct px_session *session);
 void px_settle_failed(struct px_session *session, pgw_slice body);
-/* An error before it in a group without Sync: the question is skipped. */
+/* An error before it in its group, which has no Sync yet: the question is skipped. */
 void px_settle_skipped(struct px_session *session);
 /* ReadyForQuery of the question. True: it failed, the message at hand was answered with the error,
  * and ReadyForQuery is the client's. */

@@ -176,6 +176,17 @@ class Made(DirectCase):
                          wire.describe("P", ""), wire.execute()]
         self.both([*messages, wire.sync()], verify=True)
 
+    def test_behind_a_group_that_fails(self):
+        """It fails while the next one's question is under way, which it does not answer."""
+        messages = [wire.parse("s", "insert into items (id, v) values ($1, 'x')"),
+                    wire.execute("nosuch"), wire.sync()]
+        for n in range(1, 5):
+            text = f"insert into items (id, v) values ({n} + 0, 'a' || '{n}')"
+            messages += [wire.parse(f"s{n}", text), wire.bind("", f"s{n}"), wire.execute()]
+        for _ in range(8):
+            self.setUp()
+            self.both([*messages, wire.sync()], ready=2, verify=True)
+
     def test_with_parameters(self):
         for number, text in enumerate((
                 "insert into items (v) values ($1) returning id",
