@@ -4,6 +4,8 @@
 #include "rewrite/insert/tail_expression.h"
 #include "rewrite/lex/quote.h"
 
+#include <string.h>
+
 static pgw_slice keep(rw_parser *parser, pgw_buf *buf)
 {
     pgw_slice text = pgw_arena_copy(parser->arena, pgw_slice_buf(buf));
@@ -102,15 +104,44 @@ static rw_outcome parse_conflict_columns(rw_parser *parser)
     return RW_PARSED;
 }
 
-/* `= EXCLUDED.column` and nothing more. */
-static bool at_excluded(rw_parser *parser, size_t column)
+/* Whether the next token gives a cell of the only row once more, so that both are one value. */
+static bool repeats(rw_parser *parser, const rw_cell *cell)
+{
+    pgw_slice text = rw_token_text(parser->text, parser->token);
+    if (cell->cast_count > 0 || cell->minus_after >= 0)
+        return false;
+    if (parser->token.kind == RW_TOKEN_PARAM)
+        return cell->kind == RW_CELL_PARAM &&
+               cell->parameter == rw_param_number(parser, parser->token);
+    if (parser->token.kind == RW_TOKEN_STRING && cell->kind == RW_CELL_STRING) {
+        pgw_slice inside = {text.ptr + 1, text.len - 2};
+        return text.len >= 2 && text.ptr[0] == '\'' && pgw_slice_eq(inside, cell->text) &&
+               memchr(inside.ptr, '\\', inside.len) == NULL &&
+               memchr(inside.ptr, '\'', inside.len) == NULL;
+    }
+    return cell->kind == RW_CELL_INTEGER && pgw_slice_eq(text, cell->text);
+}
+
+/* What stands behind a column of the key in SET, if it is the row's value, by which rows meet. */
+static bool take_row_value(rw_parser *parser, size_t column)
+{
+    if (rw_take_word(parser, "excluded"))
+        return rw_take(parser, '.') && rw_at_name(parser) &&
+               rw_table_column(parser->table, rw_take_name(parser)) == column;
+    int slot = rw_slot_of(parser->table, column);
+    bool same = parser->insert->row_count == 1 && slot >= 0 &&
+                repeats(parser, &parser->insert->rows[0].key[slot]);
+    rw_advance(parser);
+    return same;
+}
+
+/* `= EXCLUDED.column`, or the value that the only row has there, and nothing more. */
+static bool at_row_value(rw_parser *parser, size_t column)
 {
     rw_mark mark = rw_mark_here(parser);
     bool equals = pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "=");
     rw_advance(parser);
-    bool same = equals && rw_take_word(parser, "excluded") && rw_take(parser, '.') &&
-                rw_at_name(parser) &&
-                rw_table_column(parser->table, rw_take_name(parser)) == column &&
+    bool same = equals && take_row_value(parser, column) &&
                 (rw_at(parser, ',') || rw_at_word(parser, "where") ||
                  rw_at_word(parser, "returning") || rw_at_end(parser));
     rw_go_back(parser, mark);
@@ -118,7 +149,7 @@ static bool at_excluded(rw_parser *parser, size_t column)
 }
 
 /* A column on the left of `=` in DO UPDATE SET. One that the hash is made of may be set to what it
- * is: where the rows meet in the whole key, EXCLUDED has the same value. */
+ * is: where the rows meet in the whole key, the new row has the same value. */
 static rw_outcome parse_set_column(rw_parser *parser)
 {
     if (!rw_at_name(parser))
@@ -127,7 +158,7 @@ static rw_outcome parse_set_column(rw_parser *parser)
     size_t column = rw_table_column(parser->table, rw_take_name(parser));
     if (!is_hash_key(parser->table, column) ||
         (column != parser->table->hash_column && parser->conflict_on_key &&
-         at_excluded(parser, column)))
+         at_row_value(parser, column)))
         return RW_PARSED;
     pgw_fail(
         parser->error, "0A000",

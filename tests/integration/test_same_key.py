@@ -63,6 +63,19 @@ class SameKey(DirectCase):
             self.assertEqual(wire.error_of(session.query(
                 r"update items set t = 'a\n', v = 'x' where t = 'a\t'")), "0A000")
 
+    def test_upserts(self):
+        """The row's own value, on a conflict and without one."""
+        upsert = "insert into items (id, t, v) values (%s) on conflict (id, t) do update set %s, v = 'new'"
+        for row, sets in (("2, 'b', 'x'", "id = 2"), ("'2', 'b', 'x'", "t = 'b', id = '2'"),
+                          ("9, 'b', 'x'", "id = 9"), ("1, 'a', 'x'", "id = excluded.id, t = 'a'")):
+            self.both([FILL, wire.query(upsert % (row, sets))], ready=2, verify=True)
+        text = upsert % ("$1, $2, $3", "id = $1, t = $2")
+        for values in (["2", "b", "x"], ["9", "b", "x"]):
+            self.both([FILL, wire.parse("", text), wire.bind("", "", values), wire.execute(),
+                       wire.sync()], ready=2, verify=True)
+        self.refused([wire.query(upsert % ("2, 'b', 'x'", "id = 3"))],
+                     [wire.query(upsert % ("2, 'b', 'x'", "t = 'c'"))])
+
     def test_parameters(self):
         for name in ("", "s"):
             self.both([FILL, wire.parse(name, ALL), wire.describe("S", name), wire.sync(),
