@@ -3,26 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+static px_reply *at(const px_replies *replies, size_t i)
+{
+    return &replies->ring[(replies->head + i) & (replies->cap - 1)];
+}
+
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
 {
     if (replies->count == replies->cap) {
         size_t cap = replies->cap ? replies->cap * 2 : 8;
         px_reply *ring = pgw_alloc(cap * sizeof *ring);
         for (size_t i = 0; i < replies->count; i++)
-            ring[i] = replies->ring[(replies->head + i) & (replies->cap - 1)];
+            ring[i] = *at(replies, i);
         free(replies->ring);
         replies->ring = ring;
         replies->cap = cap;
         replies->head = 0;
     }
-    px_reply *reply = &replies->ring[(replies->head + replies->count++) & (replies->cap - 1)];
+    px_reply *reply = at(replies, replies->count++);
     *reply = (px_reply){.kind = kind};
     return reply;
 }
 
 px_reply *px_replies_head(px_replies *replies)
 {
-    return replies->count > 0 ? &replies->ring[replies->head] : NULL;
+    return replies->count > 0 ? at(replies, 0) : NULL;
 }
 
 static px_moving *move(px_replies *replies, pgw_slice name)
@@ -89,7 +94,7 @@ bool px_replies_move_before(const px_replies *replies, pgw_slice name)
         return false;
     const px_entry *moving = px_table_find(&replies->moving, name);
     for (size_t i = replies->count; i-- > 0;) {
-        const px_reply *reply = &replies->ring[(replies->head + i) & (replies->cap - 1)];
+        const px_reply *reply = at(replies, i);
         if (reply->kind == PX_REPLY_SYNC || reply->kind == PX_REPLY_QUERY)
             return true;
         if ((reply->name != NULL && &reply->name->entry == moving) ||
@@ -114,7 +119,7 @@ void px_reply_records(px_replies *replies, px_reply *reply, const char *name)
 
 void px_replies_pop(px_replies *replies)
 {
-    release(replies, &replies->ring[replies->head]);
+    release(replies, at(replies, 0));
     replies->head = (replies->head + 1) & (replies->cap - 1);
     replies->count--;
 }
@@ -122,15 +127,41 @@ void px_replies_pop(px_replies *replies)
 bool px_replies_are_silent(const px_replies *replies)
 {
     for (size_t i = 0; i < replies->count; i++)
-        if (!replies->ring[(replies->head + i) & (replies->cap - 1)].silent)
+        if (!at(replies, i)->silent)
             return false;
     return true;
 }
 
-void px_replies_unpush(px_replies *replies)
+void px_replies_end_copy(px_replies *replies)
 {
-    replies->count--;
-    release(replies, &replies->ring[(replies->head + replies->count) & (replies->cap - 1)]);
+    if (replies->count > 0) /* without a COPY it says nothing */
+        at(replies, replies->count - 1)->copies_ended++;
+}
+
+/* The entries up to this one, but the head. */
+static void eat(px_replies *replies, size_t last)
+{
+    for (size_t i = 1; i <= last; i++)
+        release(replies, at(replies, i));
+    *at(replies, last) = *at(replies, 0);
+    replies->head = (replies->head + last) & (replies->cap - 1);
+    replies->count -= last;
+}
+
+bool px_replies_begin_copy(px_replies *replies, bool *tail)
+{
+    size_t end = 0;
+    while (end < replies->count && at(replies, end)->copies_ended == 0)
+        end++;
+    bool ended = end < replies->count;
+    if (ended)
+        at(replies, end)->copies_ended--;
+    else
+        end = replies->count - 1;
+    *tail = end == replies->count - 1 && end > 0;
+    if (at(replies, 0)->kind == PX_REPLY_EXECUTE)
+        eat(replies, end);
+    return ended;
 }
 
 void px_replies_clear(px_replies *replies)

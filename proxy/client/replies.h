@@ -48,6 +48,7 @@ typedef struct px_reply {
     px_moving *name;      /* PARSE, CLOSE that changed what a name means */
     px_statement *before; /* … what it meant, should the server skip this. Owned */
     px_moving *recorded;  /* PARSE of a recorded statement: not on the link if this fails */
+    size_t copies_ended;  /* data's ends (CopyDone, CopyFail) that were sent next, unasked */
 } px_reply;
 
 /* With more a session's next message is not looked at; the bytes are those of texts. */
@@ -78,8 +79,11 @@ bool px_replies_move(const px_replies *replies, pgw_slice name);
 bool px_replies_move_before(const px_replies *replies, pgw_slice name);
 /* `reply` answers a text that was looked into. */
 void px_reply_is_about(px_replies *replies, px_reply *reply, px_text *text);
-/* Takes the last one back. */
-void px_replies_unpush(px_replies *replies);
+/* The client ends a COPY FROM STDIN of which the server has not said yet that it takes data. */
+void px_replies_end_copy(px_replies *replies);
+/* The head's COPY takes data: it eats each Sync that was sent before the data's end, and what was
+ * sent with it. `*tail`: the last message, too. False: the data has not ended yet. */
+bool px_replies_begin_copy(px_replies *replies, bool *tail);
 /* `reply` is a Parse of a recorded statement. */
 void px_reply_records(px_replies *replies, px_reply *reply, const char *name);
 void px_replies_clear(px_replies *replies);

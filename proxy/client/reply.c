@@ -228,15 +228,14 @@ static px_fate on_notification(px_session *session, pgw_slice body)
     return is_own ? PX_INSTEAD : PX_SHOW;
 }
 
-/* COPY through Execute: a Sync that was already sent was eaten by the copy, and answers nothing. */
-static void on_copy_in(px_session *session, px_reply *head)
+static void on_copy_in(px_session *session, const px_reply *head)
 {
-    session->own.copy_in = true;
-    if (head == NULL || head->kind != PX_REPLY_EXECUTE)
+    if (head == NULL)
         return;
-    while (session->pending.replies.count > 1)
-        px_replies_unpush(&session->pending.replies);
-    session->own.unsynced = true;
+    bool executed = head->kind == PX_REPLY_EXECUTE, tail;
+    session->own.copy_in = !px_replies_begin_copy(&session->pending.replies, &tail);
+    if (executed && tail)
+        session->own.unsynced = true;
 }
 
 static px_fate on_message(px_session *session, char type, pgw_slice body)

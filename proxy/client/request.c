@@ -126,7 +126,7 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
         px_statements_away(&session->names.statements) != NULL ||
         (frame.type == 'C' && session->names.statements.names.count > 0) ||
         session->pending.replies.moving.count > 0 || session->known.moving || session->known.keyed;
-    if (session->own.copy_in || !ours_possible || frame.size > PX_HOLD_BYTES)
+    if (!ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size)
         return hold(session, frame);
@@ -208,6 +208,8 @@ static bool handle_copy(px_session *session, pgw_frame frame)
         px_relay_drop(session, frame); /* outside of COPY the server ignores them, too */
         return true;
     }
+    if (frame.type != 'd' && !session->own.copy_in)
+        px_replies_end_copy(&session->pending.replies);
     if (frame.type != 'd')
         session->own.copy_in = false;
     px_relay(session, frame);

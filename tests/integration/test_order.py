@@ -125,5 +125,84 @@ class Binds(DirectCase):
                    wire.query("create temp table items (k int, v text)"), values=())
 
 
+class Copying(DirectCase):
+    """What is no data in the middle of COPY FROM STDIN is the server's to refuse, and ends the session."""
+    tables = (ITEMS,)
+    before_sql = "create table plain (a int)"
+    insert = wire.query("insert into items (k, v) values (1, 'x')")
+    bound = (wire.parse("s", "insert into items (k, v) values ($1, $2)") + b"".join(BOUND))
+
+    def test_writes_in_the_middle(self):
+        copy = wire.query("copy plain from stdin")
+        for messages in ((copy, self.insert), (copy, self.insert, self.insert), (copy, self.bound),
+                         (copy, wire.copy_data("1\n"), self.insert),
+                         (wire.query("begin"), copy, self.insert),
+                         (copy, wire.query("update items set v = 'y'"), self.insert)):
+            with self.subTest(messages):
+                self.both(messages, ready=5)
+
+    def test_writes_behind_it(self):
+        copy, done = wire.query("copy plain from stdin"), wire.copy_data("1\n") + wire.copy_done()
+        self.both((copy, done, self.insert), ready=2)
+        self.both((copy, wire.copy_fail("x"), self.insert), ready=2)
+        self.both((wire.query("copy nowhere from stdin"), self.insert), ready=2)
+
+
+class Copying(DirectCase):
+    """A write behind COPY FROM STDIN, whose data and end were sent before the server asked for them."""
+    tables = (ITEMS,)
+    options = {"workers": 1}
+    before_sql = """
+        create table plain (a int);
+        create function hold() returns trigger language plpgsql as
+          $$ begin perform pg_advisory_xact_lock(7); return null; end $$;
+        create trigger hold after insert on plain for each statement execute function hold()"""
+    insert = wire.query("insert into items values (1, 'x')")
+    bound = wire.parse("s", "insert into items values ($1, $2)") + b"".join(BOUND)
+    data, done = wire.copy_data("1\n"), wire.copy_done()
+    text = wire.query("copy plain from stdin")
+    parsed = wire.parse("", "copy plain from stdin") + wire.bind("", "") + wire.execute()
+
+    def written(self, database, port, copy, write):
+        """The COPY takes its time, and the write is read meanwhile."""
+        admin = self.admins[database]
+        with wire.Wire(("127.0.0.1", port)) as session, wire.Wire(("127.0.0.1", port)) as other:
+            for one in (session, other):
+                one.login(harness.USER, database)
+            admin.rows("select pg_advisory_lock(7)")
+            session.send(copy)
+            replies = session.read_until("G")
+            session.send(write)
+            for _ in range(2):
+                other.rows("select 1")
+            admin.rows("select pg_advisory_unlock(7)")
+            return replies + session.read_ready(2) + session.query("select * from plain")
+
+    def test_at_once(self):
+        for copy in (self.text + self.data + self.done,
+                     self.text + self.data + wire.copy_fail("no"),
+                     wire.query("select 1; copy plain from stdin; copy plain from stdin")
+                     + 2 * (self.data + self.done),
+                     self.parsed + self.data + self.done + wire.sync(),
+                     self.parsed + wire.sync() + self.data + self.done + wire.sync()):
+            for write in (self.insert, self.bound):
+                with self.subTest(copy=copy, write=write):
+                    answers, contents = [], []
+                    for database, port in (("direct", self.postgres.port), self.route()):
+                        replies = self.written(database, port, copy, write)
+                        answers.append([shown(reply) for reply in replies])
+                        contents.append(self.contents(database, verify=True))
+                        self.admins[database].rows("truncate plain")
+                    self.assertEqual(*answers)
+                    self.assertEqual(*contents)
+
+    def test_a_copy_that_fails(self):
+        for copy in (wire.query("copy nowhere from stdin"), self.text + wire.copy_data("x\n")):
+            for end in (b"", self.done, self.data + self.done):
+                for write in (self.insert, self.bound):
+                    with self.subTest(copy=copy, end=end, write=write):
+                        self.both([copy + end + write], ready=2, verify=True)
+
+
 if __name__ == "__main__":
     unittest.main()
