@@ -5,6 +5,7 @@
 #include "proxy/client/forward.h"
 #include "proxy/client/keys.h"
 #include "proxy/client/names.h"
+#include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
 #include "proxy/client/same.h"
 #include "proxy/client/script.h"
@@ -134,6 +135,13 @@ static px_step bind_known(px_session *session, const px_said *said, px_plan *pla
     return step;
 }
 
+static px_step refuse_keys(px_session *session, const pgw_error *error)
+{
+    px_step step = px_prepare_refuse(session, NULL, error);
+    session->hand.doubted = session->hand.doubted && step != PX_STEP_DONE;
+    return step;
+}
+
 /* Its key is asked for first. */
 static px_step bind_asked(px_session *session, const px_said *said, px_plan *plan)
 {
@@ -141,10 +149,10 @@ static px_step bind_asked(px_session *session, const px_said *said, px_plan *pla
     pgw_error error;
     pgw_buf filled = {0};
     const rw_answer *answers = px_keys_ask(session, plan->asked, 0, &later, &error);
-    if (later)
+    if (later || (answers == NULL && px_own_look_doubts_keys(session)))
         return PX_STEP_LATER;
     if (answers == NULL || !px_keys_bind(plan, &said->as.bind, answers, &filled, &error))
-        return px_prepare_refuse(session, NULL, &error);
+        return refuse_keys(session, &error);
     px_said whole = px_said_of('B', pgw_slice_buf(&filled));
     px_step step = bind_known(session, &whole, plan);
     pgw_buf_free(&filled);
@@ -156,7 +164,8 @@ static px_step on_bind(px_session *session, const px_said *said)
     const pgw_bind bind = said->as.bind;
     pgw_error error;
     if (px_keys_failure(session) != NULL)
-        return px_prepare_refuse(session, NULL, px_keys_failure(session));
+        return px_own_look_doubts_keys(session) ? PX_STEP_LATER
+                                                : refuse_keys(session, px_keys_failure(session));
     px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan != NULL && !px_bind_check(plan, &bind, said->whole, &error))
         return px_prepare_refuse(session, NULL, &error);

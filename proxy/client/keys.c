@@ -6,11 +6,13 @@
 #include "proxy/client/session.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct px_keys {
     pgw_arena arena;
     rw_question question;
     size_t before; /* characters of the client's text before the statement */
+    bool defaults; /* that the catalog tells are in it */
     rw_answer *answers;
     size_t count, known;
     bool answered, failed;
@@ -57,6 +59,8 @@ static bool ask(px_session *session, const rw_insert *insert, size_t before, pgw
     struct px_keys *keys = new_keys(session, insert->wanted_count);
     rw_question_of(insert, &keys->arena, &keys->question);
     keys->before = before;
+    for (size_t i = 0; i < insert->wanted_count; i++)
+        keys->defaults = keys->defaults || !insert->wanted[i].expression;
     if (keys->question.sql.len > MOST_QUESTION) {
         px_keys_forget(session);
         pgw_fail(error, "54000", "the expressions for the key of table \"%s\" are too long",
@@ -86,10 +90,11 @@ const rw_answer *px_keys_ask(px_session *session, const rw_insert *insert, size_
                              bool *later, pgw_error *error)
 {
     const struct px_keys *keys = session->hand.keys;
+    bool answered = keys != NULL && keys->answered && keys->count == insert->wanted_count;
     *later = false;
-    if (keys != NULL && keys->answered && keys->known == keys->count)
+    if (answered && keys->known == keys->count)
         return keys->answers;
-    if (keys != NULL && keys->answered) { /* no rows come to who may not write the table */
+    if (answered) { /* no rows come to who may not write the table, nor of one that has gone */
         pgw_fail(error, "42501", "permission denied for table %s", insert->table->name);
         return NULL;
     }
@@ -153,6 +158,22 @@ const pgw_error *px_keys_failure(const px_session *session)
 {
     const struct px_keys *keys = session->hand.keys;
     return keys != NULL && keys->failed ? &keys->error : NULL;
+}
+
+/* Nothing of that name, or of that oid. */
+static bool is_of_the_catalog(const pgw_error *error)
+{
+    return strncmp(error->sqlstate, "42", 2) == 0 || pgw_error_is(error, "XX000");
+}
+
+bool px_keys_may_be_old(const px_session *session)
+{
+    const struct px_keys *keys = session->hand.keys;
+    if (keys == NULL)
+        return false;
+    return keys->failed
+               ? keys->defaults && is_of_the_catalog(&keys->error) && px_session_idle(session)
+               : keys->answered && keys->known < keys->count;
 }
 
 bool px_keys_bind(const px_plan *plan, const pgw_bind *bind, const rw_answer *answers, pgw_buf *out,

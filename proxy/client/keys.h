@@ -28,6 +28,8 @@ void px_keys_failed(struct px_session *session, pgw_slice body);
 /* Why the question has failed, and its transaction with it: it is for the message at hand. NULL: it
  * has not. */
 const pgw_error *px_keys_failure(const struct px_session *session);
+/* Whether it has failed, or no answer has come, for what the catalog said, which may be old. */
+bool px_keys_may_be_old(const struct px_session *session);
 /* The message has been dealt with. */
 void px_keys_forget(struct px_session *session);
 

@@ -3,6 +3,7 @@
 #include "proxy/backend/classify.h"
 #include "proxy/backend/look.h"
 #include "proxy/client/changes.h"
+#include "proxy/client/keys.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/session.h"
 #include "proxy/client/settle.h"
@@ -148,6 +149,14 @@ bool px_own_look_doubts(px_session *session, const px_catalog *catalog)
     else if (!px_own_look_start(session))
         px_session_set_wait(session, PX_WAIT_NOTHING);
     return session->wait == PX_WAIT_CATALOG;
+}
+
+bool px_own_look_doubts_keys(px_session *session)
+{
+    if (!px_keys_may_be_old(session) || !px_own_look_doubts(session, NULL))
+        return false;
+    px_keys_forget(session);
+    return true;
 }
 
 /* The snapshot to use now; NULL: the session waits. */

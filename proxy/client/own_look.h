@@ -19,6 +19,8 @@ bool px_own_look_catalog(struct px_session *session, pgw_slice text, px_catalog 
  * session waits until it is known whether it is. Once a statement: `doubted` is the caller's to
  * end. */
 bool px_own_look_doubts(struct px_session *session, const px_catalog *catalog);
+/* The same where the question for a key was in vain: it is asked anew. */
+bool px_own_look_doubts_keys(struct px_session *session);
 /* Looks; false if that is not possible now. */
 bool px_own_look_start(struct px_session *session);
 /* A message of the link that answers a look; false: it is the client's. */

@@ -195,7 +195,7 @@ static px_step fill(px_session *session, const px_text *text, const rw_catalog *
     const rw_statement *statement = &text->script.statements[0];
     size_t before = pgw_characters(text->text, statement->start, text->script.utf8);
     const rw_answer *answers = px_keys_ask(session, statement->insert, before, &later, &error);
-    if (later)
+    if (later || (answers == NULL && px_own_look_doubts_keys(session)))
         return PX_STEP_LATER;
     px_text *filled = answers == NULL ? NULL
                                       : px_text_fill(session->worker, text, answers, view,
@@ -204,6 +204,7 @@ static px_step fill(px_session *session, const px_text *text, const rw_catalog *
         if (!px_session_idle(session) && !px_session_need_link(session))
             return PX_STEP_LATER;
         px_refuse(session, &error, false);
+        session->hand.doubted = false;
         return PX_STEP_DONE;
     }
     px_step step = look_into(session, filled);
@@ -222,14 +223,22 @@ static px_step send_rest(px_session *session)
     return PX_STEP_DONE;
 }
 
+/* The question for its key has failed. */
+static px_step refuse_unanswered(px_session *session)
+{
+    if (px_own_look_doubts_keys(session))
+        return PX_STEP_LATER;
+    px_refuse(session, px_keys_failure(session), false);
+    session->hand.doubted = false;
+    return PX_STEP_DONE;
+}
+
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (px_outcome_has_rest(session))
         return send_rest(session);
-    if (px_keys_failure(session) != NULL) {
-        px_refuse(session, px_keys_failure(session), false);
-        return PX_STEP_DONE;
-    }
+    if (px_keys_failure(session) != NULL)
+        return refuse_unanswered(session);
     pgw_slice text;
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
     if (session->group.count > 0 && !px_forward_group(session))
