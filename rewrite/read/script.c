@@ -286,10 +286,17 @@ static void refuse_unknown(reading *in, rw_statement *out)
 
 /* --- the script --- */
 
+/* An INSERT, or one that PostgreSQL would refuse if the table were ours. */
+static bool is_about_table(const rw_statement *statement)
+{
+    return statement->kind == RW_STATEMENT_INSERT ||
+           (statement->kind == RW_STATEMENT_REFUSED && !pgw_error_is(statement->error, "0A000"));
+}
+
 /* A write by a name whose meaning is not known here is refused; one that has its schema is not. */
 static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
 {
-    if (out->kind != RW_STATEMENT_INSERT || !is_unknown(in))
+    if (!is_about_table(out) || !is_unknown(in))
         return;
     reading written = *in;
     rw_meaning *others = pgw_arena_alloc(in->arena, in->view.count * sizeof *others);
@@ -300,7 +307,7 @@ static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
     written.shapes = NULL;
     rw_statement again;
     read_statement(&written, piece, &again);
-    if (again.kind != RW_STATEMENT_INSERT)
+    if (again.kind != out->kind)
         refuse_unknown(in, out);
 }
 

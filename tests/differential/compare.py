@@ -6,7 +6,8 @@ Allowed differences, all of them:
 - a partition's name in an error, and that of a partition's index, is the table's;
 - files, lines and routines of the sources;
 - whether a PL/pgSQL function is told with its schema and in quotes: each backend words that when it first
-  calls it, by the search_path and quote_all_identifiers of that moment;
+  calls it, by the search_path and quote_all_identifiers of that moment; and its assignment, which is told
+  by the backend that prepares it;
 - how many objects cannot be dropped (2BP01): a partitioned table has its partitions' with its own;
 - a refusal (keyspread's own 0A000, or 23502 where a BEFORE trigger may fill in the key) stands where
   direct a statement was put that fails: see driver;
@@ -27,6 +28,7 @@ FIELDS = "SVCMDHPpqWstcdn"
 PARTITION = re.compile(r"\b([dt]_[a-z0-9]{2}|odd|late|seq)_p\d(?=_|\b)")
 KEYS_SHOWN = ("enable row level security", "bytea_output", "extra_float_digits")
 TEMPORARY = re.compile(r"\bpg_temp_\d+")
+ASSIGNMENT = re.compile(r'PL/pgSQL assignment ".*"\n')
 FUNCTION = re.compile(r'\bfunction (?:"?public"?\.)?"?(\w+)"?\(')
 STAND_INS = {"42703": "refused", "26000": "no such statement", "34000": "no such portal"}
 
@@ -43,15 +45,19 @@ def _error(message, fields_told):
         return f"{message.name} others depend on it"
     if "keyspread" in fields.get("H", ""):
         del fields["H"]
-    told = {code: FUNCTION.sub(r"function \1(", PARTITION.sub(r"\1", fields[code]))
-            for code in fields_told if code in fields}
+    told = {code: _everybodys(fields[code]) for code in fields_told if code in fields}
     return f"{message.name} " + " ".join(f"{code}={text!r}" for code, text in told.items())
+
+
+def _everybodys(text):
+    return FUNCTION.sub(r"function \1(", PARTITION.sub(r"\1", ASSIGNMENT.sub("", text)))
 
 
 def _is_behind_rule(fields):
     """Of a Bind behind CREATE RULE: keyspread prepares its statement anew, and so meets what a rule
     forbids before what is wrong with a parameter."""
     return ("cannot be used with table that has INSERT or UPDATE rules" in fields["M"]
+            or "cannot perform INSERT RETURNING on relation" in fields["M"]
             or re.search(r"portal.* parameter \$", fields.get("W", "")) is not None)
 
 

@@ -1,7 +1,7 @@
 """settings: the steps of a sequence that change what statements mean: settings, names, roles, triggers
 and tables themselves. Each kind has a name, so that it can be switched off.
 """
-from tables import TABLES, TWINS
+from tables import TWINS
 
 # What is followed, what only changes output, what keyspread does not know.
 PLAIN = [("timezone", ["Asia/Tokyo", "Europe/Berlin", "UTC", "America/St_Johns", "+03"]),
