@@ -314,6 +314,33 @@ class Reasons(MetricsCase):
         self.check("encoding", sql, "set client_encoding to 'latin1'")
         self.check("encoding", sql, "set standard_conforming_strings to off")
 
+    def test_what_programs_say_first_parts_nobody(self):
+        for opening in (
+                ("SET client_min_messages TO warning;SET TIME ZONE INTERVAL '+00:00' HOUR TO MINUTE;",),
+                ("SET DateStyle = 'ISO';SET extra_float_digits = 2;show transaction_isolation",),
+                ("SET extra_float_digits = 3", "SET application_name = 'jdbc'"),
+                ("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",),
+                ("set names 'utf8'", 'set search_path to "$user", "public"'),
+                ("set client_encoding to 'UNICODE'", "SET standard_conforming_strings TO on"),
+                ("BEGIN", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "COMMIT"),
+                ("SET app.tenant = '5'", "select set_config('app.name', 'x', false)"),
+                ("SET statement_timeout = 50000; SET lock_timeout = '10s'",),
+                ("BEGIN; SET LOCAL lock_timeout = 100; SET LOCAL work_mem = '8MB'; COMMIT",),
+                ("SET SESSION AUTHORIZATION DEFAULT; SET ROLE NONE",), ("RESET ALL", "DISCARD ALL")):
+            session = self.wire()
+
+            def work():
+                for text in opening:
+                    self.ask(session, wire.query(text))
+                for number in (1, 2):
+                    self.ask(session, wire.query(f"insert into plain values ({number}, 'x')"))
+            with self.subTest(opening):
+                counted = self.counted(work)
+                self.assertEqual((counted.by("private_sessions_total", "reason"),
+                                  counted.get("batched_rows_total")), ({}, 2))
+            session.close()
+            self.setUp()
+
     def test_why_a_session_is_private(self):
         for reason, before in (("setting", "set transform_null_equals to on"),
                                ("role", "set role postgres")):
