@@ -58,15 +58,13 @@ typedef struct px_unit {
     pgw_arena arena;
 
     /* Merge key: units with equal ones (and equal identity, kind, epoch) may share a batch.
-       ROWS: head, tail and conditions. PARAMS: the rewritten text and the declared types. TEXT:
-       empty. */
+       ROWS: head, tail and conditions. PARAMS: the prepared statement. TEXT: empty. */
     pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES " and what stands behind the rows */
     bool guarded; /* ROWS: each statement looks at the table's columns, which costs it something */
     pgw_slice conditions; /* ROWS: under which they may be merged, each behind " and " */
-    pgw_slice
-        statement_name; /* PARAMS: name of the prepared statement, made of the merge key's hash */
-    pgw_slice statement_text; /* PARAMS: rewritten text */
-    const uint32_t *types;    /* PARAMS: for Parse */
+    pgw_slice statement_name; /* of the prepared statement, made of a hash of it */
+    pgw_slice statement_text; /* rewritten */
+    const uint32_t *types;    /* for Parse */
     size_t type_count;
     uint64_t merge_hash; /* of all of the above, identity and epoch: equal keys have equal hashes */
 
@@ -81,6 +79,8 @@ typedef struct px_unit {
     /* The unit as its client sent it (rewritten), ROWS, TEXT: a Query's text; PARAMS: NULL (Parse
        if needed + batches + Sync serve). */
     pgw_slice alone;
+    pgw_slice lifted; /* ROWS, TEXT: the same as Bind + Execute of the prepared statement; empty:
+                         there is none, or it has failed, which is to be told of the text */
 
     px_unit_key *keys; /* one a row, sorted by nobody */
     size_t row_count;

@@ -17,6 +17,14 @@ static size_t slot_of(const px_queue_table *table, const px_unit *unit)
     return (mixed >> 32) & (table->slot_count - 1);
 }
 
+static bool same_statement(const px_unit *a, const px_unit *b)
+{
+    return pgw_slice_eq(a->statement_name, b->statement_name) &&
+           pgw_slice_eq(a->statement_text, b->statement_text) && a->type_count == b->type_count &&
+           (a->type_count == 0 ||
+            memcmp(a->types, b->types, a->type_count * sizeof *a->types) == 0);
+}
+
 /* The hash alone is no proof: clients choose what goes into it. */
 static bool same_key(const px_unit *a, const px_unit *b)
 {
@@ -27,10 +35,7 @@ static bool same_key(const px_unit *a, const px_unit *b)
            (a->identity == b->identity || strcmp(a->identity->key, b->identity->key) == 0) &&
            pgw_slice_eq(a->head, b->head) && pgw_slice_eq(a->tail, b->tail) &&
            pgw_slice_eq(a->conditions, b->conditions) &&
-           pgw_slice_eq(a->statement_name, b->statement_name) &&
-           pgw_slice_eq(a->statement_text, b->statement_text) && a->type_count == b->type_count &&
-           (a->type_count == 0 ||
-            memcmp(a->types, b->types, a->type_count * sizeof *a->types) == 0);
+           (a->kind != PX_UNIT_PARAMS || same_statement(a, b));
 }
 
 static void copy_key(px_queue *queue, const px_unit *unit)
@@ -46,9 +51,11 @@ static void copy_key(px_queue *queue, const px_unit *unit)
     key->head = pgw_arena_copy(arena, unit->head);
     key->tail = pgw_arena_copy(arena, unit->tail);
     key->conditions = pgw_arena_copy(arena, unit->conditions);
+    key->merge_hash = unit->merge_hash;
+    if (unit->kind != PX_UNIT_PARAMS)
+        return;
     key->statement_name = pgw_arena_copy(arena, unit->statement_name);
     key->statement_text = pgw_arena_copy(arena, unit->statement_text);
-    key->merge_hash = unit->merge_hash;
     key->type_count = unit->type_count;
     if (unit->type_count > 0) {
         uint32_t *types = pgw_arena_alloc(arena, unit->type_count * sizeof *types);

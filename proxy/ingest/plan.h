@@ -99,11 +99,13 @@ uint32_t *px_plan_types(const px_plan *plan, size_t *count, pgw_arena *arena);
 
 /* A worker's plans by the XXH3-128 of text, types, identity and epoch; and what it knows of the
  * statements that need none. */
+enum { PX_PLANS_SEEN = 1024 };
 typedef struct px_plan_cache {
     struct px_plan_slot *slots;
     size_t count;
     size_t bytes; /* of all its plans */
     rw_shape_cache shapes;
+    uint64_t seen[PX_PLANS_SEEN]; /* parts of ids of texts that had no plan when they came */
 } px_plan_cache;
 typedef struct px_plan_id {
     uint64_t low, high;

@@ -1,5 +1,6 @@
 #include "proxy/ingest/submit.h"
 
+#include "proxy/ingest/lifted.h"
 #include "proxy/ingest/split.h"
 #include "proxy/ingest/units.h"
 #include "rewrite/insert/render.h"
@@ -61,6 +62,7 @@ void px_submit_script(px_owner *owner, const px_standing *standing, px_text *tex
     for (size_t i = 0; i < script->count; i++)
         px_unit_add_rows(unit, text, (px_chosen){0});
     px_unit_finish_script(unit, text);
+    px_lift(owner->worker, text, unit);
     px_text_take(text);
     owner->text = text;
     submit(owner, unit);

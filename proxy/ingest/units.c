@@ -163,12 +163,22 @@ void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen)
 
 /* ---- parameters ---- */
 
-void px_unit_execute(px_unit *unit, const px_plan *plan)
+void px_unit_prepare(px_unit *unit, const px_plan *plan)
 {
-    unit->kind = PX_UNIT_PARAMS;
     unit->statement_name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
     unit->statement_text = pgw_arena_copy(&unit->arena, plan->batched_text);
     unit->types = px_plan_types(plan, &unit->type_count, &unit->arena);
+}
+
+void px_unit_lifted(px_unit *unit, pgw_buf *execution)
+{
+    unit->lifted = keep(unit, execution);
+}
+
+void px_unit_execute(px_unit *unit, const px_plan *plan)
+{
+    px_unit_prepare(unit, plan);
+    unit->kind = PX_UNIT_PARAMS;
     unit->merge_hash = plan->merge_hash;
 }
 

@@ -23,6 +23,10 @@ px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_
 /* It is one of this statement, which differs from that of before in the rows it is without. */
 void px_unit_execute(px_unit *unit, const px_plan *plan);
 
+/* The prepared statement that can stand for its text, and the execution of it (emptied). */
+void px_unit_prepare(px_unit *unit, const px_plan *plan);
+void px_unit_lifted(px_unit *unit, pgw_buf *execution);
+
 /* The next statement of the script, as far as it was chosen. */
 void px_unit_add_rows(px_unit *unit, const px_text *text, px_chosen chosen);
 /* All were added: the text by which the unit can be told to the backend without company. */

@@ -46,6 +46,13 @@ typedef struct rw_wanted {
     bool expression;
 } rw_wanted;
 
+/* A cell of a lone row whose value could travel as a parameter of its column's type (lift.h). */
+typedef struct rw_lift {
+    size_t from, to; /* its bytes */
+    bool null;
+    pgw_slice value; /* as text, which the type's input reads as it does the cell */
+} rw_lift;
+
 typedef struct rw_insert {
     const rw_table *table;
     pgw_slice text; /* of this statement alone, without ';', inside the caller's text */
@@ -69,6 +76,8 @@ typedef struct rw_insert {
     bool heeds_types; /* the guard asks for these columns, too */
     struct rw_splice *splices; /* what the renderer puts in; private to the parser and render.c */
     size_t splice_count;
+    rw_lift *lifts; /* of its only row, but for DEFAULTs; NULL: not all the others could */
+    size_t lift_count;
     rw_wanted *wanted; /* in order of rows; if there are any, the statement has no hashes yet */
     size_t wanted_count;
     size_t

@@ -1,6 +1,7 @@
 #include "rewrite/insert/rows.h"
 
 #include "rewrite/insert/expression.h"
+#include "rewrite/insert/lift.h"
 #include "rewrite/insert/wanted.h"
 #include "rewrite/lex/quote.h"
 
@@ -123,11 +124,13 @@ static rw_outcome parse_cells(rw_parser *parser, rw_row *row, size_t *count)
         rw_cast casts[RW_MAX_CASTS];
         rw_cell scratch = {.casts = casts, .minus_after = -1};
         rw_cell *cell = cell_of(parser->table, row, target, &scratch);
-        rw_outcome outcome = rw_parse_cell(parser, cell != &scratch, cell);
+        bool wanted = cell != &scratch || parser->insert->lifts != NULL;
+        rw_outcome outcome = rw_parse_cell(parser, wanted, cell);
         if (outcome != RW_PARSED)
             return outcome;
         if (cell == row->hash_cell)
             row->hash_end = parser->last_end;
+        rw_lift_cell(parser, target, cell);
         if (target != NULL) {
             note_cell(parser, target, cell);
             if (target->indirect)
@@ -240,6 +243,7 @@ static rw_outcome parse_row(rw_parser *parser, size_t *first_count)
         return outcome;
     size_t first_cell = parser->token.start, count;
     rw_row *row = add_row(parser);
+    (parser->insert->row_count == 1 ? rw_lift_begin : rw_lift_give_up)(parser);
     outcome = parse_cells(parser, row, &count);
     if (outcome != RW_PARSED)
         return outcome;

@@ -486,6 +486,20 @@ UNUSED static px_unit *params_unit(told *t, uint32_t partition, uint64_t key, si
     return unit;
 }
 
+/* rows_unit() of a text that can also be an execution of params_unit()'s statement. */
+UNUSED static px_unit *lifted_unit(told *t, uint32_t partition, uint64_t key)
+{
+    told ignored;
+    px_unit *unit = rows_unit(t, partition, key), *like = params_unit(&ignored, partition, key, 1);
+    unit->statement_name = like->statement_name;
+    unit->statement_text = like->statement_text;
+    unit->types = like->types;
+    unit->type_count = like->type_count;
+    unit->lifted = pgw_arena_copy(&unit->arena, like->statements[0].batch);
+    px_unit_free(like);
+    return unit;
+}
+
 UNUSED static void expect_committed(const told *t, uint64_t tag)
 {
     assert_true(t->back);

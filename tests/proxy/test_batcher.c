@@ -181,6 +181,127 @@ static void test_few_keep_their_statements(void **state)
     }
 }
 
+/* Few rows that were lifted out of their texts are executions of one statement. */
+static void test_lifted_rows(void **state)
+{
+    (void)state;
+    fake_link *link = warm_link();
+    static told t[16];
+    submit(lifted_unit(&t[0], 0, 1));
+    assert_string_equal(fake_read(link, NULL), "CPBES");
+    fake_answer(link, "3 1 2 C1 Z");
+    expect_committed(&t[0], 1);
+    static const struct {
+        size_t count;
+        const char *sent, *replies;
+    } cases[] = {{1, "BES", "2 C1 Z"}, {3, "BEBEBES", "2 C1 2 C1 2 C1 Z"}, {16, "Q", "C1 Z"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        for (size_t i = 0; i < cases[c].count; i++)
+            px_batcher_submit(lifted_unit(&t[i], 0, 10 + i));
+        fake_turn();
+        assert_string_equal(fake_read(link, NULL), cases[c].sent);
+        fake_answer(link, cases[c].replies);
+        for (size_t i = 0; i < cases[c].count; i++)
+            expect_committed(&t[i], 1);
+    }
+}
+
+static void test_rows_lifted_into_different_statements(void **state)
+{
+    (void)state;
+    fake_link *link = warm_link();
+    told t[4];
+    for (size_t i = 0; i < 4; i++) {
+        px_unit *unit = i % 2 == 0 ? lifted_unit(&t[i], 0, 10 + i) : rows_unit(&t[i], 0, 10 + i);
+        if (i == 3) {
+            px_unit_free(unit);
+            unit = lifted_unit(&t[i], 0, 10 + i);
+            unit->statement_name = PGW_LITERAL("ks_2");
+        }
+        px_batcher_submit(unit);
+        if (i % 2 == 0)
+            continue;
+        fake_turn();
+        assert_string_equal(fake_read(link, NULL), "Q");
+        fake_answer(link, "C1 Z");
+        expect_committed(&t[i - 1], 1);
+        expect_committed(&t[i], 1);
+    }
+}
+
+/* Their errors are those of the texts. */
+static void test_lifted_rows_that_fail(void **state)
+{
+    (void)state;
+    fake_link *link = warm_link();
+    told t[2];
+    submit(lifted_unit(&t[0], 0, 1));
+    assert_string_equal(fake_read(link, NULL), "CPBES");
+    fake_answer(link, "3 1 N E22P02 Z");
+    expect_text(link, "Q", "INSERT INTO t VALUES (1)");
+    fake_answer(link, "E22003 Z");
+    expect_failed(&t[0], "22003");
+    assert_int_equal(t[0].notices, 0);
+    px_batcher_submit(lifted_unit(&t[0], 0, 1));
+    px_batcher_submit(lifted_unit(&t[1], 0, 2));
+    fake_turn();
+    assert_string_equal(fake_read(link, NULL), "BEBES");
+    fake_answer(link, "2 C1 E22P02 Z");
+    expect_text(link, "QQ", "INSERT INTO t VALUES (1)INSERT INTO t VALUES (2)");
+    fake_answer(link, "E23505 Z C1 Z");
+    expect_failed(&t[0], "23505");
+    expect_committed(&t[1], 1);
+}
+
+/* A lock, or a transaction that went before, is no reason to leave the statement. */
+static void test_lifted_rows_that_wait(void **state)
+{
+    (void)state;
+    fake_link *link = warm_link();
+    told t;
+    submit(lifted_unit(&t, 0, 1));
+    fake_read(link, NULL);
+    fake_answer(link, "3 1 2 E40001 Z");
+    assert_string_equal(fake_read(link, NULL), "BES");
+    fake_answer(link, "2 E55P03 Z");
+    assert_true(t.back);
+    assert_int_equal(t.outcome, PX_UNIT_REROUTED);
+}
+
+/* Nor is a statement kept that the schema has left behind. */
+static void test_lifted_rows_of_another_schema(void **state)
+{
+    (void)state;
+    fake_link *link = warm_link();
+    told t[3];
+    submit(lifted_unit(&t[0], 0, 1));
+    fake_read(link, NULL);
+    fake_answer(link, "3 1 2 C1 Z");
+    for (size_t count = 1; count <= 2; count++) {
+        for (size_t i = 0; i < count; i++)
+            px_batcher_submit(lifted_unit(&t[i], 0, 2 + i));
+        fake_turn();
+        assert_string_equal(fake_read(link, NULL), count == 1 ? "BES" : "BEBES");
+        fake_answer(link, "E42703 Z");
+        assert_string_equal(fake_read(link, NULL), count == 1 ? "Q" : "QQ");
+        fake_answer(link, count == 1 ? "C1 Z" : "C1 Z C1 Z");
+        expect_committed(&t[count - 1], 1);
+        submit(lifted_unit(&t[2], 0, 1));
+        assert_string_equal(fake_read(link, NULL), "CPBES");
+        fake_answer(link, "3 1 2 C1 Z");
+    }
+    px_batcher_submit(lifted_unit(&t[0], 0, 1));
+    px_batcher_submit(lifted_unit(&t[1], 0, 2));
+    fake_turn();
+    fake_read(link, NULL);
+    fake_answer(link, "E0A000 Z");
+    assert_string_equal(fake_read(link, NULL), "QQ");
+    fake_answer(link, "C1 Z C1 Z");
+    submit(lifted_unit(&t[2], 0, 1));
+    assert_string_equal(fake_read(link, NULL), "BES");
+    fake_answer(link, "2 C1 Z");
+}
+
 /* One that looks at more than the statement before it does looks for itself. */
 static void test_first_statement_looks_for_others(void **state)
 {
@@ -1521,6 +1642,11 @@ int main(void)
         TEST(test_keys_over_workers),
         TEST(test_statements_travel_joined),
         TEST(test_statement_of_a_unit_fails),
+        TEST(test_lifted_rows),
+        TEST(test_rows_lifted_into_different_statements),
+        TEST(test_lifted_rows_that_fail),
+        TEST(test_lifted_rows_that_wait),
+        TEST(test_lifted_rows_of_another_schema),
         TEST(test_parameters),
         TEST(test_parameters_guilty),
         TEST(test_prepared_again),

@@ -27,6 +27,7 @@ typedef struct writer {
     px_attempt *attempt;
     size_t at;             /* the unit that is being answered */
     bool merged;           /* all rows are in one statement */
+    bool piped;            /* … or each unit is Binds and Executes of one that is prepared */
     bool preparing;        /* the answer to a Parse under its own Sync is to come first */
     bool parsing;          /* ParseComplete is to come */
     unsigned tags;         /* of a merged statement */
@@ -144,7 +145,11 @@ static void write_pipeline(writer *w, pgw_buf *out)
             pgw_write_sync(out);
     }
     for (size_t i = 0; i < attempt->count; i++) {
-        write_statements(attempt->units[i], "", out);
+        const px_unit *unit = attempt->units[i];
+        if (unit->kind == PX_UNIT_PARAMS)
+            write_statements(unit, "", out);
+        else
+            pgw_buf_add_slice(out, unit->lifted);
         if (!one)
             pgw_write_sync(out);
     }
@@ -159,12 +164,35 @@ static bool pays(const px_attempt *attempt)
     return attempt->count >= MERGED_UNITS || attempt->units[0]->guarded;
 }
 
+/* Whether all have been lifted out of texts into one statement. */
+static bool are_lifted(const px_attempt *attempt)
+{
+    const px_unit *first = attempt->units[0];
+    for (size_t i = 0; i < attempt->count; i++)
+        if (attempt->units[i]->lifted.len == 0 ||
+            !pgw_slice_eq(attempt->units[i]->statement_name, first->statement_name))
+            return false;
+    return true;
+}
+
+/* Texts are repeated as they are, each with a Sync of its own. */
+static bool is_piped(const px_attempt *attempt)
+{
+    px_unit_kind kind = attempt->units[0]->kind;
+    if (kind == PX_UNIT_PARAMS)
+        return true;
+    bool many = kind == PX_UNIT_ROWS && !attempt->joined && attempt->count >= MERGED_UNITS;
+    return (attempt->shared ? !many : attempt->count == 1) && are_lifted(attempt);
+}
+
 static void write_attempt(writer *w, pgw_buf *out)
 {
     const px_attempt *attempt = w->attempt;
     px_unit_kind kind = attempt->units[0]->kind;
-    w->merged = attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined && pays(attempt);
-    if (kind == PX_UNIT_PARAMS)
+    w->piped = is_piped(attempt);
+    w->merged = !w->piped && attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined &&
+                pays(attempt);
+    if (w->piped)
         write_pipeline(w, out);
     else if (w->merged)
         write_merged(attempt, out);
@@ -229,6 +257,17 @@ static px_unit *answering(const writer *w)
     return unit != NULL && unit->completed < unit->statement_count ? unit : NULL;
 }
 
+/* What failed was lifted out of the unit's text, which alone can tell the client's error. */
+static bool returns_to_text(writer *w, px_unit *unit, px_error_kind kind)
+{
+    if (!w->piped || unit->lifted.len == 0 || (kind != PX_ERROR_OWN && !is_stale(kind)))
+        return false;
+    if (is_stale(kind))
+        px_prepared_remove(&w->prepared, unit->statement_name);
+    unit->lifted.len = 0;
+    return true;
+}
+
 static px_verdict judge_alone(writer *w, px_unit *unit)
 {
     const pgw_buf *error = &w->error;
@@ -243,7 +282,7 @@ static px_verdict judge_alone(writer *w, px_unit *unit)
         unit->attempts++;
         return PX_VERDICT_REPEAT;
     }
-    if (is_stale(kind) && renews(w, unit))
+    if (returns_to_text(w, unit, kind) || (is_stale(kind) && renews(w, unit)))
         return PX_VERDICT_REPEAT;
     w->attempt->refused_size = w->attempt->refused_size || kind == PX_ERROR_SIZE;
     return fail_unit(unit, error);
@@ -272,11 +311,13 @@ static void end_shared(writer *w)
     attempt->doubted = failed && w->merged && kind == PX_ERROR_OWN;
     if (!failed && w->merged)
         tag_merged(attempt);
-    if (stale && attempt->units[0]->kind == PX_UNIT_PARAMS)
+    if (stale && w->piped)
         px_prepared_remove(&w->prepared, attempt->units[0]->statement_name);
     for (size_t i = 0; i < attempt->count; i++) {
         px_unit *unit = attempt->units[i];
         unit->renewed |= stale;
+        if (failed)
+            unit->lifted.len = 0;
         attempt->answered(attempt, unit, failed ? PX_VERDICT_REPEAT : PX_VERDICT_COMMITTED);
     }
 }

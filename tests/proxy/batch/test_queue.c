@@ -103,12 +103,16 @@ static void what_makes_a_queue(void **state)
     DIFFERS(it.unit.head = PGW_LITERAL("INSERt"));
     DIFFERS(it.unit.tail = PGW_LITERAL("x"));
     DIFFERS(it.unit.conditions = PGW_LITERAL("x"));
-    DIFFERS(it.unit.statement_name = PGW_LITERAL("x"));
-    DIFFERS(it.unit.statement_text = PGW_LITERAL("x"));
-    DIFFERS((it.unit.types = types, it.unit.type_count = 1));
-    DIFFERS((it.unit.types = types, it.unit.type_count = 2));
-    DIFFERS((it.unit.types = others, it.unit.type_count = 2));
+#define PARAMS_DIFFER(change) DIFFERS((it.unit.kind = PX_UNIT_PARAMS, change))
+    PARAMS_DIFFER(it.unit.statement_name = PGW_LITERAL("x"));
+    PARAMS_DIFFER(it.unit.statement_text = PGW_LITERAL("x"));
+    PARAMS_DIFFER((it.unit.types = types, it.unit.type_count = 1));
+    PARAMS_DIFFER((it.unit.types = types, it.unit.type_count = 2));
+    PARAMS_DIFFER((it.unit.types = others, it.unit.type_count = 2));
+#undef PARAMS_DIFFER
 #undef DIFFERS
+    unit_of(&it, 1, 1)->statement_name = PGW_LITERAL("x"); /* how rows of a text may travel, too */
+    assert_ptr_equal(queue_of(&it.unit), first);
     assert_int_equal(t.queues.count, count);
     unit_of(&it, 1, 1)->several_partitions = true; /* they have a lane, whatever their first is */
     it.unit.partition = 99;
@@ -126,7 +130,7 @@ static void a_queue_keeps_its_own_key(void **state)
     char name[] = "public.events", head[] = "head", tail[] = "tail", conditions[] = "cond",
          statement[] = "name", text[] = "text";
     uint32_t types[] = {20, 25};
-    unit_of(&it, 1, 1);
+    unit_of(&it, 1, 1)->kind = PX_UNIT_PARAMS;
     it.unit.table_name = name;
     it.unit.head = (pgw_slice){head, 4};
     it.unit.tail = (pgw_slice){tail, 4};

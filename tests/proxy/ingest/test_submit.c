@@ -85,6 +85,7 @@ static void submit_text(const char *sql)
 {
     const rw_table *pointers[TEST_TABLE_COUNT];
     rw_catalog view = test_catalog(pointers);
+    pointers[0] = plans.pointers[0];
     px_text *text = px_text_parse(&t.worker, pgw_slice_str(sql), &plans.catalog, &view, &test_env);
     px_text_hash(&t.worker, text, test_env);
     px_submit_script(&t.owner, &t.standing, text);
@@ -212,6 +213,57 @@ static void what_a_unit_knows(void **state)
     submit_text("INSERT INTO events (userid) VALUES (6)");
     assert_true(t.units[2]->merge_hash != merge_hash);
     come_back(2, PX_UNIT_COMMITTED, 0);
+}
+
+static bool next_is_lifted(const char *sql)
+{
+    submit_text(sql);
+    const px_unit *unit = t.units[t.count - 1];
+    bool lifted = unit->lifted.len > 0;
+    assert_int_equal(lifted, unit->statement_name.len > 0);
+    assert_true(unit->alone.len > 0);
+    come_back(t.count - 1, PX_UNIT_COMMITTED, 0);
+    return lifted;
+}
+
+/* A text that comes like one before is an execution, too. */
+static void lone_rows_are_lifted(void **state)
+{
+    (void)state;
+    rw_table asked = test_tables[0];
+    static const char at[] = "INSERT INTO events (userid, ts) VALUES (5, '2026-01-01 00:00:00+00')";
+    assert_false(next_is_lifted(at) || next_is_lifted(at)); /* there is nothing to guard it by */
+    asked.oid = 7;
+    plans.pointers[0] = &asked;
+    assert_false(next_is_lifted(at));
+    submit_text("INSERT INTO events (userid, ts) VALUES (6, NULL)");
+    const px_unit *unit = t.units[t.count - 1];
+    assert_true(pgw_slice_eq_str(
+        unit->statement_text,
+        "INSERT INTO events (userid, ts, \"userhash\") VALUES ($1, $2, case when pg_catalog."
+        "pg_typeof((null::\"public\".\"events\").\"userid\") operator(pg_catalog.=) "
+        "20::pg_catalog.oid and pg_catalog.pg_typeof((null::\"public\".\"events\").\"ts\") "
+        "operator(pg_catalog.=) 1184::pg_catalog.oid then $3 else pg_catalog.concat('keyspread met "
+        "other columns')::bigint end)"));
+    assert_int_equal(unit->type_count, 3);
+    assert_int_equal(unit->types[1], PGW_TIMESTAMPTZ);
+    pgw_slice rest = unit->lifted;
+    assert_memory_equal(rest.ptr, "B", 1);
+    assert_memory_equal(rest.ptr + rest.len - 10, "E\0\0\0\x09\0\0\0\0\0", 10);
+    come_back(t.count - 1, PX_UNIT_COMMITTED, 0);
+    assert_false(next_is_lifted("INSERT INTO events (userid, ts) VALUES (5, now())"));
+    assert_false(next_is_lifted("INSERT INTO events (userid) VALUES (5), (6)"));
+    assert_false(next_is_lifted("INSERT INTO events (userid) VALUES (5);"
+                                "INSERT INTO events (userid) VALUES (6)"));
+    for (int other = 0; other < 3; other++) { /* whatever is never seen again is not prepared */
+        char text[100];
+        snprintf(text, sizeof text, "INSERT /* %d */ INTO events (userid) VALUES (5)", other);
+        assert_false(next_is_lifted(text));
+    }
+    assert_true(next_is_lifted(at));
+    assert_true(next_is_lifted("/* another */ INSERT INTO events (userid, ts) VALUES ('6', 'now')"));
+    plans.pointers[0] = &test_tables[0];
+    px_plan_cache_clear(&t.cache);
 }
 
 static void deadlines_are_the_nearer_ones(void **state)
@@ -609,6 +661,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(texts_become_units),
         TEST(what_a_unit_knows),
+        TEST(lone_rows_are_lifted),
         TEST(deadlines_are_the_nearer_ones),
         TEST(owners_are_told),
         TEST(what_waits_for_a_lock_is_for_the_own_link),

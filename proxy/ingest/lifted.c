@@ -1,0 +1,103 @@
+#include "proxy/ingest/lifted.h"
+
+#include "proxy/ingest/bind.h"
+#include "proxy/ingest/plan.h"
+#include "proxy/ingest/units.h"
+#include "rewrite/insert/lift.h"
+#include "rewrite/insert/parse.h"
+
+/* What differs in more than lifted values, as in a comment, would fill all caches, here and there:
+ * whether this one is worth a plan. */
+static bool came_before(px_plan_cache *cache, px_plan_id id)
+{
+    uint64_t *seen = &cache->seen[id.high % PX_PLANS_SEEN];
+    bool before = *seen == id.low;
+    *seen = id.low;
+    return before;
+}
+
+/* The statement with parameters, or NULL. Counted. */
+static px_plan *plan_of(pgw_slice lifted, const px_text *text, px_identity *identity)
+{
+    const rw_insert *like = text->script.statements[0].insert;
+    const rw_meaning ours = RW_MEANS_OURS;
+    const rw_catalog view = {.tables = &like->table, .count = 1, .unqualified = &ours};
+    pgw_arena arena = {0};
+    rw_insert *insert = NULL;
+    pgw_error error;
+    bool good = rw_insert_parse(pgw_arena_copy(&arena, lifted), &view, &identity->env, &arena,
+                                &insert, &error);
+    if (good && insert != NULL && insert->param_count == like->lift_count)
+        return px_plan_new(arena, insert, text->catalog, identity, (px_declared){NULL, 0}, &error);
+    pgw_arena_free(&arena);
+    return NULL;
+}
+
+/* Not counted; NULL: there is none. */
+static const px_plan *plan_for(px_worker *worker, pgw_slice lifted, const px_text *text,
+                               px_identity *identity)
+{
+    /* no client declares such types, of which names may mean other tables */
+    const uint32_t mark[] = {UINT32_MAX, text->script.statements[0].insert->table->oid};
+    px_plan_id id = px_plan_id_of(lifted, mark, 2, identity, text->catalog);
+    px_plan *plan = px_plan_find(worker->plans, id);
+    if (plan != NULL || !came_before(worker->plans, id))
+        return plan;
+    plan = plan_of(lifted, text, identity);
+    if (plan != NULL)
+        px_plan_remember(worker->plans, id, plan);
+    px_plan_drop(plan);
+    return px_plan_find(worker->plans, id);
+}
+
+static void write_values(const rw_insert *insert, pgw_buf *out)
+{
+    for (size_t i = 0; i < insert->lift_count; i++) {
+        const rw_lift *lift = &insert->lifts[i];
+        pgw_buf_add_i32(out, lift->null ? -1 : (int32_t)lift->value.len);
+        pgw_buf_add_slice(out, lift->value);
+    }
+}
+
+static bool write_execution(const px_plan *plan, const rw_insert *insert, int64_t hash,
+                            pgw_slice name, pgw_buf *out)
+{
+    pgw_buf values = {0};
+    write_values(insert, &values);
+    pgw_bind bind = {.values = pgw_slice_buf(&values), .value_count = insert->lift_count};
+    px_bound bound = {.hashes = &hash};
+    pgw_error error;
+    bool good =
+        px_bind_write(plan, &bind, (px_bind_names){PGW_LITERAL(""), name}, &bound, out, &error);
+    if (good)
+        pgw_write_execute(PGW_LITERAL(""), 0, out);
+    pgw_buf_free(&values);
+    return good;
+}
+
+/* Whether there is a statement of one row, all of which may be lifted, and a guard in it for the
+ * types that it is then of. */
+static bool may_be_lifted(const px_text *text)
+{
+    const rw_insert *insert = text->script.statements[0].insert;
+    return text->script.count == 1 && insert->row_count == 1 && insert->lifts != NULL &&
+           insert->table->oid != 0;
+}
+
+void px_lift(px_worker *worker, const px_text *text, px_unit *unit)
+{
+    if (!may_be_lifted(text))
+        return;
+    const rw_insert *insert = text->script.statements[0].insert;
+    pgw_buf lifted = {0}, message = {0};
+    rw_lift_text(insert, &lifted);
+    const px_plan *plan = plan_for(worker, pgw_slice_buf(&lifted), text, unit->identity);
+    if (plan != NULL) {
+        px_unit_prepare(unit, plan);
+        if (write_execution(plan, insert, (int64_t)text->hashes[0][0], unit->statement_name,
+                            &message))
+            px_unit_lifted(unit, &message);
+    }
+    pgw_buf_free(&lifted);
+    pgw_buf_free(&message);
+}

@@ -1,0 +1,126 @@
+#include "rewrite/insert/lift.h"
+
+#include <string.h>
+
+enum {
+    MOST_BYTES = 4096,  /* of a value: of longer ones the parser's part is small */
+    MOST_DIGITS = 40,   /* … no number overflows a type on its way to another */
+    FIRST_ASSIGNED = 10000, /* oids from here on are not the same everywhere: there are domains */
+    INTERVAL = 1186 /* whose input looks at the typmod, of a constant alone */
+};
+
+void rw_lift_begin(rw_parser *parser)
+{
+    rw_insert *insert = parser->insert;
+    if (!insert->hash_listed)
+        insert->lifts =
+            pgw_arena_alloc(parser->arena, (parser->target_count + 1) * sizeof *insert->lifts);
+}
+
+void rw_lift_give_up(rw_parser *parser)
+{
+    parser->insert->lifts = NULL;
+    parser->insert->lift_count = 0;
+}
+
+static bool is_digits(pgw_slice text, bool point)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((text.ptr[i] < '0' || text.ptr[i] > '9') && !(point && text.ptr[i] == '.'))
+            return false;
+    return text.len <= MOST_DIGITS;
+}
+
+static bool is_zero(pgw_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] != '0' && text.ptr[i] != '.')
+            return false;
+    return true;
+}
+
+/* A number is of a type of its own, and then cast: an integer exactly, or as its text would be
+ * read; what is rounded or shown in that is not lifted. (-0 is 0 for all but an input of floats.) */
+static bool takes_number(uint32_t type, const rw_cell *cell)
+{
+    bool decimal = cell->kind == RW_CELL_DECIMAL;
+    bool whole = type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
+    bool fractional = type == PGW_NUMERIC || type == PGW_FLOAT4 || type == PGW_FLOAT8;
+    return (fractional || (whole && !decimal)) && cell->cast_count == 0 &&
+           is_digits(cell->text, decimal) && (cell->minus_after < 0 || !is_zero(cell->text));
+}
+
+/* Escapes make bytes of the server's encoding, which a parameter is brought to. */
+static bool is_plain(pgw_slice written, pgw_slice value)
+{
+    if (memchr(written.ptr, '\\', written.len) == NULL)
+        return true;
+    for (size_t i = 0; i < value.len; i++)
+        if ((unsigned char)value.ptr[i] >= 0x80)
+            return false;
+    return true;
+}
+
+/* A string is read by the input of its type, here and there. */
+static bool takes_string(uint32_t type, const rw_cell *cell, pgw_slice written)
+{
+    bool own = cell->cast_count == 1 && cell->casts[0].type == type && cell->casts[0].typmod == -1;
+    return type < FIRST_ASSIGNED && type != INTERVAL && (cell->cast_count == 0 || own) &&
+           cell->text.len <= MOST_BYTES && is_plain(written, cell->text);
+}
+
+static bool takes(uint32_t type, const rw_cell *cell, pgw_slice written)
+{
+    switch (cell->kind) {
+    case RW_CELL_NULL:
+        return type < FIRST_ASSIGNED && cell->cast_count == 0;
+    case RW_CELL_BOOL:
+        return type == PGW_BOOL && cell->cast_count == 0;
+    case RW_CELL_STRING:
+        return cell->minus_after < 0 && takes_string(type, cell, written);
+    case RW_CELL_INTEGER:
+    case RW_CELL_DECIMAL:
+        return takes_number(type, cell);
+    default:
+        return false;
+    }
+}
+
+static pgw_slice value_of(const rw_cell *cell, pgw_arena *arena)
+{
+    if (cell->minus_after < 0)
+        return cell->text;
+    char *negative = pgw_arena_alloc(arena, cell->text.len + 1);
+    negative[0] = '-';
+    memcpy(negative + 1, cell->text.ptr, cell->text.len);
+    return (pgw_slice){negative, cell->text.len + 1};
+}
+
+void rw_lift_cell(rw_parser *parser, const rw_target *target, const rw_cell *cell)
+{
+    rw_insert *insert = parser->insert;
+    const rw_table *table = parser->table;
+    size_t from = cell->position, to = parser->last_end;
+    if (insert->lifts == NULL || cell->kind == RW_CELL_DEFAULT)
+        return;
+    bool known = target != NULL && target->column < table->column_count && !target->indirect;
+    if (!known || !takes(table->columns[target->column].type, cell,
+                         (pgw_slice){parser->text.ptr + from, to - from})) {
+        rw_lift_give_up(parser);
+        return;
+    }
+    bool null = cell->kind == RW_CELL_NULL;
+    insert->lifts[insert->lift_count++] =
+        (rw_lift){from, to, null, null ? PGW_LITERAL("") : value_of(cell, parser->arena)};
+}
+
+void rw_lift_text(const rw_insert *insert, pgw_buf *out)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < insert->lift_count; i++) {
+        pgw_buf_add(out, insert->text.ptr + at, insert->lifts[i].from - at);
+        pgw_buf_addf(out, "$%zu", i + 1);
+        at = insert->lifts[i].to;
+    }
+    pgw_buf_add(out, insert->text.ptr + at, insert->end - at);
+}
