@@ -1,5 +1,6 @@
 #include "rewrite/insert/parse.h"
 
+#include "rewrite/insert/lift.h"
 #include "rewrite/insert/rows.h"
 #include "rewrite/insert/tail.h"
 #include "rewrite/insert/wanted.h"
@@ -271,6 +272,8 @@ static void finish(rw_parser *parser)
         if (parser->params[i] == (uint32_t)RW_PARAM_UNCLEAR)
             parser->params[i] = PGW_UNSPECIFIED;
     insert->inferred = parser->params;
+    if (insert->param_count > 0) /* they have the numbers */
+        rw_lift_give_up(parser);
     insert->end = parser->last_end;
 }
 

@@ -3,6 +3,7 @@
 #include "rewrite/insert/answers.h"
 #include "rewrite/insert/insert.h"
 #include "rewrite/insert/key.h"
+#include "rewrite/insert/lift.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
 #include "tests/rewrite/tables.h"
@@ -72,6 +73,21 @@ static void check_filled(const rw_insert *insert, const rw_catalog *catalog, pgw
         require(rw_filled_offset(&filled, at) <= insert->text.len);
 }
 
+/* With parameters for its constants it is the same INSERT. */
+static void check_lifted(const rw_insert *insert, const rw_catalog *catalog, pgw_arena *arena)
+{
+    rw_insert *again;
+    pgw_error error;
+    pgw_buf text = {0};
+    if (insert->lifts == NULL)
+        return;
+    rw_lift_text(insert, &text);
+    require(rw_insert_parse(pgw_slice_buf(&text), catalog, &test_env, arena, &again, &error));
+    require(again != NULL && again->row_count == 1 && again->param_count == insert->lift_count);
+    require(again->obstacle == insert->obstacle && again->wanted_count == 0);
+    pgw_buf_free(&text);
+}
+
 static void check_insert(rw_insert *insert, const rw_catalog *catalog, pgw_arena *arena)
 {
     rw_key keys[MOST_ROWS];
@@ -89,6 +105,7 @@ static void check_insert(rw_insert *insert, const rw_catalog *catalog, pgw_arena
         require(out.len >= insert->text.len || insert->obstacle == RW_OBSTACLE_RETURNING ||
                 insert->verb == RW_VERB_REPLACE || insert->hash_listed);
         check_again(insert, catalog, &out, arena);
+        check_lifted(insert, catalog, arena);
         size_t last = 0;
         for (size_t position = 1; position <= out.len + 2 && out.len < 2000; position += 7) {
             size_t back = rw_render_position(insert, RW_HASH_CONSTANT, hashes, position);

@@ -59,9 +59,9 @@ class Load(harness.StackCase):
                 connection.close()
         return harness.in_threads(self.clients, client)
 
-    def insert_all(self, number, cursor, _):
+    def insert_all(self, number, cursor, text):
         for insert in range(self.inserts):
-            cursor.execute(TEXT.format(self.key(number, insert), TS, number))
+            cursor.execute(text.format(self.key(number, insert), TS, number))
             self.assertEqual(cursor.statusmessage, "INSERT 0 1")
 
     def check_all_there(self):
@@ -73,8 +73,10 @@ class Load(harness.StackCase):
 
     @harness.proxied
     def test_rows_share_statements_of_one_partition(self):
+        """Not all of whose values can be parameters."""
         mark = self.postgres.mark()
-        self.run_clients(self.insert_all)
+        text = TEXT.replace("'{}')", "now())")
+        self.run_clients(lambda number, cursor, _: self.insert_all(number, cursor, text))
         self.check_all_there()
         statements = self.partitions_of_statements(mark)
         rows = sum(map(len, statements))
@@ -84,9 +86,24 @@ class Load(harness.StackCase):
         self.assertGreater(rows / len(statements), 1.5,
                            f"{rows} rows in {len(statements)} statements")
 
+    def check_transactions(self):
+        """A batch of executions is one transaction, which every row of it names."""
+        self.check_all_there()
+        transactions = collections.defaultdict(set)
+        for transaction, partition in self.stored(columns="xmin, tableoid"):
+            transactions[transaction].add(partition)
+        self.assertEqual([t for t, partitions in transactions.items() if len(partitions) > 1], [])
+        rows = self.clients * self.inserts
+        self.assertGreater(rows / len(transactions), 1.5,
+                           f"{rows} rows in {len(transactions)} transactions")
+
+    @harness.proxied
+    def test_rows_of_constants_share_transactions(self):
+        self.run_clients(lambda number, cursor, _: self.insert_all(number, cursor, TEXT))
+        self.check_transactions()
+
     @harness.proxied
     def test_rows_with_parameters_share_transactions(self):
-        """A batch of parameter rows is one transaction, which every row of it names."""
         def client(number):
             session = self.wire()
             session.ask(wire.parse("s", "insert into events (userid, ts, event) "
@@ -96,14 +113,7 @@ class Load(harness.StackCase):
                                       wire.execute(), wire.sync())
                 self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"], replies)
         harness.in_threads(self.clients, client)
-        self.check_all_there()
-        transactions = collections.defaultdict(set)
-        for transaction, partition in self.stored(columns="xmin, tableoid"):
-            transactions[transaction].add(partition)
-        self.assertEqual([t for t, partitions in transactions.items() if len(partitions) > 1], [])
-        rows = self.clients * self.inserts
-        self.assertGreater(rows / len(transactions), 1.5,
-                           f"{rows} rows in {len(transactions)} transactions")
+        self.check_transactions()
 
     def test_a_duplicate_hurts_no_other(self):
         with self.postgres.admin(self.database) as admin:
