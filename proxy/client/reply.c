@@ -228,6 +228,17 @@ static px_fate on_notification(px_session *session, pgw_slice body)
     return is_own ? PX_INSTEAD : PX_SHOW;
 }
 
+/* The last Sync was eaten: whoever waits for answers behind it has to ask for them. */
+static void miss_sync(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_flush(&out);
+    session->own.unsynced = true;
+    if (session->wait == PX_WAIT_IDLE)
+        px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
 static void on_copy_in(px_session *session, const px_reply *head)
 {
     if (head == NULL)
@@ -235,7 +246,7 @@ static void on_copy_in(px_session *session, const px_reply *head)
     bool executed = head->kind == PX_REPLY_EXECUTE, tail;
     session->own.copy_in = !px_replies_begin_copy(&session->pending.replies, &tail);
     if (executed && tail)
-        session->own.unsynced = true;
+        miss_sync(session);
 }
 
 static px_fate on_message(px_session *session, char type, pgw_slice body)

@@ -196,6 +196,14 @@ class Copying(DirectCase):
                     self.assertEqual(*answers)
                     self.assertEqual(*contents)
 
+    def test_a_sync_that_is_eaten(self):
+        copied = self.data + self.done
+        for messages in ((self.parsed, wire.sync(), copied, self.bound),
+                         (self.bound, self.parsed, wire.sync(), copied, self.parsed, copied, wire.sync()),
+                         (self.bound, self.parsed, wire.sync(), copied, self.bound.replace(b"1", b"2"))):
+            with self.subTest(messages):
+                self.both([b"".join(messages)], ready=1 + (messages[0] == self.bound), verify=True)
+
     def test_a_copy_that_fails(self):
         for copy in (wire.query("copy nowhere from stdin"), self.text + wire.copy_data("x\n")):
             for end in (b"", self.done, self.data + self.done):
