@@ -190,6 +190,13 @@ void pgw_write_flush(pgw_buf *out)
     write_empty('H', out);
 }
 
+void pgw_write_copy_fail(const char *reason, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'f');
+    add_string(out, pgw_slice_str(reason));
+    pgw_end_small(out, begun);
+}
+
 void pgw_write_terminate(pgw_buf *out)
 {
     write_empty('X', out);

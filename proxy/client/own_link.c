@@ -11,7 +11,7 @@ static void forget_link(px_session *session)
 {
     px_link_close(session->own.link);
     session->own.link = NULL;
-    session->own.ready = session->own.gone = false;
+    session->own.ready = session->own.gone = session->own.copy_in = false;
     session->own.left = 0;
     session->names.unnamed_on_link = false;
     px_statements_lose_link(&session->names.statements);

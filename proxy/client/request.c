@@ -335,6 +335,18 @@ static bool step(px_session *session)
     return read_header(session, message) && handle(session, session->hand.frame, message);
 }
 
+/* In the middle of COPY FROM STDIN the client sends what waits for the answers before it: it has no
+ * more data, and without it the server would never answer. Outside of COPY the server ignores this.
+ */
+static void fail_copy(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_copy_fail("another statement came instead of the data's end", &out);
+    session->own.copy_in = false;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
 void px_request_process(px_session *session)
 {
     if (session->processing)
@@ -346,6 +358,8 @@ void px_request_process(px_session *session)
     assert(px_session_is_sound(session));
     if (session->state != PX_READY)
         return;
+    if (session->own.copy_in && session->wait == PX_WAIT_IDLE)
+        fail_copy(session);
     if (session->names.describing != NULL && session->wait != PX_WAIT_DESCRIBE &&
         session->wait != PX_WAIT_LINK)
         px_describe_give_up(session);

@@ -204,6 +204,25 @@ class Copying(DirectCase):
             with self.subTest(messages):
                 self.both([b"".join(messages)], ready=1 + (messages[0] == self.bound), verify=True)
 
+    @harness.proxied
+    def test_in_the_middle(self):
+        """What no client should do harms nobody: no link waits for data for ever."""
+        database, port = self.route()
+        for write in (self.insert, self.bound):
+            with wire.Wire(("127.0.0.1", port)) as session:
+                session.login(harness.USER, database)
+                replies = session.ask(self.text + self.data, write, ready=2)
+                self.assertEqual(wire.error_of(replies), "57014")
+                self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"])
+                self.contents(database, verify=True)
+                session.send(self.text, write)  # and leaves
+            harness.eventually("its link is closed", lambda: not self.admins[database].rows(
+                "select 1 from pg_stat_activity where query like 'copy%' and state = 'active'"))
+            with wire.Wire(("127.0.0.1", port)) as session:
+                session.login(harness.USER, database)  # its row may be stored; it is not under way
+                self.assertIn(wire.error_of(session.ask(write)), (None, "23505"))
+            self.contents(database, verify=True)
+
     def test_a_copy_that_fails(self):
         for copy in (wire.query("copy nowhere from stdin"), self.text + wire.copy_data("x\n")):
             for end in (b"", self.done, self.data + self.done):
