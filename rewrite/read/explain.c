@@ -190,9 +190,14 @@ static void explain_insert(const rw_statement *statement, const rw_catalog *cata
 
 /* --- the others --- */
 
-static void explain_forward(pgw_slice text, pgw_buf *out)
+static void explain_forward(pgw_slice text, const rw_statement *statement, pgw_arena *arena,
+                            pgw_buf *out)
 {
     add_line(out, "rewritten", text);
+    for (size_t i = 0; i < statement->same_count; i++)
+        add_text_line(out, "only if",
+                      pgw_arena_printf(arena, "$%u has the value of $%u", statement->same[i].set,
+                                       statement->same[i].where));
     add_text_line(out, "table", "-");
     add_text_line(out, "hash", "-");
     add_text_line(out, "partition", "-");
@@ -214,7 +219,7 @@ void rw_explain(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, p
         else if (statement->kind == RW_STATEMENT_INSERT)
             explain_insert(statement, catalog, env, &arena, out);
         else
-            explain_forward(original, out);
+            explain_forward(original, statement, &arena, out);
         pgw_buf_add_str(out, "---\n");
     }
     pgw_arena_free(&arena);

@@ -15,3 +15,4 @@ INSERT INTO events (userid, ts) VALUES ('five', '2026-01-01 00:00:00+00');
 INSERT INTO events (userid, ts) VALUES (NULL, '2026-01-01 00:00:00+00');
 INSERT INTO loose (userid, ts) VALUES (NULL, '2026-01-01 00:00:00+00');
 INSERT INTO forwards SELECT 5, now();
+UPDATE events SET userid = $1, event = $2 WHERE userid = $3;
