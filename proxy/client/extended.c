@@ -142,12 +142,23 @@ static px_step refuse_keys(px_session *session, const pgw_error *error)
     return step;
 }
 
+/* What is held goes first, and the question stands in the group's own transaction. */
+static px_step join_group(px_session *session)
+{
+    if (px_prepare_link(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    session->own.unsynced = session->own.unsynced || px_session_idle(session);
+    return PX_STEP_DONE;
+}
+
 /* Its key is asked for first. */
 static px_step bind_asked(px_session *session, const px_said *said, px_plan *plan)
 {
     bool later;
     pgw_error error;
     pgw_buf filled = {0};
+    if (px_keys_look_around(plan->asked) && join_group(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
     const rw_answer *answers = px_keys_ask(session, plan->asked, 0, &later, &error);
     if (later || (answers == NULL && px_own_look_doubts_keys(session)))
         return PX_STEP_LATER;
@@ -182,7 +193,12 @@ static px_step on_bind(px_session *session, const px_said *said)
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
         return px_prepare_refuse(session, NULL, &error);
     }
-    return plan->asked != NULL ? bind_asked(session, said, plan) : bind_known(session, said, plan);
+    if (plan->asked == NULL)
+        return bind_known(session, said, plan);
+    px_plan_take(plan); /* which the group may let go of */
+    px_step step = bind_asked(session, said, plan);
+    px_plan_drop(plan);
+    return step;
 }
 
 static px_step on_describe(px_session *session, const px_said *said)

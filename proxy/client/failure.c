@@ -207,13 +207,14 @@ static void skip_to_sync(px_session *session)
 }
 
 /* Its position is one in the question. */
-static px_fate put_unplaced(px_session *session, pgw_slice body)
+static px_fate put_placed(px_session *session, pgw_slice body)
 {
     pgw_error error;
     pgw_buf out = {0};
+    const pgw_error *placed = px_keys_failure(session);
     pgw_error_read(body, &error);
     error.position = 0;
-    pgw_error_write(&error, "ERROR", &out);
+    pgw_error_write(placed != NULL ? placed : &error, "ERROR", &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     return PX_INSTEAD;
@@ -232,7 +233,7 @@ static px_fate on_question_failed(px_session *session, pgw_slice body)
     if (what == PX_SHOW && !session->own.fatal)
         px_count_error(session->worker->metrics, pgw_error_field(body, 'C'));
     skip_to_sync(session);
-    return what == PX_SHOW && keys && !session->own.fatal ? put_unplaced(session, body) : what;
+    return what == PX_SHOW && keys && !session->own.fatal ? put_placed(session, body) : what;
 }
 
 px_fate px_failure(px_session *session, pgw_slice body)

@@ -52,6 +52,11 @@ static unsigned effects_of(const rw_insert *insert)
     return effects;
 }
 
+bool px_keys_look_around(const rw_insert *insert)
+{
+    return (effects_of(insert) & RW_EFFECT_CALLS) != 0;
+}
+
 enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes: long expressions */
 
 static bool ask(px_session *session, const rw_insert *insert, size_t before, pgw_error *error)
@@ -152,6 +157,8 @@ void px_keys_failed(px_session *session, pgw_slice body)
     pgw_error_read(body, &keys->error);
     size_t position = rw_question_position(&keys->question, keys->error.position);
     keys->error.position = position > 0 ? keys->before + position : 0;
+    if (pgw_error_is(&keys->error, "25006")) /* what the INSERT itself would be told first */
+        pgw_fail(&keys->error, "25006", "cannot execute INSERT in a read-only transaction");
 }
 
 const pgw_error *px_keys_failure(const px_session *session)

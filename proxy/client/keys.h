@@ -12,6 +12,9 @@
 
 struct px_session;
 
+/* Whether a value that is wanted may be made of what was written just before it, or its making may
+ * write: it belongs into the transaction of its statement. */
+bool px_keys_look_around(const rw_insert *insert);
 /* The answers for the wanted cells of `insert`, the statement of the message at hand (behind
  * `before` characters), which live as long as it is. NULL: it is to fail with `error`; or, where
  * `*later`, the session waits, and the message is looked at again. In a failed transaction they are

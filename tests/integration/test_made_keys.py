@@ -24,7 +24,8 @@ TWICE = table("twice", "id int generated always as identity",
 REAL = table("reals", "id float8 default 1 / 3.0")
 PAIR = Table("pairs", ["b int default nextval('common')", "v text", "a int default nextval('common')"],
              ["a", "b"], hash_key=["a", "b"], hash_first=False)
-TABLES = (TWICE, SERIAL, ALWAYS, BY_DEFAULT, CONSTANT, SHORT, OWN, FRONT, REAL, PAIR)
+NUMBERED = table("numbered", "id int default counted()")
+TABLES = (NUMBERED, TWICE, SERIAL, ALWAYS, BY_DEFAULT, CONSTANT, SHORT, OWN, FRONT, REAL, PAIR)
 UUIDS = table("uuids", "id uuid default gen_random_uuid()", hash_function="pg_hash")
 TIMES = Table("times", ["userid int", "ts timestamptz default now()", "v text"], ["userid", "ts"],
               hash_key=["userid", "ts"], hash_first=False)
@@ -32,6 +33,9 @@ TIMES = Table("times", ["userid int", "ts timestamptz default now()", "v text"],
 BEFORE = """
     create sequence few maxvalue 3;
     create sequence common;
+    create table counter (n int);
+    insert into counter values (0);
+    create function counted() returns int language sql as 'update counter set n = n + 1 returning n';
     create function made() returns text language sql as $$ select 'made ' || current_setting('DateStyle') $$;
     create schema misleading;
     create function misleading.wrong(int, int) returns boolean language sql as 'select false';
@@ -42,6 +46,7 @@ BEFORE = """
 """
 SETUP = """
     grant insert, select on all tables in schema public to writer;
+    grant select, update on counter to public;
     grant usage on schema misleading to public;
     grant usage on items_id_seq to writer, reader; grant select on items to reader, nobody;
 """
@@ -186,6 +191,29 @@ class Made(DirectCase):
         for _ in range(8):
             self.setUp()
             self.both([*messages, wire.sync()], ready=2, verify=True)
+
+    def test_what_a_pipeline_has_done(self):
+        """A key may be made of what stands before it, and what its making does ends with it."""
+        def run(text, *values):
+            return [wire.parse("", text), wire.bind("", "", values), wire.execute()]
+        count = run("insert into items (id, v) values ((select count(*) from items), 'x')")
+        counted = run("insert into numbered (v) values ($1)", "x")
+        for messages in (count * 3, run("insert into items (v) values ('x')") + count,
+                         counted + run("select 1 / 0"), counted + counted,
+                         counted + run("insert into numbered (id, v) values (1, 'y')"),
+                         run("insert into numbered (id, v) values (1, 'y')") + counted,
+                         counted + [wire.flush()] + counted, counted + [wire.sync()] + counted):
+            self.both([*messages, wire.sync(), wire.query("select n from counter")],
+                      ready=2 + messages.count(wire.sync()), verify=True)
+            for admin in self.admins.values():
+                admin.rows("update counter set n = 0")
+
+    def test_where_nothing_may_be_written(self):
+        for begin in ("begin read only", "set default_transaction_read_only = on"):
+            for text in ("insert into items (v) values ('x')", "insert into constants (v) values ('x')",
+                         "insert into numbered (v) values ('x')"):
+                with self.subTest(begin=begin, text=text):
+                    self.both([wire.query(begin), wire.query(text), wire.query("rollback")], ready=3)
 
     def test_with_parameters(self):
         for number, text in enumerate((
