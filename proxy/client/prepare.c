@@ -288,6 +288,18 @@ static bool is_unsure(const px_statement *statement)
     return statement->unsure && (statement->plan->origin == NULL || !statement->plan->described);
 }
 
+/* Without a list of the client's own the types are those of the columns in their places, whatever
+ * these are called; the text on the link has a list, and the names of then. */
+static bool infers_by_place(const rw_insert *old, const rw_insert *fresh)
+{
+    const rw_table *was = old->table, *table = fresh->table;
+    bool same = old->list_end == 0 && was->column_count == table->column_count;
+    for (size_t i = 0; same && i < was->column_count; i++)
+        same = was->columns[i].attnum == table->columns[i].attnum &&
+               was->columns[i].type == table->columns[i].type;
+    return same;
+}
+
 /* The statement has this plan from now on. DONE, unless it must wait or be refused. */
 static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan *old,
                             px_plan *fresh)
@@ -298,7 +310,7 @@ static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan
     if (!rw_insert_returns_same(old->insert, fresh->insert))
         return refuse_other_result(session);
     if (ours && px_statements_on_link(statements, statement) && is_unsure(statement) &&
-        session->own.status != 'E') {
+        !infers_by_place(old->insert, fresh->insert) && session->own.status != 'E') {
         px_describe_again(session, statement);
         return PX_STEP_LATER;
     }

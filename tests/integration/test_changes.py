@@ -162,6 +162,16 @@ class Changes(ChangesCase):
         replies = session.ask(wire.bind("", "s", ["1", "1", "1"]), wire.execute(), wire.sync())
         self.assertEqual(wire.error_of(replies), "42804")  # $3 is a text
 
+    def test_a_column_is_renamed_behind_a_statement_without_a_list(self):
+        """Its types could not be asked for any more, by the names that it has there."""
+        session = self.wire()
+        session.ask(wire.parse("s", "insert into pairs values ($1, $2) returning k"), wire.sync())
+        session.query("alter table pairs rename v to w")
+        self.addCleanup(self.admin, "alter table pairs rename w to v")
+        replies = session.ask(wire.bind("", "s", ["1", "x"]), wire.execute(), wire.sync())
+        self.assertIsNone(wire.error_of(replies))
+        self.assertEqual(self.admin("select k, w from pairs"), [["1", "x"]])
+
     def test_what_is_returned_stays(self):
         """Its client reads the answers as they were described: PostgreSQL's own error."""
         prepared, other = self.wire(), self.wire()
