@@ -61,7 +61,7 @@ typedef struct px_unit {
        ROWS: head, tail and conditions. PARAMS: the prepared statement. TEXT: empty. */
     pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES " and what stands behind the rows */
     bool guarded; /* ROWS: each statement looks at the table's columns, which costs it something */
-    pgw_slice conditions; /* ROWS: under which they may be merged, each behind " and " */
+    pgw_slice conditions;     /* ROWS: under which they may be merged, each behind " and " */
     pgw_slice statement_name; /* of the prepared statement, made of a hash of it */
     pgw_slice statement_text; /* rewritten */
     const uint32_t *types;    /* for Parse */

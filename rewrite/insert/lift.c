@@ -3,16 +3,17 @@
 #include <string.h>
 
 enum {
-    MOST_BYTES = 4096,  /* of a value: of longer ones the parser's part is small */
-    MOST_DIGITS = 40,   /* … no number overflows a type on its way to another */
+    MOST_COLUMNS = 1600,    /* of a table */
+    MOST_BYTES = 4096,      /* of a value: of longer ones the parser's part is small */
+    MOST_DIGITS = 40,       /* … no number overflows a type on its way to another */
     FIRST_ASSIGNED = 10000, /* oids from here on are not the same everywhere: there are domains */
-    INTERVAL = 1186 /* whose input looks at the typmod, of a constant alone */
+    INTERVAL = 1186         /* whose input looks at the typmod, of a constant alone */
 };
 
 void rw_lift_begin(rw_parser *parser)
 {
     rw_insert *insert = parser->insert;
-    if (!insert->hash_listed)
+    if (!insert->hash_listed && parser->target_count <= MOST_COLUMNS)
         insert->lifts =
             pgw_arena_alloc(parser->arena, (parser->target_count + 1) * sizeof *insert->lifts);
 }
@@ -40,7 +41,8 @@ static bool is_zero(pgw_slice text)
 }
 
 /* A number is of a type of its own, and then cast: an integer exactly, or as its text would be
- * read; what is rounded or shown in that is not lifted. (-0 is 0 for all but an input of floats.) */
+ * read; what is rounded or shown in that is not lifted. (-0 is 0 for all but an input of floats.)
+ */
 static bool takes_number(uint32_t type, const rw_cell *cell)
 {
     bool decimal = cell->kind == RW_CELL_DECIMAL;

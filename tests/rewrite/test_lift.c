@@ -201,6 +201,30 @@ static void long_values_are_not_worth_it(void **state)
     }
 }
 
+static void add_times(pgw_buf *out, const char *text, size_t times)
+{
+    for (size_t i = 0; i < times; i++)
+        pgw_buf_add_str(out, text);
+}
+
+/* Millions of columns would take much memory. */
+static void no_table_has_so_many_columns(void **state)
+{
+    (void)state;
+    for (size_t more = 1599; more <= 1600; more++) {
+        pgw_arena arena = {0};
+        pgw_buf sql = {0};
+        pgw_buf_add_str(&sql, "insert into t (k");
+        add_times(&sql, ",t", more);
+        pgw_buf_add_str(&sql, ") values (1");
+        add_times(&sql, ",''", more);
+        pgw_buf_add(&sql, ")", 2);
+        assert_int_equal(parse(sql.ptr, &arena)->lifts != NULL, more == 1599);
+        pgw_buf_free(&sql);
+        pgw_arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +232,7 @@ int main(void)
         cmocka_unit_test(other_forms_are_not_lifted),
         cmocka_unit_test(a_value_is_read_as_its_constant_is),
         cmocka_unit_test(long_values_are_not_worth_it),
+        cmocka_unit_test(no_table_has_so_many_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

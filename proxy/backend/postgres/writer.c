@@ -190,8 +190,8 @@ static void write_attempt(writer *w, pgw_buf *out)
     const px_attempt *attempt = w->attempt;
     px_unit_kind kind = attempt->units[0]->kind;
     w->piped = is_piped(attempt);
-    w->merged = !w->piped && attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined &&
-                pays(attempt);
+    w->merged =
+        !w->piped && attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined && pays(attempt);
     if (w->piped)
         write_pipeline(w, out);
     else if (w->merged)

@@ -261,7 +261,8 @@ static void lone_rows_are_lifted(void **state)
         assert_false(next_is_lifted(text));
     }
     assert_true(next_is_lifted(at));
-    assert_true(next_is_lifted("/* another */ INSERT INTO events (userid, ts) VALUES ('6', 'now')"));
+    assert_true(
+        next_is_lifted("/* another */ INSERT INTO events (userid, ts) VALUES ('6', 'now')"));
     plans.pointers[0] = &test_tables[0];
     px_plan_cache_clear(&t.cache);
 }
