@@ -260,6 +260,8 @@ class Signals(FaultCase):
             self.keyspread.lines.wait_for("event=stopping")
         self.assertEqual(self.keyspread.process.wait(harness.PATIENCE), -signal.SIGTERM)
         self.keyspread.kill()
+        with self.postgres.admin(self.database) as admin:  # the backend would sleep on
+            admin.rows("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'")
 
     def test_no_thread_is_interrupted_by_a_signal(self):
         """… so that none is missed: they are read from a descriptor."""
