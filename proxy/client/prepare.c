@@ -43,13 +43,25 @@ px_step px_prepare_refuse(px_session *session, const pgw_slice *parsed, const pg
     return PX_STEP_DONE;
 }
 
+static px_step refuse_unread(px_session *session, const pgw_parse *parse, const pgw_error *error)
+{
+    if (!forward_before(session) || !px_session_need_link(session))
+        return PX_STEP_LATER;
+    if (parse->name.len == 0)
+        px_names_drop_unnamed(session);
+    px_refuse_unread(session, parse->query, error, true);
+    return PX_STEP_DONE;
+}
+
 /* The same for what `catalog` says of a text; if that may be old, another look comes first. */
-static px_step refuse_text(px_session *session, const pgw_slice *name, const px_catalog *catalog,
+static px_step refuse_text(px_session *session, const pgw_parse *parse, const px_catalog *catalog,
                            const pgw_error *error)
 {
+    if (px_refuse_hears(session, parse->query, 1))
+        return refuse_unread(session, parse, error);
     if (px_own_look_doubts(session, catalog))
         return PX_STEP_LATER;
-    px_step step = px_prepare_refuse(session, name, error);
+    px_step step = px_prepare_refuse(session, &parse->name, error);
     if (step == PX_STEP_DONE)
         session->hand.doubted = false;
     return step;
@@ -151,17 +163,17 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         size_t i = 0;
         while (script.statements[i].kind != RW_STATEMENT_REFUSED)
             i++;
-        step = refuse_text(session, &parse->name, catalog, script.statements[i].error);
+        step = refuse_text(session, parse, catalog, script.statements[i].error);
     } else if (sets_key && !px_same_note(&session->known.parsed, only,
                                          (px_declared){declared, parse->type_count}, &error)) {
-        step = refuse_text(session, &parse->name, catalog, &error);
+        step = refuse_text(session, parse, catalog, &error);
     } else if (only != NULL && only->kind == RW_STATEMENT_INSERT) {
         if (session->own.unsynced && session->ddl.unsynced)
             return refuse_unsynced(session, arena, &parse->name);
         *plan = plan_of_insert(session, arena, only->insert, (px_source){catalog, view},
                                (px_declared){declared, parse->type_count}, &error);
         if (*plan == NULL)
-            return refuse_text(session, &parse->name, catalog, &error);
+            return refuse_text(session, parse, catalog, &error);
         session->hand.doubted = false;
         return PX_STEP_DONE;
     } else if (script.effects != 0) {

@@ -8,6 +8,8 @@
 #include "proxy/client/outcome.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
+#include "rewrite/lex/lexer.h"
+#include "rewrite/read/tree.h"
 
 #include <stdlib.h>
 
@@ -55,6 +57,79 @@ void px_refuse(px_session *session, const pgw_error *error, bool extended)
     reply->refusal = pgw_alloc(sizeof *reply->refusal);
     *reply->refusal = *error;
     session->own.unsynced = session->own.unsynced || extended;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+static bool begins_with_ours(pgw_slice text, const pgw_env *env)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, env->conforming);
+    rw_token first = rw_lexer_next(&lexer);
+    return rw_token_is(text, first, "upsert") || rw_token_is(text, first, "replace");
+}
+
+bool px_refuse_hears(const px_session *session, pgw_slice text, size_t statements)
+{
+    const pgw_env *env = &session->who.identity->env;
+    if (session->own.status == 'E' && statements == 1)
+        return !begins_with_ours(text, env);
+    return rw_tree_rejects(text, env);
+}
+
+/* Nothing runs there until the transaction is ended. */
+static bool is_aborted(const px_session *session)
+{
+    return session->own.status == 'E' && !session->own.unsynced &&
+           session->pending.replies.count == 0;
+}
+
+static void push_unseen(px_session *session, px_reply_kind kind)
+{
+    px_replies_push(&session->pending.replies, kind)->swallow = true;
+}
+
+static void show_text(px_session *session, pgw_slice text)
+{
+    pgw_buf out = {0};
+    pgw_certainly(pgw_write_query(text, &out));
+    px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+/* A Query destroys the unnamed statement, and so does this. */
+static bool parse_text(px_session *session, pgw_slice text, bool extended)
+{
+    const pgw_slice name = extended ? PGW_LITERAL("keyspread text") : PGW_LITERAL("");
+    pgw_buf out = {0};
+    bool written = pgw_write_parse(name, text, NULL, 0, &out);
+    if (written) {
+        pgw_write_close('S', name, &out);
+        push_unseen(session, PX_REPLY_PARSE);
+        push_unseen(session, PX_REPLY_CLOSE);
+        px_session_send(session, &out);
+        session->own.unsynced = true;
+    }
+    pgw_buf_free(&out);
+    return written;
+}
+
+void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *error, bool extended)
+{
+    session->names.unnamed_on_link = session->names.unnamed_on_link && extended;
+    if (!extended && is_aborted(session)) {
+        show_text(session, text);
+        return;
+    }
+    bool shown = parse_text(session, text, extended);
+    px_refuse(session, error, shown || extended);
+    if (!shown || extended)
+        return;
+    pgw_buf out = {0};
+    pgw_write_sync(&out);
+    px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
+    session->own.unsynced = false;
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }

@@ -120,6 +120,22 @@ static px_step answer_refusal(px_session *session, const px_text *text)
     return PX_STEP_DONE;
 }
 
+/* PostgreSQL reads the whole text before it does any of it. */
+static bool is_unread(const px_session *session, const px_text *text)
+{
+    return text->refused && text->filled == NULL &&
+           px_refuse_hears(session, text->text, text->script.count);
+}
+
+static px_step refuse_unread(px_session *session, const px_text *text)
+{
+    if (!px_session_need_link(session))
+        return PX_STEP_LATER;
+    px_refuse_unread(session, text->text, text->refusals[px_text_first_refused(text)], false);
+    session->hand.doubted = false;
+    return PX_STEP_DONE;
+}
+
 /* Something must be known, or free, before the text can be sent. */
 static bool must_wait(px_session *session, const px_text *text, bool batchable)
 {
@@ -165,6 +181,8 @@ static px_step look_into(px_session *session, px_text *text)
         return PX_STEP_LATER;
     px_text_hash(session->worker, text, env_now(session));
     refuse_moved(session, text);
+    if (is_unread(session, text))
+        return refuse_unread(session, text);
     if (text->refused && px_own_look_doubts(session, text->catalog))
         return PX_STEP_LATER;
     if (text->refused && is_answered_here(session, text))

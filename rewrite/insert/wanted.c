@@ -30,17 +30,22 @@ static size_t end_of_cell(rw_parser *parser, size_t at)
     return end;
 }
 
-/* Whether the expression needs no parameter, which only a Bind tells. */
+/* Whether the expression needs no parameter, which only a Bind tells; and is no mere constant: one
+ * that could not be read is an error, which comes before anything is asked. */
 static bool stands_alone(const rw_parser *parser, size_t from, size_t to)
 {
     rw_lexer lexer;
     rw_lexer_init(&lexer, parser->text, parser->env->conforming);
     lexer.at = from;
-    for (rw_token token = rw_lexer_next(&lexer); token.start < to; token = rw_lexer_next(&lexer))
+    bool more = false;
+    for (rw_token token = rw_lexer_next(&lexer); token.start < to; token = rw_lexer_next(&lexer)) {
         if (token.kind == RW_TOKEN_PARAM || token.kind == RW_TOKEN_BAD ||
             token.kind == RW_TOKEN_END)
             return false;
-    return true;
+        more = more || (token.kind != RW_TOKEN_STRING && token.kind != RW_TOKEN_BITS &&
+                        !rw_token_is(parser->text, token, "uescape"));
+    }
+    return more;
 }
 
 static void *grown(pgw_arena *arena, const void *list, size_t count, size_t size)

@@ -305,9 +305,10 @@ static bool is_plain_string(const char *copy, rw_token token)
 }
 
 /* A copy with a NUL, of the same length, which libpg_query reads as the backend does the text. The
- * words of YDB's that PostgreSQL does not know read INSERT. */
-static char *readable_copy(pgw_slice text, const pgw_env *env, pgw_arena *arena)
+ * words of YDB's that PostgreSQL does not know read INSERT: `ours` is whether there are any. */
+static char *readable_copy(pgw_slice text, const pgw_env *env, pgw_arena *arena, bool *ours)
 {
+    *ours = false;
     char *copy = (char *)pgw_arena_copy(arena, text).ptr;
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
@@ -318,6 +319,7 @@ static char *readable_copy(pgw_slice text, const pgw_env *env, pgw_arena *arena)
             (rw_token_is(text, previous, "upsert") || rw_token_is(text, previous, "replace"))) {
             memset(copy + previous.start, ' ', previous.end - previous.start);
             memcpy(copy + previous.start, "INSERT", 6);
+            *ours = true;
         }
         if (!env->conforming && is_plain_string(copy, token))
             hide_escapes(copy, token);
@@ -329,6 +331,34 @@ static char *readable_copy(pgw_slice text, const pgw_env *env, pgw_arena *arena)
 bool rw_tree_can_read(pgw_slice text, const rw_piece *piece)
 {
     return text.len <= RW_TREE_MAX_BYTES && piece->tokens <= RW_TREE_MAX_TOKENS;
+}
+
+/* What is behind a token that cannot be read may be anything. */
+static bool can_read_all(pgw_slice text, const pgw_env *env)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, env->conforming);
+    rw_token token = rw_lexer_next(&lexer);
+    size_t tokens = 0;
+    for (; token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer))
+        tokens++;
+    if (token.kind == RW_TOKEN_BAD)
+        tokens += text.len - token.start;
+    return text.len <= RW_TREE_MAX_BYTES && tokens <= RW_TREE_MAX_TOKENS;
+}
+
+bool rw_tree_rejects(pgw_slice text, const pgw_env *env)
+{
+    if (!can_read_all(text, env))
+        return false;
+    bool ours;
+    pgw_arena arena = {0};
+    const char *copy = readable_copy(text, env, &arena, &ours);
+    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(copy);
+    bool rejects = parsed.error != NULL && !ours;
+    pg_query_free_protobuf_parse_result(parsed);
+    pgw_arena_free(&arena);
+    return rejects;
 }
 
 static rw_tree_answer unparsed(const char *message, int position, pgw_error *error)
@@ -358,7 +388,9 @@ rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pg
                              pgw_arena *arena, rw_tree_found *found, pgw_error *error)
 {
     *found = (rw_tree_found){0};
-    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(readable_copy(text, env, arena));
+    bool ours;
+    PgQueryProtobufParseResult parsed =
+        pg_query_parse_protobuf(readable_copy(text, env, arena, &ours));
     rw_tree_answer answer;
     if (parsed.error != NULL) {
         answer = unparsed(parsed.error->message, parsed.error->cursorpos, error);

@@ -30,6 +30,10 @@ typedef struct rw_tree_found {
 /* Whether libpg_query can be asked. */
 PGW_MUST_CHECK bool rw_tree_can_read(pgw_slice text, const rw_piece *piece);
 
+/* Whether PostgreSQL's lexer or grammar refuses this text, whole. False where it cannot be asked,
+ * and of texts with words that are keyspread's (UPSERT, REPLACE). */
+PGW_MUST_CHECK bool rw_tree_rejects(pgw_slice text, const pgw_env *env);
+
 /* Looks at one statement, for which rw_tree_can_read() was true. An INSERT (UPSERT, REPLACE) that
  * is the statement itself counts as harmless: rewrite/insert/insert.h decides about it. Needs up to
  * 64 MiB of stack. */

@@ -14,6 +14,4 @@ KINDS = {
     "timeouts"}          # statement_timeout
 
 # Off until what it waits for is there.
-WAITING = {
-    "odd_strings": "errors of the lexer in the server's words, before all others of their text",
-}
+WAITING = {}

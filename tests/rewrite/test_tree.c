@@ -178,6 +178,34 @@ static void what_libpg_query_can_be_given(void **state)
 }
 
 /* A refusal by the tree that the words would let pass were a hole for long texts. */
+static void whole_texts_are_rejected(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool rejected;
+    } cases[] = {
+        {"select 1; insert into events values (1)", false},
+        {"insert into events select 1", false},
+        {"", false},
+        {"select 1; insert into events values (1", true},
+        {"insert into events values ('open)", true},
+        {"insert into events values ('a' 'b')", true},
+        {"insert into events values (U&'\\zz')", true},
+        {"insert into events values (E'\\x80')", true},
+        {"insert into events values (9L)", true},
+        {"upsert into events values (1", false}, /* no word of PostgreSQL's */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(rw_tree_rejects(exact(cases[i].text), &test_env), cases[i].rejected);
+    char *deep = malloc(60002); /* behind what is no token at all */
+    memset(deep, '(', 60001);
+    deep[0] = '\'';
+    deep[60001] = '\0';
+    assert_false(rw_tree_rejects(exact(deep), &test_env));
+    free(deep);
+}
+
 static void words_never_miss(const char *file, int fields)
 {
     vectors it = {.file = fopen(file, "r")};
@@ -274,6 +302,7 @@ int main(void)
         cmocka_unit_test(answers),
         cmocka_unit_test(keys_that_stay),
         cmocka_unit_test(what_libpg_query_can_be_given),
+        cmocka_unit_test(whole_texts_are_rejected),
         cmocka_unit_test(words_miss_nothing_that_the_tree_sees),
         cmocka_unit_test(words_tell_columns_and_places_apart),
         cmocka_unit_test(characters_are_counted_by_the_encoding),
