@@ -121,7 +121,8 @@ static void end_if_drained(px_worker *worker)
 {
     bool late = px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS;
     if (!worker->draining || (worker->cancels > 0 && !late) ||
-        uv_is_closing((uv_handle_t *)&worker->tick) || !is_quiet(worker))
+        uv_is_closing((uv_handle_t *)&worker->tick) || !is_quiet(worker) ||
+        worker->own != NULL) /* what this turn has woken is looked at first */
         return;
     FOR_TENANTS(worker, end);
     close_handles(worker);
