@@ -78,6 +78,9 @@ static px_step on_parse(px_session *session, const px_said *said)
         return PX_STEP_PASS;
     session->known.parsed =
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation};
+    pgw_error error;
+    if (px_same_is_executed(session, parse.query, &error))
+        return px_prepare_refuse(session, &parse.name, &error);
     if (rw_prefilter_passes(parse.query, &names, &session->known.parsed.effects)) {
         if (px_names_may_execute(session, parse.query)) {
             if (px_prepare_link(session) == PX_STEP_LATER)
@@ -86,7 +89,6 @@ static px_step on_parse(px_session *session, const px_said *said)
         }
         return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
     }
-    pgw_error error;
     if (session->who.opaque && px_script_is_opaque(session, parse.query, &error))
         return px_prepare_refuse(session, &parse.name, &error);
     px_step step = px_prepare(session, &parse, &plan);

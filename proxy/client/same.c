@@ -1,4 +1,8 @@
+#define _GNU_SOURCE
 #include "proxy/client/same.h"
+
+#include "proxy/client/session.h"
+#include "rewrite/lex/lexer_text.h"
 
 #include <string.h>
 
@@ -60,4 +64,33 @@ bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind, pgw_error *e
         return false;
     }
     return true;
+}
+
+static bool sets_key(const px_session *session, pgw_slice name)
+{
+    const px_statement *statement = px_statements_find(&session->names.statements, name);
+    return statement != NULL && statement->plan == NULL && statement->foreign.same_count > 0;
+}
+
+bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *error)
+{
+    if (!session->known.keyed || strcasestr(text.ptr, "execute") == NULL)
+        return false;
+    pgw_arena arena = {0};
+    bool found = false;
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
+    rw_token token = rw_lexer_next(&lexer);
+    while (token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD && !found) {
+        bool execute = rw_token_is(text, token, "execute");
+        token = rw_lexer_next(&lexer);
+        found = execute && (token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED) &&
+                sets_key(session, rw_token_name(text, token, &arena));
+    }
+    if (found) {
+        refuse(error);
+        pgw_error_hint(error, "Execute it by the protocol's Bind message, as drivers do.");
+    }
+    pgw_arena_free(&arena);
+    return found;
 }

@@ -12,6 +12,7 @@
 #include "proxy/client/outcome.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/refuse.h"
+#include "proxy/client/same.h"
 #include "proxy/client/script.h"
 #include "proxy/client/settle.h"
 #include "proxy/ingest/obstacles.h"
@@ -251,6 +252,14 @@ static px_step refuse_unanswered(px_session *session)
     return PX_STEP_DONE;
 }
 
+static px_step refuse_here(px_session *session, const pgw_error *error)
+{
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    px_refuse(session, error, false);
+    return PX_STEP_DONE;
+}
+
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (px_outcome_has_rest(session))
@@ -267,6 +276,9 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
             return PX_STEP_LATER;
         px_names_of_execute(session, text);
     }
+    pgw_error error;
+    if (readable && px_same_is_executed(session, text, &error))
+        return refuse_here(session, &error);
     unsigned effects = PX_UNREAD;
     if (!readable || session->who.identity->replication != NULL ||
         rw_prefilter_passes(text, &names, &effects)) {
@@ -274,13 +286,8 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
         px_changes_note(session, effects);
         return PX_STEP_PASS;
     }
-    pgw_error error;
-    if (session->who.opaque && px_script_is_opaque(session, text, &error)) {
-        if (!px_session_idle(session) && !px_session_need_link(session))
-            return PX_STEP_LATER;
-        px_refuse(session, &error, false);
-        return PX_STEP_DONE;
-    }
+    if (session->who.opaque && px_script_is_opaque(session, text, &error))
+        return refuse_here(session, &error);
     px_catalog *catalog;
     rw_catalog view;
     if (!px_own_look_catalog(session, text, &catalog, &view))

@@ -72,13 +72,13 @@ static size_t count_uses(const walker *walk, int32_t parameter)
 }
 
 /* Parameters whose values the Bind is to compare: no other use may give one another type. What
- * PREPARE declares is not looked at. */
+ * PREPARE declares is not looked at, and a Bind of an INSERT has other things to do. */
 static bool note_same(walker *walk, const rw_column *column, int32_t set, int32_t where)
 {
     rw_tree_found *found = walk->found;
-    if (strcmp(walk->inside, "PREPARE") == 0 || found->same_count == RW_SAME_MAX || set < 1 ||
-        set > UINT16_MAX || where < 1 || where > UINT16_MAX ||
-        count_uses(walk, set) != (set == where ? 2 : 1) ||
+    if (walk->spared != NULL || strcmp(walk->inside, "PREPARE") == 0 ||
+        found->same_count == RW_SAME_MAX || set < 1 || set > UINT16_MAX || where < 1 ||
+        where > UINT16_MAX || count_uses(walk, set) != (set == where ? 2 : 1) ||
         (set != where && count_uses(walk, where) != 1))
         return false;
     found->same[found->same_count++] =

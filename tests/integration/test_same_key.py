@@ -118,6 +118,23 @@ class SameKey(DirectCase):
         self.both([FILL, wire.parse("", text), wire.bind("", "", ["2"]), wire.execute(),
                    wire.sync()], ready=2, verify=True)
 
+    def test_executed_in_sql(self):
+        """EXECUTE has values that are compared by nobody."""
+        for text in ("execute s(3, 'a', 'new', 2, 'a')", "select 1; EXECUTE \"s\" (3, 'a', 'new', 2, 'a')",
+                     "explain analyze execute s(3, 'a', 'new', 2, 'a')"):
+            database, port = self.route()
+            with wire.Wire(("127.0.0.1", port)) as session:
+                session.login(harness.USER, database)
+                session.ask(FILL)
+                session.ask(wire.parse("s", ALL), wire.sync())
+                self.assertEqual(wire.error_of(session.query(text)), "0A000", text)
+                self.assertEqual(wire.error_of(session.ask(wire.parse("", text), wire.sync())),
+                                 "0A000", text)
+                session.rows("deallocate s")
+                self.assertEqual(wire.error_of(session.query(text)), "26000", text)
+            rows = self.contents(database, verify=True)[0]
+            self.assertEqual([row[-1] for row in rows], ["old"] * 3)
+
     def test_what_the_server_refuses(self):
         for values in (["2", "a", "new", "2"], ["x", "a", "new", "x", "a"], []):
             self.both([FILL, wire.parse("", ALL), wire.bind("", "", values), wire.execute(),

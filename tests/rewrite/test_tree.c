@@ -146,6 +146,11 @@ static void keys_that_stay(void **state)
         {"UPDATE events SET userid = $1, event = $2 WHERE userid = $2", false, true, {0}},
         {"UPDATE events SET event = $1, userid = $1 WHERE userid = $2", false, true, {0}},
         {"UPDATE events SET event = $1, userid = $1 WHERE userid = $1", false, true, {0}},
+        {"WITH u AS (UPDATE events SET userid = $1 WHERE userid = $2) INSERT INTO events VALUES "
+         "(1)",
+         false,
+         true,
+         {0}},
         {"PREPARE p AS UPDATE events SET userid = $1 WHERE userid = $1", false, true, {0}},
         {"MERGE INTO events USING other ON userid = 1 WHEN MATCHED THEN UPDATE SET userid = 1",
          false,
