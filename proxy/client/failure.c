@@ -138,17 +138,11 @@ static void not_on_link(px_session *session, pgw_slice name)
         px_statements_move(&session->names.statements, statement, false);
 }
 
-static px_reply *reply_at(px_session *session, size_t i)
-{
-    px_replies *replies = &session->pending.replies;
-    return &replies->ring[(replies->head + i) & (replies->cap - 1)];
-}
-
 /* The error skips what is described for the session: it is not of a group or Query before that. */
 static bool skips_describing(px_session *session)
 {
     for (size_t i = 0; i < session->pending.replies.count; i++) {
-        const px_reply *reply = reply_at(session, i);
+        const px_reply *reply = px_replies_at(&session->pending.replies, i);
         if (reply->describe_plan)
             return true;
         if (reply->kind == PX_REPLY_SYNC || reply->kind == PX_REPLY_QUERY)
@@ -163,8 +157,8 @@ static px_reply *next_of_name(px_session *session, size_t from, const px_reply *
     if (reply->name->entries < 2)
         return NULL;
     for (size_t i = from; i < session->pending.replies.count; i++)
-        if (reply_at(session, i)->name == reply->name)
-            return reply_at(session, i);
+        if (px_replies_at(&session->pending.replies, i)->name == reply->name)
+            return px_replies_at(&session->pending.replies, i);
     return NULL;
 }
 
@@ -194,10 +188,10 @@ static void skip_to_sync(px_session *session)
 {
     size_t count = 0;
     while (count < session->pending.replies.count &&
-           reply_at(session, count)->kind != PX_REPLY_SYNC)
+           px_replies_at(&session->pending.replies, count)->kind != PX_REPLY_SYNC)
         count++;
     for (size_t i = count; i-- > 0;)
-        take_back(session, reply_at(session, i), i == 0, count);
+        take_back(session, px_replies_at(&session->pending.replies, i), i == 0, count);
     while (count-- > 0)
         px_replies_pop(&session->pending.replies);
     if (session->pending.replies.count == 0 && session->own.unsynced) {

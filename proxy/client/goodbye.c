@@ -23,7 +23,7 @@ static bool owes_ready(const px_session *session)
     const px_replies *replies = &session->pending.replies;
     size_t whole = replies->count - (session->hand.streaming > 0 && replies->count > 0);
     for (size_t i = 0; i < whole; i++) {
-        const px_reply *reply = &replies->ring[(replies->head + i) & (replies->cap - 1)];
+        const px_reply *reply = px_replies_at(replies, i);
         bool ends = reply->kind == PX_REPLY_QUERY || reply->kind == PX_REPLY_SYNC;
         if (ends && !reply->swallow) /* what only we asked for is owed to nobody */
             return true;

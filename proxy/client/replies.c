@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static px_reply *at(const px_replies *replies, size_t i)
+px_reply *px_replies_at(const px_replies *replies, size_t i)
 {
     return &replies->ring[(replies->head + i) & (replies->cap - 1)];
 }
@@ -14,20 +14,20 @@ px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
         size_t cap = replies->cap ? replies->cap * 2 : 8;
         px_reply *ring = pgw_alloc(cap * sizeof *ring);
         for (size_t i = 0; i < replies->count; i++)
-            ring[i] = *at(replies, i);
+            ring[i] = *px_replies_at(replies, i);
         free(replies->ring);
         replies->ring = ring;
         replies->cap = cap;
         replies->head = 0;
     }
-    px_reply *reply = at(replies, replies->count++);
+    px_reply *reply = px_replies_at(replies, replies->count++);
     *reply = (px_reply){.kind = kind};
     return reply;
 }
 
 px_reply *px_replies_head(px_replies *replies)
 {
-    return replies->count > 0 ? at(replies, 0) : NULL;
+    return replies->count > 0 ? px_replies_at(replies, 0) : NULL;
 }
 
 static px_moving *move(px_replies *replies, pgw_slice name)
@@ -94,7 +94,7 @@ bool px_replies_move_before(const px_replies *replies, pgw_slice name)
         return false;
     const px_entry *moving = px_table_find(&replies->moving, name);
     for (size_t i = replies->count; i-- > 0;) {
-        const px_reply *reply = at(replies, i);
+        const px_reply *reply = px_replies_at(replies, i);
         if (reply->kind == PX_REPLY_SYNC || reply->kind == PX_REPLY_QUERY)
             return true;
         if ((reply->name != NULL && &reply->name->entry == moving) ||
@@ -119,7 +119,7 @@ void px_reply_records(px_replies *replies, px_reply *reply, const char *name)
 
 void px_replies_pop(px_replies *replies)
 {
-    release(replies, at(replies, 0));
+    release(replies, px_replies_at(replies, 0));
     replies->head = (replies->head + 1) & (replies->cap - 1);
     replies->count--;
 }
@@ -127,7 +127,7 @@ void px_replies_pop(px_replies *replies)
 bool px_replies_are_silent(const px_replies *replies)
 {
     for (size_t i = 0; i < replies->count; i++)
-        if (!at(replies, i)->silent)
+        if (!px_replies_at(replies, i)->silent)
             return false;
     return true;
 }
@@ -135,15 +135,15 @@ bool px_replies_are_silent(const px_replies *replies)
 void px_replies_end_copy(px_replies *replies)
 {
     if (replies->count > 0) /* without a COPY it says nothing */
-        at(replies, replies->count - 1)->copies_ended++;
+        px_replies_at(replies, replies->count - 1)->copies_ended++;
 }
 
 /* The entries up to this one, but the head. */
 static void eat(px_replies *replies, size_t last)
 {
     for (size_t i = 1; i <= last; i++)
-        release(replies, at(replies, i));
-    *at(replies, last) = *at(replies, 0);
+        release(replies, px_replies_at(replies, i));
+    *px_replies_at(replies, last) = *px_replies_at(replies, 0);
     replies->head = (replies->head + last) & (replies->cap - 1);
     replies->count -= last;
 }
@@ -151,15 +151,15 @@ static void eat(px_replies *replies, size_t last)
 bool px_replies_begin_copy(px_replies *replies, bool *tail)
 {
     size_t end = 0;
-    while (end < replies->count && at(replies, end)->copies_ended == 0)
+    while (end < replies->count && px_replies_at(replies, end)->copies_ended == 0)
         end++;
     bool ended = end < replies->count;
     if (ended)
-        at(replies, end)->copies_ended--;
+        px_replies_at(replies, end)->copies_ended--;
     else
         end = replies->count - 1;
     *tail = end == replies->count - 1 && end > 0;
-    if (at(replies, 0)->kind == PX_REPLY_EXECUTE)
+    if (px_replies_at(replies, 0)->kind == PX_REPLY_EXECUTE)
         eat(replies, end);
     return ended;
 }

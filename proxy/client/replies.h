@@ -65,6 +65,8 @@ typedef struct px_replies {
 /* A fresh entry at the end, all zero but its kind; valid until the next push. */
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind);
 px_reply *px_replies_head(px_replies *replies); /* NULL if empty */
+/* Number `i` behind the head, which is 0; there are as many. */
+px_reply *px_replies_at(const px_replies *replies, size_t i);
 void px_replies_pop(px_replies *replies);
 /* Nothing that the client sent depends on any of them. */
 bool px_replies_are_silent(const px_replies *replies);
