@@ -492,8 +492,10 @@ def connect_admin(postgres, database):
     """psycopg2 past keyspread."""
     try:
         import psycopg2
+        import psycopg2.extras
     except ImportError:
         missing("psycopg2")
+    psycopg2.extras.register_uuid()
     return psycopg2.connect(host="127.0.0.1", port=postgres.port, user="postgres", dbname=database)
 
 

@@ -1,0 +1,52 @@
+"""matrix: how the programs fared, as the table of docs/clients.md."""
+import stage
+
+HEAD = ("program", "connect", "create", "bulk", "transaction", "RETURNING", "upsert", "batched")
+BEGIN, END = "<!-- tests/programs/run --write writes this -->", "<!-- to here -->"
+# "duplicate" is only compared.
+SHOWN = [name for name in stage.STEPS if name != "duplicate"]
+
+
+def connect_cell(private):
+    return "private: " + ", ".join(sorted(private)) if private else "yes"
+
+
+def step_cell(outcome):
+    if not outcome.has:
+        return "–"
+    return "; ".join(f"{table}: {error}" for table, error in outcome.refused.items()) or "yes"
+
+
+def batched_cell(outcomes):
+    """Which steps had rows in batches, and why others had not."""
+    batched = [name for name in SHOWN if outcomes[name].batched]
+    others = [f"{name}: {', '.join(sorted(outcomes[name].reasons))}" for name in SHOWN
+              if outcomes[name].reasons]
+    return "; ".join((["yes: " + ", ".join(batched)] if batched else []) + others) or "no"
+
+
+def row(name, outcomes):
+    cells = [name, connect_cell(outcomes["connect"]),
+             *(step_cell(outcomes[step]) for step in SHOWN), batched_cell(outcomes)]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def lines(outcomes):
+    """`outcomes`: of each program by its name."""
+    return ["| " + " | ".join(HEAD) + " |", "| --- " * len(HEAD) + "|",
+            *(row(name, found) for name, found in outcomes.items())]
+
+
+def written(path):
+    """The table that the file has."""
+    with open(path, encoding="utf-8") as file:
+        return file.read().split(BEGIN)[1].split(END)[0].strip().split("\n")
+
+
+def write(path, outcomes):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    before, rest = text.split(BEGIN)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(before + BEGIN + "\n" + "\n".join(lines(outcomes)) + "\n" + END
+                   + rest.split(END)[1])
