@@ -94,8 +94,9 @@ def lines(transcript, exact, kinds):
     numbers."""
     without = "" if "positions" in kinds else "Pp"
     without += "" if "contexts" in kinds else "W"
-    without += "#" if "create rule" in str(transcript) else ""
-    without += "D" if any(word in str(transcript) for word in KEYS_SHOWN) else ""
+    sent = str([message for entries in transcript for _, message, _ in entries])
+    without += "#" if "create rule" in sent else ""
+    without += "D" if any(word in sent for word in KEYS_SHOWN) else ""
     fields_told = "".join(code for code in FIELDS if code not in without)
     fields_told += "#" if "#" in without else ""
     told = []

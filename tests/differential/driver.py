@@ -6,7 +6,7 @@ import sequences
 import wire
 
 PATIENCE = 12.0
-# What ends the reply to a message; a Query and a Sync end with ReadyForQuery alone.
+# What ends the reply to a message; a Query and a Sync end with ReadyForQuery alone. Others have none.
 ENDS = {"Parse": "1", "Bind": "2", "Describe": "Tn", "Execute": "CIs", "Close": "3",
         "Query": "Z", "Sync": "Z"}
 REFUSED = "select refused"
@@ -41,7 +41,7 @@ class Talk:
             data += encode(message)
             if message[0] == "Sync":
                 self.skipping = False
-            if message[0] != "Flush" and not self.skipping:
+            if message[0] in ENDS and not self.skipping:
                 self.owed.append((message[0], replies))
         if not self.over:
             try:

@@ -10,6 +10,7 @@ and a message what tests/integration/sequences.py knows, a Query with a list of 
 """
 import random
 
+from copies import Copies
 from settings import Settings
 from statements import BAD, HARMLESS, Statements
 from tables import TABLES, TWINS
@@ -17,7 +18,7 @@ from tables import TABLES, TWINS
 NAMES = ("", "", "", "a", "b")
 
 
-class Generator(Settings):
+class Generator(Settings, Copies):
     def __init__(self, seed, kinds):
         self.dice, self.kinds = random.Random(seed), kinds
         dice = self.dice
@@ -26,6 +27,7 @@ class Generator(Settings):
             self.tables[0] = dice.choice(TWINS)
         self.sql = Statements(dice, self.tables, kinds)
         self.steps, self.cleanup, self.renew = [], [], False
+        self.loud = dice.random() < 0.1  # see tables.LOUD
         self.sessions, self.open, self.ended = [], set(), set()
         self.prepared = {}
         self.wanted = self._sessions_wanted()
@@ -47,7 +49,7 @@ class Generator(Settings):
         if "goodbye" in self.kinds and self.dice.random() < 0.25:
             self._goodbye()
         return {"tables": self.tables, "steps": self.steps, "cleanup": self.cleanup,
-                "renew": self.renew}
+                "renew": self.renew, "loud": self.loud}
 
     def _login(self, session):
         self.sessions.append(session)
@@ -64,6 +66,8 @@ class Generator(Settings):
         makers = [self._query] * 4 + [self._multi] * 2 + [self._group] * 5
         if not self.open:
             makers += [self.special] * 4
+        if "copy" in self.kinds:
+            makers.append(self.copy)
         return dice.choice(makers)(session)
 
     def _limit(self, session):
@@ -159,6 +163,9 @@ class Generator(Settings):
             if dice.random() < 0.5:
                 self._entries(session, more)
             self.say(session, more + [["Sync"]])
+        self.note_begin(session, messages)
+
+    def note_begin(self, session, messages):
         if "begin" in str(messages):
             self._open(session)
 

@@ -2,7 +2,7 @@
 KINDS = {
     "settings", "output", "startup", "functions", "search_path", "user_schema", "temporary", "role",
     "alter_role", "trigger", "rule", "policy", "ddl", "past", "discard", "sql_prepare", "changed_key",
-    "bad", "inner_transactions", "flush", "sessions", "together", "goodbye",
+    "bad", "inner_transactions", "copy", "flush", "sessions", "together", "goodbye",
     # Not what is sent but what is compared: an error's position, its context.
     "positions", "contexts",
     "late_errors",       # a wrong or refused key behind other statements of the same text

@@ -152,6 +152,7 @@ class Settings:
         if "role" in self.kinds and dice.random() < 0.2:
             name, value = "role", dice.choice(("@low@", "none"))
         function = dice.choice(("f_set", "f_set", "f_local"))
+        self.loud = True
         return self.statements(session, f"select {function}('{name}', '{value}')")
 
     def _role(self, session):

@@ -106,13 +106,13 @@ NAMED_EVERYWHERE = "t_i4"
 BEFORE = """
 create table plain (a int primary key, b text);
 insert into plain select n, 'plain ' || n from generate_series(1, 3) n;
+create table copied (a int check (a < 9), b text);
+create function slow() returns trigger language plpgsql as
+  $$ begin perform pg_sleep(0.005); return null; end $$;
+create trigger slow after insert on copied for each statement execute function slow();
 create function odd(text) returns bool language plpgsql as
   $$ begin if $1 like '!%' then raise exception 'odd' using errcode = substr($1, 2, 5); end if;
   return true; end $$;
-create function f_set(text, text) returns text language plpgsql as
-  $$ begin return set_config($1, $2, false); end $$;
-create function f_local(text, text) returns text language plpgsql as
-  $$ begin return set_config($1, $2, true); end $$;
 create function note() returns trigger language plpgsql as
   $$ begin raise notice '% % %', tg_op, tg_when, tg_level; return coalesce(new, old); end $$;
 create function nothing() returns trigger language plpgsql as
@@ -122,6 +122,15 @@ create function change() returns trigger language plpgsql as
 create schema other;
 create schema attic;
 """
+
+# Of what is done in a database that has these, keyspread knows less, and asks for more.
+LOUD = """
+create or replace function f_set(text, text) returns text language plpgsql as
+  $$ begin return set_config($1, $2, false); end $$;
+create or replace function f_local(text, text) returns text language plpgsql as
+  $$ begin return set_config($1, $2, true); end $$;
+"""
+QUIET = "drop function if exists f_set; drop function if exists f_local"
 
 
 def setup(hashed):

@@ -1,6 +1,5 @@
 """world: a worker's two databases and its keyspread, and how one sequence is tried there."""
 import collections
-import contextlib
 import difflib
 import time
 
@@ -11,7 +10,7 @@ import tables
 import wire
 from tables import NAMED_EVERYWHERE, TABLES
 
-CATALOG_S = 1
+CATALOG_S = 2
 TEMPLATES = ("direct", "hashed")
 FAILURES = (driver.Hangs, OSError, wire.Closed, AssertionError)
 
@@ -31,11 +30,12 @@ def make_templates(postgres):
             admin.rows(tables.setup(hashed))
 
 
-def known_to(sequence):
-    """The tables that its keyspread is to know: its own and the one that texts name everywhere, for
-    what PostgreSQL is asked grows with their number; all, where a sequence has several."""
+def needs(sequence):
+    """Whether its databases are to be loud, and the tables that its keyspread is to know: its own and
+    the one that texts name everywhere, for what PostgreSQL is asked grows with their number; all,
+    where a sequence has several."""
     own = set(sequence["tables"])
-    return sorted(TABLES) if len(own) > 1 else sorted(own | {NAMED_EVERYWHERE})
+    return sequence.get("loud", True), sorted(TABLES if len(own) > 1 else own | {NAMED_EVERYWHERE})
 
 
 class World:
@@ -45,7 +45,7 @@ class World:
         self.postgres, self.number, self.kinds = postgres, number, kinds
         self.roles = (f"app{number}", f"low{number}")
         self.generation = 0
-        self.keyspread, self.known = None, None
+        self.keyspread, self.made_for, self.tidier = None, None, None
         with postgres.admin("postgres") as admin:
             admin.rows(f"create role {self.roles[0]} superuser login; create role {self.roles[1]}")
 
@@ -68,17 +68,26 @@ class World:
         self.direct = driver.Side(("127.0.0.1", self.postgres.port), self.admins[0], direct,
                                   self.roles)
         self.hashed = driver.Side(None, self.admins[1], hashed, self.roles, self.settle)
-        self.known = None
+        self.made_for = None
 
     def serve(self, sequence):
         """By a keyspread for such sequences, which the next ones may have, too."""
-        names = known_to(sequence)
-        if names == self.known:
+        needed = needs(sequence)
+        if needed == self.made_for:
             return
-        if self.keyspread:
-            self.keyspread.stop()
+        self._stop()
+        loud, names = needed
+        for admin in self.admins:
+            admin.rows(tables.LOUD if loud else tables.QUIET)
         self.keyspread = harness.Keyspread(self.config(names))
-        self.hashed.address, self.known = self.keyspread.address(), names
+        self.hashed.address, self.made_for = self.keyspread.address(), needed
+        self.tidier = wire.Wire(self.hashed.address)
+        self.tidier.login("postgres", self.hashed.database)
+
+    def _stop(self):
+        if self.keyspread:
+            self.tidier.close()
+            self.keyspread.stop()
 
     def leave(self):
         for admin in getattr(self, "admins", ()):
@@ -90,8 +99,7 @@ class World:
 
     def close(self):
         self.leave()
-        if self.keyspread:
-            self.keyspread.stop()
+        self._stop()
 
     @staticmethod
     def settle():
@@ -106,6 +114,13 @@ class World:
         self.keyspread.kill()
         return f"keyspread died:\n{text}"
 
+    def _failed(self, failure):
+        """How, and what the backends do meanwhile."""
+        activity = self.admins[1].rows(
+            "select pid, application_name, state, wait_event, query from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()")
+        return self.crashed() or "\n".join(map(str, [f"{type(failure).__name__}: {failure}"] + activity))
+
     def attempt(self, sequence):
         """A Result; afterwards the tables are as before, or made anew."""
         try:
@@ -115,7 +130,7 @@ class World:
             difference, refused = None, []
             self.build()
         except FAILURES as failure:
-            difference, refused = self.crashed() or f"{type(failure).__name__}: {failure}", []
+            difference, refused = self._failed(failure), []
             self.build()
         else:
             self._tidy_or_build(sequence, difference)
@@ -186,6 +201,8 @@ class World:
             if name in tables.TWINS:
                 told += [f"other.{name} {row[0]}" for row in admin.rows(
                     f"select to_jsonb(t)::text from other.{name} t order by 1")]
+        if "delete from copied" in sequence["cleanup"]:
+            told += [f"copied {row}" for row in admin.rows("select * from copied order by a, b")]
         return told
 
     @staticmethod
@@ -217,9 +234,4 @@ class World:
             if sequence["renew"]:
                 parts += [f"delete from other.{n}" for n in names if n in tables.TWINS]
             text = "; ".join(part for part in parts if part)
-            if not hashed:
-                self.admins[0].rows(text)
-                continue
-            with contextlib.closing(wire.Wire(side.address)) as session:
-                session.login("postgres", side.database)
-                session.rows(text)
+            (self.tidier if hashed else self.admins[0]).rows(text)
