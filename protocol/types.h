@@ -30,6 +30,9 @@ enum pgw_type_oid {
 
 /* Whether values of this type can be part of a key that is hashed. */
 bool pgw_type_is_key(uint32_t type);
+/* Whether extra_float_digits, bytea_output and xmlbinary have no say in how a value of this type is
+ * written as text. */
+bool pgw_type_has_one_text(uint32_t type);
 /* The name as SQL writes it ("bigint", "timestamp with time zone"); NULL for a type not known here.
  */
 const char *pgw_type_name(uint32_t type);

@@ -91,6 +91,12 @@ static void count_declared(px_plan *plan, size_t declared_count)
     insert->param_count = (uint32_t)declared_count;
 }
 
+/* Whether what is stored may be made of the text of a value of another type. */
+static bool is_shown(uint32_t type, uint32_t stored)
+{
+    return type != stored && !(pgw_type_has_one_text(type) && pgw_type_has_one_text(stored));
+}
+
 static void settle_types(px_plan *plan, const uint32_t *declared, size_t declared_count)
 {
     rw_insert *insert = plan->insert;
@@ -104,7 +110,7 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
             plan->infers = true;
         }
         plan->types[i] = type;
-        insert->shows |= type != insert->inferred[i];
+        insert->shows |= is_shown(type, insert->inferred[i]);
         if (type == PGW_UNSPECIFIED && (may_leave_rows_out(plan) || feeds[i]))
             plan->types_known = false;
     }

@@ -73,12 +73,19 @@ static bool is_constant(const rw_cell *cell)
            cell->kind != RW_CELL_EXPRESSION;
 }
 
-/* Whether the value is made of another type's text, or may be. */
+/* Whether the value is made of another type's text that settings decide, or may be. */
 static bool is_shown(const rw_cell *cell, const rw_column *column)
 {
     if (cell->cast_count == 0 || cell->kind == RW_CELL_NULL)
         return false;
-    return cell->cast_count > 1 || column == NULL || cell->casts[0].type != column->type;
+    if (column == NULL)
+        return true;
+    if (cell->cast_count == 1 && cell->casts[0].type == column->type)
+        return false;
+    bool one_text = pgw_type_has_one_text(column->type);
+    for (size_t i = 0; i < cell->cast_count; i++)
+        one_text = one_text && pgw_type_has_one_text(cell->casts[i].type);
+    return !one_text;
 }
 
 /* What a cell says about its column: a parameter's type, a draw from a sequence, a default, a text

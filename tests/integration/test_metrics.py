@@ -341,6 +341,19 @@ class Reasons(MetricsCase):
             session.close()
             self.setUp()
 
+    def test_digits_of_reals_part_only_those_who_write_their_text(self):
+        """pgjdbc sets extra_float_digits, and sends strings as varchar, whatever their columns are."""
+        session = self.wire()
+        self.ask(session, wire.query("set extra_float_digits = 3"))
+        for declared, cell, batched in ((1043, "$1", 1), (1043, "$1::name", 1), (701, "$1", 0),
+                                        (25, "$1::float8", 0), (0, "$1::bytea::text", 0)):
+            with self.subTest(declared=declared, cell=cell):
+                counted = self.counted(lambda: self.ask(
+                    session, wire.parse("", f"insert into plain values (1, {cell})", (declared,)),
+                    wire.bind("", "", ["7"]), wire.execute(), wire.sync()))
+                self.assertEqual(counted.get("batched_rows_total"), batched)
+                self.setUp()
+
     def test_why_a_session_is_private(self):
         for reason, before in (("setting", "set transform_null_equals to on"),
                                ("role", "set role postgres")):
