@@ -112,12 +112,7 @@ def returning():
 
 
 def upsert():
-    def get_and_update(model, key):
-        key = {name: 500 for name in key}
-        for amount in (1, 2):
-            row, made = model.objects.get_or_create(label="upsert 1", defaults={**key, "amount": amount})
-            yield row
-            assert made == (amount == 1)
+    def update(model, key):
         key = {name: 501 for name in key}
         for amount in (3, 4):
             row, made = model.objects.update_or_create(label="upsert 2",
@@ -126,7 +121,17 @@ def upsert():
             assert made == (amount == 3)
         rows = [model(pk=row.pk, label="upsert 3", amount=5)]
         yield from model.objects.bulk_create(rows, ignore_conflicts=True)
-    each(get_and_update)
+    each(update)
+
+
+def find_or_create():
+    def get_or_create(model, key):
+        for amount in (1, 2):
+            row, made = model.objects.get_or_create(label="find or create", defaults={
+                "amount": amount, **{name: 550 for name in key}})
+            yield row
+            assert made == (amount == 1)
+    each(get_or_create)
 
 
 def duplicate():
@@ -141,4 +146,4 @@ def duplicate():
 
 
 serve({"create": create, "bulk": bulk, "transaction": in_transaction, "returning": returning,
-       "upsert": upsert, "duplicate": duplicate})
+       "upsert": upsert, "find or create": find_or_create, "duplicate": duplicate})

@@ -1,7 +1,8 @@
 """matrix: how the programs fared, as the table of docs/clients.md."""
 import stage
 
-HEAD = ("program", "connect", "create", "bulk", "transaction", "RETURNING", "upsert", "batched")
+HEAD = ("program", "connect", "create", "bulk", "transaction", "RETURNING", "upsert",
+        "find or create", "batched")
 BEGIN, END = "<!-- tests/programs/run --write writes this -->", "<!-- to here -->"
 # "duplicate" is only compared.
 SHOWN = [name for name in stage.STEPS if name != "duplicate"]
@@ -14,7 +15,13 @@ def connect_cell(private):
 def step_cell(outcome):
     if not outcome.has:
         return "–"
-    return "; ".join(f"{table}: {error}" for table, error in outcome.refused.items()) or "yes"
+    errors, tables = {}, {}
+    for what, error in outcome.refused.items():
+        table, _, how = what.partition(" ")
+        errors.setdefault(how, error)
+        tables.setdefault(how, []).append(table)
+    return "; ".join(f"{how} ({', '.join(tables[how])}): {error}".strip()
+                     for how, error in errors.items()) or "yes"
 
 
 def batched_cell(outcomes):

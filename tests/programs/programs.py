@@ -19,10 +19,26 @@ class Program:
                      if not glob.glob(file)), None)
 
 
+INTEGRATION = os.path.join(os.path.dirname(HERE), "integration")
+MODULES = os.path.join(INTEGRATION, "node", "node_modules", "")
+JDBC = "/usr/share/java/postgresql.jar"
 PYTHON = "/usr/lib/python3/dist-packages/"
 PROGRAMS = (
     Program("Django 3.2", "/usr/bin/python3", "django_models.py",
             python3_django=PYTHON + "django", python3_psycopg2=PYTHON + "psycopg2"),
     Program("SQLAlchemy 1.4", "/usr/bin/python3", "sqlalchemy_orm.py",
             python3_sqlalchemy=PYTHON + "sqlalchemy", python3_psycopg2=PYTHON + "psycopg2"),
+    Program("node-postgres 8", "node", "pg_pool.js", pg=MODULES + "pg"),
+    Program("knex 3", "node", "knex_queries.js", knex=MODULES + "knex"),
+    Program("Sequelize 6", "node", "sequelize_models.js", sequelize=MODULES + "sequelize"),
+    Program("TypeORM 1", "node", "typeorm_entities.js", typeorm=MODULES + "typeorm"),
+    Program("pgjdbc 42.5", "java", "-cp", JDBC, "Jdbc.java", libpostgresql_jdbc_java=JDBC,
+            openjdk_17_jdk_headless="/usr/lib/jvm/*/bin/javac"),
+    Program("ActiveRecord 6.1", "/usr/bin/ruby", "active_record.rb",
+            ruby_activerecord="/usr/share/rubygems-integration/*/specifications/activerecord-*",
+            ruby_pg="/usr/lib/ruby/vendor_ruby/pg"),
+    Program("Sequel 5", "/usr/bin/ruby", "sequel_datasets.rb", ruby_sequel="/usr/lib/ruby/vendor_ruby/sequel",
+            ruby_sequel_pg="/usr/lib/ruby/vendor_ruby/sequel_pg"),
+    Program("PHP 8.2 PDO", "/usr/bin/php", "pdo.php", php_cli="/usr/bin/php",
+            php_pgsql="/usr/lib/php/*/pdo_pgsql.so"),
 )

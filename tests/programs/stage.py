@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "integration"))
 import harness  # noqa: E402
 import metrics  # noqa: E402
 
-STEPS = ("create", "bulk", "transaction", "returning", "upsert", "duplicate")
+STEPS = ("create", "bulk", "transaction", "returning", "upsert", "find or create", "duplicate")
 
 ITEMS = harness.Table("items", ["id bigserial", "label text", "amount int"], ["id"],
                       hash_first=False)
@@ -42,8 +42,8 @@ CHECK.maxDiff = None
 # Why rows that could be batched were not: the machine was busy.
 BY_CHANCE = {"lock", "slow"}
 
-# A step through keyspread. `has`: whether the program has such a step; `refused`: the errors of its
-# tables that PostgreSQL does not have; `batched`: whether any rows were; `reasons` why others were not.
+# A step through keyspread. `has`: whether the program has such a step; `refused`: the errors that
+# PostgreSQL does not have, by table; `batched`: whether any rows were; `reasons` why others were not.
 Outcome = collections.namedtuple("Outcome", "has refused batched reasons")
 
 
@@ -57,6 +57,7 @@ class Player:
             stderr=self.errors, text=True, cwd=folder, env={
                 **os.environ, "PGHOST": "127.0.0.1", "PGPORT": str(port), "PGUSER": harness.USER,
                 "PGDATABASE": database, "PGSSLMODE": "disable", "TZ": "UTC", "LANG": "C.UTF-8",
+                "NODE_PATH": os.path.join(harness.HERE, "node", "node_modules"),
                 "PYTHONDONTWRITEBYTECODE": "1"})
         self.watchdog = threading.Timer(harness.PATIENCE * 3, self.process.kill)
         self.watchdog.start()
@@ -123,13 +124,13 @@ class Stage:
         (lines, rows), (got, got_rows) = (self._do(name, *route) for route in routes)
         self.keyspread.check_alive()
         seen = metrics.Scrape(self.keyspread).since(before)
-        refused = {line[2:].split(":")[0]: line.split(":", 1)[1].strip() for line in got
+        refused = {what_of(line): line.split(":", 1)[1].strip() for line in got
                    if line[0] == "!" and line not in lines}
-        for table in refused:
-            rows.pop(table)
-            got_rows.pop(table)
-        compare(name, [line for line in lines if table_of(line) not in refused],
-                [line for line in got if table_of(line) not in refused])
+        for what in refused:
+            rows.pop(what.split()[0], None)
+            got_rows.pop(what.split()[0], None)
+        compare(name, [line for line in lines if what_of(line) not in refused],
+                [line for line in got if what_of(line) not in refused])
         compare(name, rows, got_rows)
         reasons = set(seen.by("inserts_not_batched_total", "reason"))
         batched = seen.get("batched_rows_total") > 0 or bool(reasons & BY_CHANCE)
@@ -140,7 +141,7 @@ class Stage:
         """What it printed and what it left; keys are called by their rows' labels."""
         lines = player.step(name)
         labels = dict(admin.rows(IDS))
-        known = re.compile("id=([-0-9a-f]+)")
+        known = re.compile(r"\bid=([-0-9a-f]+)")
         lines = [NOW.sub("now", known.sub(lambda key: f"id of {labels.get(key[1])!r}", line))
                  for line in lines]
         return lines, {table: admin.rows(query.format(name)) for table, query in STORED.items()}
@@ -151,7 +152,8 @@ class Stage:
                 harness.verify_hashes(CHECK, connection, table)
 
 
-def table_of(line):
+def what_of(line):
+    """The table, and what was done with it where that is said: "items", "items insert_all"."""
     return line.removeprefix("! ").split(":")[0]
 
 
