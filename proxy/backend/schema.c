@@ -91,7 +91,8 @@ static void column_from_row(rw_table *table, char *const *row)
         .has_default = is_true(row[PX_SCHEMA_DEFAULT]),
         .sequence = is_true(row[PX_SCHEMA_SEQUENCE]),
         .generated = is_true(row[PX_SCHEMA_GENERATED]),
-        .nondeterministic = row[PX_SCHEMA_DETERMINISTIC][0] == 'f',
+        .nondeterministic = row[PX_SCHEMA_EQUALITY][0] == 'f',
+        .own_equals = row[PX_SCHEMA_EQUALITY][0] == 'o',
         .computed = is_true(row[PX_SCHEMA_COMPUTED]),
         .always = is_true(row[PX_SCHEMA_ALWAYS]),
         .default_text =
@@ -351,7 +352,8 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->not_null == b->not_null && a->has_default == b->has_default &&
            a->sequence == b->sequence && a->generated == b->generated &&
            a->nondeterministic == b->nondeterministic && a->computed == b->computed &&
-           a->always == b->always && a->default_hash == b->default_hash;
+           a->always == b->always && a->default_hash == b->default_hash &&
+           a->own_equals == b->own_equals;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)

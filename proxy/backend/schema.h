@@ -26,21 +26,22 @@ typedef enum px_schema_cell {
     PX_SCHEMA_NUMBER, /* attnum */
     PX_SCHEMA_TYPE,   /* oid; a domain's own */
     PX_SCHEMA_TYPMOD,
-    PX_SCHEMA_TYPE_NAME,     /* as format_type() prints it */
-    PX_SCHEMA_DOMAIN,        /* t: the type is a domain */
-    PX_SCHEMA_NOT_NULL,      /* t */
-    PX_SCHEMA_DEFAULT,       /* t: any default, generated and identity included */
-    PX_SCHEMA_SEQUENCE,      /* t: the default draws from a sequence */
-    PX_SCHEMA_GENERATED,     /* t: GENERATED ALWAYS AS (…) STORED */
-    PX_SCHEMA_DETERMINISTIC, /* f: the collation is nondeterministic */
-    PX_SCHEMA_COMPUTED,      /* t: the default may look at the session */
-    PX_SCHEMA_KEY,           /* position in the primary key, from 1; 0 = not in it */
-    PX_SCHEMA_ALWAYS,        /* t: GENERATED ALWAYS AS IDENTITY */
-    PX_SCHEMA_EXPRESSION,    /* the default as SQL; empty: none, or none that means one thing */
-    PX_SCHEMA_EXPRESSED,     /* … a number that changes with it, however it was written */
-    PX_SCHEMA_QUIET,         /* t: see quiet.h; of the database, so the same in each row */
-    PX_SCHEMA_READS,         /* t: a default or check of the table may read a setting */
-    PX_SCHEMA_PARTS,         /* the table's part_names, in its first row */
+    PX_SCHEMA_TYPE_NAME, /* as format_type() prints it */
+    PX_SCHEMA_DOMAIN,    /* t: the type is a domain */
+    PX_SCHEMA_NOT_NULL,  /* t */
+    PX_SCHEMA_DEFAULT,   /* t: any default, generated and identity included */
+    PX_SCHEMA_SEQUENCE,  /* t: the default draws from a sequence */
+    PX_SCHEMA_GENERATED, /* t: GENERATED ALWAYS AS (…) STORED */
+    PX_SCHEMA_EQUALITY, /* f: by a nondeterministic collation; o: an = of somebody's own may decide;
+                           t */
+    PX_SCHEMA_COMPUTED, /* t: the default may look at the session */
+    PX_SCHEMA_KEY,      /* position in the primary key, from 1; 0 = not in it */
+    PX_SCHEMA_ALWAYS,   /* t: GENERATED ALWAYS AS IDENTITY */
+    PX_SCHEMA_EXPRESSION, /* the default as SQL; empty: none, or none that means one thing */
+    PX_SCHEMA_EXPRESSED,  /* … a number that changes with it, however it was written */
+    PX_SCHEMA_QUIET,      /* t: see quiet.h; of the database, so the same in each row */
+    PX_SCHEMA_READS,      /* t: a default or check of the table may read a setting */
+    PX_SCHEMA_PARTS,      /* the table's part_names, in its first row */
     PX_SCHEMA_CELLS
 } px_schema_cell;
 

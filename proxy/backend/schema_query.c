@@ -111,6 +111,11 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     " on i.indexrelid = p.oid join pg_catalog.pg_class t on t.oid = i.indrelid"                    \
     " join pg_catalog.pg_class x on x.oid = p.oid join pg_catalog.pg_class r on r.oid = p.root"    \
     " where p.oid <> p.root)"
+#define EQUALITY                                                                                   \
+    "case when exists (select from pg_catalog.pg_collation l where l.oid = a.attcollation"         \
+    " and not l.collisdeterministic) then 'false'"                                                 \
+    " when exists (select from pg_catalog.pg_operator o where o.oprname = '=' and o.oid >= 16384"  \
+    " and a.atttypid in (o.oprleft, o.oprright)) then 'own' else 'true' end"
 #define IS_FIRST                                                                                   \
     "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
     " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"
@@ -150,9 +155,8 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.attnotnull or t.typnotnull)::text,"
         " (a.atthasdef or a.attidentity <> '' or t.typdefault is not null)::text, " SEQUENCE ","
         " (a.attgenerated <> '')::text,"
-        " coalesce((select l.collisdeterministic from pg_catalog.pg_collation l"
-        " where l.oid = a.attcollation), true)::text, " COMPUTED ", " KEY
-        ", (a.attidentity = 'a')::text, " EXPRESSION ", " EXPRESSED ", ");
+        " " EQUALITY ", " COMPUTED ", " KEY ", (a.attidentity = 'a')::text, " EXPRESSION
+        ", " EXPRESSED ", ");
     px_quiet_condition(sql);
     pgw_buf_add_str(sql,
                     "::text, c.reads_settings::text, case when " IS_FIRST " then " PARTS
@@ -175,6 +179,7 @@ static const struct {
     {"x.attrelid, x.attnum", "pg_attribute x join ours on x.attrelid = ours.oid and x.attnum > 0"},
     {"x.oid", "pg_type x where x.oid in (select a.atttypid from pg_catalog.pg_attribute a"
               " join ours on a.attrelid = ours.oid and a.attnum > 0)"},
+    {"x.oid", "pg_operator x where x.oprname = '=' and x.oid >= 16384"},
     {"x.oid", "pg_attrdef x join ours on x.adrelid = ours.oid"},
     {"x.indexrelid", "pg_index x join ours on x.indrelid = ours.oid"},
     {"x.oid", "pg_constraint x join ours on x.conrelid = ours.oid"},

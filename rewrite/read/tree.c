@@ -96,10 +96,14 @@ static bool keeps(walker *walk, const rw_table *table, const PgQuery__UpdateStmt
         return false;
     rw_keeps why = rw_keeps_column(update, target, &set, &where);
     walk->found->by_value |= why != RW_KEEPS_ALWAYS;
+    if (why == RW_KEEPS_ALWAYS)
+        return true;
+    if (why == RW_KEEPS_NOT || table->columns[column].own_equals) /* who knows what WHERE finds */
+        return false;
     if (why == RW_KEEPS_PARAMETER)
         return note_same(walk, &table->columns[column], set, where);
     /* Where backslashes escape, libpg_query has not seen the strings as they are. */
-    return why == RW_KEEPS_ALWAYS || (why == RW_KEEPS_CONSTANT && walk->env->conforming);
+    return walk->env->conforming;
 }
 
 static void refuse_target(walker *walk, const rw_table *table, const PgQuery__ResTarget *target)

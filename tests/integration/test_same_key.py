@@ -143,5 +143,40 @@ class SameKey(DirectCase):
                    wire.query("rollback")], ready=4)
 
 
+NAMED = Table("named", ["name varchar(9) not null", "v text"], ["name"], hash_first=False)
+SHAPES = (("named", "name", "ABC"), ("items", "id", "1"))
+
+
+class OwnEquals(DirectCase):
+    """An operator = of somebody's own may find rows with another key than the one it is compared with."""
+    tables = (ITEMS, NAMED)
+    setup_sql = """create schema own;
+        create function own.alike(varchar, varchar) returns bool immutable language sql
+            as 'select lower($1::text) operator(pg_catalog.=) lower($2::text)';
+        create function own.alike(int, int) returns bool immutable language sql
+            as 'select $1 % 10 operator(pg_catalog.=) $2 % 10'"""
+
+    def test_own_equals(self):
+        path = wire.query("set search_path = own, pg_catalog, public")
+        fill = wire.query("insert into named values ('abc', 'x'), "
+                          "('ABC', 'x'); insert into items values (11, 'a', 'x'), (1, 'a', 'x')")
+        updates = [wire.query(f"update {table} set {key} = '{value}' where {key} = '{value}'")
+                   for table, key, value in SHAPES]
+        bound = [message for table, key, value in SHAPES for message in
+                 (wire.parse("", f"update {table} set {key} = $1, v = 'y' where {key} = $1"),
+                  wire.bind("", "", [value]), wire.execute(), wire.sync())]
+        self.both([path, fill, *updates, *bound], ready=6, verify=True)
+        if not self.keyspread:
+            self.skipTest("PostgreSQL itself changes keys")
+        with wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
+            session.login(harness.USER, "hashed")
+            for of in ("varchar", "int"):
+                session.rows(f"create operator own.= (leftarg = {of}, rightarg = {of}, function = own.alike)")
+            replies = session.ask(path, fill, *updates, *bound, ready=6)
+        self.assertEqual([reply.sqlstate for reply in replies if reply.kind == "E"], ["0A000"] * 4)
+        items, named = self.contents("hashed", verify=True)
+        self.assertEqual((items, named), ([["1", "a", "x"], ["11", "a", "x"]], [["ABC", "x"], ["abc", "x"]]))
+
+
 if __name__ == "__main__":
     unittest.main()
