@@ -5,23 +5,26 @@
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
 
-static void send_describe(px_session *session, pgw_slice name, px_plan *plan)
+#include <string.h>
+
+static px_reply *send_describe(px_session *session, pgw_slice name, px_plan *plan)
 {
     pgw_buf out = {0};
     pgw_write_describe('S', name, &out);
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_DESCRIBE);
-    reply->swallow = reply->describe_plan = true;
+    reply->swallow = true;
     reply->plan = plan;
     px_plan_take(plan);
     px_session_send(session, &out);
     pgw_buf_free(&out);
+    return reply;
 }
 
 /* Lets the backend describe a new statement before anything that needs its types is sent. */
 void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
 {
     pgw_buf out = {0};
-    send_describe(session, name, plan);
+    send_describe(session, name, plan)->describe_plan = true;
     if (sync) {
         pgw_write_sync(&out);
         px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = true;
@@ -49,6 +52,45 @@ void px_describe_refused(px_session *session)
     if (session->own.unsynced)
         px_session_set_wait(
             session, PX_WAIT_NOTHING); /* no ReadyForQuery comes before the client's own Sync */
+}
+
+/* ---- who does not wait ---- */
+
+enum { LOOKED_AHEAD = 64 }; /* messages */
+
+/* Whether the client has sent the rest of the group that the message at hand begins, up to Sync,
+ * and more behind it. `runs`: something of what was looked at is bound or executed. */
+static bool has_sent_more(const px_session *session, bool *runs)
+{
+    pgw_slice input = px_stream_input(session->peer.stream);
+    pgw_frame frame = session->hand.frame;
+    *runs = false;
+    for (size_t i = 0; i < LOOKED_AHEAD && frame.size < input.len; i++) {
+        input = (pgw_slice){input.ptr + frame.size, input.len - frame.size};
+        if (pgw_frame_next(input, &frame) != PGW_FRAME_OK || strchr("PBDECS", frame.type) == NULL)
+            return false;
+        *runs = *runs || frame.type == 'B' || frame.type == 'E';
+        if (frame.type == 'S')
+            return frame.size < input.len;
+    }
+    return false;
+}
+
+/* An INSERT without a list of columns is to be made anew, unseen, should the table have others. */
+bool px_describe_goes_ahead(const px_session *session, const px_plan *plan)
+{
+    bool runs;
+    if (!session->own.ready || session->group.count > 0 || plan->insert->list_end == 0 ||
+        plan->asked != NULL || (plan->described ? !plan->infers : !plan->types_known))
+        return false;
+    bool sent = has_sent_more(session, &runs);
+    return plan->described ? sent && !runs : sent || !px_session_idle(session);
+}
+
+void px_describe_behind(px_session *session, pgw_slice name, px_plan *plan)
+{
+    if (!plan->described)
+        send_describe(session, name, plan);
 }
 
 /* ---- one asks for all ---- */

@@ -1,6 +1,7 @@
 #include "proxy/client/extended.h"
 
 #include "protocol/frontend.h"
+#include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/keys.h"
@@ -46,7 +47,8 @@ static px_step take_parse(px_session *session, const px_said *said, px_plan *pla
     bool taken = parse->name.len > 0 &&
                  (px_statements_find(&session->names.statements, parse->name) != NULL ||
                   px_group_mentions(&session->group, parse->name));
-    enum choice choice = taken ? FORWARD : may_hold(session, plan, said);
+    bool ahead = !taken && px_describe_goes_ahead(session, plan);
+    enum choice choice = taken || ahead ? FORWARD : may_hold(session, plan, said);
     if (choice == HOLD)
         px_group_hold(&session->group, said, plan);
     if (choice != FORWARD)
@@ -54,6 +56,8 @@ static px_step take_parse(px_session *session, const px_said *said, px_plan *pla
     if (px_prepare_link(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
     px_forward_parse(session, parse->name, plan);
+    if (ahead)
+        px_describe_behind(session, parse->name, plan);
     return PX_STEP_DONE;
 }
 
@@ -283,7 +287,8 @@ static bool name_is_moving(const px_session *session, const px_said *said)
     if (replies->moving.count == 0 && replies->texts_renaming == 0 && !parsed)
         return false;
     pgw_slice name = px_said_statement(said);
-    if (name.ptr == NULL)
+    bool replaces = said->type == 'P' && name.len == 0;
+    if (name.ptr == NULL || (replaces && replies->texts_renaming == 0 && !parsed))
         return false;
     if (session->own.unsynced)
         return px_replies_move_before(replies, name);

@@ -1,8 +1,10 @@
 """Prepared statements: many of them, their names on a link that comes in place of a lost one, and
 names said in SQL."""
+import threading
 import unittest
 
 import harness
+import middleman
 import wire
 
 INSERT = "insert into events (userid, ts, event) values ($1, '2026-01-01 00:00:00+00', $2)"
@@ -88,6 +90,57 @@ class Statements(harness.StackCase):
         answer = session.ask(*messages, wire.sync())
         self.assertEqual(wire.tags_of(answer), count * ["INSERT 0 1"])
         self.check_stored(count=count)
+
+
+@harness.proxied
+class TextsOfTheirOwn(harness.StackCase):
+    """Each is new to the backend, and their client does not wait for answers: no more do we."""
+
+    count = 100
+
+    @staticmethod
+    def text(number):
+        return INSERT.replace("$1", str(number)).replace("$2", "$1")
+
+    @classmethod
+    def start_keyspread(cls):
+        cls.middleman = middleman.Middleman(cls.postgres.port)
+        cls.addClassCleanup(cls.middleman.close)
+        cls.keyspread = harness.Keyspread(harness.backend_config(
+            cls.postgres, cls.tables, port=cls.middleman.port))
+        cls.addClassCleanup(cls.keyspread.stop)
+
+    def sent(self):
+        """How many statements the backend was asked to prepare."""
+        return sum(len(link.named) for link in list(self.middleman.connections))
+
+    def ask_held_up(self, *messages):
+        """The answers, of which the first comes when all statements are with the backend."""
+        session, go_on = self.wire(), threading.Event()
+        self.addCleanup(go_on.set)
+        session.query(self.text(0).replace("$1", "'known'"))
+        self.middleman.arm(middleman.BEFORE, lambda text: False, None)
+        before = self.sent()
+        gap = self.middleman.open_gap("1", 5, go_on)
+        session.send(*messages)
+        self.assertTrue(gap.wait(harness.PATIENCE))
+        harness.eventually("all are sent", lambda: self.sent() >= before + self.count)
+        go_on.set()
+        return session.read_ready(self.count)
+
+    def test_are_prepared_without_waiting(self):
+        answer = self.ask_held_up(*(
+            wire.parse(f"s{i}", self.text(i)) + wire.describe("S", f"s{i}")
+            + wire.sync() for i in range(self.count)))
+        self.assertEqual(wire.kinds(answer), self.count * "1tnZ")
+        self.assertEqual({str(m) for m in answer if m.kind == "t"}, {"ParameterDescription (25,)"})
+
+    def test_are_run_without_waiting(self):
+        answer = self.ask_held_up(*(
+            wire.parse(f"s{i}", self.text(i)) + wire.bind("", f"s{i}", "x")
+            + wire.execute() + wire.sync() for i in range(1000, 1000 + self.count)))
+        self.assertEqual(wire.kinds(answer), self.count * "12CZ")
+        self.check_stored(count=self.count + 1)
 
 
 if __name__ == "__main__":
