@@ -41,4 +41,10 @@ PROGRAMS = (
             ruby_sequel_pg="/usr/lib/ruby/vendor_ruby/sequel_pg"),
     Program("PHP 8.2 PDO", "/usr/bin/php", "pdo.php", php_cli="/usr/bin/php",
             php_pgsql="/usr/lib/php/*/pdo_pgsql.so"),
+    Program("rsyslog 8", "/usr/bin/python3", "rsyslog.py", rsyslog="/usr/local/sbin/rsyslogd",
+            rsyslog_pgsql="/usr/local/lib/rsyslog/ompgsql.so", python3_psycopg2=PYTHON + "psycopg2"),
+    Program("syslog-ng 3.38", "/usr/bin/python3", "syslog_ng.py",
+            syslog_ng_mod_sql="/usr/lib/syslog-ng/*/libafsql.so",
+            libdbd_pgsql="/usr/lib/*/dbd/libdbdpgsql.so", python3_psycopg2=PYTHON + "psycopg2"),
+    Program("ogr2ogr 3.6", "/usr/bin/python3", "ogr2ogr.py", gdal_bin="/usr/bin/ogr2ogr"),
 )

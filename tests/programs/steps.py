@@ -8,7 +8,7 @@ import sys
 def error_of(failure):
     """SQLSTATE and message, as the driver has them, in one line."""
     cause = getattr(failure, "orig", None) or failure.__cause__ or failure
-    return f"{getattr(cause, 'pgcode', None)} {cause}".replace("\n", " ").strip()
+    return f"{getattr(cause, 'pgcode', None) or ''} {cause}".replace("\n", " ").strip()
 
 
 def attempt(table, work, undo=lambda: None):
