@@ -137,7 +137,7 @@ void px_names_drop_unnamed(px_session *session)
     const px_statement *ours = px_statements_find(&session->names.statements, unnamed);
     bool on_link = session->names.unnamed_on_link ||
                    (ours != NULL && px_statements_on_link(&session->names.statements, ours));
-    if (on_link && session->own.ready && px_session_idle(session))
+    if (on_link && session->own.ready && px_session_is_quiet(session))
         px_names_close(session, unnamed);
     else if (on_link && session->own.ready)
         px_names_close_unsynced(session, unnamed);

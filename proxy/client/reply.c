@@ -144,7 +144,9 @@ static px_fate on_ready(px_session *session, pgw_slice body)
         return PX_SHOW;
     bool asked = head->asks;
     px_fate what = pop(session);
-    session->pending.undecided = session->pending.undecided && session->pending.replies.count > 0;
+    bool more = session->pending.replies.count > 0;
+    session->pending.undecided = session->pending.undecided && more;
+    session->own.unsynced = session->own.unsynced && more; /* a Query ends a group as a Sync does */
     if (asked && px_settle_ready(session))
         return PX_SHOW;
     if (what == PX_HIDE && session->wait == PX_WAIT_DESCRIBE) {
