@@ -16,14 +16,22 @@
 #include "rewrite/read/prefilter.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum choice { HOLD, FORWARD, WAIT };
+
+/* Its constants were read by the settings of then, its parameters are by those of now: only the
+ * session's own link has both. */
+static bool is_of_other_settings(const px_session *session, const px_plan *plan)
+{
+    return strcmp(plan->identity->key, session->who.identity->key) != 0;
+}
 
 static enum choice may_hold(px_session *session, const px_plan *plan, const px_said *said)
 {
     px_standing standing = px_session_standing(session);
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
-        plan->refusal != NULL ||
+        plan->refusal != NULL || is_of_other_settings(session, plan) ||
         px_obstacle(&session->units, &standing, plan->identity, plan->insert) != PX_COUNTERS ||
         session->own.unsynced || session->own.status != 'I' ||
         session->group.bytes + said->message.len > PX_GROUP_BYTES ||
