@@ -33,21 +33,37 @@ def batched_cell(outcomes):
 
 
 def row(name, outcomes):
+    """The cells of a program."""
     cells = [name, connect_cell(outcomes["connect"]),
              *(step_cell(outcomes[step]) for step in SHOWN), batched_cell(outcomes)]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return [cell.replace("|", "\\|") for cell in cells]
 
 
 def lines(outcomes):
     """`outcomes`: of each program by its name."""
     return ["| " + " | ".join(HEAD) + " |", "| --- " * len(HEAD) + "|",
-            *(row(name, found) for name, found in outcomes.items())]
+            *("| " + " | ".join(row(name, found)) + " |" for name, found in outcomes.items())]
 
 
 def written(path):
-    """The table that the file has."""
+    """The table that the file has: the cells of each program."""
     with open(path, encoding="utf-8") as file:
-        return file.read().split(BEGIN)[1].split(END)[0].strip().split("\n")
+        found = file.read().split(BEGIN)[1].split(END)[0].strip().split("\n")[2:]
+    return {cells[0]: cells for cells in (line[2:-2].split(" | ") for line in found)}
+
+
+def batched_steps(cells):
+    """The steps that the last cell begins with: "yes: create, bulk; …"."""
+    first = cells[-1].split("; ")[0]
+    return set(first[5:].split(", ")) if first.startswith("yes: ") else set()
+
+
+def worse(documented, found):
+    """What works by the document, and does not. That more works than it says is no failure."""
+    lost = [f"{HEAD[i]}: {found[i]}" for i in range(1, len(HEAD) - 1)
+            if documented[i] == "yes" != found[i]]
+    then, now = batched_steps(documented), batched_steps(found)
+    return lost + [f"{step}: not batched any more" for step in SHOWN if step in then - now]
 
 
 def write(path, outcomes):
