@@ -64,6 +64,15 @@ static void add_error_of_parts(px_session *session, const px_outcome *outcome, p
     pgw_error_write(&error, "ERROR", out);
 }
 
+/* Frees the body. */
+static void add_message(char type, pgw_buf *body, pgw_buf *out)
+{
+    pgw_buf_add_byte(out, type);
+    pgw_buf_add_i32(out, (int32_t)(body->len + 4));
+    pgw_buf_add_slice(out, pgw_slice_buf(body));
+    pgw_buf_free(body);
+}
+
 static void add_error_of_unit(px_session *session, const px_outcome *outcome, pgw_buf *out)
 {
     const px_owner *units = &session->units;
@@ -75,10 +84,7 @@ static void add_error_of_unit(px_session *session, const px_outcome *outcome, pg
                            &body);
     px_error_explain(session->worker, session->who.identity, &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
-    pgw_buf_add_byte(out, 'E');
-    pgw_buf_add_i32(out, (int32_t)(body.len + 4));
-    pgw_buf_add_slice(out, pgw_slice_buf(&body));
-    pgw_buf_free(&body);
+    add_message('E', &body, out);
 }
 
 static void add_error(px_session *session, const px_outcome *outcome, pgw_buf *out)
@@ -87,12 +93,29 @@ static void add_error(px_session *session, const px_outcome *outcome, pgw_buf *o
         (outcome->rows > 0 ? add_error_of_parts : add_error_of_unit)(session, outcome, out);
 }
 
+/* Notices, too, have positions and contexts. */
+static void add_notices(px_session *session, const px_outcome *outcome, pgw_buf *out)
+{
+    const px_owner *units = &session->units;
+    pgw_slice rest = outcome->notices;
+    pgw_frame frame;
+    while (pgw_frame_next(rest, &frame) == PGW_FRAME_OK) {
+        pgw_buf body = {0};
+        if (units->text != NULL)
+            px_error_of_text(units->text, 0, pgw_frame_body(rest, frame), &body);
+        else
+            px_error_of_portal(units->plan, PGW_LITERAL(""), pgw_frame_body(rest, frame), &body);
+        add_message('N', &body, out);
+        rest = (pgw_slice){rest.ptr + frame.size, rest.len - frame.size};
+    }
+}
+
 /* ---- the answer ---- */
 
 static void answer_text(px_session *session, const px_outcome *outcome)
 {
     pgw_buf out = {0};
-    pgw_buf_add_slice(&out, outcome->notices);
+    add_notices(session, outcome, &out);
     for (size_t i = 0; i < outcome->completed; i++) {
         char tag[40];
         snprintf(
@@ -115,7 +138,7 @@ static void answer_group(px_session *session, const px_outcome *outcome)
     uint64_t *tags = pgw_alloc(outcome->statement_count * sizeof *tags);
     for (size_t i = 0; i < outcome->statement_count; i++)
         tags[i] = outcome->statements[i].tag + session->units.plan->left_out;
-    pgw_buf_add_slice(&out, outcome->notices);
+    add_notices(session, outcome, &out);
     px_owed_write(session, failed ? failed_at(group, outcome) : group->count, tags, &out);
     free(tags);
     add_error(session, outcome, &out);

@@ -7,7 +7,9 @@ enum {
     MOST_BYTES = 4096,      /* of a value: of longer ones the parser's part is small */
     MOST_DIGITS = 40,       /* … no number overflows a type on its way to another */
     FIRST_ASSIGNED = 10000, /* oids from here on are not the same everywhere: there are domains */
-    INTERVAL = 1186         /* whose input looks at the typmod, of a constant alone */
+    INTERVAL = 1186,        /* whose input looks at the typmod, of a constant alone */
+    XML = 142,              /* whose input gives a WARNING, … */
+    TSQUERY = 3615          /* … or a NOTICE, with a position in the text */
 };
 
 void rw_lift_begin(rw_parser *parser)
@@ -66,8 +68,9 @@ static bool is_plain(pgw_slice written, pgw_slice value)
 /* A string is read by the input of its type, here and there. */
 static bool takes_string(uint32_t type, const rw_cell *cell, pgw_slice written)
 {
+    bool silent = type != INTERVAL && type != XML && type != TSQUERY;
     bool own = cell->cast_count == 1 && cell->casts[0].type == type && cell->casts[0].typmod == -1;
-    return type < FIRST_ASSIGNED && type != INTERVAL && (cell->cast_count == 0 || own) &&
+    return type < FIRST_ASSIGNED && silent && (cell->cast_count == 0 || own) &&
            cell->text.len <= MOST_BYTES && is_plain(written, cell->text);
 }
 

@@ -38,6 +38,8 @@ COLUMNS = {  # how their type is declared, and what is written for them
     "o": ("positive", "5 '5' -5 '-5' 5.5 null"),
     "cs": ("\"char\"", "'a' 'ab' ''"),
     "na": ("name", "'abc'"),
+    "tq": ("tsquery", "'' 'a&b' ' ' 'a&'"),
+    "x": ("xml", """'<a/>' '<a' '<a\txmlns="b"/>'"""),
     "q": ("regclass", "'pg_class' 'other' 'nothing' 1259"),
 }
 SETTINGS = {"german": {"DateStyle": "German, DMY", "TimeZone": "Europe/Berlin"},
@@ -75,7 +77,7 @@ class Values(direct_case.DirectCase):
             with self.subTest(name):
                 self.compare([text for text in self.texts() if f"(id, {name})" in text])
         for name in COLUMNS if self.keyspread else ():
-            self.assertEqual(self.prepared(f"(id, {name},"), name not in "eo", name)
+            self.assertEqual(self.prepared(f"(id, {name},"), name not in ("e", "o"), name)
 
     def test_under_other_settings(self):
         for name, settings in SETTINGS.items():
@@ -87,6 +89,11 @@ class Values(direct_case.DirectCase):
         texts = [text for text in self.texts() if "(id, t)" in text or "(id, y)" in text]
         self.compare(texts + ["set standard_conforming_strings = off"]
                      + [text.replace("(id,", "( id,") for text in texts])
+
+    def test_notices(self):
+        """Their positions are those of the client's own text."""
+        self.compare([f"/* ä */ insert into w (id, tq, t) values ({number}, '', 'x'||'y')" for number in range(3)])
+        self.compare([f"insert into w (id, tq, t) values ({number}, '', 'x')" for number in range(3)])
 
     def test_errors(self):
         good = [f"insert into w (id, nn, ck) values ({number}, 1, 1)" for number in range(3)]
