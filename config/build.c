@@ -184,6 +184,8 @@ static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config 
                   (range){128 * MIB, MIB, 1024 * GIB});
     config->limits.unread_bytes = take_size(document, in, "unread_bytes", raw->limits.unread_bytes,
                                             (range){128 * MIB, MIB, 1024 * GIB});
+    config->limits.prepared_bytes = take_size(
+        document, in, "prepared_bytes", raw->limits.prepared_bytes, (range){GIB, MIB, 1024 * GIB});
     config->limits.enforce = WORD(raw->limits.enforce, false);
     config->limits.clients =
         take_number(document, in, "clients", raw->limits.clients, (range){10000, 1, 1000000});

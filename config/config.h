@@ -139,8 +139,9 @@ typedef struct cfg_config {
         uint32_t clients_per_address;         /* 0 = no limit of its own */
         uint32_t startup_ms;                  /* 10000 */
         uint64_t incomplete_bytes;            /* 128 MiB: what clients have sent in part, in all */
-        uint64_t unread_bytes; /* 128 MiB: answers that clients have not taken, in all */
-        uint64_t queue_bytes;  /* 256 MiB: rendered rows waiting for batches, in all */
+        uint64_t unread_bytes;   /* 128 MiB: answers that clients have not taken, in all */
+        uint64_t prepared_bytes; /* 1 GiB: statements that clients have prepared, in all */
+        uint64_t queue_bytes;    /* 256 MiB: rendered rows waiting for batches, in all */
     } limits;
 } cfg_config;
 

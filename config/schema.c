@@ -122,6 +122,7 @@ static const cyaml_schema_field_t limits_fields[] = {
     STRING("queue_bytes", cfg_raw, limits.queue_bytes),
     STRING("incomplete_bytes", cfg_raw, limits.incomplete_bytes),
     STRING("unread_bytes", cfg_raw, limits.unread_bytes),
+    STRING("prepared_bytes", cfg_raw, limits.prepared_bytes),
     BOOL("enforce", cfg_raw, limits.enforce),
     UINT("clients", cfg_raw, limits.clients),
     UINT("unauthenticated", cfg_raw, limits.unauthenticated),

@@ -81,7 +81,8 @@ typedef struct cfg_raw {
     cfg_raw_table *tables;
     unsigned tables_count;
     struct {
-        char *row_bytes, *key_bytes, *queue_bytes, *incomplete_bytes, *unread_bytes;
+        char *row_bytes, *key_bytes, *queue_bytes, *incomplete_bytes, *unread_bytes,
+            *prepared_bytes;
         bool *enforce;
         uint32_t *clients, *unauthenticated, *unauthenticated_per_address, *clients_per_address,
             *startup_ms;

@@ -41,6 +41,7 @@ typedef struct px_server {
     _Atomic bool unreachable;         /* the backend, when a link was opened last */
     px_rooms rooms;                   /* for what clients have sent in part */
     _Atomic size_t unread;            /* bytes that clients are to take, as far as they count */
+    _Atomic size_t prepared;          /* bytes of what clients have prepared */
     px_metrics *metrics;              /* what the main thread counts */
 } px_server;
 

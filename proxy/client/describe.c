@@ -40,8 +40,7 @@ void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
 void px_describe_again(px_session *session, px_statement *statement)
 {
     px_plan *plan = px_plan_undescribed(statement->plan);
-    px_plan_drop(statement->plan);
-    statement->plan = plan;
+    px_statements_replan(&session->names.statements, statement, plan);
     px_describe(session, statement->entry.name, plan, !session->own.unsynced);
 }
 

@@ -283,6 +283,7 @@ void px_life_begin(px_worker *worker, int fd, px_address *address, px_guest *gue
 {
     px_session *session = pgw_calloc(1, sizeof *session);
     session->worker = worker;
+    session->names.statements.account = &worker->server->prepared;
     session->peer.fd = fd;
     session->peer.address = address;
     session->peer.guest = guest;

@@ -171,7 +171,9 @@ void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_
     } else if (!known) {
         px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
         px_statement *statement = px_statements_put(&session->names.statements, name, NULL, true);
-        if (message.len <= PX_KEPT_PARSE)
+        if (message.len <= PX_KEPT_PARSE &&
+            !px_statements_are_many(&session->names.statements,
+                                    session->worker->config->limits.prepared_bytes))
             px_statements_keep(&session->names.statements, statement, message);
         statement->foreign = session->known.parsed;
     }

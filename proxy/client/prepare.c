@@ -198,6 +198,22 @@ static uint32_t *declared_types(const pgw_parse *parse)
     return types;
 }
 
+/* What is named stays, until it is closed. A plan that others hold takes nothing more. */
+static bool is_too_much(const px_session *session, pgw_slice name, const px_plan *plan)
+{
+    return name.len > 0 && plan->holders == 0 &&
+           px_statements_are_many(&session->names.statements,
+                                  session->worker->config->limits.prepared_bytes);
+}
+
+static px_step refuse_too_much(px_session *session, const pgw_parse *parse)
+{
+    pgw_error error;
+    pgw_fail(&error, "53200", "clients have prepared more than limits.prepared_bytes");
+    pgw_error_hint(&error, "Close statements that are not needed any more.");
+    return px_prepare_refuse(session, &parse->name, &error);
+}
+
 px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
 {
     px_catalog *catalog;
@@ -224,6 +240,11 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
             px_plan_remember(session->worker->plans, id, *plan);
     }
     free(declared);
+    if (old == NULL && *plan != NULL && is_too_much(session, parse->name, *plan)) {
+        px_plan_drop(*plan);
+        *plan = NULL;
+        step = refuse_too_much(session, parse);
+    }
     return step;
 }
 

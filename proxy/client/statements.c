@@ -55,10 +55,34 @@ px_statement *px_statements_away(const px_statements *statements)
 
 /* ---- the map ---- */
 
+/* A plan's memory, once for all who have prepared it. Returns what it is to this session. */
+static size_t count_plan(const px_statements *statements, px_plan *plan, size_t one)
+{
+    bool first = one == 1 && plan->holders == 0;
+    if (first)
+        plan->counted = plan->arena.bytes;
+    plan->holders += one;
+    if (first || plan->holders == 0)
+        atomic_fetch_add(statements->account, one * plan->counted);
+    return plan->counted;
+}
+
+static void count_bytes(px_statements *statements, const px_statement *statement, size_t one)
+{
+    size_t bytes = statement->parse.len;
+    if (statements->account == NULL)
+        return;
+    atomic_fetch_add(statements->account, one * bytes);
+    if (statement->plan != NULL)
+        bytes += count_plan(statements, statement->plan, one);
+    statements->weight += one * bytes;
+}
+
 /* Counts it in (1) or out (-1). */
 static void count(px_statements *statements, const px_statement *statement, int by)
 {
     size_t one = (size_t)by;
+    count_bytes(statements, statement, one);
     statements->ours += statement->plan != NULL ? one : 0;
     statements->unkept += statement->plan == NULL && statement->parse.len == 0 ? one : 0;
     statements->kept_bytes += one * statement->parse.len;
@@ -84,6 +108,20 @@ px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_pl
     px_statements_remove(statements, name);
     add(statements, statement);
     return statement;
+}
+
+void px_statements_replan(px_statements *statements, px_statement *statement, px_plan *plan)
+{
+    count(statements, statement, -1);
+    px_plan_drop(statement->plan);
+    statement->plan = plan;
+    count(statements, statement, 1);
+}
+
+bool px_statements_are_many(const px_statements *statements, uint64_t most)
+{
+    return statements->account != NULL && statements->weight >= PX_PREPARED_FREE &&
+           atomic_load(statements->account) >= most;
 }
 
 void px_statements_keep(px_statements *statements, px_statement *statement, pgw_slice parse)
@@ -131,10 +169,13 @@ void px_statements_clear(px_statements *statements)
 {
     for (px_statement *next, *statement = statements->first; statement != NULL; statement = next) {
         next = statement->next;
+        count(statements, statement, -1);
         px_statement_free(statement);
     }
     px_table_clear(&statements->names);
-    *statements = (px_statements){.names = statements->names, .links_lost = statements->links_lost};
+    *statements = (px_statements){.names = statements->names,
+                                  .links_lost = statements->links_lost,
+                                  .account = statements->account};
 }
 
 void px_statements_free(px_statements *statements)

@@ -9,7 +9,12 @@
 #include "proxy/ingest/plan.h"
 #include "rewrite/read/statement.h"
 
-enum { PX_KEPT_PARSES = 4 * 1024 * 1024 }; /* bytes of a session's Parse messages that are kept */
+#include <stdatomic.h>
+
+enum {
+    PX_KEPT_PARSES = 4 * 1024 * 1024, /* bytes of a session's Parse messages that are kept */
+    PX_PREPARED_FREE = 64 * 1024 /* of a session that may always prepare, whatever others have */
+};
 
 /* What is known of a statement that is none of ours. */
 typedef struct px_foreign {
@@ -43,12 +48,18 @@ typedef struct px_statements {
     size_t ours;                /* those with a plan */
     size_t unkept;              /* neither with a plan nor with a Parse */
     size_t kept_bytes;
+    size_t weight;           /* bytes of plans and Parses */
+    _Atomic size_t *account; /* where they are counted for the process; NULL: nowhere */
 } px_statements;
 
 px_statement *px_statements_find(const px_statements *statements, pgw_slice name);
 /* Adds it, in place of one of the same name. Takes one more reference of `plan`. */
 px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan,
                                 bool on_link);
+/* One of ours has this plan from now on, whose reference is given away. */
+void px_statements_replan(px_statements *statements, px_statement *statement, px_plan *plan);
+/* All have prepared `most` bytes, and this session more than a little. */
+bool px_statements_are_many(const px_statements *statements, uint64_t most);
 /* Keeps the Parse message of one that is none of ours, if there is room for it. */
 void px_statements_keep(px_statements *statements, px_statement *statement, pgw_slice parse);
 bool px_statements_on_link(const px_statements *statements, const px_statement *statement);

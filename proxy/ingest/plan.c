@@ -282,6 +282,7 @@ static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
     copy->arena = arena;
     copy->whole = copy->row = copy->origin = NULL;
     copy->hash_at_bind = false;
+    copy->holders = 0;
     px_catalog_take(copy->catalog);
     px_identity_take(copy->identity);
     return copy;

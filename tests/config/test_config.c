@@ -191,6 +191,7 @@ static void test_defaults(void **state)
     assert_int_equal(config->limits.queue_bytes, 256 << 20);
     assert_int_equal(config->limits.incomplete_bytes, 128 << 20);
     assert_int_equal(config->limits.unread_bytes, 128 << 20);
+    assert_int_equal(config->limits.prepared_bytes, 1 << 30);
     assert_false(config->limits.enforce);
     assert_int_equal(config->limits.clients, 10000);
     assert_int_equal(config->limits.unauthenticated, 100);

@@ -438,5 +438,47 @@ class Crowd(MemoryCase):
                                lambda: resident(self.keyspread) < before + 8 * MIB, patience=60)
 
 
+class Prepared(MemoryCase):
+    """INSERTs that were prepared and not closed are remembered, up to a limit."""
+
+    options = {"workers": 2, "limits": {"prepared_bytes": "2MiB"}}
+    SIZE = 20_000  # of a text, with more than all of them
+
+    def prepare(self, session, number, name="s{}"):
+        text = TEXT.format(number, TS, "x") + f" /* {'x' * self.SIZE} */"
+        return wire.error_of(session.ask(wire.parse(name.format(number), text), wire.sync()))
+
+    def prepare_all(self, session, numbers=range(1000)):
+        """The first that was refused."""
+        for number in numbers:
+            error = self.prepare(session, number)
+            if error:
+                self.assertEqual(error, "53200")
+                return number
+        return None
+
+    def test_they_are_bounded_and_others_go_on(self):
+        hoarder, other = self.wire(), self.wire()
+        count = self.prepare_all(hoarder)
+        self.assertLess(count, 2 * MIB / self.SIZE + 1)
+        self.assertIsNone(self.prepare(hoarder, 5000, name=""))
+        self.assertIsNone(self.prepare(other, 2000, name="own"))
+        run = [wire.bind("", "own"), wire.execute(), wire.sync()]
+        self.assertEqual(wire.tags_of(other.ask(*run)), ["INSERT 0 1"])
+        self.assertEqual(self.prepare(hoarder, count), "53200")
+        hoarder.ask(*(wire.close("S", f"s{number}") for number in range(6)), wire.sync())
+        self.assertIsNone(self.prepare(hoarder, count))
+        self.assertEqual(wire.tags_of(hoarder.query("deallocate all")), ["DEALLOCATE ALL"])
+        self.assertGreater(self.prepare_all(hoarder, range(3000, 4000)), 3000 + count / 2)
+        hoarder.close()
+        heir = self.wire()
+        harness.eventually("memory is free",
+                           lambda: self.prepare_all(heir, range(4000, 4006)) is None)
+
+    def test_what_many_prepare_counts_once(self):
+        for _ in range(20):
+            self.assertIsNone(self.prepare_all(self.wire(), range(15)))
+
+
 if __name__ == "__main__":
     unittest.main()
