@@ -25,7 +25,7 @@ import wire
 
 # What an error or notice may tell; F, L and R are the server's own source.
 FIELDS = "SVCMDHPpqWstcdn"
-PARTITION = re.compile(r"\b([dt]_[a-z0-9]{2}|odd|late|seq)_p\d(?=_|\b)")
+PARTITION = re.compile(r"\b([dt]_[a-z0-9]{2}|odd|late|seq|by_set)_p\d(?=_|\b)")
 KEYS_SHOWN = ("enable row level security", "bytea_output", "extra_float_digits")
 TEMPORARY = re.compile(r"\bpg_temp_\d+")
 ASSIGNMENT = re.compile(r'PL/pgSQL assignment ".*"\n')

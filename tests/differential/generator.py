@@ -24,7 +24,7 @@ class Generator(Settings, Copies):
         dice = self.dice
         self.tables = dice.sample(sorted(TABLES), dice.choice((1, 1, 1, 2)))
         if dice.random() < 0.3:
-            self.tables[0] = dice.choice(TWINS)
+            self.tables[0] = dice.choice(TWINS + ("by_set",))
         self.sql = Statements(dice, self.tables, kinds)
         self.steps, self.cleanup, self.renew = [], [], False
         self.loud = dice.random() < 0.1  # see tables.LOUD

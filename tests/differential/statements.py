@@ -15,6 +15,7 @@ SETTING_TEXTS = [
 NUMBERS = ["1", "2", "default", "null", "'3'", "1 + 1", "2.5", "length('abc')", "-1"]
 ODD = ["'fine'", "'fine'", "null", "'!23514'", "'!53100'", "'!57P01'", "'!08006'", "'!40001'",
        "'!0A000'", "'!42703'", "'!57014'", "'!26000'", "'!XX000'"]
+READ_BY_SETTINGS = {"d": "date", "z": "timestamptz"}
 BAD = ["select 1/0", "selectt", "select nothing", "select 'x'::int", "select ')'::point",
        "insert into nowhere values (1)", "select 1 from plain where a = 'x'", "select $1"]
 HARMLESS = ["select 1", "select count(*) from plain", "", "show timezone", "select 'text', null",
@@ -60,6 +61,8 @@ class Statements:
             return dice.choice(("1", "2", "null", "99"))
         if column == "s":
             return dice.choice(("default", "default", "7"))
+        if column in READ_BY_SETTINGS:
+            return values.spell(READ_BY_SETTINGS[column], dice.randrange(6), dice)
         return dice.choice(NUMBERS)
 
     def columns(self, table):
@@ -168,8 +171,9 @@ class Statements:
         places, slots, before = [], [], self.plain
         self.plain = before or "parse_errors" not in self.kinds
         for column in columns:
-            if column in table.key and dice.random() < 0.85 or column == "v" and dice.random() < 0.5:
-                slots.append((table.kind(column) if column in table.key else "text"))
+            kind = {"v": "text", **READ_BY_SETTINGS}.get(column)
+            if column in table.key and dice.random() < 0.85 or kind and dice.random() < 0.5:
+                slots.append(table.kind(column) if column in table.key else kind)
                 cast = f"::{slots[-1]}" if dice.random() < 0.1 else ""
                 places.append(f"${len(slots)}{cast}")
             else:

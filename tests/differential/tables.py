@@ -94,6 +94,8 @@ def _all():
         Table("late", {"k": "int4"},
               more=["r int references plain (a) deferrable initially deferred"]),
         Table("seq", {"k": "text"}, more=["s serial"]),
+        # What a setting decides, beside the key.
+        Table("by_set", {"k": "int4"}, more=["d date", "z timestamptz"]),
     ]
     return {table.name: table for table in made}
 

@@ -183,6 +183,8 @@ def _text_parameter(kind, value, dice):
         return dice.choice((f"{value}", f" {value} ", f"{value:+d}")).encode()
     if kind == "timestamptz":
         return (value + dice.choice(("+00", "Z", "", "+03"))).encode()
+    if kind == "date" and dice.random() < 0.3:
+        return f"{value[5:7]}/{value[8:]}/{value[:4]}".encode()
     return str(value).encode()
 
 
