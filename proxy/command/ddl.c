@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/command/carry.h"
 #include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/partition.h"
@@ -93,8 +94,8 @@ static void print_column(ddl_writer *ddl, size_t i)
     fprintf(ddl->out, "    %s %s%s,", quoted(ddl, column->name), column->type_name,
             column->not_null || in_key(ddl->table, i) ? " NOT NULL" : "");
     if (column->has_default && i != ddl->table->hash_column)
-        fputs(column->generated ? " -- generated in the backend: add its expression"
-                                : " -- has a default in the backend: add it",
+        fputs(column->generated ? " -- generated in the backend: see below"
+                                : " -- has a default in the backend: see below",
               ddl->out);
     fputc('\n', ddl->out);
 }
@@ -262,17 +263,45 @@ static void print_yql(ddl_writer *ddl)
 
 typedef enum ddl_choice { DDL_BOTH, DDL_POSTGRES, DDL_YQL } ddl_choice;
 
-static void print_table(const rw_table *table, ddl_choice choice, FILE *out)
+/* `link`: to the backend, which has the table, or NULL. */
+static bool print_table(const rw_table *table, ddl_choice choice, PGconn *link,
+                        const px_command *command)
 {
+    FILE *out = command->out;
+    bool good = true;
     ddl_writer ddl = {.table = table, .out = out, .margin = choice == DDL_BOTH ? "-- " : ""};
     print_head(&ddl);
-    if (choice != DDL_YQL)
+    if (choice != DDL_YQL) {
         print_postgres(&ddl);
+        good = link == NULL ||
+               px_carry_print(table, is_partitioned(table), link, out, command->errors);
+    }
     if (choice == DDL_BOTH)
         fputs("-- The same in YQL (keyspread ddl --yql prints it without the dashes):\n", out);
     if (choice != DDL_POSTGRES)
         print_yql(&ddl);
     pgw_arena_free(&ddl.arena);
+    return good;
+}
+
+static bool print_tables(const px_tables *tables, ddl_choice choice, PGconn *link,
+                         const px_command *command)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < tables->count; i++) {
+        fputs(i > 0 ? "\n" : "", command->out);
+        good = print_table(tables->tables[i], choice, link, command);
+    }
+    return good;
+}
+
+/* Whether the backend is asked for the columns of a table, or of `only` that one. */
+static bool asks_backend(const cfg_config *config, const cfg_table *only)
+{
+    for (size_t i = 0; i < config->table_count; i++)
+        if ((only == NULL || only == &config->tables[i]) && config->tables[i].column_count == 0)
+            return true;
+    return false;
 }
 
 /* A table that lacks its hash column, or has it with another type, is what DDL is for; a key that
@@ -311,10 +340,11 @@ static bool ddl_tables(const px_command *command, ddl_choice choice, int argc, c
     bool good = config != NULL && (argc < 2 || only != NULL) &&
                 px_tables_load(&tables, config, only, command->errors) &&
                 check_tables(&tables, config->path, command->errors);
-    for (size_t i = 0; good && i < tables.count; i++) {
-        fputs(i > 0 ? "\n" : "", command->out);
-        print_table(tables.tables[i], choice, command->out);
-    }
+    PGconn *link = NULL;
+    if (good && choice != DDL_YQL && asks_backend(config, only))
+        link = px_backend_open(config, command->errors), good = link != NULL;
+    good = good && print_tables(&tables, choice, link, command);
+    PQfinish(link);
     px_tables_free(&tables);
     cfg_free(config);
     return good;
