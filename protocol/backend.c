@@ -74,6 +74,11 @@ void pgw_write_no_data(pgw_buf *out)
     write_empty('n', out);
 }
 
+void pgw_write_portal_suspended(pgw_buf *out)
+{
+    write_empty('s', out);
+}
+
 bool pgw_write_parameter_description(const uint32_t *types, size_t count, pgw_buf *out)
 {
     if (count > PGW_MAX_PARAMETERS)
@@ -83,6 +88,63 @@ bool pgw_write_parameter_description(const uint32_t *types, size_t count, pgw_bu
     for (size_t i = 0; i < count; i++)
         pgw_buf_add_i32(out, (int32_t)types[i]);
     return pgw_end(out, begun);
+}
+
+/* A column of a RowDescription. */
+typedef struct column {
+    pgw_slice name, origin, type; /* origin: table and attnum; type: oid, length, typmod */
+    uint16_t format;
+} column;
+
+static column read_column(pgw_reader *reader)
+{
+    column c = {.name = pgw_read_string(reader)};
+    c.origin = pgw_read_bytes(reader, 6);
+    c.type = pgw_read_bytes(reader, 10);
+    c.format = pgw_read_u16(reader);
+    return c;
+}
+
+/* None means text, one is that of all. */
+static uint16_t result_format(pgw_slice results, size_t i)
+{
+    pgw_reader reader = pgw_reader_of(results);
+    size_t count = results.len > 0 ? pgw_read_u16(&reader) : 0;
+    pgw_read_bytes(&reader, count > 1 ? 2 * i : 0);
+    return count > 0 ? pgw_read_u16(&reader) : 0;
+}
+
+void pgw_write_row_description(pgw_slice body, pgw_slice results, pgw_buf *out)
+{
+    if (body.len == 0) {
+        pgw_write_no_data(out);
+        return;
+    }
+    pgw_reader reader = pgw_reader_of(body);
+    size_t begun = pgw_begin(out, 'T'), count = pgw_read_u16(&reader);
+    pgw_buf_add_i16(out, (int16_t)count);
+    for (size_t i = 0; i < count && !reader.failed; i++) {
+        column c = read_column(&reader);
+        pgw_buf_add(out, c.name.ptr, c.name.len + 1);
+        pgw_buf_add_slice(out, c.origin);
+        pgw_buf_add_slice(out, c.type);
+        pgw_buf_add_i16(out, (int16_t)result_format(results, i));
+    }
+    pgw_end_small(out, begun);
+}
+
+bool pgw_row_descriptions_agree(pgw_slice a, pgw_slice b)
+{
+    if (a.len == 0 || b.len == 0)
+        return a.len == b.len;
+    pgw_reader left = pgw_reader_of(a), right = pgw_reader_of(b);
+    size_t count = pgw_read_u16(&left);
+    bool same = count == pgw_read_u16(&right);
+    for (size_t i = 0; i < count && same; i++) {
+        column c = read_column(&left), other = read_column(&right);
+        same = pgw_slice_eq(c.name, other.name) && pgw_slice_eq(c.type, other.type);
+    }
+    return same && pgw_reader_done(&left) && pgw_reader_done(&right);
 }
 
 bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value)

@@ -15,9 +15,17 @@ void pgw_write_parse_complete(pgw_buf *out);
 void pgw_write_bind_complete(pgw_buf *out);
 void pgw_write_close_complete(pgw_buf *out);
 void pgw_write_no_data(pgw_buf *out);
+void pgw_write_portal_suspended(pgw_buf *out);
 /* False, and nothing written, if there are more than PGW_MAX_PARAMETERS. */
 PGW_MUST_CHECK bool pgw_write_parameter_description(const uint32_t *types, size_t count,
                                                     pgw_buf *out);
+
+/* RowDescription with this body (of Describe of a statement), and the formats that a Bind asks for
+ * (pgw_bind.results); NoData for an empty body. */
+void pgw_write_row_description(pgw_slice body, pgw_slice results, pgw_buf *out);
+/* Whether two RowDescriptions' columns have the same names, types and typmods, whatever tables they
+ * are of. Empty ones are NoData. */
+PGW_MUST_CHECK bool pgw_row_descriptions_agree(pgw_slice a, pgw_slice b);
 
 /* ParameterStatus. */
 PGW_MUST_CHECK bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value);

@@ -36,12 +36,21 @@ bool px_error_is_fatal(pgw_slice body)
     return pgw_slice_eq_str(severity, "FATAL") || pgw_slice_eq_str(severity, "PANIC");
 }
 
+/* Fields, each with its NUL; the literal's own ends them. */
+#define CACHED_PLAN                                                                                \
+    "SERROR\0VERROR\0C0A000\0Mcached plan must not change result type\0RRevalidateCachedQuery\0"
+
 /* The message about a cached plan is translated, and its SQLSTATE is many others', so that only the
  * routine's name tells (plancache.c). */
 static bool is_cached_plan(pgw_slice body, pgw_slice sqlstate)
 {
     return pgw_slice_eq_str(sqlstate, "0A000") &&
            pgw_slice_eq_str(pgw_error_field(body, 'R'), "RevalidateCachedQuery");
+}
+
+void px_error_cached_plan(pgw_buf *body)
+{
+    pgw_buf_add(body, CACHED_PLAN, sizeof CACHED_PLAN);
 }
 
 bool px_error_is_changed(pgw_slice body)

@@ -19,6 +19,7 @@ void px_unit_free(px_unit *unit)
     px_identity_drop(unit->identity);
     pgw_buf_free(&unit->error);
     pgw_buf_free(&unit->notices);
+    pgw_buf_free(&unit->returned);
     pgw_arena_free(&unit->arena);
     free(unit);
 }

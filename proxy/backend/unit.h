@@ -66,6 +66,8 @@ typedef struct px_unit {
     pgw_slice statement_text; /* rewritten */
     const uint32_t *types;    /* for Parse */
     size_t type_count;
+    pgw_slice columns;   /* PARAMS: what its client was told that it returns (the body of a
+                            RowDescription); empty: nothing */
     uint64_t merge_hash; /* of all of the above, identity and epoch: equal keys have equal hashes */
 
     /* Its statements, in order. */
@@ -75,6 +77,8 @@ typedef struct px_unit {
         uint32_t rows;   /* in its VALUES */
         uint64_t tag;    /* out: rows its CommandComplete counted (ROWS: `rows`) */
         bool bound;      /* out, PARAMS: BindComplete came (for the one that failed) */
+        bool suspended;  /* out, PARAMS: it gave all rows it was asked for, and no tag */
+        size_t returned; /* out: bytes in the unit's `returned` up to its end */
     } * statements;
     /* The unit as its client sent it (rewritten), ROWS, TEXT: a Query's text; PARAMS: NULL (Parse
        if needed + batches + Sync serve). */
@@ -95,6 +99,8 @@ typedef struct px_unit {
     px_unit_failure failure;
     pgw_buf error;    /* body of an ErrorResponse */
     pgw_buf notices;  /* whole NoticeResponse messages that are this unit's alone */
+    pgw_buf returned; /* whole messages: the rows that its statements returned; of texts their
+                         descriptions, too */
     bool slow;        /* alone it took long, as others of its queue do not */
     bool suspected;   /* it was in company that took long */
     size_t completed; /* statements whose CommandComplete came before the error */

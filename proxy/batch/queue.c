@@ -20,7 +20,8 @@ static size_t slot_of(const px_queue_table *table, const px_unit *unit)
 static bool same_statement(const px_unit *a, const px_unit *b)
 {
     return pgw_slice_eq(a->statement_name, b->statement_name) &&
-           pgw_slice_eq(a->statement_text, b->statement_text) && a->type_count == b->type_count &&
+           pgw_slice_eq(a->statement_text, b->statement_text) &&
+           pgw_slice_eq(a->columns, b->columns) && a->type_count == b->type_count &&
            (a->type_count == 0 ||
             memcmp(a->types, b->types, a->type_count * sizeof *a->types) == 0);
 }
@@ -56,6 +57,7 @@ static void copy_key(px_queue *queue, const px_unit *unit)
         return;
     key->statement_name = pgw_arena_copy(arena, unit->statement_name);
     key->statement_text = pgw_arena_copy(arena, unit->statement_text);
+    key->columns = pgw_arena_copy(arena, unit->columns);
     key->type_count = unit->type_count;
     if (unit->type_count > 0) {
         uint32_t *types = pgw_arena_alloc(arena, unit->type_count * sizeof *types);

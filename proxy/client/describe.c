@@ -140,7 +140,7 @@ static bool is_to_be_described(const px_session *session, const px_held *held, b
         return !plan->types_known;
     bool answered_only = !px_group_has(&session->group, "BE");
     return !plan->described ||
-           (plan->infers && answered_only && !held->on_link && session->own.ready);
+           (px_plan_may_change(plan) && answered_only && !held->on_link && session->own.ready);
 }
 
 /* The first new statement of the group that the backend has not described (or, with `keys`, whose

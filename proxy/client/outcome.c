@@ -9,7 +9,6 @@
 #include "proxy/client/session.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DOUBT_EVERY_MS = 1000 };
@@ -117,6 +116,7 @@ static void answer_text(px_session *session, const px_outcome *outcome)
     pgw_buf out = {0};
     add_notices(session, outcome, &out);
     for (size_t i = 0; i < outcome->completed; i++) {
+        pgw_buf_add_slice(&out, px_outcome_returned(outcome, i));
         char tag[40];
         snprintf(
             tag, sizeof tag, "INSERT 0 %llu",
@@ -135,12 +135,8 @@ static void answer_group(px_session *session, const px_outcome *outcome)
     px_group *group = &session->group;
     bool failed = outcome->error.len > 0;
     pgw_buf out = {0};
-    uint64_t *tags = pgw_alloc(outcome->statement_count * sizeof *tags);
-    for (size_t i = 0; i < outcome->statement_count; i++)
-        tags[i] = outcome->statements[i].tag + session->units.plan->left_out;
     add_notices(session, outcome, &out);
-    px_owed_write(session, failed ? failed_at(group, outcome) : group->count, tags, &out);
-    free(tags);
+    px_owed_write(session, failed ? failed_at(group, outcome) : group->count, outcome, &out);
     add_error(session, outcome, &out);
     px_owed_end(session, &out);
 }
@@ -176,8 +172,11 @@ static bool repeats(px_session *session, const px_outcome *outcome)
     px_owner *units = &session->units;
     if (outcome->error.len == 0 || outcome->stored || units->repeated)
         return false;
-    if (outcome->kind != PX_ERROR_STALE && !may_be_misplaced(session, outcome))
+    bool other_rows = outcome->kind == PX_ERROR_STALE_PLAN && units->plan != NULL;
+    if (outcome->kind != PX_ERROR_STALE && !other_rows && !may_be_misplaced(session, outcome))
         return false;
+    if (other_rows)
+        units->plan->outdated = true;
     px_catalog_stale(session->worker, session->who.identity->database);
     units->repeated = true;
     return true;

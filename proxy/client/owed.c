@@ -17,8 +17,46 @@ static void forget_statement(px_session *session, pgw_slice name)
     px_statements_remove(&session->names.statements, name);
 }
 
+/* What Describe is answered. A portal returns what its statement does, in the formats that it was
+ * bound with. */
+static void describe(const px_group *group, const px_held *held, pgw_buf *out)
+{
+    const px_plan *plan = held->plan;
+    pgw_slice results = {NULL, 0};
+    if (plan != NULL) {
+        pgw_certainly(
+            pgw_write_parameter_description(plan->types, px_plan_client_parameters(plan), out));
+    } else {
+        const px_held *bind = &group->held[held->about];
+        if (bind->type == 'E')
+            bind = &group->held[bind->about];
+        plan = bind->plan;
+        results = bind->said->as.bind.results;
+    }
+    pgw_write_row_description(plan->columns, results, out);
+}
+
+static void add_tag(const px_session *session, const struct px_unit_statement *statement,
+                    pgw_buf *out)
+{
+    char tag[40];
+    snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64,
+             statement->tag + session->units.plan->left_out);
+    pgw_write_tag(tag, out);
+}
+
+/* What Execute is answered: number `i` of them. */
+static void execute(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
+{
+    pgw_buf_add_slice(out, px_outcome_returned(outcome, i));
+    if (outcome->statements[i].suspended)
+        pgw_write_portal_suspended(out);
+    else
+        add_tag(session, &outcome->statements[i], out);
+}
+
 /* What the client is owed for held message `i`, as it stands when it did what it should. */
-static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
+static void answer(px_session *session, size_t i, pgw_buf *out)
 {
     px_group *group = &session->group;
     px_held *held = &group->held[i];
@@ -34,13 +72,9 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
         pgw_write_bind_complete(out);
         break;
     case 'D':
-        if (held->plan != NULL)
-            pgw_certainly(pgw_write_parameter_description(
-                held->plan->types, px_plan_client_parameters(held->plan), out));
-        pgw_write_no_data(out);
+        describe(group, held, out);
         break;
     case 'E':
-        pgw_write_tag(tag.ptr, out);
         break;
     default:
         if (said->as.target.kind == 'S')
@@ -50,18 +84,15 @@ static void answer(px_session *session, size_t i, pgw_slice tag, pgw_buf *out)
     held->answered = true;
 }
 
-void px_owed_write(px_session *session, size_t before, const uint64_t *tags, pgw_buf *out)
+void px_owed_write(px_session *session, size_t before, const px_outcome *outcome, pgw_buf *out)
 {
     size_t executed = 0;
     for (size_t i = 0; i < before; i++) {
         const px_held *held = &session->group.held[i];
-        char tag[40] = "";
-        if (held->type == 'E') {
-            uint64_t rows = tags != NULL ? tags[executed++] : held->plan->insert->row_count;
-            snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, rows);
-        }
-        if (!session->group.held[i].answered)
-            answer(session, i, pgw_slice_str(tag), out);
+        if (held->type == 'E')
+            execute(session, outcome, executed++, out);
+        if (!held->answered)
+            answer(session, i, out);
     }
 }
 

@@ -340,7 +340,7 @@ static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan
     px_statements *statements = &session->names.statements;
     px_statement *statement = px_statements_find(statements, parse->name);
     bool ours = statement != NULL && statement->plan != NULL;
-    if (!rw_insert_returns_same(old->insert, fresh->insert))
+    if (!rw_insert_returns_same(old->insert, fresh->insert) || !px_plan_keeps_rows(fresh, old))
         return refuse_other_result(session);
     if (ours && px_statements_on_link(statements, statement) && is_unsure(statement) &&
         !infers_by_place(old->insert, fresh->insert) && session->own.status != 'E') {

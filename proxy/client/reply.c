@@ -213,6 +213,22 @@ static px_fate on_parameters(px_session *session, px_reply *head, pgw_slice body
     return PX_INSTEAD;
 }
 
+/* RowDescription or NoData (then `body` is empty): what the last Describe is about. */
+static px_fate on_columns(px_session *session, const px_reply *head, pgw_slice body)
+{
+    bool of_statement = head != NULL && head->kind == PX_REPLY_DESCRIBE;
+    if (!of_statement && (head == NULL || head->kind != PX_REPLY_DESCRIBE_PORTAL))
+        return PX_SHOW;
+    if (of_statement && head->plan != NULL && !px_plan_describe_rows(head->plan, body))
+        described_otherwise(session, head);
+    bool flushed =
+        head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->own.unsynced;
+    px_fate what = pop(session);
+    if (flushed)
+        px_session_set_wait(session, PX_WAIT_NOTHING);
+    return what;
+}
+
 /* What the session itself notified comes from the pid that its client was told. */
 static px_fate on_notification(px_session *session, pgw_slice body)
 {
@@ -285,16 +301,7 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
         return on_parameters(session, head, body);
     case 'T':
     case 'n':
-        if (head != NULL &&
-            (head->kind == PX_REPLY_DESCRIBE || head->kind == PX_REPLY_DESCRIBE_PORTAL)) {
-            bool flushed =
-                head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->own.unsynced;
-            px_fate what = pop(session);
-            if (flushed)
-                px_session_set_wait(session, PX_WAIT_NOTHING);
-            return what;
-        }
-        return PX_SHOW;
+        return on_columns(session, head, body);
     case 'C':
         return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
     case 'I':
@@ -315,6 +322,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
     return strchr("SEZt", type) != NULL || (type == 'D' && head != NULL && head->asks) ||
            (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->peer.told) ||
            (head != NULL && head->own_look) ||
+           (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
            (type == 'N' && head != NULL && (head->plan != NULL || px_failure_is_of_ours(head))) ||
            (type == 'C' && (superseded(head) > 0 || session->names.deallocates != NULL ||
                             session->names.prepares != NULL));

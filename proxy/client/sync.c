@@ -136,7 +136,7 @@ static bool looks_again(px_session *session)
 static bool is_hearsay(const px_held *held)
 {
     return held->type == 'P' && !held->answered && !held->on_link && held->plan->described &&
-           held->plan->infers;
+           px_plan_may_change(held->plan);
 }
 
 static bool looks_at_hearsay(px_session *session)
@@ -161,14 +161,17 @@ static size_t count_executions(const px_group *group)
 static px_submission submit_executions(px_session *session, size_t *at, px_unfit *unfit)
 {
     const px_group *group = &session->group;
-    const pgw_bind **list = pgw_alloc(count_executions(group) * sizeof *list);
-    px_executions all = {.binds = list};
+    px_execution *list = pgw_alloc(count_executions(group) * sizeof *list);
+    px_executions all = {.all = list};
     for (size_t i = 0; i < group->count; i++) {
         if (group->held[i].type != 'E')
             continue;
         all.plan = group->held[i].plan;
         at[all.count] = i;
-        list[all.count++] = &group->held[px_group_executed(group, i)].said->as.bind;
+        const px_held *bind = &group->held[px_group_executed(group, i)];
+        bool returns = all.plan->insert->returning > 0;
+        list[all.count++] = (px_execution){
+            &bind->said->as.bind, returns ? group->held[i].said->as.execute.max_rows : 0};
     }
     px_standing standing = px_session_standing(session);
     px_submission what = px_submit_bound(&session->units, &standing, &all, unfit);

@@ -69,6 +69,8 @@ static bool write_execution(const px_plan *plan, const rw_insert *insert, int64_
     pgw_error error;
     bool good =
         px_bind_write(plan, &bind, (px_bind_names){PGW_LITERAL(""), name}, &bound, out, &error);
+    if (good && insert->returning > 0) /* its client has to be told what */
+        pgw_write_describe('P', PGW_LITERAL(""), out);
     if (good)
         pgw_write_execute(PGW_LITERAL(""), 0, out);
     pgw_buf_free(&values);

@@ -4,6 +4,12 @@ enum {
     ALONE_MS = 10000
 }; /* units of somebody with a failed one travel alone for so long, or slow */
 
+pgw_slice px_outcome_returned(const px_outcome *outcome, size_t i)
+{
+    size_t from = i > 0 ? outcome->statements[i - 1].returned : 0;
+    return (pgw_slice){outcome->returned.ptr + from, outcome->statements[i].returned - from};
+}
+
 void px_owner_drop_statement(px_owner *owner)
 {
     px_plan_drop(owner->plan);

@@ -18,6 +18,7 @@ typedef struct px_outcome {
     size_t statement_count;
     size_t completed;   /* statements that came through; the next is the one that failed */
     pgw_slice notices;  /* whole messages */
+    pgw_slice returned; /* … with the rows of all statements: see px_unit */
     pgw_slice error;    /* body of the ErrorResponse; empty: none failed */
     px_error_kind kind; /* its */
     bool stored;        /* some of it is, or may be, committed */
@@ -25,6 +26,9 @@ typedef struct px_outcome {
      * many that is unknown. 0 rows: it was one unit. */
     size_t rows, committed, unknown;
 } px_outcome;
+
+/* The messages with the rows that statement `i` returned. */
+pgw_slice px_outcome_returned(const px_outcome *outcome, size_t i);
 
 typedef struct px_owner_ops {
     /* False: it is to be tried once more, with the schema as it is now. */

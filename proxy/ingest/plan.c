@@ -1,5 +1,6 @@
 #include "proxy/ingest/plan.h"
 
+#include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
@@ -212,6 +213,8 @@ static void name_it(px_plan *plan)
     XXH3_128bits_reset(state);
     XXH3_128bits_update(state, plan->batched_text.ptr, plan->batched_text.len);
     XXH3_128bits_update(state, plan->types, plan->insert->param_count * sizeof *plan->types);
+    if (plan->columns.len > 0)
+        XXH3_128bits_update(state, plan->columns.ptr, plan->columns.len);
     XXH3_128bits_update(state, plan->identity->key, strlen(plan->identity->key));
     XXH3_128bits_update(state, &plan->catalog->epoch, sizeof plan->catalog->epoch);
     XXH128_hash_t hash = XXH3_128bits_digest(state);
@@ -408,9 +411,39 @@ bool px_plan_describe(px_plan *plan, const uint32_t *types, size_t count)
         return !plan->outdated;
     }
     memcpy(plan->types, types, count * sizeof *types);
-    plan->described = plan->types_known = true;
+    plan->types_known = true;
+    plan->described = plan->insert->returning == 0;
     name_it(plan);
     return true;
+}
+
+bool px_plan_describe_rows(px_plan *plan, pgw_slice body)
+{
+    if (plan->insert->returning == 0)
+        return true;
+    bool same = true;
+    if (plan->columns.len > 0 || plan->described)
+        same = pgw_row_descriptions_agree(plan->columns, body);
+    else
+        plan->columns = pgw_arena_copy(&plan->arena, body);
+    plan->described = true;
+    plan->outdated = plan->outdated || !same;
+    name_it(plan);
+    return same;
+}
+
+bool px_plan_keeps_rows(px_plan *plan, const px_plan *was)
+{
+    if (plan->columns.len > 0)
+        return was->columns.len == 0 || pgw_row_descriptions_agree(plan->columns, was->columns);
+    plan->columns = pgw_arena_copy(&plan->arena, was->columns);
+    name_it(plan);
+    return true;
+}
+
+bool px_plan_may_change(const px_plan *plan)
+{
+    return plan->infers || plan->insert->returning != 0;
 }
 
 px_plan *px_plan_undescribed(px_plan *plan)
@@ -419,6 +452,7 @@ px_plan *px_plan_undescribed(px_plan *plan)
     px_plan *copy = changed(plan, arena, plan->insert);
     copy->types =
         pgw_arena_alloc(&copy->arena, (plan->insert->param_count + 1) * sizeof *copy->types);
+    copy->columns = (pgw_slice){NULL, 0};
     copy->described = copy->types_known = false;
     copy->origin = plan;
     px_plan_take(plan);

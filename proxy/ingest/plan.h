@@ -35,7 +35,9 @@ typedef struct px_plan {
     size_t declared_count;
     size_t client_count; /* of them, those the client declared */
     uint32_t *types;     /* of the client's parameters: described, else declared or inferred */
-    bool described;      /* `types` is what the backend said */
+    pgw_slice columns;   /* of what it returns: the body of the RowDescription that the backend gave
+                            for it, or clients were told before; empty: none */
+    bool described;      /* `types`, and `columns`, are what the backend said */
     bool describing;     /* a session has asked the backend … */
     bool awaited;        /* … and others wait for the answer */
     bool types_known;    /* no parameter that feeds a key is of unknown type */
@@ -92,6 +94,13 @@ px_plan *px_plan_of_row(px_plan *plan);
 /* What Describe said (ours at the end still there). False: it has said something else before, which
  * the plan stays with, but is outdated. */
 bool px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
+/* … of the rows that it returns: the body of a RowDescription, or nothing for NoData. */
+bool px_plan_describe_rows(px_plan *plan, pgw_slice body);
+/* Clients were told that it returns what `was` did, which they have prepared before. False: it is
+ * known not to. */
+PGW_MUST_CHECK bool px_plan_keeps_rows(px_plan *plan, const px_plan *was);
+/* Whether another look may find other types than it was described with. */
+bool px_plan_may_change(const px_plan *plan);
 /* A plan to describe anew, of a statement that is prepared already; it is only good for its types.
  * Counted. */
 px_plan *px_plan_undescribed(px_plan *plan);

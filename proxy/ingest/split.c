@@ -161,7 +161,8 @@ static void fill_from_bind(px_split *split, const px_plan *single, const pgw_bin
         int64_t hash = (int64_t)keys[r].hash;
         px_bound bound = {.keys = (rw_key *)&keys[r], .hashes = &hash, .known = 1};
         pgw_error error;
-        pgw_certainly(px_unit_add_bound(split->parts[split->part_of[r]].unit, single, &row, &bound,
+        px_unit *unit = split->parts[split->part_of[r]].unit;
+        pgw_certainly(px_unit_add_bound(unit, single, (px_execution){&row, 0}, &bound,
                                         &error)); /* it is part of one that came */
     }
 }

@@ -16,7 +16,8 @@ static void answer(px_owner *owner, const px_unit *unit)
     px_outcome outcome = {.statements = unit->statements,
                           .statement_count = unit->statement_count,
                           .completed = failed ? unit->completed : unit->statement_count,
-                          .notices = pgw_slice_buf(&unit->notices)};
+                          .notices = pgw_slice_buf(&unit->notices),
+                          .returned = pgw_slice_buf(&unit->returned)};
     if (failed) {
         outcome.error = pgw_slice_buf(&unit->error);
         outcome.kind = px_classify(outcome.error);
@@ -92,7 +93,8 @@ static bool is_of_bind(const pgw_error *error)
 static px_submission add_execution(px_owner *owner, const px_standing *standing, px_unit *unit,
                                    const px_executions *executions, px_unfit *unfit)
 {
-    const pgw_bind *bind = executions->binds[unfit->execution];
+    px_execution execution = executions->all[unfit->execution];
+    const pgw_bind *bind = execution.bind;
     bool alone = executions->count == 1;
     px_bound bound;
     bool good = px_bind_keys(owner->worker, owner->plan, bind, &standing->identity->env,
@@ -105,10 +107,10 @@ static px_submission add_execution(px_owner *owner, const px_standing *standing,
              : !alone || rw_insert_may_fail(owner->plan->insert))
         return PX_SUBMIT_ON_LINK; /* others may fail before it does, or it may fail earlier itself
                                    */
-    if (good && px_unit_add_bound(unit, owner->plan, bind, &bound, &unfit->error))
+    if (good && px_unit_add_bound(unit, owner->plan, execution, &bound, &unfit->error))
         return PX_SUBMITTED;
     unfit->at_bind = is_of_bind(&unfit->error);
-    return PX_SUBMIT_REFUSED;
+    return alone ? PX_SUBMIT_REFUSED : PX_SUBMIT_ON_LINK;
 }
 
 px_submission px_submit_bound(px_owner *owner, const px_standing *standing,

@@ -7,15 +7,16 @@
 
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/owner.h"
+#include "proxy/ingest/units.h"
 
 /* Submits a script of batchable INSERTs, whose hashes are known: as one unit, or as one for each
  * partition, where the table says so. */
 void px_submit_script(px_owner *owner, const px_standing *standing, px_text *text);
 
-/* A prepared INSERT, and the Binds that it is executed with. */
+/* A prepared INSERT, and how it is executed. */
 typedef struct px_executions {
     px_plan *plan;
-    const pgw_bind **binds;
+    const px_execution *all;
     size_t count;
 } px_executions;
 

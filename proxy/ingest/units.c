@@ -168,6 +168,7 @@ void px_unit_prepare(px_unit *unit, const px_plan *plan)
     unit->statement_name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
     unit->statement_text = pgw_arena_copy(&unit->arena, plan->batched_text);
     unit->types = px_plan_types(plan, &unit->type_count, &unit->arena);
+    unit->columns = pgw_arena_copy(&unit->arena, plan->columns);
 }
 
 void px_unit_lifted(px_unit *unit, pgw_buf *execution)
@@ -192,15 +193,15 @@ px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_
     return unit;
 }
 
-bool px_unit_add_bound(px_unit *unit, const px_plan *plan, const pgw_bind *bind,
+bool px_unit_add_bound(px_unit *unit, const px_plan *plan, px_execution execution,
                        const px_bound *bound, pgw_error *error)
 {
     const rw_insert *insert = plan->insert;
     pgw_buf message = {0};
     px_bind_names names = {PGW_LITERAL(""), unit->statement_name};
-    if (!px_bind_write(plan, bind, names, bound, &message, error))
+    if (!px_bind_write(plan, execution.bind, names, bound, &message, error))
         return false;
-    pgw_write_execute(PGW_LITERAL(""), 0, &message);
+    pgw_write_execute(PGW_LITERAL(""), execution.max_rows, &message);
     struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
     statement->batch = keep(unit, &message);
     for (size_t r = 0; r < insert->row_count; r++) {

@@ -33,8 +33,14 @@ void px_unit_add_rows(px_unit *unit, const px_text *text, px_chosen chosen);
 void px_unit_finish_script(px_unit *unit, const px_text *text);
 void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen);
 
+/* A Bind that is executed. */
+typedef struct px_execution {
+    const pgw_bind *bind;
+    uint32_t max_rows; /* as Execute has it */
+} px_execution;
+
 /* One more execution of the statement. False: the Bind would be too large. */
-PGW_MUST_CHECK bool px_unit_add_bound(px_unit *unit, const px_plan *plan, const pgw_bind *bind,
+PGW_MUST_CHECK bool px_unit_add_bound(px_unit *unit, const px_plan *plan, px_execution execution,
                                       const px_bound *bound, pgw_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 /* Why a statement is not batchable, for the counter and for explain. RW_BATCHABLE = it is. */
 typedef enum rw_obstacle {
     RW_BATCHABLE,
-    RW_OBSTACLE_RETURNING,
+    RW_OBSTACLE_RETURNING,    /* of more than columns of the table */
     RW_OBSTACLE_SEQUENCE,     /* a sequence is drawn from and the table says sequences: session */
     RW_OBSTACLE_TRIGGER,      /* INSERT triggers, rules or row security */
     RW_OBSTACLE_EXPRESSION,   /* a cell that is more than constants, parameters, casts, short

@@ -277,13 +277,44 @@ static bool parse_item(rw_parser *parser)
     return it.depth == 0 && parser->token.kind != RW_TOKEN_BAD;
 }
 
+static bool at_end_of_plain(const rw_parser *parser)
+{
+    return rw_at(parser, ',') || rw_at_end(parser);
+}
+
+/* [table.]column [[AS] label] as a whole item; false if it is another one, and nothing is taken. */
+static bool parse_column(rw_parser *parser)
+{
+    rw_mark mark = rw_mark_here(parser);
+    bool known = false;
+    if (rw_at_name(parser)) {
+        pgw_slice name = rw_take_name(parser);
+        if (pgw_slice_eq_str(name, parser->known_as) && rw_take(parser, '.') && rw_at_name(parser))
+            name = rw_take_name(parser);
+        known = rw_table_column(parser->table, name) < parser->table->column_count;
+    }
+    bool labelled = rw_take_word(parser, "as") || !at_end_of_plain(parser);
+    if (known && labelled && rw_at_name(parser))
+        rw_advance(parser);
+    if (known && at_end_of_plain(parser))
+        return true;
+    rw_go_back(parser, mark);
+    return false;
+}
+
+/* Rows that return columns may travel with others', who get their own; what an expression calls may
+ * look at the session. */
 rw_outcome rw_parse_returning(rw_parser *parser)
 {
-    rw_note_obstacle(parser, RW_OBSTACLE_RETURNING);
+    parser->insert->shows = true;
+    parser->insert->values_merge = false;
     do {
-        if (rw_at(parser, ',') || rw_at_end(parser))
+        if (at_end_of_plain(parser))
             return rw_syntax_error(parser);
-        if (!parse_star(parser) && !parse_item(parser))
+        if (parse_star(parser) || parse_column(parser))
+            continue;
+        rw_note_obstacle(parser, RW_OBSTACLE_RETURNING);
+        if (!parse_item(parser))
             return rw_syntax_error(parser);
     } while (rw_take(parser, ','));
     return RW_PARSED;

@@ -56,7 +56,7 @@ static const char *why_not(rw_obstacle obstacle)
     case RW_BATCHABLE:
         return "yes";
     case RW_OBSTACLE_RETURNING:
-        return "no, because it has RETURNING";
+        return "no, because RETURNING shows more than columns";
     case RW_OBSTACLE_SEQUENCE:
         return "no, because it draws from a sequence, which is bound to the session";
     case RW_OBSTACLE_TRIGGER:

@@ -172,7 +172,7 @@ class Plain(CommandCase):
     def test_explain_says_why_not(self):
         path = self.file(self.config())
         for sql, word in (
-                (f"insert into events (userid, ts) values (5, '{TS}') returning userid",
+                (f"insert into events (userid, ts) values (5, '{TS}') returning userid + 1",
                  "returning"),
                 ("upsert into events (userid, ts) values (random()::int, now())", ""),
                 ("update events set userid = 5", "")):

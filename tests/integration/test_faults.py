@@ -164,7 +164,7 @@ class BackendAway(FaultCase):
         return error["C"]
 
     def test_a_write_on_its_own_link_is_undecided(self):
-        text = "insert into events (userid, ts) values (%s, now()) returning userid"
+        text = "insert into events (userid, ts) values (%s, now()) returning userid + 0"
         prepared = (wire.parse("", text % "$1"), wire.bind("", "", [1]), wire.execute(),
                     wire.sync())
         for messages in ((wire.query(text % 1),), prepared,

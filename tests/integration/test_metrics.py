@@ -300,7 +300,7 @@ class Reasons(MetricsCase):
             self.setUp()
 
     def test_statements(self):
-        self.check("returning", "insert into plain values (1, 'x') returning b")
+        self.check("returning", "insert into plain values (1, 'x') returning upper(b)")
         self.check("sequence", "insert into numbered (a) values (1)")
         self.check("trigger", "insert into triggered values (1, 'x')")
         self.check("expression", "insert into plain values (1, random()::text)")

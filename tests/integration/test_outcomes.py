@@ -307,10 +307,10 @@ class MovedColumns(Crowd):
     def test_on_its_own_link(self):
         """The session may be in a transaction, which has failed then: it is to be done again."""
         for write in (
-                lambda s: s.query("insert into moved values (1, 'b', 'a') returning k"),
+                lambda s: s.query("insert into moved values (1, 'b', 'a') returning k + 0"),
                 lambda s: s.query("insert into moved values (1, 'b', 'a'), (2, 'b', 'a'); "
                                   "select 1"),
-                lambda s: self.extended(s, "insert into moved values ($1, $2, $3) returning k",
+                lambda s: self.extended(s, "insert into moved values ($1, $2, $3) returning k + 0",
                                         1, "b", "a"),
                 lambda s: s.query("begin; insert into moved values (1, 'b', 'a'); commit")):
             session = self.wire()

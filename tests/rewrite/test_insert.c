@@ -917,7 +917,7 @@ static void compare(const char *sql, size_t *compared)
         const PgQuery__InsertStmt *insert = tree->stmts[0]->stmt->insert_stmt;
         assert_string_equal(insert->relation->relname, p.insert->table->name);
         assert_int_equal(insert->on_conflict_clause != NULL, p.insert->has_conflict);
-        assert_int_equal(insert->n_returning_list > 0, p.insert->obstacle == RW_OBSTACLE_RETURNING);
+        assert_int_equal(insert->n_returning_list > 0, p.insert->returning > 0);
         compare_rows(sql, p.insert, insert);
         pg_query__parse_result__free_unpacked(tree, NULL);
         ++*compared;

@@ -29,10 +29,12 @@ typedef struct writer {
     bool merged;           /* all rows are in one statement */
     bool piped;            /* … or each unit is Binds and Executes of one that is prepared */
     bool preparing;        /* the answer to a Parse under its own Sync is to come first */
+    bool withheld;         /* … and what it describes is looked at before anything else is sent */
     bool parsing;          /* ParseComplete is to come */
     unsigned tags;         /* of a merged statement */
     pgw_buf error;         /* body of this segment's ErrorResponse */
     pgw_buf prepare_error; /* of the segment before the first */
+    pgw_buf described;     /* body of its RowDescription */
 } writer;
 
 /* ---- writing ---- */
@@ -42,9 +44,11 @@ static void reset_unit(px_unit *unit)
     unit->completed = 0;
     pgw_buf_clear(&unit->error);
     pgw_buf_clear(&unit->notices);
+    pgw_buf_clear(&unit->returned);
     for (size_t i = 0; i < unit->statement_count; i++) {
-        unit->statements[i].bound = false;
-        unit->statements[i].tag = 0;
+        struct px_unit_statement *statement = &unit->statements[i];
+        statement->bound = statement->suspended = false;
+        statement->tag = statement->returned = 0;
     }
 }
 
@@ -130,20 +134,14 @@ static void write_prepare(writer *w, pgw_buf *out)
     w->parsing = true;
 }
 
-/* The Parse stands in the transaction of the units if there is one only; else it has its own Sync,
- * for it must not depend on the first unit, nor that unit's error be everybody's. */
-static void write_pipeline(writer *w, pgw_buf *out)
+static bool is_one_transaction(const px_attempt *attempt)
 {
-    const px_attempt *attempt = w->attempt;
-    const px_unit *key = attempt->units[0];
-    bool one = attempt->shared || attempt->count == 1;
-    if (!px_prepared_has(&w->prepared, key->statement_name, key->statement_text, key->types,
-                         key->type_count)) {
-        write_prepare(w, out);
-        w->preparing = !one;
-        if (!one)
-            pgw_write_sync(out);
-    }
+    return attempt->shared || attempt->count == 1;
+}
+
+static void write_executions(const px_attempt *attempt, pgw_buf *out)
+{
+    bool one = is_one_transaction(attempt);
     for (size_t i = 0; i < attempt->count; i++) {
         const px_unit *unit = attempt->units[i];
         if (unit->kind == PX_UNIT_PARAMS)
@@ -155,6 +153,27 @@ static void write_pipeline(writer *w, pgw_buf *out)
     }
     if (one)
         pgw_write_sync(out);
+}
+
+/* The Parse stands in the transaction of the units if there is one only; else it has its own Sync,
+ * for it must not depend on the first unit, nor that unit's error be everybody's. Where clients were
+ * told what the statement returns, nothing is run before that is known to be so here. */
+static void write_pipeline(writer *w, pgw_buf *out)
+{
+    const px_attempt *attempt = w->attempt;
+    const px_unit *key = attempt->units[0];
+    if (!px_prepared_has(&w->prepared, key->statement_name, key->statement_text, key->types,
+                         key->type_count)) {
+        write_prepare(w, out);
+        w->withheld = key->columns.len > 0;
+        w->preparing = w->withheld || !is_one_transaction(attempt);
+        if (w->withheld)
+            pgw_write_describe('S', key->statement_name, out);
+        if (w->preparing)
+            pgw_write_sync(out);
+    }
+    if (!w->withheld)
+        write_executions(attempt, out);
 }
 
 /* Whether one statement that checks itself costs the backend less than one for each unit: it makes
@@ -208,10 +227,11 @@ static void begin(px_writer *base, px_attempt *attempt)
     writer *w = (writer *)base;
     w->attempt = attempt;
     w->at = 0;
-    w->preparing = w->parsing = false;
+    w->preparing = w->parsing = w->withheld = false;
     w->tags = 0;
     pgw_buf_clear(&w->error);
     pgw_buf_clear(&w->prepare_error);
+    pgw_buf_clear(&w->described);
     for (size_t i = 0; i < attempt->count; i++)
         reset_unit(attempt->units[i]);
     write_attempt(w, attempt->scratch);
@@ -316,8 +336,10 @@ static void end_shared(writer *w)
     for (size_t i = 0; i < attempt->count; i++) {
         px_unit *unit = attempt->units[i];
         unit->renewed |= stale;
-        if (failed)
+        if (failed) {
             unit->lifted.len = 0;
+            unit->completed = 0; /* none of it is stored, should it be given up now */
+        }
         attempt->answered(attempt, unit, failed ? PX_VERDICT_REPEAT : PX_VERDICT_COMMITTED);
     }
 }
@@ -330,16 +352,40 @@ static bool has_all_tags(const writer *w)
     return w->merged ? w->tags == 1 : answering(w) == NULL;
 }
 
+/* The statement returns something else by now than clients were told. Without it their executions
+ * fail, and store nothing. */
+static void forget_other(writer *w, pgw_buf *out)
+{
+    const px_unit *key = w->attempt->units[0];
+    if (w->prepare_error.len > 0 ||
+        pgw_row_descriptions_agree(pgw_slice_buf(&w->described), key->columns))
+        return;
+    px_prepared_remove(&w->prepared, key->statement_name);
+    pgw_write_close('S', key->statement_name, out);
+    px_error_cached_plan(&w->prepare_error);
+}
+
+static void on_prepared(writer *w)
+{
+    w->preparing = w->parsing = false;
+    pgw_buf_add_slice(&w->prepare_error, pgw_slice_buf(&w->error));
+    pgw_buf_clear(&w->error);
+    if (!w->withheld)
+        return;
+    pgw_buf out = {0};
+    forget_other(w, &out);
+    write_executions(w->attempt, &out);
+    px_link_send_buf(w->link, &out);
+    pgw_buf_free(&out);
+}
+
 static px_progress on_ready_for_query(writer *w, pgw_slice body)
 {
     px_attempt *attempt = w->attempt;
     if (body.len != 1 || body.ptr[0] != 'I' || attempt->fatal[0] != '\0')
         return PX_PROGRESS_BROKEN; /* a unit opens no transaction, and behind FATAL comes nothing */
     if (w->preparing) {
-        w->preparing = false;
-        pgw_buf_add_slice(&w->prepare_error, pgw_slice_buf(&w->error));
-        pgw_buf_clear(&w->error);
-        w->parsing = false;
+        on_prepared(w);
         return PX_PROGRESS_MORE;
     }
     if (!has_all_tags(w))
@@ -357,7 +403,7 @@ static px_progress on_ready_for_query(writer *w, pgw_slice body)
     return w->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
 }
 
-static px_progress on_complete(writer *w, pgw_slice body)
+static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
 {
     px_unit *unit = answering(w);
     if (w->merged) {
@@ -366,9 +412,29 @@ static px_progress on_complete(writer *w, pgw_slice body)
     }
     if (w->preparing || unit == NULL)
         return PX_PROGRESS_BROKEN;
-    unit->statements[unit->completed++].tag = pgw_tag_rows(body);
+    struct px_unit_statement *statement = &unit->statements[unit->completed++];
+    statement->tag = pgw_tag_rows(body);
+    statement->suspended = suspended;
+    statement->returned = unit->returned.len;
     if (w->attempt->shared && unit->completed == unit->statement_count)
         w->at++;
+    return PX_PROGRESS_MORE;
+}
+
+/* A row, or the description of rows: of the statement that is being answered. */
+static px_progress on_returned(writer *w, char type, pgw_slice message)
+{
+    px_unit *unit = answering(w);
+    if (w->merged) /* its check's */
+        return PX_PROGRESS_MORE;
+    if (w->preparing && type == 'T') {
+        pgw_buf_clear(&w->described);
+        pgw_buf_add(&w->described, message.ptr + PGW_HEADER, message.len - PGW_HEADER);
+        return PX_PROGRESS_MORE;
+    }
+    if (w->preparing || unit == NULL)
+        return PX_PROGRESS_BROKEN;
+    pgw_buf_add_slice(&unit->returned, message);
     return PX_PROGRESS_MORE;
 }
 
@@ -421,7 +487,11 @@ static px_progress on_message(px_writer *base, char type, pgw_slice message)
     pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
     switch (type) {
     case 'C':
-        return on_complete(w, body);
+    case 's':
+        return on_complete(w, type == 's', body);
+    case 'T':
+    case 'D':
+        return on_returned(w, type, message);
     case '2':
         return on_bound(w);
     case 'Z':
@@ -438,8 +508,7 @@ static px_progress on_message(px_writer *base, char type, pgw_slice message)
     case '3': /* CloseComplete */
     case 'A': /* NotificationResponse */
     case 'S': /* ParameterStatus */
-    case 'T': /* of a merged statement's check */
-    case 'D':
+    case 't': /* ParameterDescription */
     case 'n':
     case 'I': /* EmptyQueryResponse */
         return PX_PROGRESS_MORE;
@@ -462,6 +531,7 @@ static void free_writer(px_writer *base)
     px_prepared_free(&w->prepared);
     pgw_buf_free(&w->error);
     pgw_buf_free(&w->prepare_error);
+    pgw_buf_free(&w->described);
     free(w);
 }
 

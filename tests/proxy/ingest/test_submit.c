@@ -99,9 +99,9 @@ static px_submission submit_bound(const char *sql, const char *const *values, si
     pgw_buf buf = {0};
     px_plan *plan = plan_of(sql, NULL, 0, &error);
     const pgw_bind bind = bind_of(values, count, &buf);
-    const pgw_bind *binds[] = {&bind, &bind};
+    const px_execution all[] = {{&bind, 0}, {&bind, 0}};
     px_submission what =
-        px_submit_bound(&t.owner, &t.standing, &(px_executions){plan, binds, executions}, unfit);
+        px_submit_bound(&t.owner, &t.standing, &(px_executions){plan, all, executions}, unfit);
     px_plan_drop(plan);
     pgw_buf_free(&buf);
     return what;
