@@ -18,6 +18,7 @@ typedef struct px_batch {
     uint64_t rows, started;
     uint64_t since;    /* of a unit that is alone: when it, or what was sent before it, was done */
     bool first;        /* it is the first attempt */
+    size_t returned;   /* bytes of rows that its units were given back */
     bool failed;       /* some unit did not commit in it */
     bool refused_size; /* the first attempt failed with 54000 */
     bool doubted;      /* rows failed merged, for no reason that is known, and none has alone yet */

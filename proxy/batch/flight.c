@@ -50,6 +50,7 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
 {
     px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
     note_time(batch, unit);
+    batch->returned += unit->returned.len;
     batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
     batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
     if (verdict == PX_VERDICT_REPEAT) {
@@ -208,7 +209,8 @@ static void learn(px_flights *flights, px_batch *batch)
     px_count(flights->worker->metrics, PX_NOTICES_DROPPED, batch->attempt.notices);
     px_count(flights->worker->metrics, PX_BATCHES_FAILED, batch->first && batch->failed);
     learn_form(flights, batch);
-    if (learn_size(batch))
+    bool shared = batch->first && batch->attempt.shared;
+    if (learn_size(batch) || (shared && batch->returned > batch->queue->table->batch.bytes))
         px_queue_refused(batch->queue);
     else if (batch->first && batch->again_count == 0)
         learn_time(flights, batch);

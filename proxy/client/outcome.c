@@ -116,7 +116,7 @@ static void answer_text(px_session *session, const px_outcome *outcome)
     pgw_buf out = {0};
     add_notices(session, outcome, &out);
     for (size_t i = 0; i < outcome->completed; i++) {
-        pgw_buf_add_slice(&out, px_outcome_returned(outcome, i));
+        px_owed_rows(session, outcome, i, &out);
         char tag[40];
         snprintf(
             tag, sizeof tag, "INSERT 0 %llu",

@@ -28,8 +28,6 @@ static void describe(const px_group *group, const px_held *held, pgw_buf *out)
             pgw_write_parameter_description(plan->types, px_plan_client_parameters(plan), out));
     } else {
         const px_held *bind = &group->held[held->about];
-        if (bind->type == 'E')
-            bind = &group->held[bind->about];
         plan = bind->plan;
         results = bind->said->as.bind.results;
     }
@@ -45,10 +43,22 @@ static void add_tag(const px_session *session, const struct px_unit_statement *s
     pgw_write_tag(tag, out);
 }
 
+void px_owed_rows(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
+{
+    pgw_slice rows = px_outcome_returned(outcome, i);
+    if (rows.len < PX_STREAM_LOW) {
+        pgw_buf_add_slice(out, rows);
+        return;
+    }
+    px_stream_put_buf(session->peer.stream, out);
+    pgw_buf_clear(out);
+    px_stream_put(session->peer.stream, rows.ptr, rows.len);
+}
+
 /* What Execute is answered: number `i` of them. */
 static void execute(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
-    pgw_buf_add_slice(out, px_outcome_returned(outcome, i));
+    px_owed_rows(session, outcome, i, out);
     if (outcome->statements[i].suspended)
         pgw_write_portal_suspended(out);
     else

@@ -10,8 +10,12 @@ struct px_session;
 
 /* Writes what is owed for the held messages before `before`; `outcome` is that of each Execute, or
  * (NULL) none is among them. */
-void px_owed_write(struct px_session *session, size_t before, const struct px_outcome *outcome,
+void px_owed_write(struct px_session *session, size_t before, const px_outcome *outcome,
                    pgw_buf *out);
+/* Writes the rows that statement `i` returned behind `out`: much of it is put at once, not copied
+ * there. */
+void px_owed_rows(const struct px_session *session, const px_outcome *outcome, size_t i,
+                  pgw_buf *out);
 /* Writes ReadyForQuery behind `out`, sends it, and forgets the group. */
 void px_owed_end(struct px_session *session, pgw_buf *out);
 

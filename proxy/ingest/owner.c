@@ -1,5 +1,7 @@
 #include "proxy/ingest/owner.h"
 
+#include "proxy/loop/stream.h"
+
 enum {
     ALONE_MS = 10000
 }; /* units of somebody with a failed one travel alone for so long, or slow */
@@ -30,6 +32,8 @@ void px_owner_note_time(px_owner *owner, const px_unit *unit)
 {
     uint64_t now = px_worker_now(owner->worker);
     owner->suspected = unit->suspected;
+    if (unit->returned.len > PX_STREAM_HIGH)
+        owner->slow_until = now + ALONE_MS;
     if (!unit->slow) {
         owner->slow_before = owner->slow_before && !unit->send_alone;
         return;

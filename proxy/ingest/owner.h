@@ -70,7 +70,8 @@ void px_owner_drop_statement(px_owner *owner);
 /* One of its units failed by its own fault, perhaps: the next travel without company for a while.
  */
 void px_owner_note_failure(px_owner *owner, const px_unit *unit);
-/* A unit is back: whether it held up others. */
+/* A unit is back: whether it held up others, by its time or by what it returned, all of which is
+ * here before it is committed. */
 void px_owner_note_time(px_owner *owner, const px_unit *unit);
 
 #endif

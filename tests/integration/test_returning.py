@@ -1,5 +1,4 @@
 """INSERT … RETURNING in batches: each client gets its own rows, as PostgreSQL gives them."""
-import threading
 import unittest
 
 import direct_case
@@ -10,7 +9,8 @@ from harness import Table
 
 ITEMS = Table("items", ["id bigint not null", "name varchar(20)", "n int default 7",
                         "at timestamptz default '2026-01-01 12:00+00'", "raw bytea",
-                        "price numeric(8,2)"], ["id"], hash_first=False)
+                        "price numeric(8,2)"], ["id"], hash_first=False,
+              batch={"target_ms": 60_000})
 
 
 class Batched:
@@ -87,6 +87,7 @@ class Lone(direct_case.DirectCase, Batched):
         for number in range(3):
             messages += [wire.parse("", insert), wire.bind("", "", [number, "n"], results=[1]),
                          wire.describe("P", ""), wire.execute(), wire.sync()]
+        self.both(messages[:5])  # who does not wait for answers does not wait for descriptions
         self.run_batched(messages, 3, ready=3)
 
     def test_no_row(self):
@@ -119,6 +120,18 @@ class Lone(direct_case.DirectCase, Batched):
                        wire.query("reset all"),
                        wire.query("insert into items (id, raw) values (3, '\\x00ff') returning *")],
                       ready=5)
+
+
+    def test_large_values(self):
+        """More than fits into a stream at a time; then its own link is the place."""
+        insert = "insert into items (id, raw) values ($1, $2) returning id, raw, raw as again"
+        messages = [wire.parse("s", insert), wire.sync()]
+        for number in range(4):
+            messages += [wire.bind("", "s", [number, b"\\x" + b"00ff" * 100_000]),
+                         wire.execute(), wire.sync()]
+        self.both(messages, ready=5)
+        text = "insert into items (id, raw) values ({}, repeat('a', 300000)::bytea) returning *"
+        self.both([wire.query(text.format(number)) for number in range(3)], ready=3)
 
 
 if __name__ == "__main__":

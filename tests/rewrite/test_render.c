@@ -157,7 +157,7 @@ static void strip(const rw_insert *insert, const pgw_buf *rendered, pgw_buf *out
 /* Where bytes of the client's are replaced and not only joined. */
 static bool replaces(const rw_insert *insert)
 {
-    return insert->verb != RW_VERB_INSERT || insert->obstacle == RW_OBSTACLE_RETURNING ||
+    return insert->verb != RW_VERB_INSERT || insert->returning > 0 ||
            insert->rows[0].hash_cell->kind == RW_CELL_DEFAULT;
 }
 

@@ -116,7 +116,7 @@ static void texts_are_counted_by_reason(void **state)
          "inserts_not_batched_total{reason=\"settings\"} 1;"
          "rows_total{table=\"public.events\",partition=\"0\"} 2;"
          "requests_total{table=\"public.events\",partition=\"0\"} 1"},
-        {"INSERT INTO events (userid) VALUES (5) RETURNING ts", true, true,
+        {"INSERT INTO events (userid) VALUES (5) RETURNING f(ts)", true, true,
          "inserts_not_batched_total{reason=\"returning\"} 1"},
         {"INSERT INTO serials (userid) VALUES (5)", false, false,
          "inserts_not_batched_total{reason=\"sequence\"} 1"},
