@@ -89,6 +89,12 @@ const rw_table *rw_part_table(const rw_table *const *tables, size_t count, pgw_s
     return NULL;
 }
 
+/* RAISE in a function says what its author means. */
+static bool is_raised(pgw_slice body)
+{
+    return pgw_slice_eq_str(pgw_error_field(body, 'R'), "exec_stmt_raise");
+}
+
 bool rw_part_names(const rw_table *const *tables, size_t count, pgw_slice body, pgw_buf *out)
 {
     pgw_slice relation = pgw_error_field(body, 't'), constraint = pgw_error_field(body, 'n');
@@ -97,7 +103,7 @@ bool rw_part_names(const rw_table *const *tables, size_t count, pgw_slice body, 
     while (table < count &&
            !(relation.len > 0 && find_in(tables[table], relation, constraint, &it)))
         table++;
-    if (table == count)
+    if (table == count || is_raised(body))
         return false;
     for (size_t at = 0; at < body.len && body.ptr[at] != '\0';) {
         pgw_slice text = {body.ptr + at + 1, strnlen(body.ptr + at + 1, body.len - at - 1)};

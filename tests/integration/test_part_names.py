@@ -38,6 +38,11 @@ class PartNames(DirectCase):
                 self.both([self.fill, wire.parse("", PREPARED), wire.bind("", "", values),
                            wire.execute(), wire.sync()], ready=2, verify=True)
 
+    def test_raised(self):
+        """What a function raises itself stays as it is."""
+        self.query("do $$begin raise unique_violation using message = 'not \"items_p0_pkey\"', schema = 'public', "
+                   "table = 'items_p0', constraint = 'items_p0_pkey'; end$$")
+
 
 if __name__ == "__main__":
     unittest.main()
