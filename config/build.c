@@ -283,6 +283,22 @@ static void build_batch(cfg_document *document, const char *prefix, const cfg_ra
     free(in);
 }
 
+/* A word, or a mapping. */
+static void build_sequences(cfg_document *document, const char *prefix, cfg_table *table)
+{
+    char *in = cfg_printf("%ssequences.", prefix), *at = cfg_printf("%ssequences", prefix);
+    char *block = cfg_printf("%sblock", in);
+    const char *word = cfg_document_word(document, at), *digits = cfg_document_word(document, block);
+    uint32_t number = digits != NULL ? (uint32_t)strtoul(digits, NULL, 10) : 0;
+    bool ignored = word != NULL && strcmp(word, "ignore") == 0;
+    table->sequences = ignored ? CFG_SEQUENCES_IGNORE : CFG_SEQUENCES_SESSION;
+    table->block =
+        take_number(document, in, "block", digits != NULL ? &number : NULL, (range){1, 1, 10000});
+    free(block);
+    free(at);
+    free(in);
+}
+
 static void build_table(cfg_document *document, size_t index, const cfg_raw_table *raw,
                         cfg_table *table)
 {
@@ -310,7 +326,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->uncomputable = WORD(raw->uncomputable, CFG_UNCOMPUTABLE_ERROR);
     table->null_key = WORD(raw->null_key, CFG_NULL_KEY_ERROR);
     table->atomicity = WORD(raw->atomicity, CFG_ATOMICITY_STATEMENT);
-    table->sequences = WORD(raw->sequences, CFG_SEQUENCES_SESSION);
+    build_sequences(document, prefix, table);
     build_columns(raw, table);
     build_partitions(document, prefix, raw->partitions, table);
     build_batch(document, prefix, &raw->batch, &table->batch);

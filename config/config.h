@@ -87,6 +87,7 @@ typedef struct cfg_table {
     cfg_null_key null_key;
     cfg_atomicity atomicity;
     cfg_sequences sequences;
+    uint32_t block; /* numbers of a sequence that are drawn at once; 1 */
     cfg_batch batch;
     unsigned line; /* in the file, for messages */
 } cfg_table;

@@ -218,21 +218,37 @@ static yaml_node_t *element(yaml_document_t *yaml, const yaml_node_t *node, size
     return item;
 }
 
-unsigned cfg_document_line(cfg_document *document, const char *where)
+/* What stands at `where`, or NULL; `*line` becomes its line, or that of the nearest thing around. */
+static yaml_node_t *find(cfg_document *document, const char *where, unsigned *line)
 {
     yaml_node_t *node = yaml_document_get_root_node(&document->yaml);
-    unsigned line = node ? (unsigned)node->start_mark.line + 1 : 0;
+    *line = node ? (unsigned)node->start_mark.line + 1 : 0;
     while (node != NULL && *where != '\0') {
         if (*where == '[') {
             char *end;
-            node = element(&document->yaml, node, strtoul(where + 1, &end, 10), &line);
+            node = element(&document->yaml, node, strtoul(where + 1, &end, 10), line);
             where = end + 1;
         } else {
             where += *where == '.';
             size_t len = strcspn(where, ".[");
-            node = member(&document->yaml, node, where, len, &line);
+            node = member(&document->yaml, node, where, len, line);
             where += len;
         }
     }
+    return node;
+}
+
+unsigned cfg_document_line(cfg_document *document, const char *where)
+{
+    unsigned line;
+    find(document, where, &line);
     return line;
+}
+
+const char *cfg_document_word(cfg_document *document, const char *where)
+{
+    unsigned line;
+    const yaml_node_t *node = find(document, where, &line);
+    bool single = node != NULL && node->type == YAML_SCALAR_NODE;
+    return single ? (const char *)node->data.scalar.value : NULL;
 }

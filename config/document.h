@@ -37,6 +37,8 @@ void cfg_document_free(cfg_document *document);
 /* The line of what stands at `where` ("tables[1].batch.rows"), or of the nearest thing around it.
  */
 unsigned cfg_document_line(cfg_document *document, const char *where);
+/* The single value that is written there; NULL: none is. */
+const char *cfg_document_word(cfg_document *document, const char *where);
 
 /* Notes a mistake, or a warning, at a line (0: of the file as a whole). */
 void cfg_note_line(cfg_document *document, unsigned line, const char *format, ...)

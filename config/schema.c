@@ -84,7 +84,7 @@ static const cyaml_schema_field_t table_fields[] = {
     ENUM("uncomputable", cfg_raw_table, uncomputable, uncomputables),
     ENUM("null_key", cfg_raw_table, null_key, null_keys),
     ENUM("atomicity", cfg_raw_table, atomicity, atomicities),
-    ENUM("sequences", cfg_raw_table, sequences, sequence_modes),
+    CYAML_FIELD_IGNORE("sequences", CYAML_FLAG_OPTIONAL),
     MAPPING("batch", cfg_raw_table, batch, batch_fields),
     CYAML_FIELD_END};
 static const cyaml_schema_value_t table = {
@@ -149,6 +149,15 @@ static const cyaml_schema_field_t file_fields[] = {
     SEQUENCE("tables", cfg_raw, tables, &table, 0),
     PART("limits", CYAML_FLAG_OPTIONAL, limits_fields),
     CYAML_FIELD_END};
+
+static const cyaml_schema_field_t sequences_fields[] = {
+    {.key = "block",
+     .value = {.type = CYAML_UINT, .flags = CYAML_FLAG_DEFAULT, .data_size = sizeof(uint32_t)}},
+    CYAML_FIELD_END};
+const cyaml_schema_value_t cfg_sequences_mapping = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, uint32_t, sequences_fields)};
+const cyaml_schema_value_t cfg_sequences_word = {CYAML_VALUE_ENUM(
+    CYAML_FLAG_STRICT, cfg_sequences, sequence_modes, CYAML_ARRAY_LEN(sequence_modes))};
 
 const cyaml_schema_value_t cfg_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, cfg_raw, file_fields)};

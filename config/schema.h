@@ -44,7 +44,6 @@ typedef struct cfg_raw_table {
     cfg_uncomputable *uncomputable;
     cfg_null_key *null_key;
     cfg_atomicity *atomicity;
-    cfg_sequences *sequences;
     cfg_raw_batch batch;
 } cfg_raw_table;
 
@@ -90,6 +89,9 @@ typedef struct cfg_raw {
 } cfg_raw;
 
 extern const cyaml_schema_value_t cfg_schema;
+/* `sequences` is a word or a mapping, of which libcyaml knows nothing: it ignores the key, and what
+ * was written is taken of the document. */
+extern const cyaml_schema_value_t cfg_sequences_word, cfg_sequences_mapping;
 
 /* What to say of a key that the design has but this version has not; NULL for a key that is
  * nobody's. `mapping` is where it stands: "", "tables", "tables.partitions" … */

@@ -165,6 +165,17 @@ void px_catalog_stale(px_worker *worker, const char *database)
     px_database_mark(name_of(worker, database));
 }
 
+uint64_t px_catalog_resets(px_worker *worker, const px_identity *identity)
+{
+    const entry *e = find_entry(worker, identity->database);
+    return e != NULL ? atomic_load(&e->database->resets) : 0;
+}
+
+void px_catalog_reset(px_worker *worker, const char *database)
+{
+    px_database_reset(name_of(worker, database));
+}
+
 void px_catalogs_leave(px_worker *worker, const char *database)
 {
     px_reader_leave(worker, name_of(worker, database));

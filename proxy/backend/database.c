@@ -63,13 +63,23 @@ void px_database_drop(px_database *database)
         free_database(database);
 }
 
-void px_database_mark(const char *name)
+static void count(const char *name, size_t member)
 {
     pthread_mutex_lock(&lock);
     px_database *database = find_database(name);
     if (database != NULL)
-        atomic_fetch_add(&database->marks, 1);
+        atomic_fetch_add((_Atomic uint64_t *)((char *)database + member), 1);
     pthread_mutex_unlock(&lock);
+}
+
+void px_database_mark(const char *name)
+{
+    count(name, offsetof(px_database, marks));
+}
+
+void px_database_reset(const char *name)
+{
+    count(name, offsetof(px_database, resets));
 }
 
 void px_database_publish(px_database *database, px_seen seen)

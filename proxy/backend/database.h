@@ -23,6 +23,7 @@ typedef struct px_database {
     char *name;
     unsigned references;      /* under the list's lock */
     _Atomic uint64_t marks;   /* one more each time that something may have changed */
+    _Atomic uint64_t resets;  /* … a sequence may have been made to go on from elsewhere */
     _Atomic uint64_t used_at; /* when a statement needed the snapshot last, nearly */
     pthread_mutex_t lock;     /* of the next */
     px_seen newest;
@@ -34,6 +35,8 @@ px_database *px_database_again(px_database *database); /* one more reference */
 void px_database_drop(px_database *database);          /* NULL is fine */
 /* Something may have changed in the database `name`; nothing if nobody has asked for it yet. */
 void px_database_mark(const char *name);
+/* Likewise, where a sequence of it goes on from. */
+void px_database_reset(const char *name);
 
 /* Any thread. `seen` is given away. */
 void px_database_publish(px_database *database, px_seen seen);

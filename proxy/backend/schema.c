@@ -78,10 +78,25 @@ static rw_column *add_column(rw_table *table)
 
 /* -- columns -- */
 
+/* A default that is a sequence's number and nothing else, as px_schema_query() has it told. */
+static uint32_t draws_from(const rw_column *column)
+{
+    static const char before[] = "pg_catalog.nextval('", behind[] = "'::pg_catalog.regclass)";
+    const char *text = column->default_text;
+    bool integer =
+        column->type == PGW_INT2 || column->type == PGW_INT4 || column->type == PGW_INT8;
+    if (!integer || text == NULL || strncmp(text, before, sizeof before - 1) != 0)
+        return 0;
+    char *end;
+    unsigned long oid = strtoul(text + sizeof before - 1, &end, 10);
+    return strcmp(end, behind) == 0 ? (uint32_t)oid : 0;
+}
+
 /* A domain keeps its own oid, which is no key type: its equality and its checks are its own. */
 static void column_from_row(rw_table *table, char *const *row)
 {
-    *add_column(table) = (rw_column){
+    rw_column *column = add_column(table);
+    *column = (rw_column){
         .name = copy(row[PX_SCHEMA_COLUMN]),
         .attnum = (int16_t)strtol(row[PX_SCHEMA_NUMBER], NULL, 10),
         .type = (uint32_t)strtoul(row[PX_SCHEMA_TYPE], NULL, 10),
@@ -99,6 +114,7 @@ static void column_from_row(rw_table *table, char *const *row)
             row[PX_SCHEMA_EXPRESSION][0] != '\0' ? copy(row[PX_SCHEMA_EXPRESSION]) : NULL,
         .default_hash = strtoll(row[PX_SCHEMA_EXPRESSED], NULL, 10),
     };
+    column->draws_from = draws_from(column);
 }
 
 static void relation_from_row(rw_table *table, char *const *row)
@@ -273,6 +289,7 @@ static void set_rules(rw_table *table, const cfg_table *config)
     table->forward_uncomputable = config->uncomputable == CFG_UNCOMPUTABLE_FORWARD;
     table->allow_null_key = config->null_key == CFG_NULL_KEY_ALLOW;
     table->ignore_sequences = config->sequences == CFG_SEQUENCES_IGNORE;
+    table->block = config->block;
 }
 
 static void set_partitions(rw_partitions *partitions, const cfg_partitions *config)
@@ -386,5 +403,6 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
            a->hash_column == b->hash_column && a->hash_function == b->hash_function &&
            a->hash_type == b->hash_type && same_partitions(&a->partitions, &b->partitions) &&
            a->forward_uncomputable == b->forward_uncomputable &&
-           a->allow_null_key == b->allow_null_key && a->ignore_sequences == b->ignore_sequences;
+           a->allow_null_key == b->allow_null_key &&
+           a->ignore_sequences == b->ignore_sequences && a->block == b->block;
 }

@@ -8,6 +8,7 @@ static void push(px_session *session, px_reply_kind kind, px_asks asks)
     px_reply *reply = px_replies_push(&session->pending.replies, kind);
     reply->swallow = true;
     reply->asks = asks;
+    reply->silent = asks == PX_ASKS_AHEAD;
 }
 
 void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out)
@@ -17,7 +18,7 @@ void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out)
     pgw_certainly(px_unseen_write(PGW_LITERAL("keyspread state"), sql, out));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         push(session, kinds[i], asks);
-    session->known.asking++;
+    session->known.asking += asks != PX_ASKS_AHEAD;
 }
 
 void px_ask_send(px_session *session, px_asks asks, pgw_buf *out)

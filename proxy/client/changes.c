@@ -17,6 +17,10 @@ void px_changes_note(px_session *session, unsigned effects)
     if (ddl || effects & RW_EFFECT_TRANSACTION) /* ROLLBACK TO */
         px_changes_forget(session);
     session->ddl.own = session->ddl.own || ddl;
+    if (effects & RW_EFFECT_RESETS) {
+        px_catalog_reset(session->worker, session->who.identity->database);
+        session->ddl.resets = true;
+    }
     session->ddl.seen = session->ddl.seen || effects & (RW_EFFECT_DDL | RW_EFFECT_CALLS);
 }
 
@@ -25,7 +29,9 @@ void px_changes_end(px_session *session)
 {
     if (session->ddl.seen)
         px_catalog_stale(session->worker, session->who.identity->database);
+    if (session->ddl.resets)
+        px_catalog_reset(session->worker, session->who.identity->database);
     if (session->pending.replies.count <= 1)
-        session->ddl.seen = session->ddl.own = session->ddl.unsynced = false;
+        session->ddl.seen = session->ddl.own = session->ddl.unsynced = session->ddl.resets = false;
     px_changes_forget(session);
 }

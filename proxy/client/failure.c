@@ -6,6 +6,7 @@
 #include "proxy/client/forward.h"
 #include "proxy/client/keys.h"
 #include "proxy/client/own_link.h"
+#include "proxy/client/refill.h"
 #include "proxy/client/settle.h"
 
 #include <stdlib.h>
@@ -218,9 +219,13 @@ static px_fate put_placed(px_session *session, pgw_slice body)
  */
 static px_fate on_question_failed(px_session *session, pgw_slice body)
 {
-    px_fate what = session->own.fatal || session->own.unsynced ? PX_SHOW : PX_HIDE;
-    bool keys = px_replies_head(&session->pending.replies)->asks == PX_ASKS_KEYS;
-    if (!session->own.fatal && keys)
+    px_asks asks = px_replies_head(&session->pending.replies)->asks;
+    bool ours = asks == PX_ASKS_AHEAD, keys = asks == PX_ASKS_KEYS;
+    bool shown = session->own.fatal || (session->own.unsynced && !ours);
+    px_fate what = shown ? PX_SHOW : PX_HIDE;
+    if (ours)
+        px_refill_end(session, true);
+    else if (!session->own.fatal && keys)
         px_keys_failed(session, body);
     else if (!session->own.fatal)
         px_settle_failed(session, body);

@@ -1,8 +1,9 @@
 #include "proxy/client/keys.h"
 
 #include "protocol/backend.h"
-#include "proxy/client/doubt.h"
+#include "proxy/client/ahead.h"
 #include "proxy/client/ask.h"
+#include "proxy/client/doubt.h"
 #include "proxy/client/session.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct px_keys {
     bool defaults; /* that the catalog tells are in it */
     rw_answer *answers;
     size_t count, known;
+    px_reserve *reserve; /* which is asked for, too; or NULL */
     bool answered, failed;
     pgw_error error;
 };
@@ -25,6 +27,8 @@ void px_keys_forget(px_session *session)
     if (keys == NULL)
         return;
     session->hand.keys = NULL;
+    if (keys->reserve != NULL)
+        px_reserve_end(session->worker, keys->reserve, false);
     pgw_arena_free(&keys->arena);
     free(keys);
 }
@@ -45,7 +49,7 @@ static unsigned effects_of(const rw_insert *insert)
     for (size_t i = 0; i < insert->wanted_count; i++) {
         const rw_column *column = &insert->table->columns[insert->wanted[i].column];
         if (insert->wanted[i].expression || column->computed)
-            effects |= RW_EFFECT_CALLS | RW_EFFECT_STATE;
+            effects |= RW_EFFECT_CALLS | RW_EFFECT_STATE | RW_EFFECT_DRAWS;
         else if (column->sequence)
             effects |= RW_EFFECT_WRITES;
     }
@@ -63,6 +67,7 @@ static bool ask(px_session *session, const rw_insert *insert, size_t before, pgw
 {
     struct px_keys *keys = new_keys(session, insert->wanted_count);
     rw_question_of(insert, &keys->arena, &keys->question);
+    keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
     keys->before = before;
     for (size_t i = 0; i < insert->wanted_count; i++)
         keys->defaults = keys->defaults || !insert->wanted[i].expression;
@@ -91,6 +96,15 @@ static const rw_answer *nulls(px_session *session, const rw_insert *insert)
     return keys->answers;
 }
 
+static const rw_answer *made_ahead(px_session *session, const rw_insert *insert)
+{
+    struct px_keys *keys = new_keys(session, insert->wanted_count);
+    px_ahead_take(session, insert, &keys->arena, keys->answers);
+    keys->known = keys->count;
+    keys->answered = true;
+    return keys->answers;
+}
+
 const rw_answer *px_keys_ask(px_session *session, const rw_insert *insert, size_t before,
                              bool *later, pgw_error *error)
 {
@@ -106,8 +120,12 @@ const rw_answer *px_keys_ask(px_session *session, const rw_insert *insert, size_
     bool owed = session->pending.replies.count > 0 && !session->own.unsynced;
     if (!owed && session->own.status == 'E')
         return nulls(session, insert);
+    if (px_ahead_has(session, insert))
+        return made_ahead(session, insert);
     *later = true;
-    if (owed)
+    if (px_ahead_comes(session, insert))
+        px_session_set_wait(session, PX_WAIT_TURN);
+    else if (owed)
         px_session_set_wait(session, PX_WAIT_IDLE);
     else if (px_session_need_link(session))
         *later = ask(session, insert, before, error);
@@ -131,6 +149,8 @@ void px_keys_row(px_session *session, pgw_slice body)
     if (keys == NULL || pgw_data_row_decode(body, cells, none, 3) != 3 || none[0] || none[1])
         return;
     size_t i = number_of(cells[0]);
+    if (i >= keys->count && keys->reserve != NULL)
+        px_reserve_row(keys->reserve, body);
     if (i >= keys->count)
         return;
     pgw_slice told = none[2] ? (pgw_slice){NULL, 0} : cells[2];
@@ -141,8 +161,15 @@ void px_keys_row(px_session *session, pgw_slice body)
 
 void px_keys_answered(px_session *session)
 {
-    if (session->hand.keys != NULL)
-        session->hand.keys->answered = true;
+    struct px_keys *keys = session->hand.keys;
+    if (keys == NULL)
+        return;
+    keys->answered = true;
+    if (keys->reserve != NULL)
+        px_reserve_end(session->worker, keys->reserve, true);
+    else /* it may be behind what others drew ahead at the same time, which is not for it any more */
+        session->own.drew_apart = px_reserve_blocks();
+    keys->reserve = NULL;
 }
 
 void px_keys_failed(px_session *session, pgw_slice body)
@@ -153,6 +180,10 @@ void px_keys_failed(px_session *session, pgw_slice body)
         px_session_set_wait(session, PX_WAIT_NOTHING); /* its group ends here */
     if (keys == NULL)
         return;
+    if (keys->reserve != NULL && keys->known == keys->count) {
+        px_keys_answered(session); /* the sequence has no more than these */
+        return;
+    }
     keys->failed = true;
     pgw_error_read(body, &keys->error);
     size_t position = rw_question_position(&keys->question, keys->error.position);

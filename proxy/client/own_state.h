@@ -38,7 +38,8 @@ typedef struct px_state {
 /* What a text may do that nobody has looked into. */
 enum {
     PX_UNREAD = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS | RW_EFFECT_RUNS |
-                RW_EFFECT_STATE | RW_EFFECT_OUTPUT | RW_EFFECT_WRITES | RW_EFFECT_TRANSACTION
+                RW_EFFECT_STATE | RW_EFFECT_OUTPUT | RW_EFFECT_WRITES | RW_EFFECT_TRANSACTION |
+                RW_EFFECT_DRAWS | RW_EFFECT_RESETS
 };
 
 #endif

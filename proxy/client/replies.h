@@ -24,7 +24,8 @@ typedef enum px_reply_kind {
 typedef enum px_asks {
     PX_ASKS_NOTHING,
     PX_ASKS_STATE, /* what the session has there (settle.h) */
-    PX_ASKS_KEYS   /* for values of keys (keys.h) */
+    PX_ASKS_KEYS,  /* for values of keys (keys.h) */
+    PX_ASKS_AHEAD  /* for numbers of a sequence, which nobody waits for (refill.h) */
 } px_asks;
 
 /* A name whose meaning hangs on what is not answered yet. */

@@ -9,6 +9,7 @@
 #include "proxy/client/keys.h"
 #include "proxy/client/own_link.h"
 #include "proxy/client/own_look.h"
+#include "proxy/client/refill.h"
 #include "proxy/client/session.h"
 #include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
@@ -142,7 +143,7 @@ static px_fate on_ready(px_session *session, pgw_slice body)
     px_reply *head = px_replies_head(&session->pending.replies);
     if (head == NULL)
         return PX_SHOW;
-    bool asked = head->asks;
+    bool asked = head->asks && head->asks != PX_ASKS_AHEAD;
     px_fate what = pop(session);
     bool more = session->pending.replies.count > 0;
     session->pending.undecided = session->pending.undecided && more;
@@ -169,7 +170,9 @@ static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
     px_fate what = on_tag(session, head, body);
     if (head != NULL && head->asks == PX_ASKS_KEYS)
         px_keys_answered(session);
-    if (head != NULL && head->asks)
+    if (head != NULL && head->asks == PX_ASKS_AHEAD)
+        px_refill_end(session, true);
+    else if (head != NULL && head->asks)
         px_settle_answered(session);
     else
         on_name_changed(session, body);
@@ -282,6 +285,8 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
             return PX_SHOW;
         if (head->asks == PX_ASKS_KEYS)
             px_keys_row(session, body);
+        else if (head->asks == PX_ASKS_AHEAD)
+            px_refill_row(session, body);
         else
             px_settle_row(session, body);
         return PX_HIDE;
@@ -397,6 +402,7 @@ void px_reply_input(px_session *session)
         !session->own.unsynced) /* settings are reported before it */
         session->pending.zone_moving = false;
     if (session->pending.replies.count == 0) {
+        px_refill_ask(session);
         if (px_link_is_borrowed(link))
             px_own_link_leave(session);
         px_session_wake(session, PX_WAIT_IDLE);

@@ -86,6 +86,8 @@ typedef struct px_own {
     bool copy_in;   /* the link is in copy-in mode */
     bool has_state; /* something there cannot be made again elsewhere */
     bool alters;    /* what new sessions begin with, as soon as it is committed */
+    struct px_refill *refill; /* numbers that it asks for, for all (refill.h); or NULL */
+    uint64_t drew_apart; /* so many blocks may be older than what it drew for itself (reserve.h) */
     size_t left;    /* bytes of the link's message that still go to the client, or nowhere */
     bool dropped;   /* … nowhere */
 } px_own;
@@ -117,6 +119,7 @@ typedef struct px_ddl {
     bool own;      /* its transaction may have changed configured tables, which it alone sees */
     bool seen;     /* a statement that was sent may change configured tables */
     bool unsynced; /* … and not synced since */
+    bool resets;   /* … may make a sequence go on from elsewhere */
     px_catalog *catalog;      /* what its own transaction has made of it. Counted */
     struct px_own_look *look; /* under way */
     uint64_t doubts_from;     /* a wrong value lets the tables be looked at again from then on */

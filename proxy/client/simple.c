@@ -11,6 +11,7 @@
 #include "proxy/client/names.h"
 #include "proxy/client/outcome.h"
 #include "proxy/client/own_look.h"
+#include "proxy/client/refill.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/same.h"
 #include "proxy/client/script.h"
@@ -193,6 +194,7 @@ static px_step look_into(px_session *session, px_text *text)
         px_standing standing = px_session_standing(session);
         px_submit_script(&session->units, &standing, text);
         px_session_set_wait(session, PX_WAIT_UNIT);
+        px_refill_ask(session);
         return PX_STEP_LATER; /* the message is consumed when it is answered */
     }
     if (!px_session_need_link(session))

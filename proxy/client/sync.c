@@ -8,6 +8,7 @@
 #include "proxy/client/owed.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
+#include "proxy/client/refill.h"
 #include "proxy/ingest/submit.h"
 
 #include <stdlib.h>
@@ -200,12 +201,14 @@ static px_step submit_group(px_session *session)
     px_unfit unfit = {.error = PGW_ERROR_NONE};
     size_t *at = pgw_alloc(count_executions(&session->group) * sizeof *at);
     px_submission what = submit_executions(session, at, &unfit);
-    if (what == PX_SUBMITTED)
+    if (what == PX_SUBMITTED) {
         px_session_set_wait(session, PX_WAIT_UNIT);
-    else if (unfit.error.sqlstate[0] != '\0' && looks_again(session))
+        px_refill_ask(session);
+    } else if (unfit.error.sqlstate[0] != '\0' && looks_again(session)) {
         what = PX_SUBMITTED; /* later: the key's column may be another than was known */
-    else if (what == PX_SUBMIT_REFUSED)
+    } else if (what == PX_SUBMIT_REFUSED) {
         answer_unfit(session, &unfit, at[unfit.execution]);
+    }
     free(at);
     static const px_step steps[] = {[PX_SUBMITTED] = PX_STEP_LATER,
                                     [PX_SUBMIT_ON_LINK] = PX_STEP_PASS,

@@ -3,6 +3,7 @@
 #include "protocol/frontend.h"
 #include "proxy/client/login.h"
 #include "proxy/client/own_link.h"
+#include "proxy/client/reserve.h"
 #include "proxy/client/room.h"
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
@@ -83,5 +84,10 @@ static bool yield(px_worker *worker, px_plea *plea)
     return given;
 }
 
-const px_tenant px_sessions_tenant = {
-    .tick = tick, .drain = drain, .yield = yield, .free = px_sessions_free};
+static void end(px_worker *worker)
+{
+    px_reserves_free(worker);
+    px_sessions_free(worker);
+}
+
+const px_tenant px_sessions_tenant = {.tick = tick, .drain = drain, .yield = yield, .free = end};

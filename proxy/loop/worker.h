@@ -71,6 +71,7 @@ typedef struct px_worker {
     struct px_reader *readers; /* of the databases that this worker owns */
     struct px_kind *kinds;     /* what they mean at their start */
     struct px_plan_cache *plans;
+    struct px_reserve *reserves; /* the sessions' */
     uint64_t tickets;      /* given to sessions */
     unsigned cancels;      /* of its links, under way */
     _Atomic unsigned load; /* sessions, for the listener to choose by */

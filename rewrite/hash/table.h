@@ -32,6 +32,7 @@ typedef struct rw_column {
     int64_t default_hash;  /* of its default as the backend keeps it; 0: none */
     bool computed;         /* its default, or what it is generated from, may look at the session */
     bool own_equals;       /* an operator = that is not PostgreSQL's own takes its type */
+    uint32_t draws_from;   /* the sequence whose next number is its default, as it is; 0: none */
 } rw_column;
 
 typedef enum rw_partition_kind {
@@ -70,6 +71,7 @@ typedef struct rw_table {
     bool forward_uncomputable; /* uncomputable: forward */
     bool allow_null_key;       /* null_key: allow */
     bool ignore_sequences;     /* sequences: ignore */
+    uint32_t block;            /* sequences: block: numbers that are drawn at once */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
     bool heeds_updates;        /* UPDATE fires triggers, or there are rules on it */
     bool changes_rows; /* what is stored may be other rows than those of an INSERT: by BEFORE

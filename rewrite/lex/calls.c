@@ -77,8 +77,8 @@ static const char *const harmless[] = {
 };
 /* clang-format on */
 
-/* So do advisory locks. Sequences and seeds belong to the session that drew from them. */
-static const char *const keeping[] = {"currval", "lastval", "nextval", "setseed", "setval"};
+/* What sequences gave belongs to the session that drew from them. */
+static const char *const drawing[] = {"currval", "lastval", "nextval"};
 
 enum { LONGEST = 40 };
 
@@ -104,5 +104,9 @@ rw_call rw_call_of(pgw_slice name)
         return RW_CALL_HARMLESS;
     bool locks =
         strncmp(lower, "pg_advisory_", 12) == 0 || strncmp(lower, "pg_try_advisory_", 16) == 0;
-    return locks || IS_IN(keeping, lower) ? RW_CALL_KEEPS : RW_CALL_UNKNOWN;
+    if (IS_IN(drawing, lower))
+        return RW_CALL_DRAWS;
+    if (strcmp(lower, "setval") == 0)
+        return RW_CALL_RESETS;
+    return locks || strcmp(lower, "setseed") == 0 ? RW_CALL_KEEPS : RW_CALL_UNKNOWN;
 }

@@ -10,7 +10,9 @@
 
 typedef enum rw_call {
     RW_CALL_HARMLESS, /* changes nothing */
-    RW_CALL_KEEPS,    /* no setting or name, but leaves something in the link: currval */
+    RW_CALL_KEEPS,    /* no setting or name, but leaves something in the link: setseed */
+    RW_CALL_DRAWS,    /* … a sequence's number, or tells what was drawn: nextval, currval */
+    RW_CALL_RESETS,   /* … and others draw from another number on: setval */
     RW_CALL_UNKNOWN
 } rw_call;
 

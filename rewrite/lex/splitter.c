@@ -147,6 +147,10 @@ static unsigned mark_of_call(const cutter *cut)
         return 0;
     case RW_CALL_KEEPS:
         return RW_MARK_KEEPS;
+    case RW_CALL_DRAWS:
+        return RW_MARK_KEEPS | RW_MARK_DRAWS;
+    case RW_CALL_RESETS:
+        return RW_MARK_KEEPS | RW_MARK_DRAWS | RW_MARK_RESETS;
     case RW_CALL_UNKNOWN:
         break;
     }

@@ -296,18 +296,38 @@ static void read_discard(reader *in)
 {
     if (at_word(in, "all"))
         add(in, RW_EFFECT_DISCARD_ALL);
+    else if (at_word(in, "sequences"))
+        add(in, RW_EFFECT_DRAWS | RW_EFFECT_STATE);
     else if (!at_word(in, "plans"))
         add(in, RW_EFFECT_NAMES);
 }
 
-/* The body is a string: words of DDL are searched for in all of the text. */
+static bool contains_any(pgw_slice text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (contains_word(text, words[i]))
+            return true;
+    return false;
+}
+
+#define CONTAINS_ANY(text, words) contains_any(text, words, sizeof(words) / sizeof *(words))
+
+/* Where sequences go on from, or how. */
+static const char *const resetting[] = {"setval",   "restart",  "sequence", "increment",
+                                        "minvalue", "maxvalue", "cycle",    "identity"};
+
+/* The body is a string: words are searched for in all of the text. */
 static void read_do(reader *in)
 {
     static const char *const schema[] = {"create", "alter", "drop", "truncate"};
+    static const char *const drawing[] = {"currval", "lastval", "nextval"};
     add(in, everything | RW_EFFECT_OUTPUT);
-    for (size_t i = 0; i < sizeof schema / sizeof schema[0]; i++)
-        if (contains_word(in->lexer.text, schema[i]))
-            add(in, RW_EFFECT_DDL);
+    if (CONTAINS_ANY(in->lexer.text, schema))
+        add(in, RW_EFFECT_DDL);
+    if (CONTAINS_ANY(in->lexer.text, drawing))
+        add(in, RW_EFFECT_DRAWS);
+    if (CONTAINS_ANY(in->lexer.text, resetting))
+        add(in, RW_EFFECT_DRAWS | RW_EFFECT_RESETS);
 }
 
 static void read_transaction(reader *in)
@@ -318,6 +338,14 @@ static void read_transaction(reader *in)
 static void read_ddl(reader *in)
 {
     add(in, RW_EFFECT_DDL | RW_EFFECT_NAMES | RW_EFFECT_RUNS);
+}
+
+/* What there is already is changed, or goes. */
+static void read_change(reader *in)
+{
+    read_ddl(in);
+    if (CONTAINS_ANY(in->lexer.text, resetting))
+        add(in, RW_EFFECT_DRAWS | RW_EFFECT_RESETS);
 }
 
 /* The name of a relation that is made; behind it nothing is read. */
@@ -384,7 +412,7 @@ static const struct {
     void (*read)(reader *in);
 } readers[] = {
     {"abort", read_transaction},
-    {"alter", read_ddl},
+    {"alter", read_change},
     {"begin", read_transaction},
     {"call", read_everything},
     {"close", read_nothing},
@@ -395,7 +423,7 @@ static const struct {
     {"delete", read_write},
     {"discard", read_discard},
     {"do", read_do},
-    {"drop", read_ddl},
+    {"drop", read_change},
     {"end", read_transaction},
     {"execute", read_resuming},
     {"fetch", read_resuming},
@@ -417,7 +445,7 @@ static const struct {
     {"set", read_set},
     {"show", read_nothing},
     {"start", read_transaction},
-    {"truncate", read_ddl},
+    {"truncate", read_change},
     {"unlisten", read_state},
     {"update", read_write},
     {"upsert", read_write},
@@ -446,6 +474,10 @@ static void add_marked(reader *in, rw_token first, const rw_piece *piece)
         add(in, everything | RW_EFFECT_OUTPUT);
     if (marks & (RW_MARK_ADVISORY | RW_MARK_HOLD | RW_MARK_KEEPS))
         add(in, RW_EFFECT_STATE);
+    if (marks & RW_MARK_DRAWS && !only_explains(in, first))
+        add(in, RW_EFFECT_DRAWS);
+    if (marks & RW_MARK_RESETS && !only_explains(in, first))
+        add(in, RW_EFFECT_RESETS);
     if (marks & RW_MARK_CALLS && !only_defines(in, first))
         add(in, RW_EFFECT_CALLS);
     if (marks & RW_MARK_WRITE)

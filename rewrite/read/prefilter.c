@@ -183,6 +183,10 @@ static unsigned effects_of_call(pgw_slice text, pgw_slice first, const caller *a
         return 0;
     case RW_CALL_KEEPS:
         return RW_EFFECT_STATE;
+    case RW_CALL_DRAWS:
+        return RW_EFFECT_STATE | RW_EFFECT_DRAWS;
+    case RW_CALL_RESETS:
+        return RW_EFFECT_STATE | RW_EFFECT_DRAWS | RW_EFFECT_RESETS;
     case RW_CALL_UNKNOWN:
         break;
     }

@@ -32,7 +32,9 @@ typedef enum rw_effect {
     RW_EFFECT_CALLS = 1 << 11,   /* calls a function that is not known to be harmless */
     RW_EFFECT_RUNS = 1 << 12,    /* may run what the database stores: views, triggers, defaults */
     RW_EFFECT_RESUMES = 1 << 13, /* runs what was declared or prepared before: FETCH, EXECUTE */
-    RW_EFFECT_WRITES = 1 << 14   /* rows of tables: their sequences may have been drawn from */
+    RW_EFFECT_WRITES = 1 << 14,  /* rows of tables: their sequences may have been drawn from */
+    RW_EFFECT_DRAWS = 1 << 15,   /* draws from a sequence, or asks what was drawn: currval */
+    RW_EFFECT_RESETS = 1 << 16   /* a sequence may go on from elsewhere: setval, RESTART */
 } rw_effect;
 
 /* Two parameters, from 1, that a statement may be run with only if they have the same value: SET

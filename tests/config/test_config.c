@@ -161,6 +161,7 @@ static void test_sample_is_defaults(void **state)
     assert_int_equal(a->null_key, b->null_key);
     assert_int_equal(a->atomicity, b->atomicity);
     assert_int_equal(a->sequences, b->sequences);
+    assert_int_equal(a->block, b->block);
     assert_memory_equal(&a->batch, &b->batch, sizeof a->batch);
     cfg_free(sample);
     cfg_free(bare);
@@ -240,6 +241,7 @@ static void check_full_table(const cfg_table *table)
     assert_int_equal(table->null_key, CFG_NULL_KEY_ALLOW);
     assert_int_equal(table->atomicity, CFG_ATOMICITY_PARTITION);
     assert_int_equal(table->sequences, CFG_SEQUENCES_IGNORE);
+    assert_int_equal(table->block, 1);
     assert_int_equal(table->batch.rows, 100000);
     assert_int_equal(table->batch.bytes, 2 << 20);
     assert_int_equal(table->batch.max_wait_ms, 4);

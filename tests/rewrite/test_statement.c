@@ -17,11 +17,15 @@
 #include "vectors.h"
 
 static const char *const effect_names[] = {
-    "settings",    "names", "tracked", "discard_all", "deallocate", "prepare", "ddl",   "state",
-    "transaction", "copy",  "output",  "calls",       "runs",       "resumes", "writes"};
+    "settings",    "names", "tracked", "discard_all", "deallocate", "prepare", "ddl",    "state",
+    "transaction", "copy",  "output",  "calls",       "runs",       "resumes", "writes", "draws",
+    "resets"};
 
 /* Of nearly every statement; they have a table of their own. */
-enum { COMMON = RW_EFFECT_CALLS | RW_EFFECT_RUNS | RW_EFFECT_RESUMES | RW_EFFECT_WRITES };
+enum {
+    COMMON = RW_EFFECT_CALLS | RW_EFFECT_RUNS | RW_EFFECT_RESUMES | RW_EFFECT_WRITES |
+             RW_EFFECT_DRAWS | RW_EFFECT_RESETS
+};
 
 static unsigned read_effects(const char *text)
 {

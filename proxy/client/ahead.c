@@ -1,0 +1,138 @@
+#include "proxy/client/ahead.h"
+
+#include "proxy/client/refill.h"
+#include "proxy/client/session.h"
+#include "rewrite/insert/block.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { COMES_MS = 1000 };
+
+static const rw_column *column_of(const rw_insert *insert, size_t i)
+{
+    return &insert->table->columns[insert->wanted[i].column];
+}
+
+static bool is_uuid(const rw_insert *insert, size_t i)
+{
+    const rw_column *column = column_of(insert, i);
+    return !insert->wanted[i].expression && column->type == PGW_UUID &&
+           column->default_text != NULL && strcmp(column->default_text, "gen_random_uuid()") == 0;
+}
+
+/* How many numbers the statement wants, all of `*column` then. False: something else, too. */
+static bool count_numbers(const rw_insert *insert, size_t *column, size_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        const rw_wanted *wanted = &insert->wanted[i];
+        if (is_uuid(insert, i))
+            continue;
+        if (wanted->expression || column_of(insert, i)->draws_from == 0 ||
+            (*count > 0 && wanted->column != *column))
+            return false;
+        *column = wanted->column;
+        ++*count;
+    }
+    return true;
+}
+
+/* Whose rights are not what it came with draws for itself, and so does who asks what was drawn, or
+ * makes sequences go on from elsewhere. */
+static bool may_share(const px_session *session)
+{
+    return !session->who.is_private && (session->known.touched & RW_EFFECT_DRAWS) == 0;
+}
+
+/* Of the numbers that the statement wants; NULL: it wants none, or other things, too. */
+static px_reserve *reserve_of(px_session *session, const rw_insert *insert, size_t *column,
+                              size_t *count)
+{
+    if (!count_numbers(insert, column, count) || *count == 0 || insert->table->block < 2)
+        return NULL;
+    return px_reserve_of(session->worker, session->who.base,
+                         insert->table->columns[*column].draws_from);
+}
+
+bool px_ahead_has(px_session *session, const rw_insert *insert)
+{
+    size_t column, count;
+    if (count_numbers(insert, &column, &count) && count == 0)
+        return true;
+    const px_reserve *reserve = reserve_of(session, insert, &column, &count);
+    return reserve != NULL && reserve->count >= count && may_share(session) &&
+           reserve->since > session->own.drew_apart;
+}
+
+static pgw_slice random_uuid(pgw_arena *arena)
+{
+    unsigned char b[16];
+    if (getrandom(b, sizeof b, 0) != sizeof b)
+        abort();
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* version 4 */
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80); /* variant 1 */
+    char text[40], *at = text;
+    for (size_t i = 0; i < sizeof b; i++)
+        at += snprintf(at, 4, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
+    return pgw_arena_copy(arena, (pgw_slice){text, (size_t)(at - text)});
+}
+
+void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *arena,
+                   rw_answer *answers)
+{
+    size_t column, count;
+    px_reserve *reserve = reserve_of(session, insert, &column, &count);
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        pgw_slice text = is_uuid(insert, i) ? random_uuid(arena)
+                                            : pgw_slice_str(pgw_arena_printf(
+                                                  arena, "%" PRId64, px_reserve_take(reserve)));
+        answers[i] = (rw_answer){.type = column_of(insert, i)->type, .text = text};
+    }
+    if (reserve != NULL && reserve->count <= reserve->size / 2)
+        px_refill_want(session, reserve, insert->table, column);
+}
+
+/* It is outside of a transaction, whose locks the one that asks could wait for, and which an error
+ * would end. */
+static bool is_free(const px_session *session)
+{
+    return session->own.status == 'I' && !session->own.unsynced &&
+           session->pending.replies.count == 0;
+}
+
+bool px_ahead_comes(px_session *session, const rw_insert *insert)
+{
+    size_t column, count;
+    const px_reserve *reserve = reserve_of(session, insert, &column, &count);
+    return reserve != NULL && reserve->asking && may_share(session) && is_free(session) &&
+           px_worker_now(session->worker) < reserve->asked_at + COMES_MS;
+}
+
+/* What was drawn ahead before is not for this session any more: its numbers grow. */
+px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_arena *arena,
+                           rw_question *question)
+{
+    size_t column, count;
+    px_reserve *reserve = reserve_of(session, insert, &column, &count);
+    if (reserve == NULL)
+        return NULL;
+    bool shares = may_share(session) && is_free(session) && !reserve->asking;
+    size_t more =
+        shares ? px_reserve_size(session->worker, reserve, insert->table->block) : 0;
+    if (shares && more > 0)
+        reserve->count = 0;
+    if (shares)
+        px_reserve_begin(session->worker, reserve, more);
+    if (more == 0)
+        return NULL;
+    pgw_buf sql = {0};
+    pgw_buf_add_slice(&sql, question->sql);
+    pgw_buf_add_str(&sql, " union all ");
+    rw_block_question(insert->table, column, insert->wanted_count, more, &sql);
+    question->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
+    pgw_buf_free(&sql);
+    return reserve;
+}

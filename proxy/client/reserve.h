@@ -1,0 +1,53 @@
+/*
+ * reserve: numbers of a sequence that were drawn ahead, a block at a time, for the sessions of one
+ * kind (role, database, startup parameters) on this worker, whose rights are the same.
+ */
+#ifndef PX_RESERVE_H
+#define PX_RESERVE_H
+
+#include "proxy/backend/identity.h"
+#include "proxy/loop/worker.h"
+
+typedef struct px_reserve {
+    struct px_reserve *next;
+    px_identity *identity; /* counted */
+    uint32_t sequence;     /* its oid */
+    uint64_t resets;       /* px_catalog_resets() when they were asked for */
+    uint64_t file;         /* the sequence's when they were drawn: another one when it began anew */
+    int64_t *values;       /* in the order in which they were drawn */
+    size_t first, count, cap;
+    size_t size;         /* of the last block; 0: nobody has drawn just before */
+    uint64_t asked_at;   /* when it was asked for; px_worker_now(), as all the others */
+    uint64_t last;       /* the block that was asked for last (px_reserve_blocks()) … */
+    uint64_t since;      /* … and the oldest of which a number may be here */
+    unsigned held;       /* by sessions that mean to ask for one */
+    bool asking;         /* it is under way … */
+    bool spoiled;        /* … and is not to be used */
+    bool came;           /* … and some of it has come */
+    uint64_t not_before; /* none is asked for until then */
+    uint64_t used_at;
+} px_reserve;
+
+/* That of the sequence for sessions that came as `identity`; it lives on while a block is under way.
+ * What nobody used for half a second is not in it any more, nor what was drawn before a sequence of the
+ * database was made to go on from elsewhere. */
+px_reserve *px_reserve_of(px_worker *worker, px_identity *identity, uint32_t sequence);
+/* The next number; there is one. */
+int64_t px_reserve_take(px_reserve *reserve);
+
+/* How many numbers are to be drawn ahead, should any be drawn now: the sooner the last block was used
+ * up, the more, at most `most`. 0: none. */
+size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_t most);
+/* A block of so many is asked for. 0: none, but numbers are drawn. */
+void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count);
+/* How many blocks the process has asked for: they are numbered so. */
+uint64_t px_reserve_blocks(void);
+/* A DataRow that answers rw_block_question(). */
+void px_reserve_row(px_reserve *reserve, pgw_slice body);
+/* All of the block has come that will: sessions that wait for it are looked at again. Not
+ * `answered`: the link is lost, or the session. */
+void px_reserve_end(px_worker *worker, px_reserve *reserve, bool answered);
+
+void px_reserves_free(px_worker *worker);
+
+#endif

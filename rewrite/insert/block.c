@@ -1,0 +1,38 @@
+#include "rewrite/insert/block.h"
+
+#include <inttypes.h>
+
+/* In a stored tree: currval(), setval() and lastval(), which have the same oids in every PostgreSQL.
+ */
+#define CALLS "operator(pg_catalog.~) ':funcid (1575|1576|1765|2559) '"
+/* Objects below it are PostgreSQL's own. */
+#define FOREIGN "operator(pg_catalog.>=) 16384"
+
+/* Whether code that the database stores asks. Where there are many views nobody looks into all. */
+static const char asked[] =
+    "exists (select from pg_catalog.pg_proc p where p.oid " FOREIGN
+    " and (p.prosrc operator(pg_catalog.~*) 'currval|lastval|setval|restart'"
+    " or coalesce(pg_catalog.to_jsonb(p) operator(pg_catalog.->>) 'prosqlbody', '') " CALLS "))"
+    " or exists (select from pg_catalog.pg_rewrite r where r.oid " FOREIGN " offset 500)"
+    " or exists (select from pg_catalog.pg_rewrite r where r.oid " FOREIGN
+    " and r.ev_action::pg_catalog.text " CALLS ")"
+    " or exists (select from pg_catalog.pg_attrdef d where d.oid " FOREIGN
+    " and d.adbin::pg_catalog.text " CALLS ")"
+    " or exists (select from pg_catalog.pg_trigger g where g.oid " FOREIGN
+    " and g.tgqual::pg_catalog.text " CALLS ")";
+
+void rw_block_question(const rw_table *table, size_t column, size_t first, size_t count,
+                       pgw_buf *sql)
+{
+    const rw_column *of = &table->columns[column];
+    const char *type = of->type == PGW_INT2 ? "int2" : of->type == PGW_INT4 ? "int4" : "int8";
+    pgw_buf_addf(sql,
+                 "select n::pg_catalog.text, (select pg_catalog.pg_relation_filenode(%" PRIu32
+                 ")::pg_catalog.text), (%s)::pg_catalog.%s::pg_catalog.text"
+                 " from pg_catalog.generate_series(%zu, %zu) q(n)"
+                 " where pg_catalog.has_any_column_privilege(%" PRIu32 "::pg_catalog.oid, 'insert')"
+                 " and not (",
+                 of->draws_from, of->default_text, type, first, first + count - 1, table->oid);
+    pgw_buf_add_str(sql, asked);
+    pgw_buf_add_byte(sql, ')');
+}

@@ -1,0 +1,238 @@
+"""sequences: { block: n }: numbers of a sequence are drawn ahead, for keys that the database makes. What
+a client sees is what PostgreSQL shows with CACHE, and a client alone sees no difference at all."""
+import unittest
+
+import harness
+import wire
+from direct_case import DirectCase
+from harness import Table
+
+BLOCK = {"block": 100}
+
+
+def table(name, key, **options):
+    return Table(name, [key, "v text"], [key.split()[0]], hash_first=False,
+                 sequences=BLOCK, **options)
+
+
+SERIAL = table("items", "id bigserial")
+ALWAYS = table("always", "id int generated always as identity")
+FEW = table("few", "id int default nextval('five')")
+ROUND = table("rounds", "id int default nextval('cycle')")
+DOWN = table("down", "id smallint default nextval('minus')")
+UUIDS = table("uuids", "id uuid default gen_random_uuid()", hash_function="pg_hash")
+TABLES = (SERIAL, ALWAYS, FEW, ROUND, DOWN)
+BEFORE = """
+    create sequence five maxvalue 5;
+    create sequence cycle maxvalue 4 cycle;
+    create sequence minus increment -3 minvalue -40000 start -32700;
+"""
+
+
+def inserts(name, count, returning=" returning id"):
+    return [wire.query(f"insert into {name} (v) values ('{n}'){returning}") for n in range(count)]
+
+
+class Alone(DirectCase):
+    """What one client sees is what it sees of PostgreSQL."""
+    tables = TABLES
+    before_sql = BEFORE
+    options = {"workers": 1}
+
+    def setUp(self):
+        """Through keyspread, which would have numbers of before for a while."""
+        for database, port in (("direct", self.postgres.port), self.route()):
+            with wire.Wire(("127.0.0.1", port)) as session:
+                session.login(harness.USER, database)
+                session.rows("alter sequence five restart; alter sequence cycle restart;"
+                             " alter sequence minus restart; truncate "
+                             + ", ".join(t.name for t in TABLES) + " restart identity")
+
+    def play_one_by_one(self, messages, database, port):
+        """Each is answered before the next is sent."""
+        with wire.Wire(("127.0.0.1", port)) as session:
+            session.login(harness.USER, database)
+            replies = [one for message in messages for one in session.ask(message)]
+        return ([str(wire.error_of([one])) if one.kind in "ENT" else f"{one.kind} {one.body!r}"
+                 for one in replies], self.contents(database, verify=True))
+
+    def both(self, messages):
+        """Numbers that nobody uses for half a second are lost: where everything takes long, it is
+        tried again."""
+        for _ in range(10):
+            self.setUp()
+            direct = self.play_one_by_one(messages, "direct", self.postgres.port)
+            through = self.play_one_by_one(messages, *self.route())
+            if direct == through:
+                return
+        self.assertEqual(direct, through)
+
+    def test_many(self):
+        for name in "items", "always":
+            with self.subTest(name):
+                self.both(inserts(name, 40))
+                self.both(inserts(name, 250, ""))
+
+    def test_prepared(self):
+        messages = []
+        for n in range(60):
+            messages.append(wire.parse("", "insert into items (v) values ($1), ($2) returning id, v")
+                            + wire.bind("", "", [str(n), "x"]) + wire.execute() + wire.sync())
+        self.both(messages)
+
+    def test_the_last_of_them(self):
+        self.both(inserts("few", 8))
+        self.both(inserts("few", 8, ""))
+
+    def test_round_and_round(self):
+        self.both([message for n in range(5) for message in
+                   inserts("rounds", 4) + [wire.query("delete from rounds")]])
+
+    def test_down_and_out(self):
+        """-32700, -32703 … are smallint for a while."""
+        self.both(inserts("down", 30))
+
+    def test_set_by_the_session(self):
+        for text in ("select setval('items_id_seq', 5000)", "alter sequence items_id_seq restart with 700",
+                     "truncate items restart identity", "do $$ begin perform setval('items_id_seq', 77); end $$",
+                     "alter sequence items_id_seq increment by 5 restart with 50"):
+            with self.subTest(text):
+                self.both([*inserts("items", 12), wire.query(text), *inserts("items", 12),
+                           wire.query("alter sequence items_id_seq increment by 1")])
+
+
+@harness.proxied
+class Shared(harness.StackCase):
+    """What several clients see, who share blocks."""
+    tables = (SERIAL, UUIDS)
+    options = {"workers": 1}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with cls.postgres.admin(cls.database) as admin:
+            admin.rows("do $$ begin create role writer; create role reader;"
+                       " exception when duplicate_object then end $$;"
+                       "grant insert, select on items to writer;"
+                       "grant usage on items_id_seq to writer, reader; grant select on items to reader")
+
+    def setUp(self):
+        super().setUp()
+        self.wire().rows("alter sequence items_id_seq restart")
+
+    def ids(self, session, count):
+        return [int(session.rows("insert into items (v) values ('x') returning id")[0][0])
+                for _ in range(count)]
+
+    def test_nobody_waits_for_the_next_block(self):
+        """A client alone asks for no key: blocks come while its rows are under way."""
+        session = self.wire()
+        self.ids(session, 20)
+        mark = self.postgres.mark()
+        self.ids(session, 300)
+        asked = self.postgres.statements(mark, self.database, "has_any_column_privilege")
+        self.assertLess(len(asked), 150)
+        self.assertLess(len([one for one in asked if "case when c" in one.text]), 75)
+
+    def test_each_number_once(self):
+        def client(number):
+            session = self.wire()
+            ids = []
+            for turn in range(30):
+                session.rows(f"insert into items (v) values ('{number}, {turn}')")
+                ids += self.ids(session, 1)
+                replies = session.ask(wire.parse("", "insert into items (v) values ($1), ($2) returning id"),
+                                      wire.bind("", "", ["a", "b"]), wire.execute(), wire.sync())
+                ids += [int(one.row()[0]) for one in replies if one.kind == "D"]
+            self.assertEqual(ids, sorted(ids))  # of one session they grow
+            return ids
+        mark = self.postgres.mark()
+        ids = [one for ids in harness.in_threads(32, client) for one in ids]
+        self.assertEqual(len(set(ids)), 32 * 90)
+        self.check_stored(SERIAL, count=32 * 120)
+        self.assertLess(len(self.postgres.statements(mark, self.database, "nextval")), 600)
+
+    def test_rows_and_transactions(self):
+        """A client's own numbers grow, however it draws them."""
+        session, ids = self.wire(), []
+        for n in range(1, 25):
+            values = ", ".join(f"('{n}')" for _ in range(n % 7 + 1))
+            for text in (f"insert into items (v) values {values} returning id", "begin",
+                         "insert into items (v) values ('in') returning id",
+                         "rollback" if n % 3 == 0 else "commit",
+                         "insert into items (v) values ('a') returning id"):
+                ids += [int(row[0]) for row in session.rows(text)]
+        self.assertEqual(ids, sorted(set(ids)))
+        self.check_stored(SERIAL)
+
+    def test_in_another_role(self):
+        session = self.wire()
+        ids = self.ids(session, 12)
+        for text in "set role writer", "reset role", "set role reader", "reset role":
+            session.rows(text)
+            if "reader" in text:
+                replies = session.ask(wire.query("insert into items (v) values ('x')"))
+                self.assertEqual(wire.error_of(replies), "42501")
+            else:
+                ids += self.ids(session, 3)
+        self.assertEqual(ids, sorted(set(ids)))
+
+    def test_by_nextval(self):
+        session = self.wire()
+        ids = self.ids(session, 12)
+        for text in "insert into items (id) values (nextval('items_id_seq')) returning id", "select nextval('items_id_seq')":
+            ids += [int(session.rows(text)[0][0]), *self.ids(session, 12)]
+        self.assertEqual(ids, sorted(set(ids)))
+
+    def test_they_are_batched(self):
+        def client(number):
+            session = self.wire()
+            for turn in range(20):
+                session.rows(f"insert into items (v) values ('{number}, {turn}')")
+                session.rows("insert into uuids (v) values ('x')")
+        with self.postgres.admin(self.database) as admin:
+            before = int(admin.rows("select count(*) from items")[0][0])
+            harness.in_threads(16, client)
+            self.assertEqual(admin.rows("select count(*) from items")[0], [str(before + 320)])
+            self.assertEqual(admin.rows(
+                "select count(*), count(*) filter (where id_hash = hash_record_extended(row(id), 0)), count(distinct id)"
+                " from uuids"), [["320"] * 3])
+
+    def test_begun_anew_by_others(self):
+        """… through keyspread: from the answer on, everybody draws anew. Some may be lost, of a block
+        that is under way."""
+        one, other = self.wire(), self.wire()
+        one.rows("insert into items (v) values " + ", ".join(["('x')"] * 500))
+        self.ids(one, 20)
+        self.assertGreater(self.ids(other, 1)[0], 520)
+        other.rows("truncate items restart identity")
+        self.assertLess(self.ids(one, 3)[2], 400)
+        other.rows("alter sequence items_id_seq restart with 1000")
+        ids = self.ids(one, 2)
+        self.assertEqual([1000 <= id < 1400 for id in ids], [True] * 2, ids)
+
+
+class Asked(Shared):
+    """Code that the database stores asks what was drawn."""
+
+    test_nobody_waits_for_the_next_block = test_each_number_once = None
+    test_they_are_batched = test_begun_anew_by_others = test_rows_and_transactions = test_by_nextval = None
+    test_in_another_role = None
+
+    def test_code_that_asks(self):
+        """Where what the database stores asks what was drawn, each session draws for itself."""
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("create function last_one() returns bigint language sql as 'select lastval()'")
+            self.addCleanup(self.drop)
+            session = self.wire()
+            for _ in range(30):
+                drawn = self.ids(session, 1)[0]
+            self.assertEqual(session.rows("select last_one()"), [[str(drawn)]])
+
+    def drop(self):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("drop function last_one()")
+
+
+if __name__ == "__main__":
+    unittest.main()
