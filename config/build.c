@@ -325,6 +325,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->hash_type = WORD(raw->hash_type, CFG_HASH_INT8);
     table->uncomputable = WORD(raw->uncomputable, CFG_UNCOMPUTABLE_ERROR);
     table->null_key = WORD(raw->null_key, CFG_NULL_KEY_ERROR);
+    table->lookups = WORD(raw->lookups, true);
     table->atomicity = WORD(raw->atomicity, CFG_ATOMICITY_STATEMENT);
     build_sequences(document, prefix, table);
     build_columns(raw, table);

@@ -85,6 +85,7 @@ typedef struct cfg_table {
     cfg_partitions partitions;
     cfg_uncomputable uncomputable;
     cfg_null_key null_key;
+    bool lookups; /* rows that are asked for by their hash_key are looked for by their hash */
     cfg_atomicity atomicity;
     cfg_sequences sequences;
     uint32_t block; /* numbers of a sequence that are drawn at once; 1 */

@@ -15,6 +15,7 @@ struct px_finding {
     uint32_t oid;
     char *rule;
     char *verdict; /* why all its rows are wrong; NULL: not all */
+    bool wrong;    /* some are */
     uint64_t sampled_at;
 };
 
@@ -102,6 +103,14 @@ void px_findings_looked(px_findings *findings, uint64_t now)
             f->sampled_at = now; /* its table is gone, or cannot be worked with */
 }
 
+/* What was found of its rows. One with a wrong hash is not where it would be looked for. */
+static void take_over(px_finding *f, rw_table *table)
+{
+    table->unusable = copy(f->verdict);
+    table->looked_up = table->looked_up && !f->wrong;
+    tell(f, table);
+}
+
 bool px_findings_meet(px_findings *findings, const char *label, rw_table *table, uint64_t now)
 {
     px_finding *f = find_finding(findings, label);
@@ -122,8 +131,7 @@ bool px_findings_meet(px_findings *findings, const char *label, rw_table *table,
         f->sampled_at = now;
         return true;
     }
-    table->unusable = copy(f->verdict);
-    tell(f, table);
+    take_over(f, table);
     return false;
 }
 
@@ -150,6 +158,6 @@ void px_findings_judge(px_findings *findings, const char *label, rw_table *table
     } else if (wrong > 0) {
         px_log(CFG_LOG_WARN, "wrong_hashes", "table=%s rows=%u wrong=%u", label, rows, wrong);
     }
-    table->unusable = copy(f->verdict);
-    tell(f, table);
+    f->wrong = wrong > 0;
+    take_over(f, table);
 }

@@ -288,6 +288,7 @@ static void set_rules(rw_table *table, const cfg_table *config)
     table->hash_type = config->hash_type == CFG_HASH_INT8 ? RW_HASH_INT8 : RW_HASH_UINT64;
     table->forward_uncomputable = config->uncomputable == CFG_UNCOMPUTABLE_FORWARD;
     table->allow_null_key = config->null_key == CFG_NULL_KEY_ALLOW;
+    table->looked_up = config->lookups;
     table->ignore_sequences = config->sequences == CFG_SEQUENCES_IGNORE;
     table->block = config->block;
 }
@@ -390,7 +391,7 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
     if (!same_text(a->schema, b->schema) || !same_text(a->name, b->name) ||
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable ||
-        a->changes_rows != b->changes_rows || a->heeds_updates != b->heeds_updates ||
+        a->changes_rows != b->changes_rows || a->looked_up != b->looked_up || a->heeds_updates != b->heeds_updates ||
         a->quiet != b->quiet || a->reads_settings != b->reads_settings || a->oid != b->oid ||
         a->triggers != b->triggers || !same_text(a->part_names, b->part_names))
         return false;

@@ -89,12 +89,21 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
     at = statement_of(text, sent_at, error_position(body), at);
     const rw_statement *statement = &text->script.statements[at];
     size_t before = pgw_characters(text->text, statement->start, text->script.utf8);
+    const rw_table *table = NULL;
+    if (statement->insert == NULL)
+        table = rw_part_table((const rw_table *const *)text->catalog->tables, text->catalog->count,
+                              body);
     if (!tell_changed(statement->insert, body, out))
         rw_hide_error(body,
                       &(rw_sent){.insert = statement->insert,
+                                 .table = table,
                                  .form = RW_HASH_CONSTANT,
                                  .hashes = text->hashes[at],
                                  .filled = text->filled,
+                                 .conditions = &text->conditions[at],
+                                 .text = {text->text.ptr + statement->start,
+                                          statement->end - statement->start},
+                                 .utf8 = text->script.utf8,
                                  .before = before,
                                  .rendered_before = sent_at[at]},
                       out);

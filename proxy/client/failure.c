@@ -32,7 +32,7 @@ static bool is_rest(const px_reply *head)
 bool px_failure_is_of_ours(const px_reply *head)
 {
     return head != NULL && head->text != NULL &&
-           (head->text->script.inserts > 0 || head->text->refused);
+           (head->text->script.inserts > 0 || head->text->script.lookups || head->text->refused);
 }
 
 static void put_error(px_session *session, const px_reply *head, pgw_buf *body)

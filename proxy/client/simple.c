@@ -158,7 +158,7 @@ static bool is_sure(px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
     bool resumes = (script->effects & RW_EFFECT_RESUMES) && session->known.by_sql.moving;
-    if (script->inserts > 0 || script->refused || resumes)
+    if (script->inserts > 0 || script->refused || script->lookups || resumes)
         return px_settle_query(session, text->catalog, text->text);
     if (script->escapes && !px_settle_escapes(session, text->catalog))
         return false;

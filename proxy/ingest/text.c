@@ -155,6 +155,17 @@ static void refuse_reshaped(px_text *text, size_t i, bool conforming)
     }
 }
 
+/* What the tables' columns are by then is not known behind DDL. */
+static void put_conditions(px_text *text, size_t i, const pgw_env *env)
+{
+    const rw_statement *statement = &text->script.statements[i];
+    pgw_error error;
+    pgw_reading reading = {env, &text->arena, &error};
+    if (statement->lookup_count > 0 && !(text->script.effects & RW_EFFECT_DDL))
+        rw_conditions_of(statement->lookups, statement->lookup_count, NULL, &reading,
+                         &text->conditions[i]);
+}
+
 bool px_moves_zone(unsigned effects)
 {
     return (effects & (RW_EFFECT_TRACKED | RW_EFFECT_SETTINGS | RW_EFFECT_DISCARD_ALL |
@@ -171,8 +182,10 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
     text->keys = pgw_arena_alloc(&text->arena, script->count * sizeof *text->keys);
     text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
     text->refusals = pgw_arena_alloc(&text->arena, script->count * sizeof *text->refusals);
+    text->conditions = pgw_arena_alloc(&text->arena, script->count * sizeof *text->conditions);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
+        put_conditions(text, i, &env);
         if (statement->insert != NULL && script->effects & RW_EFFECT_DDL)
             refuse_reshaped(text, i, env.conforming);
         if (statement->kind == RW_STATEMENT_REFUSED)
@@ -191,9 +204,13 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
 
 static void render_statement(const px_text *text, size_t i, pgw_buf *out)
 {
-    const rw_insert *insert = text->script.statements[i].insert;
+    const rw_statement *statement = &text->script.statements[i];
+    const rw_insert *insert = statement->insert;
+    pgw_slice written = {text->text.ptr + statement->start, statement->end - statement->start};
     if (text->refusals[i] != NULL && (insert == NULL || !rw_insert_may_fail(insert)))
         pgw_buf_add_str(out, REFUSED_STATEMENT);
+    else if (insert == NULL)
+        rw_conditions_render(&text->conditions[i], written, out);
     else
         rw_render_statement(insert, RW_HASH_CONSTANT, text->hashes[i], out);
 }
@@ -208,7 +225,8 @@ void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out)
         if (sent_at != NULL)
             sent_at[i] = out->len;
         from = statement->start;
-        if (statement->kind == RW_STATEMENT_FORWARD && text->refusals[i] == NULL)
+        bool as_it_was = statement->kind == RW_STATEMENT_FORWARD && text->refusals[i] == NULL;
+        if (as_it_was && text->conditions[i].count == 0)
             continue;
         render_statement(text, i, out);
         from = statement->end;

@@ -8,6 +8,7 @@
 #include "proxy/backend/catalog.h"
 #include "rewrite/insert/answers.h"
 #include "rewrite/insert/key.h"
+#include "rewrite/read/conditions.h"
 #include "rewrite/read/script.h"
 #include "rewrite/read/statement.h"
 
@@ -24,6 +25,7 @@ typedef struct px_text {
     rw_key **keys;      /* likewise */
     size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts
                            them */
+    rw_conditions *conditions; /* for each: what is put in for its lookups */
     bool in_parts;      /* they are rows of the only statement that are committed already */
     const pgw_error **refusals; /* for each: why it is sent so that it must fail; NULL: it is not */
     bool refused;               /* there is any */
@@ -40,7 +42,8 @@ px_text *px_text_fill(px_worker *worker, const px_text *text, const rw_answer *a
 bool px_text_wants(const px_text *text);
 void px_text_take(px_text *text);
 void px_text_drop(px_text *text); /* NULL is fine */
-/* Computes the hashes of every INSERT's rows, and refuses what has none. */
+/* Computes the hashes of every INSERT's rows, and refuses what has none; and those of the rows that
+ * other statements ask for. */
 void px_text_hash(px_worker *worker, px_text *text, pgw_env env);
 /* Statement `i` is to fail with this error (copied), unless another was said before. */
 void px_text_refuse(px_text *text, size_t i, const pgw_error *error);

@@ -35,6 +35,17 @@ bool rw_table_hashes_null(const rw_table *table, size_t column)
     return table->allow_null_key || (table->columns[column].not_null && !table->changes_rows);
 }
 
+bool rw_table_is_looked_up(const rw_table *table)
+{
+    bool sure = table->looked_up && table->unusable == NULL && !table->changes_rows &&
+                !table->forward_uncomputable &&
+                table->hash_column < table->column_count;
+    for (size_t i = 0; i < table->hash_key_count && sure; i++)
+        sure = !table->columns[table->hash_key[i]].nondeterministic &&
+               pgw_type_is_key(table->columns[table->hash_key[i]].type);
+    return sure;
+}
+
 bool rw_table_shifts(const rw_table *table)
 {
     return table->hash_column + 1 < table->column_count;

@@ -78,6 +78,7 @@ typedef struct rw_table {
                           triggers, or in foreign tables */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     bool quiet;     /* nothing that its database stores can change a session's state */
+    bool looked_up; /* rows are found by their hash where a statement gives their whole hash key */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
     char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index
                          and the table's index; NULL: it has none */
@@ -98,6 +99,9 @@ bool rw_table_hashes_null(const rw_table *table, size_t column);
 /* Whether an INSERT past keyspread that lists no columns would put a value into the hash column: it
  * is not the last one. */
 bool rw_table_shifts(const rw_table *table);
+/* Whether each row with a hash_key value certainly has the hash of it, so that a statement that asks
+ * for the value may ask for the hash as well. */
+bool rw_table_is_looked_up(const rw_table *table);
 /* Whether the name stands anywhere in the text, in any case of its letters. */
 bool rw_text_mentions(pgw_slice text, const char *name);
 /* Frees what the table owns (everything is malloc'ed, by pgw_alloc). */

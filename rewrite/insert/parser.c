@@ -101,11 +101,8 @@ pgw_slice rw_take_name(rw_parser *parser)
 
 uint32_t rw_param_number(rw_parser *parser, rw_token token)
 {
-    enum { MOST = 65535 }; /* what Bind can carry */
-    uint32_t number = 0;
-    for (size_t i = token.start + 1; i < token.end && number <= MOST; i++)
-        number = number * 10 + (uint32_t)(parser->text.ptr[i] - '0');
-    if (number > 0 && number <= MOST)
+    uint32_t number = rw_parameter_number(parser->text, token);
+    if (number > 0 && number <= UINT16_MAX)
         return number;
     parser->impossible = true;
     return 0;

@@ -7,14 +7,6 @@ static rw_lexer lexer_of(const rw_insert *insert, size_t from, size_t to, const 
     return lexer;
 }
 
-static size_t param_number(pgw_slice token)
-{
-    size_t number = 0;
-    for (size_t i = 1; i < token.len; i++)
-        number = number * 10 + (size_t)(token.ptr[i] - '0');
-    return number;
-}
-
 /* Whether a row is the first one with its parameters counted on by `width` a row. */
 static bool repeats_first(const rw_insert *insert, size_t row, size_t width, const pgw_env *env)
 {
@@ -29,7 +21,9 @@ static bool repeats_first(const rw_insert *insert, size_t row, size_t width, con
             return true;
         if (a.kind != RW_TOKEN_PARAM
                 ? !pgw_slice_eq(x, y)
-                : param_number(x) > width || param_number(y) != param_number(x) + row * width)
+                : rw_parameter_number(one.text, a) > width ||
+                      rw_parameter_number(other.text, b) !=
+                          rw_parameter_number(one.text, a) + row * width)
             return false;
     }
 }

@@ -345,6 +345,28 @@ pgw_slice rw_token_text(pgw_slice text, rw_token found)
     return (pgw_slice){text.ptr + found.start, found.end - found.start};
 }
 
+uint32_t rw_parameter_number(pgw_slice text, rw_token found)
+{
+    uint32_t number = 0;
+    for (size_t i = found.start + 1;
+         found.kind == RW_TOKEN_PARAM && i < found.end && number <= UINT16_MAX; i++)
+        number = number * 10 + (uint32_t)(text.ptr[i] - '0');
+    return number;
+}
+
+uint32_t rw_highest_parameter(pgw_slice text, bool conforming)
+{
+    uint32_t highest = 0;
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, conforming);
+    for (rw_token token = rw_lexer_next(&lexer);
+         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer)) {
+        uint32_t number = rw_parameter_number(text, token);
+        highest = number > highest ? number : highest;
+    }
+    return highest;
+}
+
 bool rw_token_is(pgw_slice text, rw_token found, const char *lower)
 {
     if (found.kind != RW_TOKEN_WORD)

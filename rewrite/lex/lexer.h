@@ -40,6 +40,10 @@ void rw_lexer_init(rw_lexer *lexer, pgw_slice text, bool conforming);
 /* The next token, blanks and comments skipped. After END or BAD the same again. */
 rw_token rw_lexer_next(rw_lexer *lexer);
 
+/* n of $n, or anything above UINT16_MAX, which is what Bind can carry; 0: it is no parameter. */
+uint32_t rw_parameter_number(pgw_slice text, rw_token token);
+/* The highest n of a text's $n; 0: it has none. */
+uint32_t rw_highest_parameter(pgw_slice text, bool conforming);
 pgw_slice rw_token_text(pgw_slice text, rw_token token);
 /* A word that equals `lower` without case. Never true for a quoted identifier. */
 bool rw_token_is(pgw_slice text, rw_token token, const char *lower);

@@ -83,6 +83,8 @@ static unsigned mark_of_word(const cutter *cut, rw_token word)
         return rw_token_is(text, word, "hold") && rw_token_is(text, cut->previous, "with")
                    ? RW_MARK_HOLD
                    : 0;
+    case 'w':
+        return rw_token_is(text, word, "where") ? RW_MARK_WHERE : 0;
     case 'p':
     case 's':
         return mark_of_name(cut, rw_token_text(text, word));

@@ -5,6 +5,7 @@
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/read/conditions.h"
 #include "rewrite/read/script.h"
 
 /* One INSERT's rows, as far as they can be known without parameters. */
@@ -190,10 +191,29 @@ static void explain_insert(const rw_statement *statement, const rw_catalog *cata
 
 /* --- the others --- */
 
-static void explain_forward(pgw_slice text, const rw_statement *statement, pgw_arena *arena,
-                            pgw_buf *out)
+/* A statement that asks for rows by their key. False: it is only passed. */
+static bool explain_lookups(pgw_slice text, const rw_statement *statement, const pgw_env *env,
+                            pgw_arena *arena, pgw_buf *out)
 {
-    add_line(out, "rewritten", text);
+    pgw_error error;
+    pgw_reading reading = {env, arena, &error};
+    rw_conditions conditions;
+    rw_prepared prepared = {text, {NULL, 0}, rw_highest_parameter(text, env->conforming)};
+    rw_conditions_of(statement->lookups, statement->lookup_count, &prepared, &reading, &conditions);
+    if (conditions.count == 0)
+        return false;
+    pgw_buf rewritten = {0};
+    rw_conditions_render(&conditions, text, &rewritten);
+    add_line(out, "rewritten", pgw_slice_buf(&rewritten));
+    pgw_buf_free(&rewritten);
+    return true;
+}
+
+static void explain_forward(pgw_slice text, const rw_statement *statement, const pgw_env *env,
+                            pgw_arena *arena, pgw_buf *out)
+{
+    if (!explain_lookups(text, statement, env, arena, out))
+        add_line(out, "rewritten", text);
     for (size_t i = 0; i < statement->same_count; i++)
         add_text_line(out, "only if",
                       pgw_arena_printf(arena, "$%u has the value of $%u", statement->same[i].set,
@@ -219,7 +239,7 @@ void rw_explain(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, p
         else if (statement->kind == RW_STATEMENT_INSERT)
             explain_insert(statement, catalog, env, &arena, out);
         else
-            explain_forward(original, statement, &arena, out);
+            explain_forward(original, statement, env, &arena, out);
         pgw_buf_add_str(out, "---\n");
     }
     pgw_arena_free(&arena);

@@ -335,6 +335,8 @@ static void add_position(pgw_slice field, const rw_sent *sent, pgw_buf *out)
     position -= sent->rendered_before;
     if (sent->insert != NULL)
         position = rw_render_position(sent->insert, sent->form, sent->hashes, position);
+    if (sent->conditions != NULL)
+        position = rw_conditions_position(sent->conditions, sent->text, position, sent->utf8);
     if (sent->filled != NULL)
         position = rw_filled_position(sent->filled, position, sent->insert->utf8);
     pgw_buf_addf(out, "%zu", sent->before + position);

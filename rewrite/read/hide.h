@@ -8,6 +8,7 @@
 #include "rewrite/insert/answers.h"
 #include "rewrite/insert/insert.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/read/conditions.h"
 
 /* How a statement was sent. */
 typedef struct rw_sent {
@@ -16,6 +17,9 @@ typedef struct rw_sent {
     rw_hash_form form;
     const uint64_t *hashes;
     const rw_filled *filled; /* how `insert` was made of what the client sent; NULL: it is that */
+    const rw_conditions *conditions; /* that were put into `text`; NULL: none */
+    pgw_slice text;
+    bool utf8;     /* what positions in it count: characters, or bytes */
     size_t asked;  /* parameters of `insert` that are none of the client's, before the hashes */
     size_t before; /* in a Query of several: characters of the client's text before this one */
     size_t rendered_before; /* … of the text that was sent */

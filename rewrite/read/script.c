@@ -80,6 +80,15 @@ static bool needs_reading(const candidate *it)
            it->piece->marks & RW_MARK_ATOMIC;
 }
 
+/* May ask for rows by their key. */
+static bool can_look_up(const candidate *it)
+{
+    static const char *const words[] = {"select",  "delete",  "with", "insert",
+                                        "explain", "declare", "copy", NULL};
+    return (begins_with(it, words) || in_parentheses(it)) && it->in->env->conforming &&
+           it->piece->marks & RW_MARK_WHERE;
+}
+
 /* --- verdicts --- */
 
 static pgw_error *new_error(const candidate *it)
@@ -113,15 +122,18 @@ static void check_words(const candidate *it)
 static rw_tree_answer ask_tree(const candidate *it, rw_tree_found *found, pgw_error *error)
 {
     rw_shape shape;
+    rw_shape_said said;
     bool shaped =
         it->in->shapes != NULL && rw_shape_of(it->text, &it->in->view, it->in->env, &shape);
-    *found = (rw_tree_found){0};
-    if (shaped && rw_shape_cache_find(it->in->shapes, &shape, &found->inserts))
+    if (shaped && rw_shape_cache_find(it->in->shapes, &shape, &said)) {
+        *found = (rw_tree_found){.inserts = said.inserts, .lookups = said.lookups};
         return RW_TREE_HARMLESS;
+    }
     rw_tree_answer answer =
         rw_tree_check(it->text, &it->in->view, it->in->env, it->in->arena, found, error);
     if (shaped && answer == RW_TREE_HARMLESS && !found->by_value)
-        rw_shape_cache_add(it->in->shapes, &shape, found->inserts);
+        rw_shape_cache_add(it->in->shapes, &shape,
+                           (rw_shape_said){found->inserts, found->lookups});
     return answer;
 }
 
@@ -131,6 +143,24 @@ static void keep_same(const candidate *it, const rw_tree_found *found)
     memcpy(same, found->same, found->same_count * sizeof *same);
     it->out->same = same;
     it->out->same_count = found->same_count;
+}
+
+static void read_lookups(const candidate *it, const rw_tree_found *found)
+{
+    rw_lookup *lookups;
+    if (found->lookups == NULL)
+        return;
+    it->out->lookup_count = rw_lookups_read(found->lookups, it->text, &it->in->view, it->in->env,
+                                            it->in->arena, &lookups);
+    it->out->lookups = lookups;
+}
+
+/* What certainly only reads, or removes rows. */
+static void look_up(const candidate *it)
+{
+    rw_tree_found found;
+    if (ask_tree(it, &found, new_error(it)) == RW_TREE_HARMLESS)
+        read_lookups(it, &found);
 }
 
 /* True if the statement itself is an INSERT into a configured table, and nothing else is wrong. */
@@ -144,6 +174,8 @@ static bool check_tree(const candidate *it)
         refuse(it, error);
     if (answer == RW_TREE_HARMLESS && found.same_count > 0)
         keep_same(it, &found);
+    if (answer == RW_TREE_HARMLESS)
+        read_lookups(it, &found);
     return found.inserts && answer == RW_TREE_HARMLESS;
 }
 
@@ -172,6 +204,8 @@ static void judge(const candidate *it)
             parse_insert(it);
     } else if (needs_reading(it)) {
         check_words(it);
+    } else if (can_look_up(it) && rw_tree_can_read(it->text, it->piece)) {
+        look_up(it);
     }
 }
 
@@ -366,6 +400,7 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
             refuse_rest(text, many, arena, statement);
         out->effects |= statement->effects;
         out->refused |= statement->kind == RW_STATEMENT_REFUSED;
+        out->lookups |= statement->lookup_count > 0;
         out->inserts += statement->kind == RW_STATEMENT_INSERT;
     }
     out->statements = (void *)pgw_arena_keep(arena, &list).ptr;

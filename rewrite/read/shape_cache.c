@@ -11,6 +11,7 @@ typedef struct rw_shape_cache_entry {
     struct rw_shape_cache_entry *newer, *older; /* met later, earlier */
     uint64_t hash;
     bool inserts;
+    rw_lookup_map *lookups; /* NULL: none */
     size_t len;
     char bytes[];
 } entry;
@@ -43,10 +44,11 @@ static void forget_oldest(rw_shape_cache *cache)
     *at = it->next;
     unlink_entry(cache, it);
     cache->count--;
+    free(it->lookups);
     free(it);
 }
 
-bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape, bool *inserts)
+bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape, rw_shape_said *said)
 {
     if (cache->count == 0)
         return false;
@@ -57,13 +59,13 @@ bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape, bool *ins
             continue;
         unlink_entry(cache, it);
         link_newest(cache, it);
-        *inserts = it->inserts;
+        *said = (rw_shape_said){it->inserts, it->lookups};
         return true;
     }
     return false;
 }
 
-void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, bool inserts)
+void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, rw_shape_said said)
 {
     if (cache->buckets == NULL)
         cache->buckets = pgw_calloc(BUCKETS, sizeof *cache->buckets);
@@ -71,7 +73,8 @@ void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, bool inser
         forget_oldest(cache);
     entry *it = pgw_alloc(sizeof *it + shape->len);
     it->hash = XXH3_64bits(shape->bytes, shape->len);
-    it->inserts = inserts;
+    it->inserts = said.inserts;
+    it->lookups = said.lookups != NULL ? rw_lookup_map_copy(said.lookups) : NULL;
     it->len = shape->len;
     memcpy(it->bytes, shape->bytes, shape->len);
     it->next = *bucket_of(cache, it->hash);

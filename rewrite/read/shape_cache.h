@@ -5,6 +5,7 @@
 #ifndef RW_SHAPE_CACHE_H
 #define RW_SHAPE_CACHE_H
 
+#include "rewrite/read/lookup.h"
 #include "rewrite/read/shape.h"
 
 enum { RW_SHAPE_CACHE_MAX = 4096 };
@@ -16,11 +17,17 @@ typedef struct rw_shape_cache {
     size_t count;
 } rw_shape_cache;
 
+/* What rw_tree_check() has said of a shape. */
+typedef struct rw_shape_said {
+    bool inserts;
+    const rw_lookup_map *lookups; /* NULL: none. The cache's own, until the next is added */
+} rw_shape_said;
+
 /* Whether `shape` was added, and then with what. Shapes are compared byte by byte. */
 PGW_MUST_CHECK bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape,
-                                        bool *inserts);
-/* Adds a copy of what was not found. `inserts`: as rw_tree_check() says. */
-void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, bool inserts);
+                                        rw_shape_said *said);
+/* Adds a copy of what was not found. */
+void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, rw_shape_said said);
 void rw_shape_cache_clear(rw_shape_cache *cache);
 
 #endif

@@ -6,6 +6,7 @@
 #define RW_STATEMENT_H
 
 #include "rewrite/insert/insert.h"
+#include "rewrite/read/lookup.h"
 
 typedef enum rw_statement_kind {
     RW_STATEMENT_FORWARD, /* passes byte for byte */
@@ -59,6 +60,8 @@ typedef struct rw_statement {
     rw_insert *insert;
     const rw_same *same; /* of FORWARD; arena-owned, at most RW_SAME_MAX */
     size_t same_count;
+    const rw_lookup *lookups; /* of FORWARD; arena-owned */
+    size_t lookup_count;
     pgw_error *error;
 } rw_statement;
 

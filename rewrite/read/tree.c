@@ -1,7 +1,9 @@
 #include "rewrite/read/tree.h"
 
 #include "protocol/utf8.h"
+#include "rewrite/read/lookup_tree.h"
 #include "rewrite/read/same_key.h"
+#include "rewrite/read/walk.h"
 
 #include <pg_query.h>
 
@@ -19,8 +21,6 @@ typedef struct walker {
     const char *inside; /* what the write stands in: "WITH", "PREPARE", … */
     const void *spared; /* the INSERT that is the statement itself */
 } walker;
-
-static bool visit(walker *walk, const ProtobufCMessage *message);
 
 static const rw_table *find(const walker *walk, const PgQuery__RangeVar *relation)
 {
@@ -220,50 +220,10 @@ static bool executes(const PgQuery__ExplainStmt *explain)
 
 /* --- the walk --- */
 
-static bool visit_field(walker *walk, const ProtobufCMessage *message,
-                        const ProtobufCFieldDescriptor *field)
-{
-    if (field->type != PROTOBUF_C_TYPE_MESSAGE)
-        return true;
-    const char *base = (const char *)message;
-    if (field->label != PROTOBUF_C_LABEL_REPEATED) {
-        const ProtobufCMessage *child;
-        memcpy(&child, base + field->offset, sizeof child);
-        return visit(walk, child);
-    }
-    size_t count;
-    ProtobufCMessage *const *children;
-    memcpy(&count, base + field->quantifier_offset, sizeof count);
-    memcpy(&children, base + field->offset, sizeof children);
-    for (size_t i = 0; i < count; i++)
-        if (!visit(walk, children[i]))
-            return false;
-    return true;
-}
-
-static bool visit_fields(walker *walk, const ProtobufCMessage *message)
-{
-    const ProtobufCMessageDescriptor *type = message->descriptor;
-    for (unsigned i = 0; i < type->n_fields; i++) {
-        const ProtobufCFieldDescriptor *field = &type->fields[i];
-        if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
-            int which;
-            memcpy(&which, (const char *)message + field->quantifier_offset, sizeof which);
-            field =
-                which > 0 ? protobuf_c_message_descriptor_get_field(type, (unsigned)which) : NULL;
-            return field == NULL || visit_field(walk, message, field);
-        }
-        if (!visit_field(walk, message, field))
-            return false;
-    }
-    return true;
-}
-
 /* False if what is here, or below, has to be refused. */
-static bool visit(walker *walk, const ProtobufCMessage *message)
+static bool visit(void *context, const ProtobufCMessage *message)
 {
-    if (message == NULL)
-        return true;
+    walker *walk = context;
     const ProtobufCMessageDescriptor *type = message->descriptor;
     if (type == &pg_query__rule_stmt__descriptor ||
         type == &pg_query__create_function_stmt__descriptor)
@@ -286,7 +246,7 @@ static bool visit(walker *walk, const ProtobufCMessage *message)
         fine = visit_merge(walk, (const PgQuery__MergeStmt *)message);
     else if (type == &pg_query__copy_stmt__descriptor)
         fine = visit_copy(walk, (const PgQuery__CopyStmt *)message);
-    return fine && visit_fields(walk, message);
+    return fine && rw_walk(message, visit, walk);
 }
 
 /* --- in and out --- */
@@ -376,7 +336,7 @@ static rw_tree_answer unparsed(const char *message, int position, pgw_error *err
     return RW_TREE_UNPARSED;
 }
 
-static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result)
+static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pgw_arena *arena)
 {
     if (result == NULL || result->n_stmts != 1 || result->stmts[0]->stmt == NULL)
         return unparsed("cannot tell where the statement ends", 0, walk->error);
@@ -385,7 +345,11 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result)
         walk->spared = top->insert_stmt;
         walk->found->inserts = find(walk, top->insert_stmt->relation) != NULL;
     }
-    return visit(walk, (const ProtobufCMessage *)top) ? RW_TREE_HARMLESS : RW_TREE_REFUSED;
+    if (!visit(walk, (const ProtobufCMessage *)top))
+        return RW_TREE_REFUSED;
+    if (walk->env->conforming && !walk->found->inserts)
+        walk->found->lookups = rw_lookup_find(top, walk->text, walk->catalog, arena);
+    return RW_TREE_HARMLESS;
 }
 
 rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
@@ -407,7 +371,7 @@ rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pg
                        .error = error,
                        .found = found,
                        .inside = "WITH"};
-        answer = check(&walk, result);
+        answer = check(&walk, result, arena);
         if (result != NULL)
             pg_query__parse_result__free_unpacked(result, NULL);
     }

@@ -7,6 +7,7 @@
 
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/splitter.h"
+#include "rewrite/read/lookup.h"
 #include "rewrite/read/statement.h"
 
 /* Larger texts never reach libpg_query: its recursion needs stack in proportion. */
@@ -25,6 +26,7 @@ typedef struct rw_tree_found {
     bool by_value; /* its constants and parameters decide: another text of its shape may not be */
     rw_same same[RW_SAME_MAX]; /* if it is run with these */
     size_t same_count;
+    const rw_lookup_map *lookups; /* rows that it asks for by their hash key; NULL: none */
 } rw_tree_found;
 
 /* Whether libpg_query can be asked. */

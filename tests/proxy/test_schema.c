@@ -395,6 +395,7 @@ static void test_same(void **state)
     DIFFERS(partitions.count, 77);
     DIFFERS(forward_uncomputable, !a->forward_uncomputable);
     DIFFERS(allow_null_key, !a->allow_null_key);
+    DIFFERS(looked_up, !a->looked_up);
     DIFFERS(ignore_sequences, !a->ignore_sequences);
     DIFFERS(mergeable, !a->mergeable);
     DIFFERS(changes_rows, !a->changes_rows);

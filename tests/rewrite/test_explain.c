@@ -38,13 +38,17 @@ static char *explain(const char *text)
 static void every_statement_is_explained(void **state)
 {
     (void)state;
-    char *text = read_file(VECTORS "/explain.sql");
-    char *expected = read_file(VECTORS "/explain.txt");
-    char *lines = explain(text);
-    assert_string_equal(lines, expected);
-    free(text);
-    free(expected);
-    free(lines);
+    static const char *const files[][2] = {{VECTORS "/explain.sql", VECTORS "/explain.txt"},
+                                           {VECTORS "/lookups.sql", VECTORS "/lookups.txt"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *text = read_file(files[i][0]);
+        char *expected = read_file(files[i][1]);
+        char *lines = explain(text);
+        assert_string_equal(lines, expected);
+        free(text);
+        free(expected);
+        free(lines);
+    }
 }
 
 static void nothing_is_explained_by_nothing(void **state)

@@ -398,22 +398,22 @@ static void what_was_not_met_for_longest_is_forgotten(void **state)
     (void)state;
     rw_shape_cache known = {0};
     rw_shape shape;
-    bool inserts;
+    rw_shape_said said;
     for (unsigned i = 0; i < RW_SHAPE_CACHE_MAX; i++) {
         make_shape(i, &shape);
-        assert_false(rw_shape_cache_find(&known, &shape, &inserts));
-        rw_shape_cache_add(&known, &shape, i % 2);
+        assert_false(rw_shape_cache_find(&known, &shape, &said));
+        rw_shape_cache_add(&known, &shape, (rw_shape_said){.inserts = i % 2});
     }
     make_shape(0, &shape);
-    assert_true(rw_shape_cache_find(&known, &shape, &inserts));
-    assert_false(inserts);
+    assert_true(rw_shape_cache_find(&known, &shape, &said));
+    assert_false(said.inserts);
     make_shape(RW_SHAPE_CACHE_MAX, &shape);
-    rw_shape_cache_add(&known, &shape, true);
+    rw_shape_cache_add(&known, &shape, (rw_shape_said){.inserts = true});
     assert_int_equal(known.count, RW_SHAPE_CACHE_MAX);
     for (unsigned i = 0; i <= RW_SHAPE_CACHE_MAX; i++) {
         make_shape(i, &shape);
-        assert_int_equal(rw_shape_cache_find(&known, &shape, &inserts), i != 1);
-        assert_true(i == 1 || inserts == (i % 2 || i == RW_SHAPE_CACHE_MAX));
+        assert_int_equal(rw_shape_cache_find(&known, &shape, &said), i != 1);
+        assert_true(i == 1 || said.inserts == (i % 2 || i == RW_SHAPE_CACHE_MAX));
     }
     rw_shape_cache_clear(&known);
     assert_int_equal(known.count, 0);

@@ -1,0 +1,46 @@
+/*
+ * conditions: a statement with the conditions of its lookups put in, and the way back from a
+ * position in it to the client's text.
+ */
+#ifndef RW_CONDITIONS_H
+#define RW_CONDITIONS_H
+
+#include "rewrite/read/lookup.h"
+
+/* Comes at byte `at` of the statement. */
+typedef struct rw_condition {
+    size_t at;
+    pgw_slice text;
+} rw_condition;
+
+typedef struct rw_conditions {
+    rw_condition *list; /* in order of `at` */
+    size_t count;
+    const rw_lookup **lookups; /* one a condition */
+    uint32_t parameters;       /* that are none of the client's */
+} rw_conditions;
+
+/* A statement that is prepared: the hashes of keys that hold its parameters are further ones. */
+typedef struct rw_prepared {
+    pgw_slice text;       /* of the statement */
+    rw_declared declared; /* types of its parameters */
+    uint32_t parameters;  /* how many it has */
+} rw_prepared;
+
+/* The conditions of all lookups whose constants can be hashed; in the reading's arena. `prepared`
+ * NULL: those that hold parameters are left out. */
+void rw_conditions_of(const rw_lookup *lookups, size_t count, const rw_prepared *prepared,
+                      const pgw_reading *reading, rw_conditions *out);
+/* `text`: the statement, as it was read. */
+void rw_conditions_render(const rw_conditions *conditions, pgw_slice text, pgw_buf *out);
+/* Where a position in it (characters, from 1) is in the client's text. One inside of something put
+ * in is where that was put in. */
+size_t rw_conditions_position(const rw_conditions *conditions, pgw_slice text, size_t position,
+                              bool utf8);
+/* The hashes that a Bind gives the parameters, in their order; `nulls`: those that are NULL. Not
+ * PGW_KNOWN: the statement has to go as its client wrote it. */
+PGW_MUST_CHECK pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params,
+                                              const pgw_reading *reading, uint64_t *hashes,
+                                              bool *nulls);
+
+#endif

@@ -1,0 +1,289 @@
+#include "rewrite/read/lookup.h"
+
+#include "rewrite/hash/hash.h"
+#include "rewrite/lex/lexer_text.h"
+#include "rewrite/lex/quote.h"
+
+#include <string.h>
+
+rw_lookup_map *rw_lookup_map_copy(const rw_lookup_map *map)
+{
+    rw_lookup_map *copy = pgw_alloc(map->size);
+    memcpy(copy, map, map->size);
+    copy->places = (void *)((char *)copy + ((const char *)map->places - (const char *)map));
+    copy->cells = (void *)((char *)copy + ((const char *)map->cells - (const char *)map));
+    copy->names = (char *)copy + (map->names - (const char *)map);
+    return copy;
+}
+
+/* --- the text --- */
+
+/* The statement's tokens that a map points to. */
+typedef struct tokens {
+    pgw_slice text;
+    rw_token *list;
+    size_t count;
+} tokens;
+
+static tokens read_tokens(pgw_slice text, bool conforming, size_t most, pgw_arena *arena)
+{
+    tokens out = {text, pgw_arena_alloc(arena, most * sizeof *out.list), 0};
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, conforming);
+    while (out.count < most) {
+        rw_token token = rw_lexer_next(&lexer);
+        if (token.kind == RW_TOKEN_END || token.kind == RW_TOKEN_BAD)
+            break;
+        out.list[out.count++] = token;
+    }
+    return out;
+}
+
+/* How many tokens are of interest. */
+static size_t last_token(const rw_lookup_map *map)
+{
+    size_t last = 0;
+    for (uint32_t i = 0; i < map->place_count; i++)
+        last = map->places[i].where > last ? map->places[i].where : last;
+    for (uint32_t i = 0; i < map->cell_count; i++)
+        last = map->cells[i].token > last ? map->cells[i].token : last;
+    return last + 2; /* the number behind a minus sign */
+}
+
+/* '…', E'…' and $…$: the other kinds are more than their token. */
+static bool read_string(pgw_slice text, rw_token token, const pgw_env *env, pgw_arena *arena,
+                        rw_cell *cell)
+{
+    char first = (char)(text.ptr[token.start] | 32);
+    cell->kind = RW_CELL_STRING;
+    return first != 'u' && first != 'n' &&
+           rw_token_string(text, token, env->conforming, arena, &cell->text);
+}
+
+static bool read_cell(const tokens *in, rw_lookup_cell where, const pgw_env *env, pgw_arena *arena,
+                      rw_cell *cell)
+{
+    *cell = (rw_cell){.minus_after = -1};
+    size_t at = where.token;
+    if (at < in->count && in->list[at].kind == RW_TOKEN_OPERATOR) {
+        cell->minus_after = 0;
+        at++;
+    }
+    if (at >= in->count || (at > where.token && in->list[at].kind != RW_TOKEN_INTEGER &&
+                            in->list[at].kind != RW_TOKEN_DECIMAL))
+        return false;
+    rw_token token = in->list[at];
+    cell->position = token.start;
+    cell->text = rw_token_text(in->text, token);
+    if (where.cast != PGW_UNSPECIFIED) {
+        cell->casts = pgw_arena_alloc(arena, RW_MAX_CASTS * sizeof *cell->casts);
+        cell->casts[cell->cast_count++] = (rw_cast){where.cast, -1, false};
+    }
+    switch (token.kind) {
+    case RW_TOKEN_STRING:
+        return read_string(in->text, token, env, arena, cell);
+    case RW_TOKEN_INTEGER:
+    case RW_TOKEN_DECIMAL:
+        cell->kind = token.kind == RW_TOKEN_INTEGER ? RW_CELL_INTEGER : RW_CELL_DECIMAL;
+        return true;
+    case RW_TOKEN_PARAM:
+        cell->kind = RW_CELL_PARAM;
+        cell->parameter = rw_parameter_number(in->text, token);
+        return cell->parameter > 0 && cell->parameter <= UINT16_MAX;
+    default:
+        cell->kind = RW_CELL_BOOL;
+        return token.kind == RW_TOKEN_WORD;
+    }
+}
+
+static bool read_place(const rw_lookup_map *map, const rw_lookup_place *place, const tokens *in,
+                       const rw_catalog *catalog, const pgw_env *env, pgw_arena *arena,
+                       rw_lookup *out)
+{
+    if (place->table >= catalog->count || place->where >= in->count)
+        return false;
+    const rw_table *table = catalog->tables[place->table];
+    size_t count = place->keys * table->hash_key_count;
+    *out = (rw_lookup){.table = table,
+                       .called = map->names + place->called,
+                       .at = in->list[place->where].end,
+                       .keys = place->keys,
+                       .cells = pgw_arena_alloc(arena, count * sizeof *out->cells)};
+    for (size_t i = 0; i < count; i++)
+        if (!read_cell(in, map->cells[place->cells + i], env, arena, &out->cells[i]))
+            return false;
+    return rw_lookup_takes(out, (pgw_slice){NULL, 0}, (rw_declared){NULL, 0});
+}
+
+/* In order of the text, in which an inner statement may stand before the WHERE of its outer. */
+static void sort(rw_lookup *lookups, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && lookups[k].at < lookups[k - 1].at; k--) {
+            rw_lookup later = lookups[k - 1];
+            lookups[k - 1] = lookups[k];
+            lookups[k] = later;
+        }
+}
+
+size_t rw_lookups_read(const rw_lookup_map *map, pgw_slice text, const rw_catalog *catalog,
+                       const pgw_env *env, pgw_arena *arena, rw_lookup **out)
+{
+    tokens in = read_tokens(text, env->conforming, last_token(map), arena);
+    rw_lookup *lookups = pgw_arena_alloc(arena, map->place_count * sizeof *lookups);
+    size_t count = 0;
+    for (uint32_t i = 0; i < map->place_count; i++)
+        count += read_place(map, &map->places[i], &in, catalog, env, arena, &lookups[count]);
+    sort(lookups, count);
+    *out = lookups;
+    return count;
+}
+
+/* --- types --- */
+
+static bool is_integer(uint32_t type)
+{
+    return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
+}
+
+static bool is_text(uint32_t type)
+{
+    return type == PGW_TEXT || type == PGW_VARCHAR;
+}
+
+/* Whether `column = value` is PostgreSQL's own comparison, and only true of a value that is the
+ * column's when it is cast to its type. */
+static bool compares(uint32_t column, uint32_t value)
+{
+    return column == value || (is_integer(value) && (is_integer(column) || column == PGW_NUMERIC)) ||
+           (is_text(column) && is_text(value));
+}
+
+static bool fits_int8(const rw_cell *cell)
+{
+    return cell->text.len < 19; /* digits: all numbers of 18 do */
+}
+
+/* What a cell is when it is compared; PGW_UNSPECIFIED: what the column is. */
+static uint32_t type_of(const rw_cell *cell, rw_declared declared)
+{
+    if (cell->cast_count > 0)
+        return cell->casts[0].type;
+    switch (cell->kind) {
+    case RW_CELL_INTEGER:
+        return fits_int8(cell) ? PGW_INT8 : PGW_NUMERIC;
+    case RW_CELL_DECIMAL:
+        return PGW_NUMERIC;
+    case RW_CELL_BOOL:
+        return PGW_BOOL;
+    case RW_CELL_PARAM:
+        return cell->parameter <= declared.count ? declared.types[cell->parameter - 1]
+                                                 : PGW_UNSPECIFIED;
+    default:
+        return PGW_UNSPECIFIED;
+    }
+}
+
+static bool is_used_once(pgw_slice text, uint32_t parameter)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, true);
+    size_t uses = 0;
+    for (rw_token token = rw_lexer_next(&lexer);
+         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer))
+        uses += rw_parameter_number(text, token) == parameter;
+    return uses == 1;
+}
+
+/* What is not declared has its type of its first use. */
+static bool is_inferred_here(const rw_cell *cell, pgw_slice text, rw_declared declared)
+{
+    bool known = cell->kind != RW_CELL_PARAM || text.ptr == NULL ||
+                 (cell->parameter <= declared.count &&
+                  declared.types[cell->parameter - 1] != PGW_UNSPECIFIED);
+    return known || is_used_once(text, cell->parameter);
+}
+
+static const rw_column *column_of(const rw_lookup *lookup, size_t cell)
+{
+    const rw_table *table = lookup->table;
+    return &table->columns[table->hash_key[cell % table->hash_key_count]];
+}
+
+bool rw_lookup_takes(const rw_lookup *lookup, pgw_slice text, rw_declared declared)
+{
+    for (size_t i = 0; i < lookup->keys * lookup->table->hash_key_count; i++) {
+        const rw_cell *cell = &lookup->cells[i];
+        uint32_t type = type_of(cell, declared);
+        if ((type != PGW_UNSPECIFIED && !compares(column_of(lookup, i)->type, type)) ||
+            !is_inferred_here(cell, text, declared))
+            return false;
+    }
+    return true;
+}
+
+void rw_lookup_types(const rw_lookup *lookup, uint32_t *types, size_t count)
+{
+    for (size_t i = 0; i < lookup->keys * lookup->table->hash_key_count; i++) {
+        const rw_cell *cell = &lookup->cells[i];
+        if (cell->kind != RW_CELL_PARAM || cell->parameter > count ||
+            types[cell->parameter - 1] != PGW_UNSPECIFIED)
+            continue;
+        types[cell->parameter - 1] =
+            cell->cast_count > 0 ? cell->casts[0].type : column_of(lookup, i)->type;
+    }
+}
+
+/* --- hashes --- */
+
+static const rw_cell *key_of(const rw_lookup *lookup, size_t key)
+{
+    return lookup->cells + key * lookup->table->hash_key_count;
+}
+
+bool rw_lookup_is_bound(const rw_lookup *lookup, size_t key)
+{
+    for (size_t i = 0; i < lookup->table->hash_key_count; i++)
+        if (key_of(lookup, key)[i].kind == RW_CELL_PARAM)
+            return true;
+    return false;
+}
+
+pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params,
+                           const pgw_reading *reading, uint64_t *hash, bool *null)
+{
+    size_t count = lookup->table->hash_key_count;
+    pgw_value *values = pgw_arena_alloc(reading->arena, count * sizeof *values);
+    *null = false;
+    for (size_t i = 0; i < count; i++) {
+        rw_column column = *column_of(lookup, i);
+        column.typmod = -1; /* nothing is cut or rounded to be compared */
+        pgw_verdict verdict =
+            rw_cell_value(&key_of(lookup, key)[i], &column, params, reading, &values[i]);
+        if (verdict != PGW_KNOWN)
+            return verdict;
+        *null |= values[i].null;
+    }
+    *hash = *null ? 0 : rw_hash_key(lookup->table, values);
+    return PGW_KNOWN;
+}
+
+/* --- the condition --- */
+
+void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t first, pgw_buf *out)
+{
+    const rw_table *table = lookup->table;
+    pgw_buf_add_byte(out, ' ');
+    rw_add_identifier(out, lookup->called);
+    pgw_buf_add_byte(out, '.');
+    rw_add_identifier(out, table->columns[table->hash_column].name);
+    pgw_buf_add_str(out, lookup->keys > 1 ? " IN (" : " = ");
+    for (size_t key = 0; key < lookup->keys; key++) {
+        pgw_buf_add_str(out, key > 0 ? ", " : "");
+        if (first > 0 && rw_lookup_is_bound(lookup, key))
+            pgw_buf_addf(out, "$%u", first++);
+        else
+            rw_hash_print(table, hashes[key], out);
+    }
+    pgw_buf_add_str(out, lookup->keys > 1 ? ") AND" : " AND");
+}

@@ -1,0 +1,81 @@
+/*
+ * lookup: where a statement asks for rows of a configured table by the whole of their hash key, and
+ * the condition on the hash column that is put beside it, so that one partition is looked into.
+ */
+#ifndef RW_LOOKUP_H
+#define RW_LOOKUP_H
+
+#include "rewrite/hash/literal.h"
+#include "rewrite/lex/lexer.h"
+
+/* A constant or parameter that a column is compared with. */
+typedef struct rw_lookup_cell {
+    uint32_t token; /* of the statement, from 0 */
+    uint32_t cast;  /* the type that it is cast to; PGW_UNSPECIFIED: none */
+} rw_lookup_cell;
+
+typedef struct rw_lookup_place {
+    uint32_t table;  /* of the catalog, from 0 */
+    uint32_t where;  /* the word WHERE, as a token of the statement */
+    uint32_t keys;   /* how many keys it asks for */
+    uint32_t cells;  /* its first cell of the map; there are hash_key_count a key */
+    uint32_t called; /* where in the map's names it is said what the statement calls the table */
+} rw_lookup_place;
+
+/* All of a statement's, found in its tree (lookup_tree.h), the same for each text of its shape. No
+ * pointers but into itself, so that it can be kept. */
+typedef struct rw_lookup_map {
+    size_t size; /* bytes, with all that it points to */
+    uint32_t place_count, cell_count;
+    const rw_lookup_place *places;
+    const rw_lookup_cell *cells;
+    const char *names;
+} rw_lookup_map;
+
+enum {
+    RW_LOOKUPS_MAX = 16,        /* of a statement */
+    RW_LOOKUP_CELLS_MAX = 4096, /* of all of them */
+    RW_LOOKUP_COLUMNS_MAX = 32  /* of a hash key: PostgreSQL's INDEX_MAX_KEYS */
+};
+
+/* A copy, freed by free(). */
+rw_lookup_map *rw_lookup_map_copy(const rw_lookup_map *map);
+
+/* One of them, in the text. */
+typedef struct rw_lookup {
+    const rw_table *table;
+    const char *called;
+    size_t at;      /* byte of the statement: behind the word WHERE */
+    size_t keys;    /* how many; never 0 */
+    rw_cell *cells; /* hash_key_count a key; constants and parameters */
+} rw_lookup;
+
+/* The lookups of a statement that has this map, in order of the text; without those that cannot be
+ * read. Allocated in `arena`. */
+size_t rw_lookups_read(const rw_lookup_map *map, pgw_slice text, const rw_catalog *catalog,
+                       const pgw_env *env, pgw_arena *arena, rw_lookup **out);
+
+/* The types of parameters that a client declared. */
+typedef struct rw_declared {
+    const uint32_t *types;
+    size_t count;
+} rw_declared;
+
+/* Whether the comparisons are such that equal values have one hash. `text` (of the statement; no
+ * pointer: nothing is prepared): a parameter that is not declared must be used nowhere else. */
+PGW_MUST_CHECK bool rw_lookup_takes(const rw_lookup *lookup, pgw_slice text, rw_declared declared);
+/* Fills in the types that parameters 1…count have by their comparisons, where they have none. */
+void rw_lookup_types(const rw_lookup *lookup, uint32_t *types, size_t count);
+/* The hash of key `key`, from 0. Not PGW_KNOWN: nothing must be put in. `*null`: a column is
+ * compared with NULL, so there is no such row. */
+PGW_MUST_CHECK pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params,
+                                          const pgw_reading *reading, uint64_t *hash, bool *null);
+/* Whether the key holds a parameter. */
+bool rw_lookup_is_bound(const rw_lookup *lookup, size_t key);
+
+/* The condition, with an AND behind it. Keys that hold a parameter have $first and on, in order;
+ * the others their hash. */
+void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t first,
+                      pgw_buf *out);
+
+#endif

@@ -1,0 +1,464 @@
+/*
+ * What is put beside a WHERE is true of each row that the WHERE lets through: a column that equals
+ * something is a column of a row that is there, whatever joins are around it. So all that has to be
+ * sure is which table's column a name is, and where the WHERE begins.
+ */
+#include "rewrite/read/lookup_tree.h"
+
+#include "rewrite/lex/lexer.h"
+#include "rewrite/read/walk.h"
+
+#include <string.h>
+
+enum { MOST_ITEMS = 16, MOST_CONDITIONS = 32, MOST_CTES = 32, NONE = -1 };
+
+typedef const PgQuery__Node *node;
+
+/* A statement while it is looked through. */
+typedef struct finder {
+    pgw_slice text;
+    const rw_catalog *catalog;
+    rw_token *tokens;
+    size_t token_count;
+    const char *ctes[MOST_CTES]; /* their names hide tables' */
+    size_t cte_count;
+    pgw_buf places, cells, names;
+} finder;
+
+/* What stands in a FROM. */
+typedef struct item {
+    const char *called;
+    int table; /* of the catalog; NONE: not ours, or of other columns */
+} item;
+
+typedef struct scope {
+    item items[MOST_ITEMS];
+    size_t count;
+    bool merges; /* by USING or NATURAL: a name may be of a column of neither */
+    bool overflows;
+} scope;
+
+/* Columns that a condition gives values: `a = 1`, `a IN (1, 2)`, `(a, b) IN ((1, 2), (3, 4))`. */
+typedef struct condition {
+    size_t width;
+    const node *columns; /* as many */
+    size_t count;        /* of values for them */
+    const node *values;  /* expressions, or, if `rows`, a row of them each */
+    bool rows;
+} condition;
+
+/* --- names --- */
+
+static const char *string_of(node field)
+{
+    return field->node_case == PG_QUERY__NODE__NODE_STRING ? field->string->sval : "";
+}
+
+static bool note_ctes(void *context, const ProtobufCMessage *message)
+{
+    finder *find = context;
+    if (message->descriptor == &pg_query__common_table_expr__descriptor) {
+        if (find->cte_count == MOST_CTES)
+            return false;
+        find->ctes[find->cte_count++] = ((const PgQuery__CommonTableExpr *)message)->ctename;
+    }
+    return rw_walk(message, note_ctes, find);
+}
+
+static bool is_cte(const finder *find, const PgQuery__RangeVar *relation)
+{
+    for (size_t i = 0; i < find->cte_count && relation->schemaname[0] == '\0'; i++)
+        if (strcmp(find->ctes[i], relation->relname) == 0)
+            return true;
+    return false;
+}
+
+/* Whether its name certainly means what it says. */
+static bool is_sure(const finder *find, int table, const PgQuery__RangeVar *relation)
+{
+    return relation->schemaname[0] != '\0' || find->catalog->unqualified == NULL ||
+           find->catalog->unqualified[table] == RW_MEANS_OURS;
+}
+
+static int table_of(const finder *find, const PgQuery__RangeVar *relation)
+{
+    const rw_table *table = rw_catalog_find(find->catalog, pgw_slice_str(relation->schemaname),
+                                            pgw_slice_str(relation->relname));
+    if (table == NULL || relation->catalogname[0] != '\0' || is_cte(find, relation) ||
+        (relation->alias != NULL && relation->alias->n_colnames > 0) || !rw_table_is_looked_up(table) ||
+        table->hash_key_count > RW_LOOKUP_COLUMNS_MAX)
+        return NONE;
+    int i = 0;
+    while (find->catalog->tables[i] != table)
+        i++;
+    return is_sure(find, i, relation) ? i : NONE;
+}
+
+static void add_item(scope *in, item it)
+{
+    in->overflows |= in->count == MOST_ITEMS;
+    if (!in->overflows)
+        in->items[in->count++] = it;
+}
+
+static void add_relation(const finder *find, scope *in, const PgQuery__RangeVar *relation)
+{
+    const char *called =
+        relation->alias != NULL ? relation->alias->aliasname : relation->relname;
+    add_item(in, (item){called, table_of(find, relation)});
+}
+
+static void add_from(const finder *find, scope *in, node from)
+{
+    const PgQuery__JoinExpr *join =
+        from->node_case == PG_QUERY__NODE__NODE_JOIN_EXPR ? from->join_expr : NULL;
+    if (from->node_case == PG_QUERY__NODE__NODE_RANGE_VAR) {
+        add_relation(find, in, from->range_var);
+    } else if (join != NULL && join->alias == NULL && join->join_using_alias == NULL) {
+        in->merges |= join->is_natural || join->n_using_clause > 0;
+        add_from(find, in, join->larg);
+        add_from(find, in, join->rarg);
+    } else {
+        add_item(in, (item){"", NONE});
+    }
+}
+
+/* Whether `column` is the column `name` of an item. A name without a table that is another's as
+ * well is ambiguous to PostgreSQL. */
+static bool is_column(const scope *in, const item *of, node column, const char *name)
+{
+    if (column->node_case != PG_QUERY__NODE__NODE_COLUMN_REF)
+        return false;
+    const PgQuery__ColumnRef *reference = column->column_ref;
+    size_t count = reference->n_fields;
+    if (count == 0 || count > 2 || strcmp(string_of(reference->fields[count - 1]), name) != 0)
+        return false;
+    return count == 2 ? strcmp(string_of(reference->fields[0]), of->called) == 0 : !in->merges;
+}
+
+/* --- conditions --- */
+
+static bool is_row(node it)
+{
+    return it->node_case == PG_QUERY__NODE__NODE_ROW_EXPR;
+}
+
+static bool is_reference(node it)
+{
+    return it->node_case == PG_QUERY__NODE__NODE_COLUMN_REF || is_row(it);
+}
+
+/* The left side's columns, and what they are compared with. */
+static condition compared(const node *left, const node *values, size_t count)
+{
+    condition out = {.width = 1, .columns = left, .count = count, .values = values};
+    if (is_row(*left)) {
+        out.rows = true;
+        out.width = (*left)->row_expr->n_args;
+        out.columns = (const node *)(*left)->row_expr->args;
+    }
+    return out;
+}
+
+static bool read_condition(const PgQuery__AExpr *it, condition *out)
+{
+    size_t count = it->n_name;
+    if (count == 0 || strcmp(string_of(it->name[count - 1]), "=") != 0 || it->lexpr == NULL ||
+        it->rexpr == NULL || count > 2 ||
+        (count == 2 && strcmp(string_of(it->name[0]), "pg_catalog") != 0))
+        return false;
+    const node *left = (const node *)&it->lexpr, *right = (const node *)&it->rexpr;
+    if (it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_IN &&
+        (*right)->node_case == PG_QUERY__NODE__NODE_LIST)
+        *out = compared(left, (const node *)(*right)->list->items, (*right)->list->n_items);
+    else if (it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP)
+        *out = is_reference(*left) ? compared(left, right, 1) : compared(right, left, 1);
+    else
+        return false;
+    return true;
+}
+
+/* Those that must all be true. */
+static void collect(node where, condition *list, size_t *count)
+{
+    if (where->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR &&
+        where->bool_expr->boolop == PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR) {
+        for (size_t i = 0; i < where->bool_expr->n_args; i++)
+            collect(where->bool_expr->args[i], list, count);
+    } else if (where->node_case == PG_QUERY__NODE__NODE_A_EXPR && *count < MOST_CONDITIONS &&
+               read_condition(where->a_expr, &list[*count])) {
+        ++*count;
+    }
+}
+
+/* --- tokens --- */
+
+static void read_tokens(finder *find, pgw_arena *arena)
+{
+    pgw_buf list = {0};
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, find->text, true);
+    rw_token token;
+    while ((token = rw_lexer_next(&lexer)).kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD)
+        pgw_buf_add(&list, &token, sizeof token);
+    find->token_count = list.len / sizeof token;
+    find->tokens = (void *)pgw_arena_keep(arena, &list).ptr;
+}
+
+/* The token that begins there; NONE. */
+static int token_at(const finder *find, int32_t location)
+{
+    size_t from = 0, to = find->token_count;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (find->tokens[middle].start < (size_t)location)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    bool there = location >= 0 && from < find->token_count &&
+                 find->tokens[from].start == (size_t)location;
+    return there ? (int)from : NONE;
+}
+
+typedef struct leftmost {
+    int32_t location; /* INT32_MAX: none yet */
+} leftmost;
+
+static bool note_location(void *context, const ProtobufCMessage *message)
+{
+    leftmost *found = context;
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field_by_name(message->descriptor, "location");
+    int32_t location = 0;
+    if (field != NULL && field->type == PROTOBUF_C_TYPE_INT32)
+        memcpy(&location, (const char *)message + field->offset, sizeof location);
+    if (location > 0 && location < found->location)
+        found->location = location;
+    return rw_walk(message, note_location, found);
+}
+
+/* The word WHERE in front of a condition, with nothing but parentheses between; NONE. */
+static int where_of(const finder *find, node it)
+{
+    leftmost found = {INT32_MAX};
+    if (!note_location(&found, (const ProtobufCMessage *)it))
+        return NONE;
+    int at = token_at(find, found.location);
+    do
+        at--;
+    while (at >= 0 && find->tokens[at].kind == RW_TOKEN_CHAR &&
+           find->text.ptr[find->tokens[at].start] == '(');
+    return at >= 0 && rw_token_is(find->text, find->tokens[at], "where") ? at : NONE;
+}
+
+/* --- values --- */
+
+/* One that is known here by its name alone, and has no modifiers. */
+static uint32_t type_of(const PgQuery__TypeName *type)
+{
+    size_t count = type->n_names;
+    if (type->setof || type->pct_type || type->n_typmods > 0 || type->n_array_bounds > 0 ||
+        count == 0 || count > 2 || (count == 2 && strcmp(string_of(type->names[0]), "pg_catalog")))
+        return PGW_UNSPECIFIED;
+    return pgw_type_by_name(pgw_slice_str(string_of(type->names[count - 1])));
+}
+
+static int32_t constant_at(node value)
+{
+    if (value->node_case == PG_QUERY__NODE__NODE_PARAM_REF)
+        return value->param_ref->location;
+    if (value->node_case != PG_QUERY__NODE__NODE_A_CONST || value->a_const->isnull ||
+        value->a_const->val_case == PG_QUERY__A__CONST__VAL_BSVAL)
+        return NONE;
+    return value->a_const->location;
+}
+
+/* False: it is more than a constant or a parameter, and at most a cast. */
+static bool add_cell(finder *find, node value)
+{
+    rw_lookup_cell cell = {0};
+    if (value->node_case == PG_QUERY__NODE__NODE_TYPE_CAST && value->type_cast->arg != NULL &&
+        value->type_cast->type_name != NULL) {
+        cell.cast = type_of(value->type_cast->type_name);
+        value = value->type_cast->arg;
+        if (cell.cast == PGW_UNSPECIFIED)
+            return false;
+    }
+    int token = token_at(find, constant_at(value));
+    if (token == NONE || find->cells.len / sizeof cell == RW_LOOKUP_CELLS_MAX)
+        return false;
+    cell.token = (uint32_t)token;
+    pgw_buf_add(&find->cells, &cell, sizeof cell);
+    return true;
+}
+
+/* --- lookups --- */
+
+/* Where a column of the hash key has its values. */
+typedef struct source {
+    const condition *from;
+    size_t place; /* in its rows */
+    size_t next;  /* which of them the key takes */
+} source;
+
+static bool find_source(const scope *in, const item *of, const char *name,
+                        const condition *conditions, size_t count, source *out)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t place = 0; place < conditions[i].width; place++)
+            if (is_column(in, of, conditions[i].columns[place], name)) {
+                *out = (source){&conditions[i], place, 0};
+                return true;
+            }
+    return false;
+}
+
+static bool add_key(finder *find, const source *sources, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const condition *from = sources[i].from;
+        node value = from->values[sources[i].next];
+        if (from->rows) {
+            if (!is_row(value) || value->row_expr->n_args != from->width)
+                return false;
+            value = value->row_expr->args[sources[i].place];
+        }
+        if (!add_cell(find, value))
+            return false;
+    }
+    return true;
+}
+
+/* Columns that one condition gives go on together. False behind the last combination. */
+static bool next_key(source *sources, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const condition *from = sources[i].from;
+        size_t next = sources[i].next + 1 < from->count ? sources[i].next + 1 : 0;
+        bool first = true;
+        for (size_t k = 0; k < i; k++)
+            first = first && sources[k].from != from;
+        if (!first)
+            continue;
+        for (size_t k = i; k < count; k++)
+            if (sources[k].from == from)
+                sources[k].next = next;
+        if (next > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds all keys; 0: one of them cannot be read, or there are too many. */
+static uint32_t add_keys(finder *find, source *sources, size_t count)
+{
+    uint32_t keys = 0;
+    size_t before = find->cells.len;
+    do {
+        if (!add_key(find, sources, count)) {
+            find->cells.len = before;
+            return 0;
+        }
+        keys++;
+    } while (next_key(sources, count));
+    return keys;
+}
+
+static void look_up(finder *find, const scope *in, const item *of, int where,
+                    const condition *conditions, size_t count)
+{
+    const rw_table *table = find->catalog->tables[of->table];
+    source sources[RW_LOOKUP_COLUMNS_MAX];
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (!find_source(in, of, table->columns[table->hash_key[i]].name, conditions, count,
+                         &sources[i]))
+            return;
+    rw_lookup_place place = {.table = (uint32_t)of->table,
+                             .where = (uint32_t)where,
+                             .cells = (uint32_t)(find->cells.len / sizeof(rw_lookup_cell)),
+                             .called = (uint32_t)find->names.len};
+    place.keys = add_keys(find, sources, table->hash_key_count);
+    if (place.keys == 0)
+        return;
+    pgw_buf_add(&find->places, &place, sizeof place);
+    pgw_buf_add(&find->names, of->called, strlen(of->called) + 1);
+}
+
+static void look_through(finder *find, const scope *in, node where_clause)
+{
+    condition conditions[MOST_CONDITIONS];
+    size_t count = 0;
+    if (where_clause == NULL || in->overflows)
+        return;
+    collect(where_clause, conditions, &count);
+    int where = count > 0 ? where_of(find, where_clause) : NONE;
+    for (size_t i = 0; i < in->count && where != NONE; i++)
+        if (in->items[i].table != NONE &&
+            find->places.len / sizeof(rw_lookup_place) < RW_LOOKUPS_MAX)
+            look_up(find, in, &in->items[i], where, conditions, count);
+}
+
+static void look(finder *find, const PgQuery__RangeVar *relation, PgQuery__Node **from,
+                 size_t count, node where)
+{
+    scope in = {0};
+    if (relation != NULL)
+        add_relation(find, &in, relation);
+    for (size_t i = 0; i < count; i++)
+        add_from(find, &in, from[i]);
+    look_through(find, &in, where);
+}
+
+static bool visit(void *context, const ProtobufCMessage *message)
+{
+    finder *find = context;
+    const ProtobufCMessageDescriptor *type = message->descriptor;
+    if (type == &pg_query__rule_stmt__descriptor || type == &pg_query__view_stmt__descriptor ||
+        type == &pg_query__create_function_stmt__descriptor ||
+        type == &pg_query__prepare_stmt__descriptor)
+        return true; /* run some other day */
+    if (type == &pg_query__select_stmt__descriptor) {
+        const PgQuery__SelectStmt *it = (const PgQuery__SelectStmt *)message;
+        look(find, NULL, it->from_clause, it->n_from_clause, it->where_clause);
+    } else if (type == &pg_query__update_stmt__descriptor) {
+        const PgQuery__UpdateStmt *it = (const PgQuery__UpdateStmt *)message;
+        look(find, it->relation, it->from_clause, it->n_from_clause, it->where_clause);
+    } else if (type == &pg_query__delete_stmt__descriptor) {
+        const PgQuery__DeleteStmt *it = (const PgQuery__DeleteStmt *)message;
+        look(find, it->relation, it->using_clause, it->n_using_clause, it->where_clause);
+    }
+    return rw_walk(message, visit, find);
+}
+
+static const rw_lookup_map *make_map(const finder *find, pgw_arena *arena)
+{
+    size_t size = sizeof(rw_lookup_map) + find->places.len + find->cells.len + find->names.len;
+    rw_lookup_map *map = pgw_arena_alloc(arena, size);
+    char *at = (char *)(map + 1);
+    *map = (rw_lookup_map){.size = size,
+                           .place_count = (uint32_t)(find->places.len / sizeof(rw_lookup_place)),
+                           .cell_count = (uint32_t)(find->cells.len / sizeof(rw_lookup_cell)),
+                           .places = (void *)at,
+                           .cells = (void *)(at + find->places.len),
+                           .names = at + find->places.len + find->cells.len};
+    memcpy(at, find->places.ptr, find->places.len);
+    memcpy(at + find->places.len, find->cells.ptr, find->cells.len);
+    memcpy(at + find->places.len + find->cells.len, find->names.ptr, find->names.len);
+    return map;
+}
+
+const rw_lookup_map *rw_lookup_find(const PgQuery__Node *statement, pgw_slice text,
+                                    const rw_catalog *catalog, pgw_arena *arena)
+{
+    finder find = {.text = text, .catalog = catalog};
+    const rw_lookup_map *map = NULL;
+    read_tokens(&find, arena);
+    if (note_ctes(&find, (const ProtobufCMessage *)statement) &&
+        visit(&find, (const ProtobufCMessage *)statement) && find.places.len > 0)
+        map = make_map(&find, arena);
+    pgw_buf_free(&find.places);
+    pgw_buf_free(&find.cells);
+    pgw_buf_free(&find.names);
+    return map;
+}

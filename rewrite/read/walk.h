@@ -1,0 +1,17 @@
+/*
+ * walk: what stands below a node of libpg_query's tree, whatever kind of node it is.
+ */
+#ifndef RW_WALK_H
+#define RW_WALK_H
+
+#include <protobuf-c/protobuf-c.h>
+
+#include <stdbool.h>
+
+/* Called with each child that is there, in the order of the node's fields; false ends the walk. */
+typedef bool (*rw_visit)(void *context, const ProtobufCMessage *child);
+
+/* False if `visit` was for one of the children of `node`. */
+bool rw_walk(const ProtobufCMessage *node, rw_visit visit, void *context);
+
+#endif
