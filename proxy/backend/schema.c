@@ -108,6 +108,7 @@ static void column_from_row(rw_table *table, char *const *row)
         .generated = is_true(row[PX_SCHEMA_GENERATED]),
         .nondeterministic = row[PX_SCHEMA_EQUALITY][0] == 'f',
         .own_equals = row[PX_SCHEMA_EQUALITY][0] == 'o',
+        .granted = row[PX_SCHEMA_EQUALITY][0] == 'g',
         .computed = is_true(row[PX_SCHEMA_COMPUTED]),
         .always = is_true(row[PX_SCHEMA_ALWAYS]),
         .default_text =
@@ -371,7 +372,7 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->sequence == b->sequence && a->generated == b->generated &&
            a->nondeterministic == b->nondeterministic && a->computed == b->computed &&
            a->always == b->always && a->default_hash == b->default_hash &&
-           a->own_equals == b->own_equals;
+           a->own_equals == b->own_equals && a->granted == b->granted;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)

@@ -33,7 +33,7 @@ typedef enum px_schema_cell {
     PX_SCHEMA_SEQUENCE,  /* t: the default draws from a sequence */
     PX_SCHEMA_GENERATED, /* t: GENERATED ALWAYS AS (…) STORED */
     PX_SCHEMA_EQUALITY, /* f: by a nondeterministic collation; o: an = of somebody's own may decide;
-                           t */
+                           g: neither, but rights on the table are granted by column; t */
     PX_SCHEMA_COMPUTED, /* t: the default may look at the session */
     PX_SCHEMA_KEY,      /* position in the primary key, from 1; 0 = not in it */
     PX_SCHEMA_ALWAYS,   /* t: GENERATED ALWAYS AS IDENTITY */

@@ -115,7 +115,9 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     "case when exists (select from pg_catalog.pg_collation l where l.oid = a.attcollation"         \
     " and not l.collisdeterministic) then 'false'"                                                 \
     " when exists (select from pg_catalog.pg_operator o where o.oprname = '=' and o.oid >= 16384"  \
-    " and a.atttypid in (o.oprleft, o.oprright)) then 'own' else 'true' end"
+    " and a.atttypid in (o.oprleft, o.oprright)) then 'own'"                                       \
+    " when exists (select from pg_catalog.pg_attribute g where g.attrelid = c.oid"                 \
+    " and g.attacl is not null) then 'granted' else 'true' end"
 #define IS_FIRST                                                                                   \
     "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
     " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"

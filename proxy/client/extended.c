@@ -1,6 +1,7 @@
 #include "proxy/client/extended.h"
 
 #include "protocol/frontend.h"
+#include "proxy/client/by_key.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
@@ -90,6 +91,8 @@ static px_step on_parse(px_session *session, const px_said *said)
         return PX_STEP_PASS;
     session->known.parsed =
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation};
+    px_lookups_drop(session->names.lookups);
+    session->names.lookups = NULL;
     pgw_error error;
     if (px_same_is_executed(session, parse.query, &error))
         return px_prepare_refuse(session, &parse.name, &error);
@@ -104,6 +107,8 @@ static px_step on_parse(px_session *session, const px_said *said)
     if (session->who.opaque && px_script_is_opaque(session, parse.query, &error))
         return px_prepare_refuse(session, &parse.name, &error);
     px_step step = px_prepare(session, &parse, &plan);
+    if (plan == NULL && step == PX_STEP_PASS && session->names.lookups != NULL)
+        return px_by_key_parse(session, said);
     if (plan == NULL && step == PX_STEP_PASS && parse.name.len > 0)
         return pass_named(session, parse.name);
     if (plan == NULL)
@@ -114,13 +119,16 @@ static px_step on_parse(px_session *session, const px_said *said)
 }
 
 /* A statement that is none of ours must not have become one. */
-static px_step bind_foreign(px_session *session, const pgw_bind *bind)
+static px_step bind_foreign(px_session *session, const px_said *said)
 {
+    const pgw_bind *bind = &said->as.bind;
     pgw_error error;
     pgw_slice name = bind->statement;
     const px_foreign *foreign = px_state_foreign(session, name);
     if (foreign != NULL && !px_same_holds(foreign, bind, &error))
         return px_prepare_refuse(session, NULL, &error);
+    if (px_by_key_find(session, name) != NULL)
+        return px_by_key_bind(session, said);
     if (foreign == NULL || !foreign->moving)
         return pass_named(session, name);
     if (!px_settle(session, px_catalog_none()))
@@ -201,7 +209,7 @@ static px_step on_bind(px_session *session, const px_said *said)
         return renewed;
     plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan == NULL)
-        return said->whole ? bind_foreign(session, &bind) : pass_named(session, bind.statement);
+        return said->whole ? bind_foreign(session, said) : pass_named(session, bind.statement);
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
@@ -228,6 +236,8 @@ static px_step on_describe(px_session *session, const px_said *said)
         return PX_STEP_DONE;
     }
     px_plan *plan = px_group_plan(&session->group, &session->names.statements, target.name);
+    if (plan == NULL && px_by_key_find(session, target.name) != NULL)
+        return px_by_key_describe(session, said);
     if (plan == NULL)
         return pass_named(session, target.name);
     enum choice choice = may_hold(session, plan, said);

@@ -71,6 +71,9 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
     } else if (px_failure_is_of_ours(head)) {
         px_error_of_text(head->text, head->at, body, &out);
         put_error(session, head, &out);
+    } else if (head != NULL && head->lookups != NULL) {
+        px_lookups_error(head->lookups, body, &out);
+        put_error(session, head, &out);
     } else {
         px_error_of_others(session->worker, session->who.identity, body, &out);
         px_error_explain(session->worker, session->who.identity, &out);
@@ -91,6 +94,8 @@ px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice b
         px_error_of_plan(head->plan, body, &out);
     else if (px_failure_is_of_ours(head))
         px_error_of_text(head->text, head->at, body, &out);
+    else if (head != NULL && head->lookups != NULL)
+        px_lookups_error(head->lookups, body, &out);
     else
         return PX_SHOW;
     px_failure_put(session, 'N', &out);

@@ -65,6 +65,7 @@ static void free_session(void *owner)
     px_state_free(&session->known);
     px_statements_free(&session->names.statements);
     px_statements_free(&session->names.portals);
+    px_lookups_drop(session->names.lookups);
     free(session->names.prepares);
     free(session->names.deallocates);
     px_replies_clear(&session->pending.replies);

@@ -2,6 +2,7 @@
 #include "proxy/client/names.h"
 
 #include "protocol/frontend.h"
+#include "proxy/client/by_key.h"
 #include "proxy/client/session.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/lex/lexer_text.h"
@@ -91,7 +92,7 @@ void px_names_of_script(px_session *session, const rw_script *script)
 
 bool px_names_may_execute(const px_session *session, pgw_slice text)
 {
-    return px_statements_away(&session->names.statements) != NULL &&
+    return (px_statements_away(&session->names.statements) != NULL || session->known.by_key) &&
            strcasestr(text.ptr, "execute") != NULL;
 }
 
@@ -104,8 +105,11 @@ void px_names_of_execute(px_session *session, pgw_slice text)
     while (token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD) {
         bool execute = rw_token_is(text, token, "execute");
         token = rw_lexer_next(&lexer);
-        if (execute && (token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED))
-            prepare_apart(session, rw_token_name(text, token, &arena));
+        if (!execute || (token.kind != RW_TOKEN_WORD && token.kind != RW_TOKEN_QUOTED))
+            continue;
+        pgw_slice name = rw_token_name(text, token, &arena);
+        px_by_key_forget(session, name);
+        prepare_apart(session, name);
     }
     pgw_arena_free(&arena);
 }
@@ -158,6 +162,20 @@ px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, boo
     pgw_buf_free(&out);
     session->own.unsynced = true;
     return reply;
+}
+
+void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
+{
+    px_statements *statements = &session->names.statements;
+    if (name.len > 0 && px_statements_find(statements, name) != NULL)
+        return; /* the server refuses it */
+    px_reply_renames(&session->pending.replies, reply, statements, name);
+    px_statement *statement = px_statements_put(statements, name, NULL, true);
+    if (message.len <= PX_KEPT_PARSE)
+        px_statements_keep(statements, statement, message);
+    statement->foreign = session->known.parsed;
+    px_lookups_take(statement->lookups = session->names.lookups);
+    session->names.unnamed_on_link = session->names.unnamed_on_link || name.len == 0;
 }
 
 void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)

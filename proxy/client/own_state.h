@@ -32,6 +32,7 @@ typedef struct px_state {
     px_foreign unnamed; /* the unnamed one */
     px_foreign by_sql;  /* all that PREPARE made */
     bool moving;        /* one of them, or of the named ones, is */
+    bool by_key;        /* one of the named ones, or the unnamed one, may have lookups */
     bool keyed;         /* … is bound only to what does not change a key */
 } px_state;
 

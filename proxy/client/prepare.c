@@ -10,6 +10,7 @@
 #include "proxy/client/refuse.h"
 #include "proxy/client/same.h"
 #include "proxy/client/script.h"
+#include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
 #include "rewrite/read/script.h"
 
@@ -155,7 +156,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     const rw_statement *only = script.count == 1 ? script.statements : NULL;
     bool sets_key = only != NULL && only->same_count > 0;
     session->known.keyed = session->known.keyed || sets_key;
-    if ((script.refused || script.inserts > 0 || sets_key) && !px_settle(session, catalog)) {
+    bool by_key = only != NULL && only->lookup_count > 0 && !again;
+    if ((script.refused || script.inserts > 0 || sets_key || by_key) && !px_settle(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.escapes && catalog->count > 0 && !px_settle_escapes(session, catalog)) {
         step = PX_STEP_LATER;
@@ -184,6 +186,11 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
             step = PX_STEP_LATER;
         else if (!again)
             note_prepared_effects(session, &script);
+    }
+    if (by_key && step == PX_STEP_PASS && px_statements_have_room(&session->names.statements, text.len)) {
+        const pgw_env env = px_settings_env(session);
+        session->names.lookups = px_lookups_new(&arena, text, only, catalog, &env,
+                                                (px_declared){declared, parse->type_count});
     }
     pgw_arena_free(&arena);
     return step;

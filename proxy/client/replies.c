@@ -72,6 +72,7 @@ static void release(px_replies *replies, px_reply *reply)
     settle(replies, reply->recorded);
     px_plan_drop(reply->plan);
     px_text_drop(reply->text);
+    px_lookups_drop(reply->lookups);
     free(reply->refusal);
     px_statement_free(reply->before);
 }

@@ -43,6 +43,7 @@ typedef struct px_reply {
     bool own_look; /* QUERY: all up to a Sync that asks for the configured tables */
     bool describe_plan;   /* what DESCRIBE says is for the plan */
     px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
+    px_lookups *lookups;  /* PARSE, DESCRIBE of what asks for rows by their hash key. Counted */
     px_text *text;        /* QUERY, PARSE that was looked into. Counted */
     size_t at;            /* QUERY: the statement of `text` that is being answered */
     pgw_error *refusal;   /* the error must come, and this one is shown in its place. Owned */

@@ -191,11 +191,31 @@ static void described_otherwise(px_session *session, const px_reply *head)
         session->group.held[i].on_link = false;
 }
 
+/* Without those of the hashes. */
+static px_fate on_own_parameters(px_session *session, const px_lookups *lookups, pgw_slice body)
+{
+    size_t count;
+    pgw_slice types;
+    if (!pgw_parameter_description_decode(body, &count, &types) || count < lookups->own)
+        return PX_SHOW;
+    uint32_t *list = pgw_calloc(lookups->own + 1, sizeof *list);
+    for (size_t i = 0; i < lookups->own; i++)
+        list[i] = pgw_type_at(types, i);
+    pgw_buf out = {0};
+    pgw_certainly(pgw_write_parameter_description(list, lookups->own, &out));
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+    free(list);
+    return PX_INSTEAD;
+}
+
 /* ParameterDescription: the plan learns from it; the client is not told of our parameters. */
 static px_fate on_parameters(px_session *session, px_reply *head, pgw_slice body)
 {
     size_t count;
     pgw_slice types;
+    if (head != NULL && head->lookups != NULL)
+        return on_own_parameters(session, head->lookups, body);
     if (head == NULL || head->plan == NULL ||
         !pgw_parameter_description_decode(body, &count, &types))
         return head != NULL && head->swallow ? PX_HIDE : PX_SHOW;
@@ -328,7 +348,8 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
            (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->peer.told) ||
            (head != NULL && head->own_look) ||
            (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
-           (type == 'N' && head != NULL && (head->plan != NULL || px_failure_is_of_ours(head))) ||
+           (type == 'N' && head != NULL && (head->plan != NULL || head->lookups != NULL ||
+                                             px_failure_is_of_ours(head))) ||
            (type == 'C' && (superseded(head) > 0 || session->names.deallocates != NULL ||
                             session->names.prepares != NULL));
 }

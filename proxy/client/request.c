@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/client/by_key.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/extended.h"
@@ -125,7 +126,8 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
         session->group.count > 0 || session->names.statements.ours > 0 || frame.type == 'P' ||
         px_statements_away(&session->names.statements) != NULL ||
         (frame.type == 'C' && session->names.statements.names.count > 0) ||
-        session->pending.replies.moving.count > 0 || session->known.moving || session->known.keyed;
+        session->pending.replies.moving.count > 0 || session->known.moving || session->known.keyed ||
+        session->known.by_key;
     if (!ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size)
@@ -233,10 +235,11 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
     return true;
 }
 
-static bool may_be_too_large_for_ours(const px_session *session, pgw_frame frame)
+static bool may_be_too_large_for_ours(const px_session *session, pgw_frame frame, pgw_slice message)
 {
     return frame.type == 'B' && frame.size > PX_HOLD_BYTES &&
-           (session->names.statements.ours > 0 || session->group.count > 0 || session->known.keyed);
+           (session->names.statements.ours > 0 || session->group.count > 0 ||
+            session->known.keyed || px_by_key_is_bound(session, message));
 }
 
 static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice message)
@@ -265,7 +268,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         px_relay_drop(session, frame);
         return true;
     }
-    if (may_be_too_large_for_ours(session, frame)) {
+    if (may_be_too_large_for_ours(session, frame, message)) {
         px_relay_refuse_large(session);
         return false;
     }

@@ -19,7 +19,7 @@
 #include "proxy/loop/stream.h"
 #include "rewrite/read/script.h"
 
-enum { PX_KEPT_PARSE = 64 * 1024, PX_HOLD_BYTES = 64 * 1024 * 1024 };
+enum { PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
 /* What becomes of a message of the client. */
 typedef enum px_step {
@@ -132,6 +132,7 @@ typedef struct px_prepared_names {
     char *prepares;        /* the name of a PREPARE that was parsed; owned */
     char *deallocates;     /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
     bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */
+    px_lookups *lookups;   /* of the Parse at hand; counted, NULL: none */
     px_plan *describing;   /* counted: others wait until this session knows what it is */
 } px_prepared_names;
 

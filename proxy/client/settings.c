@@ -109,6 +109,14 @@ void px_settings_follow(px_session *session, const char *const values[RW_TRACKED
         renew_identity(session);
 }
 
+pgw_env px_settings_env(const px_session *session)
+{
+    pgw_env env = session->who.identity->env;
+    if (session->pending.zone_moving)
+        env.zone_known = env.utf8 = false;
+    return env;
+}
+
 void px_settings_begin(px_session *session)
 {
     session->who.inherited = px_greeting_settings(session->who.greeting);

@@ -15,6 +15,7 @@
 #include "proxy/client/refuse.h"
 #include "proxy/client/same.h"
 #include "proxy/client/script.h"
+#include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
@@ -39,15 +40,6 @@ static bool script_is_batchable(const px_session *session, const px_text *text)
             return false;
     }
     return true;
-}
-
-/* What settings mean for values now: TimeZone is not known while a change of it is under way. */
-static pgw_env env_now(const px_session *session)
-{
-    pgw_env env = session->who.identity->env;
-    if (session->pending.zone_moving)
-        env.zone_known = env.utf8 = false;
-    return env;
 }
 
 static bool begins_with(const px_text *text, const rw_statement *statement, const char *word)
@@ -181,7 +173,7 @@ static px_step look_into(px_session *session, px_text *text)
     bool batchable = script_is_batchable(session, text);
     if (!is_sure(session, text) || must_wait(session, text, batchable))
         return PX_STEP_LATER;
-    px_text_hash(session->worker, text, env_now(session));
+    px_text_hash(session->worker, text, px_settings_env(session));
     refuse_moved(session, text);
     if (is_unread(session, text))
         return refuse_unread(session, text);

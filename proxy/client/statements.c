@@ -133,6 +133,19 @@ void px_statements_keep(px_statements *statements, px_statement *statement, pgw_
     count(statements, statement, 1);
 }
 
+bool px_statements_have_room(const px_statements *statements, size_t len)
+{
+    return len <= PX_KEPT_PARSE && statements->kept_bytes + 4 * len <= PX_KEPT_PARSES;
+}
+
+void px_statements_keep_other(px_statements *statements, px_statement *statement, pgw_slice parse)
+{
+    count(statements, statement, -1);
+    pgw_buf_clear(&statement->parse);
+    pgw_buf_add_slice(&statement->parse, parse);
+    count(statements, statement, 1);
+}
+
 px_statement *px_statements_take(px_statements *statements, pgw_slice name)
 {
     px_statement *taken = (px_statement *)px_table_remove(&statements->names, name);
@@ -156,6 +169,7 @@ void px_statement_free(px_statement *taken)
         return;
     px_plan_drop(taken->plan);
     px_plan_drop(taken->was);
+    px_lookups_drop(taken->lookups);
     pgw_buf_free(&taken->parse);
     free(taken);
 }

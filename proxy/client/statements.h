@@ -6,14 +6,16 @@
 #define PX_STATEMENTS_H
 
 #include "proxy/base/table.h"
+#include "proxy/ingest/lookups.h"
 #include "proxy/ingest/plan.h"
 #include "rewrite/read/statement.h"
 
 #include <stdatomic.h>
 
 enum {
-    PX_KEPT_PARSES = 4 * 1024 * 1024, /* bytes of a session's Parse messages that are kept */
-    PX_PREPARED_FREE = 64 * 1024 /* of a session that may always prepare, whatever others have */
+    PX_KEPT_PARSE = 64 * 1024,        /* bytes of a Parse message that is kept … */
+    PX_KEPT_PARSES = 4 * 1024 * 1024, /* … and of all of a session */
+    PX_PREPARED_FREE = 64 * 1024      /* of a session that may always prepare, whatever others have */
 };
 
 /* What is known of a statement that is none of ours. */
@@ -37,6 +39,7 @@ typedef struct px_statement {
                       been   something else */
     unsigned generation; /* ours: of what names meant when it was prepared */
     px_foreign foreign;  /* if it is none of ours */
+    px_lookups *lookups; /* … and asks for rows by their hash key. Counted; NULL: it does not */
     char name[];
 } px_statement;
 
@@ -62,6 +65,10 @@ void px_statements_replan(px_statements *statements, px_statement *statement, px
 bool px_statements_are_many(const px_statements *statements, uint64_t most);
 /* Keeps the Parse message of one that is none of ours, if there is room for it. */
 void px_statements_keep(px_statements *statements, px_statement *statement, pgw_slice parse);
+/* Whether what is known of a further one, of a text of `len` bytes, may be kept. */
+bool px_statements_have_room(const px_statements *statements, size_t len);
+/* … another one in its place, however much is kept. */
+void px_statements_keep_other(px_statements *statements, px_statement *statement, pgw_slice parse);
 bool px_statements_on_link(const px_statements *statements, const px_statement *statement);
 void px_statements_move(px_statements *statements, px_statement *statement, bool on_link);
 /* None is on the link any more. */

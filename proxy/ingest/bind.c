@@ -7,13 +7,13 @@
 
 #include <xxhash.h>
 
-static rw_param *read_parameters(const px_plan *plan, const pgw_bind *bind, pgw_arena *arena)
+rw_param *px_bind_parameters(const uint32_t *types, const pgw_bind *bind, pgw_arena *arena)
 {
     rw_param *params = pgw_arena_alloc(arena, (bind->value_count + 1) * sizeof *params);
     pgw_reader reader = pgw_reader_of(bind->values);
     for (size_t i = 0; i < bind->value_count; i++) {
         pgw_bind_value value = pgw_bind_next(&reader);
-        params[i] = (rw_param){.type = plan->types[i],
+        params[i] = (rw_param){.type = types[i],
                                .binary = pgw_bind_is_binary(bind, i),
                                .null = value.null,
                                .bytes = value.bytes};
@@ -21,18 +21,22 @@ static rw_param *read_parameters(const px_plan *plan, const pgw_bind *bind, pgw_
     return params;
 }
 
+bool px_bind_count(const pgw_bind *bind, size_t wanted, pgw_error *error)
+{
+    return bind->value_count == wanted ||
+           pgw_fail(
+               error, "08P01",
+               "bind message supplies %zu parameters, but prepared statement \"%.*s\" requires %zu",
+               bind->value_count, (int)bind->statement.len, bind->statement.ptr, wanted);
+}
+
 bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_error *error)
 {
     if (bind->format_count > 1 && bind->format_count != bind->value_count)
         return pgw_fail(error, "08P01", "bind message has %zu parameter formats but %zu parameters",
                         bind->format_count, bind->value_count);
-    size_t wanted = px_plan_client_parameters(plan);
-    if (bind->value_count != wanted)
-        return pgw_fail(
-            error, "08P01",
-            "bind message supplies %zu parameters, but prepared statement \"%.*s\" requires %zu",
-            bind->value_count, (int)bind->statement.len, bind->statement.ptr, wanted);
-    return whole || pgw_fail(error, "08P01", "insufficient data left in message");
+    return px_bind_count(bind, px_plan_client_parameters(plan), error) &&
+           (whole || pgw_fail(error, "08P01", "insufficient data left in message"));
 }
 
 static size_t key_bytes(const rw_table *table, const rw_key *key)
@@ -78,7 +82,7 @@ bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, 
     bound->known = 0;
     if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
         return true;
-    rw_params params = {read_parameters(plan, bind, arena), bind->value_count};
+    rw_params params = {px_bind_parameters(plan->types, bind, arena), bind->value_count};
     pgw_reading reading = {env, arena, &bound->error};
     bound->keys = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->keys);
     bound->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->hashes);

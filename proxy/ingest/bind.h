@@ -20,6 +20,10 @@ typedef struct px_bound {
 /* What the server would say of a Bind that is malformed (`whole` false) or has too few or too many
  * parameters. */
 bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_error *error);
+/* … of one whose statement has this many. */
+bool px_bind_count(const pgw_bind *bind, size_t wanted, pgw_error *error);
+/* Its parameters, each of its type. */
+rw_param *px_bind_parameters(const uint32_t *types, const pgw_bind *bind, pgw_arena *arena);
 /* Computes the keys; memory from `arena`. False: bound->error is for the client. */
 bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
                   pgw_arena *arena, px_bound *bound);

@@ -31,6 +31,7 @@ typedef struct rw_column {
                               none, or one that is not known here */
     int64_t default_hash;  /* of its default as the backend keeps it; 0: none */
     bool computed;         /* its default, or what it is generated from, may look at the session */
+    bool granted;          /* rights on the table are granted by column: on this one or others */
     bool own_equals;       /* an operator = that is not PostgreSQL's own takes its type */
     uint32_t draws_from;   /* the sequence whose next number is its default, as it is; 0: none */
 } rw_column;

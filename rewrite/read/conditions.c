@@ -5,10 +5,9 @@
 /* The hashes of its constant keys. False: one of them cannot be computed. */
 static bool hash_constants(const rw_lookup *lookup, const pgw_reading *reading, uint64_t *hashes)
 {
-    bool null;
     for (size_t key = 0; key < lookup->keys; key++)
         if (!rw_lookup_is_bound(lookup, key) &&
-            rw_lookup_hash(lookup, key, RW_NO_PARAMS, reading, &hashes[key], &null) != PGW_KNOWN)
+            rw_lookup_hash(lookup, key, RW_NO_PARAMS, reading, &hashes[key]) != PGW_KNOWN)
             return false;
     return true;
 }
@@ -26,7 +25,7 @@ static bool takes(const rw_lookup *lookup, uint32_t bound, const rw_prepared *pr
                   uint32_t used)
 {
     return bound == 0 ||
-           (prepared != NULL && prepared->parameters + used + bound <= UINT16_MAX &&
+           (prepared != NULL && lookup->table->hash_type == RW_HASH_INT8 && prepared->parameters + used + bound <= UINT16_MAX &&
             rw_lookup_takes(lookup, prepared->text, prepared->declared));
 }
 
@@ -82,7 +81,7 @@ size_t rw_conditions_position(const rw_conditions *conditions, pgw_slice text, s
 }
 
 pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params,
-                               const pgw_reading *reading, uint64_t *hashes, bool *nulls)
+                               const pgw_reading *reading, uint64_t *hashes)
 {
     size_t count = 0;
     for (size_t i = 0; i < conditions->count; i++) {
@@ -90,11 +89,9 @@ pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params
         for (size_t key = 0; key < lookup->keys; key++) {
             if (!rw_lookup_is_bound(lookup, key))
                 continue;
-            pgw_verdict verdict =
-                rw_lookup_hash(lookup, key, params, reading, &hashes[count], &nulls[count]);
+            pgw_verdict verdict = rw_lookup_hash(lookup, key, params, reading, &hashes[count++]);
             if (verdict != PGW_KNOWN)
                 return verdict;
-            count++;
         }
     }
     return PGW_KNOWN;

@@ -250,11 +250,11 @@ bool rw_lookup_is_bound(const rw_lookup *lookup, size_t key)
 }
 
 pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params,
-                           const pgw_reading *reading, uint64_t *hash, bool *null)
+                           const pgw_reading *reading, uint64_t *hash)
 {
     size_t count = lookup->table->hash_key_count;
     pgw_value *values = pgw_arena_alloc(reading->arena, count * sizeof *values);
-    *null = false;
+    bool null = false;
     for (size_t i = 0; i < count; i++) {
         rw_column column = *column_of(lookup, i);
         column.typmod = -1; /* nothing is cut or rounded to be compared */
@@ -262,9 +262,9 @@ pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params
             rw_cell_value(&key_of(lookup, key)[i], &column, params, reading, &values[i]);
         if (verdict != PGW_KNOWN)
             return verdict;
-        *null |= values[i].null;
+        null |= values[i].null;
     }
-    *hash = *null ? 0 : rw_hash_key(lookup->table, values);
+    *hash = null ? 0 : rw_hash_key(lookup->table, values);
     return PGW_KNOWN;
 }
 

@@ -66,10 +66,10 @@ typedef struct rw_declared {
 PGW_MUST_CHECK bool rw_lookup_takes(const rw_lookup *lookup, pgw_slice text, rw_declared declared);
 /* Fills in the types that parameters 1…count have by their comparisons, where they have none. */
 void rw_lookup_types(const rw_lookup *lookup, uint32_t *types, size_t count);
-/* The hash of key `key`, from 0. Not PGW_KNOWN: nothing must be put in. `*null`: a column is
- * compared with NULL, so there is no such row. */
+/* The hash of key `key`, from 0; any, if it holds NULL, which no row equals. Not PGW_KNOWN: nothing
+ * must be put in. */
 PGW_MUST_CHECK pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params,
-                                          const pgw_reading *reading, uint64_t *hash, bool *null);
+                                          const pgw_reading *reading, uint64_t *hash);
 /* Whether the key holds a parameter. */
 bool rw_lookup_is_bound(const rw_lookup *lookup, size_t key);
 

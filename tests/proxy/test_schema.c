@@ -384,6 +384,7 @@ static void test_same(void **state)
     DIFFERS(columns[1].nondeterministic, !a->columns[1].nondeterministic);
     DIFFERS(columns[1].computed, !a->columns[1].computed);
     DIFFERS(columns[1].own_equals, !a->columns[1].own_equals);
+    DIFFERS(columns[1].granted, !a->columns[1].granted);
     DIFFERS(primary_key_count, a->primary_key_count - 1);
     DIFFERS(primary_key[0], 77);
     DIFFERS(hash_key[0], 77);

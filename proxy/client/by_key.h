@@ -1,0 +1,23 @@
+/*
+ * by_key: a client's messages about a prepared statement that asks for rows by their hash key: the
+ * own link has it with further parameters (ingest/lookups), of which its client is not told.
+ */
+#ifndef PX_BY_KEY_H
+#define PX_BY_KEY_H
+
+#include "proxy/client/said.h"
+#include "proxy/client/session.h"
+
+/* The statement of this name, if it is one; NULL. */
+px_statement *px_by_key_find(const px_session *session, pgw_slice name);
+/* The Parse of a text that asks for session->names.lookups. */
+px_step px_by_key_parse(px_session *session, const px_said *said);
+px_step px_by_key_bind(px_session *session, const px_said *said);
+px_step px_by_key_describe(px_session *session, const px_said *said);
+/* The beginning of a Bind, of one of them. */
+bool px_by_key_is_bound(const px_session *session, pgw_slice message);
+/* SQL's EXECUTE names it, with the parameters that its client knows: it is to be prepared as it was
+ * sent. */
+void px_by_key_forget(px_session *session, pgw_slice name);
+
+#endif

@@ -1,0 +1,323 @@
+"""Reads, UPDATEs and DELETEs by the whole hash key are looked for in one partition, and find what they find without
+keyspread: the same random statements, and those that others stumbled over, direct and through it."""
+import random
+import re
+import unittest
+
+import harness
+import wire
+from direct_case import DirectCase, shown
+from harness import Table
+
+QUERIES = 100
+EV = Table("ev", ["userid bigint not null", "ts timestamptz not null", "event text"], ["userid", "ts"],
+           hash_first=False)
+TX = Table("tx", ["a varchar(5) not null", "b int not null", "v numeric"], ["a", "b"], hash_key=["b", "a"],
+           hash_first=False)
+NU = Table("nu", ["n numeric not null", "d date not null", "v text"], ["n"], hash_first=False)
+ROWS = ("insert into ev (userid, ts, event) values " + ", ".join(
+            f"({user}, '2026-01-0{day} 00:00:00+00', 'e{user % 3}')" for user in range(-3, 12) for day in (1, 2)),
+        "insert into tx (a, b, v) values " + ", ".join(
+            f"('{a}', {b}, {b}.50)" for a in ("", "a", "b", "é", "a''b") for b in range(-2, 6)),
+        "insert into nu (n, d, v) values " + ", ".join(
+            f"({n}, '2026-01-01', 'v{n}')" for n in ("0", "1.5", "2", "-7.25", "1e3", "'NaN'")))
+LOOSE = ("create table loose (userid int, b int, x text); insert into loose "
+         "select i, i % 4, 'x' || i from generate_series(-2, 8) i;"
+         "create schema other; create table other.ev (userid int, ts int, event text);")
+
+
+class Generator:
+    """One statement a call, of a seed: text with a mark for each constant, and the constants."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.constants = []
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    def constant(self, *values):
+        """As SQL writes it, and as Bind sends it."""
+        self.constants.append(self.pick(*values))
+        return f"<{len(self.constants) - 1}>"
+
+    def integer(self):
+        value = self.random.randint(-4, 13)
+        return self.constant((str(value), str(value)), (f"'{value}'", str(value)), (f"{value}::bigint", str(value)),
+                             (f"'{value}'::int8", str(value)), (f"cast({value} as int)", str(value)))
+
+    def name(self):
+        value = self.pick("", "a", "b", "é", "a'b", "zz")
+        quoted = value.replace("'", "''")
+        return self.constant((f"'{quoted}'", value), (f"'{quoted}'::text", value), (f"e'{quoted}'", value),
+                             (f"'{quoted}'::varchar", value))
+
+    def number(self):
+        value = self.pick("0", "1.5", "1.50", "2", "2.0", "-7.25", "1000", "3")
+        return self.constant((value, value), (f"'{value}'", value), (f"{value}::numeric", value))
+
+    def equal(self, column, value):
+        return self.pick(f"{column} = {value()}", f"{value()} = {column}", f"{column} in ({value()})",
+                         f"{column} in ({value()}, {value()}, {value()})", f"({column}) = ({value()})")
+
+    def key(self, table, q):
+        if table == "ev":
+            return self.pick(lambda: self.equal(q + "userid", self.integer),
+                             lambda: f"({q}userid, {q}event) = ({self.integer()}, 'e1')",
+                             lambda: f"({q}event, {q}userid) in (('e1', {self.integer()}), ('e2', {self.integer()}))")()
+        if table == "nu":
+            return self.equal(q + "n", self.number)
+        return self.pick(lambda: f"{self.equal(q + 'a', self.name)} and {self.equal(q + 'b', self.integer)}",
+                         lambda: f"({q}b, {q}a) in (({self.integer()}, {self.name()}), ({self.integer()}, 'a'))",
+                         lambda: f"({q}a, {q}b) = ({self.name()}, {self.integer()})",
+                         lambda: self.equal(q + "b", self.integer))()
+
+    def noise(self, table, q):
+        column = {"ev": "event", "tx": "v", "nu": "v"}[table]
+        return self.pick("true", f"{q}{column} is not null", f"{q}{column}::text like '%1%'",
+                         f"exists (select from loose l where l.b = length({q}{column}::text))")
+
+    def where(self, table, q):
+        parts = [self.key(table, q), self.noise(table, q)]
+        self.random.shuffle(parts)
+        both = self.pick(" and ", " and ", " and ", " or ").join(parts)
+        return self.pick(both, both, f"({both})", f"not ({both})", f"(({parts[0]})) and {parts[1]}")
+
+    def select(self, depth=0):
+        table = self.pick("ev", "ev", "tx", "nu")
+        one, two = {"ev": ("userid", "event"), "tx": ("a", "b"), "nu": ("n", "v")}[table]
+        shape = self.random.randrange(9 if depth == 0 else 3)
+        if shape == 0:
+            return f"select {one}::text, {two}::text from {table} where {self.where(table, '')}"
+        if shape == 1:
+            return f'select q.{one}::text, "q".{two}::text from public.{table} as q where {self.where(table, "q.")}'
+        if shape == 2:
+            return (f"select {table}.{one}::text, l.x from {table} {self.pick('join', 'left join', 'full join')} "
+                    f"loose l on l.b = length({table}.{two}::text) where {self.where(table, table + '.')}")
+        if shape == 3:
+            return (f"select p.{one}::text, q.{two}::text from {table} p, {table} q "
+                    f"where {self.where(table, 'p.')} and {self.where(table, 'q.')}")
+        if shape == 4:
+            return (f"select ev.userid::text, x from ev {self.pick('', 'left ', 'right ', 'full ')}join loose "
+                    f"using (userid) where {self.where('ev', self.pick('', 'ev.')).replace('(userid,', '(ev.userid,')}")
+        if shape == 5:
+            return (f"with c as ({self.select(1)}) select o.one, o.two from (select * from c) o(one, two) "
+                    f"where exists ({self.select(1)})")
+        if shape == 6:
+            return f"{self.select(1)} {self.pick('union', 'union all', 'except')} {self.select(1)}"
+        if shape == 7:
+            return (f"select (select count(*) from {table} q where {self.where(table, 'q.')})::text, l.x from loose l "
+                    f"where l.userid in (select userid from ev where {self.where('ev', '')})")
+        return (f"select t.{one}::text, count(*)::text from {table} t where {self.where(table, 't.')} "
+                f"group by 1 having count(*) < 9")
+
+    def statement(self):
+        self.constants = []
+        kind = self.random.randrange(10)
+        if kind == 8:
+            table = self.pick("ev", "tx", "nu")
+            column = {"ev": "event", "tx": "v", "nu": "v"}[table]
+            return f"update {table} u set {column} = {column} where {self.where(table, 'u.')} returning u.{column}::text"
+        if kind == 9:
+            table = self.pick("ev", "tx", "nu")
+            return f"delete from {table} where {self.where(table, '')} returning {table}::text is null"
+        return self.select()
+
+
+class Lookups(DirectCase):
+    tables = (EV, TX, NU)
+    setup_sql = LOOSE
+    partitioned = True
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
+            with wire.Wire(("127.0.0.1", port)) as session:
+                session.login(harness.USER, database)
+                for text in ROWS:
+                    session.ask(wire.query(text))
+
+    def sessions(self, **params):
+        """Direct, and through keyspread."""
+        for database, port in (("direct", self.postgres.port), self.route()):
+            session = wire.Wire(("127.0.0.1", port))
+            self.addCleanup(session.close)
+            session.login(harness.USER, database, **params)
+            yield session
+
+    def same(self, sessions, messages, ready=1):
+        answers = []
+        for session in sessions:
+            replies = [shown(reply) for reply in session.ask(*messages, ready=ready)]
+            rows = sorted(reply for reply in replies if reply.startswith("D "))
+            answers.append(rows + [reply for reply in replies if not reply.startswith("D ")])
+        self.assertEqual(*answers)
+        return answers[1]
+
+    @staticmethod
+    def with_constants(text, constants):
+        return re.sub("<([0-9]+)>", lambda mark: constants[int(mark[1])][0], text)
+
+    @staticmethod
+    def prepared(text, constants):
+        """A parameter for each constant; its cast stays."""
+        def parameter(mark):
+            written = constants[int(mark[1])][0]
+            cast = re.search("(::[a-z0-9]+)$", written)
+            return f"${int(mark[1]) + 1}{cast[1] if cast else ''}"
+        return [wire.parse("", re.sub("<([0-9]+)>", parameter, text)), wire.describe("S", ""),
+                wire.bind("", "", [constant[1] for constant in constants]), wire.describe("P", ""), wire.execute(),
+                wire.sync()]
+
+    def play_random(self, seeds, prepared):
+        sessions = list(self.sessions())
+        for seed in seeds:
+            generator = Generator(seed)
+            text = generator.statement()
+            whole = self.with_constants(text, generator.constants)
+            with self.subTest(seed=seed, text=whole):
+                messages = self.prepared(text, generator.constants) if prepared else [wire.query(whole)]
+                if text.startswith("delete"):
+                    messages = [wire.query("begin"), *messages, wire.query("rollback")]
+                self.same(sessions, messages, ready=3 if text.startswith("delete") else 1)
+
+    def test_random_texts(self):
+        self.play_random(range(QUERIES // 2), prepared=False)
+
+    def test_random_prepared(self):
+        self.play_random(range(QUERIES // 2, QUERIES), prepared=True)
+
+    # ---- one partition ----
+
+    def partitions(self, *messages):
+        """Those that the plan has, of an EXPLAIN that is sent like this."""
+        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
+            session.login(harness.USER, "hashed")
+            replies = session.ask(*messages)
+        self.assertEqual(wire.error_of(replies), None)
+        plan = "".join(str(reply.body) for reply in replies if reply.kind == "D")
+        return set(re.findall(r"on ((?:ev|tx|nu)_p[0-9]+)", plan))
+
+    @harness.proxied
+    def test_one_partition(self):
+        where = ("userid = 5", "ev.userid = 5 and event = 'x'", "(userid, ts) = (5, '2026-01-01 00:00:00+00')",
+                 "userid in (5)", "5 = userid and exists (select from loose)", "((userid = '5'))",
+                 "userid = bigint '5'", "userid = cast('5' as int8)")
+        statements = ["select event from ev where {}", "update ev set event = 'x' where {}", "delete from ev where {}",
+                      "select count(*) from ev join loose l on l.b = 1 where {}",
+                      "with c as (select ts from ev where {}) select * from c",
+                      "select 1 where exists (select from ev where {})",
+                      "select 1 from (select ts from ev where {} limit 5) s"]
+        for text in [one.format(condition) for one in statements for condition in where
+                     if "join" not in one or condition.startswith("ev.")]:
+            with self.subTest(text=text):
+                self.assertEqual(len(self.partitions(wire.query("explain (costs off) " + text))), 1)
+
+    @harness.proxied
+    def test_one_partition_by_parameters(self):
+        for text, values in (("select event from ev where userid = $1", ["5"]),
+                             ("select event from ev where userid = $1::bigint and event = $2", ["5", "x"]),
+                             ("select v from tx where a = $1 and b in ($2)", ["a", "1"]),
+                             ("update tx set v = $3 where (b, a) = ($2, $1)", ["a", "1", "2"]),
+                             ("delete from nu where n = $1", ["1.50"])):
+            with self.subTest(text=text):
+                self.assertEqual(len(self.partitions(
+                    wire.parse("", "explain (costs off) " + text), wire.bind("", "", values), wire.execute(),
+                    wire.sync())), 1)
+
+    @harness.proxied
+    def test_many_keys(self):
+        """As many partitions as there are keys, at most."""
+        self.assertLessEqual(
+            len(self.partitions(wire.query("explain (costs off) select from ev where userid in (1, 2, 3)"))), 3)
+
+    # ---- what a client sees ----
+
+    def test_errors_point_where_the_client_wrote(self):
+        sessions = list(self.sessions())
+        for text in ("select nothing, event from ev where userid = 5",
+                     "select event from ev where userid = 5 and nothing = 1",
+                     "select 'é', event from ev where userid = 5 and event = 1",
+                     "select 1; select event from ev where userid = 5 order by nothing",
+                     "select event from ev where userid = 5 and nothing in (select 1 from ev where userid = 6)",
+                     "select 1 from ev where userid = 7 and 1 = (select x from loose where userid = 5)"):
+            with self.subTest(text=text):
+                self.same(sessions, [wire.query(text)])
+                self.same(sessions, [wire.parse("", text), wire.sync()])
+
+    def test_parameters_are_the_clients(self):
+        sessions = list(self.sessions())
+        text = "select event from ev where userid = $1 and ts > $2 order by ts"
+        self.same(sessions, [wire.parse("s", text), wire.describe("S", "s"), wire.sync()])
+        for values in (["5", "2026-01-01"], [None, "2026-01-01"], ["5"], ["5", "2026-01-01", "6"], [],
+                       ["five", "2026-01-01"], ["5", "soon"], ["99999999999999999999", "2026-01-01"], [" 5 ", "today"]):
+            with self.subTest(values=values):
+                self.same(sessions, [wire.bind("", "s", values), wire.execute(), wire.sync()])
+        five = (5).to_bytes(8, "big")
+        self.same(sessions, [wire.bind("p", "s", [five, "2026-01-01"], [1, 0]), wire.describe("P", "p"),
+                             wire.execute("p", 1), wire.execute("p"), wire.sync()])
+        self.same(sessions, [wire.bind("", "s", [five[4:], "2026-01-01"], [1, 0]), wire.execute(), wire.sync()])
+        for types in ([23, 1184], [21], [20, 0], [1700], [25], [701], [0, 1082]):
+            with self.subTest(types=types):
+                self.same(sessions, [wire.parse("", text, types), wire.describe("S", ""), wire.sync()])
+                self.same(sessions, [wire.parse("", text, types), wire.bind("", "", ["5", "2026-01-01"]),
+                                     wire.execute(), wire.sync()])
+
+    def test_the_unnamed_statement_behind_an_error(self):
+        """A Parse that the server skips leaves the one before it."""
+        for first, second in (("select event from ev where userid = $1", "select x from loose where userid = $1"),
+                              ("select x from loose where userid = $1", "select event from ev where userid = $1")):
+            with self.subTest(first=first):
+                sessions = list(self.sessions())
+                self.same(sessions, [wire.parse("", first), wire.sync()])
+                self.same(sessions, [wire.parse("x", "select nothing"), wire.parse("", second), wire.sync()])
+                self.same(sessions, [wire.bind("", "", ["5"]), wire.execute(), wire.sync()])
+                self.same(sessions, [wire.describe("S", ""), wire.sync()])
+
+    def test_sql_execute(self):
+        sessions = list(self.sessions())
+        self.same(sessions, [wire.parse("s", "select event from ev where userid = $1 order by ts"), wire.sync()])
+        self.same(sessions, [wire.query("execute s(5)")])
+        self.same(sessions, [wire.bind("", "s", ["5"]), wire.execute(), wire.sync()])
+        self.same(sessions, [wire.query("deallocate s")])
+        self.same(sessions, [wire.bind("", "s", ["5"]), wire.execute(), wire.sync()])
+
+    def test_another_table_of_the_name(self):
+        """Prepared for the configured one, and then another table of its name is in front."""
+        sessions = list(self.sessions())
+        text = "select event from ev where userid = $1 order by ts"
+        self.same(sessions, [wire.parse("s", text), wire.bind("", "s", ["5"]), wire.execute(), wire.sync()])
+        for make in ("create temp table ev (userid int, ts int, event text)", "drop table pg_temp.ev",
+                     "set search_path = other, public", "set search_path = public, other"):
+            with self.subTest(make=make):
+                self.same(sessions, [wire.query(make)])
+                self.same(sessions, [wire.bind("", "s", ["5"]), wire.execute(), wire.sync()])
+                self.same(sessions, [wire.query(text.replace("$1", "5"))])
+                self.same(sessions, [wire.parse("", text), wire.bind("", "", ["5"]), wire.execute(), wire.sync()])
+
+    def test_time_zones(self):
+        """A key that TimeZone decides is another one behind SET."""
+        sessions = list(self.sessions(TimeZone="UTC"))
+        text = "select v from nu where n = $1 and d = $2"
+        self.same(sessions, [wire.parse("s", text), wire.sync()])
+        for zone in ("Europe/Berlin", "UTC", "+03"):
+            self.same(sessions, [wire.query(f"set timezone = '{zone}'")])
+            self.same(sessions, [wire.bind("", "s", ["1.5", "2026-01-01"]), wire.execute(), wire.sync()])
+
+    def test_cursors(self):
+        sessions = list(self.sessions())
+        self.same(sessions, [wire.query("begin"), wire.query("declare c cursor for select event from ev where userid = 5 "
+                                                             "order by ts"),
+                             wire.query("fetch 1 from c"), wire.query("fetch all from c"),
+                             wire.query("update ev set event = event where userid = 5 and ts = '2026-01-01'"),
+                             wire.query("rollback")], ready=6)
+
+    def test_backslashes(self):
+        sessions = list(self.sessions(options="-c standard_conforming_strings=off"))
+        self.same(sessions, [wire.query(r"select v from tx where a = 'a\'b' and b = 1 -- '")])
+        self.same(sessions, [wire.query("select event from ev where userid = 5")])
+
+
+if __name__ == "__main__":
+    unittest.main()
