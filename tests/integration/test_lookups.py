@@ -232,6 +232,52 @@ class Lookups(DirectCase):
         self.assertLessEqual(
             len(self.partitions(wire.query("explain (costs off) select from ev where userid in (1, 2, 3)"))), 3)
 
+    # ---- rows that might be lost ----
+
+    @harness.proxied
+    def test_tables_that_are_looked_through(self):
+        """Where a hash may be another than that of the key, all partitions are."""
+        postgres = self.postgres
+        tables = [Table(name, ["id int not null", "v text"], ["id"], hash_first=False)
+                  for name in ("triggered", "wrong", "granted", "plain")]
+        tables.append(Table("switched", ["id int not null", "v text"], ["id"], hash_first=False, lookups=False))
+        harness.create_tables(postgres, "doubted", tables, hashed=True)
+        with postgres.admin("doubted") as admin:
+            admin.rows("create function other() returns trigger language plpgsql as "
+                       "$$ begin new.id = new.id + 1; return new; end $$;"
+                       "create trigger other before insert on triggered for each row execute function other();"
+                       "insert into wrong (id, v, id_hash) values (5, 'wrong', 1);"
+                       "create role somebody login; grant select (id, v) on granted to somebody")
+        keyspread = harness.Keyspread(harness.backend_config(postgres, tables))
+        self.addCleanup(keyspread.stop)
+        with wire.Wire(("127.0.0.1", keyspread.port)) as session:
+            session.login(harness.USER, "doubted")
+            for name in ("triggered", "granted", "plain", "switched"):
+                session.rows(f"insert into {name} (id, v) values (5, '{name}')")
+            self.assertEqual(session.rows("select v from triggered where id = 6"), [["triggered"]])
+            self.assertEqual(session.rows("select v from wrong where id = 5"), [["wrong"]])
+            for name, partitions in (("triggered", 16), ("wrong", 16), ("granted", 16), ("switched", 16), ("plain", 1)):
+                plan = str(session.rows(f"explain (costs off) select v from {name} where id = 5"))
+                self.assertEqual(len(set(re.findall(f"on {name}_p[0-9]+", plan))), partitions, name)
+        with wire.Wire(("127.0.0.1", keyspread.port)) as session:
+            session.login("somebody", "doubted")
+            self.assertEqual(session.rows("select v from granted where id = 5"), [["granted"]])
+
+    @harness.proxied
+    def test_an_equality_of_somebodys_own(self):
+        own = Table("own", ["a varchar(9) not null", "v text"], ["a"], hash_first=False)
+        harness.create_tables(self.postgres, "equal", [own], hashed=True)
+        with self.postgres.admin("equal") as admin:
+            admin.rows("create function folded(varchar, varchar) returns bool immutable language sql as "
+                       "$$ select lower($1) operator(pg_catalog.=) lower($2) $$;"
+                       "create operator public.= (leftarg = varchar, rightarg = varchar, function = folded)")
+        keyspread = harness.Keyspread(harness.backend_config(self.postgres, [own]))
+        self.addCleanup(keyspread.stop)
+        with wire.Wire(("127.0.0.1", keyspread.port)) as session:
+            session.login(harness.USER, "equal")
+            session.rows("insert into own (a, v) values ('Key', 'found')")
+            self.assertEqual(session.rows("select v from own where a = 'kEY'"), [["found"]])
+
     # ---- what a client sees ----
 
     def test_errors_point_where_the_client_wrote(self):
