@@ -115,17 +115,3 @@ bool px_by_key_is_bound(const px_session *session, pgw_slice message)
     pgw_slice name = {rest.ptr + at, strnlen(rest.ptr + at, rest.len - at)};
     return px_by_key_find(session, name) != NULL;
 }
-
-void px_by_key_forget(px_session *session, pgw_slice name)
-{
-    px_statement *statement = px_by_key_find(session, name);
-    if (statement == NULL || statement->lookups->conditions.parameters == 0)
-        return;
-    pgw_buf plain = {0};
-    px_lookups_parse(statement->lookups, name, true, &plain);
-    px_statements_keep_other(&session->names.statements, statement, pgw_slice_buf(&plain));
-    px_statements_move(&session->names.statements, statement, false);
-    px_lookups_drop(statement->lookups);
-    statement->lookups = NULL;
-    pgw_buf_free(&plain);
-}

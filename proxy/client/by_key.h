@@ -16,8 +16,5 @@ px_step px_by_key_bind(px_session *session, const px_said *said);
 px_step px_by_key_describe(px_session *session, const px_said *said);
 /* The beginning of a Bind, of one of them. */
 bool px_by_key_is_bound(const px_session *session, pgw_slice message);
-/* SQL's EXECUTE names it, with the parameters that its client knows: it is to be prepared as it was
- * sent. */
-void px_by_key_forget(px_session *session, pgw_slice name);
 
 #endif

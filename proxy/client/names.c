@@ -2,7 +2,6 @@
 #include "proxy/client/names.h"
 
 #include "protocol/frontend.h"
-#include "proxy/client/by_key.h"
 #include "proxy/client/session.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/lex/lexer_text.h"
@@ -96,6 +95,23 @@ bool px_names_may_execute(const px_session *session, pgw_slice text)
            strcasestr(text.ptr, "execute") != NULL;
 }
 
+/* SQL's EXECUTE names it, with the parameters that its client knows: it is to be prepared as it was
+ * sent. */
+static void forget_lookups(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->names.statements, name);
+    if (statement == NULL || statement->lookups == NULL ||
+        statement->lookups->conditions.parameters == 0)
+        return;
+    pgw_buf plain = {0};
+    px_lookups_parse(statement->lookups, name, true, &plain);
+    px_statements_keep_other(&session->names.statements, statement, pgw_slice_buf(&plain));
+    px_statements_move(&session->names.statements, statement, false);
+    px_lookups_drop(statement->lookups);
+    statement->lookups = NULL;
+    pgw_buf_free(&plain);
+}
+
 void px_names_of_execute(px_session *session, pgw_slice text)
 {
     pgw_arena arena = {0};
@@ -108,7 +124,7 @@ void px_names_of_execute(px_session *session, pgw_slice text)
         if (!execute || (token.kind != RW_TOKEN_WORD && token.kind != RW_TOKEN_QUOTED))
             continue;
         pgw_slice name = rw_token_name(text, token, &arena);
-        px_by_key_forget(session, name);
+        forget_lookups(session, name);
         prepare_apart(session, name);
     }
     pgw_arena_free(&arena);
