@@ -189,8 +189,9 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     }
     if (by_key && step == PX_STEP_PASS && px_statements_have_room(&session->names.statements, text.len)) {
         const pgw_env env = px_settings_env(session);
-        session->names.lookups = px_lookups_new(&arena, text, only, catalog, &env,
-                                                (px_declared){declared, parse->type_count});
+        session->names.lookups =
+            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error},
+                           (px_declared){declared, parse->type_count});
     }
     pgw_arena_free(&arena);
     return step;

@@ -11,7 +11,8 @@ static void find_types(px_lookups *it, px_declared declared)
 {
     size_t all = it->own + it->conditions.parameters;
     uint32_t *types = pgw_arena_alloc(&it->arena, (it->own + all + 1) * sizeof *types);
-    memcpy(types, declared.types, declared.count * sizeof *types);
+    if (declared.count > 0)
+        memcpy(types, declared.types, declared.count * sizeof *types);
     it->declared = (px_declared){types, declared.count};
     it->types = types + all;
     memcpy(it->types, types, it->own * sizeof *types);
@@ -21,37 +22,40 @@ static void find_types(px_lookups *it, px_declared declared)
         rw_lookup_types(it->conditions.lookups[i], it->types, it->own);
 }
 
-px_lookups *px_lookups_new(pgw_arena *arena, pgw_slice text, const rw_statement *statement,
-                           px_catalog *catalog, const pgw_env *env, px_declared declared)
+static px_lookups *keep(pgw_slice text, const rw_conditions *conditions, const rw_statement *of)
 {
-    pgw_error error;
-    pgw_reading reading = {env, arena, &error};
+    pgw_arena arena = {0};
+    px_lookups *it = pgw_arena_alloc(&arena, sizeof *it);
+    *it = (px_lookups){.references = 1, .start = of->start, .end = of->end};
+    it->text = pgw_arena_copy(&arena, text);
+    rw_conditions_keep(conditions, &arena, &it->conditions);
+    pgw_buf rewritten = {0};
+    pgw_buf_add(&rewritten, text.ptr, of->start);
+    rw_conditions_render(conditions, (pgw_slice){text.ptr + of->start, of->end - of->start},
+                         &rewritten);
+    pgw_buf_add(&rewritten, text.ptr + of->end, text.len - of->end);
+    it->rewritten = pgw_arena_keep(&arena, &rewritten);
+    it->arena = arena;
+    return it;
+}
+
+px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_catalog *catalog,
+                           const pgw_reading *reading, px_declared declared)
+{
+    const pgw_env *env = reading->env;
     pgw_slice written = {text.ptr + statement->start, statement->end - statement->start};
     uint32_t highest = rw_highest_parameter(written, env->conforming);
     size_t own = highest > declared.count ? highest : declared.count;
     rw_prepared prepared = {written, {declared.types, declared.count}, (uint32_t)own};
     rw_conditions conditions;
-    rw_conditions_of(statement->lookups, statement->lookup_count, &prepared, &reading, &conditions);
+    rw_conditions_of(statement->lookups, statement->lookup_count, &prepared, reading, &conditions);
     if (conditions.count == 0)
         return NULL;
-    pgw_buf rewritten = {0};
-    pgw_buf_add(&rewritten, text.ptr, statement->start);
-    rw_conditions_render(&conditions, written, &rewritten);
-    pgw_buf_add(&rewritten, text.ptr + statement->end, text.len - statement->end);
-    px_lookups *it = pgw_arena_alloc(arena, sizeof *it);
-    *it = (px_lookups){.references = 1,
-                       .catalog = catalog,
-                       .text = text,
-                       .start = statement->start,
-                       .end = statement->end,
-                       .rewritten = pgw_arena_keep(arena, &rewritten),
-                       .conditions = conditions,
-                       .own = own,
-                       .utf8 = env->utf8};
-    it->arena = *arena;
-    *arena = (pgw_arena){0};
+    px_lookups *it = keep(text, &conditions, statement);
+    px_catalog_take(it->catalog = catalog);
+    it->own = own;
+    it->utf8 = env->utf8;
     find_types(it, declared);
-    px_catalog_take(catalog);
     return it;
 }
 

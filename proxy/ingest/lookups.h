@@ -26,10 +26,9 @@ typedef struct px_lookups {
     bool utf8;            /* what positions count: characters, or bytes */
 } px_lookups;
 
-/* `text` (with all that `statement` is made of in `arena`) is one statement. NULL, and the arena is
- * the caller's: nothing is put in; else it is given away. */
-px_lookups *px_lookups_new(pgw_arena *arena, pgw_slice text, const rw_statement *statement,
-                           px_catalog *catalog, const pgw_env *env, px_declared declared);
+/* Those of the only statement of a text. NULL: nothing is put in. */
+px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_catalog *catalog,
+                           const pgw_reading *reading, px_declared declared);
 void px_lookups_take(px_lookups *lookups);
 void px_lookups_drop(px_lookups *lookups); /* NULL is fine */
 

@@ -51,6 +51,19 @@ void rw_conditions_of(const rw_lookup *lookups, size_t count, const rw_prepared 
     }
 }
 
+void rw_conditions_keep(const rw_conditions *conditions, pgw_arena *arena, rw_conditions *out)
+{
+    size_t count = conditions->count;
+    *out = *conditions;
+    out->list = pgw_arena_alloc(arena, count * sizeof *out->list);
+    out->lookups = pgw_arena_alloc(arena, count * sizeof *out->lookups);
+    for (size_t i = 0; i < count; i++) {
+        out->list[i].at = conditions->list[i].at;
+        out->list[i].text = pgw_arena_copy(arena, conditions->list[i].text);
+        out->lookups[i] = rw_lookup_keep(conditions->lookups[i], arena);
+    }
+}
+
 void rw_conditions_render(const rw_conditions *conditions, pgw_slice text, pgw_buf *out)
 {
     size_t from = 0;

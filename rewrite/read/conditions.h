@@ -31,6 +31,8 @@ typedef struct rw_prepared {
  * NULL: those that hold parameters are left out. */
 void rw_conditions_of(const rw_lookup *lookups, size_t count, const rw_prepared *prepared,
                       const pgw_reading *reading, rw_conditions *out);
+/* A copy that needs nothing of what it was made of but the tables. */
+void rw_conditions_keep(const rw_conditions *conditions, pgw_arena *arena, rw_conditions *out);
 /* `text`: the statement, as it was read. */
 void rw_conditions_render(const rw_conditions *conditions, pgw_slice text, pgw_buf *out);
 /* Where a position in it (characters, from 1) is in the client's text. One inside of something put

@@ -76,7 +76,7 @@ static bool read_cell(const tokens *in, rw_lookup_cell where, const pgw_env *env
     cell->position = token.start;
     cell->text = rw_token_text(in->text, token);
     if (where.cast != PGW_UNSPECIFIED) {
-        cell->casts = pgw_arena_alloc(arena, RW_MAX_CASTS * sizeof *cell->casts);
+        cell->casts = pgw_arena_alloc(arena, sizeof *cell->casts);
         cell->casts[cell->cast_count++] = (rw_cast){where.cast, -1, false};
     }
     switch (token.kind) {
@@ -137,6 +137,24 @@ size_t rw_lookups_read(const rw_lookup_map *map, pgw_slice text, const rw_catalo
     sort(lookups, count);
     *out = lookups;
     return count;
+}
+
+const rw_lookup *rw_lookup_keep(const rw_lookup *lookup, pgw_arena *arena)
+{
+    size_t count = lookup->keys * lookup->table->hash_key_count;
+    rw_lookup *copy = pgw_arena_alloc(arena, sizeof *copy);
+    *copy = *lookup;
+    copy->called = pgw_arena_copy(arena, pgw_slice_str(lookup->called)).ptr;
+    copy->cells = pgw_arena_alloc(arena, count * sizeof *copy->cells);
+    for (size_t i = 0; i < count; i++) {
+        rw_cell *cell = &copy->cells[i];
+        *cell = lookup->cells[i];
+        cell->text = pgw_arena_copy(arena, cell->text);
+        if (cell->casts != NULL)
+            cell->casts = memcpy(pgw_arena_alloc(arena, sizeof *cell->casts), cell->casts,
+                                 sizeof *cell->casts);
+    }
+    return copy;
 }
 
 /* --- types --- */

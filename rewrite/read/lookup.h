@@ -61,6 +61,8 @@ typedef struct rw_declared {
     size_t count;
 } rw_declared;
 
+/* A copy in the arena, with all but the table. */
+const rw_lookup *rw_lookup_keep(const rw_lookup *lookup, pgw_arena *arena);
 /* Whether the comparisons are such that equal values have one hash. `text` (of the statement; no
  * pointer: nothing is prepared): a parameter that is not declared must be used nowhere else. */
 PGW_MUST_CHECK bool rw_lookup_takes(const rw_lookup *lookup, pgw_slice text, rw_declared declared);
