@@ -45,12 +45,13 @@ px_step px_by_key_parse(px_session *session, const px_said *said)
     px_step step = use_link(session);
     if (step != PX_STEP_DONE)
         return step;
-    pgw_buf out = {0};
+    pgw_buf out = {0}, kept = {0};
     px_names_prepare(session, name);
     px_lookups_parse(lookups, name, false, &out);
-    pgw_slice message = pgw_arena_copy(&lookups->arena, pgw_slice_buf(&out));
+    pgw_buf_add_slice(&kept, pgw_slice_buf(&out));
     px_reply *reply = send_message(session, PX_REPLY_PARSE, lookups, &out);
-    px_names_by_key(session, reply, name, message);
+    px_names_by_key(session, reply, name, pgw_slice_buf(&kept));
+    pgw_buf_free(&kept);
     session->known.by_key = true;
     return PX_STEP_DONE;
 }

@@ -105,10 +105,8 @@ static void forget_lookups(px_session *session, pgw_slice name)
         return;
     pgw_buf plain = {0};
     px_lookups_parse(statement->lookups, name, true, &plain);
-    px_statements_keep_other(&session->names.statements, statement, pgw_slice_buf(&plain));
+    px_statements_forget_lookups(&session->names.statements, statement, pgw_slice_buf(&plain));
     px_statements_move(&session->names.statements, statement, false);
-    px_lookups_drop(statement->lookups);
-    statement->lookups = NULL;
     pgw_buf_free(&plain);
 }
 
@@ -190,7 +188,7 @@ void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_s
     if (message.len <= PX_KEPT_PARSE)
         px_statements_keep(statements, statement, message);
     statement->foreign = session->known.parsed;
-    px_lookups_take(statement->lookups = session->names.lookups);
+    px_statements_look_up(statements, statement, session->names.lookups);
     session->names.unnamed_on_link = session->names.unnamed_on_link || name.len == 0;
 }
 

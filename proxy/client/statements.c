@@ -70,6 +70,8 @@ static size_t count_plan(const px_statements *statements, px_plan *plan, size_t 
 static void count_bytes(px_statements *statements, const px_statement *statement, size_t one)
 {
     size_t bytes = statement->parse.len;
+    if (statement->lookups != NULL)
+        bytes += statement->lookups->arena.bytes;
     if (statements->account == NULL)
         return;
     atomic_fetch_add(statements->account, one * bytes);
@@ -138,9 +140,19 @@ bool px_statements_have_room(const px_statements *statements, size_t len)
     return len <= PX_KEPT_PARSE && statements->kept_bytes + 4 * len <= PX_KEPT_PARSES;
 }
 
-void px_statements_keep_other(px_statements *statements, px_statement *statement, pgw_slice parse)
+void px_statements_look_up(px_statements *statements, px_statement *statement, px_lookups *lookups)
 {
     count(statements, statement, -1);
+    px_lookups_take(statement->lookups = lookups);
+    count(statements, statement, 1);
+}
+
+void px_statements_forget_lookups(px_statements *statements, px_statement *statement,
+                                  pgw_slice parse)
+{
+    count(statements, statement, -1);
+    px_lookups_drop(statement->lookups);
+    statement->lookups = NULL;
     pgw_buf_clear(&statement->parse);
     pgw_buf_add_slice(&statement->parse, parse);
     count(statements, statement, 1);

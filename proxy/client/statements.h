@@ -67,8 +67,12 @@ bool px_statements_are_many(const px_statements *statements, uint64_t most);
 void px_statements_keep(px_statements *statements, px_statement *statement, pgw_slice parse);
 /* Whether what is known of a further one, of a text of `len` bytes, may be kept. */
 bool px_statements_have_room(const px_statements *statements, size_t len);
-/* … another one in its place, however much is kept. */
-void px_statements_keep_other(px_statements *statements, px_statement *statement, pgw_slice parse);
+/* One that is none of ours has these lookups from now on; takes one more reference. */
+void px_statements_look_up(px_statements *statements, px_statement *statement,
+                           px_lookups *lookups);
+/* … and has none any more: its Parse message is this one, however much is kept. */
+void px_statements_forget_lookups(px_statements *statements, px_statement *statement,
+                                  pgw_slice parse);
 bool px_statements_on_link(const px_statements *statements, const px_statement *statement);
 void px_statements_move(px_statements *statements, px_statement *statement, bool on_link);
 /* None is on the link any more. */
