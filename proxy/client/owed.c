@@ -106,10 +106,22 @@ void px_owed_write(px_session *session, size_t before, const px_outcome *outcome
     }
 }
 
+/* What was described ahead, under a name that behind an error the client still has free. */
+static void close_unanswered(px_session *session)
+{
+    for (size_t i = 0; i < session->group.count; i++) {
+        const px_held *held = &session->group.held[i];
+        if (held->type == 'P' && held->on_link && !held->answered &&
+            held->said->as.parse.name.len > 0)
+            px_names_close(session, held->said->as.parse.name);
+    }
+}
+
 void px_owed_end(px_session *session, pgw_buf *out)
 {
     pgw_write_ready('I', out);
     px_stream_put_buf(session->peer.stream, out);
     pgw_buf_free(out);
+    close_unanswered(session);
     px_session_drop_group(session);
 }
