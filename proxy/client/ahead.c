@@ -1,5 +1,6 @@
 #include "proxy/client/ahead.h"
 
+#include "proxy/client/drawn.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/session.h"
 #include "rewrite/insert/block.h"
@@ -59,7 +60,7 @@ static px_reserve *reserve_of(px_session *session, const rw_insert *insert, size
 
 bool px_ahead_has(px_session *session, const rw_insert *insert)
 {
-    size_t column, count;
+    size_t column = 0, count;
     if (count_numbers(insert, &column, &count) && count == 0)
         return true;
     const px_reserve *reserve = reserve_of(session, insert, &column, &count);
@@ -80,10 +81,24 @@ static pgw_slice random_uuid(pgw_arena *arena)
     return pgw_arena_copy(arena, (pgw_slice){text, (size_t)(at - text)});
 }
 
+void px_ahead_drew(px_session *session, const rw_insert *insert, const rw_answer *answers, bool ahead)
+{
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        uint32_t sequence = column_of(insert, i)->draws_from;
+        bool expression = insert->wanted[i].expression;
+        char digits[24] = "";
+        if (expression || (sequence != 0 && !ahead))
+            px_drawn_drop(session, expression ? 0 : sequence);
+        else if (sequence != 0 && answers[i].text.len < sizeof digits)
+            px_drawn_note(session, sequence,
+                          strtoll(memcpy(digits, answers[i].text.ptr, answers[i].text.len), NULL, 10));
+    }
+}
+
 void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *arena,
                    rw_answer *answers)
 {
-    size_t column, count;
+    size_t column = 0, count;
     px_reserve *reserve = reserve_of(session, insert, &column, &count);
     for (size_t i = 0; i < insert->wanted_count; i++) {
         pgw_slice text = is_uuid(insert, i) ? random_uuid(arena)
@@ -91,6 +106,7 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
                                                   arena, "%" PRId64, px_reserve_take(reserve)));
         answers[i] = (rw_answer){.type = column_of(insert, i)->type, .text = text};
     }
+    px_ahead_drew(session, insert, answers, true);
     if (reserve != NULL && reserve->count <= reserve->size / 2)
         px_refill_want(session, reserve, insert->table, column);
 }
@@ -105,7 +121,7 @@ static bool is_free(const px_session *session)
 
 bool px_ahead_comes(px_session *session, const rw_insert *insert)
 {
-    size_t column, count;
+    size_t column = 0, count;
     const px_reserve *reserve = reserve_of(session, insert, &column, &count);
     return reserve != NULL && reserve->asking && may_share(session) && is_free(session) &&
            px_worker_now(session->worker) < reserve->asked_at + COMES_MS;
@@ -115,7 +131,7 @@ bool px_ahead_comes(px_session *session, const rw_insert *insert)
 px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_arena *arena,
                            rw_question *question)
 {
-    size_t column, count;
+    size_t column = 0, count;
     px_reserve *reserve = reserve_of(session, insert, &column, &count);
     if (reserve == NULL)
         return NULL;

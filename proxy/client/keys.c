@@ -17,6 +17,7 @@ struct px_keys {
     rw_answer *answers;
     size_t count, known;
     px_reserve *reserve; /* which is asked for, too; or NULL */
+    bool ahead;          /* … it was */
     bool answered, failed;
     pgw_error error;
 };
@@ -68,6 +69,7 @@ static bool ask(px_session *session, const rw_insert *insert, size_t before, pgw
     struct px_keys *keys = new_keys(session, insert->wanted_count);
     rw_question_of(insert, &keys->arena, &keys->question);
     keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
+    keys->ahead = keys->reserve != NULL;
     keys->before = before;
     for (size_t i = 0; i < insert->wanted_count; i++)
         keys->defaults = keys->defaults || !insert->wanted[i].expression;
@@ -101,7 +103,7 @@ static const rw_answer *made_ahead(px_session *session, const rw_insert *insert)
     struct px_keys *keys = new_keys(session, insert->wanted_count);
     px_ahead_take(session, insert, &keys->arena, keys->answers);
     keys->known = keys->count;
-    keys->answered = true;
+    keys->answered = keys->ahead = true;
     return keys->answers;
 }
 
@@ -111,8 +113,10 @@ const rw_answer *px_keys_ask(px_session *session, const rw_insert *insert, size_
     const struct px_keys *keys = session->hand.keys;
     bool answered = keys != NULL && keys->answered && keys->count == insert->wanted_count;
     *later = false;
-    if (answered && keys->known == keys->count)
+    if (answered && keys->known == keys->count) {
+        px_ahead_drew(session, insert, keys->answers, keys->ahead);
         return keys->answers;
+    }
     if (answered) { /* no rows come to who may not write the table, nor of one that has gone */
         pgw_fail(error, "42501", "permission denied for table %s", insert->table->name);
         return NULL;

@@ -74,6 +74,7 @@ static void free_session(void *owner)
     px_own_look_free(session);
     px_keys_forget(session);
     px_refill_end(session, false);
+    pgw_buf_free(&session->hand.told);
     free(session);
 }
 

@@ -7,6 +7,7 @@
 
 #include "proxy/backend/state.h"
 #include "proxy/client/statements.h"
+#include "rewrite/read/drawn.h"
 #include "rewrite/read/script.h"
 
 /* `doubt` and its kin are of rw_effect. */
@@ -31,6 +32,8 @@ typedef struct px_state {
     px_foreign parsed;  /* the statement that is being prepared */
     px_foreign unnamed; /* the unnamed one */
     px_foreign by_sql;  /* all that PREPARE made */
+    rw_drawn drawn;     /* what was drawn ahead for it, which its own link knows nothing of */
+    bool told;          /* … and prepared statements were told */
     bool moving;        /* one of them, or of the named ones, is */
     bool by_key;        /* one of the named ones, or the unnamed one, may have lookups */
     bool keyed;         /* … is bound only to what does not change a key */

@@ -26,7 +26,8 @@ void px_refill_want(px_session *session, px_reserve *reserve, const rw_table *ta
 
 static bool may_ask(const px_session *session)
 {
-    return session->own.ready && session->own.status == 'I' && !session->own.unsynced &&
+    bool waits = session->wait != PX_WAIT_NOTHING && session->wait != PX_WAIT_UNIT;
+    return !waits && session->own.ready && session->own.status == 'I' && !session->own.unsynced &&
            session->pending.replies.count == 0 && !session->own.copy_in &&
            !px_link_cancelling(session->own.link);
 }

@@ -46,6 +46,7 @@ bool px_relay_on(px_session *session)
 static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
 {
     session->hand.frame.size = 0;
+    pgw_buf_free(&session->hand.told);
     px_keys_forget(session);
     session->hand.streaming = frame.size;
     session->hand.dropped = dropped;

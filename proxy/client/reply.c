@@ -4,6 +4,7 @@
 #include "proxy/backend/greeting.h"
 #include "proxy/client/changes.h"
 #include "proxy/client/doubt.h"
+#include "proxy/client/drawn.h"
 #include "proxy/client/failure.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/keys.h"
@@ -27,6 +28,7 @@ static void discard_all(px_session *session)
     px_statements_clear(&session->names.statements);
     session->who.is_private = session->own.has_state = session->who.output_changed = false;
     px_state_discard(session);
+    px_drawn_drop(session, 0);
     for (size_t i = RW_REPORTED; i < RW_TRACKED; i++)
         px_settings_set(session, i, (pgw_slice){NULL, 0});
 }

@@ -5,6 +5,7 @@
 #include "proxy/client/by_key.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
+#include "proxy/client/drawn.h"
 #include "proxy/client/extended.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/goodbye.h"
@@ -43,16 +44,29 @@ static bool hold(px_session *session, pgw_frame frame)
     return true;
 }
 
+/* What goes on in the place of the message at hand, which is dropped (drawn.h). */
+static void send_told(px_session *session, pgw_frame frame)
+{
+    px_session_send(session, &session->hand.told);
+    px_relay_drop(session, frame);
+}
+
 static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    switch (px_simple(session, frame, message)) {
+    pgw_frame whole = frame;
+    bool told = px_drawn_tell(session, 'Q', &message);
+    whole.size = message.len;
+    switch (px_simple(session, whole, message)) {
     case PX_STEP_LATER:
         return false;
     case PX_STEP_PASS:
         if (!px_session_need_link(session))
             return false;
         px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
-        px_relay(session, frame);
+        if (told)
+            send_told(session, frame);
+        else
+            px_relay(session, frame);
         session->names.unnamed_on_link = false;
         break;
     case PX_STEP_DONE:
@@ -101,6 +115,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
             px_names_foreign(session, reply, name, message);
+            session->known.touched |= session->known.parsed.effects & RW_EFFECT_DRAWS;
         } else if (reply->kind == PX_REPLY_CLOSE && session->names.statements.names.count > 0 &&
                    message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
             name.ptr++;
@@ -113,10 +128,14 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
             px_state_note_execute(session);
         session->own.unsynced = true;
     }
-    if (frame.type == 'P' && frame.size > PX_HOLD_BYTES)
+    if (frame.type == 'P' && frame.size > PX_HOLD_BYTES) {
         px_relay_text(session, frame);
-    else
+    } else if (frame.type == 'P' && session->hand.told.len > 0) {
+        px_drawn_keep(session, pgw_slice_str(message.ptr + PGW_HEADER));
+        send_told(session, frame);
+    } else {
         px_relay(session, frame);
+    }
     return true;
 }
 
@@ -133,7 +152,10 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
     if (message.len < frame.size)
         return hold(session, frame);
     message.len = frame.size;
-    switch (px_extended(session, frame.type, message)) {
+    pgw_slice said = message;
+    if (frame.type == 'P')
+        (void)px_drawn_tell(session, 'P', &said);
+    switch (px_extended(session, frame.type, said)) {
     case PX_STEP_LATER:
         return false;
     case PX_STEP_PASS:

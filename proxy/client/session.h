@@ -108,6 +108,7 @@ typedef struct px_hand {
     bool dropped;         /* … or nowhere */
     bool text;            /* … and are looked at for names of configured tables */
     bool databases_left;  /* those that it is about */
+    pgw_buf told;         /* … that goes on in its place (drawn.h); empty: nothing does */
     struct px_keys *keys; /* what its statement's key is asked for; NULL: nothing (keys.h) */
     bool doubted;         /* its statement would have been refused */
     size_t replans; /* so many held messages have plans that are sure, but the last one's is being

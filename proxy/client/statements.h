@@ -35,6 +35,7 @@ typedef struct px_statement {
     pgw_buf parse; /* none of ours: its Parse message, to prepare it again on another link; empty if
                       it was not kept */
     uint64_t link; /* which of the session's own links it is prepared on; 0: on none */
+    bool told;     /* … which was another there (drawn.h) */
     bool unsure;   /* ours: it was prepared there by its client, when what the plan infers may have
                       been   something else */
     unsigned generation; /* ours: of what names meant when it was prepared */
