@@ -24,8 +24,8 @@ px_error_kind px_classify(pgw_slice body);
 
 /* By which a statement says that the table has other columns than it was made for (guard.h). */
 bool px_error_is_changed(pgw_slice body);
-/* Fills the body of an ErrorResponse as the server gives it where a prepared statement returns other
- * columns by now. */
+/* Fills the body of an ErrorResponse as the server gives it where a prepared statement returns
+ * other columns by now. */
 void px_error_cached_plan(pgw_buf *body);
 /* FATAL or PANIC: nothing comes behind it. */
 bool px_error_is_fatal(pgw_slice body);

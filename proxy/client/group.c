@@ -99,8 +99,7 @@ void px_group_hold(px_group *group, const px_said *said, px_plan *plan)
     group->bytes += said->message.len;
     group->types |= bit_of(said->type);
     if (said->type == 'D' && plan != NULL)
-        group->owed +=
-            px_plan_client_parameters(plan) * sizeof *plan->types + plan->columns.len;
+        group->owed += px_plan_client_parameters(plan) * sizeof *plan->types + plan->columns.len;
     note_names(group, group->count - 1);
 }
 

@@ -38,8 +38,7 @@ static void add_tag(const px_session *session, const struct px_unit_statement *s
                     pgw_buf *out)
 {
     char tag[40];
-    snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64,
-             statement->tag + session->units.plan->left_out);
+    snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, statement->tag + session->units.plan->left_out);
     pgw_write_tag(tag, out);
 }
 

@@ -171,8 +171,8 @@ static px_submission submit_executions(px_session *session, size_t *at, px_unfit
         at[all.count] = i;
         const px_held *bind = &group->held[px_group_executed(group, i)];
         bool returns = all.plan->insert->returning > 0;
-        list[all.count++] = (px_execution){
-            &bind->said->as.bind, returns ? group->held[i].said->as.execute.max_rows : 0};
+        list[all.count++] = (px_execution){&bind->said->as.bind,
+                                           returns ? group->held[i].said->as.execute.max_rows : 0};
     }
     px_standing standing = px_session_standing(session);
     px_submission what = px_submit_bound(&session->units, &standing, &all, unfit);

@@ -156,8 +156,8 @@ static void write_executions(const px_attempt *attempt, pgw_buf *out)
 }
 
 /* The Parse stands in the transaction of the units if there is one only; else it has its own Sync,
- * for it must not depend on the first unit, nor that unit's error be everybody's. Where clients were
- * told what the statement returns, nothing is run before that is known to be so here. */
+ * for it must not depend on the first unit, nor that unit's error be everybody's. Where clients
+ * were told what the statement returns, nothing is run before that is known to be so here. */
 static void write_pipeline(writer *w, pgw_buf *out)
 {
     const px_attempt *attempt = w->attempt;
