@@ -12,6 +12,7 @@
 #include "proxy/client/script.h"
 #include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
+#include "proxy/ingest/plan_cache.h"
 #include "rewrite/read/script.h"
 
 #include <stdlib.h>

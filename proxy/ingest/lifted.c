@@ -1,7 +1,7 @@
 #include "proxy/ingest/lifted.h"
 
 #include "proxy/ingest/bind.h"
-#include "proxy/ingest/plan.h"
+#include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/units.h"
 #include "rewrite/insert/lift.h"
 #include "rewrite/insert/parse.h"

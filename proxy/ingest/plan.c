@@ -11,14 +11,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { CACHE_SLOTS = 8192, CACHE_PLANS = 4096 }; /* open addressing, at most half full */
-enum { CACHE_BYTES = 64 * 1024 * 1024 };         /* and one plan has at most an eighth */
-
-struct px_plan_slot {
-    px_plan_id id;
-    px_plan *plan; /* NULL: free */
-};
-
 void px_plan_take(px_plan *plan)
 {
     plan->references++;
@@ -467,68 +459,4 @@ uint32_t *px_plan_types(const px_plan *plan, size_t *count, pgw_arena *arena)
     for (size_t i = 0; i < *count; i++)
         types[i] = i < own ? plan->types[i] : PGW_INT8;
     return types;
-}
-
-/* ---- the cache ---- */
-
-px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declared_count,
-                         const px_identity *identity, const px_catalog *catalog)
-{
-    XXH128_hash_t hash = XXH3_128bits(text.ptr, text.len);
-    uint64_t parts[] = {hash.low64,
-                        hash.high64,
-                        XXH3_64bits(declared, declared_count * sizeof *declared),
-                        XXH3_64bits(identity->key, strlen(identity->key)),
-                        (uint64_t)(uintptr_t)catalog,
-                        catalog->epoch};
-    hash = XXH3_128bits(parts, sizeof parts);
-    return (px_plan_id){hash.low64, hash.high64};
-}
-
-static struct px_plan_slot *slot_of(px_plan_cache *cache, px_plan_id id)
-{
-    for (size_t i = id.low % CACHE_SLOTS;; i = (i + 1) % CACHE_SLOTS) {
-        struct px_plan_slot *slot = &cache->slots[i];
-        if (slot->plan == NULL || (slot->id.low == id.low && slot->id.high == id.high))
-            return slot;
-    }
-}
-
-px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id)
-{
-    px_plan *plan = cache->slots != NULL ? slot_of(cache, id)->plan : NULL;
-    return plan != NULL && !plan->outdated ? plan : NULL;
-}
-
-static void forget_plans(px_plan_cache *cache)
-{
-    for (size_t i = 0; cache->slots != NULL && i < CACHE_SLOTS; i++)
-        px_plan_drop(cache->slots[i].plan);
-    free(cache->slots);
-    cache->slots = NULL;
-    cache->count = cache->bytes = 0;
-}
-
-/* A full cache starts anew: cheaper to think of than to evict, and plans in use live on. */
-void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan)
-{
-    if (plan->arena.bytes > CACHE_BYTES / 8)
-        return;
-    if (cache->count == CACHE_PLANS || cache->bytes + plan->arena.bytes > CACHE_BYTES)
-        forget_plans(cache);
-    if (cache->slots == NULL)
-        cache->slots = pgw_calloc(CACHE_SLOTS, sizeof *cache->slots);
-    struct px_plan_slot *slot = slot_of(cache, id);
-    px_plan_take(plan);
-    cache->bytes += plan->arena.bytes; /* what it takes later, of its types, is little */
-    if (slot->plan == NULL)
-        cache->count++;
-    px_plan_drop(slot->plan);
-    *slot = (struct px_plan_slot){id, plan};
-}
-
-void px_plan_cache_clear(px_plan_cache *cache)
-{
-    forget_plans(cache);
-    rw_shape_cache_clear(&cache->shapes);
 }

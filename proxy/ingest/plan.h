@@ -1,6 +1,6 @@
 /*
  * plan: what is known of a prepared INSERT into a configured table: parsed, rewritten, and
- * described by the backend. Cached a worker by text, declared types, identity and schema epoch.
+ * described by the backend.
  */
 #ifndef PX_PLAN_H
 #define PX_PLAN_H
@@ -10,7 +10,6 @@
 #include "rewrite/insert/insert.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
-#include "rewrite/read/shape_cache.h"
 
 typedef struct px_plan {
     unsigned references;
@@ -107,24 +106,5 @@ px_plan *px_plan_undescribed(px_plan *plan);
 /* The types to declare to a backend that is to prepare the statement as it was described: all that
  * are known, and ours. An array of `*count`, in `arena`. */
 uint32_t *px_plan_types(const px_plan *plan, size_t *count, pgw_arena *arena);
-
-/* A worker's plans by the XXH3-128 of text, types, identity and epoch; and what it knows of the
- * statements that need none. */
-enum { PX_PLANS_SEEN = 1024 };
-typedef struct px_plan_cache {
-    struct px_plan_slot *slots;
-    size_t count;
-    size_t bytes; /* of all its plans */
-    rw_shape_cache shapes;
-    uint64_t seen[PX_PLANS_SEEN]; /* parts of ids of texts that had no plan when they came */
-} px_plan_cache;
-typedef struct px_plan_id {
-    uint64_t low, high;
-} px_plan_id;
-px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declared_count,
-                         const px_identity *identity, const px_catalog *catalog);
-px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id); /* not counted; NULL if there is none */
-void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan);
-void px_plan_cache_clear(px_plan_cache *cache);
 
 #endif

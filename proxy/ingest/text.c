@@ -2,6 +2,7 @@
 
 #include "protocol/utf8.h"
 #include "proxy/ingest/bind.h"
+#include "proxy/ingest/plan_cache.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/read/reach.h"

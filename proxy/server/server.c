@@ -15,7 +15,7 @@
 #include "proxy/client/credentials.h"
 #include "proxy/client/lobby.h"
 #include "proxy/client/watch.h"
-#include "proxy/ingest/plan.h"
+#include "proxy/ingest/plan_cache.h"
 #include "proxy/loop/stream.h"
 #include "proxy/server/admin.h"
 #include "proxy/server/config.h"

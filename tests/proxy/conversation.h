@@ -22,6 +22,7 @@
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
 #include "proxy/client/watch.h"
+#include "proxy/ingest/plan_cache.h"
 #include "proxy/server/config.h"
 
 #include <setjmp.h>

@@ -16,6 +16,7 @@
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
 #include "proxy/client/watch.h"
+#include "proxy/ingest/plan_cache.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/classify.h"
 #include "proxy/backend/postgres/prepared.h"
-#include "rewrite/insert/guard.h"
+#include "proxy/backend/postgres/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,73 +52,6 @@ static void reset_unit(px_unit *unit)
     }
 }
 
-static void write_statements(const px_unit *unit, const char *separator, pgw_buf *out)
-{
-    for (size_t i = 0; i < unit->statement_count; i++) {
-        if (i > 0)
-            pgw_buf_add_str(out, separator);
-        pgw_buf_add_slice(out, unit->statements[i].batch);
-    }
-}
-
-static uint64_t count_rows(const px_attempt *attempt)
-{
-    uint64_t rows = 0;
-    for (size_t i = 0; i < attempt->count; i++)
-        for (size_t s = 0; s < attempt->units[i]->statement_count; s++)
-            rows += attempt->units[i]->statements[s].rows;
-    return rows;
-}
-
-/* All rows in one VALUES list, of a statement that fails unless they are all stored: else their
- * tags would be lies. */
-static void write_merged(const px_attempt *attempt, pgw_buf *out)
-{
-    const px_unit *key = attempt->units[0];
-    size_t begun = pgw_begin(out, 'Q');
-    rw_guard_before(out);
-    pgw_buf_add_slice(out, key->head);
-    for (size_t i = 0; i < attempt->count; i++) {
-        if (i > 0)
-            pgw_buf_add_str(out, ",\n");
-        write_statements(attempt->units[i], ",\n", out);
-    }
-    pgw_buf_add_slice(out, key->tail);
-    rw_guard_behind(count_rows(attempt), key->conditions, out);
-    pgw_buf_add_byte(out, '\0');
-    pgw_end_small(out, begun);
-}
-
-/* Behind another statement of its transaction, whose lock lets nobody change the table any more: it
- * need not look once more at what that one has looked at. */
-static void write_behind(const px_unit *unit, pgw_buf *out)
-{
-    for (size_t i = 0; i < unit->statement_count; i++) {
-        if (i > 0)
-            pgw_buf_add_byte(out, ';');
-        pgw_buf_add_slice(out, unit->head);
-        pgw_buf_add_slice(out, unit->statements[i].batch);
-        pgw_buf_add_slice(out, unit->tail);
-    }
-}
-
-/* One Query for the texts of all. A comment may end a text. */
-static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)
-{
-    size_t begun = pgw_begin(out, 'Q');
-    for (size_t i = 0; i < count; i++) {
-        const px_unit *unit = units[i];
-        if (i > 0)
-            pgw_buf_add_str(out, "\n;\n");
-        if (i > 0 && unit->kind == PX_UNIT_ROWS && !unit->guarded)
-            write_behind(unit, out);
-        else
-            pgw_buf_add_slice(out, unit->alone);
-    }
-    pgw_buf_add_byte(out, '\0');
-    pgw_end_small(out, begun);
-}
-
 /* Close of a name that is not there succeeds, so it need not be known whether it is. */
 static void write_prepare(writer *w, pgw_buf *out)
 {
@@ -145,7 +78,7 @@ static void write_executions(const px_attempt *attempt, pgw_buf *out)
     for (size_t i = 0; i < attempt->count; i++) {
         const px_unit *unit = attempt->units[i];
         if (unit->kind == PX_UNIT_PARAMS)
-            write_statements(unit, "", out);
+            px_write_statements(unit, "", out);
         else
             pgw_buf_add_slice(out, unit->lifted);
         if (!one)
@@ -214,12 +147,12 @@ static void write_attempt(writer *w, pgw_buf *out)
     if (w->piped)
         write_pipeline(w, out);
     else if (w->merged)
-        write_merged(attempt, out);
+        px_write_merged(attempt, out);
     else if (attempt->shared)
-        write_texts(attempt->units, attempt->count, out);
+        px_write_texts(attempt->units, attempt->count, out);
     else
         for (size_t i = 0; i < attempt->count; i++)
-            write_texts(&attempt->units[i], 1, out);
+            px_write_texts(&attempt->units[i], 1, out);
 }
 
 static void begin(px_writer *base, px_attempt *attempt)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "proxy/base/metrics_text.h"
+#include "proxy/ingest/plan_cache.h"
 #include "tests/proxy/ingest/plans.h"
 
 enum { NOW = 1000 };

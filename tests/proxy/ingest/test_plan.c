@@ -1,5 +1,5 @@
 /* Plans of prepared INSERTs: what is made of a text, and of a Bind that needs another one. */
-#include "proxy/ingest/plan.h"
+#include "proxy/ingest/plan_cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

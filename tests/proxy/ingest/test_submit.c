@@ -1,4 +1,5 @@
 /* Rows on their way into units and back, with a batcher that only takes what it is given. */
+#include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/submit.h"
 
 #include <setjmp.h>

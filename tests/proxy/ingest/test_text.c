@@ -1,5 +1,6 @@
 /* A Query's text: what is sent in its place, and why what fails has to. */
 #include "proxy/ingest/text.h"
+#include "proxy/ingest/plan_cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,30 @@
+/*
+ * plan_cache: a worker's plans of prepared INSERTs, by text, declared types, identity and schema
+ * epoch; and what it knows of the shapes of other statements.
+ */
+#ifndef PX_PLAN_CACHE_H
+#define PX_PLAN_CACHE_H
+
+#include "proxy/ingest/plan.h"
+#include "rewrite/read/shape_cache.h"
+
+/* A worker's plans by the XXH3-128 of text, types, identity and epoch; and what it knows of the
+ * statements that need none. */
+enum { PX_PLANS_SEEN = 1024 };
+typedef struct px_plan_cache {
+    struct px_plan_slot *slots;
+    size_t count;
+    size_t bytes; /* of all its plans */
+    rw_shape_cache shapes;
+    uint64_t seen[PX_PLANS_SEEN]; /* parts of ids of texts that had no plan when they came */
+} px_plan_cache;
+typedef struct px_plan_id {
+    uint64_t low, high;
+} px_plan_id;
+px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declared_count,
+                         const px_identity *identity, const px_catalog *catalog);
+px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id); /* not counted; NULL if there is none */
+void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan);
+void px_plan_cache_clear(px_plan_cache *cache);
+
+#endif
