@@ -127,15 +127,14 @@ static px_step bind_foreign(px_session *session, const px_said *said)
     const px_foreign *foreign = px_state_foreign(session, name);
     if (foreign != NULL && !px_same_holds(foreign, bind, &error))
         return px_prepare_refuse(session, NULL, &error);
-    if (px_by_key_find(session, name) != NULL)
-        return px_by_key_bind(session, said);
-    if (foreign == NULL || !foreign->moving)
-        return pass_named(session, name);
-    if (!px_settle(session, px_catalog_none()))
-        return PX_STEP_LATER;
-    if (px_state_has_moved(session, foreign, &error))
-        return px_prepare_refuse(session, NULL, &error);
-    return pass_named(session, name);
+    if (foreign != NULL && foreign->moving) {
+        if (!px_settle(session, px_catalog_none()))
+            return PX_STEP_LATER;
+        if (px_state_has_moved(session, foreign, &error))
+            return px_prepare_refuse(session, NULL, &error);
+    }
+    return px_by_key_find(session, name) != NULL ? px_by_key_bind(session, said)
+                                                 : pass_named(session, name);
 }
 
 static px_step bind_known(px_session *session, const px_said *said, px_plan *plan)
@@ -305,8 +304,7 @@ static bool name_is_moving(const px_session *session, const px_said *said)
     if (replies->moving.count == 0 && replies->texts_renaming == 0 && !parsed)
         return false;
     pgw_slice name = px_said_statement(said);
-    bool replaces = said->type == 'P' && name.len == 0;
-    if (name.ptr == NULL || (replaces && replies->texts_renaming == 0 && !parsed))
+    if (name.ptr == NULL)
         return false;
     if (session->own.unsynced)
         return px_replies_move_before(replies, name);

@@ -1,6 +1,7 @@
 #include "rewrite/read/effects.h"
 
 #include "rewrite/lex/lexer_text.h"
+#include "rewrite/lex/words.h"
 #include "rewrite/read/settings.h"
 
 #include <string.h>
@@ -51,24 +52,6 @@ static pgw_slice take_name(reader *in)
     pgw_slice name = rw_token_name(in->lexer.text, in->token, in->arena);
     advance(in);
     return name;
-}
-
-static bool is_letter(char c)
-{
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* Not as a part of a longer word. */
-static bool contains_word(pgw_slice text, const char *word)
-{
-    size_t len = strlen(word);
-    for (size_t i = 0; i + len <= text.len; i++) {
-        bool begins = i == 0 || !is_letter(text.ptr[i - 1]);
-        bool ends = i + len == text.len || !is_letter(text.ptr[i + len]);
-        if (begins && ends && pgw_slice_ieq_str((pgw_slice){text.ptr + i, len}, word))
-            return true;
-    }
-    return false;
 }
 
 /* Anything a session has may be another. */
@@ -302,31 +285,21 @@ static void read_discard(reader *in)
         add(in, RW_EFFECT_NAMES);
 }
 
-static bool contains_any(pgw_slice text, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (contains_word(text, words[i]))
-            return true;
-    return false;
-}
-
-#define CONTAINS_ANY(text, words) contains_any(text, words, sizeof(words) / sizeof *(words))
-
 /* Where sequences go on from, or how. */
 static const char *const resetting[] = {"setval",   "restart",  "sequence", "increment",
-                                        "minvalue", "maxvalue", "cycle",    "identity"};
+                                        "minvalue", "maxvalue", "cycle",    "identity", NULL};
 
 /* The body is a string: words are searched for in all of the text. */
 static void read_do(reader *in)
 {
-    static const char *const schema[] = {"create", "alter", "drop", "truncate"};
-    static const char *const drawing[] = {"currval", "lastval", "nextval"};
+    static const char *const schema[] = {"create", "alter", "drop", "truncate", NULL};
+    static const char *const drawing[] = {"currval", "lastval", "nextval", NULL};
     add(in, everything | RW_EFFECT_OUTPUT);
-    if (CONTAINS_ANY(in->lexer.text, schema))
+    if (rw_holds_any(in->lexer.text, schema))
         add(in, RW_EFFECT_DDL);
-    if (CONTAINS_ANY(in->lexer.text, drawing))
+    if (rw_holds_any(in->lexer.text, drawing))
         add(in, RW_EFFECT_DRAWS);
-    if (CONTAINS_ANY(in->lexer.text, resetting))
+    if (rw_holds_any(in->lexer.text, resetting))
         add(in, RW_EFFECT_DRAWS | RW_EFFECT_RESETS);
 }
 
@@ -344,7 +317,7 @@ static void read_ddl(reader *in)
 static void read_change(reader *in)
 {
     read_ddl(in);
-    if (CONTAINS_ANY(in->lexer.text, resetting))
+    if (rw_holds_any(in->lexer.text, resetting))
         add(in, RW_EFFECT_DRAWS | RW_EFFECT_RESETS);
 }
 
@@ -454,14 +427,17 @@ static const struct {
 /* EXPLAIN runs nothing, and makes nothing, unless it is to ANALYZE. */
 static bool only_explains(const reader *in, rw_token first)
 {
+    static const char *const analyzing[] = {"analyze", "analyse", NULL};
     return rw_token_is(in->lexer.text, first, "explain") &&
-           !contains_word(in->lexer.text, "analyze") && !contains_word(in->lexer.text, "analyse");
+           !rw_holds_any(in->lexer.text, analyzing);
 }
 
 /* CREATE calls nothing, unless it makes something of a query. */
 static bool only_defines(const reader *in, rw_token first)
 {
-    return rw_token_is(in->lexer.text, first, "create") && !contains_word(in->lexer.text, "as");
+    static const char *const querying[] = {"as", NULL};
+    return rw_token_is(in->lexer.text, first, "create") &&
+           !rw_holds_any(in->lexer.text, querying);
 }
 
 static void add_marked(reader *in, rw_token first, const rw_piece *piece)
