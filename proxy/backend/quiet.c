@@ -4,13 +4,13 @@
 #define IS_FOREIGN(alias) alias ".oid >= 16384"
 
 /* In a body: words that make, run or take what a session has. A SET that begins a statement is
- * one, that of an UPDATE is not. */
+ * one, that of an UPDATE is not. No setting decides what a backslash means between dollars. */
 #define WORDS                                                                                      \
-    "'set_config|search_path|\\mtemp|pg_temp|\\mlisten|advisory|\\mlock\\M|\\mexecute\\M"          \
+    "$words$set_config|search_path|\\mtemp|pg_temp|\\mlisten|advisory|\\mlock\\M|\\mexecute\\M"    \
     "|\\mcreate\\M|\\malter\\M|\\mdrop\\M|\\mreset\\M|\\mdiscard\\M|\\mprepare\\M|\\mdeclare\\M.*" \
     "\\mhold\\M"                                                                                   \
     "|\\mpg_settings\\M|_to_xml|ts_stat|ts_rewrite"                                                \
-    "|(^|;|\\*/|--[^\\n]*\\n|>>|\\m(begin|then|else|loop|atomic))\\s*set\\M'"
+    "|(^|;|\\*/|--[^\\n]*\\n|>>|\\m(begin|then|else|loop|atomic))\\s*set\\M$words$"
 
 /* Functions of PostgreSQL's own that a stored expression may call without a body that says so. */
 #define CALLED                                                                                     \
