@@ -357,16 +357,18 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
 {
     pgw_slice user = pgw_startup_parameter(startup, "user");
     pgw_slice database = pgw_startup_parameter(startup, "database");
+    pgw_slice application = pgw_startup_parameter(startup, "application_name");
     pgw_buf options = {0};
     if (pgw_options_add(pgw_startup_parameter(startup, "options"), &options))
         add_settings(startup, &options);
+    if (application.ptr != NULL && application.len == 0 && options.len > 0) /* libpq sends none */
+        pgw_options_set(PGW_LITERAL("application_name"), application, &options);
     bool good = options.len <= MAX_OPTIONS;
     pgw_buf_add_byte(&options, '\0');
     px_identity from = {.user = (char *)user.ptr,
                         .database = (char *)(database.len > 0 ? database.ptr : user.ptr),
                         .options = options.ptr,
-                        .application =
-                            (char *)pgw_startup_parameter(startup, "application_name").ptr,
+                        .application = (char *)application.ptr,
                         .replication = (char *)pgw_startup_parameter(startup, "replication").ptr};
     session->who.identity = px_identity_of(&from);
     pgw_buf_free(&options);
