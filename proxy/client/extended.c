@@ -222,14 +222,24 @@ static px_step on_bind(px_session *session, const px_said *said)
     return step;
 }
 
+/* Whether it is known what a held portal returns, or will be: a held Parse is described first. */
+static bool can_describe(const px_group *group, pgw_slice portal)
+{
+    size_t bind = px_group_portal(group, portal);
+    if (bind == PX_GROUP_NONE)
+        return false;
+    const px_held *held = &group->held[bind];
+    return held->about != PX_GROUP_NONE ||
+           (held->plan != NULL && (held->plan->described || held->plan->insert->returning == 0));
+}
+
 static px_step on_describe(px_session *session, const px_said *said)
 {
     const pgw_target target = said->as.target;
     if (!said->whole)
         return PX_STEP_PASS;
     if (target.kind == 'P') {
-        if (px_group_portal(&session->group, target.name) == PX_GROUP_NONE ||
-            px_group_is_full(&session->group))
+        if (!can_describe(&session->group, target.name) || px_group_is_full(&session->group))
             return PX_STEP_PASS;
         px_group_hold(&session->group, said, NULL);
         return PX_STEP_DONE;
