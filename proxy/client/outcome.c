@@ -123,6 +123,8 @@ static void answer_text(px_session *session, const px_outcome *outcome)
             (unsigned long long)(outcome->statements[i].tag + session->units.text->superseded[i]));
         pgw_write_tag(tag, &out);
     }
+    if (outcome->completed < outcome->statement_count && outcome->returned.len > 0)
+        px_owed_rows(session, outcome, outcome->completed, &out);
     add_error(session, outcome, &out);
     pgw_write_ready('I', &out);
     px_stream_put_buf(session->peer.stream, &out);

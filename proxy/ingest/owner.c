@@ -9,7 +9,8 @@ enum {
 pgw_slice px_outcome_returned(const px_outcome *outcome, size_t i)
 {
     size_t from = i > 0 ? outcome->statements[i - 1].returned : 0;
-    return (pgw_slice){outcome->returned.ptr + from, outcome->statements[i].returned - from};
+    size_t to = i < outcome->completed ? outcome->statements[i].returned : outcome->returned.len;
+    return (pgw_slice){outcome->returned.ptr + from, to - from};
 }
 
 void px_owner_drop_statement(px_owner *owner)

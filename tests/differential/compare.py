@@ -14,6 +14,7 @@ Allowed differences, all of them:
 - 23503 and 23505 show the key under row security: PostgreSQL looks at that of the partition, which
   has none; and in the form of the link that wrote them, whatever the session's settings of output;
 - a hint in keyspread's name;
+- of a transaction that has failed, whether a Parse that the lexer refuses is told so, or that it has failed;
 - the order of ParameterStatus among themselves;
 - where among the replies to a step a notice stands (one that comes at the end of a transaction).
 """
@@ -27,6 +28,7 @@ import wire
 FIELDS = "SVCMDHPpqWstcdn"
 PARTITION = re.compile(r"\b([dt]_[a-z0-9]{2}|odd|late|seq|by_set)_p\d(?=_|\b)")
 KEYS_SHOWN = ("enable row level security", "bytea_output", "extra_float_digits")
+UNREAD = re.compile(r"S='ERROR' .*C='(42601|25P02)'.*")
 TEMPORARY = re.compile(r"\bpg_temp_\d+")
 ASSIGNMENT = re.compile(r'PL/pgSQL assignment ".*"\n')
 FUNCTION = re.compile(r'\bfunction (?:"?public"?\.)?"?(\w+)"?\(')
@@ -99,13 +101,18 @@ def lines(transcript, exact, kinds):
     without += "D" if any(word in sent for word in KEYS_SHOWN) else ""
     fields_told = "".join(code for code in FIELDS if code not in without)
     fields_told += "#" if "#" in without else ""
-    told = []
+    told, failed = [], set()
     for number, entries in enumerate(transcript):
         notices = []
         for session, message, replies in entries:
             told.append(f"step {number}, session {session}: {message}")
             heard = [f"    {_one(reply, exact, fields_told)}" for reply in replies
                      if reply.kind != "N"]
+            if session in failed and message[0] == "Parse":
+                heard = [UNREAD.sub("of a transaction that has failed", line) for line in heard]
+            for reply in replies:
+                if reply.kind == "Z":
+                    (failed.add if reply.body == b"E" else failed.discard)(session)
             notices += [f"    {session}: {_one(reply, exact, fields_told)}" for reply in replies
                         if reply.kind == "N"]
             if message == ["login"]:

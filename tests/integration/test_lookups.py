@@ -1,5 +1,6 @@
 """Reads, UPDATEs and DELETEs by the whole hash key are looked for in one partition, and find what they find without
 keyspread: the same random statements, and those that others stumbled over, direct and through it."""
+import os
 import random
 import re
 import unittest
@@ -9,7 +10,7 @@ import wire
 from direct_case import DirectCase, shown
 from harness import Table
 
-QUERIES = 100
+QUERIES = int(os.environ.get("KEYSPREAD_QUERIES", 400))
 EV = Table("ev", ["userid bigint not null", "ts timestamptz not null", "event text"], ["userid", "ts"],
            hash_first=False)
 TX = Table("tx", ["a varchar(5) not null", "b int not null", "v numeric"], ["a", "b"], hash_key=["b", "a"],

@@ -272,6 +272,7 @@ static void end_shared(writer *w)
         if (failed) {
             unit->lifted.len = 0;
             unit->completed = 0; /* none of it is stored, should it be given up now */
+            pgw_buf_clear(&unit->returned);
         }
         attempt->answered(attempt, unit, failed ? PX_VERDICT_REPEAT : PX_VERDICT_COMMITTED);
     }
