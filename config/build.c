@@ -288,7 +288,8 @@ static void build_sequences(cfg_document *document, const char *prefix, cfg_tabl
 {
     char *in = cfg_printf("%ssequences.", prefix), *at = cfg_printf("%ssequences", prefix);
     char *block = cfg_printf("%sblock", in);
-    const char *word = cfg_document_word(document, at), *digits = cfg_document_word(document, block);
+    const char *word = cfg_document_word(document, at),
+               *digits = cfg_document_word(document, block);
     uint32_t number = digits != NULL ? (uint32_t)strtoul(digits, NULL, 10) : 0;
     bool ignored = word != NULL && strcmp(word, "ignore") == 0;
     table->sequences = ignored ? CFG_SEQUENCES_IGNORE : CFG_SEQUENCES_SESSION;

@@ -218,7 +218,8 @@ static yaml_node_t *element(yaml_document_t *yaml, const yaml_node_t *node, size
     return item;
 }
 
-/* What stands at `where`, or NULL; `*line` becomes its line, or that of the nearest thing around. */
+/* What stands at `where`, or NULL; `*line` becomes its line, or that of the nearest thing around.
+ */
 static yaml_node_t *find(cfg_document *document, const char *where, unsigned *line)
 {
     yaml_node_t *node = yaml_document_get_root_node(&document->yaml);

@@ -267,8 +267,7 @@ static void walk(cfg_document *document, const cyaml_schema_value_t *schema, int
 {
     const yaml_node_t *node = yaml_document_get_node(&document->yaml, index);
     if (schema->type == CYAML_IGNORE)
-        schema =
-            node->type == YAML_MAPPING_NODE ? &cfg_sequences_mapping : &cfg_sequences_word;
+        schema = node->type == YAML_MAPPING_NODE ? &cfg_sequences_mapping : &cfg_sequences_word;
     yaml_node_type_t wanted = schema->type == CYAML_MAPPING    ? YAML_MAPPING_NODE
                               : schema->type == CYAML_SEQUENCE ? YAML_SEQUENCE_NODE
                                                                : YAML_SCALAR_NODE;

@@ -74,8 +74,7 @@ bool pgw_type_is_key(uint32_t type)
 
 bool pgw_type_has_one_text(uint32_t type)
 {
-    return type == PGW_NAME ||
-           (pgw_type_is_key(type) && type != PGW_FLOAT8 && type != PGW_BYTEA);
+    return type == PGW_NAME || (pgw_type_is_key(type) && type != PGW_FLOAT8 && type != PGW_BYTEA);
 }
 
 const char *pgw_type_name(uint32_t type)

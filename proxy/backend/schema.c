@@ -83,8 +83,7 @@ static uint32_t draws_from(const rw_column *column)
 {
     static const char before[] = "pg_catalog.nextval('", behind[] = "'::pg_catalog.regclass)";
     const char *text = column->default_text;
-    bool integer =
-        column->type == PGW_INT2 || column->type == PGW_INT4 || column->type == PGW_INT8;
+    bool integer = column->type == PGW_INT2 || column->type == PGW_INT4 || column->type == PGW_INT8;
     if (!integer || text == NULL || strncmp(text, before, sizeof before - 1) != 0)
         return 0;
     char *end;
@@ -392,9 +391,10 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
     if (!same_text(a->schema, b->schema) || !same_text(a->name, b->name) ||
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable ||
-        a->changes_rows != b->changes_rows || a->looked_up != b->looked_up || a->heeds_updates != b->heeds_updates ||
-        a->quiet != b->quiet || a->reads_settings != b->reads_settings || a->oid != b->oid ||
-        a->triggers != b->triggers || !same_text(a->part_names, b->part_names))
+        a->changes_rows != b->changes_rows || a->looked_up != b->looked_up ||
+        a->heeds_updates != b->heeds_updates || a->quiet != b->quiet ||
+        a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
+        !same_text(a->part_names, b->part_names))
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))
@@ -405,6 +405,6 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
            a->hash_column == b->hash_column && a->hash_function == b->hash_function &&
            a->hash_type == b->hash_type && same_partitions(&a->partitions, &b->partitions) &&
            a->forward_uncomputable == b->forward_uncomputable &&
-           a->allow_null_key == b->allow_null_key &&
-           a->ignore_sequences == b->ignore_sequences && a->block == b->block;
+           a->allow_null_key == b->allow_null_key && a->ignore_sequences == b->ignore_sequences &&
+           a->block == b->block;
 }

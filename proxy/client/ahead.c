@@ -81,7 +81,8 @@ static pgw_slice random_uuid(pgw_arena *arena)
     return pgw_arena_copy(arena, (pgw_slice){text, (size_t)(at - text)});
 }
 
-void px_ahead_drew(px_session *session, const rw_insert *insert, const rw_answer *answers, bool ahead)
+void px_ahead_drew(px_session *session, const rw_insert *insert, const rw_answer *answers,
+                   bool ahead)
 {
     for (size_t i = 0; i < insert->wanted_count; i++) {
         uint32_t sequence = column_of(insert, i)->draws_from;
@@ -90,8 +91,9 @@ void px_ahead_drew(px_session *session, const rw_insert *insert, const rw_answer
         if (expression || (sequence != 0 && !ahead))
             px_drawn_drop(session, expression ? 0 : sequence);
         else if (sequence != 0 && answers[i].text.len < sizeof digits)
-            px_drawn_note(session, sequence,
-                          strtoll(memcpy(digits, answers[i].text.ptr, answers[i].text.len), NULL, 10));
+            px_drawn_note(
+                session, sequence,
+                strtoll(memcpy(digits, answers[i].text.ptr, answers[i].text.len), NULL, 10));
     }
 }
 
@@ -101,9 +103,10 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
     size_t column = 0, count;
     px_reserve *reserve = reserve_of(session, insert, &column, &count);
     for (size_t i = 0; i < insert->wanted_count; i++) {
-        pgw_slice text = is_uuid(insert, i) ? random_uuid(arena)
-                                            : pgw_slice_str(pgw_arena_printf(
-                                                  arena, "%" PRId64, px_reserve_take(reserve)));
+        pgw_slice text =
+            is_uuid(insert, i)
+                ? random_uuid(arena)
+                : pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, px_reserve_take(reserve)));
         answers[i] = (rw_answer){.type = column_of(insert, i)->type, .text = text};
     }
     px_ahead_drew(session, insert, answers, true);
@@ -136,8 +139,7 @@ px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_are
     if (reserve == NULL)
         return NULL;
     bool shares = may_share(session) && is_free(session) && !reserve->asking;
-    size_t more =
-        shares ? px_reserve_size(session->worker, reserve, insert->table->block) : 0;
+    size_t more = shares ? px_reserve_size(session->worker, reserve, insert->table->block) : 0;
     if (shares && more > 0)
         reserve->count = 0;
     if (shares)

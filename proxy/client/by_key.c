@@ -26,7 +26,8 @@ static px_step use_link(px_session *session)
     return session->pending.skipping || session->own.copy_in ? PX_STEP_PASS : PX_STEP_DONE;
 }
 
-static px_reply *send_message(px_session *session, px_reply_kind kind, px_lookups *lookups, pgw_buf *out)
+static px_reply *send_message(px_session *session, px_reply_kind kind, px_lookups *lookups,
+                              pgw_buf *out)
 {
     px_reply *reply = px_replies_push(&session->pending.replies, kind);
     reply->lookups = lookups;

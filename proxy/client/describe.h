@@ -15,7 +15,8 @@ void px_describe(struct px_session *session, pgw_slice name, px_plan *plan, bool
 /* Asks what types the parameters of a statement have that is on the link; the session waits. */
 void px_describe_again(struct px_session *session, px_statement *statement);
 /* Whether the Parse at hand, which begins a group, is for the link at once, and all behind it: its
- * client does not wait for answers, and a statement that the backend is to describe would make it. */
+ * client does not wait for answers, and a statement that the backend is to describe would make it.
+ */
 bool px_describe_goes_ahead(const struct px_session *session, const px_plan *plan);
 /* What was sent to the link as `name` is described with what is sent next; nobody waits. */
 void px_describe_behind(struct px_session *session, pgw_slice name, px_plan *plan);

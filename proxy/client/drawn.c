@@ -79,7 +79,8 @@ static void write_instead(pgw_slice message, pgw_slice text, pgw_slice told, pgw
     size_t begun = pgw_begin(out, message.ptr[0]);
     pgw_buf_add(out, message.ptr + PGW_HEADER, (size_t)(text.ptr - message.ptr) - PGW_HEADER);
     pgw_buf_add_slice(out, told);
-    pgw_buf_add(out, text.ptr + text.len, message.len - (size_t)(text.ptr + text.len - message.ptr));
+    pgw_buf_add(out, text.ptr + text.len,
+                message.len - (size_t)(text.ptr + text.len - message.ptr));
     pgw_certainly(pgw_end(out, begun));
 }
 

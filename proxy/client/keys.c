@@ -171,7 +171,8 @@ void px_keys_answered(px_session *session)
     keys->answered = true;
     if (keys->reserve != NULL)
         px_reserve_end(session->worker, keys->reserve, true);
-    else /* it may be behind what others drew ahead at the same time, which is not for it any more */
+    else /* it may be behind what others drew ahead at the same time, which is not for it any more
+          */
         session->own.drew_apart = px_reserve_blocks();
     keys->reserve = NULL;
 }

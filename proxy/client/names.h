@@ -28,7 +28,8 @@ void px_names_foreign(struct px_session *session, px_reply *reply, pgw_slice nam
                       pgw_slice message);
 /* … of a Parse that asks for the rows of session->names.lookups; the statement is remembered with
  * them, and with the message that was sent. */
-void px_names_by_key(struct px_session *session, px_reply *reply, pgw_slice name, pgw_slice message);
+void px_names_by_key(struct px_session *session, px_reply *reply, pgw_slice name,
+                     pgw_slice message);
 /* Closes a statement. */
 void px_names_close(struct px_session *session, pgw_slice name);
 void px_names_close_unsynced(struct px_session *session,

@@ -158,7 +158,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     bool sets_key = only != NULL && only->same_count > 0;
     session->known.keyed = session->known.keyed || sets_key;
     bool by_key = only != NULL && only->lookup_count > 0 && !again;
-    if ((script.refused || script.inserts > 0 || sets_key || by_key) && !px_settle(session, catalog)) {
+    if ((script.refused || script.inserts > 0 || sets_key || by_key) &&
+        !px_settle(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.escapes && catalog->count > 0 && !px_settle_escapes(session, catalog)) {
         step = PX_STEP_LATER;
@@ -188,7 +189,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         else if (!again)
             note_prepared_effects(session, &script);
     }
-    if (by_key && step == PX_STEP_PASS && px_statements_have_room(&session->names.statements, text.len)) {
+    if (by_key && step == PX_STEP_PASS &&
+        px_statements_have_room(&session->names.statements, text.len)) {
         const pgw_env env = px_settings_env(session);
         session->names.lookups =
             px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error},

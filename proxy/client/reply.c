@@ -350,8 +350,8 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
            (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->peer.told) ||
            (head != NULL && head->own_look) ||
            (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
-           (type == 'N' && head != NULL && (head->plan != NULL || head->lookups != NULL ||
-                                             px_failure_is_of_ours(head))) ||
+           (type == 'N' && head != NULL &&
+            (head->plan != NULL || head->lookups != NULL || px_failure_is_of_ours(head))) ||
            (type == 'C' && (superseded(head) > 0 || session->names.deallocates != NULL ||
                             session->names.prepares != NULL));
 }

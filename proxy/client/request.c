@@ -141,12 +141,12 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
 
 static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    bool ours_possible =
-        session->group.count > 0 || session->names.statements.ours > 0 || frame.type == 'P' ||
-        px_statements_away(&session->names.statements) != NULL ||
-        (frame.type == 'C' && session->names.statements.names.count > 0) ||
-        session->pending.replies.moving.count > 0 || session->known.moving || session->known.keyed ||
-        session->known.by_key;
+    bool ours_possible = session->group.count > 0 || session->names.statements.ours > 0 ||
+                         frame.type == 'P' ||
+                         px_statements_away(&session->names.statements) != NULL ||
+                         (frame.type == 'C' && session->names.statements.names.count > 0) ||
+                         session->pending.replies.moving.count > 0 || session->known.moving ||
+                         session->known.keyed || session->known.by_key;
     if (!ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size)

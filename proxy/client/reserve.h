@@ -28,15 +28,15 @@ typedef struct px_reserve {
     uint64_t used_at;
 } px_reserve;
 
-/* That of the sequence for sessions that came as `identity`; it lives on while a block is under way.
- * What nobody used for half a second is not in it any more, nor what was drawn before a sequence of the
- * database was made to go on from elsewhere. */
+/* That of the sequence for sessions that came as `identity`; it lives on while a block is under
+ * way. What nobody used for half a second is not in it any more, nor what was drawn before a
+ * sequence of the database was made to go on from elsewhere. */
 px_reserve *px_reserve_of(px_worker *worker, px_identity *identity, uint32_t sequence);
 /* The next number; there is one. */
 int64_t px_reserve_take(px_reserve *reserve);
 
-/* How many numbers are to be drawn ahead, should any be drawn now: the sooner the last block was used
- * up, the more, at most `most`. 0: none. */
+/* How many numbers are to be drawn ahead, should any be drawn now: the sooner the last block was
+ * used up, the more, at most `most`. 0: none. */
 size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_t most);
 /* A block of so many is asked for. 0: none, but numbers are drawn. */
 void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count);

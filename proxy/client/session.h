@@ -81,15 +81,15 @@ typedef struct px_own {
     bool fatal; /* the backend has said FATAL, and the client has seen it */
     bool stirs; /* rows of it left by other links since its own was last touched */
     uint64_t touched;
-    char status;    /* 'I', 'T' or 'E' as the link last said */
-    bool unsynced;  /* extended messages were sent since the last Sync */
-    bool copy_in;   /* the link is in copy-in mode */
-    bool has_state; /* something there cannot be made again elsewhere */
-    bool alters;    /* what new sessions begin with, as soon as it is committed */
+    char status;              /* 'I', 'T' or 'E' as the link last said */
+    bool unsynced;            /* extended messages were sent since the last Sync */
+    bool copy_in;             /* the link is in copy-in mode */
+    bool has_state;           /* something there cannot be made again elsewhere */
+    bool alters;              /* what new sessions begin with, as soon as it is committed */
     struct px_refill *refill; /* numbers that it asks for, for all (refill.h); or NULL */
     uint64_t drew_apart; /* so many blocks may be older than what it drew for itself (reserve.h) */
-    size_t left;    /* bytes of the link's message that still go to the client, or nowhere */
-    bool dropped;   /* … nowhere */
+    size_t left;         /* bytes of the link's message that still go to the client, or nowhere */
+    bool dropped;        /* … nowhere */
 } px_own;
 
 /* What it has sent there that is not answered. */

@@ -15,7 +15,7 @@
 enum {
     PX_KEPT_PARSE = 64 * 1024,        /* bytes of a Parse message that is kept … */
     PX_KEPT_PARSES = 4 * 1024 * 1024, /* … and of all of a session */
-    PX_PREPARED_FREE = 64 * 1024      /* of a session that may always prepare, whatever others have */
+    PX_PREPARED_FREE = 64 * 1024 /* of a session that may always prepare, whatever others have */
 };
 
 /* What is known of a statement that is none of ours. */
@@ -69,8 +69,7 @@ void px_statements_keep(px_statements *statements, px_statement *statement, pgw_
 /* Whether what is known of a further one, of a text of `len` bytes, may be kept. */
 bool px_statements_have_room(const px_statements *statements, size_t len);
 /* One that is none of ours has these lookups from now on; takes one more reference. */
-void px_statements_look_up(px_statements *statements, px_statement *statement,
-                           px_lookups *lookups);
+void px_statements_look_up(px_statements *statements, px_statement *statement, px_lookups *lookups);
 /* … and has none any more: its Parse message is this one, however much is kept. */
 void px_statements_forget_lookups(px_statements *statements, px_statement *statement,
                                   pgw_slice parse);

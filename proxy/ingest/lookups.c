@@ -78,8 +78,8 @@ void px_lookups_parse(const px_lookups *lookups, pgw_slice name, bool plain, pgw
     size_t all = lookups->conditions.parameters > 0 ? lookups->own + lookups->conditions.parameters
                                                     : lookups->declared.count;
     pgw_certainly(pgw_write_parse(name, plain ? lookups->text : lookups->rewritten,
-                                  lookups->declared.types,
-                                  plain ? lookups->declared.count : all, out));
+                                  lookups->declared.types, plain ? lookups->declared.count : all,
+                                  out));
 }
 
 bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_env *env,
@@ -92,8 +92,7 @@ bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_
     uint64_t *hashes = pgw_arena_alloc(&arena, count * sizeof *hashes);
     int64_t *more = pgw_arena_alloc(&arena, count * sizeof *more);
     rw_params params = {px_bind_parameters(lookups->types, bind, &arena), bind->value_count};
-    bool known =
-        rw_conditions_bind(&lookups->conditions, params, &reading, hashes) == PGW_KNOWN;
+    bool known = rw_conditions_bind(&lookups->conditions, params, &reading, hashes) == PGW_KNOWN;
     for (size_t i = 0; i < count; i++)
         more[i] = (int64_t)hashes[i];
     known = known && pgw_write_bind(bind, bind->portal, bind->statement, more, count, out);
@@ -104,12 +103,12 @@ bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_
 void px_lookups_error(const px_lookups *lookups, pgw_slice body, pgw_buf *out)
 {
     size_t before = pgw_characters(lookups->text, lookups->start, lookups->utf8);
-    rw_hide_error(body,
-                  &(rw_sent){.conditions = &lookups->conditions,
-                             .text = {lookups->text.ptr + lookups->start,
-                                      lookups->end - lookups->start},
-                             .utf8 = lookups->utf8,
-                             .before = before,
-                             .rendered_before = before},
-                  out);
+    rw_hide_error(
+        body,
+        &(rw_sent){.conditions = &lookups->conditions,
+                   .text = {lookups->text.ptr + lookups->start, lookups->end - lookups->start},
+                   .utf8 = lookups->utf8,
+                   .before = before,
+                   .rendered_before = before},
+        out);
 }

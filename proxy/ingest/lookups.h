@@ -16,7 +16,7 @@ typedef struct px_lookups {
     unsigned references;
     pgw_arena arena;
     px_catalog *catalog;
-    pgw_slice text;      /* as its client sent it; the statement begins at `start` */
+    pgw_slice text; /* as its client sent it; the statement begins at `start` */
     size_t start, end;
     pgw_slice rewritten;
     rw_conditions conditions;
@@ -34,8 +34,8 @@ void px_lookups_drop(px_lookups *lookups); /* NULL is fine */
 
 /* The Parse for the backend; as it was sent (`plain`), or with the conditions. */
 void px_lookups_parse(const px_lookups *lookups, pgw_slice name, bool plain, pgw_buf *out);
-/* The Bind for the backend, with the hashes. False: a hash cannot be computed, so it has to be one of
- * the plain statement. */
+/* The Bind for the backend, with the hashes. False: a hash cannot be computed, so it has to be one
+ * of the plain statement. */
 PGW_MUST_CHECK bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind,
                                     const pgw_env *env, pgw_buf *out);
 /* The body of an ErrorResponse or NoticeResponse about its Parse, with the client's positions. */

@@ -26,9 +26,9 @@ typedef struct px_message {
     void (*run)(struct px_worker *worker, struct px_message *message);
 } px_message;
 
-/* Who lives on a worker's loop: sessions, batches, catalogs …, of which the worker knows no more than
- * this. All run on the worker's thread, in the order of its list. What does not concern a tenant is
- * NULL. */
+/* Who lives on a worker's loop: sessions, batches, catalogs …, of which the worker knows no more
+ * than this. All run on the worker's thread, in the order of its list. What does not concern a
+ * tenant is NULL. */
 typedef struct px_tenant {
     void (*turn)(struct px_worker *worker);  /* the end of each turn, before the loop sleeps */
     void (*tick)(struct px_worker *worker);  /* every 100 ms */
@@ -58,10 +58,10 @@ typedef struct px_worker {
     uv_check_t after_poll;
     struct px_stream *dirty;
     px_blocks blocks;             /* of streams, to be used again */
-    size_t let_go, let_go_before;     /* bytes, about, freed since pages were last given back */
-    uv_timer_t tick;     /* every 100 ms: deadlines, idle links, catalog age */
-    px_metrics *metrics; /* what this thread counts; freed with the server */
-    uint64_t clock;      /* px_worker_clock() of this turn; 0 = not asked for yet */
+    size_t let_go, let_go_before; /* bytes, about, freed since pages were last given back */
+    uv_timer_t tick;              /* every 100 ms: deadlines, idle links, catalog age */
+    px_metrics *metrics;          /* what this thread counts; freed with the server */
+    uint64_t clock;               /* px_worker_clock() of this turn; 0 = not asked for yet */
     /* what its tenants have here, each its own */
     struct px_credentials *credentials; /* counted */
     struct px_sessions *sessions;
@@ -72,10 +72,10 @@ typedef struct px_worker {
     struct px_kind *kinds;     /* what they mean at their start */
     struct px_plan_cache *plans;
     struct px_reserve *reserves; /* the sessions' */
-    uint64_t tickets;      /* given to sessions */
-    unsigned cancels;      /* of its links, under way */
-    _Atomic unsigned load; /* sessions, for the listener to choose by */
-    bool draining;         /* no new work; ends when the last session is gone */
+    uint64_t tickets;            /* given to sessions */
+    unsigned cancels;            /* of its links, under way */
+    _Atomic unsigned load;       /* sessions, for the listener to choose by */
+    bool draining;               /* no new work; ends when the last session is gone */
     uint64_t drain_since;
 } px_worker;
 

@@ -35,7 +35,8 @@ bool rw_table_hashes_null(const rw_table *table, size_t column)
     return table->allow_null_key || (table->columns[column].not_null && !table->changes_rows);
 }
 
-/* By PostgreSQL's own =, which the hash goes by; and whoever may look at it may look at the hash. */
+/* By PostgreSQL's own =, which the hash goes by; and whoever may look at it may look at the hash.
+ */
 static bool compares_by_value(const rw_column *column)
 {
     return !column->nondeterministic && !column->own_equals && !column->granted &&
@@ -45,8 +46,7 @@ static bool compares_by_value(const rw_column *column)
 bool rw_table_is_looked_up(const rw_table *table)
 {
     bool sure = table->looked_up && table->unusable == NULL && !table->changes_rows &&
-                !table->forward_uncomputable &&
-                table->hash_column < table->column_count;
+                !table->forward_uncomputable && table->hash_column < table->column_count;
     for (size_t i = 0; i < table->hash_key_count && sure; i++)
         sure = compares_by_value(&table->columns[table->hash_key[i]]);
     return sure;

@@ -100,8 +100,8 @@ bool rw_table_hashes_null(const rw_table *table, size_t column);
 /* Whether an INSERT past keyspread that lists no columns would put a value into the hash column: it
  * is not the last one. */
 bool rw_table_shifts(const rw_table *table);
-/* Whether each row with a hash_key value certainly has the hash of it, so that a statement that asks
- * for the value may ask for the hash as well. */
+/* Whether each row with a hash_key value certainly has the hash of it, so that a statement that
+ * asks for the value may ask for the hash as well. */
 bool rw_table_is_looked_up(const rw_table *table);
 /* Whether the name stands anywhere in the text, in any case of its letters. */
 bool rw_text_mentions(pgw_slice text, const char *name);

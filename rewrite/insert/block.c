@@ -2,7 +2,8 @@
 
 #include <inttypes.h>
 
-/* In a stored tree: currval(), setval() and lastval(), which have the same oids in every PostgreSQL.
+/* In a stored tree: currval(), setval() and lastval(), which have the same oids in every
+ * PostgreSQL.
  */
 #define CALLS "operator(pg_catalog.~) ':funcid (1575|1576|1765|2559) '"
 /* Objects below it are PostgreSQL's own. */

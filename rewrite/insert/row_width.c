@@ -19,11 +19,10 @@ static bool repeats_first(const rw_insert *insert, size_t row, size_t width, con
             return false;
         if (a.kind == RW_TOKEN_END)
             return true;
-        if (a.kind != RW_TOKEN_PARAM
-                ? !pgw_slice_eq(x, y)
-                : rw_parameter_number(one.text, a) > width ||
-                      rw_parameter_number(other.text, b) !=
-                          rw_parameter_number(one.text, a) + row * width)
+        if (a.kind != RW_TOKEN_PARAM ? !pgw_slice_eq(x, y)
+                                     : rw_parameter_number(one.text, a) > width ||
+                                           rw_parameter_number(other.text, b) !=
+                                               rw_parameter_number(one.text, a) + row * width)
             return false;
     }
 }

@@ -19,10 +19,10 @@ typedef enum rw_piece_mark {
     RW_MARK_OPAQUE = 1 << 7,   /* a token that is not PostgreSQL's, or a name written as U&"…" */
     RW_MARK_SETTINGS = 1 << 8, /* pg_settings, which can be updated */
     RW_MARK_CALLS = 1 << 9,    /* a call of a function that is not known to be harmless */
-    RW_MARK_KEEPS = 1 << 10, /* … of one that leaves something in the link: currval, setseed */
-    RW_MARK_DRAWS = 1 << 11, /* … of that, what a sequence gave */
-    RW_MARK_RESETS = 1 << 12, /* … or will give: setval */
-    RW_MARK_WHERE = 1 << 13  /* WHERE */
+    RW_MARK_KEEPS = 1 << 10,   /* … of one that leaves something in the link: currval, setseed */
+    RW_MARK_DRAWS = 1 << 11,   /* … of that, what a sequence gave */
+    RW_MARK_RESETS = 1 << 12,  /* … or will give: setval */
+    RW_MARK_WHERE = 1 << 13    /* WHERE */
 } rw_piece_mark;
 
 typedef struct rw_piece {

@@ -24,9 +24,9 @@ static uint32_t count_bound(const rw_lookup *lookup)
 static bool takes(const rw_lookup *lookup, uint32_t bound, const rw_prepared *prepared,
                   uint32_t used)
 {
-    return bound == 0 ||
-           (prepared != NULL && lookup->table->hash_type == RW_HASH_INT8 && prepared->parameters + used + bound <= UINT16_MAX &&
-            rw_lookup_takes(lookup, prepared->text, prepared->declared));
+    return bound == 0 || (prepared != NULL && lookup->table->hash_type == RW_HASH_INT8 &&
+                          prepared->parameters + used + bound <= UINT16_MAX &&
+                          rw_lookup_takes(lookup, prepared->text, prepared->declared));
 }
 
 void rw_conditions_of(const rw_lookup *lookups, size_t count, const rw_prepared *prepared,

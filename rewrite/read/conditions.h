@@ -39,8 +39,8 @@ void rw_conditions_render(const rw_conditions *conditions, pgw_slice text, pgw_b
  * in is where that was put in. */
 size_t rw_conditions_position(const rw_conditions *conditions, pgw_slice text, size_t position,
                               bool utf8);
-/* The hashes that a Bind gives the parameters, in their order. Not PGW_KNOWN: the statement has to go
- * as its client wrote it. */
+/* The hashes that a Bind gives the parameters, in their order. Not PGW_KNOWN: the statement has to
+ * go as its client wrote it. */
 PGW_MUST_CHECK pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params,
                                               const pgw_reading *reading, uint64_t *hashes);
 

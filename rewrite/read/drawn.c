@@ -41,8 +41,8 @@ static void copy_up_to(teller *t, size_t at)
     t->copied = at;
 }
 
-/* Where the call begins whose parenthesis is at hand; false: its function is another schema's, or it
- * stands as a table. */
+/* Where the call begins whose parenthesis is at hand; false: its function is another schema's, or
+ * it stands as a table. */
 static bool find_begin(const teller *t, size_t *begin)
 {
     bool qualified = is_char(t, t->earlier, ".");
@@ -71,8 +71,8 @@ static void tell_currval(teller *t, pgw_slice arguments)
     pgw_buf_add_str(t->out, "(select case");
     for (size_t i = 0; i < t->drawn->count; i++)
         pgw_buf_addf(t->out,
-                     " when s::pg_catalog.oid operator(pg_catalog.=) %" PRIu32
-                     " then (%" PRId64 ")::pg_catalog.int8",
+                     " when s::pg_catalog.oid operator(pg_catalog.=) %" PRIu32 " then (%" PRId64
+                     ")::pg_catalog.int8",
                      t->drawn->of[i].sequence, t->drawn->of[i].number);
     pgw_buf_add_str(t->out, " else pg_catalog.currval(s) end as currval from (select (");
     pgw_buf_add_slice(t->out, arguments);
@@ -99,7 +99,8 @@ static void tell(teller *t, bool last)
     t->copied = t->before.end;
 }
 
-bool rw_drawn_tell(pgw_slice text, const rw_drawn *drawn, bool conforming, pgw_buf *out, bool *moves)
+bool rw_drawn_tell(pgw_slice text, const rw_drawn *drawn, bool conforming, pgw_buf *out,
+                   bool *moves)
 {
     size_t begun = out->len;
     teller t = {.text = text, .drawn = drawn, .out = out};

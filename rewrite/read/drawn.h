@@ -1,6 +1,6 @@
 /*
- * drawn: a text that asks what its session drew from sequences, told what was drawn elsewhere for it:
- * its calls of lastval() and currval() give these numbers.
+ * drawn: a text that asks what its session drew from sequences, told what was drawn elsewhere for
+ * it: its calls of lastval() and currval() give these numbers.
  */
 #ifndef RW_DRAWN_H
 #define RW_DRAWN_H

@@ -286,8 +286,8 @@ static void read_discard(reader *in)
 }
 
 /* Where sequences go on from, or how. */
-static const char *const resetting[] = {"setval",   "restart",  "sequence", "increment",
-                                        "minvalue", "maxvalue", "cycle",    "identity", NULL};
+static const char *const resetting[] = {"setval",   "restart", "sequence", "increment", "minvalue",
+                                        "maxvalue", "cycle",   "identity", NULL};
 
 /* The body is a string: words are searched for in all of the text. */
 static void read_do(reader *in)
@@ -436,8 +436,7 @@ static bool only_explains(const reader *in, rw_token first)
 static bool only_defines(const reader *in, rw_token first)
 {
     static const char *const querying[] = {"as", NULL};
-    return rw_token_is(in->lexer.text, first, "create") &&
-           !rw_holds_any(in->lexer.text, querying);
+    return rw_token_is(in->lexer.text, first, "create") && !rw_holds_any(in->lexer.text, querying);
 }
 
 static void add_marked(reader *in, rw_token first, const rw_piece *piece)

@@ -18,25 +18,27 @@ rw_lookup_map *rw_lookup_map_copy(const rw_lookup_map *map)
 
 /* --- the text --- */
 
-/* The statement's tokens that a map points to. */
-typedef struct tokens {
+/* What a map is read with: the statement's tokens that it points to. */
+typedef struct source {
     pgw_slice text;
-    rw_token *list;
+    const rw_catalog *catalog;
+    const pgw_env *env;
+    pgw_arena *arena;
+    rw_token *tokens;
     size_t count;
-} tokens;
+} source;
 
-static tokens read_tokens(pgw_slice text, bool conforming, size_t most, pgw_arena *arena)
+static void read_tokens(source *in, size_t most)
 {
-    tokens out = {text, pgw_arena_alloc(arena, most * sizeof *out.list), 0};
     rw_lexer lexer;
-    rw_lexer_init(&lexer, text, conforming);
-    while (out.count < most) {
+    rw_lexer_init(&lexer, in->text, in->env->conforming);
+    in->tokens = pgw_arena_alloc(in->arena, most * sizeof *in->tokens);
+    while (in->count < most) {
         rw_token token = rw_lexer_next(&lexer);
         if (token.kind == RW_TOKEN_END || token.kind == RW_TOKEN_BAD)
             break;
-        out.list[out.count++] = token;
+        in->tokens[in->count++] = token;
     }
-    return out;
 }
 
 /* How many tokens are of interest. */
@@ -51,37 +53,24 @@ static size_t last_token(const rw_lookup_map *map)
 }
 
 /* '…', E'…' and $…$: the other kinds are more than their token. */
-static bool read_string(pgw_slice text, rw_token token, const pgw_env *env, pgw_arena *arena,
-                        rw_cell *cell)
+static bool read_string(const source *in, rw_token token, rw_cell *cell)
 {
-    char first = (char)(text.ptr[token.start] | 32);
+    char first = (char)(in->text.ptr[token.start] | 32);
     cell->kind = RW_CELL_STRING;
     return first != 'u' && first != 'n' &&
-           rw_token_string(text, token, env->conforming, arena, &cell->text);
+           rw_token_string(in->text, token, in->env->conforming, in->arena, &cell->text);
 }
 
-static bool read_cell(const tokens *in, rw_lookup_cell where, const pgw_env *env, pgw_arena *arena,
-                      rw_cell *cell)
+static bool is_number(rw_token token)
 {
-    *cell = (rw_cell){.minus_after = -1};
-    size_t at = where.token;
-    if (at < in->count && in->list[at].kind == RW_TOKEN_OPERATOR) {
-        cell->minus_after = 0;
-        at++;
-    }
-    if (at >= in->count || (at > where.token && in->list[at].kind != RW_TOKEN_INTEGER &&
-                            in->list[at].kind != RW_TOKEN_DECIMAL))
-        return false;
-    rw_token token = in->list[at];
-    cell->position = token.start;
-    cell->text = rw_token_text(in->text, token);
-    if (where.cast != PGW_UNSPECIFIED) {
-        cell->casts = pgw_arena_alloc(arena, sizeof *cell->casts);
-        cell->casts[cell->cast_count++] = (rw_cast){where.cast, -1, false};
-    }
+    return token.kind == RW_TOKEN_INTEGER || token.kind == RW_TOKEN_DECIMAL;
+}
+
+static bool read_constant(const source *in, rw_token token, rw_cell *cell)
+{
     switch (token.kind) {
     case RW_TOKEN_STRING:
-        return read_string(in->text, token, env, arena, cell);
+        return read_string(in, token, cell);
     case RW_TOKEN_INTEGER:
     case RW_TOKEN_DECIMAL:
         cell->kind = token.kind == RW_TOKEN_INTEGER ? RW_CELL_INTEGER : RW_CELL_DECIMAL;
@@ -96,21 +85,40 @@ static bool read_cell(const tokens *in, rw_lookup_cell where, const pgw_env *env
     }
 }
 
-static bool read_place(const rw_lookup_map *map, const rw_lookup_place *place, const tokens *in,
-                       const rw_catalog *catalog, const pgw_env *env, pgw_arena *arena,
+static bool read_cell(const source *in, rw_lookup_cell where, rw_cell *cell)
+{
+    *cell = (rw_cell){.minus_after = -1};
+    size_t at = where.token;
+    if (at < in->count && in->tokens[at].kind == RW_TOKEN_OPERATOR) {
+        cell->minus_after = 0;
+        at++;
+    }
+    if (at >= in->count || (at > where.token && !is_number(in->tokens[at])))
+        return false;
+    rw_token token = in->tokens[at];
+    cell->position = token.start;
+    cell->text = rw_token_text(in->text, token);
+    if (where.cast != PGW_UNSPECIFIED) {
+        cell->casts = pgw_arena_alloc(in->arena, sizeof *cell->casts);
+        cell->casts[cell->cast_count++] = (rw_cast){where.cast, -1, false};
+    }
+    return read_constant(in, token, cell);
+}
+
+static bool read_place(const source *in, const rw_lookup_map *map, const rw_lookup_place *place,
                        rw_lookup *out)
 {
-    if (place->table >= catalog->count || place->where >= in->count)
+    if (place->table >= in->catalog->count || place->where >= in->count)
         return false;
-    const rw_table *table = catalog->tables[place->table];
+    const rw_table *table = in->catalog->tables[place->table];
     size_t count = place->keys * table->hash_key_count;
     *out = (rw_lookup){.table = table,
                        .called = map->names + place->called,
-                       .at = in->list[place->where].end,
+                       .at = in->tokens[place->where].end,
                        .keys = place->keys,
-                       .cells = pgw_arena_alloc(arena, count * sizeof *out->cells)};
+                       .cells = pgw_arena_alloc(in->arena, count * sizeof *out->cells)};
     for (size_t i = 0; i < count; i++)
-        if (!read_cell(in, map->cells[place->cells + i], env, arena, &out->cells[i]))
+        if (!read_cell(in, map->cells[place->cells + i], &out->cells[i]))
             return false;
     return rw_lookup_takes(out, (pgw_slice){NULL, 0}, (rw_declared){NULL, 0});
 }
@@ -129,11 +137,12 @@ static void sort(rw_lookup *lookups, size_t count)
 size_t rw_lookups_read(const rw_lookup_map *map, pgw_slice text, const rw_catalog *catalog,
                        const pgw_env *env, pgw_arena *arena, rw_lookup **out)
 {
-    tokens in = read_tokens(text, env->conforming, last_token(map), arena);
+    source in = {.text = text, .catalog = catalog, .env = env, .arena = arena};
+    read_tokens(&in, last_token(map));
     rw_lookup *lookups = pgw_arena_alloc(arena, map->place_count * sizeof *lookups);
     size_t count = 0;
     for (uint32_t i = 0; i < map->place_count; i++)
-        count += read_place(map, &map->places[i], &in, catalog, env, arena, &lookups[count]);
+        count += read_place(&in, map, &map->places[i], &lookups[count]);
     sort(lookups, count);
     *out = lookups;
     return count;
@@ -173,7 +182,8 @@ static bool is_text(uint32_t type)
  * column's when it is cast to its type. */
 static bool compares(uint32_t column, uint32_t value)
 {
-    return column == value || (is_integer(value) && (is_integer(column) || column == PGW_NUMERIC)) ||
+    return column == value ||
+           (is_integer(value) && (is_integer(column) || column == PGW_NUMERIC)) ||
            (is_text(column) && is_text(value));
 }
 

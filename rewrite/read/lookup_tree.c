@@ -85,8 +85,8 @@ static int table_of(const finder *find, const PgQuery__RangeVar *relation)
     const rw_table *table = rw_catalog_find(find->catalog, pgw_slice_str(relation->schemaname),
                                             pgw_slice_str(relation->relname));
     if (table == NULL || relation->catalogname[0] != '\0' || is_cte(find, relation) ||
-        (relation->alias != NULL && relation->alias->n_colnames > 0) || !rw_table_is_looked_up(table) ||
-        table->hash_key_count > RW_LOOKUP_COLUMNS_MAX)
+        (relation->alias != NULL && relation->alias->n_colnames > 0) ||
+        !rw_table_is_looked_up(table) || table->hash_key_count > RW_LOOKUP_COLUMNS_MAX)
         return NONE;
     int i = 0;
     while (find->catalog->tables[i] != table)
@@ -103,8 +103,7 @@ static void add_item(scope *in, item it)
 
 static void add_relation(const finder *find, scope *in, const PgQuery__RangeVar *relation)
 {
-    const char *called =
-        relation->alias != NULL ? relation->alias->aliasname : relation->relname;
+    const char *called = relation->alias != NULL ? relation->alias->aliasname : relation->relname;
     add_item(in, (item){called, table_of(find, relation)});
 }
 
@@ -216,8 +215,8 @@ static int token_at(const finder *find, int32_t location)
         else
             to = middle;
     }
-    bool there = location >= 0 && from < find->token_count &&
-                 find->tokens[from].start == (size_t)location;
+    bool there =
+        location >= 0 && from < find->token_count && find->tokens[from].start == (size_t)location;
     return there ? (int)from : NONE;
 }
 

@@ -9,8 +9,9 @@
 
 #include <pg_query/pg_query.pb-c.h>
 
-/* NULL: there are none. In `arena`. `text` is what the tree was made of; standard_conforming_strings
- * is on. What is not understood is left out: the statement is right without. */
+/* NULL: there are none. In `arena`. `text` is what the tree was made of;
+ * standard_conforming_strings is on. What is not understood is left out: the statement is right
+ * without. */
 const rw_lookup_map *rw_lookup_find(const PgQuery__Node *statement, pgw_slice text,
                                     const rw_catalog *catalog, pgw_arena *arena);
 

@@ -10,8 +10,8 @@
 
 /* A quick answer for the hot path: true if `text` is certainly one statement that names no
  * configured table (a read, or a write elsewhere), so that it passes without being parsed. Its
- * `effects` are then no more than CALLS, RUNS, RESUMES, WRITES, STATE, DRAWS and RESETS, on the side
- * of too many. */
+ * `effects` are then no more than CALLS, RUNS, RESUMES, WRITES, STATE, DRAWS and RESETS, on the
+ * side of too many. */
 PGW_MUST_CHECK bool rw_prefilter_passes(pgw_slice text, const rw_catalog *catalog,
                                         unsigned *effects);
 

@@ -132,8 +132,7 @@ static rw_tree_answer ask_tree(const candidate *it, rw_tree_found *found, pgw_er
     rw_tree_answer answer =
         rw_tree_check(it->text, &it->in->view, it->in->env, it->in->arena, found, error);
     if (shaped && answer == RW_TREE_HARMLESS && !found->by_value)
-        rw_shape_cache_add(it->in->shapes, &shape,
-                           (rw_shape_said){found->inserts, found->lookups});
+        rw_shape_cache_add(it->in->shapes, &shape, (rw_shape_said){found->inserts, found->lookups});
     return answer;
 }
 

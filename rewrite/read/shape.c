@@ -23,7 +23,7 @@ static bool is_any(pgw_slice text, rw_token token, const char *const *words)
 /* What the grammar allows behind these words holds no SET, no option and no definition. */
 static bool begins_with_rows(pgw_slice text, rw_token first)
 {
-    static const char *const words[] = {"select", "update", "delete", "insert",  "with",
+    static const char *const words[] = {"select", "update", "delete",  "insert", "with",
                                         "merge",  "upsert", "replace", NULL};
     return is_any(text, first, words) ||
            (first.kind == RW_TOKEN_CHAR && text.ptr[first.start] == '(');

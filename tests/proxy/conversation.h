@@ -453,7 +453,8 @@ static void take_step(pgw_buf *lines)
 /* What the worker has counted, as an administrator would see it; durations and bytes are chance. */
 static void print_counts(pgw_buf *out)
 {
-    static const char *const chance[] = {"_seconds", "_bytes", "_bucket", "_info", "_limit", "_up "};
+    static const char *const chance[] = {"_seconds", "_bytes", "_bucket",
+                                         "_info",    "_limit", "_up "};
     const double gauges[PX_GAUGES] = {0};
     pgw_buf page = {0};
     px_metrics_write(here.worker.metrics, gauges, "x", &page);

@@ -43,7 +43,7 @@ static size_t test_first_two[] = {0, 1}, test_swapped[] = {1, 0}, test_with_seri
         .schema = (s), .name = (n), .columns = (c), .column_count = sizeof(c) / sizeof *(c),       \
         .primary_key = (key), .primary_key_count = 2, .hash_key = (hashed),                        \
         .hash_key_count = (hashed_count), .hash_column = (hash), .hash_function = RW_XXH3,         \
-        .partitions = {.kind = RW_PARTITION_UNIFORM, .count = 16}, .looked_up = true, __VA_ARGS__                     \
+        .partitions = {.kind = RW_PARTITION_UNIFORM, .count = 16}, .looked_up = true, __VA_ARGS__  \
     }
 #define EVENTS(n, ...)                                                                             \
     TEST_TABLE("public", n, test_event_columns, 3, test_first_two, test_first_two, 1, __VA_ARGS__)

@@ -17,9 +17,9 @@
 #include "vectors.h"
 
 static const char *const effect_names[] = {
-    "settings",    "names", "tracked", "discard_all", "deallocate", "prepare", "ddl",    "state",
-    "transaction", "copy",  "output",  "calls",       "runs",       "resumes", "writes", "draws",
-    "resets"};
+    "settings", "names",   "tracked",     "discard_all", "deallocate", "prepare",
+    "ddl",      "state",   "transaction", "copy",        "output",     "calls",
+    "runs",     "resumes", "writes",      "draws",       "resets"};
 
 /* Of nearly every statement; they have a table of their own. */
 enum {
