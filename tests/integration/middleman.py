@@ -155,8 +155,8 @@ class Connection:
                 return
 
     def _from_client(self):
+        self.awaited.append(None)  # before the server can answer
         self._startup()
-        self.awaited.append(None)
         while True:
             kind, data = self._message(self.client)
             trap = self._meet(kind, data)
