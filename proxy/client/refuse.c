@@ -72,8 +72,7 @@ static bool begins_with_ours(pgw_slice text, const pgw_env *env)
 bool px_refuse_hears(const px_session *session, pgw_slice text, size_t statements)
 {
     const pgw_env *env = &session->who.identity->env;
-    bool unread = session->own.status == 'E' || !rw_tree_can_read_all(text, env);
-    if (unread && statements == 1) /* the server alone knows */
+    if (session->own.status == 'E' && statements == 1)
         return !begins_with_ours(text, env);
     return rw_tree_rejects(text, env);
 }

@@ -298,7 +298,7 @@ bool rw_tree_can_read(pgw_slice text, const rw_piece *piece)
 }
 
 /* What is behind a token that cannot be read may be anything. */
-bool rw_tree_can_read_all(pgw_slice text, const pgw_env *env)
+static bool can_read_all(pgw_slice text, const pgw_env *env)
 {
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
@@ -313,7 +313,7 @@ bool rw_tree_can_read_all(pgw_slice text, const pgw_env *env)
 
 bool rw_tree_rejects(pgw_slice text, const pgw_env *env)
 {
-    if (!rw_tree_can_read_all(text, env))
+    if (!can_read_all(text, env))
         return false;
     bool ours;
     pgw_arena arena = {0};

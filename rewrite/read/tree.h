@@ -32,9 +32,6 @@ typedef struct rw_tree_found {
 /* Whether libpg_query can be asked. */
 PGW_MUST_CHECK bool rw_tree_can_read(pgw_slice text, const rw_piece *piece);
 
-/* … of a text, whole. */
-PGW_MUST_CHECK bool rw_tree_can_read_all(pgw_slice text, const pgw_env *env);
-
 /* Whether PostgreSQL's lexer or grammar refuses this text, whole. False where it cannot be asked,
  * and of texts with words that are keyspread's (UPSERT, REPLACE). */
 PGW_MUST_CHECK bool rw_tree_rejects(pgw_slice text, const pgw_env *env);
