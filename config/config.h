@@ -85,6 +85,8 @@ typedef struct cfg_table {
     cfg_partitions partitions;
     cfg_uncomputable uncomputable;
     cfg_null_key null_key;
+    bool hide;    /* `*` and rows of the table are shown without the hash column */
+    bool hide_in_catalog; /* what is asked of PostgreSQL's catalog is answered without it */
     bool lookups; /* rows that are asked for by their hash_key are looked for by their hash */
     cfg_atomicity atomicity;
     cfg_sequences sequences;

@@ -83,6 +83,8 @@ static const cyaml_schema_field_t table_fields[] = {
     ENUM("store", cfg_raw_table, store, stores),
     ENUM("uncomputable", cfg_raw_table, uncomputable, uncomputables),
     ENUM("null_key", cfg_raw_table, null_key, null_keys),
+    BOOL("hide", cfg_raw_table, hide),
+    BOOL("hide_in_catalog", cfg_raw_table, hide_in_catalog),
     BOOL("lookups", cfg_raw_table, lookups),
     ENUM("atomicity", cfg_raw_table, atomicity, atomicities),
     CYAML_FIELD_IGNORE("sequences", CYAML_FLAG_OPTIONAL),

@@ -43,6 +43,8 @@ typedef struct cfg_raw_table {
     int *store;
     cfg_uncomputable *uncomputable;
     cfg_null_key *null_key;
+    bool *hide;
+    bool *hide_in_catalog;
     bool *lookups;
     cfg_atomicity *atomicity;
     cfg_raw_batch batch;

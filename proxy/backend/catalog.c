@@ -2,8 +2,10 @@
 
 #include "proxy/backend/dsn.h"
 #include "proxy/backend/reader.h"
+#include "proxy/backend/schema.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
+#include "rewrite/read/statement.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +27,7 @@ struct px_catalogs {
     const cfg_config *names_of; /* the configuration that `names` was made from */
     bool one_database;          /* the connection string names it, however clients call it */
     rw_catalog names;
-    rw_table *stubs;
-    const rw_table **pointers;
+    rw_table **planned;
 };
 
 static _Atomic unsigned under_way; /* questions, of the process */
@@ -40,20 +41,22 @@ static bool all_idle(px_worker *worker)
 
 /* ---- names ---- */
 
+static void free_names(struct px_catalogs *catalogs)
+{
+    for (size_t i = 0; i < catalogs->names.count; i++)
+        rw_table_free(catalogs->planned[i]);
+    free(catalogs->planned);
+}
+
 static void make_names(struct px_catalogs *catalogs)
 {
     const cfg_config *config = catalogs->worker->config;
-    free(catalogs->stubs);
-    free(catalogs->pointers);
-    catalogs->stubs = pgw_calloc(config->table_count, sizeof *catalogs->stubs);
-    catalogs->pointers = pgw_calloc(config->table_count, sizeof *catalogs->pointers);
-    for (size_t i = 0; i < config->table_count; i++) {
-        const cfg_table *table = &config->tables[i];
-        catalogs->stubs[i].schema = table->schema ? table->schema : (char *)"public";
-        catalogs->stubs[i].name = table->name;
-        catalogs->pointers[i] = &catalogs->stubs[i];
-    }
-    catalogs->names = (rw_catalog){.tables = catalogs->pointers, .count = config->table_count};
+    free_names(catalogs);
+    catalogs->planned = pgw_calloc(config->table_count, sizeof(rw_table *));
+    for (size_t i = 0; i < config->table_count; i++)
+        catalogs->planned[i] = px_schema_plan(&config->tables[i]);
+    catalogs->names = (rw_catalog){.tables = (const rw_table *const *)catalogs->planned,
+                                   .count = config->table_count};
     catalogs->one_database = px_dsn_names(config->backend.dsn, "dbname");
     catalogs->names_of = config;
 }
@@ -143,7 +146,7 @@ bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity)
 {
     const entry *e = find_entry(worker, identity->database);
     const px_catalog *catalog = e != NULL ? e->seen.catalog : NULL;
-    return catalog != NULL && catalog->count > 0 && catalog->tables[0]->quiet;
+    return catalog != NULL && catalog->count > 0 && (catalog->tables[0]->quiet & RW_EFFECT_RUNS);
 }
 
 px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px_seen *seen)
@@ -291,8 +294,7 @@ static void end(px_worker *worker)
         catalogs->entries = e->next;
         free_entry(e);
     }
-    free(catalogs->stubs);
-    free(catalogs->pointers);
+    free_names(catalogs);
     worker->catalogs = NULL;
     free(catalogs);
 }

@@ -14,7 +14,8 @@
 struct px_catalogs *px_catalogs_new(px_worker *worker);
 extern const px_tenant px_catalogs_tenant; /* which frees them */
 
-/* The names alone, from the file: enough to see that a text is none of ours. */
+/* The tables by the file alone, as px_schema_plan() has them: enough to see that a text is none of
+ * ours, and to make one of them. */
 const rw_catalog *px_catalog_names(px_worker *worker);
 /* The snapshot to use now; NULL if the backend must be asked first. Not counted: take it to keep
  * it. */

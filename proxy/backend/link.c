@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_MS = 20, PAUSE_MS = 320, BATCH_WAIT_NS = 1000 * 1000 * 1000 };
+enum { RETRY_MS = 20, PAUSE_MS = 320, COLLISIONS_MS = 1000, BATCH_WAIT_NS = 1000 * 1000 * 1000 };
 
 /* ---- the end ---- */
 
@@ -84,6 +84,7 @@ static void give_up(px_link *link, const pgw_error *error)
 static void open_now(px_link *link)
 {
     link->opening = true;
+    link->refusals_before = atomic_load(&link->worker->server->link_refusals);
     link->kind->open(link);
 }
 
@@ -96,10 +97,19 @@ static void fail(px_link *link, const pgw_error *error)
 
 /* ---- where there is no connection for it ---- */
 
+/* Backends count until they are gone, also those that are being refused: several may refuse each
+ * other, and there is room for one. */
+static bool collides(const px_link *link)
+{
+    unsigned refusals = atomic_load(&link->worker->server->link_refusals) - link->refusals_before;
+    return refusals > 1 && px_worker_now(link->worker) < link->collides_until;
+}
+
 static void on_pleaded(px_plea *plea, bool hope)
 {
     px_link *link = (px_link *)((char *)plea - offsetof(px_link, plea));
     link->pleading = false;
+    hope = hope || collides(link);
     if (link->role == PX_LINK_CATALOG && plea->later && !plea->given)
         hope = false; /* whoever is busy there can look for itself meanwhile */
     if (link->closing)
@@ -134,10 +144,15 @@ static bool tries_again(px_link *link, const pgw_error *error)
 {
     bool late =
         link->role == PX_LINK_BATCH && px_worker_clock(link->worker) - link->asked > BATCH_WAIT_NS;
-    if (!px_error_is_full(error) || late || !plead(link, link->missing))
+    if (!px_error_is_full(error))
         return false;
-    if (link->refusal == NULL)
+    atomic_fetch_add(&link->worker->server->link_refusals, 1);
+    if (late || !plead(link, link->missing))
+        return false;
+    if (link->refusal == NULL) {
         link->refusal = pgw_alloc(sizeof *link->refusal);
+        link->collides_until = px_worker_now(link->worker) + COLLISIONS_MS;
+    }
     *link->refusal = *error;
     return true;
 }

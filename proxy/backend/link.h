@@ -162,7 +162,9 @@ struct px_link {
     uv_timer_t wait;            /* for a place, or for room */
     uint64_t wait_until, asked; /* the latter by px_worker_clock() */
     bool opening, pleading;
-    uint32_t pause; /* ms until the next try, that others give way meanwhile */
+    uint32_t pause;           /* ms until the next try, that others give way meanwhile */
+    unsigned refusals_before; /* all links', when the last try began */
+    uint64_t collides_until;  /* others' refusals are no hope any more; 0: not refused yet */
     uint64_t plead_at;
     px_plea plea;
     pgw_error *refusal; /* the server's, while it is tried again; owned */

@@ -8,10 +8,11 @@
 
 #include "protocol/bytes.h"
 
-/* Appends a boolean expression that refers to no table around it: true if nothing stored there
- * can. Errs on the side of false: for languages that cannot be read here, and where there is too
- * much to look through. */
-void px_quiet_condition(pgw_buf *sql);
+/* Appends an expression of type text that refers to no table around it: 't' if nothing stored there
+ * can; 'r' if at least nothing can that a SELECT runs which names no function: the code of views,
+ * operators, casts, domains, indexes and row security; else 'f'. Errs on the side of 'f': for
+ * languages that cannot be read here, and where there is too much to look through. */
+void px_quiet_expression(pgw_buf *sql);
 
 /* … true if a default or check of relation `c`, or of a domain in it, may read a setting: it calls
  * current_setting() or a function of the database's own. */

@@ -7,6 +7,7 @@
 
 #include "proxy/backend/schema_type.h"
 #include "rewrite/hash/hash.h"
+#include "rewrite/read/statement.h"
 
 struct px_schema_rows {
     char *(*rows)[PX_SCHEMA_CELLS];
@@ -108,6 +109,7 @@ static void column_from_row(rw_table *table, char *const *row)
         .nondeterministic = row[PX_SCHEMA_EQUALITY][0] == 'f',
         .own_equals = row[PX_SCHEMA_EQUALITY][0] == 'o',
         .granted = row[PX_SCHEMA_EQUALITY][0] == 'g',
+        .cascaded = row[PX_SCHEMA_EQUALITY][0] == 'c',
         .computed = is_true(row[PX_SCHEMA_COMPUTED]),
         .always = is_true(row[PX_SCHEMA_ALWAYS]),
         .default_text =
@@ -117,12 +119,17 @@ static void column_from_row(rw_table *table, char *const *row)
     column->draws_from = draws_from(column);
 }
 
+static unsigned quiet_for(char cell)
+{
+    return cell == 't' ? RW_EFFECT_RUNS | RW_EFFECT_READS : cell == 'r' ? RW_EFFECT_READS : 0;
+}
+
 static void relation_from_row(rw_table *table, char *const *row)
 {
     char kind = row[PX_SCHEMA_RELKIND][0];
     table->oid = (uint32_t)strtoul(row[PX_SCHEMA_OID], NULL, 10);
     table->triggers = (uint32_t)strtoul(row[PX_SCHEMA_TRIGGER_COUNT], NULL, 10);
-    table->quiet = is_true(row[PX_SCHEMA_QUIET]);
+    table->quiet = quiet_for(row[PX_SCHEMA_QUIET][0]);
     table->reads_settings = is_true(row[PX_SCHEMA_READS]);
     table->mergeable = (kind == 'r' || kind == 'p') && !is_true(row[PX_SCHEMA_TRIGGERS]) &&
                        !is_true(row[PX_SCHEMA_RULES]) && !is_true(row[PX_SCHEMA_ROW_SECURITY]);
@@ -288,6 +295,8 @@ static void set_rules(rw_table *table, const cfg_table *config)
     table->hash_type = config->hash_type == CFG_HASH_INT8 ? RW_HASH_INT8 : RW_HASH_UINT64;
     table->forward_uncomputable = config->uncomputable == CFG_UNCOMPUTABLE_FORWARD;
     table->allow_null_key = config->null_key == CFG_NULL_KEY_ALLOW;
+    table->shows_hash = !config->hide;
+    table->listed = !config->hide_in_catalog;
     table->looked_up = config->lookups;
     table->ignore_sequences = config->sequences == CFG_SEQUENCES_IGNORE;
     table->block = config->block;
@@ -334,16 +343,51 @@ static void fill_columns(rw_table *table, const cfg_table *config, const px_sche
         column_from_file(table, &config->columns[i]);
 }
 
-rw_table *px_schema_build(const cfg_table *config, const px_schema_rows *rows, uint64_t epoch,
-                          pgw_error *error)
+/* No more than its names and rules. */
+static rw_table *new_table(const cfg_table *config)
 {
     rw_table *table = pgw_calloc(1, sizeof *table);
     table->schema = copy(config->schema ? config->schema : "public");
     table->name = copy(config->name);
     table->schema_written = strcmp(table->schema, "public") != 0;
-    table->epoch = epoch;
     set_rules(table, config);
     set_partitions(&table->partitions, &config->partitions);
+    return table;
+}
+
+static void add_planned(rw_table *table, const char *name)
+{
+    if (rw_table_column(table, pgw_slice_str(name)) == table->column_count)
+        add_column(table)->name = copy(name);
+}
+
+static size_t *planned_key(rw_table *table, char *const *names, size_t count)
+{
+    size_t *key = pgw_calloc(count, sizeof *key);
+    for (size_t i = 0; i < count; i++) {
+        add_planned(table, names[i]);
+        key[i] = rw_table_column(table, pgw_slice_str(names[i]));
+    }
+    return key;
+}
+
+rw_table *px_schema_plan(const cfg_table *config)
+{
+    rw_table *table = new_table(config);
+    table->primary_key_count = config->primary_key_count;
+    table->primary_key = planned_key(table, config->primary_key, config->primary_key_count);
+    table->hash_key_count = config->hash_key_count;
+    table->hash_key = planned_key(table, config->hash_key, config->hash_key_count);
+    table->hash_column = table->column_count;
+    add_planned(table, config->hash_column);
+    return table;
+}
+
+rw_table *px_schema_build(const cfg_table *config, const px_schema_rows *rows, uint64_t epoch,
+                          pgw_error *error)
+{
+    rw_table *table = new_table(config);
+    table->epoch = epoch;
     fill_columns(table, config, rows);
     if (table->column_count == 0)
         return not_found(table, config, rows != NULL, error);
@@ -371,7 +415,7 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->sequence == b->sequence && a->generated == b->generated &&
            a->nondeterministic == b->nondeterministic && a->computed == b->computed &&
            a->always == b->always && a->default_hash == b->default_hash &&
-           a->own_equals == b->own_equals && a->granted == b->granted;
+           a->own_equals == b->own_equals && a->granted == b->granted && a->cascaded == b->cascaded;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)

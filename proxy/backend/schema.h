@@ -33,13 +33,14 @@ typedef enum px_schema_cell {
     PX_SCHEMA_SEQUENCE,  /* t: the default draws from a sequence */
     PX_SCHEMA_GENERATED, /* t: GENERATED ALWAYS AS (…) STORED */
     PX_SCHEMA_EQUALITY, /* f: by a nondeterministic collation; o: an = of somebody's own may decide;
-                           g: neither, but rights on the table are granted by column; t */
+                           g: neither, but rights on the table are granted by column;
+                           c: none of these, but a foreign key writes it; t */
     PX_SCHEMA_COMPUTED, /* t: the default may look at the session */
     PX_SCHEMA_KEY,      /* position in the primary key, from 1; 0 = not in it */
     PX_SCHEMA_ALWAYS,   /* t: GENERATED ALWAYS AS IDENTITY */
     PX_SCHEMA_EXPRESSION, /* the default as SQL; empty: none, or none that means one thing */
     PX_SCHEMA_EXPRESSED,  /* … a number that changes with it, however it was written */
-    PX_SCHEMA_QUIET,      /* t: see quiet.h; of the database, so the same in each row */
+    PX_SCHEMA_QUIET,      /* t, r, f: see quiet.h; of the database, so the same in each row */
     PX_SCHEMA_READS,      /* t: a default or check of the table may read a setting */
     PX_SCHEMA_PARTS,      /* the table's part_names, in its first row */
     PX_SCHEMA_CELLS
@@ -60,6 +61,9 @@ void px_schema_rows_add(px_schema_rows *rows, const pgw_slice *cells, const bool
  * appended, so that all indexes hold. */
 rw_table *px_schema_build(const cfg_table *table, const px_schema_rows *rows, uint64_t epoch,
                           pgw_error *error);
+/* The table by its names and rules alone, whether it is there or not: of its columns those of the
+ * key, of no type, and the hash column. Freed by rw_table_free(). */
+rw_table *px_schema_plan(const cfg_table *table);
 /* Whether both say the same but for the epoch. */
 bool px_schema_same(const rw_table *a, const rw_table *b);
 

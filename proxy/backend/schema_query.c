@@ -36,6 +36,13 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     " from tree p join pg_catalog.pg_trigger g on g.tgrelid = p.oid where not g.tgisinternal"      \
     " and g.tgenabled <> 'D' and not g.tginitdeferred group by p.root)"
 
+/* Columns that a foreign key writes, past keyspread. */
+#define CASCADED                                                                                   \
+    " cascaded as materialized (select distinct p.root, a.attname from tree p"                     \
+    " join pg_catalog.pg_constraint f on f.conrelid = p.oid and f.contype = 'f'"                   \
+    " and (f.confupdtype in ('c', 'n', 'd') or f.confdeltype in ('n', 'd'))"                       \
+    " join pg_catalog.pg_attribute a on a.attrelid = p.oid and a.attnum = any(f.conkey))"
+
 #define RULES(event)                                                                               \
     "exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid"                         \
     " and r.ev_type = '" event "')"
@@ -60,10 +67,12 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     "|.*uuid.*)$') from (values (coalesce(d.adbin, t.typdefaultbin)::text)) e(text)), "            \
     "false)::text"
 
+/* A column may be among the INCLUDEd ones, too. */
 #define KEY                                                                                        \
     "coalesce((select k.place from pg_catalog.pg_index i,"                                         \
     " pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"                                \
-    " where i.indrelid = c.oid and i.indisprimary and k.attnum = a.attnum), 0)::text"
+    " where i.indrelid = c.oid and i.indisprimary and k.attnum = a.attnum"                         \
+    " and k.place <= i.indnkeyatts), 0)::text"
 
 /* Sequences are named by their oids, for the one that looks may have another search_path than those
  * who use what it sees; what names functions of others than PostgreSQL, or is written otherwise
@@ -117,7 +126,9 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     " when exists (select from pg_catalog.pg_operator o where o.oprname = '=' and o.oid >= 16384"  \
     " and a.atttypid in (o.oprleft, o.oprright)) then 'own'"                                       \
     " when exists (select from pg_catalog.pg_attribute g where g.attrelid = c.oid"                 \
-    " and g.attacl is not null) then 'granted' else 'true' end"
+    " and g.attacl is not null) then 'granted'"                                                    \
+    " when exists (select from cascaded f where f.root = c.oid and f.attname = a.attname)"         \
+    " then 'cascaded' else 'true' end"
 #define IS_FIRST                                                                                   \
     "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
     " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"
@@ -132,7 +143,7 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
                     " c.relrowsecurity from wanted w join pg_catalog.pg_namespace n"
                     " on n.nspname = w.nspname join pg_catalog.pg_class c"
                     " on c.relnamespace = n.oid and c.relname = w.relname"
-                    " and c.relkind in ('r', 'p', 'v', 'm', 'f'))," TREE "," FIRED
+                    " and c.relkind in ('r', 'p', 'v', 'm', 'f'))," TREE "," FIRED "," CASCADED
                     ", relations as materialized (select c.*, (select pg_catalog.count(*)"
                     " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
                     " as triggers, ");
@@ -159,15 +170,14 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.attgenerated <> '')::text,"
         " " EQUALITY ", " COMPUTED ", " KEY ", (a.attidentity = 'a')::text, " EXPRESSION
         ", " EXPRESSED ", ");
-    px_quiet_condition(sql);
-    pgw_buf_add_str(sql,
-                    "::text, c.reads_settings::text, case when " IS_FIRST " then " PARTS
-                    " end from relations c"
-                    " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
-                    " and not a.attisdropped"
-                    " join pg_catalog.pg_type t on t.oid = a.atttypid"
-                    " left join pg_catalog.pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
-                    " order by c.nspname, c.relname, a.attnum");
+    px_quiet_expression(sql);
+    pgw_buf_add_str(
+        sql, ", c.reads_settings::text, case when " IS_FIRST " then " PARTS " end from relations c"
+             " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
+             " and not a.attisdropped"
+             " join pg_catalog.pg_type t on t.oid = a.atttypid"
+             " left join pg_catalog.pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
+             " order by c.nspname, c.relname, a.attnum");
 }
 
 /* Whose rows decide what px_schema_query() says: each version of a row of the catalog has its place
@@ -191,10 +201,11 @@ static const struct {
     {"x.inhrelid, x.inhparent", "pg_inherits x join tree on x.inhparent = tree.oid"},
 };
 
-/* Whatever the database stores may change what px_quiet_condition() says. The sum of its
+/* Whatever the database stores may change what px_quiet_expression() says. The sum of its
  * transactions, counted from the first, is cheap by their age. */
-static const char *const stored[] = {"pg_proc",   "pg_rewrite", "pg_attrdef",  "pg_constraint",
-                                     "pg_policy", "pg_trigger", "pg_extension"};
+static const char *const stored[] = {"pg_proc",   "pg_rewrite", "pg_attrdef",   "pg_constraint",
+                                     "pg_policy", "pg_trigger", "pg_extension", "pg_operator",
+                                     "pg_cast",   "pg_amproc"};
 
 static const char relations[] =
     "), named as materialized (select c.oid, c.relnamespace, n.nspname, c.relname"

@@ -28,18 +28,22 @@ static void add_escaped(pgw_buf *sql, const char *text, bool quotes)
     }
 }
 
-/* true: the name means this table, false: another relation, null: none. The functions are asked
- * rather than the catalogs, for a plan of these takes longer than all the rest. */
+/* 't': the name means this table, 'f': another relation, nothing: none; and 'h' behind it: a table
+ * that is made by this name is this one. The functions are asked rather than the catalogs, for a
+ * plan of these takes longer than all the rest. */
 static void add_table(pgw_buf *sql, const rw_table *table)
 {
-    pgw_buf_addf(sql, ", (pg_catalog.pg_identify_object(%d::pg_catalog.oid,", PG_CLASS);
+    pgw_buf_addf(sql, ", pg_catalog.concat((pg_catalog.pg_identify_object(%d::pg_catalog.oid,",
+                 PG_CLASS);
     pgw_buf_add_str(sql, " pg_catalog.to_regclass(E'\"");
     add_escaped(sql, table->name, true);
     pgw_buf_add_str(sql,
                     "\"')::pg_catalog.oid, 0)).schema operator(pg_catalog.=)"
                     " pg_catalog.quote_ident(E'"); /* as the setting has it, as is the schema */
     add_escaped(sql, table->schema, false);
-    pgw_buf_add_str(sql, "')");
+    pgw_buf_add_str(sql, "'), case when pg_catalog.current_schema() operator(pg_catalog.=) E'");
+    add_escaped(sql, table->schema, false);
+    pgw_buf_add_str(sql, "' then 'h' end)");
 }
 
 #define SETTING(name) "pg_catalog.current_setting('" name "')"
@@ -82,9 +86,13 @@ static void fill(const pgw_slice *cells, const bool *nulls, size_t tables, bool 
         out->values[i] = copy_cell(cells[2 + i], nulls[2 + i]);
     out->output = copy_cell(cells[2 + RW_TRACKED], nulls[2 + RW_TRACKED]);
     out->names = pgw_calloc(tables + 1, sizeof *out->names);
+    out->made = pgw_calloc(tables + 1, sizeof *out->made);
     for (size_t i = 0; i < tables; i++) {
-        bool ours = !nulls[FIXED_CELLS + i] && pgw_slice_eq_str(cells[FIXED_CELLS + i], "t");
+        pgw_slice cell = nulls[FIXED_CELLS + i] ? (pgw_slice){NULL, 0} : cells[FIXED_CELLS + i];
+        bool ours = cell.len > 0 && cell.ptr[0] == 't';
+        bool here = cell.len > 0 && cell.ptr[cell.len - 1] == 'h';
         out->names[i] = ours ? RW_MEANS_OURS : RW_MEANS_OTHERS;
+        out->made[i] = here ? RW_MEANS_OURS : RW_MEANS_OTHERS;
     }
     if (everything)
         out->changed = copy_cell(cells[FIXED_CELLS + tables], nulls[FIXED_CELLS + tables]);
@@ -112,6 +120,7 @@ void px_answer_free(px_answer *answer)
     free(answer->output);
     free(answer->changed);
     free(answer->names);
+    free(answer->made);
     *answer = (px_answer){0};
 }
 
@@ -130,8 +139,11 @@ void px_answer_copy(const px_answer *answer, px_answer *copy)
     copy->output = copy_text(answer->output);
     copy->changed = copy_text(answer->changed);
     copy->names = pgw_calloc(answer->count + 1, sizeof *copy->names);
-    if (answer->count > 0)
+    copy->made = pgw_calloc(answer->count + 1, sizeof *copy->made);
+    if (answer->count > 0) {
         memcpy(copy->names, answer->names, answer->count * sizeof *copy->names);
+        memcpy(copy->made, answer->made, answer->count * sizeof *copy->made);
+    }
 }
 
 /* ---- what the session itself changed ---- */

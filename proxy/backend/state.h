@@ -18,6 +18,7 @@ typedef struct px_answer {
     char *changed; /* names of settings that the session itself changed, a ',' behind each; NULL:
                       was not asked for */
     rw_meaning *names; /* one a table of the catalog */
+    rw_meaning *made;  /* … and what one would be that is made by the name */
     size_t count;
 } px_answer;
 

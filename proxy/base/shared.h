@@ -35,6 +35,7 @@ typedef struct px_server {
     _Atomic unsigned links;         /* all connections to the backend */
     _Atomic unsigned session_links; /* of them, sessions' own */
     _Atomic uint64_t link_left;     /* when one was closed last; px_worker_now() */
+    _Atomic unsigned link_refusals; /* of those for which the backend had no connection */
     _Atomic unsigned clients;       /* logged in */
     _Atomic unsigned unauthenticated; /* not yet */
     _Atomic bool stopping;            /* no new clients */

@@ -1,14 +1,17 @@
 #define _GNU_SOURCE
 #include "proxy/client/by_key.h"
 
+#include "proxy/client/changes.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/names.h"
+#include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
 #include "proxy/client/session.h"
 #include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
 #include "proxy/ingest/bind.h"
+#include "rewrite/read/script.h"
 
 #include <string.h>
 
@@ -48,7 +51,7 @@ px_step px_by_key_parse(px_session *session, const px_said *said)
         return step;
     pgw_buf out = {0}, kept = {0};
     px_names_prepare(session, name);
-    px_lookups_parse(lookups, name, false, &out);
+    px_lookups_parse(lookups, name, lookups->rewritten, &out);
     pgw_buf_add_slice(&kept, pgw_slice_buf(&out));
     px_reply *reply = send_message(session, PX_REPLY_PARSE, lookups, &out);
     px_names_by_key(session, reply, name, pgw_slice_buf(&kept));
@@ -57,41 +60,133 @@ px_step px_by_key_parse(px_session *session, const px_said *said)
     return PX_STEP_DONE;
 }
 
-/* The statement that a Bind has for itself, as its client wrote it. */
+/* The statement that a Bind has for itself. */
 #define ONCE PGW_LITERAL("keyspread plain")
 
-static void bind_plain(px_session *session, const px_lookups *lookups, const pgw_bind *bind,
+/* As its client wrote it, if names mean something else by now; else without conditions. */
+static void bind_plain(px_session *session, const px_statement *statement, const pgw_bind *bind,
                        pgw_buf *out)
 {
+    const px_lookups *lookups = statement->lookups;
+    bool moved = statement->foreign.generation != session->known.generation;
     pgw_buf parse = {0};
     px_names_close_unsynced(session, ONCE);
-    px_lookups_parse(lookups, ONCE, true, &parse);
+    px_lookups_parse(lookups, ONCE, moved ? lookups->text : lookups->plain, &parse);
     send_message(session, PX_REPLY_PARSE, NULL, &parse)->swallow = true;
     pgw_certainly(pgw_write_bind(bind, bind->portal, ONCE, NULL, 0, out));
 }
 
-px_step px_by_key_bind(px_session *session, const px_said *said)
+/* What names mean has changed since it was prepared: perhaps to what they meant then. */
+static void renew_meaning(px_session *session, px_statement *statement, px_catalog *catalog,
+                          const rw_catalog *view)
+{
+    const px_lookups *was = statement->lookups;
+    const pgw_env env = px_settings_env(session);
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_script script;
+    rw_script_parse(was->text, view, &env, NULL, &arena, &script);
+    px_lookups *is = script.count == 1
+                         ? px_lookups_new(was->text, script.statements, catalog,
+                                          &(pgw_reading){&env, &arena, &error}, was->declared)
+                         : NULL;
+    if (is != NULL && pgw_slice_eq(is->rewritten, was->rewritten))
+        statement->foreign.generation = session->known.generation;
+    px_lookups_drop(is);
+    pgw_arena_free(&arena);
+}
+
+/* What it would store as hashes may be wrong by now, or be stored in another table. */
+static px_step refuse_change(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(&error, "0A000",
+             "the table whose key is updated may be another than it was when the "
+             "statement was prepared");
+    pgw_error_hint(&error, "Prepare it again, behind a Sync.");
+    return px_prepare_refuse(session, NULL, &error);
+}
+
+static bool is_moved(const px_session *session, const px_statement *statement)
+{
+    return statement->foreign.generation != session->known.generation || px_changes_unseen(session);
+}
+
+px_step px_by_key_renew(px_session *session, pgw_slice name)
+{
+    px_catalog *catalog;
+    rw_catalog view;
+    px_statement *statement = px_by_key_find(session, name);
+    if (statement == NULL)
+        return PX_STEP_DONE;
+    if (!px_own_look_catalog(session, statement->lookups->text, &catalog, &view) ||
+        !px_settle(session, catalog))
+        return PX_STEP_LATER;
+    bool holds = px_lookups_hold(statement->lookups, catalog);
+    if (statement->foreign.changes_key && (!holds || is_moved(session, statement)))
+        return refuse_change(session);
+    px_lookups *otherwise = statement->lookups->otherwise;
+    if (otherwise != NULL && !px_lookups_hold(otherwise, catalog)) {
+        px_lookups_drop(otherwise);
+        statement->lookups->otherwise = NULL;
+    }
+    if (!holds)
+        px_names_forget_lookups(session, name);
+    else if (statement->foreign.generation != session->known.generation)
+        renew_meaning(session, statement, catalog, &view);
+    return PX_STEP_DONE;
+}
+
+bool px_by_key_may_change(const px_session *session, pgw_slice name)
+{
+    const px_statement *statement = px_by_key_find(session, name);
+    return statement != NULL && statement->lookups->otherwise != NULL;
+}
+
+/* The Bind of a statement that it has for itself, which changes the key. */
+static void bind_change(px_session *session, px_lookups *lookups, const pgw_bind *bind,
+                        pgw_buf *out)
+{
+    pgw_env env = px_settings_env(session);
+    pgw_buf parse = {0};
+    pgw_bind once = *bind;
+    once.statement = ONCE;
+    bool sure = px_lookups_bind(lookups, &once, &env, out);
+    if (!sure)
+        pgw_certainly(pgw_write_bind(bind, bind->portal, ONCE, NULL, 0, out));
+    px_names_close_unsynced(session, ONCE);
+    px_lookups_parse(lookups, ONCE, sure ? lookups->rewritten : lookups->plain, &parse);
+    send_message(session, PX_REPLY_PARSE, lookups, &parse)->swallow = true;
+}
+
+px_step px_by_key_bind(px_session *session, const px_said *said, bool changes)
 {
     pgw_error error;
     const pgw_bind *bind = &said->as.bind;
     const px_statement *statement = px_by_key_find(session, bind->statement);
-    px_lookups *lookups = statement->lookups;
+    px_lookups *lookups = changes ? statement->lookups->otherwise : statement->lookups;
+    if (changes && is_moved(session, statement))
+        return refuse_change(session);
     if (!px_bind_count(bind, lookups->own, &error))
         return px_prepare_refuse(session, NULL, &error);
-    if (!px_settle(session, px_catalog_none()))
-        return PX_STEP_LATER;
     px_step step = use_link(session);
     if (step != PX_STEP_DONE)
         return step;
     pgw_buf out = {0};
     pgw_env env = px_settings_env(session);
-    bool moved = statement->foreign.generation != session->known.generation;
+    bool sure = changes || (statement->foreign.generation == session->known.generation &&
+                            (lookups->defines || !px_changes_unseen(session)) &&
+                            px_lookups_bind(lookups, bind, &env, &out));
     px_names_prepare(session, bind->statement);
-    if (moved || !px_lookups_bind(lookups, bind, &env, &out))
-        bind_plain(session, lookups, bind, &out);
-    px_statements_remove(&session->names.portals, bind->portal);
+    if (changes)
+        bind_change(session, lookups, bind, &out);
+    else if (!sure)
+        bind_plain(session, statement, bind, &out);
+    px_statement *portal = px_statements_put(&session->names.portals, bind->portal, NULL, true);
+    if (sure)
+        px_statements_look_up(&session->names.portals, portal, lookups);
     px_state_note_bind(session, said->message);
-    send_message(session, PX_REPLY_BIND, NULL, &out);
+    send_message(session, PX_REPLY_BIND, sure ? lookups : NULL, &out);
     return PX_STEP_DONE;
 }
 
@@ -106,6 +201,13 @@ px_step px_by_key_describe(px_session *session, const px_said *said)
     pgw_buf_add_slice(&out, said->message);
     send_message(session, PX_REPLY_DESCRIBE, px_by_key_find(session, name)->lookups, &out);
     return PX_STEP_DONE;
+}
+
+void px_by_key_executes(const px_session *session, px_reply *reply, pgw_slice portal)
+{
+    const px_statement *bound = px_statements_find(&session->names.portals, portal);
+    if (bound != NULL && bound->lookups != NULL)
+        px_lookups_take(reply->lookups = bound->lookups);
 }
 
 bool px_by_key_is_bound(const px_session *session, pgw_slice message)

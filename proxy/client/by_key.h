@@ -12,8 +12,16 @@
 px_statement *px_by_key_find(const px_session *session, pgw_slice name);
 /* The Parse of a text that asks for session->names.lookups. */
 px_step px_by_key_parse(px_session *session, const px_said *said);
-px_step px_by_key_bind(px_session *session, const px_said *said);
+/* Where the tables are others than when it was prepared, the statement is as its client wrote it
+ * from now on. DONE, or the session waits. */
+px_step px_by_key_renew(px_session *session, pgw_slice name);
+/* `changes`: the Bind is one that px_by_key_may_change() its key. */
+px_step px_by_key_bind(px_session *session, const px_said *said, bool changes);
+/* Whether the statement of this name has a form for Binds that change the key. */
+bool px_by_key_may_change(const px_session *session, pgw_slice name);
 px_step px_by_key_describe(px_session *session, const px_said *said);
+/* `reply` is of an Execute of this portal. */
+void px_by_key_executes(const px_session *session, px_reply *reply, pgw_slice portal);
 /* The beginning of a Bind, of one of them. */
 bool px_by_key_is_bound(const px_session *session, pgw_slice message);
 

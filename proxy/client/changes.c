@@ -25,6 +25,11 @@ void px_changes_note(px_session *session, unsigned effects)
 }
 
 /* Behind ReadyForQuery there may already be more. */
+bool px_changes_unseen(const px_session *session)
+{
+    return session->own.unsynced && (session->ddl.unsynced || session->ddl.own);
+}
+
 void px_changes_end(px_session *session)
 {
     if (session->ddl.seen)

@@ -27,7 +27,8 @@ void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
     send_describe(session, name, plan)->describe_plan = true;
     if (sync) {
         pgw_write_sync(&out);
-        px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = true;
+        px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
+        reply->swallow = reply->describe_plan = true;
         session->own.unsynced = false;
     } else {
         pgw_write_flush(&out);
@@ -83,13 +84,12 @@ bool px_describe_goes_ahead(const px_session *session, const px_plan *plan)
         plan->asked != NULL || (plan->described ? !plan->infers : !plan->types_known))
         return false;
     bool sent = has_sent_more(session, &runs);
-    return plan->described ? sent && !runs : sent || !px_session_idle(session);
+    return plan->described ? sent && !runs : sent || !px_session_is_quiet(session);
 }
 
 void px_describe_behind(px_session *session, pgw_slice name, px_plan *plan)
 {
-    if (!plan->described)
-        send_describe(session, name, plan);
+    send_describe(session, name, plan);
 }
 
 /* ---- one asks for all ---- */

@@ -2,6 +2,7 @@
 
 #include "proxy/client/changes.h"
 #include "proxy/client/session.h"
+#include "proxy/ingest/plan_cache.h"
 #include "rewrite/read/tree.h"
 #include "rewrite/read/prefilter.h"
 #include "rewrite/read/script.h"
@@ -9,30 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Effects that leave a doubt; RUNS does where the database stores code that may leave one. */
-static const unsigned doubtful =
-    RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS | RW_EFFECT_RUNS | RW_EFFECT_DISCARD_ALL;
-const unsigned px_state_boundless = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_RUNS;
+/* These leave a doubt where the database stores code that may leave one. */
+static const unsigned stored = RW_EFFECT_RUNS | RW_EFFECT_READS;
+static const unsigned doubtful = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS |
+                                 RW_EFFECT_DISCARD_ALL | RW_EFFECT_RUNS | RW_EFFECT_READS;
+const unsigned px_state_boundless =
+    RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_RUNS | RW_EFFECT_READS;
 
-bool px_state_is_quiet(const px_catalog *catalog)
+unsigned px_state_loud(const px_catalog *catalog)
 {
+    unsigned quiet = catalog->count > 0 ? stored : 0;
     for (size_t i = 0; i < catalog->count; i++)
-        if (!catalog->tables[i]->quiet)
-            return false;
-    return catalog->count > 0;
+        quiet &= catalog->tables[i]->quiet;
+    return stored & ~quiet;
+}
+
+static unsigned reduced(unsigned effects, unsigned loud)
+{
+    return effects & (~stored | loud);
 }
 
 unsigned px_state_reduced(unsigned effects, const px_catalog *catalog)
 {
-    return px_state_is_quiet(catalog) ? effects & ~(unsigned)RW_EFFECT_RUNS : effects;
+    return reduced(effects, px_state_loud(catalog));
 }
 
 /* Nothing was done that its start could not be seen through. */
-bool px_state_is_fresh(const px_state *state, bool quiet)
+bool px_state_is_fresh(const px_state *state, unsigned loud)
 {
     const unsigned changes = doubtful | RW_EFFECT_TRACKED | RW_EFFECT_OUTPUT;
-    unsigned touched = quiet ? state->touched & ~(unsigned)RW_EFFECT_RUNS : state->touched;
-    return (touched & changes) == 0;
+    return (reduced(state->touched, loud) & changes) == 0;
 }
 
 bool px_state_sets_nothing(const px_session *session)
@@ -99,8 +106,10 @@ bool px_state_would_write(const px_session *session, pgw_slice text, const px_ca
                        .count = catalog->count,
                        .unqualified = ours};
     if (rw_prefilter_mentions(text, &view))
-        rw_script_parse(text, &view, &session->who.identity->env, NULL, &arena, &script);
-    bool sets_key = script.count > 0 && script.statements[script.count - 1].same_count > 0;
+        rw_script_parse(text, &view, &session->who.identity->env, &session->worker->plans->shapes,
+                        &arena, &script);
+    const rw_statement *last = script.count > 0 ? &script.statements[script.count - 1] : NULL;
+    bool sets_key = last != NULL && (last->same_count > 0 || last->change != NULL);
     pgw_arena_free(&arena);
     return script.refused || script.inserts > 0 || sets_key;
 }
@@ -162,6 +171,8 @@ void px_state_free(px_state *state)
     px_answer_free(&state->now);
     px_answer_free(&state->base);
     free(state->guess);
+    free(state->plans);
+    free(state->drawn);
     pgw_buf_free(&state->failure);
 }
 
@@ -171,7 +182,7 @@ bool px_state_is_replaceable(const px_session *session)
     const unsigned kept = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_WRITES |
                           RW_EFFECT_RESUMES | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
     const px_catalog *catalog = px_catalog_now(session->worker, session->who.identity);
-    unsigned runs = catalog != NULL && px_state_is_quiet(catalog) ? 0 : RW_EFFECT_RUNS;
-    unsigned open = state->doubt & (doubtful & ~(unsigned)RW_EFFECT_RUNS);
-    return (state->touched & (kept | runs)) == 0 && open == 0;
+    unsigned loud = catalog != NULL ? px_state_loud(catalog) : stored;
+    unsigned open = state->doubt & doubtful & ~stored;
+    return (state->touched & (kept | loud)) == 0 && open == 0;
 }

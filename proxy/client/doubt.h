@@ -44,10 +44,11 @@ bool px_state_is_replaceable(const struct px_session *session);
 extern const unsigned px_state_boundless;
 /* The effects that leave a doubt, where the configured tables are those of `catalog`. */
 unsigned px_state_reduced(unsigned effects, const px_catalog *catalog);
-/* What the database stores changes no setting. */
-bool px_state_is_quiet(const px_catalog *catalog);
+/* Of RW_EFFECT_RUNS and RW_EFFECT_READS those by which what the database stores may change the
+ * session's state. */
+unsigned px_state_loud(const px_catalog *catalog);
 /* Nothing was done that its start could not be seen through. */
-bool px_state_is_fresh(const px_state *state, bool quiet);
+bool px_state_is_fresh(const px_state *state, unsigned loud);
 /* Of the settings that are not reported none is another than at the start. */
 bool px_state_sets_nothing(const struct px_session *session);
 

@@ -17,7 +17,9 @@ static void take_out(rw_drawn *drawn, uint32_t sequence)
 
 void px_drawn_note(px_session *session, uint32_t sequence, int64_t number)
 {
-    rw_drawn *drawn = &session->known.drawn;
+    rw_drawn *drawn = session->known.drawn;
+    if (drawn == NULL)
+        drawn = session->known.drawn = pgw_calloc(1, sizeof *drawn);
     take_out(drawn, sequence);
     if (drawn->count == RW_DRAWN_MOST)
         take_out(drawn, drawn->of[0].sequence);
@@ -28,8 +30,10 @@ void px_drawn_note(px_session *session, uint32_t sequence, int64_t number)
 
 void px_drawn_drop(px_session *session, uint32_t sequence)
 {
-    rw_drawn *drawn = &session->known.drawn;
+    rw_drawn *drawn = session->known.drawn;
     px_statements *statements = &session->names.statements;
+    if (drawn == NULL)
+        return;
     drawn->last = false;
     if (sequence != 0)
         take_out(drawn, sequence);
@@ -87,10 +91,10 @@ static void write_instead(pgw_slice message, pgw_slice text, pgw_slice told, pgw
 bool px_drawn_tell(px_session *session, char type, pgw_slice *message)
 {
     pgw_slice text, body = {message->ptr + PGW_HEADER, message->len - PGW_HEADER};
-    rw_drawn *drawn = &session->known.drawn;
+    const rw_drawn *drawn = session->known.drawn;
     bool conforming = session->who.identity->env.conforming, moves = false;
     if (session->hand.told.len == 0) {
-        if (drawn->count == 0 || !mentions(body) || !read_text(type, body, &text))
+        if (drawn == NULL || drawn->count == 0 || !mentions(body) || !read_text(type, body, &text))
             return false;
         pgw_buf told = {0};
         if (rw_drawn_tell(text, drawn, conforming, &told, &moves))

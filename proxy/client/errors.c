@@ -5,6 +5,8 @@
 #include "protocol/frame.h"
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/classify.h"
+#include "rewrite/hash/hash_sql.h"
+#include "rewrite/hash/xxh3_sql.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/read/hide.h"
 #include "rewrite/read/part_names.h"
@@ -70,16 +72,133 @@ void px_error_count_rows(pgw_error *error, size_t committed, size_t rows)
     pgw_error_detail(error, "%zu of %zu rows are committed.", committed, rows);
 }
 
-/* px_error_changed() as a body. */
-static bool tell_changed(const rw_insert *insert, pgw_slice body, pgw_buf *out)
+/* A key that a query gave is longer than what can be hashed in SQL. */
+static bool is_too_long(const char *table, pgw_slice body, pgw_error *error)
 {
-    pgw_error error;
-    pgw_buf message = {0};
-    if (insert == NULL || !px_error_changed(insert->table->name, body, &error))
+    pgw_slice said = pgw_error_field(body, 'M'), mark = PGW_LITERAL(RW_KEY_TOO_LONG);
+    if (said.len == 0 || memmem(said.ptr, said.len, mark.ptr, mark.len) == NULL)
         return false;
-    pgw_error_write(&error, "ERROR", &message);
+    pgw_fail(error, "0A000",
+             "cannot compute the hash of table \"%s\": a key that the server computes is longer "
+             "than %d bytes",
+             table, RW_XXH3_SQL_MOST);
+    pgw_error_hint(error, "Read the rows first, then send them with INSERT … VALUES.");
+    return true;
+}
+
+/* Whether the error stands in what was put into the statement. */
+static bool is_put_in(const rw_sent *sent, pgw_slice body)
+{
+    bool put_in = false;
+    size_t position = error_position(body);
+    if (position > sent->rendered_before)
+        rw_render_offset(sent->insert, sent->form, sent->hashes, position - sent->rendered_before,
+                         &put_in);
+    return put_in;
+}
+
+/* "cannot cast type … to" that of the column, as it is said of an assignment. */
+static bool cannot_be_cast(const rw_column *column, pgw_slice body, pgw_error *error)
+{
+    pgw_slice said = pgw_error_field(body, 'M'), head = PGW_LITERAL("cannot cast type ");
+    if (said.len <= head.len || memcmp(said.ptr, head.ptr, head.len) != 0)
+        return false;
+    const char *from = said.ptr + head.len, *end = said.ptr + said.len;
+    const char *to = memmem(from, (size_t)(end - from), " to ", 4);
+    if (to == NULL ||
+        !pgw_slice_eq_str((pgw_slice){to + 4, (size_t)(end - to) - 4}, pgw_type_name(column->type)))
+        return false;
+    pgw_fail(error, "42804", "column \"%s\" is of type %s but expression is of type %.*s",
+             column->name, pgw_type_name(column->type), (int)(to - from), from);
+    pgw_error_hint(error, "You will need to rewrite or cast the expression.");
+    return true;
+}
+
+/* What a query gives cannot be cast to be hashed: nor, then, for its column, of which PostgreSQL
+ * would have told. */
+static bool is_of_another_type(const rw_sent *sent, pgw_slice body, pgw_error *error)
+{
+    const rw_table *table = sent->insert->table;
+    if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "42846") || !is_put_in(sent, body))
+        return false;
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (cannot_be_cast(&table->columns[table->hash_key[i]], body, error))
+            return true;
+    return false;
+}
+
+static void add_own(const pgw_error *error, pgw_buf *out)
+{
+    pgw_buf message = {0};
+    pgw_error_write(error, "ERROR", &message);
     pgw_buf_add(out, message.ptr + PGW_HEADER, message.len - PGW_HEADER);
     pgw_buf_free(&message);
+}
+
+/* An error that is keyspread's own, as a body. */
+static bool tell_own(const rw_sent *sent, pgw_slice body, pgw_buf *out)
+{
+    pgw_error error;
+    const rw_insert *insert = sent->insert;
+    if (insert == NULL || (!px_error_changed(insert->table->name, body, &error) &&
+                           !(insert->query && (is_too_long(insert->table->name, body, &error) ||
+                                               is_of_another_type(sent, body, &error)))))
+        return false;
+    add_own(&error, out);
+    return true;
+}
+
+/* What is computed of the new key says that it cannot be stored in its column, either. */
+static bool is_unassignable(const rw_key_change *change, const rw_sent *sent, pgw_slice body,
+                            pgw_error *error)
+{
+    size_t position = error_position(body);
+    if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "42846") ||
+        position <= sent->rendered_before ||
+        !rw_conditions_put_in(sent->conditions, sent->text, position - sent->rendered_before,
+                              sent->utf8))
+        return false;
+    for (size_t i = 0; i < change->value_count; i++) {
+        const rw_new_value *value = &change->values[i];
+        if (!cannot_be_cast(value->column, body, error))
+            continue;
+        error->position = sent->before + pgw_characters(sent->text, value->at, sent->utf8) + 1;
+        return true;
+    }
+    return false;
+}
+
+/* It stands in VALUES, which its client need not know. */
+static bool is_not_allowed(const rw_sent *sent, pgw_slice body, pgw_error *error)
+{
+    static const char *const codes[] = {"42803", "42P20", "0A000"};
+    pgw_slice said = pgw_error_field(body, 'M'), tail = PGW_LITERAL(" are not allowed in VALUES");
+    bool one = false;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        one = one || pgw_slice_eq_str(pgw_error_field(body, 'C'), codes[i]);
+    if (!one || said.len <= tail.len || rw_text_mentions(sent->text, "values") ||
+        memcmp(said.ptr + said.len - tail.len, tail.ptr, tail.len) != 0)
+        return false;
+    pgw_error_read(body, error);
+    snprintf(error->message, sizeof error->message, "%.*s are not allowed in UPDATE",
+             (int)(said.len - tail.len), said.ptr);
+    error->position = sent->before + rw_conditions_position(
+                                         sent->conditions, sent->text,
+                                         error_position(body) - sent->rendered_before, sent->utf8);
+    return true;
+}
+
+/* An error of a statement that changes a key, as it would be without us. */
+static bool tell_of_change(const rw_key_change *change, const rw_sent *sent, pgw_slice body,
+                           pgw_buf *out)
+{
+    pgw_error error;
+    const rw_table *table = change != NULL ? change->table : NULL;
+    if (table == NULL ||
+        (!px_error_changed(table->name, body, &error) && !is_too_long(table->name, body, &error) &&
+         !is_unassignable(change, sent, body, &error) && !is_not_allowed(sent, body, &error)))
+        return false;
+    add_own(&error, out);
     return true;
 }
 
@@ -93,33 +212,37 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
     if (statement->insert == NULL)
         table = rw_part_table((const rw_table *const *)text->catalog->tables, text->catalog->count,
                               body);
-    if (!tell_changed(statement->insert, body, out))
-        rw_hide_error(body,
-                      &(rw_sent){.insert = statement->insert,
-                                 .table = table,
-                                 .form = RW_HASH_CONSTANT,
-                                 .hashes = text->hashes[at],
-                                 .filled = text->filled,
-                                 .conditions = &text->conditions[at],
-                                 .text = {text->text.ptr + statement->start,
-                                          statement->end - statement->start},
-                                 .utf8 = text->script.utf8,
-                                 .before = before,
-                                 .rendered_before = sent_at[at]},
-                      out);
+    rw_sent sent = {.insert = statement->insert,
+                    .table = table,
+                    .form = RW_HASH_CONSTANT,
+                    .hashes = text->hashes[at],
+                    .filled = text->filled,
+                    .conditions = &text->conditions[at],
+                    .text = {text->text.ptr + statement->start, statement->end - statement->start},
+                    .utf8 = text->script.utf8,
+                    .before = before,
+                    .rendered_before = sent_at[at]};
+    if (!tell_own(&sent, body, out) && !tell_of_change(statement->change, &sent, body, out))
+        rw_hide_error(body, &sent, out);
     free(sent_at);
 }
 
 static void error_of(const px_plan *plan, const rw_insert *sent, pgw_slice body, pgw_buf *out)
 {
-    if (!tell_changed(sent, body, out))
-        rw_hide_error(body,
-                      &(rw_sent){.insert = sent,
-                                 .form = plan->form,
-                                 .hashes = plan->hashes,
-                                 .filled = plan->filled,
-                                 .asked = plan->asked != NULL ? plan->asked->wanted_count : 0},
-                      out);
+    rw_sent as = {.insert = sent,
+                  .form = plan->form,
+                  .hashes = plan->hashes,
+                  .filled = plan->filled,
+                  .asked = plan->asked != NULL ? plan->asked->wanted_count : 0};
+    if (!tell_own(&as, body, out))
+        rw_hide_error(body, &as, out);
+}
+
+void px_error_of_lookups(const px_lookups *lookups, pgw_slice body, pgw_buf *out)
+{
+    rw_sent sent = px_lookups_sent(lookups);
+    if (!tell_of_change(&lookups->change, &sent, body, out))
+        rw_hide_error(body, &sent, out);
 }
 
 void px_error_of_plan(const px_plan *plan, pgw_slice body, pgw_buf *out)

@@ -18,6 +18,8 @@ void px_error_count_rows(pgw_error *error, size_t committed, size_t rows);
 void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *out);
 /* … about a prepared statement. */
 void px_error_of_plan(const px_plan *plan, pgw_slice body, pgw_buf *out);
+/* … that asks for rows by their hash key, or changes it. */
+void px_error_of_lookups(const px_lookups *lookups, pgw_slice body, pgw_buf *out);
 /* … that ran in a batch, for a portal that has this name on the client's side. */
 void px_error_of_portal(const px_plan *plan, pgw_slice portal, pgw_slice body, pgw_buf *out);
 /* … about a statement that went as it was: it may name a configured table. */

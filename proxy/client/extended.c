@@ -4,6 +4,7 @@
 #include "proxy/client/by_key.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
+#include "proxy/client/draft.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/keys.h"
 #include "proxy/client/names.h"
@@ -64,8 +65,12 @@ static px_step take_parse(px_session *session, const px_said *said, px_plan *pla
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     if (px_prepare_link(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    px_forward_parse(session, parse->name, plan);
-    if (ahead)
+    bool draft = ahead && px_draft_fits(session, said, plan);
+    if (draft)
+        px_draft_parse(session, said, plan);
+    else
+        px_forward_parse(session, parse->name, plan);
+    if (ahead && (draft || !plan->described) && !px_draft_is_described(session, parse->name))
         px_describe_behind(session, parse->name, plan);
     return PX_STEP_DONE;
 }
@@ -96,14 +101,13 @@ static px_step on_parse(px_session *session, const px_said *said)
     pgw_error error;
     if (px_same_is_executed(session, parse.query, &error))
         return px_prepare_refuse(session, &parse.name, &error);
-    if (rw_prefilter_passes(parse.query, &names, &session->known.parsed.effects)) {
-        if (px_names_may_execute(session, parse.query)) {
-            if (px_prepare_link(session) == PX_STEP_LATER)
-                return PX_STEP_LATER;
-            px_names_of_execute(session, parse.query);
-        }
-        return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
+    if (px_names_may_execute(session, parse.query)) {
+        if (px_prepare_link(session) == PX_STEP_LATER)
+            return PX_STEP_LATER;
+        px_names_of_execute(session, parse.query);
     }
+    if (rw_prefilter_passes(parse.query, &names, &session->known.parsed.effects))
+        return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
     if (session->who.opaque && px_script_is_opaque(session, parse.query, &error))
         return px_prepare_refuse(session, &parse.name, &error);
     px_step step = px_prepare(session, &parse, &plan);
@@ -125,16 +129,25 @@ static px_step bind_foreign(px_session *session, const px_said *said)
     pgw_error error;
     pgw_slice name = bind->statement;
     const px_foreign *foreign = px_state_foreign(session, name);
-    if (foreign != NULL && !px_same_holds(foreign, bind, &error))
-        return px_prepare_refuse(session, NULL, &error);
+    bool changes = foreign != NULL && !px_same_holds(foreign, bind, &error);
+    const pgw_error refusal = changes ? error : PGW_ERROR_NONE;
+    if (changes && !px_by_key_may_change(session, name))
+        return px_prepare_refuse(session, NULL, &refusal);
     if (foreign != NULL && foreign->moving) {
-        if (!px_settle(session, px_catalog_none()))
+        if (!px_settle_now(session))
             return PX_STEP_LATER;
         if (px_state_has_moved(session, foreign, &error))
             return px_prepare_refuse(session, NULL, &error);
     }
-    return px_by_key_find(session, name) != NULL ? px_by_key_bind(session, said)
-                                                 : pass_named(session, name);
+    px_step renewed = px_by_key_renew(session, name);
+    if (renewed != PX_STEP_DONE)
+        return renewed;
+    if (changes && !px_by_key_may_change(session, name))
+        return px_prepare_refuse(session, NULL, &refusal);
+    if (px_by_key_find(session, name) != NULL)
+        return px_by_key_bind(session, said, changes);
+    px_statements_remove(&session->names.portals, bind->portal);
+    return pass_named(session, name);
 }
 
 static px_step bind_known(px_session *session, const px_said *said, px_plan *plan)
@@ -209,6 +222,10 @@ static px_step on_bind(px_session *session, const px_said *said)
     plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan == NULL)
         return said->whole ? bind_foreign(session, said) : pass_named(session, bind.statement);
+    if (px_draft_is_refused(session, bind.statement)) {
+        px_statements_remove(&session->names.portals, bind.portal);
+        return PX_STEP_PASS;
+    }
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
@@ -257,7 +274,7 @@ static px_step on_describe(px_session *session, const px_said *said)
     px_plan_take(plan);
     px_step step = px_prepare_link(session);
     if (step == PX_STEP_DONE && !session->pending.skipping) {
-        px_names_prepare(session, target.name);
+        px_names_claim(session, target.name);
         px_forward_raw(session, PX_REPLY_DESCRIBE, plan, false, said->message);
     }
     px_plan_drop(plan);
@@ -274,7 +291,7 @@ static px_step on_execute(px_session *session, const px_said *said)
         if (px_prepare_link(session) == PX_STEP_LATER)
             return PX_STEP_LATER;
         px_statement *portal = px_statements_find(&session->names.portals, execute.portal);
-        if (portal == NULL || session->pending.skipping)
+        if (portal == NULL || portal->plan == NULL || session->pending.skipping)
             return PX_STEP_PASS;
         px_forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, said->message);
         return PX_STEP_DONE;
@@ -335,7 +352,7 @@ static void wait_for_answers(px_session *session)
 px_step px_extended(px_session *session, char type, pgw_slice message)
 {
     px_said said = px_said_of(type, message);
-    if (name_is_moving(session, &said)) {
+    if (name_is_moving(session, &said) || px_draft_waits(session, &said)) {
         wait_for_answers(session);
         return PX_STEP_LATER;
     }

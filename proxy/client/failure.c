@@ -32,7 +32,7 @@ static bool is_rest(const px_reply *head)
 bool px_failure_is_of_ours(const px_reply *head)
 {
     return head != NULL && head->text != NULL &&
-           (head->text->script.inserts > 0 || head->text->script.lookups || head->text->refused);
+           (head->text->script.inserts > 0 || head->text->script.changes || head->text->refused);
 }
 
 static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
@@ -54,6 +54,25 @@ static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
     pgw_buf_free(&out);
 }
 
+/* A column that was written out for a star has gone since its statement was prepared. */
+static bool lost_a_column(const px_reply *head, pgw_slice body)
+{
+    return head->kind != PX_REPLY_PARSE && px_lookups_show(head->lookups) &&
+           pgw_slice_eq_str(pgw_error_field(body, 'C'), "42703");
+}
+
+static void error_by_key(px_session *session, const px_reply *head, pgw_slice body, pgw_buf *out)
+{
+    if (lost_a_column(head, body)) {
+        px_error_cached_plan(out); /* as where the server itself had read the star */
+        return;
+    }
+    pgw_buf placed = {0};
+    px_error_of_lookups(head->lookups, body, &placed);
+    px_error_of_others(session->worker, session->who.identity, pgw_slice_buf(&placed), out);
+    pgw_buf_free(&placed);
+}
+
 /* Writes the error as the client may see it. */
 static px_fate show_error(px_session *session, const px_reply *head, pgw_slice body)
 {
@@ -72,7 +91,7 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
         px_error_of_text(head->text, head->at, body, &out);
         put_error(session, head, &out);
     } else if (head != NULL && head->lookups != NULL) {
-        px_lookups_error(head->lookups, body, &out);
+        error_by_key(session, head, body, &out);
         put_error(session, head, &out);
     } else {
         px_error_of_others(session->worker, session->who.identity, body, &out);
@@ -95,7 +114,7 @@ px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice b
     else if (px_failure_is_of_ours(head))
         px_error_of_text(head->text, head->at, body, &out);
     else if (head != NULL && head->lookups != NULL)
-        px_lookups_error(head->lookups, body, &out);
+        error_by_key(session, head, body, &out);
     else
         return PX_SHOW;
     px_failure_put(session, 'N', &out);
@@ -106,10 +125,12 @@ px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice b
 /* Our picture of the schema is wrong: look again before the next statement. */
 static bool notice_stale(px_session *session, const px_reply *head, pgw_slice body)
 {
-    if (head == NULL || (head->plan == NULL && head->text == NULL) ||
+    if (head == NULL || (head->plan == NULL && head->text == NULL && head->lookups == NULL) ||
         px_error_refusal(head, body) != NULL) /* asked for, with a column that nobody has */
         return false;
-    bool stale = px_classify(body) == PX_ERROR_STALE;
+    bool by_key = head->lookups != NULL || (head->text != NULL && head->text->script.changes);
+    bool denied = by_key && pgw_slice_eq_str(pgw_error_field(body, 'C'), "42501");
+    bool stale = denied || px_classify(body) == PX_ERROR_STALE;
     if (stale)
         px_catalog_stale(session->worker, session->who.identity->database);
     return stale;
@@ -168,20 +189,34 @@ static px_reply *next_of_name(px_session *session, size_t from, const px_reply *
     return NULL;
 }
 
+/* A Query from number `from` on destroys the unnamed statement before `next` (NULL: whatever comes)
+ * changes it. */
+static bool is_destroyed(px_session *session, size_t from, const px_reply *next)
+{
+    for (size_t i = from; i < session->pending.replies.count; i++) {
+        const px_reply *reply = px_replies_at(&session->pending.replies, i);
+        if (reply == next || reply->kind == PX_REPLY_QUERY)
+            return reply != next;
+    }
+    return false;
+}
+
 /* What was skipped did not happen: names mean what they did, the latest change taken back first. A
- * change behind the Sync, at `sync`, has that before it. */
+ * change behind the Sync, at `sync`, has that before it. A Parse that fails has destroyed the
+ * unnamed statement. */
 static void take_back(px_session *session, px_reply *reply, bool failed, size_t sync)
 {
     if (reply->recorded != NULL)
         not_on_link(session, reply->recorded->entry.name);
     if (reply->name == NULL)
         return;
-    bool dropped = failed && reply->kind == PX_REPLY_PARSE && reply->name->name[0] == '\0';
     px_reply *next = next_of_name(session, sync, reply);
+    bool dropped = reply->name->name[0] == '\0' &&
+                   ((failed && reply->kind == PX_REPLY_PARSE) || is_destroyed(session, sync, next));
     if (next != NULL) {
         px_statement_free(next->before);
         next->before = dropped ? NULL : reply->before;
-    } else if (dropped) { /* a Parse that fails has destroyed the unnamed statement */
+    } else if (dropped) {
         px_statements_remove(&session->names.statements, pgw_slice_str(""));
     } else {
         px_statements_restore(&session->names.statements, reply->name->entry.name, reply->before);

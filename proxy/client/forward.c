@@ -25,7 +25,7 @@ static void send_named_parse(px_session *session, pgw_slice name, px_plan *plan)
 void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
 {
     if (name.len > 0)
-        px_names_prepare(session, name);
+        px_names_claim(session, name);
     send_named_parse(session, name, plan);
     if (!plan->types_known)
         px_describe(session, name, plan, false);
@@ -145,7 +145,7 @@ static void forward_held_describe(px_session *session, const px_held *held)
     const px_said *said = held->said;
     bool statement = said->as.target.kind == 'S';
     if (statement)
-        px_names_prepare(session, said->as.target.name);
+        px_names_claim(session, said->as.target.name);
     px_forward_raw(session, statement ? PX_REPLY_DESCRIBE : PX_REPLY_DESCRIBE_PORTAL, held->plan,
                    held->answered, said->message);
 }

@@ -48,9 +48,10 @@ static px_reply *prepare(px_session *session, px_statement *statement)
 static px_statement *find_away(px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->names.statements, name);
-    bool away = statement != NULL &&
-                !px_statements_on_link(&session->names.statements, statement) &&
-                (statement->plan != NULL || statement->parse.len > 0);
+    bool away =
+        statement != NULL &&
+        (!px_statements_on_link(&session->names.statements, statement) || statement->draft) &&
+        (statement->plan != NULL || statement->parse.len > 0);
     return away ? statement : NULL;
 }
 
@@ -63,12 +64,25 @@ void px_names_prepare(px_session *session, pgw_slice name)
     session->own.unsynced = true;
 }
 
+void px_names_claim(px_session *session, pgw_slice name)
+{
+    if (!px_names_is_draft(session, name))
+        px_names_prepare(session, name);
+}
+
+bool px_names_is_draft(const px_session *session, pgw_slice name)
+{
+    const px_statement *statement = px_statements_find(&session->names.statements, name);
+    return statement != NULL && px_statements_is_draft(&session->names.statements, statement);
+}
+
 /* … with a Sync of its own, and its error is not shown: SQL says the name. */
 static void prepare_apart(px_session *session, pgw_slice name)
 {
     px_statement *statement = find_away(session, name);
-    if (statement == NULL ||
-        session->own.status == 'E') /* nothing can be prepared, and nothing run */
+    bool failed = session->own.status == 'E' && session->own.unsynced;
+    if (statement == NULL || failed ||
+        px_session_aborted(session)) /* nothing can be prepared, and nothing run */
         return;
     prepare(session, statement)->silent = true;
     if (session->own.unsynced)
@@ -80,13 +94,20 @@ static void prepare_apart(px_session *session, pgw_slice name)
     pgw_buf_free(&out);
 }
 
+/* A draft takes the name as well. */
+static void prepare_taken(px_session *session, pgw_slice name)
+{
+    if (!px_names_is_draft(session, name))
+        prepare_apart(session, name);
+}
+
 void px_names_of_script(px_session *session, const rw_script *script)
 {
     if ((script->effects & (RW_EFFECT_PREPARE | RW_EFFECT_DEALLOCATE)) == 0)
         return;
     for (size_t i = 0; i < script->count; i++)
         if (script->statements[i].effects & (RW_EFFECT_PREPARE | RW_EFFECT_DEALLOCATE))
-            prepare_apart(session, script->statements[i].name);
+            prepare_taken(session, script->statements[i].name);
 }
 
 bool px_names_may_execute(const px_session *session, pgw_slice text)
@@ -95,16 +116,13 @@ bool px_names_may_execute(const px_session *session, pgw_slice text)
            strcasestr(text.ptr, "execute") != NULL;
 }
 
-/* SQL's EXECUTE names it, with the parameters that its client knows: it is to be prepared as it was
- * sent. */
-static void forget_lookups(px_session *session, pgw_slice name)
+void px_names_forget_lookups(px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->names.statements, name);
-    if (statement == NULL || statement->lookups == NULL ||
-        statement->lookups->conditions.parameters == 0)
+    if (statement == NULL || statement->lookups == NULL || statement->foreign.changes_key)
         return;
     pgw_buf plain = {0};
-    px_lookups_parse(statement->lookups, name, true, &plain);
+    px_lookups_parse(statement->lookups, name, statement->lookups->plain, &plain);
     px_statements_forget_lookups(&session->names.statements, statement, pgw_slice_buf(&plain));
     px_statements_move(&session->names.statements, statement, false);
     pgw_buf_free(&plain);
@@ -122,7 +140,7 @@ void px_names_of_execute(px_session *session, pgw_slice text)
         if (!execute || (token.kind != RW_TOKEN_WORD && token.kind != RW_TOKEN_QUOTED))
             continue;
         pgw_slice name = rw_token_name(text, token, &arena);
-        forget_lookups(session, name);
+        px_names_forget_lookups(session, name); /* its client knows fewer parameters */
         prepare_apart(session, name);
     }
     pgw_arena_free(&arena);

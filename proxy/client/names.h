@@ -14,10 +14,17 @@ struct px_session;
 /* Prepares a statement that the link has not seen yet, for it was recorded here or prepared on a
  * link that was lost; nothing if it has. */
 void px_names_prepare(struct px_session *session, pgw_slice name);
-/* … those that PREPARE and DEALLOCATE name: one clashes, one is dropped. With a Sync of their own,
- * and their errors are not shown. */
+/* … which is only to be described, or to clash: a draft does as well. */
+void px_names_claim(struct px_session *session, pgw_slice name);
+/* Whether the link has it as a draft (draft.h). */
+bool px_names_is_draft(const struct px_session *session, pgw_slice name);
+/* Prepares those that PREPARE and DEALLOCATE name: one clashes, one is dropped. With a Sync of
+ * their own, and their errors are not shown. */
 void px_names_of_script(struct px_session *session, const rw_script *script);
-/* … those that EXECUTE names; whether there may be one. `text` ends with NUL. */
+/* One that asks for rows by their key is as its client wrote it from now on, and prepared as that
+ * when it is needed. */
+void px_names_forget_lookups(struct px_session *session, pgw_slice name);
+/* px_names_of_script() of what EXECUTE names; whether there may be one. `text` ends with NUL. */
 bool px_names_may_execute(const struct px_session *session, pgw_slice text);
 void px_names_of_execute(struct px_session *session, pgw_slice text);
 /* Sends a Parse of the plan's statement. */

@@ -7,6 +7,7 @@
 #include "proxy/client/refuse.h"
 #include "proxy/client/session.h"
 #include "proxy/client/settle.h"
+#include "rewrite/read/prefilter.h"
 #include "rewrite/read/reach.h"
 
 #include <stdlib.h>
@@ -180,7 +181,8 @@ static px_catalog *look_for(px_session *session)
 bool px_own_look_catalog(px_session *session, pgw_slice text, px_catalog **catalog,
                          rw_catalog *view)
 {
-    bool ours = rw_catalog_mentioned(px_catalog_names(session->worker), text) &&
+    const rw_catalog *names = px_catalog_names(session->worker);
+    bool ours = (rw_catalog_mentioned(names, text) || rw_prefilter_asks(text, names)) &&
                 !rw_stands_by(text, session->who.identity->env.conforming);
     px_catalog *now = ours ? look_for(session) : px_catalog_none();
     if (now == NULL)

@@ -24,15 +24,17 @@ typedef struct px_state {
     bool odd;                        /* settings that cannot be followed are not as at the start */
     rw_meaning *guess;               /* in doubt: what could be ours is taken for ours */
     size_t guessed;                  /* how many fit */
+    rw_catalog planned;              /* all tables of the configuration, and … */
+    rw_meaning *plans;               /* … what they would be if they were made now; owned */
     bool everything;                 /* what is being asked */
     unsigned asking; /* statements whose end is awaited, the question's last; 0: none */
-    bool quiet;      /* the catalog was when it was asked */
+    unsigned loud;   /* what the catalog said when it was asked (px_state_loud()) */
     pgw_buf failure; /* the ErrorResponse that came instead */
     bool failed;
     px_foreign parsed;  /* the statement that is being prepared */
     px_foreign unnamed; /* the unnamed one */
     px_foreign by_sql;  /* all that PREPARE made */
-    rw_drawn drawn;     /* what was drawn ahead for it, which its own link knows nothing of */
+    rw_drawn *drawn;    /* ahead for it, which its own link knows nothing of; NULL: nothing ever */
     bool told;          /* … and prepared statements were told */
     bool moving;        /* one of them, or of the named ones, is */
     bool by_key;        /* one of the named ones, or the unnamed one, may have lookups */
@@ -42,8 +44,8 @@ typedef struct px_state {
 /* What a text may do that nobody has looked into. */
 enum {
     PX_UNREAD = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS | RW_EFFECT_RUNS |
-                RW_EFFECT_STATE | RW_EFFECT_OUTPUT | RW_EFFECT_WRITES | RW_EFFECT_TRANSACTION |
-                RW_EFFECT_DRAWS | RW_EFFECT_RESETS
+                RW_EFFECT_READS | RW_EFFECT_STATE | RW_EFFECT_OUTPUT | RW_EFFECT_WRITES |
+                RW_EFFECT_TRANSACTION | RW_EFFECT_DRAWS | RW_EFFECT_RESETS
 };
 
 #endif

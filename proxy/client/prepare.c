@@ -2,6 +2,7 @@
 
 #include "rewrite/insert/returned.h"
 
+#include "proxy/client/changes.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
@@ -97,8 +98,45 @@ static px_step refuse_unsynced(px_session *session, pgw_arena arena, const pgw_s
     pgw_error error;
     pgw_arena_free(&arena);
     pgw_fail(&error, "0A000", "the table may be changed earlier in the same pipeline");
-    pgw_error_hint(&error, "Send Sync before the INSERT.");
+    pgw_error_hint(&error, "Send Sync before the statement.");
     return px_prepare_refuse(session, name, &error);
+}
+
+/* It changes a key: parameters that the new one is made of must have the types that they have in
+ * the client's text. */
+static bool note_change(px_foreign *foreign, const rw_key_change *change, px_declared declared,
+                        pgw_error *error)
+{
+    const rw_declared types = {declared.types, declared.count};
+    for (size_t i = 0; i < change->value_count; i++) {
+        uint32_t parameter = change->values[i].shared;
+        if (parameter == 0 || rw_is_declared(types, parameter))
+            continue;
+        pgw_fail(error, "0A000",
+                 "cannot update the key of table \"%s\" to $%u, which has no type and is used "
+                 "elsewhere, too",
+                 change->table->name, (unsigned)parameter);
+        pgw_error_hint(error, "Cast it, or declare its type.");
+        return false;
+    }
+    foreign->changes_key = foreign->moving = true;
+    return true;
+}
+
+/* It sets columns of a key. */
+static bool note_key(px_session *session, pgw_slice text, const rw_statement *statement,
+                     px_declared declared, pgw_error *error)
+{
+    px_foreign *foreign = &session->known.parsed;
+    session->known.keyed = true;
+    if (statement->change != NULL &&
+        !px_statements_have_room(&session->names.statements, text.len)) {
+        pgw_fail(error, "53200", "too many statements that change a key are prepared");
+        pgw_error_hint(error, "Close statements that are not needed any more.");
+        return false;
+    }
+    return (statement->same_count == 0 || px_same_note(foreign, statement, declared, error)) &&
+           (statement->change == NULL || note_change(foreign, statement->change, declared, error));
 }
 
 /* What a text is read with. */
@@ -150,14 +188,16 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     pgw_arena arena = {0};
     rw_script script;
     pgw_error error = PGW_ERROR_NONE;
+    const px_declared types = {declared, parse->type_count};
     pgw_slice text = pgw_arena_copy(&arena, parse->query);
     rw_script_parse(text, view, &session->who.identity->env, &session->worker->plans->shapes,
                     &arena, &script);
     px_step step = PX_STEP_PASS;
     const rw_statement *only = script.count == 1 ? script.statements : NULL;
-    bool sets_key = only != NULL && only->same_count > 0;
-    session->known.keyed = session->known.keyed || sets_key;
-    bool by_key = only != NULL && only->lookup_count > 0 && !again;
+    bool changes_key = only != NULL && only->change != NULL;
+    bool sets_key = changes_key || (only != NULL && only->same_count > 0);
+    bool by_key = only != NULL && rw_statement_is_changed(only) && !again &&
+                  (only->defines || !px_changes_unseen(session));
     if ((script.refused || script.inserts > 0 || sets_key || by_key) &&
         !px_settle(session, catalog)) {
         step = PX_STEP_LATER;
@@ -168,21 +208,22 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         while (script.statements[i].kind != RW_STATEMENT_REFUSED)
             i++;
         step = refuse_text(session, parse, catalog, script.statements[i].error);
-    } else if (sets_key && !px_same_note(&session->known.parsed, only,
-                                         (px_declared){declared, parse->type_count}, &error)) {
+    } else if (sets_key && !note_key(session, text, only, types, &error)) {
         step = refuse_text(session, parse, catalog, &error);
+    } else if (changes_key && !by_key) {
+        return refuse_unsynced(session, arena, &parse->name);
     } else if (only != NULL && only->kind == RW_STATEMENT_INSERT) {
         if (session->own.unsynced && session->ddl.unsynced)
             return refuse_unsynced(session, arena, &parse->name);
-        *plan = plan_of_insert(session, arena, only->insert, (px_source){catalog, view},
-                               (px_declared){declared, parse->type_count}, &error);
+        *plan =
+            plan_of_insert(session, arena, only->insert, (px_source){catalog, view}, types, &error);
         if (*plan == NULL)
             return refuse_text(session, parse, catalog, &error);
         session->hand.doubted = false;
         return PX_STEP_DONE;
     } else if (script.effects != 0) {
         session->known.parsed.effects = px_script_changes(session, text, &script);
-        session->known.parsed.moving = px_state_would_write(session, text, catalog);
+        session->known.parsed.moving |= px_state_would_write(session, text, catalog);
         session->known.moving = session->known.moving || session->known.parsed.moving;
         if (!again && px_prepare_link(session) == PX_STEP_LATER)
             step = PX_STEP_LATER;
@@ -193,8 +234,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         px_statements_have_room(&session->names.statements, text.len)) {
         const pgw_env env = px_settings_env(session);
         session->names.lookups =
-            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error},
-                           (px_declared){declared, parse->type_count});
+            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error}, types);
     }
     pgw_arena_free(&arena);
     return step;

@@ -77,13 +77,6 @@ bool px_refuse_hears(const px_session *session, pgw_slice text, size_t statement
     return rw_tree_rejects(text, env);
 }
 
-/* Nothing runs there until the transaction is ended. */
-static bool is_aborted(const px_session *session)
-{
-    return session->own.status == 'E' && !session->own.unsynced &&
-           session->pending.replies.count == 0;
-}
-
 static void push_unseen(px_session *session, px_reply_kind kind)
 {
     px_replies_push(&session->pending.replies, kind)->swallow = true;
@@ -118,7 +111,7 @@ static bool parse_text(px_session *session, pgw_slice text, bool extended)
 void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *error, bool extended)
 {
     session->names.unnamed_on_link = session->names.unnamed_on_link && extended;
-    if (!extended && is_aborted(session)) {
+    if (!extended && !session->own.unsynced && px_session_aborted(session)) {
         show_text(session, text);
         return;
     }

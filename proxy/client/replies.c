@@ -133,6 +133,16 @@ bool px_replies_are_silent(const px_replies *replies)
     return true;
 }
 
+bool px_replies_run(const px_replies *replies)
+{
+    for (size_t i = 0; i < replies->count; i++) {
+        px_reply_kind kind = px_replies_at(replies, i)->kind;
+        if (kind == PX_REPLY_QUERY || kind == PX_REPLY_EXECUTE)
+            return true;
+    }
+    return false;
+}
+
 void px_replies_end_copy(px_replies *replies)
 {
     if (replies->count > 0) /* without a COPY it says nothing */

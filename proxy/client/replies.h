@@ -41,9 +41,9 @@ typedef struct px_reply {
     bool swallow;  /* the client never sent it: it sees nothing of it but an error */
     px_asks asks;  /* of a question of ours */
     bool own_look; /* QUERY: all up to a Sync that asks for the configured tables */
-    bool describe_plan;   /* what DESCRIBE says is for the plan */
+    bool describe_plan;   /* what DESCRIBE says is for the plan; SYNC: that ends it */
     px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
-    px_lookups *lookups;  /* PARSE, DESCRIBE of what asks for rows by their hash key. Counted */
+    px_lookups *lookups;  /* PARSE … EXECUTE of what asks for rows by their hash key. Counted */
     px_text *text;        /* QUERY, PARSE that was looked into. Counted */
     size_t at;            /* QUERY: the statement of `text` that is being answered */
     pgw_error *refusal;   /* the error must come, and this one is shown in its place. Owned */
@@ -72,6 +72,8 @@ px_reply *px_replies_at(const px_replies *replies, size_t i);
 void px_replies_pop(px_replies *replies);
 /* Nothing that the client sent depends on any of them. */
 bool px_replies_are_silent(const px_replies *replies);
+/* Something is owed that runs, so that a transaction may end. */
+bool px_replies_run(const px_replies *replies);
 /* `reply` changes what `name` means from now on: keeps what it meant, which is taken out of the
  * map. */
 void px_reply_renames(px_replies *replies, px_reply *reply, px_statements *statements,

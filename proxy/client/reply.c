@@ -114,7 +114,9 @@ static void on_command_complete(px_session *session, px_reply *head)
 
 static px_fate pop(px_session *session)
 {
-    bool swallow = px_replies_head(&session->pending.replies)->swallow;
+    const px_reply *head = px_replies_head(&session->pending.replies);
+    bool swallow = head->swallow;
+    session->own.ran = session->own.ran || head->kind == PX_REPLY_EXECUTE;
     px_replies_pop(&session->pending.replies);
     return swallow ? PX_HIDE : PX_SHOW;
 }
@@ -132,7 +134,7 @@ static void on_setting(px_session *session, pgw_slice body)
 static px_fate on_ready(px_session *session, pgw_slice body)
 {
     session->own.status = body.len > 0 ? body.ptr[0] : 'I';
-    session->own.copy_in = false;
+    session->own.ran = session->own.copy_in = false;
     if (session->own.status == 'I' && session->names.portals.names.count > 0)
         px_statements_clear(&session->names.portals);
     if (session->own.alters && session->own.status == 'I') {
@@ -146,13 +148,14 @@ static px_fate on_ready(px_session *session, pgw_slice body)
     if (head == NULL)
         return PX_SHOW;
     bool asked = head->asks && head->asks != PX_ASKS_AHEAD;
+    bool described = head->describe_plan && session->wait == PX_WAIT_DESCRIBE;
     px_fate what = pop(session);
     bool more = session->pending.replies.count > 0;
     session->pending.undecided = session->pending.undecided && more;
     session->own.unsynced = session->own.unsynced && more; /* a Query ends a group as a Sync does */
     if (asked && px_settle_ready(session))
         return PX_SHOW;
-    if (what == PX_HIDE && session->wait == PX_WAIT_DESCRIBE) {
+    if (described) {
         px_session_set_wait(session, PX_WAIT_NOTHING);
         if (session->group.failure != NULL)
             px_forward_failing(session);

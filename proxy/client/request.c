@@ -96,6 +96,14 @@ static px_reply_kind reply_kind(char type, pgw_slice message)
     }
 }
 
+static void note_execute(px_session *session, px_reply *reply, pgw_slice message)
+{
+    pgw_slice portal = {message.ptr + PGW_HEADER, 0};
+    portal.len = strnlen(portal.ptr, message.len - PGW_HEADER);
+    px_state_note_execute(session);
+    px_by_key_executes(session, reply, portal);
+}
+
 static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->group.count > 0 && !px_forward_group(session))
@@ -125,7 +133,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         if (frame.type == 'B')
             px_state_note_bind(session, message);
         else if (frame.type == 'E')
-            px_state_note_execute(session);
+            note_execute(session, reply, message);
         session->own.unsynced = true;
     }
     if (frame.type == 'P' && frame.size > PX_HOLD_BYTES) {

@@ -69,7 +69,8 @@ bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind, pgw_error *e
 static bool sets_key(const px_session *session, pgw_slice name)
 {
     const px_statement *statement = px_statements_find(&session->names.statements, name);
-    return statement != NULL && statement->plan == NULL && statement->foreign.same_count > 0;
+    return statement != NULL && statement->plan == NULL &&
+           (statement->foreign.same_count > 0 || statement->foreign.changes_key);
 }
 
 bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *error)

@@ -19,7 +19,7 @@ PGW_MUST_CHECK bool px_same_note(px_foreign *foreign, const rw_statement *statem
  * to be refused, with the error (0A000). `text` ends with NUL. */
 PGW_MUST_CHECK bool px_same_is_executed(const struct px_session *session, pgw_slice text,
                                         pgw_error *error);
-/* False: the Bind would change the key; the error is filled (0A000). */
+/* False: the Bind would change the key; the error is filled (0A000), for where it cannot. */
 PGW_MUST_CHECK bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind,
                                   pgw_error *error);
 

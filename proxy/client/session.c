@@ -61,6 +61,12 @@ bool px_session_idle(const px_session *session)
     return session->pending.replies.count == 0 && px_session_is_quiet(session);
 }
 
+bool px_session_aborted(const px_session *session)
+{
+    return session->own.status == 'E' && !session->own.ran &&
+           !px_replies_run(&session->pending.replies);
+}
+
 bool px_session_relays_part(const px_session *session)
 {
     return session->own.left > 0 && !session->own.dropped;

@@ -82,6 +82,7 @@ typedef struct px_own {
     bool stirs; /* rows of it left by other links since its own was last touched */
     uint64_t touched;
     char status;              /* 'I', 'T' or 'E' as the link last said */
+    bool ran;                 /* something has run since then, which may have ended a transaction */
     bool unsynced;            /* extended messages were sent since the last Sync */
     bool copy_in;             /* the link is in copy-in mode */
     bool has_state;           /* something there cannot be made again elsewhere */
@@ -173,6 +174,9 @@ bool px_session_is_sound(const px_session *session);
 
 /* Nothing is owed and the link is absent or outside of a transaction. */
 bool px_session_idle(const px_session *session);
+/* Its transaction has failed, and nothing that is under way may end it: the server refuses
+ * whatever comes, and answers no question. */
+bool px_session_aborted(const px_session *session);
 /* … but for what is ours alone, and the client knows nothing of. */
 bool px_session_is_quiet(const px_session *session);
 /* The client has the beginning of a message of the link: nothing of ours may be written to it. Not

@@ -57,13 +57,6 @@ static bool is_settled(px_session *session, const px_catalog *catalog)
     return is_believed(session, catalog) || is_as_its_kind(session, catalog);
 }
 
-/* The server refuses everything, and answers no question. */
-static bool is_aborted(const px_session *session)
-{
-    return session->own.status == 'E' && session->pending.replies.count == 0 &&
-           !session->own.unsynced;
-}
-
 /* What the name of table `i` of the catalog means, by the answer, which is of the configuration's.
  */
 static rw_meaning meaning_of(const px_state *state, const px_catalog *catalog, size_t i)
@@ -80,7 +73,7 @@ static const rw_meaning *meanings(px_session *session, const px_catalog *catalog
 {
     px_state *state = &session->known;
     bool settled = is_settled(session, catalog);
-    rw_meaning unsettled = is_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
+    rw_meaning unsettled = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
     if (state->guessed < catalog->count) {
         state->guess = pgw_realloc(state->guess, catalog->count * sizeof *state->guess);
         state->guessed = catalog->count;
@@ -88,6 +81,21 @@ static const rw_meaning *meanings(px_session *session, const px_catalog *catalog
     for (size_t i = 0; i < catalog->count; i++)
         state->guess[i] = settled ? meaning_of(state, catalog, i) : unsettled;
     return state->guess;
+}
+
+/* What tables would be that are made now. */
+static const rw_catalog *plans(px_session *session, const px_catalog *catalog)
+{
+    px_state *state = &session->known;
+    const rw_catalog *names = px_catalog_names(session->worker);
+    bool settled = is_settled(session, catalog);
+    rw_meaning unsettled = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
+    state->plans = pgw_realloc(state->plans, (names->count + 1) * sizeof *state->plans);
+    for (size_t i = 0; i < names->count; i++)
+        state->plans[i] = settled ? state->now.made[i] : unsettled;
+    state->planned = *names;
+    state->planned.unqualified = state->plans;
+    return &state->planned;
 }
 
 static bool is_usual(const rw_catalog *view)
@@ -104,6 +112,8 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
     *view = (rw_catalog){.tables = (const rw_table *const *)catalog->tables,
                          .count = catalog->count,
                          .moved = px_state_reduced(state->here, catalog) != 0};
+    if (catalog != px_catalog_none())
+        view->planned = plans(session, catalog);
     if (catalog->count == 0)
         return;
     view->unqualified = meanings(session, catalog);
@@ -143,7 +153,7 @@ static void send_question(px_session *session, pgw_slice text, pgw_slice sql)
 static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
     px_state *state = &session->known;
-    bool fresh = px_state_is_fresh(state, px_state_is_quiet(catalog));
+    bool fresh = px_state_is_fresh(state, px_state_loud(catalog));
     const px_kind *kind = px_kind_find(session->worker, session->who.base);
     if (state->base.user == NULL && kind != NULL)
         px_answer_copy(&kind->answer, &state->base);
@@ -154,7 +164,7 @@ static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
     px_state_question(px_catalog_names(session->worker), state->everything, &sql);
     state->config = session->worker->config;
     state->epoch = catalog->count > 0 ? catalog->epoch : 0;
-    state->quiet = px_state_is_quiet(catalog);
+    state->loud = px_state_loud(catalog);
     state->known = state->failed = false;
     send_question(session, text, pgw_slice_buf(&sql));
     px_session_set_wait(session, PX_WAIT_STATE);
@@ -163,7 +173,7 @@ static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
 
 bool px_settle_query(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
-    if (is_aborted(session) || is_settled(session, catalog))
+    if (px_session_aborted(session) || is_settled(session, catalog))
         return true;
     if (session->pending.replies.count > 0 && !session->own.unsynced) {
         px_session_set_wait(session, PX_WAIT_IDLE);
@@ -179,6 +189,14 @@ bool px_settle(px_session *session, const px_catalog *catalog)
     return px_settle_query(session, catalog, (pgw_slice){NULL, 0});
 }
 
+bool px_settle_now(px_session *session)
+{
+    bool alone = session->ddl.catalog != NULL && session->own.status == 'T';
+    const px_catalog *catalog =
+        alone ? session->ddl.catalog : px_catalog_now(session->worker, session->who.identity);
+    return px_settle(session, catalog != NULL ? catalog : px_catalog_none());
+}
+
 bool px_settle_escapes(px_session *session, const px_catalog *catalog)
 {
     bool reported = session->pending.replies.count == 0 && !session->own.unsynced;
@@ -190,7 +208,7 @@ bool px_settle_kind(px_session *session, const px_catalog *catalog)
     const px_kind *kind = px_kind_find(session->worker, session->who.base);
     bool known = kind != NULL && is_of(kind->epoch, catalog);
     if (known || !session->own.ready || !px_session_idle(session) || session->group.count > 0 ||
-        !px_state_is_fresh(&session->known, px_state_is_quiet(catalog)) || session->known.known)
+        !px_state_is_fresh(&session->known, px_state_loud(catalog)) || session->known.known)
         return true;
     ask(session, catalog, (pgw_slice){NULL, 0});
     return false;
@@ -248,7 +266,7 @@ static void judge(px_session *session, const px_answer *answer)
 static void adopt(px_session *session, px_answer *answer)
 {
     px_state *state = &session->known;
-    if (px_state_is_fresh(state, state->quiet)) {
+    if (px_state_is_fresh(state, state->loud)) {
         px_answer_free(&state->base);
         px_answer_copy(answer, &state->base);
         px_kind_keep(session->worker, session->who.base, answer, state->epoch);

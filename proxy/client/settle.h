@@ -18,6 +18,9 @@ bool px_settle(struct px_session *session, const px_catalog *catalog);
 /* … of a Query. What it begins with may be allowed before the first query of a transaction only:
  * that is done before the question, too. */
 bool px_settle_query(struct px_session *session, const px_catalog *catalog, pgw_slice text);
+/* … where no catalog is at hand: by the one that is known now, or seen in the session's own
+ * transaction. */
+bool px_settle_now(struct px_session *session);
 /* Whether it is known how backslashes are read, which the link reports when it is idle. False: the
  * session waits. */
 bool px_settle_escapes(struct px_session *session, const px_catalog *catalog);

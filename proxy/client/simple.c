@@ -121,10 +121,15 @@ static bool is_unread(const px_session *session, const px_text *text)
            px_refuse_hears(session, text->text, text->script.count);
 }
 
+/* In a failed transaction the server tells it otherwise; whether it has failed is awaited. */
 static px_step refuse_unread(px_session *session, const px_text *text)
 {
     if (!px_session_need_link(session))
         return PX_STEP_LATER;
+    if (session->pending.replies.count > 0 && !session->own.unsynced) {
+        px_session_set_wait(session, PX_WAIT_IDLE);
+        return PX_STEP_LATER;
+    }
     px_refuse_unread(session, text->text, text->refusals[px_text_first_refused(text)], false);
     session->hand.doubted = false;
     return PX_STEP_DONE;
@@ -150,7 +155,7 @@ static bool is_sure(px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
     bool resumes = (script->effects & RW_EFFECT_RESUMES) && session->known.by_sql.moving;
-    if (script->inserts > 0 || script->refused || script->lookups || resumes)
+    if (script->inserts > 0 || script->refused || script->changes || resumes)
         return px_settle_query(session, text->catalog, text->text);
     if (script->escapes && !px_settle_escapes(session, text->catalog))
         return false;

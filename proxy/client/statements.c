@@ -18,7 +18,7 @@ static void unchain(px_statements *statements, px_statement *statement)
 
 static void chain(px_statements *statements, px_statement *statement)
 {
-    bool behind = px_statements_on_link(statements, statement);
+    bool behind = px_statements_on_link(statements, statement) && !statement->draft;
     statement->previous = behind ? statements->last : NULL;
     statement->next = behind ? NULL : statements->first;
     *(statement->previous ? &statement->previous->next : &statements->first) = statement;
@@ -39,7 +39,20 @@ void px_statements_move(px_statements *statements, px_statement *statement, bool
 {
     unchain(statements, statement);
     mark(statements, statement, on_link);
+    statement->draft = false;
     chain(statements, statement);
+}
+
+void px_statements_draft(px_statements *statements, px_statement *statement)
+{
+    unchain(statements, statement);
+    statement->draft = true;
+    chain(statements, statement);
+}
+
+bool px_statements_is_draft(const px_statements *statements, const px_statement *statement)
+{
+    return statement->draft && px_statements_on_link(statements, statement);
 }
 
 void px_statements_lose_link(px_statements *statements)
@@ -50,7 +63,8 @@ void px_statements_lose_link(px_statements *statements)
 px_statement *px_statements_away(const px_statements *statements)
 {
     px_statement *first = statements->first;
-    return first != NULL && !px_statements_on_link(statements, first) ? first : NULL;
+    bool away = first != NULL && (!px_statements_on_link(statements, first) || first->draft);
+    return away ? first : NULL;
 }
 
 /* ---- the map ---- */

@@ -25,6 +25,7 @@ typedef struct px_foreign {
     bool moving;         /* it would write a configured table if a name came to mean that */
     unsigned same_count; /* what a Bind of it must give, lest it changes a key */
     rw_same same[RW_SAME_MAX];
+    bool changes_key; /* it computes hashes, of keys that it stores */
 } px_foreign;
 
 typedef struct px_statement {
@@ -35,6 +36,7 @@ typedef struct px_statement {
     pgw_buf parse; /* none of ours: its Parse message, to prepare it again on another link; empty if
                       it was not kept */
     uint64_t link; /* which of the session's own links it is prepared on; 0: on none */
+    bool draft;    /* … as its client's own text, which was only to be described (draft.h) */
     bool told;     /* … which was another there (drawn.h) */
     bool unsure;   /* ours: it was prepared there by its client, when what the plan infers may have
                       been   something else */
@@ -47,7 +49,7 @@ typedef struct px_statement {
 /* All zero is an empty one. */
 typedef struct px_statements {
     px_table names;
-    px_statement *first, *last; /* those on the link are behind those that are not */
+    px_statement *first, *last; /* those on the link, but drafts, are behind those that are not */
     uint64_t links_lost;        /* a statement's `link` is one more: it is on the one of now */
     size_t ours;                /* those with a plan */
     size_t unkept;              /* neither with a plan nor with a Parse */
@@ -75,9 +77,12 @@ void px_statements_forget_lookups(px_statements *statements, px_statement *state
                                   pgw_slice parse);
 bool px_statements_on_link(const px_statements *statements, const px_statement *statement);
 void px_statements_move(px_statements *statements, px_statement *statement, bool on_link);
+/* One that is on the link is a draft there, until it is moved. */
+void px_statements_draft(px_statements *statements, px_statement *statement);
+bool px_statements_is_draft(const px_statements *statements, const px_statement *statement);
 /* None is on the link any more. */
 void px_statements_lose_link(px_statements *statements);
-/* One that is not on the link; NULL: all are. */
+/* One that is not on the link, or is a draft; NULL: there is none. */
 px_statement *px_statements_away(const px_statements *statements);
 void px_statements_remove(px_statements *statements, pgw_slice name);
 /* Takes a name's statement out of the map, for the caller to give back or to free; NULL: there is

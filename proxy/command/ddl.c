@@ -1,6 +1,5 @@
 #include "proxy/command/ddl.h"
 
-#include "protocol/value_text.h"
 #include "proxy/server/config.h"
 
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "proxy/command/carry.h"
 #include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"
+#include "rewrite/hash/hash_column.h"
 #include "rewrite/hash/partition.h"
 #include "rewrite/lex/quote.h"
 
@@ -100,6 +100,26 @@ static void print_column(ddl_writer *ddl, size_t i)
     fputc('\n', ddl->out);
 }
 
+/* What `add` adds to a buffer. */
+static void print_added(const ddl_writer *ddl, void (*add)(const rw_table *table, pgw_buf *out))
+{
+    pgw_buf text = {0};
+    add(ddl->table, &text);
+    if (text.len > 0)
+        fwrite(text.ptr, 1, text.len, ddl->out);
+    pgw_buf_free(&text);
+}
+
+static void add_check(const rw_table *table, pgw_buf *out)
+{
+    pgw_buf check = {0};
+    if (rw_hash_column_check(table, &check)) {
+        pgw_buf_add_str(out, ",\n    ");
+        pgw_buf_add_slice(out, pgw_slice_buf(&check));
+    }
+    pgw_buf_free(&check);
+}
+
 /* NOT NULL and no default, and the last one, so that a writer that does not know of the hash gets
  * an error (23502) instead of rows that nobody finds, whether it lists the columns or not. */
 static void print_columns(ddl_writer *ddl)
@@ -108,53 +128,20 @@ static void print_columns(ddl_writer *ddl)
     for (size_t i = 0; i < table->column_count; i++)
         if (i != table->hash_column)
             print_column(ddl, i);
-    fprintf(ddl->out, "    %s %s NOT NULL,\n", quoted(ddl, hash_column(ddl)->name),
-            table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric(20,0)");
-    fprintf(ddl->out, "    PRIMARY KEY (%s", quoted(ddl, hash_column(ddl)->name));
+    fputs("    ", ddl->out);
+    print_added(ddl, rw_hash_column_define);
+    fprintf(ddl->out, ",\n    PRIMARY KEY (%s", quoted(ddl, hash_column(ddl)->name));
     for (size_t i = 0; i < table->primary_key_count; i++)
         fprintf(ddl->out, ", %s", quoted(ddl, table->columns[table->primary_key[i]].name));
     fputc(')', ddl->out);
-    const char *expression = rw_hash_expression(table, false, &ddl->arena);
-    if (expression != NULL)
-        fprintf(ddl->out, ",\n    CHECK (%s = %s)", quoted(ddl, hash_column(ddl)->name),
-                expression);
+    print_added(ddl, add_check);
 }
 
-static bool is_partitioned(const rw_table *table)
+static void add_partitions(const rw_table *table, pgw_buf *out)
 {
-    return table->partitions.kind != RW_PARTITION_BUCKETS && table->partitions.count > 1;
-}
-
-/* "table_p12", cut in front of the number where it would be too long, never inside a character. */
-static char *partition_name(ddl_writer *ddl, uint32_t number)
-{
-    char *digits = pgw_arena_printf(&ddl->arena, "_p%u", number);
-    pgw_slice name = pgw_utf8_cut(pgw_slice_str(ddl->table->name), PGW_NAME_MAX - strlen(digits));
-    return pgw_arena_printf(&ddl->arena, "%.*s%s", (int)name.len, name.ptr, digits);
-}
-
-static void print_bound(const ddl_writer *ddl, uint32_t number, const char *open)
-{
-    if (number == 0 || number == ddl->table->partitions.count) {
-        fputs(open, ddl->out);
-        return;
-    }
-    pgw_buf text = {0};
-    rw_hash_print(ddl->table, rw_partition_start(ddl->table, number), &text);
-    fwrite(text.ptr, 1, text.len, ddl->out);
-    pgw_buf_free(&text);
-}
-
-static void print_partitions(ddl_writer *ddl, const char *schema, const char *parent)
-{
-    for (uint32_t i = 0; i < ddl->table->partitions.count; i++) {
-        const char *name = quoted(ddl, partition_name(ddl, i));
-        fprintf(ddl->out, "CREATE TABLE %s.%s PARTITION OF %s.%s FOR VALUES FROM (", schema, name,
-                schema, parent);
-        print_bound(ddl, i, "MINVALUE");
-        fputs(") TO (", ddl->out);
-        print_bound(ddl, i + 1, "MAXVALUE");
-        fputs(");\n", ddl->out);
+    for (uint32_t i = 0; i < table->partitions.count; i++) {
+        rw_hash_column_partition(table, i, out);
+        pgw_buf_add_str(out, ";\n");
     }
 }
 
@@ -163,12 +150,14 @@ static void print_postgres(ddl_writer *ddl)
     const char *schema = quoted(ddl, ddl->table->schema), *name = quoted(ddl, ddl->table->name);
     fprintf(ddl->out, "CREATE TABLE %s.%s (\n", schema, name);
     print_columns(ddl);
-    if (!is_partitioned(ddl->table)) {
+    if (!rw_table_is_partitioned(ddl->table)) {
         fputs("\n);\n", ddl->out);
         return;
     }
-    fprintf(ddl->out, "\n) PARTITION BY RANGE (%s);\n", quoted(ddl, hash_column(ddl)->name));
-    print_partitions(ddl, schema, name);
+    fputs("\n)", ddl->out);
+    print_added(ddl, rw_hash_column_partition_by);
+    fputs(";\n", ddl->out);
+    print_added(ddl, add_partitions);
 }
 
 /* -- YQL -- */
@@ -218,6 +207,15 @@ static void print_yql_column(ddl_writer *ddl, size_t i)
     fputc('\n', ddl->out);
 }
 
+/* The first hash of a partition. */
+static void print_start(const ddl_writer *ddl, uint32_t number)
+{
+    pgw_buf text = {0};
+    rw_hash_print(ddl->table, rw_partition_start(ddl->table, number), &text);
+    fwrite(text.ptr, 1, text.len, ddl->out);
+    pgw_buf_free(&text);
+}
+
 /* UNIFORM_PARTITIONS takes Uint64 alone, and boundaries of a pgint8 key are not known to work:
  * there the number of partitions is asked for, and the store cuts them where the rows are. */
 static void print_yql_partitions(ddl_writer *ddl)
@@ -235,7 +233,7 @@ static void print_yql_partitions(ddl_writer *ddl)
         fprintf(ddl->out, ",\n%s    PARTITION_AT_KEYS = (", ddl->margin);
         for (uint32_t i = 1; i < partitions->count; i++) {
             fputs(i > 1 ? ", " : "", ddl->out);
-            print_bound(ddl, i, "");
+            print_start(ddl, i);
         }
         fputc(')', ddl->out);
     }
@@ -274,7 +272,7 @@ static bool print_table(const rw_table *table, ddl_choice choice, PGconn *link,
     if (choice != DDL_YQL) {
         print_postgres(&ddl);
         good = link == NULL ||
-               px_carry_print(table, is_partitioned(table), link, out, command->errors);
+               px_carry_print(table, rw_table_is_partitioned(table), link, out, command->errors);
     }
     if (choice == DDL_BOTH)
         fputs("-- The same in YQL (keyspread ddl --yql prints it without the dashes):\n", out);

@@ -23,6 +23,7 @@ typedef struct explanation {
 static void *explain(void *argument)
 {
     explanation *work = argument;
+    work->catalog.planned = &work->catalog;
     rw_explain(work->text, &work->catalog, &px_plain_env, &work->out);
     return NULL;
 }

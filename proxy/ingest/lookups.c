@@ -2,7 +2,7 @@
 
 #include "protocol/utf8.h"
 #include "proxy/ingest/bind.h"
-#include "rewrite/read/hide.h"
+#include "rewrite/read/key_change_put.h"
 
 #include <string.h>
 
@@ -18,44 +18,72 @@ static void find_types(px_lookups *it, px_declared declared)
     memcpy(it->types, types, it->own * sizeof *types);
     for (size_t i = it->own; i < all; i++)
         types[i] = PGW_INT8;
-    for (size_t i = 0; i < it->conditions.count; i++)
+    for (size_t i = 0; i < it->conditions.lookup_count; i++)
         rw_lookup_types(it->conditions.lookups[i], it->types, it->own);
 }
 
-static px_lookups *keep(pgw_slice text, const rw_conditions *conditions, const rw_statement *of)
+static pgw_slice render(pgw_slice text, const rw_conditions *conditions, const rw_statement *of,
+                        pgw_arena *arena)
+{
+    pgw_buf out = {0};
+    pgw_buf_add(&out, text.ptr, of->start);
+    rw_conditions_render(conditions, (pgw_slice){text.ptr + of->start, of->end - of->start}, &out);
+    pgw_buf_add(&out, text.ptr + of->end, text.len - of->end);
+    return pgw_arena_keep(arena, &out);
+}
+
+static px_lookups *keep(pgw_slice text, const rw_conditions *conditions,
+                        const rw_prepared *prepared, const rw_statement *of)
 {
     pgw_arena arena = {0};
     px_lookups *it = pgw_arena_alloc(&arena, sizeof *it);
     *it = (px_lookups){.references = 1, .start = of->start, .end = of->end};
     it->text = pgw_arena_copy(&arena, text);
     rw_conditions_keep(conditions, &arena, &it->conditions);
-    pgw_buf rewritten = {0};
-    pgw_buf_add(&rewritten, text.ptr, of->start);
-    rw_conditions_render(conditions, (pgw_slice){text.ptr + of->start, of->end - of->start},
-                         &rewritten);
-    pgw_buf_add(&rewritten, text.ptr + of->end, text.len - of->end);
-    it->rewritten = pgw_arena_keep(&arena, &rewritten);
+    it->rewritten = render(text, conditions, of, &arena);
+    rw_conditions stars;
+    rw_statement found = {.stars = of->stars, .star_count = of->star_count};
+    rw_conditions_of(&found, prepared, &(pgw_reading){.arena = &arena}, &stars);
+    it->plain = render(text, &stars, of, &arena);
     it->arena = arena;
     return it;
+}
+
+static void keep_change(px_lookups *it, const rw_key_change *change)
+{
+    size_t size = change->value_count * sizeof *change->values;
+    rw_new_value *values = pgw_arena_alloc(&it->arena, size);
+    memcpy(values, change->values, size);
+    it->change = (rw_key_change){
+        .table = change->table, .values = values, .value_count = change->value_count};
 }
 
 px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_catalog *catalog,
                            const pgw_reading *reading, px_declared declared)
 {
-    const pgw_env *env = reading->env;
+    pgw_env env = *reading->env;
+    env.zone_known = false; /* the server may read the constants anew, by another TimeZone */
     pgw_slice written = {text.ptr + statement->start, statement->end - statement->start};
-    uint32_t highest = rw_highest_parameter(written, env->conforming);
+    uint32_t highest = rw_highest_parameter(written, env.conforming);
     size_t own = highest > declared.count ? highest : declared.count;
     rw_prepared prepared = {written, {declared.types, declared.count}, (uint32_t)own};
     rw_conditions conditions;
-    rw_conditions_of(statement->lookups, statement->lookup_count, &prepared, reading, &conditions);
-    if (conditions.count == 0)
+    rw_conditions_of(statement, &prepared, &(pgw_reading){&env, reading->arena, reading->error},
+                     &conditions);
+    if (conditions.count == 0 && statement->otherwise == NULL)
         return NULL;
-    px_lookups *it = keep(text, &conditions, statement);
-    px_catalog_take(it->catalog = catalog);
+    px_lookups *it = keep(text, &conditions, &prepared, statement);
+    if (statement->change != NULL)
+        keep_change(it, statement->change);
+    it->catalog = px_catalog_take(catalog);
+    it->alike = px_catalog_take(catalog);
     it->own = own;
-    it->utf8 = env->utf8;
+    it->defines = statement->defines;
+    it->utf8 = env.utf8;
     find_types(it, declared);
+    rw_statement changed;
+    if (rw_key_change_of(statement, reading->arena, &changed))
+        it->otherwise = px_lookups_new(text, &changed, catalog, reading, declared);
     return it;
 }
 
@@ -69,17 +97,61 @@ void px_lookups_drop(px_lookups *lookups)
     if (lookups == NULL || --lookups->references > 0)
         return;
     px_catalog_drop(lookups->catalog);
+    px_catalog_drop(lookups->alike);
+    px_lookups_drop(lookups->otherwise);
     pgw_arena arena = lookups->arena; /* it lives in it itself */
     pgw_arena_free(&arena);
 }
 
-void px_lookups_parse(const px_lookups *lookups, pgw_slice name, bool plain, pgw_buf *out)
+/* The table as it is now, if its keys have the hashes that they had; else NULL. */
+static const rw_table *same_rule(const rw_table *was, const rw_catalog *now)
 {
-    size_t all = lookups->conditions.parameters > 0 ? lookups->own + lookups->conditions.parameters
-                                                    : lookups->declared.count;
-    pgw_certainly(pgw_write_parse(name, plain ? lookups->text : lookups->rewritten,
-                                  lookups->declared.types, plain ? lookups->declared.count : all,
-                                  out));
+    const rw_table *is = rw_catalog_find(now, pgw_slice_str(was->schema), pgw_slice_str(was->name));
+    return is != NULL && rw_table_hashes_alike(was, is) ? is : NULL;
+}
+
+static bool keeps_hashes(const rw_table *was, const rw_catalog *now)
+{
+    const rw_table *is = same_rule(was, now);
+    return is != NULL && rw_table_is_looked_up(is);
+}
+
+/* Whether it would store the right hash of the key it changes. */
+static bool keeps_changing(const px_lookups *lookups, const rw_catalog *now)
+{
+    const rw_table *is = same_rule(lookups->change.table, now);
+    return is != NULL && rw_key_may_change(is);
+}
+
+bool px_lookups_hold(px_lookups *lookups, px_catalog *now)
+{
+    const rw_catalog tables = {.tables = (const rw_table *const *)now->tables, .count = now->count};
+    if (now == lookups->alike)
+        return true;
+    if (lookups->change.table != NULL && !keeps_changing(lookups, &tables))
+        return false;
+    for (size_t i = 0; i < lookups->conditions.lookup_count; i++) {
+        const rw_lookup *it = lookups->conditions.lookups[i];
+        if (!keeps_hashes(it->table, &tables) ||
+            (it->other != NULL && !keeps_hashes(it->other, &tables)))
+            return false;
+    }
+    px_catalog_drop(lookups->alike);
+    lookups->alike = px_catalog_take(now);
+    return true;
+}
+
+bool px_lookups_show(const px_lookups *lookups)
+{
+    return !lookups->defines && lookups->conditions.count > lookups->conditions.lookup_count;
+}
+
+void px_lookups_parse(const px_lookups *lookups, pgw_slice name, pgw_slice query, pgw_buf *out)
+{
+    bool more = query.ptr == lookups->rewritten.ptr && lookups->conditions.parameters > 0;
+    size_t all = lookups->own + lookups->conditions.parameters;
+    pgw_certainly(pgw_write_parse(name, query, lookups->declared.types,
+                                  more ? all : lookups->declared.count, out));
 }
 
 bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_env *env,
@@ -100,15 +172,12 @@ bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_
     return known;
 }
 
-void px_lookups_error(const px_lookups *lookups, pgw_slice body, pgw_buf *out)
+rw_sent px_lookups_sent(const px_lookups *lookups)
 {
     size_t before = pgw_characters(lookups->text, lookups->start, lookups->utf8);
-    rw_hide_error(
-        body,
-        &(rw_sent){.conditions = &lookups->conditions,
-                   .text = {lookups->text.ptr + lookups->start, lookups->end - lookups->start},
-                   .utf8 = lookups->utf8,
-                   .before = before,
-                   .rendered_before = before},
-        out);
+    return (rw_sent){.conditions = &lookups->conditions,
+                     .text = {lookups->text.ptr + lookups->start, lookups->end - lookups->start},
+                     .utf8 = lookups->utf8,
+                     .before = before,
+                     .rendered_before = before};
 }

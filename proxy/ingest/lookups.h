@@ -9,21 +9,27 @@
 #include "proxy/backend/catalog.h"
 #include "proxy/ingest/plan.h"
 #include "rewrite/read/conditions.h"
+#include "rewrite/read/hide.h"
 #include "rewrite/read/statement.h"
 
 /* Counted. */
 typedef struct px_lookups {
     unsigned references;
     pgw_arena arena;
-    px_catalog *catalog;
-    pgw_slice text; /* as its client sent it; the statement begins at `start` */
+    px_catalog *catalog; /* that it was made with … */
+    px_catalog *alike;   /* … and the last one that it is right by. Both counted */
+    pgw_slice text;      /* as its client sent it; the statement begins at `start` */
     size_t start, end;
     pgw_slice rewritten;
+    pgw_slice plain; /* the same without conditions on hashes */
     rw_conditions conditions;
-    px_declared declared; /* by the client */
-    uint32_t *types;      /* of the client's parameters, as the backend takes them … */
-    size_t own;           /* … which are as many; the hashes are behind them */
-    bool utf8;            /* what positions count: characters, or bytes */
+    rw_key_change change;         /* without its list; its table NULL: it changes no key */
+    struct px_lookups *otherwise; /* for a Bind that changes the key; NULL: none. Counted */
+    px_declared declared;         /* by the client */
+    uint32_t *types;              /* of the client's parameters, as the backend takes them … */
+    size_t own;                   /* … which are as many; the hashes are behind them */
+    bool defines;                 /* it makes or alters a table, by whatever that is like */
+    bool utf8;                    /* what positions count: characters, or bytes */
 } px_lookups;
 
 /* Those of the only statement of a text. NULL: nothing is put in. */
@@ -32,13 +38,18 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
 void px_lookups_take(px_lookups *lookups);
 void px_lookups_drop(px_lookups *lookups); /* NULL is fine */
 
-/* The Parse for the backend; as it was sent (`plain`), or with the conditions. */
-void px_lookups_parse(const px_lookups *lookups, pgw_slice name, bool plain, pgw_buf *out);
+/* Whether its hashes are those of the rows, and no row is lost by asking for them, as `now` is what
+ * is known of the tables. If not, it has to go as its client wrote it. */
+PGW_MUST_CHECK bool px_lookups_hold(px_lookups *lookups, px_catalog *now);
+/* Whether columns stand in it for a star of its client's. */
+bool px_lookups_show(const px_lookups *lookups);
+/* A Parse for the backend; `query` is `rewritten`, `plain` or `text`. */
+void px_lookups_parse(const px_lookups *lookups, pgw_slice name, pgw_slice query, pgw_buf *out);
 /* The Bind for the backend, with the hashes. False: a hash cannot be computed, so it has to be one
  * of the plain statement. */
 PGW_MUST_CHECK bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind,
                                     const pgw_env *env, pgw_buf *out);
-/* The body of an ErrorResponse or NoticeResponse about its Parse, with the client's positions. */
-void px_lookups_error(const px_lookups *lookups, pgw_slice body, pgw_buf *out);
+/* How it was sent, as errors are to be shown. */
+rw_sent px_lookups_sent(const px_lookups *lookups);
 
 #endif

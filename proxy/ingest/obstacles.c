@@ -10,8 +10,8 @@ static bool is_hidden_from(const px_standing *standing, const rw_table *table)
 {
     const unsigned hidden =
         RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
-    return table->reads_settings &&
-           (standing->touched & (table->quiet ? hidden : hidden | RW_EFFECT_RUNS)) != 0;
+    const unsigned stored = RW_EFFECT_RUNS | RW_EFFECT_READS;
+    return table->reads_settings && (standing->touched & (hidden | (stored & ~table->quiet))) != 0;
 }
 
 px_counter px_obstacle(const px_owner *owner, const px_standing *standing,

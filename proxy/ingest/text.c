@@ -134,13 +134,15 @@ static void hash_insert(px_worker *worker, px_text *text, size_t i, const pgw_en
 /* No function of the database's own changes a setting. */
 static bool is_quiet(const px_text *text)
 {
-    return text->catalog->count == 0 || text->catalog->tables[0]->quiet;
+    return text->catalog->count == 0 || text->catalog->tables[0]->quiet & RW_EFFECT_RUNS;
 }
 
 /* What its columns are by then cannot be known before the text is sent. */
 static void refuse_reshaped(px_text *text, size_t i, bool conforming)
 {
-    const rw_table *table = text->script.statements[i].insert->table;
+    const rw_statement *statement = &text->script.statements[i];
+    const rw_insert *insert = statement->insert;
+    const rw_table *table = insert != NULL ? insert->table : statement->change->table;
     for (size_t before = 0; before < i; before++) {
         const rw_statement *other = &text->script.statements[before];
         pgw_slice written = {text->text.ptr + other->start, other->end - other->start};
@@ -148,23 +150,22 @@ static void refuse_reshaped(px_text *text, size_t i, bool conforming)
             continue;
         pgw_error error;
         pgw_fail(&error, "0A000", "table %s may be changed earlier in the same Query", table->name);
-        pgw_error_hint(&error, "Send the INSERT in a Query of its own.");
+        pgw_error_hint(&error, "Send the %s in a Query of its own.",
+                       insert != NULL ? "INSERT" : "UPDATE");
         px_text_refuse(text, i, &error);
-        for (size_t r = 0; r < text->script.statements[i].insert->row_count; r++)
-            text->script.statements[i].insert->rows[r].unhashed = true;
+        for (size_t r = 0; insert != NULL && r < insert->row_count; r++)
+            insert->rows[r].unhashed = true;
         return;
     }
 }
 
-/* What the tables' columns are by then is not known behind DDL. */
 static void put_conditions(px_text *text, size_t i, const pgw_env *env)
 {
     const rw_statement *statement = &text->script.statements[i];
     pgw_error error;
     pgw_reading reading = {env, &text->arena, &error};
-    if (statement->lookup_count > 0 && !(text->script.effects & RW_EFFECT_DDL))
-        rw_conditions_of(statement->lookups, statement->lookup_count, NULL, &reading,
-                         &text->conditions[i]);
+    if (statement->lookup_count > 0 || statement->star_count > 0)
+        rw_conditions_of(statement, NULL, &reading, &text->conditions[i]);
 }
 
 bool px_moves_zone(unsigned effects)
@@ -184,10 +185,15 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
     text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
     text->refusals = pgw_arena_alloc(&text->arena, script->count * sizeof *text->refusals);
     text->conditions = pgw_arena_alloc(&text->arena, script->count * sizeof *text->conditions);
+    unsigned before = 0; /* effects of the statements */
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
-        put_conditions(text, i, &env);
-        if (statement->insert != NULL && script->effects & RW_EFFECT_DDL)
+        bool known = !(before & RW_EFFECT_DDL); /* what the tables' columns are by then */
+        if (known || statement->defines || statement->change != NULL)
+            put_conditions(text, i, &env);
+        before |= statement->effects;
+        if ((statement->insert != NULL || statement->change != NULL) &&
+            script->effects & RW_EFFECT_DDL)
             refuse_reshaped(text, i, env.conforming);
         if (statement->kind == RW_STATEMENT_REFUSED)
             px_text_refuse(text, i, statement->error);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAP = 8, SMALL_BLOCK = 2 * 1024 };
+enum { FIRST_CAP = 1, SMALL_BLOCK = 2 * 1024 }; /* most streams never have more than one */
 
 static void grow(px_chunks *chunks)
 {

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* Digits of a constant with its sign, as make_const() of PostgreSQL's parser takes them. */
-static bool fits_int8(pgw_slice digits, bool minus, int64_t *integer)
+bool rw_digits_fit_int8(pgw_slice digits, bool minus, int64_t *integer)
 {
     int64_t number = 0; /* downwards: the least number has no positive twin */
     for (size_t i = 0; i < digits.len; i++) {
@@ -25,7 +24,7 @@ static pgw_verdict read_number(const rw_cell *cell, const pgw_reading *reading, 
 {
     bool minus = cell->minus_after == 0;
     int64_t integer;
-    if (cell->kind == RW_CELL_INTEGER && fits_int8(cell->text, minus, &integer)) {
+    if (cell->kind == RW_CELL_INTEGER && rw_digits_fit_int8(cell->text, minus, &integer)) {
         bool narrow = integer >= INT32_MIN && integer <= INT32_MAX;
         *out = (pgw_value){.type = narrow ? PGW_INT4 : PGW_INT8, .as.integer = integer};
         return PGW_KNOWN;

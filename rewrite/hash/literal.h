@@ -47,6 +47,10 @@ typedef struct rw_param {
     pgw_slice bytes;
 } rw_param;
 
+/* Digits of a constant with its sign, as make_const() of PostgreSQL's parser takes them: whether it
+ * is an integer, and which; else it is a numeric. */
+PGW_MUST_CHECK bool rw_digits_fit_int8(pgw_slice digits, bool minus, int64_t *integer);
+
 /* What was bound: $n is list[n - 1]. No list: nothing is known of the parameters yet. */
 typedef struct rw_params {
     const rw_param *list;

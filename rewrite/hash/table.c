@@ -35,12 +35,12 @@ bool rw_table_hashes_null(const rw_table *table, size_t column)
     return table->allow_null_key || (table->columns[column].not_null && !table->changes_rows);
 }
 
-/* By PostgreSQL's own =, which the hash goes by; and whoever may look at it may look at the hash.
- */
+/* By PostgreSQL's own =, which the hash goes by; whoever may look at it may look at the hash; and
+ * nothing changes it alone. */
 static bool compares_by_value(const rw_column *column)
 {
     return !column->nondeterministic && !column->own_equals && !column->granted &&
-           pgw_type_is_key(column->type);
+           !column->cascaded && pgw_type_is_key(column->type);
 }
 
 bool rw_table_is_looked_up(const rw_table *table)
@@ -50,6 +50,27 @@ bool rw_table_is_looked_up(const rw_table *table)
     for (size_t i = 0; i < table->hash_key_count && sure; i++)
         sure = compares_by_value(&table->columns[table->hash_key[i]]);
     return sure;
+}
+
+bool rw_table_shares_rule(const rw_table *a, const rw_table *b)
+{
+    bool shares = a->hash_function == b->hash_function && a->hash_type == b->hash_type &&
+                  a->hash_key_count == b->hash_key_count;
+    for (size_t i = 0; i < a->hash_key_count && shares; i++) {
+        const rw_column *one = &a->columns[a->hash_key[i]], *other = &b->columns[b->hash_key[i]];
+        shares =
+            one->type == other->type && (one->type != PGW_BPCHAR || one->typmod == other->typmod);
+    }
+    return shares;
+}
+
+bool rw_table_hashes_alike(const rw_table *a, const rw_table *b)
+{
+    bool alike = rw_table_shares_rule(a, b) &&
+                 strcmp(a->columns[a->hash_column].name, b->columns[b->hash_column].name) == 0;
+    for (size_t i = 0; i < a->hash_key_count && alike; i++)
+        alike = strcmp(a->columns[a->hash_key[i]].name, b->columns[b->hash_key[i]].name) == 0;
+    return alike;
 }
 
 bool rw_table_shifts(const rw_table *table)

@@ -32,6 +32,7 @@ typedef struct rw_column {
     int64_t default_hash;  /* of its default as the backend keeps it; 0: none */
     bool computed;         /* its default, or what it is generated from, may look at the session */
     bool granted;          /* rights on the table are granted by column: on this one or others */
+    bool cascaded;         /* a foreign key of the table writes it, past keyspread */
     bool own_equals;       /* an operator = that is not PostgreSQL's own takes its type */
     uint32_t draws_from;   /* the sequence whose next number is its default, as it is; 0: none */
 } rw_column;
@@ -78,8 +79,11 @@ typedef struct rw_table {
     bool changes_rows; /* what is stored may be other rows than those of an INSERT: by BEFORE
                           triggers, or in foreign tables */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
-    bool quiet;     /* nothing that its database stores can change a session's state */
-    bool looked_up; /* rows are found by their hash where a statement gives their whole hash key */
+    unsigned quiet; /* RW_EFFECT_RUNS, RW_EFFECT_READS: what its database stores for such
+                       statements cannot change a session's state */
+    bool shows_hash; /* `*` and rows of the table are with the hash column */
+    bool listed;     /* PostgreSQL's catalog is asked of the table with the hash column */
+    bool looked_up;  /* rows are found by their hash where a statement gives their whole hash key */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
     char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index
                          and the table's index; NULL: it has none */
@@ -103,6 +107,10 @@ bool rw_table_shifts(const rw_table *table);
 /* Whether each row with a hash_key value certainly has the hash of it, so that a statement that
  * asks for the value may ask for the hash as well. */
 bool rw_table_is_looked_up(const rw_table *table);
+/* Whether equal keys have the same hash in both. */
+bool rw_table_shares_rule(const rw_table *a, const rw_table *b);
+/* … and the columns have the same names. */
+bool rw_table_hashes_alike(const rw_table *a, const rw_table *b);
 /* Whether the name stands anywhere in the text, in any case of its letters. */
 bool rw_text_mentions(pgw_slice text, const char *name);
 /* Frees what the table owns (everything is malloc'ed, by pgw_alloc). */
@@ -122,6 +130,10 @@ typedef struct rw_catalog {
     const rw_meaning *unqualified; /* one a table; NULL: as the file writes their names */
     bool moved; /* names meant something else before this transaction: what they mean behind its
                    end, or ROLLBACK TO, is not known */
+    const struct rw_catalog *planned; /* all tables of the file, whether they are there or not, by
+                                         the names of their columns; `unqualified`: what a table
+                                         that is made by that name would be; `moved`: one was made
+                                         earlier in the text. NULL: nothing is made or altered */
 } rw_catalog;
 
 /* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */

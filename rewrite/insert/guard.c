@@ -14,10 +14,8 @@
 enum { ON_INSERT = 1 << 2, ON_UPDATE = 1 << 4 };
 
 /* Of the table alone: triggers of partitions are fired for each row, which the count shows. */
-static void add_triggers(const rw_insert *insert, pgw_buf *out)
+static void add_triggers(const rw_table *table, int events, pgw_buf *out)
 {
-    const rw_table *table = insert->table;
-    int events = ON_INSERT | (insert->has_conflict ? ON_UPDATE : 0);
     pgw_buf_addf(out,
                  "not exists (select from pg_catalog.pg_trigger where tgrelid" EQUALS "%" PRIu32
                  " and not tgisinternal and not tginitdeferred"
@@ -87,14 +85,20 @@ static bool may_end_in_blank(const rw_cell *cell)
            (cell->kind == RW_CELL_STRING && len > 0 && cell->text.ptr[len - 1] == ' ');
 }
 
-/* Whether what is hashed may depend on the column's typmod: in these rows, or in `any` others. A
- * char's blanks are not hashed. */
+/* Whether what is hashed may depend on the column's typmod. A char's blanks are not hashed. */
+static bool may_heed_typmod(uint32_t type)
+{
+    return type == PGW_VARCHAR || type == PGW_NUMERIC || type == PGW_TIMESTAMP ||
+           type == PGW_TIMESTAMPTZ;
+}
+
+/* … in these rows, or in `any` others. */
 static bool heeds_typmod(const rw_insert *insert, size_t column, bool any)
 {
     uint32_t type = insert->table->columns[column].type;
     int slot = rw_slot_of(insert->table, column);
     if (type != PGW_VARCHAR)
-        return type == PGW_NUMERIC || type == PGW_TIMESTAMP || type == PGW_TIMESTAMPTZ;
+        return may_heed_typmod(type);
     for (size_t r = 0; r < insert->row_count && !any; r++)
         any = may_end_in_blank(&insert->rows[r].key[slot]);
     return any;
@@ -134,7 +138,7 @@ static void add_all(const rw_insert *insert, bool any, pgw_buf *out)
         add_type(table, i, out);
     }
     for (size_t h = 0; h < table->hash_key_count; h++) {
-        if (!heeds_typmod(insert, table->hash_key[h], any))
+        if (!heeds_typmod(insert, table->hash_key[h], any || insert->query))
             continue;
         add_and(&first, out);
         add_typmod(table, table->hash_key[h], out);
@@ -150,7 +154,7 @@ void rw_guard_conditions(const rw_insert *insert, pgw_buf *out)
     if (!rw_guard_wanted(insert))
         return;
     pgw_buf_add_str(out, " and ");
-    add_triggers(insert, out);
+    add_triggers(insert->table, ON_INSERT | (insert->has_conflict ? ON_UPDATE : 0), out);
     pgw_buf_add_str(out, " and ");
     add_all(insert, true, out);
 }
@@ -164,7 +168,7 @@ bool rw_guard_reads(const rw_insert *insert)
 {
     bool reads = heeds_list(insert);
     for (size_t h = 0; h < insert->table->hash_key_count && !reads; h++)
-        reads = heeds_typmod(insert, insert->table->hash_key[h], false);
+        reads = heeds_typmod(insert, insert->table->hash_key[h], insert->query);
     return reads && rw_guard_wanted(insert);
 }
 
@@ -176,10 +180,35 @@ void rw_guard_hash_before(const rw_insert *insert, pgw_buf *out)
 }
 
 /* concat() is stable, so that the planner does not try the cast. */
-void rw_guard_hash_behind(const rw_insert *insert, pgw_buf *out)
+static void add_otherwise(const rw_table *table, pgw_buf *out)
 {
     pgw_buf_addf(out, " else pg_catalog.concat('" RW_CHANGED "')::%s end",
-                 insert->table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric");
+                 table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric");
+}
+
+void rw_guard_hash_behind(const rw_insert *insert, pgw_buf *out)
+{
+    add_otherwise(insert->table, out);
+}
+
+void rw_guard_new_key(const rw_table *table, const char *hash, pgw_buf *out)
+{
+    if (table->oid == 0) {
+        pgw_buf_add_str(out, hash);
+        return;
+    }
+    pgw_buf_add_str(out, "case when ");
+    add_triggers(table, ON_INSERT | ON_UPDATE, out);
+    for (size_t h = 0; h < table->hash_key_count; h++) {
+        pgw_buf_add_str(out, " and ");
+        add_type(table, table->hash_key[h], out);
+        if (!may_heed_typmod(table->columns[table->hash_key[h]].type))
+            continue;
+        pgw_buf_add_str(out, " and ");
+        add_typmod(table, table->hash_key[h], out);
+    }
+    pgw_buf_addf(out, " then %s", hash);
+    add_otherwise(table, out);
 }
 
 void rw_guard_before(pgw_buf *out)

@@ -24,6 +24,9 @@ bool rw_guard_reads(const rw_insert *insert);
  * were; else the statement fails. */
 void rw_guard_hash_before(const rw_insert *insert, pgw_buf *out);
 void rw_guard_hash_behind(const rw_insert *insert, pgw_buf *out);
+/* The hash that an UPDATE stores, if the columns of the table's hash key are what they were, and it
+ * has no trigger that might change the key; else the statement fails. */
+void rw_guard_new_key(const rw_table *table, const char *hash, pgw_buf *out);
 /* A merged INSERT that fails with 22012 unless it stored `rows` rows: what stands before and behind
  * its text, with the conditions of all its parts. */
 void rw_guard_before(pgw_buf *out);

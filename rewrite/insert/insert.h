@@ -63,10 +63,13 @@ typedef struct rw_insert {
     bool hash_listed;     /* the client lists the hash column */
     bool list_made;       /* the client lists no columns: the list is ours, of the table as known */
     bool shows;           /* a value may be stored as text that settings of output decide: a cast */
-    bool has_conflict;    /* ON CONFLICT, written or (UPSERT, REPLACE) made */
-    bool values_merge;    /* rows of several statements may stand in one VALUES list: the count will
-                             equal the rows (rules: no ON CONFLICT but DO UPDATE without WHERE, …) */
-    bool key_constant;    /* every primary key column is a constant or a parameter in every row */
+    bool heeds_settings;  /* its cells are more than parameters and constants that every session
+                             reads alike */
+    bool query;        /* its rows come from a query, in which the backend is told to hash them */
+    bool has_conflict; /* ON CONFLICT, written or (UPSERT, REPLACE) made */
+    bool values_merge; /* rows of several statements may stand in one VALUES list: the count will
+                          equal the rows (rules: no ON CONFLICT but DO UPDATE without WHERE, …) */
+    bool key_constant; /* every primary key column is a constant or a parameter in every row */
     rw_obstacle obstacle;
     /* for each parameter 1…param_count: the type its use gives it (the column's, the cast's), or
        PGW_UNSPECIFIED where that cannot be told here */

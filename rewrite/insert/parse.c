@@ -1,6 +1,7 @@
 #include "rewrite/insert/parse.h"
 
 #include "rewrite/insert/lift.h"
+#include "rewrite/insert/query.h"
 #include "rewrite/insert/rows.h"
 #include "rewrite/insert/tail.h"
 #include "rewrite/insert/wanted.h"
@@ -221,6 +222,7 @@ static rw_outcome parse_source(rw_parser *parser, size_t *depth)
     parser->default_values = rw_at_word(parser, "default");
     if (parser->default_values)
         return rw_want_defaults(parser);
+    parser->query = rw_mark_here(parser);
     while (rw_take(parser, '('))
         ++*depth;
     if (rw_at_word(parser, "select"))
@@ -289,7 +291,7 @@ static rw_outcome parse_statement(rw_parser *parser)
         outcome = parse_table(parser);
     if (outcome == RW_PARSED)
         outcome = parse_source(parser, &depth);
-    if (outcome == RW_PARSED && !parser->default_values)
+    if (outcome == RW_PARSED && !parser->default_values && !parser->insert->query)
         outcome = rw_parse_rows(parser, depth);
     if (outcome == RW_PARSED)
         outcome = rw_parse_tail(parser);

@@ -180,7 +180,22 @@ void rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text)
             memcpy(splices, insert->splices, insert->splice_count * sizeof *splices);
         insert->splices = splices;
     }
-    insert->splices[insert->splice_count++] = (rw_splice){at, remove, text};
+    insert->splices[insert->splice_count++] = (rw_splice){at, remove, text, at};
+}
+
+/* What is put around the query stays around it. */
+void rw_insert_splice(rw_insert *insert, size_t at, size_t remove, pgw_slice text, pgw_arena *arena)
+{
+    size_t count = insert->splice_count, i = 0;
+    rw_splice *splices = pgw_arena_alloc(arena, (count + 1) * sizeof *splices);
+    for (; i < count && (insert->splices[i].at < at || (insert->splices[i].at == at && remove > 0));
+         i++)
+        splices[i] = insert->splices[i];
+    splices[i] = (rw_splice){at, remove, text, at};
+    for (; i < count; i++)
+        splices[i + 1] = insert->splices[i];
+    insert->splices = splices;
+    insert->splice_count = count + 1;
 }
 
 void rw_note_obstacle(rw_parser *parser, rw_obstacle obstacle)
@@ -247,15 +262,4 @@ rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position)
     rw_target *target = &parser->targets[parser->target_count++];
     *target = (rw_target){column, rw_slot_of(parser->table, column), false, position};
     return target;
-}
-
-rw_outcome rw_from_a_query(rw_parser *parser)
-{
-    rw_outcome outcome = rw_uncomputable(parser, parser->table->hash_key[0], parser->token.start,
-                                         "comes from a query");
-    if (outcome == RW_REFUSED)
-        pgw_error_hint(parser->error,
-                       "Read the rows first, then send them with INSERT … VALUES, of "
-                       "constants or parameters, without ORDER BY, LIMIT or UNION.");
-    return outcome;
 }

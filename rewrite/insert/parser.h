@@ -12,7 +12,11 @@
 typedef struct rw_splice {
     size_t at, remove;
     pgw_slice text;
+    size_t from; /* where the client is told of errors in it */
 } rw_splice;
+
+/* … if PostgreSQL itself does not tell where. */
+#define RW_NOWHERE SIZE_MAX
 
 /* What came of parsing a part. */
 typedef enum rw_outcome {
@@ -31,6 +35,12 @@ typedef struct rw_target {
     bool indirect;   /* only a part of the column is set: column[1], column.field */
     size_t position; /* byte offset of its name */
 } rw_target;
+
+/* Where to go back to when something turns out to be something else. */
+typedef struct rw_mark {
+    size_t at, last_end;
+    rw_token token;
+} rw_mark;
 
 typedef struct rw_parser {
     rw_lexer lexer;
@@ -54,6 +64,7 @@ typedef struct rw_parser {
     bool default_values;  /* DEFAULT VALUES, which takes no list */
     size_t source;        /* behind the list of columns, or where one would stand */
     size_t name_end;      /* where a column list stands or would */
+    rw_mark query;        /* where VALUES stands, or a query in its place, with its brackets */
     size_t query_columns; /* of the SELECT in the place of VALUES; 0: not known */
     bool unknown_column;  /* the list names a column that the table, as it is known here, has not */
     bool overriding_user, overriding_system;
@@ -75,11 +86,6 @@ bool rw_at_name(const rw_parser *parser); /* an identifier, quoted or not */
 /* Takes a name (with UESCAPE); arena-owned. */
 pgw_slice rw_take_name(rw_parser *parser);
 bool rw_at_end(const rw_parser *parser); /* END or ';' */
-/* Where to go back to when something turns out to be something else. */
-typedef struct rw_mark {
-    size_t at, last_end;
-    rw_token token;
-} rw_mark;
 rw_mark rw_mark_here(const rw_parser *parser);
 void rw_go_back(rw_parser *parser, rw_mark mark);
 /* Takes the bracket that is next and all up to its partner; false at the end of the text. */
@@ -103,10 +109,11 @@ PGW_MUST_CHECK rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size
                                           const char *why);
 /* The error's position: where the byte at `offset` is, in characters. */
 void rw_set_position(rw_parser *parser, size_t offset);
-/* rw_uncomputable() of a statement whose rows come from a query. */
-PGW_MUST_CHECK rw_outcome rw_from_a_query(rw_parser *parser);
 /* Which cell of a row's key the column's values are; RW_HASH_SLOT; RW_NO_SLOT. */
 int rw_slot_of(const rw_table *table, size_t column);
 rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position);
+/* `text` comes in its query, in the place of `remove` bytes at `at`. */
+void rw_insert_splice(rw_insert *insert, size_t at, size_t remove, pgw_slice text,
+                      pgw_arena *arena);
 
 #endif

@@ -61,7 +61,7 @@ static void put_spliced(writer *w, size_t from, size_t to, bool last)
         if (splice->at < from || splice->at > to || (splice->at == to && !last))
             continue;
         put_client(w, from, splice->at);
-        put(w, splice->text, splice->at, true);
+        put(w, splice->text, splice->from, true);
         from = splice->at + splice->remove;
     }
     if (from < to)
@@ -172,7 +172,7 @@ static void put_statement(writer *w, rw_hash_form form, const uint64_t *hashes)
 
 bool rw_insert_may_fail(const rw_insert *insert)
 {
-    return !insert->hash_listed;
+    return !insert->hash_listed && insert->row_count > 0;
 }
 
 void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
@@ -225,6 +225,8 @@ size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint
         return 0;
     bool put_in;
     size_t offset = rw_render_offset(insert, form, hashes, position, &put_in);
+    if (offset == RW_NOWHERE)
+        return 0;
     size_t mapped = 1;
     for (size_t i = 0; i < offset; i++)
         mapped += starts_character(insert, insert->text.ptr[i]);

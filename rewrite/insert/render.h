@@ -35,7 +35,8 @@ void rw_render_head(const rw_insert *insert, pgw_buf *out);
 void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guarded, pgw_buf *out);
 void rw_render_tail(const rw_insert *insert, pgw_buf *out);
 /* Maps a position (characters, from 1) in the rendered statement back to the client's text: errors
- * point where the client wrote. A position inside something put in maps to where it was put in. */
+ * point where the client wrote. A position inside something put in maps to where it was put in; 0
+ * if PostgreSQL would have told none. */
 size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                           size_t position);
 /* The same as a byte offset; and whether it is inside of something put in. */

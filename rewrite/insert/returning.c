@@ -93,6 +93,20 @@ static bool take_star(rw_parser *parser)
     return star;
 }
 
+/* Whether a column comes back as text that settings of output decide. */
+static bool is_shown(const rw_column *column)
+{
+    return !pgw_type_has_one_text(column->type);
+}
+
+static bool any_is_shown(const rw_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (is_shown(&table->columns[i]))
+            return true;
+    return false;
+}
+
 /* [[schema.]table.]* as a whole item, also in brackets; false if it is another one, and nothing is
  * taken. */
 static bool parse_star(rw_parser *parser)
@@ -114,6 +128,7 @@ static bool parse_star(rw_parser *parser)
         if (open == 0 && (rw_at(parser, ',') || rw_at_end(parser))) {
             pgw_slice prefix = {parser->text.ptr + name, star - name};
             replace(parser, start, columns(parser, prefix));
+            parser->insert->shows |= any_is_shown(parser->table);
             return true;
         }
     }
@@ -286,18 +301,22 @@ static bool at_end_of_plain(const rw_parser *parser)
 static bool parse_column(rw_parser *parser)
 {
     rw_mark mark = rw_mark_here(parser);
-    bool known = false;
+    const rw_table *table = parser->table;
+    size_t column = table->column_count;
     if (rw_at_name(parser)) {
         pgw_slice name = rw_take_name(parser);
         if (pgw_slice_eq_str(name, parser->known_as) && rw_take(parser, '.') && rw_at_name(parser))
             name = rw_take_name(parser);
-        known = rw_table_column(parser->table, name) < parser->table->column_count;
+        column = rw_table_column(table, name);
     }
+    bool known = column < table->column_count;
     bool labelled = rw_take_word(parser, "as") || !at_end_of_plain(parser);
     if (known && labelled && rw_at_name(parser))
         rw_advance(parser);
-    if (known && at_end_of_plain(parser))
+    if (known && at_end_of_plain(parser)) {
+        parser->insert->shows |= is_shown(&table->columns[column]);
         return true;
+    }
     rw_go_back(parser, mark);
     return false;
 }
@@ -306,13 +325,13 @@ static bool parse_column(rw_parser *parser)
  * look at the session. */
 rw_outcome rw_parse_returning(rw_parser *parser)
 {
-    parser->insert->shows = true;
     parser->insert->values_merge = false;
     do {
         if (at_end_of_plain(parser))
             return rw_syntax_error(parser);
         if (parse_star(parser) || parse_column(parser))
             continue;
+        parser->insert->shows = true;
         rw_note_obstacle(parser, RW_OBSTACLE_RETURNING);
         if (!parse_item(parser))
             return rw_syntax_error(parser);

@@ -2,6 +2,8 @@
 
 #include "rewrite/insert/expression.h"
 #include "rewrite/insert/lift.h"
+#include "rewrite/insert/query.h"
+#include "rewrite/insert/query_read.h"
 #include "rewrite/insert/wanted.h"
 #include "rewrite/lex/quote.h"
 
@@ -88,6 +90,43 @@ static bool is_shown(const rw_cell *cell, const rw_column *column)
     return !one_text;
 }
 
+/* 9 is any digit, + a sign. */
+static bool has_form(pgw_slice text, const char *form)
+{
+    for (size_t i = 0; i < text.len; i++, form++) {
+        char c = text.ptr[i];
+        bool fits = *form == '9'   ? c >= '0' && c <= '9'
+                    : *form == '+' ? c == '+' || c == '-'
+                                   : c == *form;
+        if (!fits || *form == '\0')
+            return false;
+    }
+    return *form == '\0';
+}
+
+/* Whether all sessions read the text as the same value. */
+static bool is_read_alike(uint32_t type, pgw_slice text)
+{
+    switch (type) {
+    case PGW_DATE:
+        return has_form(text, "9999-99-99");
+    case PGW_TIMESTAMP:
+        return has_form(text, "9999-99-99 99:99:99");
+    case PGW_TIMESTAMPTZ:
+        return has_form(text, "9999-99-99 99:99:99+99");
+    default:
+        return pgw_type_has_one_text(type);
+    }
+}
+
+/* Whether another session, or a later one, may read another value of it. */
+static bool heeds_settings(const rw_cell *cell, const rw_column *column)
+{
+    if (column == NULL || cell->cast_count > 0 || cell->kind == RW_CELL_EXPRESSION)
+        return true;
+    return cell->kind == RW_CELL_STRING && !is_read_alike(column->type, cell->text);
+}
+
 /* What a cell says about its column: a parameter's type, a draw from a sequence, a default, a text
  * that was made of something else. */
 static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell *cell)
@@ -96,6 +135,7 @@ static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell 
     bool known = target->column < table->column_count && !target->indirect;
     const rw_column *column = known ? &table->columns[target->column] : NULL;
     parser->insert->shows |= is_shown(cell, column);
+    parser->insert->heeds_settings |= heeds_settings(cell, column);
     parser->writes_identity |= known && column->always && cell->kind != RW_CELL_DEFAULT;
     if (cell->kind == RW_CELL_DEFAULT && known && column->computed)
         rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
@@ -275,9 +315,12 @@ rw_outcome rw_parse_rows(rw_parser *parser, size_t depth)
             return outcome;
     } while (rw_take(parser, ','));
     insert->tail = parser->last_end;
-    for (; depth > 0; depth--)
-        if (!rw_take(parser, ')'))
-            return rw_at_name(parser) ? rw_from_a_query(parser) : rw_syntax_error(parser);
+    for (; depth > 0 && rw_take(parser, ')'); depth--)
+        ;
+    if (rw_at_query_tail(parser))
+        return rw_from_a_query(parser);
+    if (depth > 0)
+        return rw_syntax_error(parser);
     if (count < parser->target_count)
         return wrong_count(parser, "INSERT has more target columns than expressions",
                            parser->targets[count].position);

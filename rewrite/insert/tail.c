@@ -319,12 +319,7 @@ static rw_outcome add_conflict(rw_parser *parser)
 rw_outcome rw_parse_tail(rw_parser *parser)
 {
     rw_outcome outcome = RW_PARSED;
-    parser->insert->values_merge = true;
-    if (rw_at_word(parser, "order") || rw_at_word(parser, "limit") ||
-        rw_at_word(parser, "offset") || rw_at_word(parser, "fetch") || rw_at_word(parser, "for") ||
-        rw_at_word(parser, "union") || rw_at_word(parser, "except") ||
-        rw_at_word(parser, "intersect"))
-        return rw_from_a_query(parser);
+    parser->insert->values_merge = !parser->insert->query;
     if (parser->insert->verb != RW_VERB_INSERT)
         outcome = add_conflict(parser);
     else if (rw_take_word(parser, "on"))

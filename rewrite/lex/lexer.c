@@ -378,3 +378,28 @@ bool rw_token_is(pgw_slice text, rw_token found, const char *lower)
     }
     return *lower == '\0';
 }
+
+size_t rw_parameter_uses(pgw_slice text, bool conforming, uint32_t parameter)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, conforming);
+    size_t uses = 0;
+    for (rw_token token = rw_lexer_next(&lexer);
+         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer))
+        uses += rw_parameter_number(text, token) == parameter;
+    return uses;
+}
+
+size_t rw_token_at(const rw_token *tokens, size_t count, int32_t start)
+{
+    size_t from = 0, to = count;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (tokens[middle].start < (size_t)start)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    bool there = start >= 0 && from < count && tokens[from].start == (size_t)start;
+    return there ? from : count;
+}

@@ -44,7 +44,11 @@ rw_token rw_lexer_next(rw_lexer *lexer);
 uint32_t rw_parameter_number(pgw_slice text, rw_token token);
 /* The highest n of a text's $n; 0: it has none. */
 uint32_t rw_highest_parameter(pgw_slice text, bool conforming);
+/* How often $parameter stands in a text. */
+size_t rw_parameter_uses(pgw_slice text, bool conforming, uint32_t parameter);
 pgw_slice rw_token_text(pgw_slice text, rw_token token);
+/* Which of a text's tokens begins at this byte; `count` if none does, or it is negative. */
+size_t rw_token_at(const rw_token *tokens, size_t count, int32_t start);
 /* A word that equals `lower` without case. Never true for a quoted identifier. */
 bool rw_token_is(pgw_slice text, rw_token token, const char *lower);
 

@@ -29,26 +29,48 @@ static bool takes(const rw_lookup *lookup, uint32_t bound, const rw_prepared *pr
                           rw_lookup_takes(lookup, prepared->text, prepared->declared));
 }
 
-void rw_conditions_of(const rw_lookup *lookups, size_t count, const rw_prepared *prepared,
+/* In order of the text; a condition first, which may end a subquery that a star has begun. */
+static void add(rw_conditions *to, rw_change change)
+{
+    size_t i = to->count++;
+    for (; i > 0 && to->list[i - 1].at > change.at; i--)
+        to->list[i] = to->list[i - 1];
+    to->list[i] = change;
+}
+
+static void add_condition(rw_conditions *to, const rw_lookup *lookup, const rw_prepared *prepared,
+                          const pgw_reading *reading)
+{
+    uint64_t *hashes = pgw_arena_alloc(reading->arena, lookup->keys * sizeof *hashes);
+    uint32_t bound = count_bound(lookup);
+    if (!takes(lookup, bound, prepared, to->parameters) || !hash_constants(lookup, reading, hashes))
+        return;
+    pgw_buf text = {0};
+    uint32_t first = prepared != NULL ? prepared->parameters + to->parameters + 1 : 0;
+    rw_lookup_render(lookup, hashes, first, &text);
+    to->parameters += bound;
+    to->lookups[to->lookup_count++] = lookup;
+    add(to, (rw_change){.at = lookup->at, .text = pgw_arena_keep(reading->arena, &text)});
+}
+
+static bool is_declared(const rw_prepared *prepared, uint32_t parameter)
+{
+    return prepared != NULL && parameter > 0 && rw_is_declared(prepared->declared, parameter);
+}
+
+void rw_conditions_of(const rw_statement *statement, const rw_prepared *prepared,
                       const pgw_reading *reading, rw_conditions *out)
 {
-    pgw_arena *arena = reading->arena;
-    *out = (rw_conditions){.list = pgw_arena_alloc(arena, count * sizeof *out->list),
-                           .lookups = pgw_arena_alloc(arena, count * sizeof *out->lookups)};
-    for (size_t i = 0; i < count; i++) {
-        const rw_lookup *lookup = &lookups[i];
-        uint64_t *hashes = pgw_arena_alloc(arena, lookup->keys * sizeof *hashes);
-        uint32_t bound = count_bound(lookup);
-        if (!takes(lookup, bound, prepared, out->parameters) ||
-            !hash_constants(lookup, reading, hashes))
-            continue;
-        pgw_buf text = {0};
-        uint32_t first = prepared != NULL ? prepared->parameters + out->parameters + 1 : 0;
-        rw_lookup_render(lookup, hashes, first, &text);
-        out->parameters += bound;
-        out->lookups[out->count] = lookup;
-        out->list[out->count++] = (rw_condition){lookup->at, pgw_arena_keep(arena, &text)};
-    }
+    size_t lookups = statement->lookup_count, most = lookups + statement->star_count;
+    *out =
+        (rw_conditions){.list = pgw_arena_alloc(reading->arena, most * sizeof *out->list),
+                        .lookups = pgw_arena_alloc(reading->arena, lookups * sizeof *out->lookups),
+                        .own = prepared != NULL ? prepared->parameters : 0};
+    for (size_t i = 0; i < lookups; i++)
+        add_condition(out, &statement->lookups[i], prepared, reading);
+    for (size_t i = 0; i < statement->star_count; i++)
+        if (!is_declared(prepared, statement->stars[i].undeclared))
+            add(out, statement->stars[i]);
 }
 
 void rw_conditions_keep(const rw_conditions *conditions, pgw_arena *arena, rw_conditions *out)
@@ -56,48 +78,72 @@ void rw_conditions_keep(const rw_conditions *conditions, pgw_arena *arena, rw_co
     size_t count = conditions->count;
     *out = *conditions;
     out->list = pgw_arena_alloc(arena, count * sizeof *out->list);
-    out->lookups = pgw_arena_alloc(arena, count * sizeof *out->lookups);
+    out->lookups = pgw_arena_alloc(arena, conditions->lookup_count * sizeof *out->lookups);
     for (size_t i = 0; i < count; i++) {
-        out->list[i].at = conditions->list[i].at;
+        out->list[i] = conditions->list[i];
         out->list[i].text = pgw_arena_copy(arena, conditions->list[i].text);
-        out->lookups[i] = rw_lookup_keep(conditions->lookups[i], arena);
     }
+    for (size_t i = 0; i < conditions->lookup_count; i++)
+        out->lookups[i] = rw_lookup_keep(conditions->lookups[i], arena);
 }
 
 void rw_conditions_render(const rw_conditions *conditions, pgw_slice text, pgw_buf *out)
 {
     size_t from = 0;
     for (size_t i = 0; i < conditions->count; i++) {
-        const rw_condition *it = &conditions->list[i];
+        const rw_change *it = &conditions->list[i];
         pgw_buf_add(out, text.ptr + from, it->at - from);
         pgw_buf_add_slice(out, it->text);
-        from = it->at;
+        from = it->at + it->cut;
     }
     pgw_buf_add(out, text.ptr + from, text.len - from);
+}
+
+/* The change that a position is in, from `inside` characters on, or NULL: then it is the client's
+ * text at `at` (characters, from 1); else `at` is where the change is. */
+static const rw_change *locate(const rw_conditions *conditions, pgw_slice text, size_t position,
+                               bool utf8, size_t *at, size_t *inside)
+{
+    size_t added = 0, cut = 0;
+    for (size_t i = 0; i < conditions->count; i++) {
+        const rw_change *it = &conditions->list[i];
+        *at = pgw_characters(text, it->at, utf8) + 1; /* in the client's text */
+        size_t more = pgw_characters(it->text, it->text.len, utf8);
+        if (position < *at + added - cut)
+            break;
+        *inside = position - (*at + added - cut);
+        if (*inside < more)
+            return it;
+        added += more;
+        cut += pgw_characters(text, it->at + it->cut, utf8) + 1 - *at;
+    }
+    *at = position - added + cut;
+    return NULL;
 }
 
 size_t rw_conditions_position(const rw_conditions *conditions, pgw_slice text, size_t position,
                               bool utf8)
 {
-    size_t added = 0;
-    for (size_t i = 0; i < conditions->count; i++) {
-        const rw_condition *it = &conditions->list[i];
-        size_t at = pgw_characters(text, it->at, utf8) + 1; /* in the client's text */
-        size_t more = pgw_characters(it->text, it->text.len, utf8);
-        if (position < at + added)
-            break;
-        if (position < at + added + more)
-            return at;
-        added += more;
-    }
-    return position - added;
+    size_t at, inside;
+    const rw_change *in = locate(conditions, text, position, utf8, &at, &inside);
+    if (in == NULL || in->from == 0)
+        return at;
+    return pgw_characters(text, in->from - 1, utf8) + 1 + (in->moved ? inside : 0);
+}
+
+bool rw_conditions_put_in(const rw_conditions *conditions, pgw_slice text, size_t position,
+                          bool utf8)
+{
+    size_t at, inside;
+    const rw_change *in = locate(conditions, text, position, utf8, &at, &inside);
+    return in != NULL && !in->moved;
 }
 
 pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params,
                                const pgw_reading *reading, uint64_t *hashes)
 {
     size_t count = 0;
-    for (size_t i = 0; i < conditions->count; i++) {
+    for (size_t i = 0; i < conditions->lookup_count; i++) {
         const rw_lookup *lookup = conditions->lookups[i];
         for (size_t key = 0; key < lookup->keys; key++) {
             if (!rw_lookup_is_bound(lookup, key))

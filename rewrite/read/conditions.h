@@ -1,23 +1,19 @@
 /*
- * conditions: a statement with the conditions of its lookups put in, and the way back from a
- * position in it to the client's text.
+ * conditions: a statement with the conditions of its lookups put in, and its stars written out; and
+ * the way back from a position in it to the client's text.
  */
 #ifndef RW_CONDITIONS_H
 #define RW_CONDITIONS_H
 
-#include "rewrite/read/lookup.h"
-
-/* Comes at byte `at` of the statement. */
-typedef struct rw_condition {
-    size_t at;
-    pgw_slice text;
-} rw_condition;
+#include "rewrite/read/statement.h"
 
 typedef struct rw_conditions {
-    rw_condition *list; /* in order of `at` */
+    rw_change *list; /* in order of `at` */
     size_t count;
-    const rw_lookup **lookups; /* one a condition */
-    uint32_t parameters;       /* that are none of the client's */
+    const rw_lookup **lookups; /* whose conditions are among them, in order */
+    size_t lookup_count;
+    uint32_t parameters; /* that are none of the client's … */
+    uint32_t own;        /* … and stand behind these */
 } rw_conditions;
 
 /* A statement that is prepared: the hashes of keys that hold its parameters are further ones. */
@@ -27,9 +23,9 @@ typedef struct rw_prepared {
     uint32_t parameters;  /* how many it has */
 } rw_prepared;
 
-/* The conditions of all lookups whose constants can be hashed; in the reading's arena. `prepared`
- * NULL: those that hold parameters are left out. */
-void rw_conditions_of(const rw_lookup *lookups, size_t count, const rw_prepared *prepared,
+/* The conditions of all lookups whose constants can be hashed, and all stars; in the reading's
+ * arena. `prepared` NULL: those that hold parameters are left out. */
+void rw_conditions_of(const rw_statement *statement, const rw_prepared *prepared,
                       const pgw_reading *reading, rw_conditions *out);
 /* A copy that needs nothing of what it was made of but the tables. */
 void rw_conditions_keep(const rw_conditions *conditions, pgw_arena *arena, rw_conditions *out);
@@ -39,6 +35,9 @@ void rw_conditions_render(const rw_conditions *conditions, pgw_slice text, pgw_b
  * in is where that was put in. */
 size_t rw_conditions_position(const rw_conditions *conditions, pgw_slice text, size_t position,
                               bool utf8);
+/* Whether such a position is in something put in. */
+bool rw_conditions_put_in(const rw_conditions *conditions, pgw_slice text, size_t position,
+                          bool utf8);
 /* The hashes that a Bind gives the parameters, in their order. Not PGW_KNOWN: the statement has to
  * go as its client wrote it. */
 PGW_MUST_CHECK pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params,

@@ -55,7 +55,7 @@ static pgw_slice take_name(reader *in)
 }
 
 /* Anything a session has may be another. */
-static const unsigned everything = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_STATE;
+enum { EVERYTHING = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_STATE };
 
 static void add(reader *in, unsigned effects)
 {
@@ -185,7 +185,7 @@ static void read_set_rest(reader *in, bool session, bool local)
     }
     /* SET SESSION AUTHORIZATION, SET SESSION SESSION AUTHORIZATION, SET LOCAL SESSION … */
     if (at_word(in, "authorization") || at_word(in, "session") || at_word(in, "role")) {
-        add(in, everything | (local ? RW_EFFECT_TRANSACTION : 0));
+        add(in, EVERYTHING | (local ? RW_EFFECT_TRANSACTION : 0));
         return;
     }
     if (take_word(in, "schema")) {
@@ -213,7 +213,7 @@ static void read_set_rest(reader *in, bool session, bool local)
     if (plain)
         set_setting(in, name, local, false);
     else /* XML OPTION, what is no SET at all */
-        add(in, everything | (local ? RW_EFFECT_TRANSACTION : 0));
+        add(in, EVERYTHING | (local ? RW_EFFECT_TRANSACTION : 0));
 }
 
 static void read_set(reader *in)
@@ -241,7 +241,7 @@ static void read_reset(reader *in)
         name = take_name(in);
     if (name.len == 0 || !at_end(in) || pgw_slice_eq_str(name, "all") ||
         pgw_slice_eq_str(name, "role")) {
-        add(in, everything | RW_EFFECT_OUTPUT);
+        add(in, EVERYTHING | RW_EFFECT_OUTPUT);
         return;
     }
     in->out->setting = lower_copy(in->arena, name);
@@ -294,18 +294,13 @@ static void read_do(reader *in)
 {
     static const char *const schema[] = {"create", "alter", "drop", "truncate", NULL};
     static const char *const drawing[] = {"currval", "lastval", "nextval", NULL};
-    add(in, everything | RW_EFFECT_OUTPUT);
+    add(in, EVERYTHING | RW_EFFECT_OUTPUT);
     if (rw_holds_any(in->lexer.text, schema))
         add(in, RW_EFFECT_DDL);
     if (rw_holds_any(in->lexer.text, drawing))
         add(in, RW_EFFECT_DRAWS);
     if (rw_holds_any(in->lexer.text, resetting))
         add(in, RW_EFFECT_DRAWS | RW_EFFECT_RESETS);
-}
-
-static void read_transaction(reader *in)
-{
-    add(in, RW_EFFECT_TRANSACTION);
 }
 
 static void read_ddl(reader *in)
@@ -349,79 +344,53 @@ static void read_create(reader *in)
             in->out->effects &= ~(unsigned)RW_EFFECT_NAMES;
 }
 
-static void read_state(reader *in)
-{
-    add(in, RW_EFFECT_STATE);
-}
-
-static void read_everything(reader *in)
-{
-    add(in, everything | RW_EFFECT_OUTPUT);
-}
-
-static void read_nothing(reader *in)
-{
-    (void)in;
-}
-
-static void read_write(reader *in)
-{
-    add(in, RW_EFFECT_RUNS | RW_EFFECT_WRITES);
-}
-
-static void read_resuming(reader *in)
-{
-    add(in, RW_EFFECT_RUNS | RW_EFFECT_RESUMES);
-}
-
-static void read_copy(reader *in)
-{
-    add(in, RW_EFFECT_COPY | RW_EFFECT_RUNS | RW_EFFECT_WRITES);
-}
-
 /* By the first word. */
 static const struct {
     const char *word;
-    void (*read)(reader *in);
+    unsigned effects;
+    void (*read)(reader *in); /* what more there is; or NULL */
 } readers[] = {
-    {"abort", read_transaction},
-    {"alter", read_change},
-    {"begin", read_transaction},
-    {"call", read_everything},
-    {"close", read_nothing},
-    {"commit", read_transaction},
-    {"copy", read_copy},
-    {"create", read_create},
-    {"deallocate", read_deallocate},
-    {"delete", read_write},
-    {"discard", read_discard},
-    {"do", read_do},
-    {"drop", read_change},
-    {"end", read_transaction},
-    {"execute", read_resuming},
-    {"fetch", read_resuming},
-    {"import", read_ddl},
-    {"insert", read_write},
-    {"listen", read_state},
-    {"load", read_everything},
-    {"lock", read_state},
-    {"merge", read_write},
-    {"move", read_resuming},
-    {"notify", read_nothing},
-    {"prepare", read_prepare},
-    {"reassign", read_ddl},
-    {"release", read_transaction},
-    {"replace", read_write},
-    {"reset", read_reset},
-    {"rollback", read_transaction},
-    {"savepoint", read_transaction},
-    {"set", read_set},
-    {"show", read_nothing},
-    {"start", read_transaction},
-    {"truncate", read_change},
-    {"unlisten", read_state},
-    {"update", read_write},
-    {"upsert", read_write},
+    {"abort", RW_EFFECT_TRANSACTION, NULL},
+    {"alter", 0, read_change},
+    {"begin", RW_EFFECT_TRANSACTION, NULL},
+    {"call", EVERYTHING | RW_EFFECT_OUTPUT, NULL},
+    {"close", 0, NULL},
+    {"commit", RW_EFFECT_TRANSACTION, NULL},
+    {"copy", RW_EFFECT_COPY | RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
+    {"create", 0, read_create},
+    {"deallocate", 0, read_deallocate},
+    {"delete", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
+    {"discard", 0, read_discard},
+    {"do", 0, read_do},
+    {"drop", 0, read_change},
+    {"end", RW_EFFECT_TRANSACTION, NULL},
+    {"execute", RW_EFFECT_RUNS | RW_EFFECT_RESUMES, NULL},
+    {"fetch", RW_EFFECT_RUNS | RW_EFFECT_RESUMES, NULL},
+    {"import", RW_EFFECT_DDL | RW_EFFECT_NAMES | RW_EFFECT_RUNS, NULL},
+    {"insert", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
+    {"listen", RW_EFFECT_STATE, NULL},
+    {"load", EVERYTHING | RW_EFFECT_OUTPUT, NULL},
+    {"lock", RW_EFFECT_STATE, NULL},
+    {"merge", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
+    {"move", RW_EFFECT_RUNS | RW_EFFECT_RESUMES, NULL},
+    {"notify", 0, NULL},
+    {"prepare", 0, read_prepare},
+    {"reassign", RW_EFFECT_DDL | RW_EFFECT_NAMES | RW_EFFECT_RUNS, NULL},
+    {"release", RW_EFFECT_TRANSACTION, NULL},
+    {"replace", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
+    {"reset", 0, read_reset},
+    {"rollback", RW_EFFECT_TRANSACTION, NULL},
+    {"savepoint", RW_EFFECT_TRANSACTION, NULL},
+    {"select", RW_EFFECT_READS, NULL},
+    {"set", 0, read_set},
+    {"show", 0, NULL},
+    {"start", RW_EFFECT_TRANSACTION, NULL},
+    {"table", RW_EFFECT_READS, NULL},
+    {"truncate", 0, read_change},
+    {"unlisten", RW_EFFECT_STATE, NULL},
+    {"update", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
+    {"upsert", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
+    {"values", RW_EFFECT_READS, NULL},
 };
 
 /* EXPLAIN runs nothing, and makes nothing, unless it is to ANALYZE. */
@@ -444,9 +413,9 @@ static void add_marked(reader *in, rw_token first, const rw_piece *piece)
     unsigned marks = piece->marks;
     pgw_slice text = in->lexer.text;
     if (marks & RW_MARK_SET_CONFIG)
-        add(in, everything | RW_EFFECT_OUTPUT);
+        add(in, EVERYTHING | RW_EFFECT_OUTPUT);
     if (marks & RW_MARK_SETTINGS && (marks & RW_MARK_WRITE || rw_token_is(text, first, "update")))
-        add(in, everything | RW_EFFECT_OUTPUT);
+        add(in, EVERYTHING | RW_EFFECT_OUTPUT);
     if (marks & (RW_MARK_ADVISORY | RW_MARK_HOLD | RW_MARK_KEEPS))
         add(in, RW_EFFECT_STATE);
     if (marks & RW_MARK_DRAWS && !only_explains(in, first))
@@ -471,7 +440,9 @@ static void read_first(reader *in, rw_token first)
 {
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
         if (rw_token_is(in->lexer.text, first, readers[i].word)) {
-            readers[i].read(in);
+            add(in, readers[i].effects);
+            if (readers[i].read != NULL)
+                readers[i].read(in);
             return;
         }
     add(in, RW_EFFECT_RUNS);

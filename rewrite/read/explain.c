@@ -184,22 +184,27 @@ static void explain_insert(const rw_statement *statement, const rw_catalog *cata
     pgw_buf_free(&rewritten);
     const rw_table *table = insert->table;
     add_text_line(out, "table", pgw_arena_printf(arena, "%s.%s", table->schema, table->name));
-    add_rows(insert, &keys, out);
+    if (insert->query) {
+        add_text_line(out, "hash", "computed by the server for each row");
+        add_text_line(out, "partition", "per row");
+    } else {
+        add_rows(insert, &keys, out);
+    }
     add_text_line(out, "batchable",
                   why_not(keys.unhashed ? RW_OBSTACLE_UNCOMPUTABLE : insert->obstacle));
 }
 
 /* --- the others --- */
 
-/* A statement that asks for rows by their key. False: it is only passed. */
-static bool explain_lookups(pgw_slice text, const rw_statement *statement, const pgw_env *env,
-                            pgw_arena *arena, pgw_buf *out)
+/* A statement that asks for rows by their key, or shows them. False: it is only passed. */
+static bool explain_read(pgw_slice text, const rw_statement *statement, const pgw_env *env,
+                         pgw_arena *arena, pgw_buf *out)
 {
     pgw_error error;
     pgw_reading reading = {env, arena, &error};
     rw_conditions conditions;
     rw_prepared prepared = {text, {NULL, 0}, rw_highest_parameter(text, env->conforming)};
-    rw_conditions_of(statement->lookups, statement->lookup_count, &prepared, &reading, &conditions);
+    rw_conditions_of(statement, &prepared, &reading, &conditions);
     if (conditions.count == 0)
         return false;
     pgw_buf rewritten = {0};
@@ -212,15 +217,18 @@ static bool explain_lookups(pgw_slice text, const rw_statement *statement, const
 static void explain_forward(pgw_slice text, const rw_statement *statement, const pgw_env *env,
                             pgw_arena *arena, pgw_buf *out)
 {
-    if (!explain_lookups(text, statement, env, arena, out))
+    if (!explain_read(text, statement, env, arena, out))
         add_line(out, "rewritten", text);
     for (size_t i = 0; i < statement->same_count; i++)
         add_text_line(out, "only if",
                       pgw_arena_printf(arena, "$%u has the value of $%u", statement->same[i].set,
                                        statement->same[i].where));
-    add_text_line(out, "table", "-");
-    add_text_line(out, "hash", "-");
-    add_text_line(out, "partition", "-");
+    const rw_table *table = statement->change != NULL ? statement->change->table : NULL;
+    add_text_line(out, "table",
+                  table != NULL ? pgw_arena_printf(arena, "%s.%s", table->schema, table->name)
+                                : "-");
+    add_text_line(out, "hash", table != NULL ? "computed by the server for each row" : "-");
+    add_text_line(out, "partition", table != NULL ? "per row" : "-");
     add_text_line(out, "batchable",
                   "no, because it is not an INSERT of rows that keyspread gives a hash");
 }

@@ -295,7 +295,7 @@ static void add_detail(pgw_slice body, pgw_slice text, const rw_sent *sent, pgw_
 {
     const rw_insert *insert = sent->insert;
     shown detail = {.text = text, .table = insert != NULL ? insert->table : sent->table};
-    if (insert != NULL && sent->form == RW_HASH_CONSTANT) {
+    if (insert != NULL && sent->form == RW_HASH_CONSTANT && !insert->query) {
         detail.hashes = sent->hashes;
         detail.hash_count = insert->row_count;
     }
@@ -325,21 +325,29 @@ static size_t read_position(pgw_slice digits)
     return value;
 }
 
+/* Whether it is one in the statement, and then where in the client's text; 0: that is not told. */
+static bool is_within(pgw_slice field, const rw_sent *sent, size_t *position)
+{
+    *position = read_position(field);
+    if (*position <= sent->rendered_before)
+        return false;
+    *position -= sent->rendered_before;
+    if (sent->insert != NULL)
+        *position = rw_render_position(sent->insert, sent->form, sent->hashes, *position);
+    if (sent->conditions != NULL)
+        *position = rw_conditions_position(sent->conditions, sent->text, *position, sent->utf8);
+    if (sent->filled != NULL)
+        *position = rw_filled_position(sent->filled, *position, sent->insert->utf8);
+    return true;
+}
+
 static void add_position(pgw_slice field, const rw_sent *sent, pgw_buf *out)
 {
-    size_t position = read_position(field);
-    if (position <= sent->rendered_before) {
+    size_t position;
+    if (is_within(field, sent, &position))
+        pgw_buf_addf(out, "%zu", sent->before + position);
+    else
         pgw_buf_add_slice(out, field);
-        return;
-    }
-    position -= sent->rendered_before;
-    if (sent->insert != NULL)
-        position = rw_render_position(sent->insert, sent->form, sent->hashes, position);
-    if (sent->conditions != NULL)
-        position = rw_conditions_position(sent->conditions, sent->text, position, sent->utf8);
-    if (sent->filled != NULL)
-        position = rw_filled_position(sent->filled, position, sent->insert->utf8);
-    pgw_buf_addf(out, "%zu", sent->before + position);
 }
 
 /* --- syntax error at or near "," --- */
@@ -394,8 +402,11 @@ static size_t end_of_numbered(pgw_slice text, size_t at, size_t number)
 /* Where ours stand in a list of all parameters that begins at `at`. */
 static bool locate_ours(pgw_slice text, size_t at, const rw_sent *sent, extent *ours)
 {
-    size_t all = sent->insert->param_count, own = all - sent->asked;
-    for (size_t n = 1; n <= all + sent->insert->row_count && at <= text.len; n++) {
+    const rw_insert *insert = sent->insert;
+    size_t own = insert != NULL ? insert->param_count - sent->asked : sent->conditions->own;
+    size_t all = insert != NULL ? insert->param_count + insert->row_count
+                                : own + sent->conditions->parameters;
+    for (size_t n = 1; n <= all && at <= text.len; n++) {
         at = end_of_numbered(text, at, n);
         if (n == own)
             ours->start = at;
@@ -404,11 +415,18 @@ static bool locate_ours(pgw_slice text, size_t at, const rw_sent *sent, extent *
     return at <= text.len;
 }
 
+/* Of ours. */
+static bool has_parameters(const rw_sent *sent)
+{
+    return sent->insert != NULL ? sent->form == RW_HASH_PARAMETER
+                                : sent->conditions != NULL && sent->conditions->parameters > 0;
+}
+
 static void add_context(pgw_slice text, const rw_sent *sent, pgw_buf *out)
 {
     pgw_slice first = PGW_LITERAL("$1 = ");
     extent ours = {text.len, text.len};
-    bool found = sent->form != RW_HASH_PARAMETER;
+    bool found = !has_parameters(sent);
     for (size_t at = find(text, 0, text.len, first); at < text.len && !found;
          at = find(text, at + 1, text.len, first))
         found = locate_ours(text, at, sent, &ours);
@@ -427,7 +445,7 @@ static void add_field(char code, pgw_slice body, pgw_slice field, const rw_sent 
         add_message(body, field, sent, out);
     else if (code == 'D')
         add_detail(body, field, sent, out);
-    else if (code == 'W' && sent->insert != NULL)
+    else if (code == 'W')
         add_context(field, sent, out);
     else
         pgw_buf_add_slice(out, field);
@@ -440,9 +458,13 @@ void rw_hide_error(pgw_slice body, const rw_sent *sent, pgw_buf *out)
         const char *start = body.ptr + at + 1;
         const char *nul = memchr(start, '\0', body.len - at - 1);
         pgw_slice field = {start, nul == NULL ? body.len - at - 1 : (size_t)(nul - start)};
-        pgw_buf_add_byte(out, body.ptr[at]);
-        add_field(body.ptr[at], body, field, sent, out);
-        pgw_buf_add_byte(out, '\0');
+        size_t position = 1;
+        bool placed = body.ptr[at] == 'P' && is_within(field, sent, &position);
+        if (!placed || position > 0) {
+            pgw_buf_add_byte(out, body.ptr[at]);
+            add_field(body.ptr[at], body, field, sent, out);
+            pgw_buf_add_byte(out, '\0');
+        }
         at += field.len + 2;
     }
     pgw_buf_add_byte(out, '\0');

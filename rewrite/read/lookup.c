@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+bool rw_is_declared(rw_declared declared, uint32_t number)
+{
+    return number <= declared.count && declared.types[number - 1] != PGW_UNSPECIFIED;
+}
+
 rw_lookup_map *rw_lookup_map_copy(const rw_lookup_map *map)
 {
     rw_lookup_map *copy = pgw_alloc(map->size);
@@ -111,11 +116,16 @@ static bool read_place(const source *in, const rw_lookup_map *map, const rw_look
     if (place->table >= in->catalog->count || place->where >= in->count)
         return false;
     const rw_table *table = in->catalog->tables[place->table];
+    if (place->other >= in->catalog->count)
+        return false;
     size_t count = place->keys * table->hash_key_count;
     *out = (rw_lookup){.table = table,
                        .called = map->names + place->called,
                        .at = in->tokens[place->where].end,
+                       .wrapped = place->wrapped,
                        .keys = place->keys,
+                       .other = place->keys == 0 ? in->catalog->tables[place->other] : NULL,
+                       .other_called = map->names + place->other_called,
                        .cells = pgw_arena_alloc(in->arena, count * sizeof *out->cells)};
     for (size_t i = 0; i < count; i++)
         if (!read_cell(in, map->cells[place->cells + i], &out->cells[i]))
@@ -154,6 +164,7 @@ const rw_lookup *rw_lookup_keep(const rw_lookup *lookup, pgw_arena *arena)
     rw_lookup *copy = pgw_arena_alloc(arena, sizeof *copy);
     *copy = *lookup;
     copy->called = pgw_arena_copy(arena, pgw_slice_str(lookup->called)).ptr;
+    copy->other_called = pgw_arena_copy(arena, pgw_slice_str(lookup->other_called)).ptr;
     copy->cells = pgw_arena_alloc(arena, count * sizeof *copy->cells);
     for (size_t i = 0; i < count; i++) {
         rw_cell *cell = &copy->cells[i];
@@ -187,19 +198,16 @@ static bool compares(uint32_t column, uint32_t value)
            (is_text(column) && is_text(value));
 }
 
-static bool fits_int8(const rw_cell *cell)
-{
-    return cell->text.len < 19; /* digits: all numbers of 18 do */
-}
-
 /* What a cell is when it is compared; PGW_UNSPECIFIED: what the column is. */
 static uint32_t type_of(const rw_cell *cell, rw_declared declared)
 {
+    int64_t integer;
     if (cell->cast_count > 0)
         return cell->casts[0].type;
     switch (cell->kind) {
     case RW_CELL_INTEGER:
-        return fits_int8(cell) ? PGW_INT8 : PGW_NUMERIC;
+        return rw_digits_fit_int8(cell->text, cell->minus_after == 0, &integer) ? PGW_INT8
+                                                                                : PGW_NUMERIC;
     case RW_CELL_DECIMAL:
         return PGW_NUMERIC;
     case RW_CELL_BOOL:
@@ -212,24 +220,12 @@ static uint32_t type_of(const rw_cell *cell, rw_declared declared)
     }
 }
 
-static bool is_used_once(pgw_slice text, uint32_t parameter)
-{
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, text, true);
-    size_t uses = 0;
-    for (rw_token token = rw_lexer_next(&lexer);
-         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer))
-        uses += rw_parameter_number(text, token) == parameter;
-    return uses == 1;
-}
-
 /* What is not declared has its type of its first use. */
 static bool is_inferred_here(const rw_cell *cell, pgw_slice text, rw_declared declared)
 {
     bool known = cell->kind != RW_CELL_PARAM || text.ptr == NULL ||
-                 (cell->parameter <= declared.count &&
-                  declared.types[cell->parameter - 1] != PGW_UNSPECIFIED);
-    return known || is_used_once(text, cell->parameter);
+                 rw_is_declared(declared, cell->parameter);
+    return known || rw_parameter_uses(text, true, cell->parameter) == 1;
 }
 
 static const rw_column *column_of(const rw_lookup *lookup, size_t cell)
@@ -298,14 +294,21 @@ pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params
 
 /* --- the condition --- */
 
+static void add_hash_column(const rw_table *table, const char *called, pgw_buf *out)
+{
+    rw_add_identifier(out, called);
+    pgw_buf_add_byte(out, '.');
+    rw_add_identifier(out, table->columns[table->hash_column].name);
+}
+
 void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t first, pgw_buf *out)
 {
     const rw_table *table = lookup->table;
-    pgw_buf_add_byte(out, ' ');
-    rw_add_identifier(out, lookup->called);
-    pgw_buf_add_byte(out, '.');
-    rw_add_identifier(out, table->columns[table->hash_column].name);
+    pgw_buf_add_str(out, lookup->wrapped ? " WHERE " : " ");
+    add_hash_column(table, lookup->called, out);
     pgw_buf_add_str(out, lookup->keys > 1 ? " IN (" : " = ");
+    if (lookup->keys == 0)
+        add_hash_column(lookup->other, lookup->other_called, out);
     for (size_t key = 0; key < lookup->keys; key++) {
         pgw_buf_add_str(out, key > 0 ? ", " : "");
         if (first > 0 && rw_lookup_is_bound(lookup, key))
@@ -313,5 +316,6 @@ void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t 
         else
             rw_hash_print(table, hashes[key], out);
     }
-    pgw_buf_add_str(out, lookup->keys > 1 ? ") AND" : " AND");
+    pgw_buf_add_str(out, lookup->keys > 1 ? ")" : "");
+    pgw_buf_add_str(out, lookup->wrapped ? "" : " AND");
 }

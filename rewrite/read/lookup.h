@@ -15,10 +15,13 @@ typedef struct rw_lookup_cell {
 } rw_lookup_cell;
 
 typedef struct rw_lookup_place {
-    uint32_t table;  /* of the catalog, from 0 */
-    uint32_t where;  /* the word WHERE, as a token of the statement */
-    uint32_t keys;   /* how many keys it asks for */
-    uint32_t cells;  /* its first cell of the map; there are hash_key_count a key */
+    uint32_t table; /* of the catalog, from 0 */
+    uint32_t where; /* the token that the condition comes behind: the word WHERE or ON … */
+    bool wrapped;   /* … or the end of a table that a subquery stands in the place of (stars.h) */
+    uint32_t keys;  /* how many keys it asks for; 0: those of another table's rows … */
+    uint32_t other; /* … of this table of the catalog … */
+    uint32_t other_called; /* … where in the map's names it is said what the statement calls it */
+    uint32_t cells;        /* its first cell of the map; there are hash_key_count a key */
     uint32_t called; /* where in the map's names it is said what the statement calls the table */
 } rw_lookup_place;
 
@@ -45,8 +48,11 @@ rw_lookup_map *rw_lookup_map_copy(const rw_lookup_map *map);
 typedef struct rw_lookup {
     const rw_table *table;
     const char *called;
-    size_t at;      /* byte of the statement: behind the word WHERE */
-    size_t keys;    /* how many; never 0 */
+    size_t at;             /* byte of the statement that the condition comes at */
+    bool wrapped;          /* without a word WHERE there, and no condition behind */
+    size_t keys;           /* how many; 0: those of the rows of … */
+    const rw_table *other; /* … this table; else NULL */
+    const char *other_called;
     rw_cell *cells; /* hash_key_count a key; constants and parameters */
 } rw_lookup;
 
@@ -60,6 +66,9 @@ typedef struct rw_declared {
     const uint32_t *types;
     size_t count;
 } rw_declared;
+
+/* Whether parameter `number`, from 1, has one. */
+bool rw_is_declared(rw_declared declared, uint32_t number);
 
 /* A copy in the arena, with all but the table. */
 const rw_lookup *rw_lookup_keep(const rw_lookup *lookup, pgw_arena *arena);
@@ -75,8 +84,8 @@ PGW_MUST_CHECK pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, r
 /* Whether the key holds a parameter. */
 bool rw_lookup_is_bound(const rw_lookup *lookup, size_t key);
 
-/* The condition, with an AND behind it. Keys that hold a parameter have $first and on, in order;
- * the others their hash. */
+/* The condition, with an AND behind it, or WHERE before. Keys that hold a parameter have $first and
+ * on, in order; the others their hash. */
 void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t first,
                       pgw_buf *out);
 

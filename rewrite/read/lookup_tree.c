@@ -6,6 +6,7 @@
 #include "rewrite/read/lookup_tree.h"
 
 #include "rewrite/lex/lexer.h"
+#include "rewrite/read/equation.h"
 #include "rewrite/read/walk.h"
 
 #include <string.h>
@@ -18,6 +19,8 @@ typedef const PgQuery__Node *node;
 typedef struct finder {
     pgw_slice text;
     const rw_catalog *catalog;
+    const rw_star_map *stars;
+    bool copies; /* COPY takes no parameters */
     rw_token *tokens;
     size_t token_count;
     const char *ctes[MOST_CTES]; /* their names hide tables' */
@@ -29,6 +32,7 @@ typedef struct finder {
 typedef struct item {
     const char *called;
     int table; /* of the catalog; NONE: not ours, or of other columns */
+    int32_t location;
 } item;
 
 typedef struct scope {
@@ -38,21 +42,7 @@ typedef struct scope {
     bool overflows;
 } scope;
 
-/* Columns that a condition gives values: `a = 1`, `a IN (1, 2)`, `(a, b) IN ((1, 2), (3, 4))`. */
-typedef struct condition {
-    size_t width;
-    const node *columns; /* as many */
-    size_t count;        /* of values for them */
-    const node *values;  /* expressions, or, if `rows`, a row of them each */
-    bool rows;
-} condition;
-
 /* --- names --- */
-
-static const char *string_of(node field)
-{
-    return field->node_case == PG_QUERY__NODE__NODE_STRING ? field->string->sval : "";
-}
 
 static bool note_ctes(void *context, const ProtobufCMessage *message)
 {
@@ -104,7 +94,7 @@ static void add_item(scope *in, item it)
 static void add_relation(const finder *find, scope *in, const PgQuery__RangeVar *relation)
 {
     const char *called = relation->alias != NULL ? relation->alias->aliasname : relation->relname;
-    add_item(in, (item){called, table_of(find, relation)});
+    add_item(in, (item){called, table_of(find, relation), relation->location});
 }
 
 static void add_from(const finder *find, scope *in, node from)
@@ -118,7 +108,7 @@ static void add_from(const finder *find, scope *in, node from)
         add_from(find, in, join->larg);
         add_from(find, in, join->rarg);
     } else {
-        add_item(in, (item){"", NONE});
+        add_item(in, (item){"", NONE, NONE});
     }
 }
 
@@ -130,64 +120,9 @@ static bool is_column(const scope *in, const item *of, node column, const char *
         return false;
     const PgQuery__ColumnRef *reference = column->column_ref;
     size_t count = reference->n_fields;
-    if (count == 0 || count > 2 || strcmp(string_of(reference->fields[count - 1]), name) != 0)
+    if (count == 0 || count > 2 || strcmp(rw_node_name(reference->fields[count - 1]), name) != 0)
         return false;
-    return count == 2 ? strcmp(string_of(reference->fields[0]), of->called) == 0 : !in->merges;
-}
-
-/* --- conditions --- */
-
-static bool is_row(node it)
-{
-    return it->node_case == PG_QUERY__NODE__NODE_ROW_EXPR;
-}
-
-static bool is_reference(node it)
-{
-    return it->node_case == PG_QUERY__NODE__NODE_COLUMN_REF || is_row(it);
-}
-
-/* The left side's columns, and what they are compared with. */
-static condition compared(const node *left, const node *values, size_t count)
-{
-    condition out = {.width = 1, .columns = left, .count = count, .values = values};
-    if (is_row(*left)) {
-        out.rows = true;
-        out.width = (*left)->row_expr->n_args;
-        out.columns = (const node *)(*left)->row_expr->args;
-    }
-    return out;
-}
-
-static bool read_condition(const PgQuery__AExpr *it, condition *out)
-{
-    size_t count = it->n_name;
-    if (count == 0 || strcmp(string_of(it->name[count - 1]), "=") != 0 || it->lexpr == NULL ||
-        it->rexpr == NULL || count > 2 ||
-        (count == 2 && strcmp(string_of(it->name[0]), "pg_catalog") != 0))
-        return false;
-    const node *left = (const node *)&it->lexpr, *right = (const node *)&it->rexpr;
-    if (it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_IN &&
-        (*right)->node_case == PG_QUERY__NODE__NODE_LIST)
-        *out = compared(left, (const node *)(*right)->list->items, (*right)->list->n_items);
-    else if (it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP)
-        *out = is_reference(*left) ? compared(left, right, 1) : compared(right, left, 1);
-    else
-        return false;
-    return true;
-}
-
-/* Those that must all be true. */
-static void collect(node where, condition *list, size_t *count)
-{
-    if (where->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR &&
-        where->bool_expr->boolop == PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR) {
-        for (size_t i = 0; i < where->bool_expr->n_args; i++)
-            collect(where->bool_expr->args[i], list, count);
-    } else if (where->node_case == PG_QUERY__NODE__NODE_A_EXPR && *count < MOST_CONDITIONS &&
-               read_condition(where->a_expr, &list[*count])) {
-        ++*count;
-    }
+    return count == 2 ? strcmp(rw_node_name(reference->fields[0]), of->called) == 0 : !in->merges;
 }
 
 /* --- tokens --- */
@@ -207,48 +142,36 @@ static void read_tokens(finder *find, pgw_arena *arena)
 /* The token that begins there; NONE. */
 static int token_at(const finder *find, int32_t location)
 {
-    size_t from = 0, to = find->token_count;
-    while (from < to) {
-        size_t middle = (from + to) / 2;
-        if (find->tokens[middle].start < (size_t)location)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    bool there =
-        location >= 0 && from < find->token_count && find->tokens[from].start == (size_t)location;
-    return there ? (int)from : NONE;
+    size_t at = rw_token_at(find->tokens, find->token_count, location);
+    return at < find->token_count ? (int)at : NONE;
 }
 
-typedef struct leftmost {
-    int32_t location; /* INT32_MAX: none yet */
-} leftmost;
-
+/* The leftmost. */
 static bool note_location(void *context, const ProtobufCMessage *message)
 {
-    leftmost *found = context;
+    int32_t *found = context;
     const ProtobufCFieldDescriptor *field =
         protobuf_c_message_descriptor_get_field_by_name(message->descriptor, "location");
     int32_t location = 0;
     if (field != NULL && field->type == PROTOBUF_C_TYPE_INT32)
         memcpy(&location, (const char *)message + field->offset, sizeof location);
-    if (location > 0 && location < found->location)
-        found->location = location;
+    if (location > 0 && location < *found)
+        *found = location;
     return rw_walk(message, note_location, found);
 }
 
-/* The word WHERE in front of a condition, with nothing but parentheses between; NONE. */
-static int where_of(const finder *find, node it)
+/* The word WHERE, or ON, in front of a condition, with nothing but parentheses between; NONE. */
+static int where_of(const finder *find, node it, const char *word)
 {
-    leftmost found = {INT32_MAX};
+    int32_t found = INT32_MAX;
     if (!note_location(&found, (const ProtobufCMessage *)it))
         return NONE;
-    int at = token_at(find, found.location);
+    int at = token_at(find, found);
     do
         at--;
     while (at >= 0 && find->tokens[at].kind == RW_TOKEN_CHAR &&
            find->text.ptr[find->tokens[at].start] == '(');
-    return at >= 0 && rw_token_is(find->text, find->tokens[at], "where") ? at : NONE;
+    return at >= 0 && rw_token_is(find->text, find->tokens[at], word) ? at : NONE;
 }
 
 /* --- values --- */
@@ -258,9 +181,10 @@ static uint32_t type_of(const PgQuery__TypeName *type)
 {
     size_t count = type->n_names;
     if (type->setof || type->pct_type || type->n_typmods > 0 || type->n_array_bounds > 0 ||
-        count == 0 || count > 2 || (count == 2 && strcmp(string_of(type->names[0]), "pg_catalog")))
+        count == 0 || count > 2 ||
+        (count == 2 && strcmp(rw_node_name(type->names[0]), "pg_catalog")))
         return PGW_UNSPECIFIED;
-    return pgw_type_by_name(pgw_slice_str(string_of(type->names[count - 1])));
+    return pgw_type_by_name(pgw_slice_str(rw_node_name(type->names[count - 1])));
 }
 
 static int32_t constant_at(node value)
@@ -285,7 +209,8 @@ static bool add_cell(finder *find, node value)
             return false;
     }
     int token = token_at(find, constant_at(value));
-    if (token == NONE || find->cells.len / sizeof cell == RW_LOOKUP_CELLS_MAX)
+    if (token == NONE || (find->copies && value->node_case == PG_QUERY__NODE__NODE_PARAM_REF) ||
+        find->cells.len / sizeof cell == RW_LOOKUP_CELLS_MAX)
         return false;
     cell.token = (uint32_t)token;
     pgw_buf_add(&find->cells, &cell, sizeof cell);
@@ -294,29 +219,43 @@ static bool add_cell(finder *find, node value)
 
 /* --- lookups --- */
 
+/* What a WHERE or ON asks for. */
+typedef struct asked {
+    const scope *in; /* the names there */
+    rw_equation list[MOST_CONDITIONS];
+    size_t count;
+    int where; /* the token of the word */
+} asked;
+
 /* Where a column of the hash key has its values. */
 typedef struct source {
-    const condition *from;
+    const rw_equation *from;
     size_t place; /* in its rows */
     size_t next;  /* which of them the key takes */
 } source;
 
-static bool find_source(const scope *in, const item *of, const char *name,
-                        const condition *conditions, size_t count, source *out)
+static bool find_source(const asked *by, const item *of, const char *name, source *out)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t place = 0; place < conditions[i].width; place++)
-            if (is_column(in, of, conditions[i].columns[place], name)) {
-                *out = (source){&conditions[i], place, 0};
+    for (size_t i = 0; i < by->count; i++) {
+        const rw_equation *it = &by->list[i];
+        for (size_t place = 0; place < it->width && !rw_equation_is_join(it); place++)
+            if (is_column(by->in, of, it->columns[place], name)) {
+                *out = (source){it, place, 0};
                 return true;
             }
+    }
     return false;
+}
+
+static bool is_row(node it)
+{
+    return it->node_case == PG_QUERY__NODE__NODE_ROW_EXPR;
 }
 
 static bool add_key(finder *find, const source *sources, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const condition *from = sources[i].from;
+        const rw_equation *from = sources[i].from;
         node value = from->values[sources[i].next];
         if (from->rows) {
             if (!is_row(value) || value->row_expr->n_args != from->width)
@@ -333,7 +272,7 @@ static bool add_key(finder *find, const source *sources, size_t count)
 static bool next_key(source *sources, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const condition *from = sources[i].from;
+        const rw_equation *from = sources[i].from;
         size_t next = sources[i].next + 1 < from->count ? sources[i].next + 1 : 0;
         bool first = true;
         for (size_t k = 0; k < i; k++)
@@ -364,19 +303,19 @@ static uint32_t add_keys(finder *find, source *sources, size_t count)
     return keys;
 }
 
-static void look_up(finder *find, const scope *in, const item *of, int where,
-                    const condition *conditions, size_t count)
+static void look_up(finder *find, const asked *by, const item *of)
 {
     const rw_table *table = find->catalog->tables[of->table];
     source sources[RW_LOOKUP_COLUMNS_MAX];
     for (size_t i = 0; i < table->hash_key_count; i++)
-        if (!find_source(in, of, table->columns[table->hash_key[i]].name, conditions, count,
-                         &sources[i]))
+        if (!find_source(by, of, table->columns[table->hash_key[i]].name, &sources[i]))
             return;
     rw_lookup_place place = {.table = (uint32_t)of->table,
-                             .where = (uint32_t)where,
+                             .where = (uint32_t)by->where,
                              .cells = (uint32_t)(find->cells.len / sizeof(rw_lookup_cell)),
                              .called = (uint32_t)find->names.len};
+    int name = token_at(find, of->location);
+    place.wrapped = name != NONE && rw_stars_wrap(find->stars, (uint32_t)name, &place.where);
     place.keys = add_keys(find, sources, table->hash_key_count);
     if (place.keys == 0)
         return;
@@ -384,18 +323,84 @@ static void look_up(finder *find, const scope *in, const item *of, int where,
     pgw_buf_add(&find->names, of->called, strlen(of->called) + 1);
 }
 
-static void look_through(finder *find, const scope *in, node where_clause)
+/* Two tables of one name, of different schemas, may stand side by side, but not be named. */
+static bool is_ambiguous(const scope *in, const item *of)
 {
-    condition conditions[MOST_CONDITIONS];
-    size_t count = 0;
-    if (where_clause == NULL || in->overflows)
+    size_t same = 0;
+    for (size_t i = 0; i < in->count; i++)
+        same += strcmp(in->items[i].called, of->called) == 0;
+    return same > 1;
+}
+
+static bool is_candidate(const scope *in, const item *of)
+{
+    return of->table != NONE && !is_ambiguous(in, of);
+}
+
+/* Whether some condition is that the column `name` of an item is `other_name` of the other. */
+static bool are_joined(const asked *by, const item *of, const char *name, const item *other,
+                       const char *other_name)
+{
+    for (size_t i = 0; i < by->count; i++) {
+        const rw_equation *it = &by->list[i];
+        if (!rw_equation_is_join(it) || it->rows)
+            continue;
+        node left = it->columns[0], right = it->values[0];
+        if ((is_column(by->in, of, left, name) && is_column(by->in, other, right, other_name)) ||
+            (is_column(by->in, of, right, name) && is_column(by->in, other, left, other_name)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_wrapped(const finder *find, const item *of)
+{
+    uint32_t end;
+    int name = token_at(find, of->location);
+    return name != NONE && rw_stars_wrap(find->stars, (uint32_t)name, &end);
+}
+
+/* Rows of two tables whose hash keys are equal have equal hashes. */
+static void join(finder *find, const asked *by, const item *of, const item *other)
+{
+    const rw_table *table = find->catalog->tables[of->table];
+    const rw_table *joined = find->catalog->tables[other->table];
+    if (!rw_table_shares_rule(table, joined) || is_wrapped(find, of) || is_wrapped(find, other))
         return;
-    collect(where_clause, conditions, &count);
-    int where = count > 0 ? where_of(find, where_clause) : NONE;
-    for (size_t i = 0; i < in->count && where != NONE; i++)
-        if (in->items[i].table != NONE &&
-            find->places.len / sizeof(rw_lookup_place) < RW_LOOKUPS_MAX)
-            look_up(find, in, &in->items[i], where, conditions, count);
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (!are_joined(by, of, table->columns[table->hash_key[i]].name, other,
+                        joined->columns[joined->hash_key[i]].name))
+            return;
+    rw_lookup_place place = {.table = (uint32_t)of->table,
+                             .where = (uint32_t)by->where,
+                             .called = (uint32_t)find->names.len,
+                             .other = (uint32_t)other->table};
+    pgw_buf_add(&find->names, of->called, strlen(of->called) + 1);
+    place.other_called = (uint32_t)find->names.len;
+    pgw_buf_add(&find->names, other->called, strlen(other->called) + 1);
+    pgw_buf_add(&find->places, &place, sizeof place);
+}
+
+static bool has_room(const finder *find)
+{
+    return find->places.len / sizeof(rw_lookup_place) < RW_LOOKUPS_MAX;
+}
+
+static void look_through(finder *find, const scope *in, node conditions, const char *word)
+{
+    asked by = {.in = in};
+    if (conditions == NULL || in->overflows)
+        return;
+    rw_equations_collect(conditions, by.list, &by.count, MOST_CONDITIONS);
+    by.where = by.count > 0 ? where_of(find, conditions, word) : NONE;
+    for (size_t i = 0; i < in->count && by.where != NONE; i++) {
+        const item *of = &in->items[i];
+        if (is_candidate(in, of) && has_room(find))
+            look_up(find, &by, of);
+        for (size_t k = 0; k < i && is_candidate(in, of); k++)
+            if (is_candidate(in, &in->items[k]) && has_room(find))
+                join(find, &by, of, &in->items[k]);
+    }
 }
 
 static void look(finder *find, const PgQuery__RangeVar *relation, PgQuery__Node **from,
@@ -406,17 +411,26 @@ static void look(finder *find, const PgQuery__RangeVar *relation, PgQuery__Node 
         add_relation(find, &in, relation);
     for (size_t i = 0; i < count; i++)
         add_from(find, &in, from[i]);
-    look_through(find, &in, where);
+    look_through(find, &in, where, "where");
+}
+
+/* What an inner join asks for is true of all its rows, whatever joins are around it or in it. */
+static void look_at_join(finder *find, const PgQuery__JoinExpr *join)
+{
+    scope in = {0};
+    if (join->jointype != PG_QUERY__JOIN_TYPE__JOIN_INNER || join->quals == NULL)
+        return;
+    add_from(find, &in, join->larg);
+    add_from(find, &in, join->rarg);
+    look_through(find, &in, join->quals, "on");
 }
 
 static bool visit(void *context, const ProtobufCMessage *message)
 {
     finder *find = context;
     const ProtobufCMessageDescriptor *type = message->descriptor;
-    if (type == &pg_query__rule_stmt__descriptor || type == &pg_query__view_stmt__descriptor ||
-        type == &pg_query__create_function_stmt__descriptor ||
-        type == &pg_query__prepare_stmt__descriptor)
-        return true; /* run some other day */
+    if (type == &pg_query__create_table_as_stmt__descriptor)
+        return true; /* in EXPLAIN: a materialized view keeps its query */
     if (type == &pg_query__select_stmt__descriptor) {
         const PgQuery__SelectStmt *it = (const PgQuery__SelectStmt *)message;
         look(find, NULL, it->from_clause, it->n_from_clause, it->where_clause);
@@ -426,6 +440,8 @@ static bool visit(void *context, const ProtobufCMessage *message)
     } else if (type == &pg_query__delete_stmt__descriptor) {
         const PgQuery__DeleteStmt *it = (const PgQuery__DeleteStmt *)message;
         look(find, it->relation, it->using_clause, it->n_using_clause, it->where_clause);
+    } else if (type == &pg_query__join_expr__descriptor) {
+        look_at_join(find, (const PgQuery__JoinExpr *)message);
     }
     return rw_walk(message, visit, find);
 }
@@ -442,16 +458,32 @@ static const rw_lookup_map *make_map(const finder *find, pgw_arena *arena)
                            .cells = (void *)(at + find->places.len),
                            .names = at + find->places.len + find->cells.len};
     memcpy(at, find->places.ptr, find->places.len);
-    memcpy(at + find->places.len, find->cells.ptr, find->cells.len);
+    if (find->cells.len > 0) /* none where tables are only joined */
+        memcpy(at + find->places.len, find->cells.ptr, find->cells.len);
     memcpy(at + find->places.len + find->cells.len, find->names.ptr, find->names.len);
     return map;
 }
 
-const rw_lookup_map *rw_lookup_find(const PgQuery__Node *statement, pgw_slice text,
-                                    const rw_catalog *catalog, pgw_arena *arena)
+/* What else holds a query keeps it, for another day, and shows it: views, policies, PREPARE. */
+static bool runs_now(const PgQuery__Node *statement)
 {
-    finder find = {.text = text, .catalog = catalog};
+#define KIND(name) (statement->node_case == PG_QUERY__NODE__NODE_##name##_STMT)
+    return KIND(SELECT) || KIND(INSERT) || KIND(UPDATE) || KIND(DELETE) || KIND(MERGE) ||
+           KIND(EXPLAIN) || KIND(DECLARE_CURSOR) || KIND(COPY);
+#undef KIND
+}
+
+const rw_lookup_map *rw_lookup_find(const PgQuery__Node *statement, pgw_slice text,
+                                    const rw_catalog *catalog, const rw_star_map *stars,
+                                    pgw_arena *arena)
+{
+    finder find = {.text = text,
+                   .catalog = catalog,
+                   .stars = stars,
+                   .copies = statement->node_case == PG_QUERY__NODE__NODE_COPY_STMT};
     const rw_lookup_map *map = NULL;
+    if (!runs_now(statement))
+        return NULL;
     read_tokens(&find, arena);
     if (note_ctes(&find, (const ProtobufCMessage *)statement) &&
         visit(&find, (const ProtobufCMessage *)statement) && find.places.len > 0)

@@ -2,6 +2,7 @@
 
 #include "protocol/value_text.h"
 #include "rewrite/lex/calls.h"
+#include "rewrite/read/system_catalog.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ static bool is_plain(pgw_slice first, unsigned *effects)
         {"with", RW_EFFECT_RUNS | RW_EFFECT_WRITES},
         {"fetch", RW_EFFECT_RUNS | RW_EFFECT_RESUMES},
         {"values", 0},
-        {"table", RW_EFFECT_RUNS},
+        {"table", RW_EFFECT_READS},
         {"show", 0},
     };
     char letter = first.len > 0 ? (char)(first.ptr[0] | 0x20) : '\0';
@@ -146,6 +147,17 @@ bool rw_prefilter_mentions(pgw_slice text, const rw_catalog *catalog)
     return false;
 }
 
+bool rw_prefilter_asks(pgw_slice text, const rw_catalog *catalog)
+{
+    for (size_t at = 0; at < text.len && catalog->count > 0; at++) {
+        pgw_slice word = word_at(text, at);
+        if (rw_system_names(word))
+            return true;
+        at += word.len > 0 ? word.len - 1 : 0;
+    }
+    return false;
+}
+
 /* What stands directly before a parenthesis. */
 typedef struct caller {
     pgw_slice word, before; /* the last two words */
@@ -226,16 +238,17 @@ static bool rest_passes(pgw_slice text, pgw_slice first, const rw_catalog *catal
             seen.opened = true;
         }
         if (!is_word(c)) {
-            *effects |= may_run(c) ? RW_EFFECT_RUNS : 0;
+            *effects |= may_run(c) ? RW_EFFECT_READS : 0;
             seen.commented = seen.commented || opens_comment(text, at);
             continue;
         }
         seen.before = seen.word;
         seen.word = word_at(text, at);
         seen.words++;
-        if (is_remarkable(seen.word, seen.before) || may_be_table(seen.word, catalog))
+        if (is_remarkable(seen.word, seen.before) ||
+            (catalog->count > 0 && rw_system_names(seen.word)) || may_be_table(seen.word, catalog))
             return false;
-        *effects |= is_number(c) ? 0 : RW_EFFECT_RUNS;
+        *effects |= is_number(c) ? 0 : RW_EFFECT_READS;
         at += seen.word.len - 1;
     }
     return true;
@@ -250,6 +263,8 @@ bool rw_prefilter_passes(pgw_slice text, const rw_catalog *catalog, unsigned *ef
     pgw_slice first = word_at(text, at);
     if (!is_plain(first, effects) || !rest_passes(text, first, catalog, &more))
         return false;
+    if (*effects & RW_EFFECT_RUNS)
+        more &= ~(unsigned)RW_EFFECT_READS; /* they are among what runs */
     *effects |= is(first, "show") ? 0 : more;
     return true;
 }

@@ -18,5 +18,7 @@ PGW_MUST_CHECK bool rw_prefilter_passes(pgw_slice text, const rw_catalog *catalo
 /* Whether a configured table may be named at all: a word of the text, wherever it stands, is its
  * name in any case. False is certain. */
 bool rw_prefilter_mentions(pgw_slice text, const rw_catalog *catalog);
+/* Whether what PostgreSQL's own catalog says of the tables may be asked. False is certain. */
+bool rw_prefilter_asks(pgw_slice text, const rw_catalog *catalog);
 
 #endif

@@ -1,5 +1,7 @@
 #include "rewrite/read/same_key.h"
 
+#include "rewrite/read/walk.h"
+
 #include <string.h>
 
 /* What SET gives, in `(a, b) = (1, 2)`, too; NULL: it is not written there. */
@@ -16,11 +18,6 @@ static const PgQuery__Node *value_of(const PgQuery__ResTarget *target)
     return source->row_expr->args[part->colno - 1];
 }
 
-static const char *name_of(const PgQuery__Node *field)
-{
-    return field->node_case == PG_QUERY__NODE__NODE_STRING ? field->string->sval : "";
-}
-
 /* `column`, or `table.column` of the table that is updated. */
 static bool is_column(const PgQuery__UpdateStmt *update, const PgQuery__Node *node,
                       const char *column)
@@ -31,8 +28,9 @@ static bool is_column(const PgQuery__UpdateStmt *update, const PgQuery__Node *no
     const PgQuery__RangeVar *table = update->relation;
     const char *called = table->alias != NULL ? table->alias->aliasname : table->relname;
     size_t count = reference->n_fields;
-    return count >= 1 && count <= 2 && strcmp(name_of(reference->fields[count - 1]), column) == 0 &&
-           (count == 1 || strcmp(name_of(reference->fields[0]), called) == 0);
+    return count >= 1 && count <= 2 &&
+           strcmp(rw_node_name(reference->fields[count - 1]), column) == 0 &&
+           (count == 1 || strcmp(rw_node_name(reference->fields[0]), called) == 0);
 }
 
 static bool same_constant(const PgQuery__AConst *a, const PgQuery__AConst *b)
@@ -73,7 +71,7 @@ static const PgQuery__Node *compared_with(const PgQuery__UpdateStmt *update,
                                           const PgQuery__AExpr *condition, const char *column)
 {
     const PgQuery__Node *with = condition->rexpr;
-    if (condition->n_name != 1 || strcmp(name_of(condition->name[0]), "=") != 0)
+    if (condition->n_name != 1 || strcmp(rw_node_name(condition->name[0]), "=") != 0)
         return NULL;
     bool left = is_column(update, condition->lexpr, column);
     if (condition->kind == PG_QUERY__A__EXPR__KIND__AEXPR_IN)

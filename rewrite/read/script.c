@@ -2,9 +2,12 @@
 
 #include "protocol/utf8.h"
 #include "rewrite/insert/parse.h"
+#include "rewrite/insert/parser.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/lex/splitter.h"
 #include "rewrite/read/effects.h"
+#include "rewrite/read/key_change_put.h"
+#include "rewrite/read/moved_names.h"
 #include "rewrite/read/prefilter.h"
 #include "rewrite/read/tree.h"
 #include "rewrite/read/write_scan.h"
@@ -17,8 +20,7 @@ typedef struct reading {
     const pgw_env *env;
     rw_shape_cache *shapes; /* NULL: none */
     pgw_arena *arena;
-    rw_catalog view;
-    rw_meaning *meanings; /* those of `view`, once one of them has moved */
+    rw_names names;
 } reading;
 
 /* One statement of it. */
@@ -80,13 +82,13 @@ static bool needs_reading(const candidate *it)
            it->piece->marks & RW_MARK_ATOMIC;
 }
 
-/* May ask for rows by their key. */
-static bool can_look_up(const candidate *it)
+/* May ask for rows, or show them. */
+static bool can_show(const candidate *it)
 {
     static const char *const words[] = {"select",  "delete",  "with", "insert",
-                                        "explain", "declare", "copy", NULL};
-    return (begins_with(it, words) || in_parentheses(it)) && it->in->env->conforming &&
-           it->piece->marks & RW_MARK_WHERE;
+                                        "explain", "declare", "copy", "table",
+                                        "create",  "prepare", NULL};
+    return begins_with(it, words) || in_parentheses(it);
 }
 
 /* --- verdicts --- */
@@ -106,7 +108,7 @@ static void refuse(const candidate *it, pgw_error *error)
 /* Too large: nothing but the lexer can be asked. */
 static void check_words(const candidate *it)
 {
-    if (!rw_scan_may_write(it->text, it->piece, &it->in->view, it->in->env, it->in->arena))
+    if (!rw_scan_may_write(it->text, it->piece, &it->in->names.view, it->in->env, it->in->arena))
         return;
     pgw_error *error = new_error(it);
     pgw_fail(error, "54000",
@@ -124,15 +126,17 @@ static rw_tree_answer ask_tree(const candidate *it, rw_tree_found *found, pgw_er
     rw_shape shape;
     rw_shape_said said;
     bool shaped =
-        it->in->shapes != NULL && rw_shape_of(it->text, &it->in->view, it->in->env, &shape);
+        it->in->shapes != NULL && rw_shape_of(it->text, &it->in->names.view, it->in->env, &shape);
     if (shaped && rw_shape_cache_find(it->in->shapes, &shape, &said)) {
-        *found = (rw_tree_found){.inserts = said.inserts, .lookups = said.lookups};
+        *found =
+            (rw_tree_found){.inserts = said.inserts, .lookups = said.lookups, .stars = said.stars};
         return RW_TREE_HARMLESS;
     }
     rw_tree_answer answer =
-        rw_tree_check(it->text, &it->in->view, it->in->env, it->in->arena, found, error);
+        rw_tree_check(it->text, &it->in->names.view, it->in->env, it->in->arena, found, error);
     if (shaped && answer == RW_TREE_HARMLESS && !found->by_value)
-        rw_shape_cache_add(it->in->shapes, &shape, (rw_shape_said){found->inserts, found->lookups});
+        rw_shape_cache_add(it->in->shapes, &shape,
+                           (rw_shape_said){found->inserts, found->lookups, found->stars});
     return answer;
 }
 
@@ -144,22 +148,33 @@ static void keep_same(const candidate *it, const rw_tree_found *found)
     it->out->same_count = found->same_count;
 }
 
-static void read_lookups(const candidate *it, const rw_tree_found *found)
+static void read_found(const candidate *it, const rw_tree_found *found)
 {
-    rw_lookup *lookups;
-    if (found->lookups == NULL)
-        return;
-    it->out->lookup_count = rw_lookups_read(found->lookups, it->text, &it->in->view, it->in->env,
-                                            it->in->arena, &lookups);
+    rw_lookup *lookups = NULL;
+    rw_change *stars = NULL;
+    if (found->lookups != NULL)
+        it->out->lookup_count = rw_lookups_read(found->lookups, it->text, &it->in->names.view,
+                                                it->in->env, it->in->arena, &lookups);
+    if (found->stars != NULL && !found->inserts)
+        it->out->star_count =
+            rw_stars_read(found->stars, it->text, it->in->env->conforming, it->in->arena, &stars);
     it->out->lookups = lookups;
+    it->out->stars = stars;
 }
 
 /* What certainly only reads, or removes rows. */
-static void look_up(const candidate *it)
+static void show(const candidate *it)
 {
     rw_tree_found found;
     if (ask_tree(it, &found, new_error(it)) == RW_TREE_HARMLESS)
-        read_lookups(it, &found);
+        read_found(it, &found);
+}
+
+static void change_key(const candidate *it, const rw_key_change *change)
+{
+    pgw_error *error = new_error(it);
+    if (!rw_key_change_put(change, it->out, it->in->arena, error))
+        refuse(it, error);
 }
 
 /* True if the statement itself is an INSERT into a configured table, and nothing else is wrong. */
@@ -174,18 +189,55 @@ static bool check_tree(const candidate *it)
     if (answer == RW_TREE_HARMLESS && found.same_count > 0)
         keep_same(it, &found);
     if (answer == RW_TREE_HARMLESS)
-        read_lookups(it, &found);
+        read_found(it, &found);
+    if (answer == RW_TREE_HARMLESS && found.change.table != NULL)
+        change_key(it, &found.change);
     return found.inserts && answer == RW_TREE_HARMLESS;
+}
+
+/* In the query that an INSERT of ours takes its rows from. */
+static void put_stars(const candidate *it)
+{
+    rw_tree_found found;
+    rw_change *stars;
+    if (!rw_tree_can_read(it->text, it->piece) ||
+        ask_tree(it, &found, new_error(it)) != RW_TREE_HARMLESS || found.stars == NULL)
+        return;
+    size_t count =
+        rw_stars_read(found.stars, it->text, it->in->env->conforming, it->in->arena, &stars);
+    for (size_t i = 0; i < count; i++)
+        rw_insert_splice(it->out->insert, stars[i].at, stars[i].cut, stars[i].text, it->in->arena);
 }
 
 static void parse_insert(const candidate *it)
 {
     pgw_error *error = new_error(it);
-    if (!rw_insert_parse(it->text, &it->in->view, it->in->env, it->in->arena, &it->out->insert,
-                         error))
+    if (!rw_insert_parse(it->text, &it->in->names.view, it->in->env, it->in->arena,
+                         &it->out->insert, error))
         refuse(it, error);
     else if (it->out->insert != NULL)
         it->out->kind = RW_STATEMENT_INSERT;
+    if (it->out->kind == RW_STATEMENT_INSERT && it->out->insert->query)
+        put_stars(it);
+}
+
+/* CREATE TABLE or ALTER TABLE. False: it is something else. */
+static bool define(const candidate *it)
+{
+    static const char *const words[] = {"create", "alter", NULL};
+    const rw_catalog *planned = it->in->names.view.planned;
+    if (planned == NULL || !begins_with(it, words) || !rw_prefilter_mentions(it->text, planned) ||
+        !rw_tree_can_read(it->text, it->piece))
+        return false;
+    rw_definition definition;
+    pgw_error *error = new_error(it);
+    if (!rw_tree_define(it->text, &it->in->names.view, it->in->env, it->in->arena, &definition,
+                        error))
+        refuse(it, error);
+    it->out->stars = definition.changes;
+    it->out->star_count = definition.count;
+    it->out->defines = definition.count > 0;
+    return it->out->defines || it->out->kind == RW_STATEMENT_REFUSED;
 }
 
 /* Statements that name a configured table. */
@@ -203,8 +255,8 @@ static void judge(const candidate *it)
             parse_insert(it);
     } else if (needs_reading(it)) {
         check_words(it);
-    } else if (can_look_up(it) && rw_tree_can_read(it->text, it->piece)) {
-        look_up(it);
+    } else if (can_show(it) && rw_tree_can_read(it->text, it->piece)) {
+        show(it);
     }
 }
 
@@ -237,69 +289,22 @@ static void read_statement(const reading *in, const rw_piece *piece, rw_statemen
     rw_lexer_init(&lexer, it.text, in->env->conforming);
     it.first = rw_lexer_next(&lexer);
     rw_effects(it.text, piece, in->env, in->arena, out);
-    if (rw_prefilter_mentions(it.text, &in->view))
+    bool defines = define(&it);
+    if (!defines && rw_prefilter_mentions(it.text, &in->names.view))
         judge(&it);
+    else if (!defines && rw_prefilter_asks(it.text, &in->names.view) && can_show(&it) &&
+             rw_tree_can_read(it.text, piece))
+        show(&it);
     if (out->error != NULL && out->error->position > 0)
         place_error(in, piece, out->error);
 }
 
 /* --- names that move within a text --- */
 
-/* Whether the table is what its name means under a search_path that begins with `schema`: now it
- * is, so nothing temporary is in front. */
-static bool stays(const rw_table *table, rw_meaning now, pgw_slice schema)
-{
-    return now == RW_MEANS_OURS && schema.len > 0 && pgw_slice_eq_str(schema, table->schema);
-}
-
-/* `name` (empty: any) may mean something else from here on, but for what `schema` holds. */
-static void move_name(reading *in, pgw_slice name, pgw_slice schema)
-{
-    const rw_catalog *view = &in->view;
-    if (in->meanings == NULL) {
-        in->meanings = pgw_arena_alloc(in->arena, view->count * sizeof *in->meanings);
-        for (size_t i = 0; i < view->count; i++)
-            in->meanings[i] = view->unqualified != NULL         ? view->unqualified[i]
-                              : view->tables[i]->schema_written ? RW_MEANS_OTHERS
-                                                                : RW_MEANS_OURS;
-        in->view.unqualified = in->meanings;
-    }
-    for (size_t i = 0; i < view->count; i++)
-        if ((name.len == 0 || pgw_slice_eq_str(name, view->tables[i]->name)) &&
-            !stays(view->tables[i], in->meanings[i], schema))
-            in->meanings[i] = RW_MEANS_UNKNOWN;
-}
-
-/* DDL of relations that are none of ours, and of no schema, moves nothing. */
-static bool is_elsewhere(const reading *in, const rw_statement *statement, pgw_slice text)
-{
-    rw_lexer lexer;
-    if (!(statement->effects & RW_EFFECT_DDL) || rw_prefilter_mentions(text, &in->view))
-        return false;
-    rw_lexer_init(&lexer, text, true);
-    for (rw_token token = rw_lexer_next(&lexer); token.kind != RW_TOKEN_END;
-         token = rw_lexer_next(&lexer))
-        if (token.kind == RW_TOKEN_BAD || rw_token_is(text, token, "schema"))
-            return false;
-    return true;
-}
-
-static void follow_names(reading *in, const rw_statement *statement, pgw_slice text)
-{
-    const rw_catalog *view = &in->view;
-    bool quiet = view->count == 0 || view->tables[0]->quiet;
-    unsigned effects = statement->effects;
-    if (effects & RW_EFFECT_DISCARD_ALL || (effects & RW_EFFECT_CALLS && !quiet) ||
-        (effects & RW_EFFECT_TRANSACTION && view->moved))
-        move_name(in, (pgw_slice){NULL, 0}, (pgw_slice){NULL, 0});
-    else if (effects & RW_EFFECT_NAMES && !is_elsewhere(in, statement, text))
-        move_name(in, statement->makes, statement->path);
-}
-
 static bool is_unknown(const reading *in)
 {
-    for (size_t i = 0; in->view.unqualified != NULL && i < in->view.count; i++)
-        if (in->view.unqualified[i] == RW_MEANS_UNKNOWN)
+    for (size_t i = 0; in->names.view.unqualified != NULL && i < in->names.view.count; i++)
+        if (in->names.view.unqualified[i] == RW_MEANS_UNKNOWN)
             return true;
     return false;
 }
@@ -314,15 +319,16 @@ static void refuse_unknown(reading *in, rw_statement *out)
                           "the table's name.");
     out->kind = RW_STATEMENT_REFUSED;
     out->insert = NULL;
+    out->change = NULL;
     out->error = error;
 }
 
 /* --- the script --- */
 
-/* An INSERT, or one that PostgreSQL would refuse if the table were ours. */
+/* An INSERT, or one that PostgreSQL would refuse if the table were ours; or a change of its key. */
 static bool is_about_table(const rw_statement *statement)
 {
-    return statement->kind == RW_STATEMENT_INSERT ||
+    return statement->kind == RW_STATEMENT_INSERT || statement->change != NULL ||
            (statement->kind == RW_STATEMENT_REFUSED && !pgw_error_is(statement->error, "0A000"));
 }
 
@@ -332,15 +338,16 @@ static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
     if (!is_about_table(out) || !is_unknown(in))
         return;
     reading written = *in;
-    rw_meaning *others = pgw_arena_alloc(in->arena, in->view.count * sizeof *others);
-    for (size_t i = 0; i < in->view.count; i++)
-        others[i] =
-            in->view.unqualified[i] == RW_MEANS_UNKNOWN ? RW_MEANS_OTHERS : in->view.unqualified[i];
-    written.view.unqualified = others;
+    rw_meaning *others = pgw_arena_alloc(in->arena, in->names.view.count * sizeof *others);
+    for (size_t i = 0; i < in->names.view.count; i++)
+        others[i] = in->names.view.unqualified[i] == RW_MEANS_UNKNOWN
+                        ? RW_MEANS_OTHERS
+                        : in->names.view.unqualified[i];
+    written.names.view.unqualified = others;
     written.shapes = NULL;
     rw_statement again;
     read_statement(&written, piece, &again);
-    if (again.kind != out->kind)
+    if (again.kind != out->kind || (again.change == NULL) != (out->change == NULL))
         refuse_unknown(in, out);
 }
 
@@ -385,13 +392,17 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
     rw_piece piece;
-    reading in = {.text = text, .env = env, .shapes = shapes, .arena = arena, .view = *catalog};
+    reading in = {.text = text,
+                  .env = env,
+                  .shapes = shapes,
+                  .arena = arena,
+                  .names = {.view = *catalog, .arena = arena}};
     bool too_large = false;
     while (!too_large && rw_split_next(&lexer, &piece)) {
         rw_statement *statement = add_statement(out, &list);
         read_statement(&in, &piece, statement);
         check_unknown(&in, &piece, statement);
-        follow_names(&in, statement, text_of(&in, &piece));
+        rw_names_follow(&in.names, statement, text_of(&in, &piece));
         added += statement->insert != NULL ? rw_render_added(statement->insert) : 0;
         bool many = arena->bytes + list.len > RW_PARSED_MOST;
         too_large = many || added > MOST_ADDED;
@@ -399,7 +410,7 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
             refuse_rest(text, many, arena, statement);
         out->effects |= statement->effects;
         out->refused |= statement->kind == RW_STATEMENT_REFUSED;
-        out->lookups |= statement->lookup_count > 0;
+        out->changes |= statement->lookup_count > 0 || statement->star_count > 0;
         out->inserts += statement->kind == RW_STATEMENT_INSERT;
     }
     out->statements = (void *)pgw_arena_keep(arena, &list).ptr;

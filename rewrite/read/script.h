@@ -13,7 +13,7 @@ typedef struct rw_script {
     size_t count;
     unsigned effects; /* of all together */
     bool refused;     /* any is REFUSED */
-    bool lookups;     /* any asks for rows by their hash key */
+    bool changes;     /* any that is no INSERT is sent otherwise than it is written */
     size_t inserts;   /* how many are INSERT */
     bool escapes;     /* where its strings end depends on standard_conforming_strings */
     bool utf8;        /* what positions count: characters of UTF-8, or bytes */

@@ -12,6 +12,7 @@ typedef struct rw_shape_cache_entry {
     uint64_t hash;
     bool inserts;
     rw_lookup_map *lookups; /* NULL: none */
+    rw_star_map *stars;     /* NULL: none */
     size_t len;
     char bytes[];
 } entry;
@@ -45,6 +46,7 @@ static void forget_oldest(rw_shape_cache *cache)
     unlink_entry(cache, it);
     cache->count--;
     free(it->lookups);
+    free(it->stars);
     free(it);
 }
 
@@ -59,7 +61,7 @@ bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape, rw_shape_
             continue;
         unlink_entry(cache, it);
         link_newest(cache, it);
-        *said = (rw_shape_said){it->inserts, it->lookups};
+        *said = (rw_shape_said){it->inserts, it->lookups, it->stars};
         return true;
     }
     return false;
@@ -75,6 +77,7 @@ void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, rw_shape_s
     it->hash = XXH3_64bits(shape->bytes, shape->len);
     it->inserts = said.inserts;
     it->lookups = said.lookups != NULL ? rw_lookup_map_copy(said.lookups) : NULL;
+    it->stars = said.stars != NULL ? rw_star_map_copy(said.stars) : NULL;
     it->len = shape->len;
     memcpy(it->bytes, shape->bytes, shape->len);
     it->next = *bucket_of(cache, it->hash);

@@ -7,6 +7,7 @@
 
 #include "rewrite/read/lookup.h"
 #include "rewrite/read/shape.h"
+#include "rewrite/read/stars.h"
 
 enum { RW_SHAPE_CACHE_MAX = 4096 };
 
@@ -21,6 +22,7 @@ typedef struct rw_shape_cache {
 typedef struct rw_shape_said {
     bool inserts;
     const rw_lookup_map *lookups; /* NULL: none. The cache's own, until the next is added */
+    const rw_star_map *stars;     /* NULL: none. As well */
 } rw_shape_said;
 
 /* Whether `shape` was added, and then with what. Shapes are compared byte by byte. */

@@ -6,6 +6,7 @@
 #define RW_STATEMENT_H
 
 #include "rewrite/insert/insert.h"
+#include "rewrite/read/key_change.h"
 #include "rewrite/read/lookup.h"
 
 typedef enum rw_statement_kind {
@@ -31,11 +32,13 @@ typedef enum rw_effect {
     RW_EFFECT_COPY = 1 << 9,
     RW_EFFECT_OUTPUT = 1 << 10,  /* SET/RESET of how values are shown: bytea_output … */
     RW_EFFECT_CALLS = 1 << 11,   /* calls a function that is not known to be harmless */
-    RW_EFFECT_RUNS = 1 << 12,    /* may run what the database stores: views, triggers, defaults */
+    RW_EFFECT_RUNS = 1 << 12,    /* may run what the database stores: triggers, defaults, views */
     RW_EFFECT_RESUMES = 1 << 13, /* runs what was declared or prepared before: FETCH, EXECUTE */
     RW_EFFECT_WRITES = 1 << 14,  /* rows of tables: their sequences may have been drawn from */
     RW_EFFECT_DRAWS = 1 << 15,   /* draws from a sequence, or asks what was drawn: currval */
-    RW_EFFECT_RESETS = 1 << 16   /* a sequence may go on from elsewhere: setval, RESTART */
+    RW_EFFECT_RESETS = 1 << 16,  /* a sequence may go on from elsewhere: setval, RESTART */
+    RW_EFFECT_READS = 1 << 17    /* may run what is stored for reads alone: views, operators, casts,
+                                    row security */
 } rw_effect;
 
 /* Two parameters, from 1, that a statement may be run with only if they have the same value: SET
@@ -62,7 +65,19 @@ typedef struct rw_statement {
     size_t same_count;
     const rw_lookup *lookups; /* of FORWARD; arena-owned */
     size_t lookup_count;
+    const rw_change *stars; /* of FORWARD, in order of the text; arena-owned: and what changes the
+                               key with its hash */
+    size_t star_count;
+    bool defines; /* they are none, but the hash column in a table that it makes or alters */
+    const rw_key_change *change;    /* of the key; NULL: none. It must not be sent without … */
+    const rw_key_change *otherwise; /* … but for a Bind for which `same` holds. NULL: none */
     pgw_error *error;
 } rw_statement;
+
+/* Whether something may be put into it, of what passes otherwise. */
+static inline bool rw_statement_is_changed(const rw_statement *statement)
+{
+    return statement->lookup_count > 0 || statement->star_count > 0 || statement->otherwise != NULL;
+}
 
 #endif

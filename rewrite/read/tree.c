@@ -3,6 +3,7 @@
 #include "protocol/utf8.h"
 #include "rewrite/read/lookup_tree.h"
 #include "rewrite/read/same_key.h"
+#include "rewrite/read/stars_tree.h"
 #include "rewrite/read/walk.h"
 
 #include <pg_query.h>
@@ -19,7 +20,10 @@ typedef struct walker {
     pgw_error *error;
     rw_tree_found *found;
     const char *inside; /* what the write stands in: "WITH", "PREPARE", … */
-    const void *spared; /* the INSERT that is the statement itself */
+    const void *spared; /* the INSERT that is the statement itself … */
+    const void *itself; /* … or the UPDATE */
+    size_t same_count;  /* … of its own */
+    pgw_arena *arena;
 } walker;
 
 static const rw_table *find(const walker *walk, const PgQuery__RangeVar *relation)
@@ -59,16 +63,7 @@ static bool refuse_insert(walker *walk, const PgQuery__RangeVar *relation, const
 
 static size_t count_uses(const walker *walk, int32_t parameter)
 {
-    char name[16];
-    snprintf(name, sizeof name, "$%d", parameter);
-    size_t uses = 0;
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, walk->text, walk->env->conforming);
-    for (rw_token token = rw_lexer_next(&lexer);
-         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer))
-        uses += token.kind == RW_TOKEN_PARAM &&
-                pgw_slice_eq_str(rw_token_text(walk->text, token), name);
-    return uses;
+    return rw_parameter_uses(walk->text, walk->env->conforming, (uint32_t)parameter);
 }
 
 /* Parameters whose values the Bind is to compare: no other use may give one another type. What
@@ -106,7 +101,8 @@ static bool keeps(walker *walk, const rw_table *table, const PgQuery__UpdateStmt
     return walk->env->conforming;
 }
 
-static void refuse_target(walker *walk, const rw_table *table, const PgQuery__ResTarget *target)
+static void refuse_target(walker *walk, const rw_table *table, const PgQuery__ResTarget *target,
+                          const char *hint)
 {
     const char *hash = table->columns[table->hash_column].name;
     pgw_fail(walk->error, "0A000", "cannot update column \"%s\" of table \"%s\" through keyspread",
@@ -115,9 +111,32 @@ static void refuse_target(walker *walk, const rw_table *table, const PgQuery__Re
         pgw_error_hint(walk->error, "keyspread computes the hash column; leave it out.");
     } else {
         pgw_error_detail(walk->error, "The hash column \"%s\" is computed from it.", hash);
-        pgw_error_hint(walk->error, "Delete the row and insert it with its new key.");
+        pgw_error_hint(walk->error, "%s", hint);
     }
     set_position(walk, target->location);
+}
+
+/* Whether it is the statement itself, and can be given the hash of the new key: then no column of
+ * the key need be left to what it is. */
+static bool changes_key(walker *walk, const rw_table *table, const PgQuery__UpdateStmt *update)
+{
+    rw_key_change *change = &walk->found->change;
+    change->hint = "Delete the row and insert it with its new key.";
+    if (update == NULL || update != walk->itself)
+        return false;
+    walk->found->same_count = 0;
+    return rw_key_change_find(update, table, walk->text, walk->env->conforming, walk->arena,
+                              change);
+}
+
+/* Its parameters decide whether it leaves the key what it is. */
+static void change_otherwise(walker *walk, const rw_table *table, const PgQuery__UpdateStmt *update)
+{
+    size_t same = walk->found->same_count;
+    if (same == 0 || !changes_key(walk, table, update))
+        return;
+    walk->same_count = walk->found->same_count = same;
+    walk->found->change.otherwise = true;
 }
 
 /* SET of a column that the hash is made of. `update` NULL: it is MERGE's. */
@@ -131,9 +150,12 @@ static bool check_targets(walker *walk, const rw_table *table, const PgQuery__Up
         if (!rw_table_is_hash_input(table, pgw_slice_str(target->name)) ||
             keeps(walk, table, update, target))
             continue;
-        refuse_target(walk, table, target);
+        if (changes_key(walk, table, update))
+            return true;
+        refuse_target(walk, table, target, walk->found->change.hint);
         return false;
     }
+    change_otherwise(walk, table, update);
     return true;
 }
 
@@ -345,10 +367,16 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
         walk->spared = top->insert_stmt;
         walk->found->inserts = find(walk, top->insert_stmt->relation) != NULL;
     }
+    if (top->node_case == PG_QUERY__NODE__NODE_UPDATE_STMT)
+        walk->itself = top->update_stmt;
     if (!visit(walk, (const ProtobufCMessage *)top))
         return RW_TREE_REFUSED;
-    if (walk->env->conforming && !walk->found->inserts)
-        walk->found->lookups = rw_lookup_find(top, walk->text, walk->catalog, arena);
+    rw_tree_found *found = walk->found;
+    if (found->change.otherwise && found->same_count != walk->same_count)
+        found->change = (rw_key_change){.table = NULL}; /* another UPDATE asks for more */
+    found->stars = rw_stars_find(top, walk->text, walk->env->conforming, walk->catalog, arena);
+    if (walk->env->conforming && !found->inserts)
+        found->lookups = rw_lookup_find(top, walk->text, walk->catalog, found->stars, arena);
     return RW_TREE_HARMLESS;
 }
 
@@ -370,6 +398,7 @@ rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pg
                        .env = env,
                        .error = error,
                        .found = found,
+                       .arena = arena,
                        .inside = "WITH"};
         answer = check(&walk, result, arena);
         if (result != NULL)
@@ -377,4 +406,25 @@ rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pg
     }
     pg_query_free_protobuf_parse_result(parsed);
     return answer;
+}
+
+bool rw_tree_define(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, pgw_arena *arena,
+                    rw_definition *out, pgw_error *error)
+{
+    *out = (rw_definition){0};
+    bool ours, fine = true;
+    PgQueryProtobufParseResult parsed =
+        pg_query_parse_protobuf(readable_copy(text, env, arena, &ours));
+    PgQuery__ParseResult *result =
+        parsed.error != NULL
+            ? NULL
+            : pg_query__parse_result__unpack(NULL, parsed.parse_tree.len,
+                                             (const uint8_t *)parsed.parse_tree.data);
+    if (result != NULL && result->n_stmts == 1 && result->stmts[0]->stmt != NULL)
+        fine = rw_define_find(result->stmts[0]->stmt, text, catalog,
+                              &(pgw_reading){env, arena, error}, out);
+    if (result != NULL)
+        pg_query__parse_result__free_unpacked(result, NULL);
+    pg_query_free_protobuf_parse_result(parsed);
+    return fine;
 }

@@ -7,6 +7,8 @@
 
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/splitter.h"
+#include "rewrite/read/define_tree.h"
+#include "rewrite/read/key_change.h"
 #include "rewrite/read/lookup.h"
 #include "rewrite/read/statement.h"
 
@@ -26,7 +28,9 @@ typedef struct rw_tree_found {
     bool by_value; /* its constants and parameters decide: another text of its shape may not be */
     rw_same same[RW_SAME_MAX]; /* if it is run with these */
     size_t same_count;
+    rw_key_change change;         /* of the key, with which it is harmless; by_value is set */
     const rw_lookup_map *lookups; /* rows that it asks for by their hash key; NULL: none */
+    const rw_star_map *stars;     /* what it shows of a hash column; NULL: nothing */
 } rw_tree_found;
 
 /* Whether libpg_query can be asked. */
@@ -42,5 +46,11 @@ PGW_MUST_CHECK bool rw_tree_rejects(pgw_slice text, const pgw_env *env);
 PGW_MUST_CHECK rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog,
                                             const pgw_env *env, pgw_arena *arena,
                                             rw_tree_found *found, pgw_error *error);
+
+/* What becomes of a CREATE TABLE or ALTER TABLE of a configured table, of which rw_tree_can_read()
+ * was true; nothing of other statements, nor of what PostgreSQL's grammar refuses. False: refused,
+ * the error is filled. Needs as much stack. */
+PGW_MUST_CHECK bool rw_tree_define(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+                                   pgw_arena *arena, rw_definition *out, pgw_error *error);
 
 #endif

@@ -40,3 +40,8 @@ bool rw_walk(const ProtobufCMessage *node, rw_visit visit, void *context)
     }
     return true;
 }
+
+const char *rw_node_name(const PgQuery__Node *node)
+{
+    return node->node_case == PG_QUERY__NODE__NODE_STRING ? node->string->sval : "";
+}

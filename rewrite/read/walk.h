@@ -1,10 +1,10 @@
 /*
- * walk: what stands below a node of libpg_query's tree, whatever kind of node it is.
+ * walk: what stands below a node of libpg_query's tree, whatever kind of node it is, and its name.
  */
 #ifndef RW_WALK_H
 #define RW_WALK_H
 
-#include <protobuf-c/protobuf-c.h>
+#include <pg_query/pg_query.pb-c.h>
 
 #include <stdbool.h>
 
@@ -13,5 +13,8 @@ typedef bool (*rw_visit)(void *context, const ProtobufCMessage *child);
 
 /* False if `visit` was for one of the children of `node`. */
 bool rw_walk(const ProtobufCMessage *node, rw_visit visit, void *context);
+
+/* The name that a node is; "" if it is none. */
+const char *rw_node_name(const PgQuery__Node *node);
 
 #endif

@@ -28,7 +28,6 @@ import wire
 FIELDS = "SVCMDHPpqWstcdn"
 PARTITION = re.compile(r"\b([dt]_[a-z0-9]{2}|odd|late|seq|by_set)_p\d(?=_|\b)")
 KEYS_SHOWN = ("enable row level security", "bytea_output", "extra_float_digits")
-UNREAD = re.compile(r"S='ERROR' .*C='(42601|25P02)'.*")
 TEMPORARY = re.compile(r"\bpg_temp_\d+")
 ASSIGNMENT = re.compile(r'PL/pgSQL assignment ".*"\n')
 FUNCTION = re.compile(r'\bfunction (?:"?public"?\.)?"?(\w+)"?\(')
@@ -101,18 +100,13 @@ def lines(transcript, exact, kinds):
     without += "D" if any(word in sent for word in KEYS_SHOWN) else ""
     fields_told = "".join(code for code in FIELDS if code not in without)
     fields_told += "#" if "#" in without else ""
-    told, failed = [], set()
+    told = []
     for number, entries in enumerate(transcript):
         notices = []
         for session, message, replies in entries:
             told.append(f"step {number}, session {session}: {message}")
             heard = [f"    {_one(reply, exact, fields_told)}" for reply in replies
                      if reply.kind != "N"]
-            if session in failed and message[0] == "Parse":
-                heard = [UNREAD.sub("of a transaction that has failed", line) for line in heard]
-            for reply in replies:
-                if reply.kind == "Z":
-                    (failed.add if reply.body == b"E" else failed.discard)(session)
             notices += [f"    {session}: {_one(reply, exact, fields_told)}" for reply in replies
                         if reply.kind == "N"]
             if message == ["login"]:

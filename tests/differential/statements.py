@@ -121,7 +121,7 @@ class Statements:
 
     def delete(self):
         table = self.table()
-        tail = self.dice.choice(("", "", " returning v"))
+        tail = self.dice.choice(("", "", " returning v", " returning *"))
         return f"delete from {self.name(table)} where {self.where(table)}{tail}"
 
     def select(self):
@@ -131,6 +131,8 @@ class Statements:
             f"select {keys}, v, n from {self.name(table)} order by {keys}, v",
             f"select count(*) from {self.name(table)}",
             f"select v from {self.name(table)} where {self.where(table)}",
+            f"select * from {self.name(table)} order by {keys}, v",
+            f"select row_to_json(x), x.* from {self.name(table)} x where {self.where(table)} order by {keys}, v",
             f"select max(n), sum(n) from {self.name(table)}"))
 
     def changed_key(self):

@@ -6,6 +6,7 @@ import time
 import compare
 import driver
 import harness
+import slow
 import tables
 import wire
 from tables import NAMED_EVERYWHERE, TABLES
@@ -41,8 +42,10 @@ def needs(sequence):
 class World:
     """`postgres` is shared by all workers, everything else is this worker's."""
 
-    def __init__(self, postgres, number, kinds):
+    def __init__(self, postgres, number, kinds, slowly=False):
+        """`slowly`: what keyspread hears of PostgreSQL comes in pieces."""
         self.postgres, self.number, self.kinds = postgres, number, kinds
+        self.slow = slow.Slow(postgres.port) if slowly else None
         self.roles = (f"app{number}", f"low{number}")
         self.generation = 0
         self.keyspread, self.made_for, self.tidier = None, None, None
@@ -50,7 +53,8 @@ class World:
             admin.rows(f"create role {self.roles[0]} superuser login; create role {self.roles[1]}")
 
     def config(self, names):
-        config = harness.backend_config(self.postgres, (), backend={"catalog_s": CATALOG_S})
+        config = harness.backend_config(self.postgres, (), backend={"catalog_s": CATALOG_S},
+                                        port=self.slow and self.slow.port)
         config["tables"] = [table.config() for table in map(TABLES.get, names)]
         config["workers"] = (1, 4)[self.number % 2]
         return config
@@ -100,6 +104,8 @@ class World:
     def close(self):
         self.leave()
         self._stop()
+        if self.slow:
+            self.slow.close()
 
     @staticmethod
     def settle():

@@ -14,10 +14,14 @@ foreach(script ${scripts})
 endforeach()
 
 # The same sequences by chance direct and through keyspread; what differs is made smaller and printed.
-add_test(NAME integration.differential
-         COMMAND ${SYSTEM_PYTHON3} ${CMAKE_CURRENT_LIST_DIR}/../differential/run
-                 --seed 1 --sequences 2000 --workers 4 --failures 3 --minimise)
-set_tests_properties(integration.differential PROPERTIES
-  ENVIRONMENT "KEYSPREAD=$<TARGET_FILE:keyspread>;PYTHONDONTWRITEBYTECODE=1"
-  LABELS integration
-  TIMEOUT 900)
+set(DIFFERENTIAL ${SYSTEM_PYTHON3} ${CMAKE_CURRENT_LIST_DIR}/../differential/run --workers 4
+                 --failures 3 --minimise)
+add_test(NAME integration.differential COMMAND ${DIFFERENTIAL} --seed 1 --sequences 2000)
+add_test(NAME integration.differential_slow
+         COMMAND ${DIFFERENTIAL} --seed 6000001 --sequences 300 --slow)
+foreach(test differential differential_slow)
+  set_tests_properties(integration.${test} PROPERTIES
+    ENVIRONMENT "KEYSPREAD=$<TARGET_FILE:keyspread>;PYTHONDONTWRITEBYTECODE=1"
+    LABELS integration
+    TIMEOUT 900)
+endforeach()

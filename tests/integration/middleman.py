@@ -30,6 +30,7 @@ class Middleman:
         self.trap = None
         self.gap = None
         self.refusing = False
+        self.together = None
         self.connections = set()
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -67,6 +68,18 @@ class Middleman:
                 return None
             self.trap = None
             return trap
+
+    def refuse_together(self, count):
+        """The next so many logins refuse each other, as where each is counted with the others."""
+        self.together = [threading.Barrier(count), count]
+
+    def take_together(self):
+        with self.lock:
+            together = self.together
+            if together:
+                together[1] -= 1
+                self.together = together if together[1] else None
+            return together and together[0]
 
     def cut_all(self):
         for connection in list(self.connections):
@@ -150,9 +163,20 @@ class Connection:
             if code in (SSL_REQUEST, GSS_REQUEST):
                 self.client.sendall(b"N")
                 continue
-            self.server.sendall(head + self._exactly(self.client, size - 8))
+            rest = self._exactly(self.client, size - 8)
+            together = code != CANCEL and self.owner.take_together()
+            if together:
+                self._refuse(together)
+            self.server.sendall(head + rest)
             if code != CANCEL:
                 return
+
+    def _refuse(self, together):
+        together.wait(60)
+        fields = (b"SFATAL", b"VFATAL", b"C53300", b"Mtoo many", b"Fmiscinit.c", b"L1",
+                  b"RInitializeSessionUserId")
+        self.client.sendall(wire.frame("E", b"\0".join(fields) + b"\0\0"))
+        raise wire.Closed()
 
     def _from_client(self):
         self.awaited.append(None)  # before the server can answer

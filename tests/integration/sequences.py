@@ -195,6 +195,13 @@ def _error_text(message, keep):
         f"{code}={fields[code]!r}" for code in fields if code in keep)
 
 
+def _met_at_bind(pair):
+    """A statement may be prepared there only when it is bound: in a transaction that has failed the
+    server then refuses the Parse, where it would refuse the Bind, in the same words."""
+    return all(one.kind == "E" and one.fields()["C"] == "25P02" for one in pair) and {
+        one.fields().get("R") for one in pair} == {"exec_parse_message", "exec_bind_message"}
+
+
 def normalise(messages, others, loose):
     """Replies as text, less what must differ: process ids, keys, the oids of tables. `others` are
     the replies of the other run: an error that keyspread made itself names no source file, and its
@@ -213,6 +220,8 @@ def normalise(messages, others, loose):
             pair = [message] + ([others[index]] if index < len(others) else [])
             own = any(one.kind in "EN" and "R" not in one.fields() for one in pair)
             keep = "SVC" if own and loose else "SVCMP" if own else "SVCMDHPpqWstcdnFLR"
+            if _met_at_bind(pair):
+                keep = "SVCMDHPpqWstcdnF"
             lines.append(_error_text(message, keep))
         else:
             lines.append(f"{message.name} {message.body!r}")

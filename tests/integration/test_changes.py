@@ -188,6 +188,19 @@ class Changes(ChangesCase):
             other.query(f"alter table pairs {back}")
         self.assertEqual(self.admin("select from pairs"), [])
 
+    def test_what_a_star_shows_stays(self):
+        """Drivers prepare anew when they read this."""
+        for change in (self.admin, self.wire().query):
+            prepared = self.wire()
+            parse = wire.parse("s", "select * from pairs where k = $1")
+            harness.eventually("what was changed past keyspread before is known", lambda: wire.error_of(
+                prepared.ask(parse, wire.sync())) is None)
+            change("alter table pairs rename column v to w")
+            replies = prepared.ask(wire.bind("", "s", [5]), wire.execute(), wire.sync())
+            self.assertEqual(wire.error_of(replies), "0A000", replies)
+            self.assertIn("cached plan must not change result type", repr(replies))
+            change("alter table pairs rename column w to v")
+
     def test_a_prepared_statement_behind_a_failed_transaction(self):
         parse = wire.parse("s", "insert into pairs values ($1, $2)")
         run = (wire.bind("", "s", ["1", "a"]), wire.execute(), wire.sync())

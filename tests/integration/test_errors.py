@@ -396,7 +396,7 @@ class Refusals(DirectCase):
     """What keyspread refuses is an error in its place: what comes before is done, as PostgreSQL
     does it before an error of its own."""
     tables = (LOUD, PEOPLE)
-    bad = "update loud set k = k + 1"
+    bad = "with x as (update loud set k = k + 1 returning k) table x"
 
     def compare(self, text, mark="!"):
         """`mark` stands for what is refused: direct, a statement that fails."""

@@ -15,10 +15,9 @@ RANGED = Table("ranged", ["k bigint not null", "v text"], ["k"], hash_first=Fals
 ADVICE = (
     ("insert into pairs values (random(), 'x')", "Cast it to the type of the column",
      "insert into pairs values (random()::bigint, 'x')"),
-    ("insert into pairs select 2, 'x'", "send them with INSERT … VALUES",
-     "select 2, 'x'; insert into pairs values (2, 'x')"),
-    ("insert into pairs values (1, 'x'), (2, 'y') order by 1 limit 1", "without ORDER BY, LIMIT",
-     "insert into pairs values (1, 'x')"),
+    ("insert into pairs select '2', v.* from (values ('x')) v", "Write the columns instead of *",
+     "insert into pairs select '2', v.v from (values ('x')) v(v)"),
+    ("insert into pairs (k_hash, k) select 1, 1", "Leave the column out", "insert into pairs (k) select 1"),
     ("insert into moments values ('today')", "with its offset from UTC for \"at\"",
      "insert into moments values ('2026-01-31 12:00:00+00')"),
     ("insert into days values ('yesterday')", "in ISO form for \"day\"",
@@ -30,7 +29,7 @@ ADVICE = (
      "insert into pairs (k, v, k_hash) values (1, 'x', HINTED)"),
     ("insert into pairs (k, v, k_hash) values (1, 'x', 5)", "write DEFAULT for it",
      "insert into pairs (k, v, k_hash) values (1, 'x', default)"),
-    ("update pairs set k = 2", "Delete the row and insert it with its new key",
+    ("with a as (update pairs set k = 2 returning k) select k from a", "Delete the row and insert it with its new key",
      "insert into pairs values (1, 'x'); begin; delete from pairs where k = 1;"
      " insert into pairs values (2, 'x'); commit"),
     ("insert into pairs values (1, 'x') on conflict (k) do update set k = 2", "",

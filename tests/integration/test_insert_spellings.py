@@ -91,7 +91,7 @@ class NullKeys(harness.StackCase):
     EVENTS = harness.Table("events", ["userid bigint not null", "ts int not null", "event text"],
                            ["userid", "ts"])
     FORWARDS = harness.Table("forwards", ["id bigint not null", "event text"], ["id"],
-                             uncomputable="forward")
+                             uncomputable="forward", hash_function="cityhash64")
     tables = (EVENTS, FORWARDS)
     partitioned = False
 

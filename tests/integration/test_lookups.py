@@ -16,12 +16,15 @@ EV = Table("ev", ["userid bigint not null", "ts timestamptz not null", "event te
 TX = Table("tx", ["a varchar(5) not null", "b int not null", "v numeric"], ["a", "b"], hash_key=["b", "a"],
            hash_first=False)
 NU = Table("nu", ["n numeric not null", "d date not null", "v text"], ["n"], hash_first=False)
+KIN = Table("kin", ["name varchar(5)", "uid bigint not null", "n int not null"], ["uid", "n"], hash_key=["uid"],
+            hash_column="kinhash", hash_first=False)
 ROWS = ("insert into ev (userid, ts, event) values " + ", ".join(
             f"({user}, '2026-01-0{day} 00:00:00+00', 'e{user % 3}')" for user in range(-3, 12) for day in (1, 2)),
         "insert into tx (a, b, v) values " + ", ".join(
             f"('{a}', {b}, {b}.50)" for a in ("", "a", "b", "é", "a''b") for b in range(-2, 6)),
         "insert into nu (n, d, v) values " + ", ".join(
-            f"({n}, '2026-01-01', 'v{n}')" for n in ("0", "1.5", "2", "-7.25", "1e3", "'NaN'")))
+            f"({n}, '2026-01-01', 'v{n}')" for n in ("0", "1.5", "2", "-7.25", "1e3", "'NaN'")),
+        "insert into kin (name, uid, n) values " + ", ".join(f"('k{uid}', {uid}, {uid % 3})" for uid in range(-2, 14)))
 LOOSE = ("create table loose (userid int, b int, x text); insert into loose "
          "select i, i % 4, 'x' || i from generate_series(-2, 8) i;"
          "create schema other; create table other.ev (userid int, ts int, event text);")
@@ -59,7 +62,8 @@ class Generator:
 
     def equal(self, column, value):
         return self.pick(f"{column} = {value()}", f"{value()} = {column}", f"{column} in ({value()})",
-                         f"{column} in ({value()}, {value()}, {value()})", f"({column}) = ({value()})")
+                         f"{column} in ({value()}, {value()}, {value()})",
+                         f"{column} = any (array[{value()}, {value()}])", f"({column}) = ({value()})")
 
     def key(self, table, q):
         if table == "ev":
@@ -84,6 +88,28 @@ class Generator:
         both = self.pick(" and ", " and ", " and ", " or ").join(parts)
         return self.pick(both, both, f"({both})", f"not ({both})", f"(({parts[0]})) and {parts[1]}")
 
+    def joined(self, p, q, table):
+        """What makes the keys of both equal, written in one of many ways."""
+        pairs = {"ev": [("userid", "userid")], "tx": [("a", "a"), ("b", "b")], "nu": [("n", "n")],
+                 "kin": [("userid", "uid")]}[table]
+        parts = [self.pick(f"{p}.{one} = {q}.{two}", f"{q}.{two} = ({p}.{one})") for one, two in pairs]
+        if self.pick(True, False):
+            parts.append(self.key("ev" if table == "kin" else table, p + "."))
+        self.random.shuffle(parts)
+        return self.pick(" and ", " and ", " and ", " or ").join(parts)
+
+    def join(self, table, one, two):
+        other = self.pick(table, "kin") if table == "ev" else table
+        both = self.joined("p", "q", other)
+        kind = self.pick("join", "inner join", "left join", "right join", "full join")
+        where = f"where {self.where(table, 'p.')}"
+        third = f"{other} q {self.pick('join', 'left join')} loose l on l.b = 1 and {self.joined('p', 'q', other)}"
+        return f"select p.{one}::text, p.{two}::text, q::text " + self.pick(
+            f"from {table} p {kind} {other} q on {both} {where}", f"from {table} p, {other} q {where} and {both}",
+            f"from {table} p {kind} {other} q on ({both})", f"from {table} p join {other} q on {both} {kind} loose l on l.b = 2",
+            f"from loose l {kind} ({table} p join {other} q on {both}) on l.b = 1 {where}",
+            f"from {table} p join lateral (select q.* from {third} offset 0) q on true")
+
     def select(self, depth=0):
         table = self.pick("ev", "ev", "tx", "nu")
         one, two = {"ev": ("userid", "event"), "tx": ("a", "b"), "nu": ("n", "v")}[table]
@@ -95,6 +121,8 @@ class Generator:
         if shape == 2:
             return (f"select {table}.{one}::text, l.x from {table} {self.pick('join', 'left join', 'full join')} "
                     f"loose l on l.b = length({table}.{two}::text) where {self.where(table, table + '.')}")
+        if shape == 3 and self.pick(True, True, False):
+            return self.join(table, one, two)
         if shape == 3:
             return (f"select p.{one}::text, q.{two}::text from {table} p, {table} q "
                     f"where {self.where(table, 'p.')} and {self.where(table, 'q.')}")
@@ -126,7 +154,7 @@ class Generator:
 
 
 class Lookups(DirectCase):
-    tables = (EV, TX, NU)
+    tables = (EV, TX, NU, KIN)
     setup_sql = LOOSE
     partitioned = True
 
@@ -198,13 +226,13 @@ class Lookups(DirectCase):
             replies = session.ask(*messages)
         self.assertEqual(wire.error_of(replies), None)
         plan = "".join(str(reply.body) for reply in replies if reply.kind == "D")
-        return set(re.findall(r"on ((?:ev|tx|nu)_p[0-9]+)", plan))
+        return set(re.findall(r"on ((?:ev|tx|nu|kin)_p[0-9]+)", plan))
 
     @harness.proxied
     def test_one_partition(self):
         where = ("userid = 5", "ev.userid = 5 and event = 'x'", "(userid, ts) = (5, '2026-01-01 00:00:00+00')",
                  "userid in (5)", "5 = userid and exists (select from loose)", "((userid = '5'))",
-                 "userid = bigint '5'", "userid = cast('5' as int8)")
+                 "userid = bigint '5'", "userid = cast('5' as int8)", "userid = any (array[5])")
         statements = ["select event from ev where {}", "update ev set event = 'x' where {}", "delete from ev where {}",
                       "select count(*) from ev join loose l on l.b = 1 where {}",
                       "with c as (select ts from ev where {}) select * from c",
@@ -214,6 +242,27 @@ class Lookups(DirectCase):
                      if "join" not in one or condition.startswith("ev.")]:
             with self.subTest(text=text):
                 self.assertEqual(len(self.partitions(wire.query("explain (costs off) " + text))), 1)
+
+    @harness.proxied
+    def test_one_partition_of_each_table_in_a_join(self):
+        for text in ("select from ev join kin on userid = uid and userid = 5",
+                     "select from ev e join loose l on e.userid = 5 join kin k on k.uid = e.userid where l.b = 1",
+                     "select from ev, kin where kin.uid = ev.userid and ev.userid = 5 and name > ''",
+                     "select from loose l left join (ev join kin on uid = 5 and ev.userid = kin.uid) on l.userid = uid",
+                     "delete from ev using kin where kin.uid = ev.userid and uid = 5"):
+            with self.subTest(text=text):
+                found = self.partitions(wire.query("explain (costs off) " + text))
+                self.assertEqual(sorted(name[:2] for name in found), ["ev", "ki"])
+
+    @harness.proxied
+    def test_an_index_finds_the_rows_of_a_join(self):
+        """Whose key only the other table tells."""
+        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
+            session.login(harness.USER, "hashed")
+            session.query("set enable_hashjoin = off; set enable_mergejoin = off; set enable_seqscan = off")
+            plan = "".join(row[0] for row in session.rows(
+                "explain (costs off) select from kin join ev on ev.userid = kin.uid where name = 'k5'"))
+        self.assertRegex(plan, r"Index Cond: \(\(userid_hash = [a-z_0-9.]*kinhash\) AND \(userid = ")
 
     @harness.proxied
     def test_one_partition_by_parameters(self):
@@ -310,6 +359,18 @@ class Lookups(DirectCase):
                 self.same(sessions, [wire.parse("", text, types), wire.describe("S", ""), wire.sync()])
                 self.same(sessions, [wire.parse("", text, types), wire.bind("", "", ["5", "2026-01-01"]),
                                      wire.execute(), wire.sync()])
+
+    def test_nothing_is_asked_between_two_of_a_prepared_one(self):
+        """What the database stores changes no setting here, so a read leaves nothing to ask about."""
+        session = list(self.sessions())[1]
+        session.ask(wire.parse("s", "select event from ev where userid = $1"), wire.sync())
+        session.ask(wire.bind("", "s", ["5"]), wire.execute(), wire.sync())
+        mark = self.postgres.mark()
+        for user in range(3):
+            session.ask(wire.bind("", "s", [str(user)]), wire.execute(), wire.sync())
+        said = [statement.text for statement in self.postgres.statements(mark, self.route()[0])]
+        self.assertEqual(said.count(said[0]), 3, said)
+        self.assertEqual(len(said), 3, said)
 
     def test_the_unnamed_statement_behind_an_error(self):
         """A Parse that the server skips leaves the one before it."""

@@ -354,6 +354,21 @@ class Reasons(MetricsCase):
                 self.assertEqual(counted.get("batched_rows_total"), batched)
                 self.setUp()
 
+    def test_digits_of_reals_part_only_those_who_are_told_them(self):
+        session = self.wire()
+        self.ask(session, wire.query("alter table plain add part float4"))
+        self.ask(session, wire.query("set extra_float_digits = 3"))
+        for returned, batched in (
+                ("a", 1), ("plain.b as x, a", 1), ("part", 0), ("*", 0), ("a, plain.part", 0)):
+            with self.subTest(returned=returned):
+                counted = self.counted(lambda: self.ask(session, wire.query(
+                    f"insert into plain (a) values (1) returning {returned}")))
+                self.assertEqual(counted.get("batched_rows_total"), batched)
+                self.setUp()
+        self.ask(session, wire.query("alter table plain drop part"))
+        counted = self.counted(lambda: self.ask(session, wire.query("insert into plain values (1, 'x') returning *")))
+        self.assertEqual(counted.get("batched_rows_total"), 1)
+
     def test_why_a_session_is_private(self):
         for reason, before in (("setting", "set transform_null_equals to on"),
                                ("role", "set role postgres")):

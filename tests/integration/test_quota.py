@@ -3,8 +3,11 @@ import threading
 import unittest
 
 import harness
+import middleman
 import wire
 
+# Whoever waits is served, however slow the machine.
+PATIENT = {"links": "on_demand", "link_wait_ms": 600000}
 INSERT = "insert into events (userid, ts, event) values ({}, '2026-01-01', 'x')"
 
 
@@ -166,7 +169,7 @@ class SlotsCase(harness.StackCase):
 class OneSlot(SlotsCase):
     """A role of one connection serves any number of sessions that want it one after the other."""
 
-    options = {"workers": 2, "backend": {"links": "on_demand"}}
+    options = {"workers": 2, "backend": PATIENT}
 
     def setUp(self):
         super().setUp()
@@ -218,12 +221,31 @@ class OneSlot(SlotsCase):
 
 @harness.proxied
 class OneSlotOfOneWorker(OneSlot):
-    options = {"workers": 1, "backend": {"links": "on_demand"}}
+    options = {"workers": 1, "backend": PATIENT}
 
 
 @harness.proxied
 class OneSlotOfFourWorkers(OneSlot):
-    options = {"workers": 4, "backend": {"links": "on_demand"}}
+    options = {"workers": 4, "backend": PATIENT}
+
+
+@harness.proxied
+class Collision(harness.StackCase):
+    """Backends that are being refused count, too: there is room for one of them."""
+
+    @classmethod
+    def start_keyspread(cls):
+        cls.middleman = middleman.Middleman(cls.postgres.port)
+        cls.addClassCleanup(cls.middleman.close)
+        cls.keyspread = harness.Keyspread(harness.backend_config(
+            cls.postgres, cls.tables, port=cls.middleman.port, workers=1))
+        cls.addClassCleanup(cls.keyspread.stop)
+
+    def test_who_refuse_each_other_try_again(self):
+        self.wire().rows("select 1")
+        self.middleman.refuse_together(3)
+        told = harness.in_threads(3, lambda _: self.wire().rows("select 1"))
+        self.assertEqual(told, [[["1"]]] * 3)
 
 
 @harness.proxied
@@ -274,7 +296,7 @@ class Listeners(SlotsCase):
 
     @classmethod
     def start_keyspread(cls):
-        cls.options = {"backend": {"links": "on_demand", **cls.backend}, "workers": 2}
+        cls.options = {"backend": {**PATIENT, **cls.backend}, "workers": 2}
         super().start_keyspread()
 
     def listeners(self, count, user="few"):

@@ -92,6 +92,180 @@ class Statements(harness.StackCase):
         self.check_stored(count=count)
 
 
+class Drafts(harness.StackCase):
+    """Statements that their client has described before it runs them, and does not wait."""
+
+    tables = (harness.EVENTS, harness.Table("counts", ["id bigint", "n int", "day date"], ["id"]))
+    text = "insert into events (userid, ts, event) values ($1, $2, '%s')"
+    ts = "2026-01-01 00:00:00+00"
+
+    @staticmethod
+    def prepare(name, text, described=True):
+        return wire.parse(name, text) + described * wire.describe("S", name) + wire.sync()
+
+    def prepared(self, *texts, described=True):
+        """A session that has s0, s1, …, of these texts, and one more, so that all come at once."""
+        session = self.wire()
+        session.query(self.text % "known" + " on conflict do nothing")  # the link is there
+        messages = [self.prepare(f"s{i}", text, described)
+                    for i, text in enumerate([*texts, "select 1"])]
+        return session, session.ask(*messages, ready=len(messages))
+
+    def texts_there(self, session):
+        return dict(session.rows("select name, statement from pg_prepared_statements"))
+
+    def test_are_there_as_they_were_sent(self):
+        texts = [self.text % i for i in range(3)]
+        session, answer = self.prepared(*texts)
+        self.assertEqual(wire.kinds(answer), 3 * "1tnZ" + "1tTZ")
+        self.assertEqual({str(m) for m in answer[:-4] if m.kind == "t"},
+                         {"ParameterDescription (20, 1184)"})
+        there = self.texts_there(session)
+        self.assertEqual([there[f"s{i}"] for i in range(3)], texts)
+
+    def test_are_not_described(self):
+        texts = [self.text.replace("$2", f"'{self.ts}'") % i for i in range(3)]
+        session, answer = self.prepared(*texts, described=False)
+        self.assertEqual(wire.kinds(answer), 4 * "1Z")
+        self.assertEqual(self.texts_there(session)["s1"], texts[1])
+        session.query("begin")
+        answer = session.ask(*run("s0", "1"), wire.describe("S", "s2"), wire.sync(), *run("s2", "2"),
+                             wire.query("commit"), ready=4)
+        self.assertEqual(wire.kinds(answer), "2CZtnZ2CZCZ")
+        self.check_stored(count=2)
+
+    @harness.proxied
+    def test_what_is_none(self):
+        """More than a hash is put in, or what is read later may be something else."""
+        put = self.text % "x"
+        texts = [put.replace(" (userid, ts, event)", ""), put.replace("event)", "event, userhash)"),
+                 put + " on conflict do nothing", put + " returning *", self.text % "\u00e9",
+                 self.text.replace("'%s'", "E'\\\\x'"), self.text.replace("$2", "'2026-01-01 00:00'"),
+                 self.text.replace("'%s'", "$3::text"), "/* & */ " + put.replace("'x'", "'&'")]
+        texts[1] = texts[1].replace("'x'", "'x', default")
+        session, _ = self.prepared(*texts, put)
+        there = self.texts_there(session)
+        self.assertEqual(there.pop(f"s{len(texts)}"), put)
+        self.assertEqual([text for i, text in enumerate(texts) if there.get(f"s{i}", text) == text],
+                         [])
+
+    def test_are_run(self):
+        session, _ = self.prepared(*(self.text % i for i in range(4)))
+        answer = session.ask(*run("s0", "1", self.ts), *run("s1", "2", self.ts), ready=2)
+        self.assertEqual(wire.tags_of(answer), 2 * ["INSERT 0 1"])
+        answer = session.ask(wire.query("begin"), *run("s0", "3", self.ts),
+                             *run("s2", "4", self.ts), *run("s2", "5", self.ts),
+                             wire.describe("S", "s2"), wire.describe("S", "s3"), wire.sync(),
+                             wire.query("commit"), ready=6)
+        self.assertEqual(wire.tags_of(answer), ["BEGIN", *3 * ["INSERT 0 1"], "COMMIT"])
+        self.assertEqual({str(m) for m in answer if m.kind == "t"},
+                         {"ParameterDescription (20, 1184)"})
+        self.check_stored(count=5)
+        self.assertEqual([row[0] for row in self.stored(columns="event", order="userid")],
+                         list("01022"))
+
+    def test_are_run_at_once(self):
+        """Bound before anything is known of them; the last ones are not only described."""
+        session = self.wire()
+        session.query("begin")
+        messages = [self.prepare(f"s{i}", self.text % i) for i in range(50)]
+        for i in range(50, 75):
+            messages += [self.prepare(f"s{i}", self.text % i)]
+            messages += run(f"s{i}", str(i), self.ts)
+        for i in range(50):
+            messages += run(f"s{i}", str(i), self.ts)
+        answer = session.ask(*messages, wire.query("commit"), ready=151)
+        self.assertEqual(wire.kinds(answer), 50 * "1tnZ" + 25 * "1tnZ2CZ" + 50 * "2CZ" + "CZ")
+        self.check_stored(count=75)
+
+    def test_errors_come_with_parse(self):
+        put = "insert into counts (id, n) values ($1, %s)"
+        session, answer = self.prepared(
+            put % "1", put % "'one'", "insert into counts (id, m) values ($1, 1)", put % "99, 1",
+            "insert into counts (id, n, day) values ($1, 1, '2026-02-30')", put % "'2'")
+        errors = [(m.sqlstate, m.fields()["P"]) for m in answer if m.kind == "E"]
+        self.assertEqual(errors, [("22P02", "40"), ("42703", "25"), ("42601", "44"),
+                                  ("22008", "48")])
+        self.assertEqual(wire.kinds(answer), "1tnZ" + 4 * "EZ" + "1tnZ" + "1tTZ")
+        session, answer = self.prepared(put % "'one'")
+        answer = session.ask(self.prepare("s0", put % "1"), *run("s0", "7"), ready=2)
+        self.assertEqual(wire.tags_of(answer), ["INSERT 0 1"])
+
+    def test_in_a_transaction_that_has_failed(self):
+        session, _ = self.prepared(*(self.text % i for i in range(3)))
+        answer = session.ask(
+            wire.query("begin"), wire.query("select 1/0"), *run("s0", "1", self.ts),
+            wire.parse("s0", self.text % 9), wire.sync(), wire.describe("S", "s0"), wire.sync(), wire.query("rollback"),
+            *run("s0", "1", self.ts), wire.describe("S", "s1"), wire.sync(), ready=8)
+        self.assertEqual([m.sqlstate for m in answer if m.kind == "E"],
+                         ["22012", "25P02", "25P02"])
+        self.assertEqual(wire.kinds(answer), "CZEZEZEZtnZCZ2CZtnZ")
+        session.ask(wire.query("begin"), wire.query("select 1/0"), ready=2)
+        answer = session.ask(wire.bind("", "s1", ("1",)), wire.sync())
+        self.assertEqual(wire.error_of(answer), "08P01")
+        self.check_stored(count=1)
+
+    def test_behind_an_error_of_their_group(self):
+        session, _ = self.prepared(self.text % 0, self.text % 1)
+        session.query("begin")
+        answer = session.ask(wire.parse("", "select nothing"), *run("s0", "1", self.ts),
+                             wire.describe("S", "s0"), wire.sync(), ready=2)
+        self.assertEqual(wire.kinds(answer), "EZtnZ")
+        session.query("rollback")
+        answer = session.ask(*run("s0", "1", self.ts))
+        self.assertEqual(wire.tags_of(answer), ["INSERT 0 1"])
+        self.check_stored(count=1)
+
+    def test_names_stay_taken(self):
+        session, _ = self.prepared(self.text % 0, self.text % 1)
+        answer = session.ask(wire.parse("s0", self.text % 2), wire.sync())
+        self.assertEqual(wire.error_of(answer), "42P05")
+        self.assertEqual(wire.error_of(session.query("prepare s0 as select 1")), "42P05")
+        answer = session.ask(wire.close("S", "s0"), wire.sync(), wire.parse("s0", "select 3"),
+                             wire.sync(), *run("s0"), ready=3)
+        self.assertEqual(wire.tags_of(answer), ["SELECT 1"])
+        self.assertEqual(wire.tags_of(session.query("deallocate s1")), ["DEALLOCATE"])
+        self.assertEqual(wire.error_of(session.ask(*run("s1", "1", self.ts))), "26000")
+        self.assertEqual(wire.error_of(session.query("deallocate s1")), "26000")
+
+    def test_run_by_sql(self):
+        session, _ = self.prepared("insert into counts (id, n) values (5, $1)")
+        answer = session.ask(wire.query("begin"), wire.query("select 1/0"), wire.query("rollback"),
+                             wire.query("execute s0(6)"), ready=4)
+        self.assertEqual(wire.tags_of(answer)[-1], "INSERT 0 1")
+        self.assertEqual(self.check_stored(self.tables[1], 1), 1)
+
+    def test_of_a_table_that_changes(self):
+        put = "insert into counts (id, n) values ($1, '%d')"
+        session, _ = self.prepared(*(put % i for i in range(3)))
+        self.assertEqual(wire.tags_of(session.ask(*run("s0", "1"))), ["INSERT 0 1"])
+        try:
+            with self.postgres.admin(self.database) as admin:
+                admin.rows("alter table counts alter n type text, add more int")
+            for i in range(3):
+                answer = session.ask(wire.query("begin"), *run(f"s{i}", str(2 + i)),
+                                     wire.query("commit"), ready=3)
+                self.assertEqual(wire.tags_of(answer), ["BEGIN", "INSERT 0 1", "COMMIT"])
+            with self.postgres.admin(self.database) as admin:
+                admin.rows("alter table counts rename n to m")
+            self.assertEqual(wire.error_of(session.ask(*run("s1", "9"))), "42703")
+        finally:
+            with self.postgres.admin(self.database) as admin:
+                admin.rows("alter table counts drop if exists more")
+                admin.rows("alter table counts rename m to n")
+                admin.rows("alter table counts alter n type int using n::int")
+        self.check_stored(self.tables[1], 4)
+
+    def test_whose_constants_heed_settings(self):
+        """They are read when the statement is parsed, whatever is set later."""
+        put = "insert into counts (id, day) values ($1, '01/02/2026')"
+        session, _ = self.prepared(put, put)
+        session.query("set datestyle = 'sql, dmy'")
+        self.assertEqual(wire.tags_of(session.ask(*run("s0", "1"))), ["INSERT 0 1"])
+        with self.postgres.admin(self.database) as admin:
+            self.assertEqual(admin.rows("select day from counts"), [["2026-01-02"]])
+
+
 @harness.proxied
 class TextsOfTheirOwn(harness.StackCase):
     """Each is new to the backend, and their client does not wait for answers: no more do we."""

@@ -7,15 +7,14 @@ ActiveRecord::Base.establish_connection(
   database: ENV["PGDATABASE"], pool: 2
 )
 
-# Rails asks the catalog for the key, and knows none of several columns: it has to be told.
+# Rails asks the catalog for the key.
 class Item < ActiveRecord::Base
-  self.primary_key = "id"
 end
 
 class Document < ActiveRecord::Base
-  self.primary_key = "id"
 end
 
+# It knows none of several columns, and has to be told.
 class Event < ActiveRecord::Base
   self.primary_key = "userid"
 end

@@ -179,6 +179,27 @@ static void test_mergeable(void **state)
     }
 }
 
+/* By the file alone: each column of the key once, and the hash column. */
+static void test_planned(void **state)
+{
+    (void)state;
+    cfg_table config = events();
+    config.partitions.buckets = 16;
+    config.schema = "app";
+    rw_table *table = px_schema_plan(&config);
+    assert_string_equal(table->schema, "app");
+    assert_string_equal(table->name, "events");
+    assert_true(table->schema_written);
+    assert_int_equal(table->column_count, 3);
+    assert_int_equal(table->primary_key_count, 2);
+    assert_string_equal(table->columns[table->primary_key[1]].name, "ts");
+    assert_int_equal(table->hash_key_count, 1);
+    assert_string_equal(table->columns[table->hash_key[0]].name, "userid");
+    assert_string_equal(table->columns[table->hash_column].name, "h");
+    assert_int_equal(table->partitions.kind, RW_PARTITION_BUCKETS);
+    rw_table_free(table);
+}
+
 static void test_missing(void **state)
 {
     (void)state;
@@ -385,6 +406,7 @@ static void test_same(void **state)
     DIFFERS(columns[1].computed, !a->columns[1].computed);
     DIFFERS(columns[1].own_equals, !a->columns[1].own_equals);
     DIFFERS(columns[1].granted, !a->columns[1].granted);
+    DIFFERS(columns[1].cascaded, !a->columns[1].cascaded);
     DIFFERS(primary_key_count, a->primary_key_count - 1);
     DIFFERS(primary_key[0], 77);
     DIFFERS(hash_key[0], 77);
@@ -439,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_from_rows),
         cmocka_unit_test(test_mergeable),
         cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_planned),
         cmocka_unit_test(test_unusable),
         cmocka_unit_test(test_from_file),
         cmocka_unit_test(test_file_against_backend),

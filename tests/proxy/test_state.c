@@ -35,9 +35,9 @@ static const char *const cells[] = {"app",
                                     "0",
                                     "\"$user\", public",
                                     "hex 1 base64",
-                                    "t",
+                                    "th",
                                     "f",
-                                    NULL,
+                                    "h",
                                     "work_mem,search_path,my.own,"};
 enum { CELLS = sizeof cells / sizeof *cells };
 
@@ -57,6 +57,9 @@ static void an_answer_is_read(void **state)
     assert_int_equal(copy.names[0], RW_MEANS_OURS);
     assert_int_equal(copy.names[1], RW_MEANS_OTHERS); /* another relation */
     assert_int_equal(copy.names[2], RW_MEANS_OTHERS); /* none at all */
+    assert_int_equal(copy.made[0], RW_MEANS_OURS);
+    assert_int_equal(copy.made[1], RW_MEANS_OTHERS);
+    assert_int_equal(copy.made[2], RW_MEANS_OURS);
     px_answer_free(&copy);
     pgw_buf_free(&body);
 }
@@ -126,7 +129,7 @@ static void names_are_spelt_in_ascii(void **state)
         char expected[128];
         const rw_table table = {.schema = (char *)"s", .name = (char *)cases[i].name};
         const rw_table *pointer = &table;
-        rw_catalog catalog = {&pointer, 1, NULL, false};
+        rw_catalog catalog = {&pointer, 1, NULL, false, NULL};
         pgw_buf sql = {0};
         px_state_question(&catalog, false, &sql);
         pgw_buf_add_byte(&sql, '\0');
@@ -144,7 +147,7 @@ static void names_are_constants(void **state)
     rw_table tables[] = {{.schema = (char *)"public", .name = (char *)"up"},
                          {.schema = (char *)"it's", .name = (char *)"a\"b\\c\xC3\xA9\xFF"}};
     const rw_table *pointers[] = {&tables[0], &tables[1]};
-    rw_catalog catalog = {pointers, 2, NULL, false};
+    rw_catalog catalog = {pointers, 2, NULL, false, NULL};
     pgw_buf sql = {0};
     px_state_question(&catalog, false, &sql);
     pgw_buf_add_byte(&sql, '\0');

@@ -100,6 +100,29 @@ static void test_those_away_come_first(void **state)
     px_statements_free(&map);
 }
 
+static void test_drafts_are_away_until_they_are_moved(void **state)
+{
+    (void)state;
+    px_statements map = {0};
+    foreign(&map, "a", "parse a");
+    px_statement *b = foreign(&map, "b", "parse b");
+    assert_false(px_statements_is_draft(&map, b));
+    px_statements_draft(&map, b);
+    foreign(&map, "c", "parse c");
+    assert_true(px_statements_is_draft(&map, b));
+    assert_true(px_statements_on_link(&map, b));
+    assert_ptr_equal(px_statements_away(&map), b);
+    px_statements_restore(&map, PGW_LITERAL("b"), px_statements_take(&map, PGW_LITERAL("b")));
+    assert_ptr_equal(px_statements_away(&map), b);
+    px_statements_move(&map, b, true);
+    assert_false(px_statements_is_draft(&map, b));
+    assert_null(px_statements_away(&map));
+    px_statements_draft(&map, b);
+    px_statements_lose_link(&map);
+    assert_false(px_statements_is_draft(&map, b));
+    px_statements_free(&map);
+}
+
 static void test_what_is_kept_is_bounded(void **state)
 {
     (void)state;
@@ -130,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_chains_stay_short),
                                        cmocka_unit_test(test_an_empty_table),
                                        cmocka_unit_test(test_those_away_come_first),
+                                       cmocka_unit_test(test_drafts_are_away_until_they_are_moved),
                                        cmocka_unit_test(test_what_is_kept_is_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

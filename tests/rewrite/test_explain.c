@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "rewrite/read/system_catalog.h"
+
 #include "exact.h"
 #include "tables.h"
 
@@ -25,21 +27,42 @@ static char *read_file(const char *path)
     return text.ptr;
 }
 
+static char *explain_by(const char *text, const rw_catalog *catalog)
+{
+    pgw_buf out = {0};
+    rw_explain(exact(text), catalog, &test_env, &out);
+    pgw_buf_add_byte(&out, '\0');
+    return out.ptr;
+}
+
 static char *explain(const char *text)
 {
     const rw_table *pointers[TEST_TABLE_COUNT];
-    rw_catalog catalog = test_catalog(pointers);
-    pgw_buf out = {0};
-    rw_explain(exact(text), &catalog, &test_env, &out);
-    pgw_buf_add_byte(&out, '\0');
-    return out.ptr;
+    rw_catalog catalog = test_catalog(pointers), planned = catalog;
+    rw_table plans[TEST_TABLE_COUNT];
+    const rw_table *plan_pointers[TEST_TABLE_COUNT];
+    for (size_t i = 0; i < TEST_TABLE_COUNT; i++) { /* what is made: of these, one is cut */
+        plans[i] = test_tables[i];
+        plan_pointers[i] = &plans[i];
+        if (strcmp(plans[i].name, "filed") != 0)
+            plans[i].partitions.kind = RW_PARTITION_BUCKETS;
+        if (strcmp(plans[i].name, "loose") == 0)
+            plans[i].hash_function = RW_PG_HASH;
+        if (strcmp(plans[i].name, "broken") == 0)
+            plans[i].primary_key_count = 1, pointers[i] = &plans[i];
+    }
+    planned.tables = plan_pointers;
+    catalog.planned = &planned;
+    return explain_by(text, &catalog);
 }
 
 static void every_statement_is_explained(void **state)
 {
     (void)state;
     static const char *const files[][2] = {{VECTORS "/explain.sql", VECTORS "/explain.txt"},
-                                           {VECTORS "/lookups.sql", VECTORS "/lookups.txt"}};
+                                           {VECTORS "/lookups.sql", VECTORS "/lookups.txt"},
+                                           {VECTORS "/stars.sql", VECTORS "/stars.txt"},
+                                           {VECTORS "/define.sql", VECTORS "/define.txt"}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char *text = read_file(files[i][0]);
         char *expected = read_file(files[i][1]);
@@ -49,6 +72,42 @@ static void every_statement_is_explained(void **state)
         free(expected);
         free(lines);
     }
+}
+
+/* One table that PostgreSQL's catalog does not tell of, and one that it does. */
+static void the_catalog_is_asked(void **state)
+{
+    (void)state;
+    rw_table events = test_tables[0], told = test_tables[1];
+    told.listed = true;
+    events.part_names = told.part_names = "partitioned";
+    const rw_table *pointers[] = {&told, &events};
+    char *text = read_file(VECTORS "/system_catalog.sql");
+    char *expected = read_file(VECTORS "/system_catalog.txt");
+    char *lines = explain_by(text, &(rw_catalog){.tables = pointers, .count = 2});
+    assert_string_equal(lines, expected);
+    free(text);
+    free(expected);
+    free(lines);
+}
+
+/* Names that are more than letters, also in a pattern. */
+static void names_are_quoted(void **state)
+{
+    (void)state;
+    rw_column columns[] = {{.name = "a'\\\".é h"}};
+    rw_table table = {.schema = "s'", .name = "T", .columns = columns, .column_count = 1};
+    const rw_table *tables[] = {&table, &table};
+    const rw_catalog catalog = {.tables = tables, .count = 2};
+    pgw_buf out = {0};
+    rw_system_add(&out, "%p %h %q %2",
+                  &(rw_system_marks){&catalog, {pgw_slice_str("1"), pgw_slice_str("2")}});
+    pgw_buf_add_byte(&out, '\0');
+    assert_string_equal(out.ptr,
+                        "(('s''', 'T'), ('s''', 'T')) (E'a''\\\\\".é h', E'a''\\\\\".é h') "
+                        "(?:\"?a''\\\\\\\\\"\"\\\\.é\\\\ h\"?|"
+                        "\"?a''\\\\\\\\\"\"\\\\.é\\\\ h\"?) 2");
+    pgw_buf_free(&out);
 }
 
 static void nothing_is_explained_by_nothing(void **state)
@@ -76,6 +135,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_statement_is_explained),
+        cmocka_unit_test(the_catalog_is_asked),
+        cmocka_unit_test(names_are_quoted),
         cmocka_unit_test(nothing_is_explained_by_nothing),
         cmocka_unit_test(values_stay_on_their_line),
     };

@@ -46,6 +46,19 @@ static rw_insert *must_parse(parsed *p, const char *sql)
 
 /* --- vectors --- */
 
+/* The hash that the server computes is long, and tested elsewhere. */
+static void shorten(pgw_buf *out)
+{
+    pgw_buf_add_byte(out, '\0');
+    char *from = strstr(out->ptr, ", case when cast("),
+         *to = strstr(out->ptr, " FROM (SELECT \"keys");
+    assert_true(from != NULL && to > from);
+    pgw_buf shorter = {0};
+    pgw_buf_addf(&shorter, "%.*s, <hash>%s", (int)(from - out->ptr), out->ptr, to);
+    pgw_buf_free(out);
+    *out = shorter;
+}
+
 static void describe(const parsed *p, pgw_buf *out)
 {
     const rw_insert *insert = p->insert;
@@ -71,6 +84,8 @@ static void describe(const parsed *p, pgw_buf *out)
     for (size_t i = 0; i < 16; i++)
         hashes[i] = 901 + i;
     rw_render_statement(insert, RW_HASH_CONSTANT, hashes, out);
+    if (insert->query)
+        shorten(out);
     pgw_buf_addf(out, "\t%s", rw_obstacle_name(insert->obstacle));
     pgw_buf_add_str(out, insert->values_merge ? " merge" : "");
     pgw_buf_add_str(out, insert->key_constant ? " constant" : "");
@@ -105,14 +120,46 @@ static void vectors_hold(void **state)
     assert_true(cases > 150);
 }
 
+static void what_heeds_settings_is_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *row;
+        bool heeds;
+    } cases[] = {
+        {"($1, $2, $3)", false},
+        {"(1, $2, 'x')", false},
+        {"('1', $2, NULL)", false},
+        {"(-1, $2, 1.5)", false},
+        {"(1, $2, DEFAULT), (2, $2, 'y')", false},
+        {"(1, '2026-01-02 03:04:05-07', 'x')", false},
+        {"(1, '2026-01-02', 'x')", true},
+        {"(1, '2026-01-02 03:04:05', 'x')", true},
+        {"(1, '2026-01-02 03:04:05+000', 'x')", true},
+        {"(1, '02-01-2026 03:04:05+00', 'x')", true},
+        {"(1, $2, $3::text)", true},
+        {"(1, $2, lower('X'))", true},
+        {"(1, $2, 'x'), (2, $2, 'y'::text)", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        parsed p;
+        pgw_buf sql = {0};
+        pgw_buf_addf(&sql, "INSERT INTO events (userid, ts, event) VALUES %s", cases[i].row);
+        pgw_buf_add_byte(&sql, '\0');
+        if (must_parse(&p, sql.ptr)->heeds_settings != cases[i].heeds)
+            fail_msg("%s", cases[i].row);
+        pgw_arena_free(&p.arena);
+        pgw_buf_free(&sql);
+    }
+}
+
 /* --- refusals --- */
 
 static void refusals_name_table_column_and_a_way_out(void **state)
 {
     (void)state;
     static const char *const refused[] = {
-        "INSERT INTO events (userid, ts) SELECT 1, now()", "INSERT INTO events DEFAULT VALUES",
-        "INSERT INTO events (userid) VALUES ($1 + 1)",
+        "INSERT INTO events DEFAULT VALUES", "INSERT INTO events (userid) VALUES ($1 + 1)",
         "UPSERT INTO events VALUES (CASE WHEN true THEN 1 END, now())"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         parsed p = parse(refused[i]);
@@ -466,7 +513,7 @@ static void hints_say_what_to_write(void **state)
                                 .hash_column = 1,
                                 .partitions = {.count = 1}};
         const rw_table *pointer = &table;
-        const rw_catalog catalog = {&pointer, 1, NULL, false};
+        const rw_catalog catalog = {&pointer, 1, NULL, false, NULL};
         pgw_env env = test_env;
         env.utf8 = cases[i].utf8;
         char sql[64];
@@ -968,6 +1015,7 @@ int main(void)
         cmocka_unit_test(refusals_name_table_column_and_a_way_out),
         cmocka_unit_test(names_of_others_are_ignored),
         cmocka_unit_test(one_value_has_one_hash_in_every_spelling),
+        cmocka_unit_test(what_heeds_settings_is_known),
         cmocka_unit_test(the_sign_is_applied_where_it_stands),
         cmocka_unit_test(parameters_give_the_key),
         cmocka_unit_test(null_is_left_to_the_backend_where_it_rejects_it),

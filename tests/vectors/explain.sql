@@ -9,10 +9,11 @@ INSERT INTO forwards (userid, ts) VALUES (random(), '2026-01-01 00:00:00+00');
 UPSERT INTO events (userid, ts, event) VALUES (6, '2026-01-01 00:00:00+00', 'x');
 SELECT * FROM events -- as it is
 ;
-UPDATE events SET userid = 5;
+UPDATE triggered SET userid = 5;
 INSERT INTO events (userid, ts) VALUES (random(), '2026-01-01 00:00:00+00');
 INSERT INTO events (userid, ts) VALUES ('five', '2026-01-01 00:00:00+00');
 INSERT INTO events (userid, ts) VALUES (NULL, '2026-01-01 00:00:00+00');
 INSERT INTO loose (userid, ts) VALUES (NULL, '2026-01-01 00:00:00+00');
-INSERT INTO forwards SELECT 5, now();
+INSERT INTO forwards (userhash) SELECT 5;
+INSERT INTO events (userid, ts, event) SELECT g, now(), 'x' FROM generate_series(1, 3) g;
 UPDATE events SET userid = $1, event = $2 WHERE userid = $3;

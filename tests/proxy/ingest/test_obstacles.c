@@ -60,16 +60,18 @@ static void what_keeps_an_insert_out_of_batches(void **state)
     }
     /* Of a table that may read a setting: what may have changed one unseen. */
     table.reads_settings = true;
-    for (unsigned effect = 1; effect <= RW_EFFECT_WRITES; effect <<= 1)
-        for (int quiet = 0; quiet < 2; quiet++) {
+    static const unsigned quiets[] = {0, RW_EFFECT_READS, RW_EFFECT_RUNS | RW_EFFECT_READS};
+    for (unsigned effect = 1; effect <= RW_EFFECT_READS; effect <<= 1)
+        for (size_t quiet = 0; quiet < 3; quiet++) {
             const px_owner owner = {.worker = &worker};
             const px_standing standing = {.touched = effect};
             const px_identity identity = {.env = good};
             const rw_insert insert = {.table = &table};
             bool hidden = (effect & (RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_OUTPUT |
                                      RW_EFFECT_STATE)) != 0 ||
-                          (effect == RW_EFFECT_RUNS && !quiet);
-            table.quiet = quiet;
+                          (effect == RW_EFFECT_RUNS && quiet < 2) ||
+                          (effect == RW_EFFECT_READS && quiet < 1);
+            table.quiet = quiets[quiet];
             assert_int_equal(px_obstacle(&owner, &standing, &identity, &insert),
                              hidden ? PX_UNBATCHED_SETTINGS : PX_COUNTERS);
         }

@@ -1,0 +1,1 @@
+insert into items (v) values ('x') returning id;

@@ -1,0 +1,22 @@
+/*
+ * hash_column: what DDL of PostgreSQL's says of a table's hash: the column, the CHECK that guards
+ * it, and the partitions by it. Of `keyspread ddl`, and of a client's CREATE TABLE.
+ */
+#ifndef RW_HASH_COLUMN_H
+#define RW_HASH_COLUMN_H
+
+#include "rewrite/hash/table.h"
+
+/* `"h" bigint NOT NULL`. */
+void rw_hash_column_define(const rw_table *table, pgw_buf *out);
+/* `CHECK ("h" = …)`. False: no expression of the backend's computes the hash, and nothing is
+ * added. */
+bool rw_hash_column_check(const rw_table *table, pgw_buf *out);
+/* Whether the table is to be cut into partitions. */
+bool rw_table_is_partitioned(const rw_table *table);
+/* ` PARTITION BY RANGE ("h")`. */
+void rw_hash_column_partition_by(const rw_table *table, pgw_buf *out);
+/* `CREATE TABLE … PARTITION OF … FOR VALUES FROM (…) TO (…)` of partition `number`, from 0. */
+void rw_hash_column_partition(const rw_table *table, uint32_t number, pgw_buf *out);
+
+#endif

@@ -1,0 +1,243 @@
+#include "rewrite/hash/hash_sql.h"
+
+#include "rewrite/hash/xxh3_sql.h"
+
+#define PG "pg_catalog."
+#define SQL(...) pgw_arena_printf(arena, __VA_ARGS__)
+
+/* From 2000, where PostgreSQL counts from, to 1970. */
+#define EPOCH_DAYS "10957"
+#define EPOCH_USECS "946684800000000"
+
+bool rw_hash_has_sql(const rw_table *table)
+{
+    return table->hash_function != RW_CITYHASH64;
+}
+
+const char *rw_hash_sql_type(uint32_t type)
+{
+    switch (type) {
+    case PGW_BPCHAR:
+        return PG "bpchar";
+    case PGW_TEXT:
+        return PG "text";
+    case PGW_BYTEA:
+        return PG "bytea";
+    case PGW_UUID:
+        return PG "uuid";
+    case PGW_DATE:
+        return PG "date";
+    default: /* keywords */
+        return pgw_type_name(type);
+    }
+}
+
+/* … with them. Those that have any are keywords of the grammar. */
+static const char *type_of(const rw_column *column)
+{
+    switch (column->type) {
+    case PGW_BPCHAR:
+    case PGW_VARCHAR:
+    case PGW_NUMERIC:
+    case PGW_TIMESTAMP:
+    case PGW_TIMESTAMPTZ:
+        return column->typmod < 0 ? rw_hash_sql_type(column->type) : column->type_name;
+    default:
+        return rw_hash_sql_type(column->type);
+    }
+}
+
+static char *stored(pgw_arena *arena, const rw_column *column, const char *value)
+{
+    return SQL("cast(%s as %s)", value, type_of(column));
+}
+
+/* ---- one column ---- */
+
+static bool is_integer(uint32_t type)
+{
+    return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
+}
+
+/* The bits of what a type's send function gives, as a number. */
+static char *sent(pgw_arena *arena, const char *function, const char *value, int bits)
+{
+    return SQL("cast(" PG "concat('x', " PG "encode(" PG "%s(%s), 'hex')) as bit(%d))::%s",
+               function, value, bits, bits == 64 ? "bigint" : "integer");
+}
+
+/* What is hashed of it as eight bytes, as an int8; NULL: it is not such a type. */
+static char *number_of(pgw_arena *arena, const rw_column *column, const char *value)
+{
+    if (is_integer(column->type))
+        return SQL("%s::bigint", value);
+    if (column->type == PGW_FLOAT8)
+        return SQL("case when %s operator(pg_catalog.=) double precision 'nan' then bigint "
+                   "'9221120237041090560' else %s end",
+                   value, sent(arena, "float8send", SQL(PG "float8pl(%s, 0)", value), 64));
+    if (column->type != PGW_TIMESTAMP && column->type != PGW_TIMESTAMPTZ)
+        return NULL;
+    char *usecs = sent(arena, column->type == PGW_TIMESTAMP ? "timestamp_send" : "timestamptz_send",
+                       value, 64);
+    return SQL("case when " PG "isfinite(%s) then %s else %s end", value,
+               rw_sql_wrap(arena, SQL("%s::numeric operator(pg_catalog.+) " EPOCH_USECS, usecs)),
+               usecs);
+}
+
+static char *bytes_of_date(pgw_arena *arena, const char *value)
+{
+    char *days = sent(arena, "date_send", value, 32);
+    char *moved = SQL("case when " PG "isfinite(%s) then %s operator(pg_catalog.+) " EPOCH_DAYS
+                      " else %s end",
+                      value, days, days);
+    return SQL("(select " PG "substr(" PG
+               "int8send(%s), 1, 4) from (select (%s)::bigint offset 0) d(v))",
+               rw_sql_swapped(arena, "v"), moved);
+}
+
+static char *bytes_of(pgw_arena *arena, const rw_column *column, const char *value)
+{
+    char *number = number_of(arena, column, value);
+    if (number != NULL)
+        return SQL("(select " PG "int8send(%s) from (select %s offset 0) d(v))",
+                   rw_sql_swapped(arena, "v"), number);
+    switch (column->type) {
+    case PGW_DATE:
+        return bytes_of_date(arena, value);
+    case PGW_BOOL:
+        return SQL(PG "boolsend(%s)", value);
+    case PGW_BYTEA:
+        return (char *)value;
+    case PGW_UUID:
+        return SQL(PG "uuid_send(%s)", value);
+    case PGW_NUMERIC:
+        return SQL(PG "convert_to(" PG "trim_scale(%s)::" PG "text, 'UTF8')", value);
+    default: /* char(n) loses its blanks */
+        return SQL(PG "convert_to(%s::" PG "text, 'UTF8')", value);
+    }
+}
+
+/* How many bytes are hashed of it; 0: it depends. */
+static size_t length_of(uint32_t type)
+{
+    switch (type) {
+    case PGW_BOOL:
+        return 1;
+    case PGW_DATE:
+        return 4;
+    case PGW_UUID:
+        return 16;
+    case PGW_TEXT:
+    case PGW_VARCHAR:
+    case PGW_BPCHAR:
+    case PGW_BYTEA:
+    case PGW_NUMERIC:
+        return 0;
+    default:
+        return 8;
+    }
+}
+
+/* ---- the key ---- */
+
+static const rw_column *column_of(const rw_table *table, size_t i)
+{
+    return &table->columns[table->hash_key[i]];
+}
+
+static char *pg_hash(const rw_table *table, const char *const *values, pgw_arena *arena)
+{
+    char *row = SQL("%s", values[0]);
+    for (size_t i = 1; i < table->hash_key_count; i++)
+        row = SQL("%s, %s", row, values[i]);
+    return SQL(PG "hash_record_extended(row(%s), 0)", row);
+}
+
+/* rw_numeric_hash() */
+static char *numeric_hash(const char *value, pgw_arena *arena)
+{
+    static const struct {
+        const char *step;
+        unsigned bits;
+        bool adds;
+    } steps[] = {{"int8not(pg_catalog.int8shl(v, 32))", 0, true},
+                 {"", 22, false},
+                 {"int8not(pg_catalog.int8shl(v, 13))", 0, true},
+                 {"", 8, false},
+                 {"int8shl(v, 3)", 0, true},
+                 {"", 15, false},
+                 {"int8not(pg_catalog.int8shl(v, 27))", 0, true},
+                 {"", 31, false}};
+    char *v = SQL("%s::bigint", value);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        char *next =
+            steps[i].adds
+                ? rw_sql_wrap(arena, SQL("v::numeric operator(pg_catalog.+) " PG "%s::numeric",
+                                         steps[i].step))
+                : SQL(PG "int8xor(v, " PG "int8and(" PG "int8shr(v, %u), bigint '%lld'))",
+                      steps[i].bits, (long long)(UINT64_MAX >> steps[i].bits));
+        v = SQL("(select %s from (select %s offset 0) s(v))", next, v);
+    }
+    return v;
+}
+
+static char *xxh3_of_bytes(const rw_table *table, const char *const *values, pgw_arena *arena)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    bool fixed = !table->allow_null_key;
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        const rw_column *column = column_of(table, i);
+        char *next = bytes_of(arena, column, values[i]);
+        if (table->allow_null_key)
+            next = SQL("coalesce(%s, " PG "decode('', 'hex'))", next);
+        bytes = bytes == NULL ? next : SQL(PG "byteacat(%s, %s)", bytes, next);
+        length += length_of(column->type);
+        fixed = fixed && length_of(column->type) > 0;
+    }
+    return rw_xxh3_sql_of_bytes(arena, bytes, fixed && length <= RW_XXH3_SQL_MOST ? length : 0,
+                                PG "concat('" RW_KEY_TOO_LONG "')::bigint");
+}
+
+static char *xxh3(const rw_table *table, const char *const *values, pgw_arena *arena)
+{
+    char *numbers[2] = {NULL, NULL};
+    bool all = table->hash_key_count <= 2 && !table->allow_null_key;
+    for (size_t i = 0; i < table->hash_key_count && all; i++) {
+        numbers[i] = number_of(arena, column_of(table, i), values[i]);
+        all = numbers[i] != NULL;
+    }
+    return all ? rw_xxh3_sql_of_numbers(arena, numbers[0], numbers[1])
+               : xxh3_of_bytes(table, values, arena);
+}
+
+/* What the server finds wrong with a NULL in a column that takes none is said of that column, if
+ * the hash is no NULL before it. */
+static char *unless_null(const rw_table *table, const char *const *values, char *hash,
+                         pgw_arena *arena)
+{
+    for (size_t i = 0; i < table->hash_key_count && !table->allow_null_key; i++) {
+        bool told = column_of(table, i)->not_null;
+        hash =
+            SQL("case when %s is null then %s else %s end", values[i], told ? "0" : "null", hash);
+    }
+    return hash;
+}
+
+char *rw_hash_sql(const rw_table *table, const char *const *values, pgw_arena *arena)
+{
+    const char **casts = pgw_arena_alloc(arena, table->hash_key_count * sizeof *casts);
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        casts[i] = stored(arena, column_of(table, i), values[i]);
+    char *hash = table->hash_function == RW_PG_HASH        ? pg_hash(table, casts, arena)
+                 : table->hash_function == RW_NUMERIC_HASH ? numeric_hash(casts[0], arena)
+                                                           : xxh3(table, casts, arena);
+    if (table->hash_function == RW_NUMERIC_HASH && table->allow_null_key)
+        hash = SQL("coalesce(%s, %s)", hash, numeric_hash("0", arena));
+    hash = unless_null(table, casts, hash, arena);
+    return table->hash_type == RW_HASH_INT8
+               ? hash
+               : SQL(PG "mod(%s::numeric operator(pg_catalog.+) 18446744073709551616, "
+                        "18446744073709551616)",
+                     hash);
+}

@@ -1,0 +1,77 @@
+#include "rewrite/read/equation.h"
+
+#include "rewrite/read/walk.h"
+
+#include <string.h>
+
+typedef const PgQuery__Node *node;
+
+static bool is_row(node it)
+{
+    return it->node_case == PG_QUERY__NODE__NODE_ROW_EXPR;
+}
+
+static bool is_reference(node it)
+{
+    return it->node_case == PG_QUERY__NODE__NODE_COLUMN_REF || is_row(it);
+}
+
+/* The left side's columns, and what they are compared with. */
+static rw_equation compared(const node *left, const node *values, size_t count)
+{
+    rw_equation out = {.width = 1, .columns = left, .count = count, .values = values};
+    if (is_row(*left)) {
+        out.rows = true;
+        out.width = (*left)->row_expr->n_args;
+        out.columns = (const node *)(*left)->row_expr->args;
+    }
+    return out;
+}
+
+/* `column = ANY (ARRAY[…])`; rows in an array are records, which are compared otherwise. */
+static bool is_any_of_array(const PgQuery__AExpr *it)
+{
+    return it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY &&
+           it->lexpr->node_case == PG_QUERY__NODE__NODE_COLUMN_REF &&
+           it->rexpr->node_case == PG_QUERY__NODE__NODE_A_ARRAY_EXPR &&
+           it->rexpr->a_array_expr->n_elements > 0;
+}
+
+static bool read_equation(const PgQuery__AExpr *it, rw_equation *out)
+{
+    size_t count = it->n_name;
+    if (count == 0 || strcmp(rw_node_name(it->name[count - 1]), "=") != 0 || it->lexpr == NULL ||
+        it->rexpr == NULL || count > 2 ||
+        (count == 2 && strcmp(rw_node_name(it->name[0]), "pg_catalog") != 0))
+        return false;
+    const node *left = (const node *)&it->lexpr, *right = (const node *)&it->rexpr;
+    if (it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_IN &&
+        (*right)->node_case == PG_QUERY__NODE__NODE_LIST)
+        *out = compared(left, (const node *)(*right)->list->items, (*right)->list->n_items);
+    else if (is_any_of_array(it))
+        *out = compared(left, (const node *)(*right)->a_array_expr->elements,
+                        (*right)->a_array_expr->n_elements);
+    else if (it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP)
+        *out = is_reference(*left) ? compared(left, right, 1) : compared(right, left, 1);
+    else
+        return false;
+    return true;
+}
+
+/* Those that must all be true. */
+void rw_equations_collect(node where, rw_equation *list, size_t *count, size_t most)
+{
+    if (where->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR &&
+        where->bool_expr->boolop == PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR) {
+        for (size_t i = 0; i < where->bool_expr->n_args; i++)
+            rw_equations_collect(where->bool_expr->args[i], list, count, most);
+    } else if (where->node_case == PG_QUERY__NODE__NODE_A_EXPR && *count < most &&
+               read_equation(where->a_expr, &list[*count])) {
+        ++*count;
+    }
+}
+
+bool rw_equation_is_join(const rw_equation *it)
+{
+    return it->count == 1 && it->values[0]->node_case == PG_QUERY__NODE__NODE_COLUMN_REF;
+}

@@ -1,0 +1,145 @@
+#include "rewrite/read/star_scope.h"
+
+#include <string.h>
+
+const char *rw_star_name(const PgQuery__Node *node)
+{
+    return node->node_case == PG_QUERY__NODE__NODE_STRING ? node->string->sval : "";
+}
+
+static bool is_cte(const rw_star_place *place, const PgQuery__RangeVar *relation)
+{
+    for (const rw_star_cte *it = place->ctes; it != NULL && relation->schemaname[0] == '\0';
+         it = it->next)
+        if (strcmp(it->name, relation->relname) == 0)
+            return true;
+    return false;
+}
+
+/* Whether its name certainly means what it says. */
+static bool is_sure(const rw_catalog *catalog, const rw_table *table,
+                    const PgQuery__RangeVar *relation)
+{
+    size_t i = 0;
+    while (catalog->tables[i] != table)
+        i++;
+    return relation->schemaname[0] != '\0' || catalog->unqualified == NULL ||
+           catalog->unqualified[i] == RW_MEANS_OURS;
+}
+
+const rw_table *rw_star_table(const rw_star_world *world, const rw_star_place *place,
+                              const PgQuery__RangeVar *relation)
+{
+    const rw_table *table = rw_catalog_find(world->catalog, pgw_slice_str(relation->schemaname),
+                                            pgw_slice_str(relation->relname));
+    bool ours = table != NULL && relation->catalogname[0] == '\0' && !is_cte(place, relation) &&
+                is_sure(world->catalog, table, relation) && world->hides(world->context, table);
+    return ours ? table : NULL;
+}
+
+static rw_star_item *add_item(const rw_star_world *world, rw_star_scope *to, const char *called)
+{
+    rw_star_item **end = &to->items;
+    while (*end != NULL)
+        end = &(*end)->next;
+    rw_star_item *it = *end = pgw_arena_alloc(world->arena, sizeof *it);
+    it->called = called;
+    return it;
+}
+
+rw_star_item *rw_star_add_relation(const rw_star_world *world, const rw_star_place *place,
+                                   rw_star_scope *to, const PgQuery__RangeVar *relation)
+{
+    const PgQuery__Alias *alias = relation->alias;
+    rw_star_item *it = add_item(world, to, alias != NULL ? alias->aliasname : relation->relname);
+    it->relation = relation;
+    it->table = rw_star_table(world, place, relation);
+    it->wraps = alias != NULL && alias->n_colnames > 0;
+    return it;
+}
+
+/* `*` of a join that merges columns, or has a name of its own, is what it is of subqueries. */
+static void add_join(const rw_star_world *world, const rw_star_place *place, rw_star_scope *to,
+                     const PgQuery__JoinExpr *join)
+{
+    rw_star_scope inside = {0};
+    rw_star_add_from(world, place, &inside, join->larg);
+    rw_star_add_from(world, place, &inside, join->rarg);
+    to->odd |= inside.odd || join->is_natural || join->n_using_clause > 0 || join->alias != NULL;
+    for (rw_star_item *it = inside.items; it != NULL; it = it->next)
+        it->wraps |= join->is_natural || join->alias != NULL;
+    rw_star_item **end = &to->items;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = inside.items;
+    if (join->alias != NULL)
+        add_item(world, to, join->alias->aliasname);
+}
+
+static void add_other(const rw_star_world *world, rw_star_scope *to, const PgQuery__Alias *alias)
+{
+    to->odd |= alias == NULL;
+    add_item(world, to, alias != NULL ? alias->aliasname : "");
+}
+
+void rw_star_add_from(const rw_star_world *world, const rw_star_place *place, rw_star_scope *to,
+                      const PgQuery__Node *from)
+{
+    switch ((int)from->node_case) {
+    case PG_QUERY__NODE__NODE_RANGE_VAR:
+        rw_star_add_relation(world, place, to, from->range_var);
+        break;
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE: {
+        const PgQuery__Node *relation = from->range_table_sample->relation;
+        rw_star_add_relation(world, place, to, relation->range_var)->sampled = true;
+        break;
+    }
+    case PG_QUERY__NODE__NODE_JOIN_EXPR:
+        add_join(world, place, to, from->join_expr);
+        break;
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
+        add_other(world, to, from->range_subselect->alias);
+        break;
+    case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
+        add_other(world, to, from->range_function->alias);
+        break;
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_FUNC:
+        add_other(world, to, from->range_table_func->alias);
+        break;
+    default:
+        add_other(world, to, NULL);
+    }
+}
+
+rw_star_item *rw_star_find(const rw_star_scope *scope, const char *name)
+{
+    for (; scope != NULL; scope = scope->outer)
+        for (rw_star_item *it = scope->items; it != NULL; it = it->next)
+            if (strcmp(it->called, name) == 0)
+                return it;
+    return NULL;
+}
+
+bool rw_star_is_column(const rw_star_scope *scope, const char *name)
+{
+    for (; scope != NULL; scope = scope->outer)
+        for (const rw_star_item *it = scope->items; it != NULL; it = it->next)
+            if (it->table != NULL &&
+                rw_table_column(it->table, pgw_slice_str(name)) < it->table->column_count)
+                return true;
+    return false;
+}
+
+bool rw_star_is_system_column(const char *name)
+{
+    static const char *const names[] = {"ctid", "xmin", "cmin", "xmax", "cmax", "tableoid"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+bool rw_star_is_wrapped(const rw_star_item *item)
+{
+    return item->table != NULL && item->wraps && !item->stays && !item->written;
+}

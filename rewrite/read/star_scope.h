@@ -1,0 +1,71 @@
+/*
+ * star_scope: what a statement reads, query by query, while it is looked for what it shows: the
+ * tables and subqueries of each FROM, the names of each WITH, and what a name means among them.
+ */
+#ifndef RW_STAR_SCOPE_H
+#define RW_STAR_SCOPE_H
+
+#include "rewrite/hash/table.h"
+
+#include <pg_query/pg_query.pb-c.h>
+
+/* What stands in a FROM, or is written by UPDATE or DELETE. */
+typedef struct rw_star_item {
+    struct rw_star_item *next;         /* … of the scope */
+    struct rw_star_item *older;        /* … of ours in the statement */
+    const char *called;                /* "": nothing that a name could mean */
+    const PgQuery__RangeVar *relation; /* NULL: it is no relation */
+    const rw_table *table;             /* ours, whose hash column is not to be seen; NULL */
+    bool sampled;                      /* TABLESAMPLE stands behind it */
+    bool written;                      /* by UPDATE or DELETE */
+    bool wraps; /* a star, or a row, is right only if a subquery stands in its place … */
+    bool stays; /* … which must not be: a system column, say, is asked for */
+} rw_star_item;
+
+typedef struct rw_star_scope {
+    const struct rw_star_scope *outer;
+    rw_star_item *items;
+    bool odd; /* `*` is more, or less, than the items' columns one after another */
+} rw_star_scope;
+
+typedef struct rw_star_cte {
+    const struct rw_star_cte *next;
+    const char *name;
+} rw_star_cte;
+
+/* Where a statement is looked at. */
+typedef struct rw_star_place {
+    const rw_star_scope *scope; /* the innermost */
+    const rw_star_cte *ctes;
+} rw_star_place;
+
+/* Whether a table's hash column is to be unseen in the statement. */
+typedef bool (*rw_star_hides)(void *context, const rw_table *table);
+
+/* What is needed to say which table a relation is. */
+typedef struct rw_star_world {
+    const rw_catalog *catalog;
+    pgw_arena *arena;
+    rw_star_hides hides;
+    void *context;
+} rw_star_world;
+
+/* The string of a node that is a name; "" of another one. */
+const char *rw_star_name(const PgQuery__Node *node);
+/* Adds what a FROM has, or what is written. */
+rw_star_item *rw_star_add_relation(const rw_star_world *world, const rw_star_place *place,
+                                   rw_star_scope *to, const PgQuery__RangeVar *relation);
+void rw_star_add_from(const rw_star_world *world, const rw_star_place *place, rw_star_scope *to,
+                      const PgQuery__Node *from);
+/* The table that a relation is, if its hash column is to be unseen; NULL. */
+const rw_table *rw_star_table(const rw_star_world *world, const rw_star_place *place,
+                              const PgQuery__RangeVar *relation);
+/* What the name means here, or further out. NULL: nothing that is known. */
+rw_star_item *rw_star_find(const rw_star_scope *scope, const char *name);
+/* Whether a table of ours, here or further out, has a column of this name. */
+bool rw_star_is_column(const rw_star_scope *scope, const char *name);
+bool rw_star_is_system_column(const char *name);
+/* Whether a subquery of its columns is to stand in its place. */
+bool rw_star_is_wrapped(const rw_star_item *item);
+
+#endif

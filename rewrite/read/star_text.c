@@ -1,0 +1,360 @@
+#include "rewrite/read/star_text.h"
+
+#include "rewrite/lex/lexer_text.h"
+#include "rewrite/lex/quote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- tokens --- */
+
+void rw_star_texts_init(rw_star_texts *texts, pgw_slice text, bool conforming, pgw_arena *arena)
+{
+    *texts = (rw_star_texts){.text = text, .arena = arena};
+    pgw_buf list = {0};
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, conforming);
+    rw_token token;
+    while ((token = rw_lexer_next(&lexer)).kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD)
+        pgw_buf_add(&list, &token, sizeof token);
+    texts->count = list.len / sizeof token;
+    texts->tokens = (void *)pgw_arena_keep(arena, &list).ptr;
+}
+
+static bool is_name(rw_token token)
+{
+    return token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED;
+}
+
+bool rw_star_texts_name(const rw_star_texts *texts, const char *name)
+{
+    size_t count = rw_text_mentions(texts->text, name) ? texts->count : 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_name(texts->tokens[i]) &&
+            pgw_slice_eq_str(rw_token_name(texts->text, texts->tokens[i], texts->arena), name))
+            return true;
+    return false;
+}
+
+static bool is_at(const rw_star_texts *texts, size_t at, const char *lower)
+{
+    return at < texts->count && rw_token_is(texts->text, texts->tokens[at], lower);
+}
+
+static bool is_sign(const rw_star_texts *texts, size_t at, char sign)
+{
+    return at < texts->count && texts->tokens[at].end == texts->tokens[at].start + 1 &&
+           texts->text.ptr[texts->tokens[at].start] == sign;
+}
+
+/* The token that begins there. */
+static size_t token_at(rw_star_texts *texts, int32_t location)
+{
+    size_t at = rw_token_at(texts->tokens, texts->count, location);
+    texts->failed |= at == texts->count;
+    return at;
+}
+
+/* Behind name[.name…][.*]. */
+static size_t skip_names(const rw_star_texts *texts, size_t at)
+{
+    at++;
+    while (is_sign(texts, at, '.'))
+        at += 2;
+    return at;
+}
+
+/* Behind the parenthesis that closes the one at `at`, if there is one. */
+static size_t skip_parentheses(rw_star_texts *texts, size_t at)
+{
+    size_t depth = 0;
+    if (!is_sign(texts, at, '('))
+        return at;
+    do {
+        depth += is_sign(texts, at, '(');
+        depth -= is_sign(texts, at, ')');
+        at++;
+    } while (depth > 0 && at < texts->count);
+    texts->failed |= depth > 0;
+    return at;
+}
+
+/* --- what is put in --- */
+
+typedef const rw_star_item *item_of;
+
+/* `"schema"."name".`; inside of a subquery in its place, by its alias. */
+static void add_qualifier(const rw_star_item *item, pgw_buf *out)
+{
+    if (item->relation != NULL && item->relation->alias == NULL &&
+        item->relation->schemaname[0] != '\0') {
+        rw_add_identifier(out, item->relation->schemaname);
+        pgw_buf_add_byte(out, '.');
+    }
+    rw_add_identifier(out, item->called);
+    pgw_buf_add_byte(out, '.');
+}
+
+static void add_columns(const rw_star_item *item, pgw_buf *out)
+{
+    const rw_table *table = item->table;
+    const char *between = "";
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (i == table->hash_column)
+            continue;
+        pgw_buf_add_str(out, between);
+        add_qualifier(item, out);
+        rw_add_identifier(out, table->columns[i].name);
+        between = ", ";
+    }
+}
+
+static void add_item(const rw_star_item *item, pgw_buf *out)
+{
+    if (item->table != NULL && !rw_star_is_wrapped(item)) {
+        add_columns(item, out);
+    } else {
+        add_qualifier(item, out);
+        pgw_buf_add_byte(out, '*');
+    }
+}
+
+/* `text` is freed. */
+static void put(rw_star_texts *texts, size_t from, size_t to, pgw_buf *text)
+{
+    rw_star it = {.from = (uint32_t)from,
+                  .to = (uint32_t)to,
+                  .text = (uint32_t)texts->bytes.len,
+                  .len = (uint32_t)text->len};
+    pgw_buf_add(&texts->list, &it, sizeof it);
+    pgw_buf_add_slice(&texts->bytes, pgw_slice_buf(text));
+    pgw_buf_free(text);
+}
+
+/* In the place of a reference, whose last field may be a star. */
+static void put_reference(rw_star_texts *texts, const PgQuery__ColumnRef *at, pgw_buf *text)
+{
+    size_t from = token_at(texts, at->location);
+    size_t to = from + 2 * at->n_fields - 1;
+    bool star = at->fields[at->n_fields - 1]->node_case == PG_QUERY__NODE__NODE_A_STAR;
+    texts->failed |= star && !is_sign(texts, to - 1, '*');
+    pgw_buf_add_byte(text, ' ');
+    put(texts, from, to, text);
+}
+
+/* The word TABLE, before [ONLY] [(] name. */
+static void put_select(rw_star_texts *texts, const PgQuery__RangeVar *table, pgw_buf *text)
+{
+    size_t at = token_at(texts, table->location);
+    while (at > 0 && !is_at(texts, at, "table") && at + 3 > token_at(texts, table->location))
+        at--;
+    texts->failed |= !is_at(texts, at, "table");
+    pgw_buf_add_str(text, " FROM ");
+    put(texts, at, at + 1, text);
+}
+
+void rw_star_put_all(rw_star_texts *texts, const PgQuery__ColumnRef *at,
+                     const PgQuery__RangeVar *table, const rw_star_scope *scope)
+{
+    pgw_buf text = {0};
+    pgw_buf_add_str(&text, table != NULL ? " SELECT " : " ");
+    for (item_of it = scope->items; it != NULL; it = it->next) {
+        add_item(it, &text);
+        pgw_buf_add_str(&text, it->next != NULL ? ", " : "");
+    }
+    if (table != NULL)
+        put_select(texts, table, &text);
+    else
+        put_reference(texts, at, &text);
+}
+
+void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
+{
+    pgw_buf text = {0};
+    pgw_buf_add_byte(&text, ' ');
+    add_columns(item, &text);
+    put_reference(texts, at, &text);
+}
+
+/* As insert/returning does it: (SELECT "e" FROM (SELECT "e"."a", …) AS "e"). */
+void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
+{
+    pgw_buf text = {0};
+    pgw_buf_add_str(&text, " (SELECT ");
+    rw_add_identifier(&text, item->called);
+    pgw_buf_add_str(&text, " FROM (SELECT ");
+    add_columns(item, &text);
+    pgw_buf_add_str(&text, ") AS ");
+    rw_add_identifier(&text, item->called);
+    pgw_buf_add_byte(&text, ')');
+    put_reference(texts, at, &text);
+}
+
+/* --- a table in a FROM --- */
+
+/* Behind name [*], or [ONLY] (name); `*from` becomes the first token. */
+static size_t skip_relation(const rw_star_texts *texts, size_t *from)
+{
+    size_t at = skip_names(texts, *from);
+    bool closes = *from > 1 && is_sign(texts, *from - 1, '(') && is_at(texts, *from - 2, "only");
+    if (closes)
+        *from -= 2;
+    else if (*from > 0 && is_at(texts, *from - 1, "only"))
+        *from -= 1;
+    return closes || is_sign(texts, at, '*') ? at + 1 : at;
+}
+
+static size_t skip_alias(rw_star_texts *texts, const PgQuery__RangeVar *relation, size_t at)
+{
+    if (relation->alias == NULL)
+        return at;
+    at += is_at(texts, at, "as");
+    texts->failed |= at >= texts->count || !is_name(texts->tokens[at]);
+    return at + 1;
+}
+
+/* TABLESAMPLE name (…) [REPEATABLE (…)] */
+static size_t skip_sample(rw_star_texts *texts, size_t at)
+{
+    texts->failed |= !is_at(texts, at, "tablesample");
+    at = skip_parentheses(texts, skip_names(texts, at + 1));
+    return is_at(texts, at, "repeatable") ? skip_parentheses(texts, at + 1) : at;
+}
+
+void rw_star_put_query(rw_star_texts *texts, item_of item)
+{
+    size_t name = token_at(texts, item->relation->location), from = name;
+    size_t to = skip_alias(texts, item->relation, skip_relation(texts, &from));
+    if (item->sampled)
+        to = skip_sample(texts, to);
+    pgw_buf before = {0}, behind = {0};
+    pgw_buf_add_str(&before, " (SELECT ");
+    add_columns(item, &before);
+    pgw_buf_add_str(&before, " FROM ");
+    put(texts, from, from, &before);
+    pgw_buf_add_str(&behind, ") AS ");
+    rw_add_identifier(&behind, item->called);
+    pgw_buf_add_byte(&behind, ' ');
+    put(texts, to, to, &behind);
+    ((rw_star *)(void *)(texts->list.ptr + texts->list.len))[-1].wraps = (uint32_t)name + 1;
+}
+
+void rw_star_put_whole(rw_star_texts *texts, item_of item)
+{
+    size_t name = token_at(texts, item->relation->location);
+    if (name == 0 || !is_at(texts, name - 1, "only"))
+        return;
+    pgw_buf text = {0};
+    pgw_buf_add_slice(&text, rw_token_text(texts->text, texts->tokens[name]));
+    put(texts, name - 1, name + 1, &text);
+}
+
+/* --- what is PostgreSQL's own --- */
+
+void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text)
+{
+    size_t from = token_at(texts, location), to = skip_names(texts, from);
+    put(texts, from, to + is_sign(texts, to, '*'), text);
+}
+
+void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before, pgw_buf *behind)
+{
+    size_t from = token_at(texts, location);
+    size_t to = skip_parentheses(texts, skip_names(texts, from));
+    put(texts, from, from, before);
+    put(texts, to, to, behind);
+}
+
+/* Behind an argument that begins there. */
+static size_t skip_argument(const rw_star_texts *texts, size_t at)
+{
+    for (size_t depth = 0; at < texts->count; at++) {
+        if (depth == 0 && (is_sign(texts, at, ',') || is_sign(texts, at, ')')))
+            break;
+        depth += is_sign(texts, at, '(') || is_sign(texts, at, '[');
+        depth -= is_sign(texts, at, ')') || is_sign(texts, at, ']');
+    }
+    return at;
+}
+
+pgw_slice rw_star_argument(rw_star_texts *texts, int32_t location, size_t number)
+{
+    size_t from = skip_names(texts, token_at(texts, location)) + 1;
+    while (number-- > 0)
+        from = skip_argument(texts, from) + 1;
+    size_t to = skip_argument(texts, from);
+    texts->failed |= to <= from || to >= texts->count;
+    if (texts->failed)
+        return (pgw_slice){"", 0};
+    size_t start = texts->tokens[from].start;
+    return (pgw_slice){texts->text.ptr + start, texts->tokens[to - 1].end - start};
+}
+
+void rw_star_put_behind(rw_star_texts *texts, pgw_slice argument, pgw_buf *text)
+{
+    const char *end = argument.ptr + argument.len;
+    size_t at = token_at(texts, (int32_t)(argument.ptr - texts->text.ptr));
+    while (at < texts->count && texts->text.ptr + texts->tokens[at].start < end)
+        at++;
+    put(texts, at, at, text);
+}
+
+/* --- COPY --- */
+
+/* What COPY takes if no columns are named, or those that are. */
+static void add_copied(const PgQuery__CopyStmt *copy, const rw_table *table, pgw_buf *out)
+{
+    const char *between = "";
+    for (size_t i = 0; i < (copy->n_attlist > 0 ? copy->n_attlist : table->column_count); i++) {
+        if (copy->n_attlist == 0 && (i == table->hash_column || table->columns[i].generated))
+            continue;
+        pgw_buf_add_str(out, between);
+        rw_add_identifier(out, copy->n_attlist > 0 ? rw_star_name(copy->attlist[i])
+                                                   : table->columns[i].name);
+        between = ", ";
+    }
+}
+
+void rw_star_put_copy(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table)
+{
+    const PgQuery__RangeVar *relation = copy->relation;
+    size_t from = token_at(texts, relation->location);
+    size_t to = skip_names(texts, from);
+    to = skip_parentheses(texts, to + is_sign(texts, to, '*'));
+    pgw_buf text = {0};
+    pgw_buf_add_str(&text, " (SELECT ");
+    add_copied(copy, table, &text);
+    pgw_buf_add_str(&text, " FROM ");
+    if (relation->schemaname[0] != '\0') {
+        rw_add_identifier(&text, relation->schemaname);
+        pgw_buf_add_byte(&text, '.');
+    }
+    rw_add_identifier(&text, relation->relname);
+    pgw_buf_add_str(&text, ") ");
+    put(texts, from, to, &text);
+}
+
+/* --- the map --- */
+
+static int compare(const void *left, const void *right)
+{
+    const rw_star *a = left, *b = right;
+    return a->from != b->from ? (a->from > b->from) - (a->from < b->from)
+                              : (a->to > b->to) - (a->to < b->to);
+}
+
+const rw_star_map *rw_star_texts_map(rw_star_texts *texts, pgw_arena *arena)
+{
+    rw_star_map *map = NULL;
+    if (texts->list.len > 0 && !texts->failed) {
+        qsort(texts->list.ptr, texts->list.len / sizeof(rw_star), sizeof(rw_star), compare);
+        size_t size = sizeof *map + texts->list.len + texts->bytes.len;
+        map = pgw_arena_alloc(arena, size);
+        *map = (rw_star_map){.size = size, .count = (uint32_t)(texts->list.len / sizeof(rw_star))};
+        memcpy(map->list, texts->list.ptr, texts->list.len);
+        memcpy((char *)(map->list + map->count), texts->bytes.ptr, texts->bytes.len);
+    }
+    pgw_buf_free(&texts->list);
+    pgw_buf_free(&texts->bytes);
+    return map;
+}

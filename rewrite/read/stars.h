@@ -1,0 +1,43 @@
+/*
+ * stars: how a statement is to be written so that what it shows of a configured table is without
+ * the hash column: `*` becomes a list of columns.
+ */
+#ifndef RW_STARS_H
+#define RW_STARS_H
+
+#include "rewrite/lex/lexer.h"
+
+/* `text` comes at byte `at` of a statement, in the place of `cut` bytes of it. */
+typedef struct rw_change {
+    size_t at, cut;
+    pgw_slice text;
+    size_t from;         /* the byte, from 1, that an error in it is told of; 0: `at` */
+    bool moved;          /* … it is the client's own text from there on */
+    uint32_t undeclared; /* only if this parameter, from 1, has no declared type; 0: always */
+} rw_change;
+
+/* The same by numbers of tokens, from 0: it stands for those from `from` up to `to`. */
+typedef struct rw_star {
+    uint32_t from, to;
+    uint32_t wraps;     /* it ends a subquery of the table whose name begins here, from 1; 0: not */
+    uint32_t text, len; /* of the bytes behind the list; a blank at its ends may be left out */
+} rw_star;
+
+/* All of a statement's, found in its tree (stars_tree.h), the same for each text of its shape. In
+ * order of the text. No pointers, so that it can be kept. */
+typedef struct rw_star_map {
+    size_t size; /* bytes, with the texts behind the list */
+    uint32_t count;
+    rw_star list[];
+} rw_star_map;
+
+/* A copy, freed by free(). */
+rw_star_map *rw_star_map_copy(const rw_star_map *map);
+/* Whether a subquery stands in the place of the table whose name begins with this token; then, the
+ * last of those in the subquery. `map` NULL: none does. */
+bool rw_stars_wrap(const rw_star_map *map, uint32_t name, uint32_t *last);
+/* What is changed in a statement that has this map. Allocated in `arena`, with its texts. */
+size_t rw_stars_read(const rw_star_map *map, pgw_slice text, bool conforming, pgw_arena *arena,
+                     rw_change **out);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * system_catalog: PostgreSQL's own relations and functions that tell of a table's columns and keys,
+ * and what stands in their place in a statement, so that it hears nothing of hash columns.
+ */
+#ifndef RW_SYSTEM_CATALOG_H
+#define RW_SYSTEM_CATALOG_H
+
+#include "rewrite/hash/table.h"
+
+/* A column of one, and what stands in its place: SQL, with marks (system_catalog.c);
+ * NULL: itself.
+ */
+typedef struct rw_system_column {
+    const char *name, *shown;
+} rw_system_column;
+
+typedef struct rw_system_relation {
+    const char *schema, *name;
+    const rw_system_column *columns; /* NULL: all as they are */
+    bool everywhere;                 /* `columns` are those of every version of PostgreSQL */
+    const char *rows;                /* which are there: a condition, with marks; NULL: all */
+} rw_system_relation;
+
+/* What is put into a call, with marks. */
+typedef struct rw_system_function {
+    const char *name, *before, *behind;
+    const char *number; /* behind its second argument; NULL: nothing */
+} rw_system_function;
+
+/* What marks stand for. */
+typedef struct rw_system_marks {
+    const rw_catalog *catalog;
+    pgw_slice arguments[2]; /* the first ones of a call */
+} rw_system_marks;
+
+/* Whether the word, in any case, is a name of one, or of their schema. */
+PGW_MUST_CHECK bool rw_system_names(pgw_slice word);
+/* NULL: it is none. `schema` empty: not written. */
+const rw_system_relation *rw_system_relation_of(const char *schema, const char *name);
+const rw_system_function *rw_system_function_of(const char *schema, const char *name);
+/* Whether a table's hash column is to be unseen there. */
+PGW_MUST_CHECK bool rw_system_hides(const rw_catalog *catalog);
+/* Adds SQL with its marks filled in. */
+void rw_system_add(pgw_buf *out, const char *sql, const rw_system_marks *marks);
+
+#endif

@@ -1,0 +1,167 @@
+"""What programs ask PostgreSQL's catalog of a configured table is answered as of a plain one: the queries of psql,
+ORMs and drivers, direct and through keyspread: rows, names and types, less the oids."""
+import contextlib
+import re
+import subprocess
+import unittest
+
+import harness
+import wire
+from catalog_queries import QUERIES
+from direct_case import DirectCase, shown
+from harness import Table
+
+EV = Table("ev", ["userid bigint not null", "ts timestamptz not null", "event text default 'e'", "amount numeric(8,2)"],
+           ["userid", "ts"], hash_first=False)
+UNIQUE = "alter table ev add unique (userid, ts, event);"  # PostgreSQL has it of the hash column as well, if it is partitioned by that
+SETUP = """create index ev_event on ev (event, lower(event)) where amount > 0; alter table ev add check (amount >= 0); alter table ev alter amount set not null; comment on table ev is 'events';
+    create table other (id serial primary key, userid bigint, ts timestamptz, ev_hash int, userid_hash bigint not null);
+    create unique index other_hash on other (userid_hash, id); create view seen as select userid, ts from ev;
+    comment on column ev.event is 'what';"""
+OID = re.compile(rb"pg_attver=[0-9]+|[1-9][0-9]{4}(?![0-9])")
+ONLY = ("select count(*), min(event) from only ev", "select e from only ev e where userid = 3", "table only public.ev",
+        "select count(*) from only (ev)", "update only ev set event = 'new' where userid = 4 returning *",
+        "delete from only ev e where userid = 3 returning userid", "select * from only other", "select * from ev")
+PSQL = (r"\d ev", r"\d+ ev", r"\d", r"\d+", r"\dt", r"\dt+ ev", r"\di", r"\di+", r"\d ev_event", r"\d ev_pkey", r"\d+ ev_pkey", r"\dti+", r"\dPt", r"\dPi", r"\d other", r"\dp ev", r"\dd",
+        r"\d *.ev", r"\d+ other", r"\d seen", r"\dv+", r"\ds", r"\dm", r"\dE", r"\dtS pg_catalog.pg_cl*", r"\df public.*",
+        r"\dn+", r"\du", r"\dT public.*", r"\ddp", r"\dRp", r"\dX", r"\dy", r"\dx", r"\sv seen", r"\dC int", r"\dt *.*ev*", r"\di ev*", r"\z")
+
+
+def same_less_oids(reply):
+    """Their number of digits is the same; a column is computed where it is the catalog's own."""
+    if reply.kind == "T":
+        return [(column[0], *column[3:]) for column in reply.columns()]
+    return OID.sub(b"oid", reply.body.replace(b"hashed", b"direct")) if reply.kind == "D" else shown(reply)
+
+
+class CatalogHidden(DirectCase):
+    tables = (EV,)
+    setup_sql = SETUP + UNIQUE
+    differs = ()  # as docs/semantics.md says
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.sessions = []
+        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
+            cls.sessions.append(wire.Wire(("127.0.0.1", port)))
+            cls.addClassCleanup(cls.sessions[-1].close)
+            cls.sessions[-1].login(harness.USER, database)
+
+    def same(self, *messages, ready=1):
+        answers = [[same_less_oids(reply) for reply in session.ask(*messages, ready=ready)]
+                   for session in self.sessions]
+        self.assertEqual(*answers)
+        return answers[0]
+
+    def asked(self, texts):
+        return [text for text in texts if not any(text == other or f" {other}" in text for other in self.differs)]
+
+    def test_texts(self):
+        for text in self.asked(QUERIES):
+            with self.subTest(text=text):
+                self.same(wire.query(text))
+
+    def test_prepared(self):
+        for text in self.asked(QUERIES):
+            with self.subTest(text=text):
+                self.same(wire.parse("", text), wire.describe("S", ""), wire.bind("", "", []), wire.describe("P", ""),
+                          wire.execute(), wire.sync())
+
+    def test_quoted_names(self):
+        for text in ("set quote_all_identifiers = on", *self.asked(QUERIES), "reset quote_all_identifiers"):
+            with self.subTest(text=text):
+                self.same(wire.query(text))
+
+    def test_psql(self):
+        for command in self.asked(PSQL):
+            with self.subTest(command=command):
+                self.assertEqual(*(self.run_on(route, "psql", "-XqAc", command)
+                                   for route in (("direct", self.postgres.port), self.route())))
+
+    def run_on(self, route, *command, **more):
+        """What one of PostgreSQL's own programs prints."""
+        database, port = route
+        done = subprocess.run([*command, "-h", "127.0.0.1", "-p", str(port), "-U", harness.USER, "-d", database],
+                              capture_output=True, text=True, timeout=harness.PATIENCE, **more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    @harness.proxied
+    def test_pg_dump(self):
+        """The application's view of the tables, whose rows can be put in again through keyspread."""
+        routes = ("direct", self.postgres.port), self.route()
+        rows = "insert into ev values " + ", ".join(f"({n}, '2026-01-01 00:00:00+00', 'é ''{n}', {n})" for n in range(20))
+        for route in routes:
+            self.run_on(route, "psql", "-Xqc", rows)
+        for options in ((), ("--inserts",), ("-t", "ev"), ("--schema-only", "--no-comments")):
+            direct, through = ([line for line in self.run_on(route, "pg_dump", *options).splitlines()
+                                if "restrict" not in line] for route in routes)
+            self.assertEqual(sorted(direct), sorted(through))  # rows are in the order of the hash
+        dumped = self.run_on(self.route(), "pg_dump", "--data-only", "--column-inserts", "-t", "ev")
+        self.admins["hashed"].rows("truncate ev")
+        self.run_on(self.route(), "psql", "-Xqo", "/dev/null", input=dumped)
+        self.assertEqual(*(sorted(self.run_on(route, "psql", "-XAtc", "select * from ev").splitlines()) for route in routes))
+        self.contents("direct")
+        self.assertEqual(len(self.contents("hashed", verify=True)[0]), 20)
+
+    @harness.proxied
+    def test_a_dump_put_in_again(self):
+        """Into a database that is empty, where the tables are made through keyspread."""
+        table = Table("ev", EV.columns, EV.key, hash_first=False)
+        table.options["partitions"] = {"buckets": 16}
+        keyspread = harness.Keyspread(harness.backend_config(self.postgres, [table]))
+        self.addCleanup(keyspread.stop)
+        fresh = f"fresh_{self.partitioned}".lower()
+        self.postgres.create_database(fresh)
+        rows = "insert into ev values " + ", ".join(f"({n}, '2026-01-01 00:00:00+00', 'é', {n})" for n in range(20))
+        self.run_on(self.route(), "psql", "-Xqc", rows)
+        dumped = self.run_on(self.route(), "pg_dump", "--inserts")
+        self.run_on((fresh, keyspread.port), "psql", "-Xqo", "/dev/null", "-v", "ON_ERROR_STOP=1", input=dumped)
+        for command in (r"\d ev", "select * from ev order by userid"):
+            self.assertEqual(*(self.run_on(route, "psql", "-Xc", command) for route in (self.route(), (fresh, keyspread.port))))
+        self.contents("hashed")
+        with contextlib.closing(harness.connect_admin(self.postgres, fresh)) as connection:
+            harness.verify_hashes(self, connection, table)
+
+    def test_only(self):
+        """A partitioned table is to it what the ordinary one is."""
+        rows = "insert into ev (userid, ts) values (3, '2026-01-01'), (4, '2026-01-01'), (5, '2026-01-01')"
+        for text in ("begin", rows, *ONLY, "rollback"):
+            with self.subTest(text=text):
+                self.same(wire.query(text))
+
+    @harness.proxied
+    def test_tables_that_show_it(self):
+        text = "select attname from pg_attribute where attrelid = 'ev'::regclass and attnum > 0"
+        for option, columns in (({}, 4), ({"hide_in_catalog": False}, 5), ({"hide": False}, 5)):
+            table = Table("ev", EV.columns, EV.key, hash_first=False, **option)
+            keyspread = harness.Keyspread(harness.backend_config(self.postgres, [table]))
+            self.addCleanup(keyspread.stop)
+            with self.subTest(option=option), wire.Wire(("127.0.0.1", keyspread.port)) as session:
+                session.login(harness.USER, "hashed")
+                self.assertEqual(len(session.rows(text)), columns)
+
+    @harness.proxied
+    def test_a_table_made_again(self):
+        """What was prepared before finds it, too."""
+        text = "select attname from pg_attribute where attrelid = 'ev'::regclass and attnum > 0"
+        execute = [wire.bind("", "p", []), wire.execute(), wire.sync()]
+        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
+            session.login(harness.USER, "hashed")
+            self.assertEqual(len(session.ask(wire.parse("p", text), *execute)), 8)
+            session.rows("begin")
+            session.rows("alter table ev rename to ev_old; " + EV.ddl(partitioned=False))
+            self.assertEqual(len(session.rows(text)), 4)
+            self.assertEqual(len(session.ask(*execute)), 7)
+            session.rows("rollback")
+
+
+class PartitionsHidden(CatalogHidden):
+    setup_sql = SETUP
+    partitioned = True
+    differs = ("only (ev)", r"\d+", r"\dt+ ev", r"\di+", r"\dti+", "information_schema.check_constraints")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,101 @@
+"""A database that stores code which changes the session's state: nobody is asked for it after reads that
+cannot run any; and wherever a SELECT can run some that it does not name, it is asked for."""
+import unittest
+
+import harness
+import wire
+from harness import Table
+
+UP = Table("up", ["id bigint not null", "v int"], ["id"], hash_column="h")
+MOVE = "begin perform set_config('search_path', 'other', false); return {}; end"
+STORED = f"""create schema other; create table other.up (id bigint, v int); create table plain (a int);
+    insert into plain values (1);
+    create function moved() returns trigger language plpgsql as $${MOVE.format("new")}$$;
+    create trigger t before insert on plain for each row execute function moved()"""
+FUNCTION = "create function moves({}) returns {} language plpgsql as $$" + MOVE + "$$"
+# What is made, by name, and a SELECT that runs it.
+UNNAMED = (
+    ("view", FUNCTION.format("", "int", 1) + "; create view v as select moves()", "select * from v"),
+    ("view of a caller", FUNCTION.format("", "int", 1) + "; create function calls() returns int language sql"
+     " as 'select moves()'; create view v as select calls()", "table v"),
+    ("operator", FUNCTION.format("int, int", "int", 1) +
+     "; create operator <<< (leftarg = int, rightarg = int, function = moves)", "select 1 <<< 2"),
+    ("operator of a caller", FUNCTION.format("", "int", 1) + "; create function calls(int, int) returns int"
+     " language sql as 'select moves()'; create operator <<< (leftarg = int, rightarg = int, function = calls)",
+     "select a <<< 2 from plain"),
+    ("cast", FUNCTION.format("int", "point", "'(1,1)'") + "; create cast (int as point) with function moves(int)",
+     "select 1::point"),
+    ("domain", FUNCTION.format("int", "bool", "true") + "; create domain small as int check (moves(value))",
+     "select 1::small"),
+    ("attribute", FUNCTION.format("plain", "int", "1"), "select p.moves from plain p"),
+    ("any row's attribute", FUNCTION.format("record", "int", "1"), "select p.moves from plain p"),
+    ("index", FUNCTION.format("int, int", "int", "case when $1 < $2 then -1 else ($1 > $2)::int end") +
+     " immutable; create operator <<< (leftarg = int, rightarg = int, function = int4lt);"
+     "create operator >>> (leftarg = int, rightarg = int, function = int4gt);"
+     "create operator === (leftarg = int, rightarg = int, function = int4eq);"
+     "create operator class moving for type int using btree as operator 1 <<<, operator 3 ===, operator 5 >>>,"
+     " function 1 moves(int, int); insert into plain values (2); set search_path = public",
+     "select a from plain order by a using <<<"),
+)
+
+
+class StoredCode(harness.StackCase):
+    tables = (UP,)
+    partitioned = False
+    setup_sql = STORED
+    number = 0
+
+    def fine(self, session, *texts):
+        for text in texts:
+            self.assertIsNone(wire.error_of(session.query(text)), text)
+
+    def stores_in(self, session):
+        """The schema whose table the next row is stored in."""
+        StoredCode.number += 1
+        self.fine(session, f"insert into up values ({self.number}, 1)")
+        ours = session.rows(f"select id from public.up where id = {self.number}")
+        return "public" if ours else "other"
+
+    def said(self, session, *messages):
+        """What the server hears when these are sent."""
+        mark = self.postgres.mark()
+        for message in messages:
+            self.assertIsNone(wire.error_of(session.ask(*message)))
+        return [statement.text for statement in self.postgres.statements(mark, self.database)
+                if "keyspread_check" not in statement.text]
+
+    @harness.proxied
+    def test_nothing_is_asked_after_reads(self):
+        session = self.wire()
+        self.fine(session, "insert into up values (1, 1)", "select v from up where id = 1")
+        read = [wire.bind("", "s", ["1"]), wire.execute(), wire.sync()]
+        self.fine(session, "select a from plain")
+        session.ask(wire.parse("s", "select v from up where id = $1"), wire.sync())
+        session.ask(*read)
+        said = self.said(session, read, [wire.query("select a + 1 from plain where a = '1'")], read,
+                         [wire.query("select v from up where id = 1")], [wire.query("values ('a')")],
+                         [wire.query("select v from up where id = 1")])
+        self.assertEqual(len(said), 6, said)
+
+    @harness.proxied
+    def test_a_trigger_is_asked_about(self):
+        session = self.wire()
+        self.fine(session, "insert into plain values (1)")
+        self.assertEqual(self.stores_in(session), "other")
+
+    def test_what_a_select_runs_unnamed(self):
+        for name, make, run in UNNAMED:
+            with self.subTest(name):
+                session = self.wire()
+                self.fine(session, make)
+                self.assertEqual(self.stores_in(session), "public")
+                self.fine(session, run)
+                self.assertEqual(self.stores_in(session), "other")
+                self.fine(session, "set search_path = public", "create schema next",
+                          "drop schema next", "drop function moves cascade", "drop function if exists calls cascade",
+                          "drop operator if exists <<< (int, int) cascade", "drop operator if exists >>> (int, int)",
+                          "drop operator if exists === (int, int)")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,176 @@
+/* Conditions on the hash column: what a Bind gives them, and the way back from their positions. */
+#include "rewrite/read/conditions.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "exact.h"
+#include "rewrite/hash/hash.h"
+#include "rewrite/read/script.h"
+#include "tables.h"
+
+static struct {
+    pgw_arena arena;
+    pgw_error error;
+    pgw_slice text;
+    rw_conditions conditions;
+} here;
+
+static const pgw_reading reading = {&test_env, &here.arena, &here.error};
+
+static int setup(void **state)
+{
+    (void)state;
+    here.arena = (pgw_arena){0};
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pgw_arena_free(&here.arena);
+    return 0;
+}
+
+/* A statement that is prepared, with all of its parameters undeclared. */
+static const rw_conditions *prepare(const char *text, uint32_t parameters)
+{
+    const rw_table *pointers[TEST_TABLE_COUNT];
+    rw_catalog catalog = test_catalog(pointers);
+    rw_script script;
+    here.text = exact(text);
+    rw_script_parse(here.text, &catalog, &test_env, NULL, &here.arena, &script);
+    assert_int_equal(script.count, 1);
+    const rw_prepared prepared = {here.text, {NULL, 0}, parameters};
+    rw_conditions_of(&script.statements[0], &prepared, &reading, &here.conditions);
+    return &here.conditions;
+}
+
+static pgw_slice rendered(const rw_conditions *conditions)
+{
+    pgw_buf out = {0};
+    rw_conditions_render(conditions, here.text, &out);
+    pgw_buf_add_byte(&out, '\0');
+    return pgw_arena_keep(&here.arena, &out);
+}
+
+static uint64_t hash_of(int64_t userid)
+{
+    pgw_value value = {.type = PGW_INT8, .as.integer = userid};
+    return rw_hash_key(&test_tables[0], &value);
+}
+
+static rw_param text_of(const char *value)
+{
+    return (rw_param){.type = PGW_INT8, .null = value == NULL, .bytes = pgw_slice_str(value)};
+}
+
+static void a_bind_gives_a_hash_for_each_key_with_a_parameter(void **state)
+{
+    (void)state;
+    const rw_conditions *conditions =
+        prepare("SELECT event FROM events WHERE userid IN ($2, 7, $1) AND event = $3", 3);
+    assert_int_equal(conditions->count, 1);
+    assert_int_equal(conditions->parameters, 2);
+    assert_int_equal(conditions->own, 3);
+    char expected[200];
+    snprintf(expected, sizeof expected,
+             "SELECT event FROM events WHERE \"events\".\"userhash\" IN ($4, %lld, $5) AND"
+             " userid IN ($2, 7, $1) AND event = $3",
+             (long long)hash_of(7));
+    assert_string_equal(rendered(conditions).ptr, expected);
+    const rw_param list[] = {text_of("5"), text_of(" 6 "), text_of("x")};
+    uint64_t hashes[2] = {0};
+    assert_int_equal(rw_conditions_bind(conditions, (rw_params){list, 3}, &reading, hashes),
+                     PGW_KNOWN);
+    assert_true(hashes[0] == hash_of(6));
+    assert_true(hashes[1] == hash_of(5));
+}
+
+static void what_is_bound_may_have_no_hash(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        pgw_verdict verdict;
+    } cases[] = {
+        {"5", PGW_KNOWN},
+        {NULL, PGW_KNOWN}, /* which no row equals */
+        {"five", PGW_INVALID},
+        {"99999999999999999999", PGW_INVALID},
+    };
+    const rw_conditions *conditions = prepare("DELETE FROM events WHERE userid = $1", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const rw_param list[] = {text_of(cases[i].value)};
+        uint64_t hash = 1;
+        assert_int_equal(rw_conditions_bind(conditions, (rw_params){list, 1}, &reading, &hash),
+                         cases[i].verdict);
+        if (cases[i].verdict == PGW_KNOWN)
+            assert_true(hash == (cases[i].value != NULL ? hash_of(5) : 0));
+    }
+}
+
+/* Several conditions number their parameters on, and a copy needs nothing of the first. */
+static void conditions_of_several_places(void **state)
+{
+    (void)state;
+    prepare("SELECT 1 FROM events WHERE userid = $1 AND EXISTS (SELECT FROM nullable n"
+            " WHERE n.userid = $2)",
+            2);
+    pgw_arena arena = {0};
+    rw_conditions kept;
+    rw_conditions_keep(&here.conditions, &arena, &kept);
+    assert_int_equal(kept.count, 2);
+    assert_string_equal(
+        rendered(&kept).ptr,
+        "SELECT 1 FROM events WHERE \"events\".\"userhash\" = $3 AND userid = $1 AND"
+        " EXISTS (SELECT FROM nullable n WHERE \"n\".\"userhash\" = $4 AND"
+        " n.userid = $2)");
+    const rw_param list[] = {text_of("5"), text_of("6")};
+    uint64_t hashes[2] = {0};
+    assert_int_equal(rw_conditions_bind(&kept, (rw_params){list, 2}, &reading, hashes), PGW_KNOWN);
+    assert_true(hashes[0] == hash_of(5) && hashes[1] == hash_of(6));
+    pgw_arena_free(&arena);
+}
+
+static void no_more_parameters_than_a_bind_can_hold(void **state)
+{
+    (void)state;
+    assert_int_equal(prepare("SELECT 1 FROM events WHERE userid = $1", UINT16_MAX - 1)->count, 1);
+    assert_int_equal(prepare("SELECT 1 FROM events WHERE userid = $1", UINT16_MAX)->count, 0);
+}
+
+static void positions_are_those_of_the_clients_text(void **state)
+{
+    (void)state;
+    const rw_conditions *conditions =
+        prepare("SELECT 'é' FROM events WHERE userid = $1 AND event = é", 1);
+    const size_t where = 29, added = strlen(" \"events\".\"userhash\" = $2 AND");
+    static const size_t before[] = {1, 9, 28};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        assert_int_equal(rw_conditions_position(conditions, here.text, before[i], true), before[i]);
+    for (size_t inside = 0; inside < added; inside++)
+        assert_int_equal(rw_conditions_position(conditions, here.text, where + inside, true),
+                         where);
+    for (size_t behind = 0; behind < 30; behind++)
+        assert_int_equal(
+            rw_conditions_position(conditions, here.text, where + added + behind, true),
+            where + behind);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_bind_gives_a_hash_for_each_key_with_a_parameter, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_is_bound_may_have_no_hash, setup, teardown),
+        cmocka_unit_test_setup_teardown(conditions_of_several_places, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_more_parameters_than_a_bind_can_hold, setup, teardown),
+        cmocka_unit_test_setup_teardown(positions_are_those_of_the_clients_text, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
