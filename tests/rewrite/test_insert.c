@@ -15,6 +15,9 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+
+#include "tests/rewrite/shorten.h"
+
 #include <pg_query.h>
 #include <pg_query/pg_query.pb-c.h>
 
@@ -46,19 +49,6 @@ static rw_insert *must_parse(parsed *p, const char *sql)
 
 /* --- vectors --- */
 
-/* The hash that the server computes is long, and tested elsewhere. */
-static void shorten(pgw_buf *out)
-{
-    pgw_buf_add_byte(out, '\0');
-    char *from = strstr(out->ptr, ", case when cast("),
-         *to = strstr(out->ptr, " FROM (SELECT \"keys");
-    assert_true(from != NULL && to > from);
-    pgw_buf shorter = {0};
-    pgw_buf_addf(&shorter, "%.*s, <hash>%s", (int)(from - out->ptr), out->ptr, to);
-    pgw_buf_free(out);
-    *out = shorter;
-}
-
 static void describe(const parsed *p, pgw_buf *out)
 {
     const rw_insert *insert = p->insert;
@@ -85,7 +75,7 @@ static void describe(const parsed *p, pgw_buf *out)
         hashes[i] = 901 + i;
     rw_render_statement(insert, RW_HASH_CONSTANT, hashes, out);
     if (insert->query)
-        shorten(out);
+        test_shorten(out);
     pgw_buf_addf(out, "\t%s", rw_obstacle_name(insert->obstacle));
     pgw_buf_add_str(out, insert->values_merge ? " merge" : "");
     pgw_buf_add_str(out, insert->key_constant ? " constant" : "");
