@@ -4,6 +4,7 @@
 #include "proxy/ingest/bind.h"
 #include "rewrite/read/key_change_put.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* What the backend is to be declared, and what it will take the client's parameters for. */
@@ -16,8 +17,7 @@ static void find_types(px_lookups *it, px_declared declared)
     it->declared = (px_declared){types, declared.count};
     it->types = types + all;
     memcpy(it->types, types, it->own * sizeof *types);
-    for (size_t i = it->own; i < all; i++)
-        types[i] = PGW_INT8;
+    rw_conditions_types(&it->conditions, types + it->own);
     for (size_t i = 0; i < it->conditions.lookup_count; i++)
         rw_lookup_types(it->conditions.lookups[i], it->types, it->own);
 }
@@ -154,20 +154,41 @@ void px_lookups_parse(const px_lookups *lookups, pgw_slice name, pgw_slice query
                                   more ? all : lookups->declared.count, out));
 }
 
+/* Arrays travel in text, and what stands beside them. */
+static bool write_bind_text(const rw_conditions *conditions, const pgw_bind *bind,
+                            const rw_further *more, pgw_arena *arena, pgw_buf *out)
+{
+    size_t count = conditions->parameters;
+    pgw_slice *texts = pgw_arena_alloc(arena, count * sizeof *texts);
+    for (size_t i = 0; i < count; i++)
+        texts[i] = more[i].hashes.ptr != NULL
+                       ? more[i].hashes
+                       : pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, (int64_t)more[i].hash));
+    return pgw_write_bind_text(bind, texts, count, out);
+}
+
+static bool write_bind(const rw_conditions *conditions, const pgw_bind *bind,
+                       const rw_further *more, pgw_arena *arena, pgw_buf *out)
+{
+    size_t count = conditions->parameters;
+    if (conditions->arrays)
+        return write_bind_text(conditions, bind, more, arena, out);
+    int64_t *hashes = pgw_arena_alloc(arena, count * sizeof *hashes);
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = (int64_t)more[i].hash;
+    return pgw_write_bind(bind, bind->portal, bind->statement, hashes, count, out);
+}
+
 bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_env *env,
                      pgw_buf *out)
 {
     pgw_arena arena = {0};
     pgw_error error;
     pgw_reading reading = {env, &arena, &error};
-    size_t count = lookups->conditions.parameters;
-    uint64_t *hashes = pgw_arena_alloc(&arena, count * sizeof *hashes);
-    int64_t *more = pgw_arena_alloc(&arena, count * sizeof *more);
+    rw_further *more = pgw_arena_alloc(&arena, lookups->conditions.parameters * sizeof *more);
     rw_params params = {px_bind_parameters(lookups->types, bind, &arena), bind->value_count};
-    bool known = rw_conditions_bind(&lookups->conditions, params, &reading, hashes) == PGW_KNOWN;
-    for (size_t i = 0; i < count; i++)
-        more[i] = (int64_t)hashes[i];
-    known = known && pgw_write_bind(bind, bind->portal, bind->statement, more, count, out);
+    bool known = rw_conditions_bind(&lookups->conditions, params, &reading, more) == PGW_KNOWN &&
+                 write_bind(&lookups->conditions, bind, more, &arena, out);
     pgw_arena_free(&arena);
     return known;
 }

@@ -1,5 +1,6 @@
 #include "rewrite/read/conditions.h"
 
+#include "protocol/array.h"
 #include "protocol/utf8.h"
 
 /* The hashes of its constant keys. False: one of them cannot be computed. */
@@ -49,6 +50,7 @@ static void add_condition(rw_conditions *to, const rw_lookup *lookup, const rw_p
     uint32_t first = prepared != NULL ? prepared->parameters + to->parameters + 1 : 0;
     rw_lookup_render(lookup, hashes, first, &text);
     to->parameters += bound;
+    to->arrays |= lookup->array > 0;
     to->lookups[to->lookup_count++] = lookup;
     add(to, (rw_change){.at = lookup->at, .text = pgw_arena_keep(reading->arena, &text)});
 }
@@ -139,8 +141,25 @@ bool rw_conditions_put_in(const rw_conditions *conditions, pgw_slice text, size_
     return in != NULL && !in->moved;
 }
 
+void rw_conditions_types(const rw_conditions *conditions, uint32_t *types)
+{
+    for (size_t i = 0; i < conditions->lookup_count; i++) {
+        const rw_lookup *lookup = conditions->lookups[i];
+        for (uint32_t bound = count_bound(lookup); bound > 0; bound--)
+            *types++ = lookup->array > 0 ? pgw_array_of(PGW_INT8) : PGW_INT8;
+    }
+}
+
+static pgw_verdict hash_bound(const rw_lookup *lookup, size_t key, rw_params params,
+                              const pgw_reading *reading, rw_further *out)
+{
+    *out = (rw_further){0};
+    return lookup->array > 0 ? rw_lookup_hash_array(lookup, params, reading, &out->hashes)
+                             : rw_lookup_hash(lookup, key, params, reading, &out->hash);
+}
+
 pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params,
-                               const pgw_reading *reading, uint64_t *hashes)
+                               const pgw_reading *reading, rw_further *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < conditions->lookup_count; i++) {
@@ -148,7 +167,7 @@ pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params
         for (size_t key = 0; key < lookup->keys; key++) {
             if (!rw_lookup_is_bound(lookup, key))
                 continue;
-            pgw_verdict verdict = rw_lookup_hash(lookup, key, params, reading, &hashes[count++]);
+            pgw_verdict verdict = hash_bound(lookup, key, params, reading, &out[count++]);
             if (verdict != PGW_KNOWN)
                 return verdict;
         }

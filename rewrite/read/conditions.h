@@ -14,6 +14,7 @@ typedef struct rw_conditions {
     size_t lookup_count;
     uint32_t parameters; /* that are none of the client's … */
     uint32_t own;        /* … and stand behind these */
+    bool arrays;         /* some of the former are arrays */
 } rw_conditions;
 
 /* A statement that is prepared: the hashes of keys that hold its parameters are further ones. */
@@ -38,9 +39,16 @@ size_t rw_conditions_position(const rw_conditions *conditions, pgw_slice text, s
 /* Whether such a position is in something put in. */
 bool rw_conditions_put_in(const rw_conditions *conditions, pgw_slice text, size_t position,
                           bool utf8);
-/* The hashes that a Bind gives the parameters, in their order. Not PGW_KNOWN: the statement has to
- * go as its client wrote it. */
+/* What such a further parameter is given. */
+typedef struct rw_further {
+    uint64_t hash;
+    pgw_slice hashes; /* of all elements of an array, as an array in text; no pointer: none */
+} rw_further;
+
+/* The types of the further parameters, in their order. */
+void rw_conditions_types(const rw_conditions *conditions, uint32_t *types);
+/* What a Bind gives them. Not PGW_KNOWN: the statement has to go as its client wrote it. */
 PGW_MUST_CHECK pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params,
-                                              const pgw_reading *reading, uint64_t *hashes);
+                                              const pgw_reading *reading, rw_further *out);
 
 #endif

@@ -28,13 +28,23 @@ static rw_equation compared(const node *left, const node *values, size_t count)
     return out;
 }
 
-/* `column = ANY (ARRAY[…])`; rows in an array are records, which are compared otherwise. */
-static bool is_any_of_array(const PgQuery__AExpr *it)
+/* `column = ANY (…)`; rows in an array are records, which are compared otherwise. */
+static bool read_any(const PgQuery__AExpr *it, rw_equation *out)
 {
-    return it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY &&
-           it->lexpr->node_case == PG_QUERY__NODE__NODE_COLUMN_REF &&
-           it->rexpr->node_case == PG_QUERY__NODE__NODE_A_ARRAY_EXPR &&
-           it->rexpr->a_array_expr->n_elements > 0;
+    const node *left = (const node *)&it->lexpr, *right = (const node *)&it->rexpr;
+    node list = *right;
+    if ((*left)->node_case != PG_QUERY__NODE__NODE_COLUMN_REF)
+        return false;
+    if (list->node_case == PG_QUERY__NODE__NODE_TYPE_CAST)
+        list = list->type_cast->arg;
+    *out = compared(left, right, 1);
+    out->array = list->node_case != PG_QUERY__NODE__NODE_A_ARRAY_EXPR;
+    if (out->array)
+        return true;
+    out->values = (const node *)list->a_array_expr->elements;
+    out->count = list->a_array_expr->n_elements;
+    out->cast = list == *right ? NULL : (*right)->type_cast->type_name;
+    return out->count > 0;
 }
 
 static bool read_equation(const PgQuery__AExpr *it, rw_equation *out)
@@ -48,9 +58,8 @@ static bool read_equation(const PgQuery__AExpr *it, rw_equation *out)
     if (it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_IN &&
         (*right)->node_case == PG_QUERY__NODE__NODE_LIST)
         *out = compared(left, (const node *)(*right)->list->items, (*right)->list->n_items);
-    else if (is_any_of_array(it))
-        *out = compared(left, (const node *)(*right)->a_array_expr->elements,
-                        (*right)->a_array_expr->n_elements);
+    else if (it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY)
+        return read_any(it, out);
     else if (it->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP)
         *out = is_reference(*left) ? compared(left, right, 1) : compared(right, left, 1);
     else
@@ -73,5 +82,6 @@ void rw_equations_collect(node where, rw_equation *list, size_t *count, size_t m
 
 bool rw_equation_is_join(const rw_equation *it)
 {
-    return it->count == 1 && it->values[0]->node_case == PG_QUERY__NODE__NODE_COLUMN_REF;
+    return it->count == 1 && !it->array &&
+           it->values[0]->node_case == PG_QUERY__NODE__NODE_COLUMN_REF;
 }

@@ -9,13 +9,15 @@
 #include <stdbool.h>
 
 /* Columns that an equation gives values: `a = 1`, `a IN (1, 2)`, `(a, b) IN ((1, 2), (3, 4))`,
- * `a = ANY (ARRAY[1, 2])`. */
+ * `a = ANY (ARRAY[1, 2])`; and `a = ANY ($1)`, whose one value is an array of them. */
 typedef struct rw_equation {
     size_t width;
     const PgQuery__Node *const *columns; /* as many */
     size_t count;                        /* of values for them */
     const PgQuery__Node *const *values;  /* expressions, or, if `rows`, a row of them each */
     bool rows;
+    bool array;
+    const PgQuery__TypeName *cast; /* of all values: `ARRAY[1, 2]::int8[]`; NULL: none */
 } rw_equation;
 
 /* Appends those of `where` to `list`, which has room for `most`; more are left out. */

@@ -1,9 +1,11 @@
 #include "rewrite/read/lookup.h"
 
+#include "protocol/array.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/lex/lexer_text.h"
 #include "rewrite/lex/quote.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 bool rw_is_declared(rw_declared declared, uint32_t number)
@@ -110,6 +112,30 @@ static bool read_cell(const source *in, rw_lookup_cell where, rw_cell *cell)
     return read_constant(in, token, cell);
 }
 
+/* An array that is a constant is as many keys as it has elements. */
+static bool read_array(const source *in, size_t column, rw_lookup *it)
+{
+    size_t width = it->table->hash_key_count;
+    pgw_array elements;
+    if (it->cells[column].kind == RW_CELL_PARAM) {
+        it->array = column + 1;
+        return true;
+    }
+    if (it->cells[column].kind != RW_CELL_STRING ||
+        pgw_array_from_text(it->cells[column].text, RW_LOOKUP_CELLS_MAX / width, in->arena,
+                            &elements) != PGW_KNOWN ||
+        elements.count == 0)
+        return false;
+    const rw_cell *key = it->cells;
+    it->keys = elements.count;
+    it->cells = pgw_arena_alloc(in->arena, it->keys * width * sizeof *it->cells);
+    for (size_t i = 0; i < it->keys; i++) {
+        memcpy(it->cells + i * width, key, width * sizeof *key);
+        it->cells[i * width + column].text = elements.list[i];
+    }
+    return true;
+}
+
 static bool read_place(const source *in, const rw_lookup_map *map, const rw_lookup_place *place,
                        rw_lookup *out)
 {
@@ -130,7 +156,8 @@ static bool read_place(const source *in, const rw_lookup_map *map, const rw_look
     for (size_t i = 0; i < count; i++)
         if (!read_cell(in, map->cells[place->cells + i], &out->cells[i]))
             return false;
-    return rw_lookup_takes(out, (pgw_slice){NULL, 0}, (rw_declared){NULL, 0});
+    return (place->array == 0 || read_array(in, place->array - 1, out)) &&
+           rw_lookup_takes(out, (pgw_slice){NULL, 0}, (rw_declared){NULL, 0});
 }
 
 /* In order of the text, in which an inner statement may stand before the WHERE of its outer. */
@@ -213,11 +240,27 @@ static uint32_t type_of(const rw_cell *cell, rw_declared declared)
     case RW_CELL_BOOL:
         return PGW_BOOL;
     case RW_CELL_PARAM:
-        return cell->parameter <= declared.count ? declared.types[cell->parameter - 1]
-                                                 : PGW_UNSPECIFIED;
+        return rw_is_declared(declared, cell->parameter) ? declared.types[cell->parameter - 1]
+                                                         : PGW_UNSPECIFIED;
     default:
         return PGW_UNSPECIFIED;
     }
+}
+
+/* Whether the cell of this number holds an array of values. */
+static bool is_array(const rw_lookup *lookup, size_t cell)
+{
+    return lookup->array == cell + 1;
+}
+
+/* … of the array's elements. */
+static uint32_t element_type_of(const rw_cell *cell, rw_declared declared)
+{
+    uint32_t type = type_of(cell, declared);
+    if (type == PGW_UNSPECIFIED || cell->cast_count > 0)
+        return type;
+    uint32_t element = pgw_array_element(type);
+    return element != PGW_UNSPECIFIED ? element : PGW_UNKNOWN;
 }
 
 /* What is not declared has its type of its first use. */
@@ -238,7 +281,8 @@ bool rw_lookup_takes(const rw_lookup *lookup, pgw_slice text, rw_declared declar
 {
     for (size_t i = 0; i < lookup->keys * lookup->table->hash_key_count; i++) {
         const rw_cell *cell = &lookup->cells[i];
-        uint32_t type = type_of(cell, declared);
+        uint32_t type =
+            is_array(lookup, i) ? element_type_of(cell, declared) : type_of(cell, declared);
         if ((type != PGW_UNSPECIFIED && !compares(column_of(lookup, i)->type, type)) ||
             !is_inferred_here(cell, text, declared))
             return false;
@@ -253,8 +297,10 @@ void rw_lookup_types(const rw_lookup *lookup, uint32_t *types, size_t count)
         if (cell->kind != RW_CELL_PARAM || cell->parameter > count ||
             types[cell->parameter - 1] != PGW_UNSPECIFIED)
             continue;
-        types[cell->parameter - 1] =
-            cell->cast_count > 0 ? cell->casts[0].type : column_of(lookup, i)->type;
+        uint32_t type = cell->cast_count > 0 ? cell->casts[0].type : column_of(lookup, i)->type;
+        if (is_array(lookup, i)) /* varchar has no = of its own */
+            type = pgw_array_of(cell->cast_count == 0 && is_text(type) ? PGW_TEXT : type);
+        types[cell->parameter - 1] = type;
     }
 }
 
@@ -292,6 +338,42 @@ pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params
     return PGW_KNOWN;
 }
 
+static pgw_verdict read_elements(const rw_param *param, pgw_arena *arena, pgw_array *out)
+{
+    *out = (pgw_array){NULL, 0};
+    if (param->null)
+        return PGW_KNOWN; /* equals nothing */
+    uint32_t element = pgw_array_element(param->type);
+    if (param->binary)
+        return pgw_array_from_binary(element, param->bytes, RW_LOOKUP_CELLS_MAX, arena, out);
+    return pgw_array_from_text(param->bytes, RW_LOOKUP_CELLS_MAX, arena, out);
+}
+
+pgw_verdict rw_lookup_hash_array(const rw_lookup *lookup, rw_params params,
+                                 const pgw_reading *reading, pgw_slice *hashes)
+{
+    size_t number = lookup->cells[lookup->array - 1].parameter;
+    pgw_array elements;
+    pgw_buf out = {0};
+    if (number > params.count ||
+        read_elements(&params.list[number - 1], reading->arena, &elements) != PGW_KNOWN)
+        return PGW_UNKNOWABLE;
+    rw_param *list = pgw_arena_alloc(reading->arena, params.count * sizeof *list);
+    memcpy(list, params.list, params.count * sizeof *list);
+    list[number - 1].type = pgw_array_element(list[number - 1].type);
+    pgw_verdict verdict = PGW_KNOWN;
+    pgw_buf_add_byte(&out, '{');
+    for (size_t i = 0; i < elements.count && verdict == PGW_KNOWN; i++) {
+        uint64_t hash = 0;
+        list[number - 1].bytes = elements.list[i];
+        verdict = rw_lookup_hash(lookup, 0, (rw_params){list, params.count}, reading, &hash);
+        pgw_buf_addf(&out, i > 0 ? ",%" PRId64 : "%" PRId64, (int64_t)hash);
+    }
+    pgw_buf_add_byte(&out, '}');
+    *hashes = pgw_arena_keep(reading->arena, &out);
+    return verdict;
+}
+
 /* --- the condition --- */
 
 static void add_hash_column(const rw_table *table, const char *called, pgw_buf *out)
@@ -306,7 +388,7 @@ void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t 
     const rw_table *table = lookup->table;
     pgw_buf_add_str(out, lookup->wrapped ? " WHERE " : " ");
     add_hash_column(table, lookup->called, out);
-    pgw_buf_add_str(out, lookup->keys > 1 ? " IN (" : " = ");
+    pgw_buf_add_str(out, lookup->array > 0 ? " = ANY (" : lookup->keys > 1 ? " IN (" : " = ");
     if (lookup->keys == 0)
         add_hash_column(lookup->other, lookup->other_called, out);
     for (size_t key = 0; key < lookup->keys; key++) {
@@ -316,6 +398,6 @@ void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t 
         else
             rw_hash_print(table, hashes[key], out);
     }
-    pgw_buf_add_str(out, lookup->keys > 1 ? ")" : "");
+    pgw_buf_add_str(out, lookup->keys > 1 || lookup->array > 0 ? ")" : "");
     pgw_buf_add_str(out, lookup->wrapped ? "" : " AND");
 }

@@ -11,7 +11,7 @@
 /* A constant or parameter that a column is compared with. */
 typedef struct rw_lookup_cell {
     uint32_t token; /* of the statement, from 0 */
-    uint32_t cast;  /* the type that it is cast to; PGW_UNSPECIFIED: none */
+    uint32_t cast;  /* the type that it, or its elements, are cast to; PGW_UNSPECIFIED: none */
 } rw_lookup_cell;
 
 typedef struct rw_lookup_place {
@@ -22,6 +22,7 @@ typedef struct rw_lookup_place {
     uint32_t other; /* … of this table of the catalog … */
     uint32_t other_called; /* … where in the map's names it is said what the statement calls it */
     uint32_t cells;        /* its first cell of the map; there are hash_key_count a key */
+    uint32_t array;        /* 1 + which of them is an array of values, of an only key; 0: none */
     uint32_t called; /* where in the map's names it is said what the statement calls the table */
 } rw_lookup_place;
 
@@ -54,6 +55,7 @@ typedef struct rw_lookup {
     const rw_table *other; /* … this table; else NULL */
     const char *other_called;
     rw_cell *cells; /* hash_key_count a key; constants and parameters */
+    size_t array;   /* 1 + which of them is a parameter that holds an array of values; 0: none */
 } rw_lookup;
 
 /* The lookups of a statement that has this map, in order of the text; without those that cannot be
@@ -81,6 +83,10 @@ void rw_lookup_types(const rw_lookup *lookup, uint32_t *types, size_t count);
  * must be put in. */
 PGW_MUST_CHECK pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params,
                                           const pgw_reading *reading, uint64_t *hash);
+/* The same where one of the parameters is an array: the hashes of all its keys, as an array of
+ * bigint in text, in the reading's arena. More than RW_LOOKUP_CELLS_MAX are PGW_UNKNOWABLE. */
+PGW_MUST_CHECK pgw_verdict rw_lookup_hash_array(const rw_lookup *lookup, rw_params params,
+                                                const pgw_reading *reading, pgw_slice *hashes);
 /* Whether the key holds a parameter. */
 bool rw_lookup_is_bound(const rw_lookup *lookup, size_t key);
 

@@ -7,6 +7,7 @@
 
 #include "rewrite/lex/lexer.h"
 #include "rewrite/read/equation.h"
+#include "rewrite/read/lookup_value.h"
 #include "rewrite/read/walk.h"
 
 #include <string.h>
@@ -174,45 +175,16 @@ static int where_of(const finder *find, node it, const char *word)
     return at >= 0 && rw_token_is(find->text, find->tokens[at], word) ? at : NONE;
 }
 
-/* --- values --- */
-
-/* One that is known here by its name alone, and has no modifiers. */
-static uint32_t type_of(const PgQuery__TypeName *type)
-{
-    size_t count = type->n_names;
-    if (type->setof || type->pct_type || type->n_typmods > 0 || type->n_array_bounds > 0 ||
-        count == 0 || count > 2 ||
-        (count == 2 && strcmp(rw_node_name(type->names[0]), "pg_catalog")))
-        return PGW_UNSPECIFIED;
-    return pgw_type_by_name(pgw_slice_str(rw_node_name(type->names[count - 1])));
-}
-
-static int32_t constant_at(node value)
-{
-    if (value->node_case == PG_QUERY__NODE__NODE_PARAM_REF)
-        return value->param_ref->location;
-    if (value->node_case != PG_QUERY__NODE__NODE_A_CONST || value->a_const->isnull ||
-        value->a_const->val_case == PG_QUERY__A__CONST__VAL_BSVAL)
-        return NONE;
-    return value->a_const->location;
-}
-
 /* False: it is more than a constant or a parameter, and at most a cast. */
-static bool add_cell(finder *find, node value)
+static bool add_cell(finder *find, const rw_equation *from, node value)
 {
-    rw_lookup_cell cell = {0};
-    if (value->node_case == PG_QUERY__NODE__NODE_TYPE_CAST && value->type_cast->arg != NULL &&
-        value->type_cast->type_name != NULL) {
-        cell.cast = type_of(value->type_cast->type_name);
-        value = value->type_cast->arg;
-        if (cell.cast == PGW_UNSPECIFIED)
-            return false;
-    }
-    int token = token_at(find, constant_at(value));
-    if (token == NONE || (find->copies && value->node_case == PG_QUERY__NODE__NODE_PARAM_REF) ||
-        find->cells.len / sizeof cell == RW_LOOKUP_CELLS_MAX)
+    rw_lookup_value it;
+    if (!rw_lookup_value_read(from, value, &it) || (find->copies && it.parameter))
         return false;
-    cell.token = (uint32_t)token;
+    int token = token_at(find, it.location);
+    rw_lookup_cell cell = {.token = (uint32_t)token, .cast = it.cast};
+    if (token == NONE || find->cells.len / sizeof cell == RW_LOOKUP_CELLS_MAX)
+        return false;
     pgw_buf_add(&find->cells, &cell, sizeof cell);
     return true;
 }
@@ -262,7 +234,7 @@ static bool add_key(finder *find, const source *sources, size_t count)
                 return false;
             value = value->row_expr->args[sources[i].place];
         }
-        if (!add_cell(find, value))
+        if (!add_cell(find, from, value))
             return false;
     }
     return true;
@@ -307,18 +279,25 @@ static void look_up(finder *find, const asked *by, const item *of)
 {
     const rw_table *table = find->catalog->tables[of->table];
     source sources[RW_LOOKUP_COLUMNS_MAX];
-    for (size_t i = 0; i < table->hash_key_count; i++)
+    uint32_t array = 0, arrays = 0;
+    for (size_t i = 0; i < table->hash_key_count; i++) {
         if (!find_source(by, of, table->columns[table->hash_key[i]].name, &sources[i]))
             return;
+        arrays += sources[i].from->array;
+        array = sources[i].from->array ? (uint32_t)i + 1 : array;
+    }
     rw_lookup_place place = {.table = (uint32_t)of->table,
                              .where = (uint32_t)by->where,
                              .cells = (uint32_t)(find->cells.len / sizeof(rw_lookup_cell)),
+                             .array = array,
                              .called = (uint32_t)find->names.len};
     int name = token_at(find, of->location);
     place.wrapped = name != NONE && rw_stars_wrap(find->stars, (uint32_t)name, &place.where);
     place.keys = add_keys(find, sources, table->hash_key_count);
-    if (place.keys == 0)
+    if (place.keys == 0 || arrays > 1 || (arrays > 0 && place.keys > 1)) {
+        find->cells.len = place.cells * sizeof(rw_lookup_cell);
         return;
+    }
     pgw_buf_add(&find->places, &place, sizeof place);
     pgw_buf_add(&find->names, of->called, strlen(of->called) + 1);
 }

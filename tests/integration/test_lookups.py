@@ -3,6 +3,7 @@ keyspread: the same random statements, and those that others stumbled over, dire
 import os
 import random
 import re
+import struct
 import unittest
 
 import harness
@@ -60,8 +61,26 @@ class Generator:
         value = self.pick("0", "1.5", "1.50", "2", "2.0", "-7.25", "1000", "3")
         return self.constant((value, value), (f"'{value}'", value), (f"{value}::numeric", value))
 
+    def array(self, values, *types):
+        """Elements that need no quotes stand with and without them."""
+        elements = ",".join(self.pick(f'"{value}"', f' "{value}" ', value or '""')
+                            for value in self.random.choices(values, k=self.random.randint(0, 4)))
+        quoted = elements.replace("'", "''")
+        return self.constant((f"'{{{quoted}}}'", f"{{{elements}}}"),
+                             *((f"'{{{quoted}}}'::{kind}[]", f"{{{elements}}}") for kind in types))
+
+    def integers(self):
+        return self.array([str(value) for value in range(-4, 14)], "bigint", "int", "int2")
+
+    def names(self):
+        return self.array(["", "a", "b", "é", "a'b", "zz"], "text", "varchar")
+
+    def numbers(self):
+        return self.array(["0", "1.5", "1.50", "2", "2.0", "-7.25", "1000", "NaN"], "numeric")
+
     def equal(self, column, value):
-        return self.pick(f"{column} = {value()}", f"{value()} = {column}", f"{column} in ({value()})",
+        array = {self.integer: self.integers, self.name: self.names, self.number: self.numbers}[value]
+        return self.pick(f"{column} = {value()}", f"{column} = any ({array()})", f"{value()} = {column}", f"{column} in ({value()})",
                          f"{column} in ({value()}, {value()}, {value()})",
                          f"{column} = any (array[{value()}, {value()}])", f"({column}) = ({value()})")
 
@@ -193,7 +212,7 @@ class Lookups(DirectCase):
         """A parameter for each constant; its cast stays."""
         def parameter(mark):
             written = constants[int(mark[1])][0]
-            cast = re.search("(::[a-z0-9]+)$", written)
+            cast = re.search(r"(::[a-z0-9]+(\[\])?)$", written)
             return f"${int(mark[1]) + 1}{cast[1] if cast else ''}"
         return [wire.parse("", re.sub("<([0-9]+)>", parameter, text)), wire.describe("S", ""),
                 wire.bind("", "", [constant[1] for constant in constants]), wire.describe("P", ""), wire.execute(),
@@ -217,6 +236,41 @@ class Lookups(DirectCase):
     def test_random_prepared(self):
         self.play_random(range(QUERIES // 2, QUERIES), prepared=True)
 
+    @staticmethod
+    def binary_array(oid, code, values, dimensions=1):
+        """As array_recv reads it; with two dimensions, one value a row."""
+        sizes = [(len(values), 1), (1, 1)][:dimensions]
+        return (struct.pack("!iiI", dimensions, int(None in values), oid)
+                + b"".join(struct.pack("!ii", *size) for size in sizes)
+                + b"".join(struct.pack("!i", -1) if value is None else
+                           struct.pack("!i" + code, struct.calcsize("!" + code), value) for value in values))
+
+    def test_arrays(self):
+        """As texts and in binary, of any declared type, and what PostgreSQL refuses."""
+        sessions = list(self.sessions())
+        bigint, integer, text, varchar, number, real = 1016, 1007, 1009, 1015, 1231, 1022
+        of_bigint, of_integer = (lambda values, **more: self.binary_array(20, "q", values, **more),
+                                 lambda values, **more: self.binary_array(23, "i", values, **more))
+        ev, tx = "select userid, event from ev where userid = any ($1)", "select v from tx where a = any ($1) and b = $2"
+        for query, oids, values, formats in (
+                (ev, [], ["{1,2,99}"], []), (ev, [], [of_bigint([1, 2, 99])], [1]), (ev, [], ["{}"], []),
+                (ev, [bigint], [of_bigint([])], [1]), (ev, [], [struct.pack("!iiI", 0, 0, 20)], [1]),
+                (ev, [integer], [of_integer([1, 2])], [1]), (ev, [integer], [of_bigint([1, 2])], [1]),
+                (ev, [number], ["{1,2.0}"], []), (ev, [text], ["{1,2}"], []), (ev, [real], ["{1,2}"], []),
+                (ev, [], [None], []), (ev, [bigint], [of_bigint([1, None, 2])], [1]), (ev, [], ["{1,NULL}"], []),
+                (ev, [], [of_bigint([1, 2], dimensions=2)], [1]), (ev, [], ["{{1},{2}}"], []),
+                (ev, [], ["[5:6]={1,2}"], []), (ev, [], ["{1,x}"], []), (ev, [], ["{1"], []), (ev, [], ["1"], []),
+                (ev, [bigint], [of_bigint([1, 2])[:-1]], [1]), (ev, [20], ["1"], []),
+                (ev, [], ["{" + ",".join(map(str, range(5000))) + "}"], []),
+                (ev + " or event = any ($1::text[])", [], ["{1}"], []),
+                (tx, [], ["{a,b}", 1], []), (tx, [], ["{a, \"a'b\" ,é,\"\"}", struct.pack("!i", 2)], [0, 1]),
+                (tx, [varchar, 20], ["{a,b}", 1], []), (tx, [text, 21], ["{a,NULL,\"NULL\"}", 1], []),
+                (tx.replace("$2", "any ($2)"), [], ["{a,b}", "{1,2}"], []),
+                (tx.replace("$2", "1 or v = any ($2)"), [], ["{a,b}", "{1,2}"], [])):
+            with self.subTest(query=query, oids=oids, values=str(values)[:80]):
+                self.same(sessions, [wire.parse("", query, oids), wire.describe("S", ""),
+                                     wire.bind("", "", values, formats, [1]), wire.execute(), wire.sync()])
+
     # ---- one partition ----
 
     def partitions(self, *messages):
@@ -232,7 +286,8 @@ class Lookups(DirectCase):
     def test_one_partition(self):
         where = ("userid = 5", "ev.userid = 5 and event = 'x'", "(userid, ts) = (5, '2026-01-01 00:00:00+00')",
                  "userid in (5)", "5 = userid and exists (select from loose)", "((userid = '5'))",
-                 "userid = bigint '5'", "userid = cast('5' as int8)", "userid = any (array[5])")
+                 "userid = bigint '5'", "userid = cast('5' as int8)", "userid = any (array[5])",
+                 "userid = any (array['5']::int[])", "userid = any ('{5}')", "userid = some ('{5, 5}'::bigint[])")
         statements = ["select event from ev where {}", "update ev set event = 'x' where {}", "delete from ev where {}",
                       "select count(*) from ev join loose l on l.b = 1 where {}",
                       "with c as (select ts from ev where {}) select * from c",
@@ -270,6 +325,9 @@ class Lookups(DirectCase):
                              ("select event from ev where userid = $1::bigint and event = $2", ["5", "x"]),
                              ("select v from tx where a = $1 and b in ($2)", ["a", "1"]),
                              ("update tx set v = $3 where (b, a) = ($2, $1)", ["a", "1", "2"]),
+                             ("select v from tx where a = any ($1) and b = $2", ["{a,a}", "1"]),
+                             ("select event from ev where userid = any ($1::int[])", ["{5}"]),
+                             ("delete from nu where n = any ($1)", ["{1.50,1.5}"]),
                              ("delete from nu where n = $1", ["1.50"])):
             with self.subTest(text=text):
                 self.assertEqual(len(self.partitions(

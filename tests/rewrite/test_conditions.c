@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
+#include "protocol/array.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/read/script.h"
 #include "tables.h"
@@ -84,11 +85,11 @@ static void a_bind_gives_a_hash_for_each_key_with_a_parameter(void **state)
              (long long)hash_of(7));
     assert_string_equal(rendered(conditions).ptr, expected);
     const rw_param list[] = {text_of("5"), text_of(" 6 "), text_of("x")};
-    uint64_t hashes[2] = {0};
-    assert_int_equal(rw_conditions_bind(conditions, (rw_params){list, 3}, &reading, hashes),
+    rw_further more[2];
+    assert_int_equal(rw_conditions_bind(conditions, (rw_params){list, 3}, &reading, more),
                      PGW_KNOWN);
-    assert_true(hashes[0] == hash_of(6));
-    assert_true(hashes[1] == hash_of(5));
+    assert_true(more[0].hash == hash_of(6));
+    assert_true(more[1].hash == hash_of(5));
 }
 
 static void what_is_bound_may_have_no_hash(void **state)
@@ -106,11 +107,11 @@ static void what_is_bound_may_have_no_hash(void **state)
     const rw_conditions *conditions = prepare("DELETE FROM events WHERE userid = $1", 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const rw_param list[] = {text_of(cases[i].value)};
-        uint64_t hash = 1;
-        assert_int_equal(rw_conditions_bind(conditions, (rw_params){list, 1}, &reading, &hash),
+        rw_further more = {.hash = 1};
+        assert_int_equal(rw_conditions_bind(conditions, (rw_params){list, 1}, &reading, &more),
                          cases[i].verdict);
         if (cases[i].verdict == PGW_KNOWN)
-            assert_true(hash == (cases[i].value != NULL ? hash_of(5) : 0));
+            assert_true(more.hash == (cases[i].value != NULL ? hash_of(5) : 0));
     }
 }
 
@@ -131,10 +132,78 @@ static void conditions_of_several_places(void **state)
         " EXISTS (SELECT FROM nullable n WHERE \"n\".\"userhash\" = $4 AND"
         " n.userid = $2)");
     const rw_param list[] = {text_of("5"), text_of("6")};
-    uint64_t hashes[2] = {0};
-    assert_int_equal(rw_conditions_bind(&kept, (rw_params){list, 2}, &reading, hashes), PGW_KNOWN);
-    assert_true(hashes[0] == hash_of(5) && hashes[1] == hash_of(6));
+    rw_further more[2];
+    assert_int_equal(rw_conditions_bind(&kept, (rw_params){list, 2}, &reading, more), PGW_KNOWN);
+    assert_true(more[0].hash == hash_of(5) && more[1].hash == hash_of(6));
     pgw_arena_free(&arena);
+}
+
+/* An array gives an array of hashes, in text; what stands beside it is in each of its keys. */
+static void an_array_gives_an_array(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *array;
+        const char *const hashes[3]; /* of these keys; NULL behind the last */
+        pgw_verdict verdict;
+    } cases[] = {
+        {"{5,6}", {"5", "6"}, PGW_KNOWN},
+        {"{ \"05\" }", {"5"}, PGW_KNOWN},
+        {"{}", {NULL}, PGW_KNOWN},
+        {NULL, {NULL}, PGW_KNOWN},
+        {"{5,NULL}", {NULL}, PGW_UNKNOWABLE},
+        {"{{5}}", {NULL}, PGW_UNKNOWABLE},
+        {"{five}", {NULL}, PGW_INVALID},
+        {"5", {NULL}, PGW_UNKNOWABLE},
+    };
+    const rw_conditions *conditions =
+        prepare("DELETE FROM events WHERE userid = ANY($1) AND event = $2", 2);
+    assert_string_equal(rendered(conditions).ptr,
+                        "DELETE FROM events WHERE \"events\".\"userhash\" = ANY ($3) AND"
+                        " userid = ANY($1) AND event = $2");
+    uint32_t type, own[2] = {0};
+    rw_conditions_types(conditions, &type);
+    rw_lookup_types(conditions->lookups[0], own, 2);
+    assert_int_equal(type, pgw_array_of(PGW_INT8));
+    assert_int_equal(own[0], pgw_array_of(PGW_INT8));
+    assert_int_equal(own[1], PGW_UNSPECIFIED);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rw_param list[] = {text_of(cases[i].array), text_of("x")};
+        list[0].type = own[0];
+        rw_further more;
+        assert_int_equal(rw_conditions_bind(conditions, (rw_params){list, 2}, &reading, &more),
+                         cases[i].verdict);
+        if (cases[i].verdict != PGW_KNOWN)
+            continue;
+        pgw_buf expected = {0};
+        pgw_buf_add_byte(&expected, '{');
+        for (size_t k = 0; cases[i].hashes[k] != NULL; k++)
+            pgw_buf_addf(&expected, k > 0 ? ",%lld" : "%lld",
+                         (long long)hash_of(atoi(cases[i].hashes[k])));
+        pgw_buf_add_byte(&expected, '}');
+        assert_true(pgw_slice_eq(more.hashes, pgw_slice_buf(&expected)));
+        pgw_buf_free(&expected);
+    }
+}
+
+/* The types of both sides have one hash, or nothing is put in. */
+static void an_array_is_of_the_columns_type(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t declared, conditions;
+    } cases[] = {{PGW_UNSPECIFIED, 1}, {1016, 1},     {1005, 1}, {1231, 0}, {1009, 0},
+                 {PGW_INT8, 0},        {PGW_TEXT, 0}, {1028, 0} /* oid[] */};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        prepare("DELETE FROM events WHERE userid = ANY($1)", 1);
+        const rw_table *pointers[TEST_TABLE_COUNT];
+        rw_catalog catalog = test_catalog(pointers);
+        rw_script script;
+        rw_script_parse(here.text, &catalog, &test_env, NULL, &here.arena, &script);
+        const rw_prepared prepared = {here.text, {&cases[i].declared, 1}, 1};
+        rw_conditions_of(&script.statements[0], &prepared, &reading, &here.conditions);
+        assert_int_equal(here.conditions.count, cases[i].conditions);
+    }
 }
 
 static void no_more_parameters_than_a_bind_can_hold(void **state)
@@ -169,6 +238,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(what_is_bound_may_have_no_hash, setup, teardown),
         cmocka_unit_test_setup_teardown(conditions_of_several_places, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_array_gives_an_array, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_array_is_of_the_columns_type, setup, teardown),
         cmocka_unit_test_setup_teardown(no_more_parameters_than_a_bind_can_hold, setup, teardown),
         cmocka_unit_test_setup_teardown(positions_are_those_of_the_clients_text, setup, teardown),
     };

@@ -1,0 +1,23 @@
+/*
+ * lookup_value: what a column is compared with, in libpg_query's tree: a constant or a parameter,
+ * and what it is cast to.
+ */
+#ifndef RW_LOOKUP_VALUE_H
+#define RW_LOOKUP_VALUE_H
+
+#include "rewrite/read/equation.h"
+
+#include <stdint.h>
+
+typedef struct rw_lookup_value {
+    int32_t location; /* where its constant or parameter is written; -1: it is something else */
+    bool parameter;
+    uint32_t cast; /* PGW_UNSPECIFIED: none; of an array, the type of its elements */
+} rw_lookup_value;
+
+/* One of the equation's, or of one of its rows. False: it is more than a constant or a parameter,
+ * and at most a cast to a type that is known here by its name alone. */
+bool rw_lookup_value_read(const rw_equation *from, const PgQuery__Node *value,
+                          rw_lookup_value *out);
+
+#endif
