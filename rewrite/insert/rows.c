@@ -169,7 +169,7 @@ static rw_outcome parse_cells(rw_parser *parser, rw_row *row, size_t *count)
     do {
         const rw_target *target = *count < parser->target_count ? &parser->targets[*count] : NULL;
         rw_cast casts[RW_MAX_CASTS];
-        rw_cell scratch = {.casts = casts, .minus_after = -1};
+        rw_cell scratch = {.casts = casts};
         rw_cell *cell = cell_of(parser->table, row, target, &scratch);
         bool wanted = cell != &scratch || parser->insert->lifts != NULL;
         rw_outcome outcome = rw_parse_cell(parser, wanted, cell);

@@ -23,7 +23,7 @@ static size_t end_of_cell(rw_parser *parser, size_t at)
     rw_mark here = rw_mark_here(parser);
     rw_go_back(parser, (rw_mark){.at = at});
     rw_advance(parser);
-    rw_cell again = {.minus_after = -1};
+    rw_cell again = {0};
     bool parsed = rw_parse_cell(parser, false, &again) == RW_PARSED;
     size_t end = parsed ? parser->last_end : at;
     rw_go_back(parser, here);

@@ -35,10 +35,9 @@ static bool is_name(const teller *t, rw_token token, const char *name)
     return rw_token_is(t->text, token, name);
 }
 
-static void copy_up_to(teller *t, size_t at)
+static void copy_up_to(const teller *t, size_t at)
 {
     pgw_buf_add(t->out, t->text.ptr + t->copied, at - t->copied);
-    t->copied = at;
 }
 
 /* Where the call begins whose parenthesis is at hand; false: its function is another schema's, or

@@ -355,7 +355,6 @@ static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
 static rw_statement *add_statement(rw_script *script, pgw_buf *list)
 {
     rw_statement *added = (void *)pgw_buf_reserve(list, sizeof *added);
-    memset(added, 0, sizeof *added);
     list->len += sizeof *added;
     script->count++;
     return added;

@@ -267,6 +267,92 @@ static void test_more_cells_than_asked_for(void **state)
     exact_free(row);
 }
 
+typedef struct shown {
+    const char *name, *origin, *type; /* six bytes, ten */
+    char format;
+} shown;
+
+static pgw_buf describe_columns(const shown *columns, size_t count)
+{
+    pgw_buf body = {0};
+    pgw_buf_add_i16(&body, (int16_t)count);
+    for (size_t i = 0; i < count; i++) {
+        pgw_buf_add(&body, columns[i].name, strlen(columns[i].name) + 1);
+        pgw_buf_add(&body, columns[i].origin, 6);
+        pgw_buf_add(&body, columns[i].type, 10);
+        pgw_buf_add_i16(&body, columns[i].format);
+    }
+    return body;
+}
+
+/* The same names and types; where they come from, and their format, may be another. */
+static void test_descriptions_agree(void **state)
+{
+    (void)state;
+    static const shown first[] = {{"a", "table1", "type of  a", 0},
+                                  {"b", "table2", "type of  b", 1}};
+    static const struct {
+        shown columns[3];
+        size_t count;
+        bool agrees;
+    } cases[] = {
+        {{{"a", "table1", "type of  a", 0}, {"b", "table2", "type of  b", 1}}, 2, true},
+        {{{"a", "tableX", "type of  a", 0}, {"b", "table2", "type of  b", 0}}, 2, true},
+        {{{"A", "table1", "type of  a", 0}, {"b", "table2", "type of  b", 1}}, 2, false},
+        {{{"a", "table1", "type of  A", 0}, {"b", "table2", "type of  b", 1}}, 2, false},
+        {{{"a", "table1", "type of  a", 0}, {"B", "table2", "type of  b", 1}}, 2, false},
+        {{{"a", "table1", "type of  a", 0}, {"b", "table2", "type of  B", 1}}, 2, false},
+        {{{"a", "table1", "type of  a", 0}}, 1, false},
+        {{{"a", "table1", "type of  a", 0},
+          {"b", "table2", "type of  b", 1},
+          {"c", "table2", "type of  c", 1}},
+         3,
+         false},
+    };
+    pgw_buf one = describe_columns(first, 2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_buf other = describe_columns(cases[i].columns, cases[i].count);
+        pgw_slice a = pgw_slice_buf(&one), b = pgw_slice_buf(&other);
+        assert_int_equal(pgw_row_descriptions_agree(a, b), cases[i].agrees);
+        assert_int_equal(pgw_row_descriptions_agree(b, a), cases[i].agrees);
+        pgw_buf_free(&other);
+    }
+    pgw_slice none = {NULL, 0};
+    assert_true(pgw_row_descriptions_agree(none, none));
+    assert_false(pgw_row_descriptions_agree(none, pgw_slice_buf(&one)));
+    pgw_buf_free(&one);
+}
+
+/* Only the formats become those that a Bind asked for. */
+static void test_a_description_has_the_formats_of_a_bind(void **state)
+{
+    (void)state;
+    static const shown columns[] = {{"a", "table1", "type of  a", 0},
+                                    {"b", "table2", "type of  b", 0}};
+    static const struct {
+        pgw_slice formats;
+        char first, second;
+    } cases[] = {{{NULL, 0}, 0, 0},
+                 {{"\0\0", 2}, 0, 0},
+                 {{"\0\1\0\1", 4}, 1, 1},
+                 {{"\0\2\0\0\0\1", 6}, 0, 1},
+                 {{"\0\2\0\1\0\0", 6}, 1, 0}};
+    pgw_buf body = describe_columns(columns, 2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        shown formatted[2] = {columns[0], columns[1]};
+        formatted[0].format = cases[i].first;
+        formatted[1].format = cases[i].second;
+        pgw_buf expected = describe_columns(formatted, 2), out = {0};
+        pgw_write_row_description(pgw_slice_buf(&body), cases[i].formats, &out);
+        assert_int_equal(out.ptr[0], 'T');
+        assert_true(pgw_slice_eq((pgw_slice){out.ptr + PGW_HEADER, out.len - PGW_HEADER},
+                                 pgw_slice_buf(&expected)));
+        pgw_buf_free(&expected);
+        pgw_buf_free(&out);
+    }
+    pgw_buf_free(&body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +360,8 @@ int main(void)
         cmocka_unit_test(test_truncations_are_refused),
         cmocka_unit_test(test_malformed_are_refused),
         cmocka_unit_test(test_more_cells_than_asked_for),
+        cmocka_unit_test(test_descriptions_agree),
+        cmocka_unit_test(test_a_description_has_the_formats_of_a_bind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,6 +175,24 @@ static void casts_between_zones_need_a_known_zone(void **state)
     pgw_arena_free(&arena);
 }
 
+/* A timestamp is the clock's reading, a timestamptz the moment. */
+static void casts_between_timestamps_heed_the_zone(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value moment = {.type = PGW_TIMESTAMPTZ, .as.integer = 0}, out, back;
+    pgw_env india = {.zone_known = true, .zone_seconds = 19800};
+    pgw_reading reading = {&india, &arena, &error};
+    assert_int_equal(pgw_value_cast(&moment, (pgw_cast){PGW_TIMESTAMP, -1, false}, &reading, &out),
+                     PGW_KNOWN);
+    assert_int_equal(out.as.integer, INT64_C(19800000000));
+    assert_int_equal(pgw_value_cast(&out, (pgw_cast){PGW_TIMESTAMPTZ, -1, false}, &reading, &back),
+                     PGW_KNOWN);
+    assert_int_equal(back.as.integer, 0);
+    pgw_arena_free(&arena);
+}
+
 static void text_beyond_ascii_needs_utf8(void **state)
 {
     (void)state;
@@ -391,6 +409,7 @@ int main(void)
         cmocka_unit_test(every_type_is_cast_into_every_other_as_postgres_does),
         cmocka_unit_test(zone_decides_where_no_offset_is_written),
         cmocka_unit_test(casts_between_zones_need_a_known_zone),
+        cmocka_unit_test(casts_between_timestamps_heed_the_zone),
         cmocka_unit_test(text_beyond_ascii_needs_utf8),
         cmocka_unit_test(typmods_that_postgres_takes_are_known),
         cmocka_unit_test(typmods_that_postgres_refuses_are_unknowable),

@@ -121,6 +121,33 @@ static void expressions_are_found_in_the_question(void **state)
     pgw_arena_free(&arena);
 }
 
+/* A sequence's numbers go where they would without keyspread. */
+static void values_are_made_in_the_order_of_the_insert(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *first, *second;
+    } cases[] = {
+        {"INSERT INTO made (v, at) VALUES ('x', f())", "unnest('{0}'", "select '1'"},
+        {"INSERT INTO made (at, id) VALUES (f(), g())", "select '0'", "select '1'"},
+        {"INSERT INTO made (v, at) VALUES ('x', f()), ('y', g())", "select '1'", "unnest('{0}'"},
+        {"INSERT INTO made (at, id) VALUES (f(), g()), (h(), i())", "select '1'", "select '0'"},
+        {"INSERT INTO made (at, id) VALUES (f(), g()), (h(), i())", "select '0'", "select '3'"},
+        {"INSERT INTO made (v) VALUES ('x'), ('y')", "unnest('{0,1,2,3}'", "unnest('{1,3,1,3}'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_question question;
+        rw_question_of(parse(cases[i].sql, &arena), &arena, &question);
+        char *text = text_of(question.sql);
+        const char *first = strstr(text, cases[i].first), *second = strstr(text, cases[i].second);
+        if (first == NULL || second == NULL || first > second)
+            fail_msg("%s: %s", cases[i].sql, text);
+        free(text);
+        pgw_arena_free(&arena);
+    }
+}
+
 static void real_numbers_are_read_from_their_bits(void **state)
 {
     (void)state;
@@ -167,14 +194,40 @@ static void what_cannot_be_asked_for_is_refused(void **state)
     }
 }
 
+/* Its text is written for standard_conforming_strings. */
+static void a_default_is_asked_for_where_it_means_what_it_says(void **state)
+{
+    (void)state;
+    static const char sql[] = "INSERT INTO made (v, id) OVERRIDING SYSTEM VALUE VALUES ('x', 1)";
+    pgw_env other = test_env;
+    other.conforming = false;
+    for (int i = 0; i < 4; i++) {
+        pgw_arena arena = {0};
+        rw_insert *insert = NULL;
+        pgw_error error = PGW_ERROR_NONE;
+        columns[3].default_text = i % 2 == 0 ? "f('\\')" : "now()";
+        bool asked = i != 2;
+        assert_int_equal(rw_insert_parse(exact(sql), &catalog, i < 2 ? &test_env : &other, &arena,
+                                         &insert, &error),
+                         asked);
+        if (asked)
+            assert_int_equal(insert->wanted_count, 1);
+        else
+            assert_string_equal(error.sqlstate, "0A000");
+        pgw_arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_are_filled),
         cmocka_unit_test(answers_become_constants),
         cmocka_unit_test(expressions_are_found_in_the_question),
+        cmocka_unit_test(values_are_made_in_the_order_of_the_insert),
         cmocka_unit_test(real_numbers_are_read_from_their_bits),
         cmocka_unit_test(what_cannot_be_asked_for_is_refused),
+        cmocka_unit_test(a_default_is_asked_for_where_it_means_what_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,20 @@ static void the_catalog_is_asked(void **state)
     free(lines);
 }
 
+/* With every table listed there, PostgreSQL's catalog is as it is. */
+static void the_catalog_is_left_where_it_tells_of_all(void **state)
+{
+    (void)state;
+    rw_table told = test_tables[0], shown = test_tables[1];
+    told.listed = true;
+    shown.shows_hash = true;
+    const rw_table *pointers[] = {&told, &shown};
+    const rw_catalog catalog = {.tables = pointers, .count = 2};
+    char *lines = explain_by("SELECT count(*) FROM pg_inherits", &catalog);
+    assert_non_null(strstr(lines, "rewritten: SELECT count(*) FROM pg_inherits\n"));
+    free(lines);
+}
+
 /* Names that are more than letters, also in a pattern. */
 static void names_are_quoted(void **state)
 {
@@ -136,6 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_statement_is_explained),
         cmocka_unit_test(the_catalog_is_asked),
+        cmocka_unit_test(the_catalog_is_left_where_it_tells_of_all),
         cmocka_unit_test(names_are_quoted),
         cmocka_unit_test(nothing_is_explained_by_nothing),
         cmocka_unit_test(values_stay_on_their_line),

@@ -1,5 +1,7 @@
 /* What makes a statement fail where the table's columns are others than it was made for. */
+#define _GNU_SOURCE
 #include "rewrite/insert/guard.h"
+#include "rewrite/insert/parse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "exact.h"
 #include "tables.h"
 
 static void expect(pgw_buf *out, const char *text)
@@ -58,12 +61,172 @@ static void guards_are_for_tables_that_were_asked_for(void **state)
         }
 }
 
+/* --- what is asked of the columns --- */
+
+static rw_column columns[] = {
+    COLUMN("code", PGW_VARCHAR, 14, .attnum = 1, .not_null = true),
+    COLUMN("n", PGW_NUMERIC, 393222, .attnum = 2, .not_null = true),
+    COLUMN("i", PGW_INT8, -1, .attnum = 3, .not_null = true),
+    HASH("h"),
+};
+static size_t code[] = {0}, n[] = {1}, i8[] = {2}, all[] = {0, 1, 2};
+static const rw_table by_code = TEST_TABLE("a b", "t", columns, 3, all, code, 1, .oid = 7);
+static const rw_table by_n = TEST_TABLE("a b", "t", columns, 3, all, n, 1, .oid = 7);
+static const rw_table by_i = TEST_TABLE("a b", "t", columns, 3, all, i8, 1, .oid = 7);
+
+#define TYPMOD "atttypmod"
+#define NAMES "'{\"code\",\"n\",\"i\",\"h\"}'::pg_catalog.name[]"
+
+static bool holds(const pgw_buf *text, const char *what)
+{
+    return memmem(text->ptr, text->len, what, strlen(what)) != NULL;
+}
+
+static rw_insert *parse(const char *sql, const rw_table *table, pgw_arena *arena)
+{
+    const rw_table *tables[] = {table};
+    const rw_catalog catalog = {.tables = tables, .count = 1};
+    rw_insert *insert = NULL;
+    pgw_error error;
+    if (!rw_insert_parse(exact(sql), &catalog, &test_env, arena, &insert, &error))
+        fail_msg("%s: %s", sql, error.message);
+    assert_non_null(insert);
+    return insert;
+}
+
+/* A blank at the end is stored or not as the length decides; nothing else of a varchar is. */
+static void lengths_are_asked_for_where_they_may_matter(void **state)
+{
+    (void)state;
+    static const struct {
+        const rw_table *table;
+        const char *sql;
+        bool here, ever; /* by the statement's own hash, by others in its batch */
+    } cases[] = {
+        {&by_code, "INSERT INTO \"a b\".t (code, n, i) VALUES ('ab', 1, 2)", false, true},
+        {&by_code, "INSERT INTO \"a b\".t (code, n, i) VALUES ('', 1, 2)", false, true},
+        {&by_code, "INSERT INTO \"a b\".t (code, n, i) VALUES ('ab ', 1, 2)", true, true},
+        {&by_code, "INSERT INTO \"a b\".t (code, n, i) VALUES ('ab'::text, 1, 2)", true, true},
+        {&by_code, "INSERT INTO \"a b\".t (code, n, i) VALUES ($1, 1, 2)", true, true},
+        {&by_code, "INSERT INTO \"a b\".t (code, n, i) VALUES ('a', 1, 2), ('b ', 1, 2)", true,
+         true},
+        {&by_code, "INSERT INTO \"a b\".t (code, n, i) SELECT 'ab', 1, 2", true, true},
+        {&by_n, "INSERT INTO \"a b\".t (code, n, i) VALUES ('ab ', 1, 2)", true, true},
+        {&by_i, "INSERT INTO \"a b\".t (code, n, i) VALUES ('ab ', 1, 2)", false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        pgw_buf out = {0};
+        const rw_insert *insert = parse(cases[i].sql, cases[i].table, &arena);
+        rw_guard_hash_before(insert, &out);
+        if (holds(&out, TYPMOD) != cases[i].here)
+            fail_msg("%s: %.*s", cases[i].sql, (int)out.len, out.ptr);
+        assert_int_equal(rw_guard_reads(insert), cases[i].here);
+        assert_false(holds(&out, NAMES));
+        pgw_buf_clear(&out);
+        rw_guard_conditions(insert, &out);
+        assert_int_equal(holds(&out, TYPMOD), cases[i].ever);
+        pgw_buf_free(&out);
+        pgw_arena_free(&arena);
+    }
+}
+
+/* Where the client named none, all columns must be what they were; so for REPLACE, which empties
+ * those that are not named. */
+static void lists_that_were_made_are_guarded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        bool guarded;
+    } cases[] = {{"INSERT INTO \"a b\".t VALUES ('a', 1, 2)", true},
+                 {"INSERT INTO \"a b\".t (code, n, i) VALUES ('a', 1, 2)", false},
+                 {"UPSERT INTO \"a b\".t (code, n, i) VALUES ('a', 1, 2)", false},
+                 {"REPLACE INTO \"a b\".t (code, n, i) VALUES ('a', 1, 2)", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        pgw_buf out = {0};
+        const rw_insert *insert = parse(cases[i].sql, &by_i, &arena);
+        rw_guard_hash_before(insert, &out);
+        assert_int_equal(holds(&out, NAMES), cases[i].guarded);
+        assert_int_equal(rw_guard_reads(insert), cases[i].guarded);
+        pgw_buf_free(&out);
+        pgw_arena_free(&arena);
+    }
+}
+
+static void types_are_asked_for_that_decide(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_buf out = {0};
+    rw_insert *insert =
+        parse("INSERT INTO \"a b\".t (code, n, i) VALUES ('a', $1, 2)", &by_i, &arena);
+    rw_guard_hash_before(insert, &out);
+    assert_true(holds(&out, "(null::\"a b\".\"t\").\"i\")"));
+    assert_false(holds(&out, "\"n\")"));
+    assert_false(holds(&out, "\"code\")"));
+    pgw_buf_clear(&out);
+    insert->heeds_types = true; /* a parameter has its type of n */
+    rw_guard_hash_before(insert, &out);
+    assert_true(holds(&out, "\"i\")"));
+    assert_true(holds(&out, "\"n\")"));
+    assert_false(holds(&out, "\"code\")"));
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
+/* An ON CONFLICT may update rows. */
+static void triggers_are_asked_for(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_buf out = {0};
+    rw_guard_conditions(parse("INSERT INTO \"a b\".t VALUES ('a', 1, 2)", &by_i, &arena), &out);
+    assert_true(holds(&out, "pg_trigger where tgrelid operator(pg_catalog.=) 7 and"));
+    assert_true(holds(&out, "tgtype operator(pg_catalog.&) 4 operator"));
+    pgw_buf_clear(&out);
+    rw_guard_conditions(
+        parse("INSERT INTO \"a b\".t VALUES ('a', 1, 2) ON CONFLICT DO NOTHING", &by_i, &arena),
+        &out);
+    assert_true(holds(&out, "tgtype operator(pg_catalog.&) 20 operator"));
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
+static void a_changed_key_is_guarded(void **state)
+{
+    (void)state;
+    pgw_buf out = {0};
+    rw_guard_new_key(&by_n, "HASH", &out);
+    expect(&out,
+           "case when not exists (select from pg_catalog.pg_trigger where tgrelid "
+           "operator(pg_catalog.=) 7 and not tgisinternal and not tginitdeferred and tgenabled "
+           "operator(pg_catalog.<>) 'D' and tgtype operator(pg_catalog.&) 20 "
+           "operator(pg_catalog.<>) 0) and pg_catalog.pg_typeof((null::\"a b\".\"t\").\"n\") "
+           "operator(pg_catalog.=) 1700::pg_catalog.oid and (select atttypmod from "
+           "pg_catalog.pg_attribute where attrelid operator(pg_catalog.=) 7 and attnum "
+           "operator(pg_catalog.=) 2) operator(pg_catalog.=) 393222 then HASH else "
+           "pg_catalog.concat('" RW_CHANGED "')::bigint end");
+    rw_guard_new_key(&by_i, "HASH", &out);
+    assert_false(holds(&out, TYPMOD));
+    pgw_buf_clear(&out);
+    rw_guard_new_key(&test_tables[0], "HASH", &out); /* the backend was not asked */
+    expect(&out, "HASH");
+    pgw_buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hash_is_of_its_columns_type),
         cmocka_unit_test(rows_are_counted),
         cmocka_unit_test(guards_are_for_tables_that_were_asked_for),
+        cmocka_unit_test(lengths_are_asked_for_where_they_may_matter),
+        cmocka_unit_test(lists_that_were_made_are_guarded),
+        cmocka_unit_test(types_are_asked_for_that_decide),
+        cmocka_unit_test(triggers_are_asked_for),
+        cmocka_unit_test(a_changed_key_is_guarded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

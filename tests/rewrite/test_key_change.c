@@ -122,6 +122,29 @@ static void a_parameter_that_is_used_elsewhere_needs_a_type(void **state)
     assert_int_equal(change->values[0].shared, 0);
 }
 
+static void only_keys_that_the_server_can_hash_change(void **state)
+{
+    (void)state;
+    rw_table table = test_tables[0];
+    rw_column columns[4];
+    size_t both[] = {0, 1};
+    memcpy(columns, test_event_columns, sizeof columns);
+    table.columns = columns;
+    table.hash_key = both;
+    table.hash_key_count = 2;
+    assert_true(rw_key_may_change(&table));
+    for (size_t i = 0; i < 2; i++) {
+        columns[i].generated = true;
+        assert_false(rw_key_may_change(&table));
+        columns[i].generated = false;
+    }
+    table.hash_function = RW_CITYHASH64;
+    assert_false(rw_key_may_change(&table));
+    table.hash_function = RW_XXH3;
+    table.heeds_updates = true;
+    assert_false(rw_key_may_change(&table));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +152,7 @@ int main(void)
         cmocka_unit_test_teardown(positions_lead_back, teardown),
         cmocka_unit_test_teardown(declared_parameters_keep_their_types, teardown),
         cmocka_unit_test_teardown(a_parameter_that_is_used_elsewhere_needs_a_type, teardown),
+        cmocka_unit_test(only_keys_that_the_server_can_hash_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -390,6 +390,8 @@ static void strings_are_unescaped(void **state)
         {"E'\\uD83D\\uDE00'", "\xf0\x9f\x98\x80"},
         {"E'\\xc3\\xa9'", "\xc3\xa9"},
         {"E'\\xc3'", NULL},
+        {"E'\\303\\251'", "\xc3\xa9"},
+        {"E'\\303'", NULL},
         {"E'\\uD83D'", NULL},
         {"E'\\uD83Dx'", NULL},
         {"E'\\uDE00'", NULL},

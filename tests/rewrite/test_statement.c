@@ -268,7 +268,9 @@ static void refusals_say_why_and_where(void **state)
         char said[2048];
         if (error == NULL)
             complain("line %d passes: %s", it.line, text);
-        else if (snprintf(said, sizeof said, "%s HINT %s", error->message, error->hint) < 0 ||
+        else if (snprintf(said, sizeof said, "%s%s%s HINT %s", error->message,
+                          error->detail[0] != '\0' ? " DETAIL " : "", error->detail,
+                          error->hint) < 0 ||
                  strcmp(error->sqlstate, it.field[0]) != 0 || strcmp(said, it.field[1]) != 0)
             complain("line %d: %s|%s", it.line, error->sqlstate, said);
         size_t position = strtoul(it.field[2], NULL, 10);
@@ -400,6 +402,35 @@ static void long_texts_are_judged_by_words(void **state)
         pgw_arena_free(&arena);
     }
     check_complaints();
+}
+
+/* The names of many columns, for each of many short INSERTs. */
+static void what_is_put_in_is_bounded(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 1600, NAME = 60 };
+    static rw_column columns[COLUMNS];
+    static char names[COLUMNS][NAME + 1];
+    for (size_t i = 0; i < COLUMNS; i++) {
+        snprintf(names[i], sizeof names[i], "c%0*zu", NAME - 1, i);
+        columns[i] = (rw_column){.name = names[i], .type = PGW_INT8, .typmod = -1};
+    }
+    size_t key[] = {0, 1};
+    const rw_table table = TEST_TABLE("public", "wide", columns, COLUMNS - 1, key, key, 1);
+    const rw_table *tables[] = {&table};
+    const rw_catalog catalog = {.tables = tables, .count = 1};
+    char *text = long_text("SELECT 1", ";INSERT INTO wide SELECT * FROM x", 400, ";SELECT 2");
+    pgw_arena arena = {0};
+    rw_script script;
+    rw_script_parse(pgw_slice_str(text), &catalog, &test_env, NULL, &arena, &script);
+    assert_true(script.refused);
+    assert_in_range(script.count, 300, 400); /* of some 100 KiB each */
+    const rw_statement *last = &script.statements[script.count - 1];
+    assert_string_equal(last->error->sqlstate, "54000");
+    assert_int_equal(last->end, strlen(text));
+    assert_int_equal(last[-1].kind, RW_STATEMENT_INSERT);
+    pgw_arena_free(&arena);
+    free(text);
 }
 
 /* The deepest text that libpg_query is given, on the stack that callers have to bring. */
@@ -574,6 +605,7 @@ int main(void)
         cmocka_unit_test(settings_and_names_are_read),
         cmocka_unit_test(backslashes_without_conforming_strings),
         cmocka_unit_test(long_texts_are_judged_by_words),
+        cmocka_unit_test(what_is_put_in_is_bounded),
         cmocka_unit_test(the_deepest_text_fits_the_stack),
         cmocka_unit_test(other_names_in_a_session_with_its_own_search_path),
         cmocka_unit_test(a_glance_lets_pass),

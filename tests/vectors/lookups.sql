@@ -72,6 +72,7 @@ INSERT INTO other SELECT * FROM events WHERE userid = 5;
 DECLARE c CURSOR FOR SELECT * FROM events WHERE userid = 5;
 SELECT * FROM events WHERE userid OPERATOR(pg_catalog.=) 5;
 PREPARE p AS SELECT * FROM events WHERE userid = 5;
+SELECT 1 FROM public.events, other.events WHERE public.events.userid = 5;
 SELECT * FROM events AS e(a, userid) WHERE userid = 5;
 CREATE VIEW v AS SELECT * FROM events WHERE userid = 5;
 SELECT * FROM events WHERE userid = 5;
