@@ -1,0 +1,110 @@
+"""ydb: the fake of YDB's endpoint (tests/ydb_endpoint) before a harness's PostgreSQL."""
+import os
+import subprocess
+import unittest
+
+import wire
+from harness import PATIENCE, Lines, Postgres, free_port, program, with_us
+
+DATABASE = "/local"
+
+
+class Endpoint:
+    """A running fake; ready when the constructor returns. Options: --conflicts is `conflicts`."""
+
+    def __init__(self, postgres, database="app", **options):
+        path = os.path.join(os.path.dirname(program()), "ydb_endpoint")
+        store = f"host=127.0.0.1 port={postgres.port} user=postgres dbname={database}"
+        for attempt in range(5):
+            self.port = free_port()
+            command = with_us() + [path, "--listen", f"127.0.0.1:{self.port}", "--store", store]
+            for name, value in options.items():
+                command += ["--" + name.replace("_", "-"), str(value)]
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.lines = Lines(self.process.stderr)
+            if self.lines.wait_for("^ready$"):
+                return
+            self.process.wait(PATIENCE)
+            if "in use" not in self.lines.text() or attempt == 4:
+                raise AssertionError(f"the endpoint does not start:\n{self.lines.text()}")
+
+    def stop(self):
+        """Ends it; nothing that a sanitizer says may have been overheard."""
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        self.lines.thread.join(PATIENCE)
+        self.process.stderr.close()
+        text = self.lines.text()
+        if "Sanitizer" in text or "runtime error" in text:
+            raise AssertionError(text[-6000:])
+
+    def link(self):
+        """A raw connection, nothing said yet."""
+        return wire.Wire(("127.0.0.1", self.port))
+
+
+class EndpointCase(unittest.TestCase):
+    """A PostgreSQL for the class, a fake before it for as many as are asked for."""
+
+    options = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.postgres = Postgres()
+        cls.addClassCleanup(cls.postgres.remove)
+        cls.postgres.create_database("app")
+        cls.endpoint = cls.start_class(**cls.options)
+
+    @classmethod
+    def start_class(cls, **options):
+        endpoint = Endpoint(cls.postgres, **options)
+        cls.addClassCleanup(endpoint.stop)
+        return endpoint
+
+    def start(self, **options):
+        """One more, for this test alone."""
+        endpoint = Endpoint(self.postgres, **options)
+        self.addCleanup(endpoint.stop)
+        return endpoint
+
+    def setUp(self):
+        with self.postgres.admin("app") as admin:
+            admin.rows("drop schema public cascade; create schema public")
+
+    def raw(self, endpoint=None):
+        link = (endpoint or self.endpoint).link()
+        self.addCleanup(link.close)
+        return link
+
+    def session(self, endpoint=None, **parameters):
+        link = self.raw(endpoint)
+        link.login("app", DATABASE, **parameters)
+        return link
+
+    def stored(self, sql):
+        """Seen past the endpoint."""
+        with self.postgres.admin("app") as admin:
+            return admin.rows(sql)
+
+
+def outline(messages):
+    """Replies at a glance: types, with tags, statuses and the first line of errors."""
+    parts = []
+    for message in messages:
+        if message.kind == "C":
+            parts.append(message.tag())
+        elif message.kind == "Z":
+            parts.append(message.body.decode())
+        elif message.kind == "E":
+            parts.append(message.fields()["M"].split("\n")[0])
+        elif message.kind == "N":
+            parts.append("N:" + message.fields()["M"])
+        else:
+            parts.append(message.kind)
+    return parts
+
+
+def failure(messages):
+    """The message of the first error; None if there is none."""
+    return next((one.fields()["M"] for one in messages if one.kind == "E"), None)

@@ -1,0 +1,116 @@
+#include "tests/ydb_endpoint/compile.h"
+
+#include "tests/ydb_endpoint/variables.h"
+
+#include <pg_query.h>
+
+#include <string.h>
+#include <strings.h>
+
+static bool begins(pgw_slice text, const char *word)
+{
+    size_t length = strlen(word);
+    return text.len >= length && strncasecmp(text.ptr, word, length) == 0;
+}
+
+bool ye_is_scheme(pgw_slice text)
+{
+    return begins(text, "CREATE") || begins(text, "ALTER") || begins(text, "DROP");
+}
+
+ye_word ye_word_of(pgw_slice text)
+{
+    if (begins(text, "BEGIN"))
+        return YE_BEGIN;
+    if (begins(text, "COMMIT") || begins(text, "END"))
+        return YE_COMMIT;
+    return begins(text, "ROLLBACK") ? YE_ROLLBACK : YE_NO_WORD;
+}
+
+/* What is accepted and does nothing (1.5): START TRANSACTION and SAVEPOINT always, the others where
+ * their word was not recognised. */
+static const char *transaction_tag(const PgQuery__TransactionStmt *transaction)
+{
+    switch (transaction->kind) {
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_BEGIN:
+        return "BEGIN";
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_START:
+        return "START TRANSACTION";
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_SAVEPOINT:
+        return "SAVEPOINT";
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_RELEASE:
+        return "RELEASE";
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_COMMIT:
+        return "COMMIT";
+    default:
+        return "ROLLBACK";
+    }
+}
+
+static bool judge(ye_compiled *compiled, const ye_options *options, ye_settings *settings,
+                  ye_failure *failure)
+{
+    const PgQuery__Node *statement = compiled->statement;
+    if (!ye_allow(statement, options, failure))
+        return false;
+    switch (statement->node_case) {
+    case PG_QUERY__NODE__NODE_TRANSACTION_STMT:
+        compiled->tag = transaction_tag(statement->transaction_stmt);
+        return true;
+    case PG_QUERY__NODE__NODE_VARIABLE_SET_STMT:
+        compiled->tag = "SET";
+        return ye_variable_set(statement->variable_set_stmt, settings, failure);
+    case PG_QUERY__NODE__NODE_VARIABLE_SHOW_STMT:
+        compiled->tag = "SHOW";
+        compiled->shown = statement->variable_show_stmt->name;
+        return ye_variable_show(compiled->shown, options, settings, compiled, failure);
+    default:
+        return true;
+    }
+}
+
+static bool take_tree(const PgQueryProtobufParseResult *result, ye_compiled *compiled,
+                      ye_failure *failure)
+{
+    if (result->error != NULL)
+        return ye_fail(failure, YE_GENERIC_ERROR, 0, "%s", result->error->message);
+    compiled->parsed = pg_query__parse_result__unpack(NULL, result->parse_tree.len,
+                                                      (const uint8_t *)result->parse_tree.data);
+    if (compiled->parsed == NULL)
+        return ye_fail(failure, YE_INTERNAL_ERROR, 0, "the tree cannot be read");
+    if (compiled->parsed->n_stmts > 1)
+        return ye_fail(failure, YE_GENERIC_ERROR, 0, "Queries with several statements");
+    if (compiled->parsed->n_stmts == 1)
+        compiled->statement = compiled->parsed->stmts[0]->stmt;
+    return true;
+}
+
+/* "a leading `--!syntax_v1` line either is an error … or ignored" (2 Dialect). */
+static bool check_hint(pgw_slice text, const ye_options *options, ye_failure *failure)
+{
+    if (!options->refuse_hint || !begins(text, "--!syntax_") || begins(text, "--!syntax_pg"))
+        return true;
+    return ye_fail(failure, YE_BAD_REQUEST, 0, "Explicit syntax version is not allowed");
+}
+
+bool ye_compile(pgw_slice text, const ye_options *options, ye_settings *settings,
+                ye_compiled *compiled, ye_failure *failure)
+{
+    *compiled = (ye_compiled){.tag = "OK"};
+    if (!check_hint(text, options, failure))
+        return false;
+    PgQueryProtobufParseResult result = pg_query_parse_protobuf(text.ptr);
+    bool taken = take_tree(&result, compiled, failure);
+    pg_query_free_protobuf_parse_result(result);
+    if (!taken || compiled->statement == NULL)
+        return taken;
+    compiled->tag = NULL;
+    return judge(compiled, options, settings, failure);
+}
+
+void ye_compiled_free(ye_compiled *compiled)
+{
+    if (compiled->parsed != NULL)
+        pg_query__parse_result__free_unpacked(compiled->parsed, NULL);
+    compiled->parsed = NULL;
+}

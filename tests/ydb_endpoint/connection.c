@@ -1,0 +1,72 @@
+#include "tests/ydb_endpoint/connection.h"
+
+#include "tests/ydb_endpoint/query.h"
+#include "tests/ydb_endpoint/startup.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* False: "invalid message", connection closed, no error sent (1.3). */
+static bool handle(ye_session *session, char type, pgw_slice body)
+{
+    pgw_slice text;
+    switch (type) {
+    case 'Q':
+        if (!pgw_query_decode(body, &text))
+            return false;
+        ye_query(session, text);
+        return true;
+    case 'H':
+        return true;
+    case 'S':
+        pgw_write_ready(session->shown, &session->out);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* "responses are flushed as produced": at the latest before the next message is waited for. */
+static void converse(ye_session *session)
+{
+    char type;
+    pgw_slice body;
+    while (!session->closing &&
+           (ye_socket_has_message(&session->socket) || ye_session_flush(session)) &&
+           ye_socket_message(&session->socket, &type, &body))
+        if (!handle(session, type, body))
+            break;
+}
+
+static void *serve(void *argument)
+{
+    ye_session *session = argument;
+    ye_session_enter(session);
+    if (ye_startup(session))
+        converse(session);
+    (void)!ye_session_flush(session);
+    ye_session_leave(session);
+    ye_store_close(&session->store);
+    ye_store_close(&session->aside);
+    ye_socket_close(&session->socket);
+    pgw_buf_free(&session->out);
+    free(session);
+    return NULL;
+}
+
+void ye_connection_start(ye_endpoint *endpoint, int fd)
+{
+    pthread_t thread;
+    ye_session *session = pgw_calloc(1, sizeof *session);
+    session->endpoint = endpoint;
+    session->status = session->shown = 'I';
+    strcpy(session->settings.search_path, "public");
+    ye_socket_init(&session->socket, fd, endpoint->options.idle_ms);
+    if (pthread_create(&thread, NULL, serve, session) != 0)
+        abort();
+    pthread_detach(thread);
+}

@@ -1,0 +1,34 @@
+/*
+ * options: what the fake of YDB's endpoint is told when it starts: where it listens, what stands
+ * behind it, and which way it goes where nobody knows what YDB does.
+ */
+#ifndef YE_OPTIONS_H
+#define YE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct ye_options {
+    const char *listen;      /* HOST:PORT of IPv4 */
+    const char *store;       /* libpq's connection string of the PostgreSQL that holds the data */
+    const char *database;    /* the one there is: an absolute path */
+    const char *user;        /* who may come in, with `password`; NULL: anybody, without one */
+    const char *password;    /* … */
+    const char *certificate; /* PEM; NULL: no TLS, "N" */
+    const char *key;         /* … */
+    const char *server_version; /* as ParameterStatus has it */
+    long idle_ms;               /* silence after which a link is closed */
+    long node;                  /* of the cluster: in BackendKeyData */
+    int commit_conflicts;       /* 1: a conflict is told at COMMIT, not at its statement */
+    int inferred_parameters;    /* 1: types of parameters are those PostgreSQL finds, not unknown */
+    int ddl_ends_transaction;   /* 1: DDL inside of a transaction ends it, to the client's eye */
+    int empty_query_silent;     /* 1: Query with an empty text is never answered */
+    int refuse_locking;         /* 1: FOR UPDATE is refused, not ignored */
+    int uuid_keys;              /* 1: uuid may be a key */
+    int refuse_hint;            /* 1: a hint of another syntax than PostgreSQL's is an error */
+} ye_options;
+
+/* Fills in defaults and what the command line says. False, and said on stderr: not understood. */
+bool ye_options_read(int argc, char **argv, ye_options *options);
+
+#endif
