@@ -325,6 +325,160 @@ class Simple(EndpointCase):
                          ["Status: GENERIC_ERROR", "T", "D", "SELECT 1", "I"])
 
 
+class Extended(EndpointCase):
+    """1.3 and 1.4"""
+
+    def setUp(self):
+        super().setUp()
+        self.stored("create table t (a bigint primary key, b text)")
+        self.stored("insert into t values (1, 'x')")
+        self.link = self.session()
+
+    def ask(self, *messages):
+        return self.link.ask(*messages, wire.sync())
+
+    def test_the_whole_way(self):
+        """S: ParameterDescription, then RowDescription; P: RowDescription."""
+        reply = self.ask(wire.parse("s", "select b from t where a = $1"), wire.describe("S", "s"),
+                         wire.bind("p", "s", [1]), wire.describe("P", "p"), wire.execute("p"),
+                         wire.close("P", "p"), wire.close("S", "s"))
+        self.assertEqual(outline(reply), ["1", "t", "T", "2", "T", "D", "SELECT 1", "3", "3", "I"])
+        self.assertEqual(reply[5].row(), [b"x"])
+
+    def test_no_parameters_are_not_described(self):
+        """ParameterDescription only if >0 params; NoData where there are no rows."""
+        self.assertEqual(outline(self.ask(wire.parse("", "select 1"), wire.describe("S", ""))),
+                         ["1", "T", "I"])
+        self.assertEqual(outline(self.ask(wire.parse("", "delete from t where a = $1"),
+                                          wire.describe("S", ""))), ["1", "t", "n", "I"])
+
+    def test_types_of_parse_are_ignored(self):
+        """Parameter types are unknown (705), whatever Parse says."""
+        reply = self.ask(wire.parse("", "select b from t where a = $1", [23]),
+                         wire.describe("S", ""))
+        self.assertEqual(reply[1].body, struct.pack("!HI", 1, 705))
+        link = self.session(self.start(parameters="inferred"))
+        reply = link.ask(wire.parse("", "select b from t where a = $1"), wire.describe("S", ""),
+                         wire.sync())
+        self.assertEqual(reply[1].body, struct.pack("!HI", 1, 20))
+
+    def test_replies_need_no_sync(self):
+        """Responses are flushed as produced; ReadyForQuery only on Sync."""
+        self.link.send(wire.parse("", "select 1"))
+        self.assertEqual(self.link.read().kind, "1")
+
+    def test_no_skip_until_sync(self):
+        """Each of what follows a failed Parse has its own error."""
+        reply = self.ask(wire.parse("s", "selec"), wire.bind("p", "s"), wire.describe("P", "p"),
+                         wire.execute("p"))
+        self.assertEqual(outline(reply), [
+            "Status: GENERIC_ERROR", 'Parsed statement "s" not found', 'Portal "p" not found',
+            'Portal "p" not found', "I"])
+        self.assertEqual([sorted(message.fields()) for message in reply[1:4]], [["E", "M"]] * 3)
+
+    def test_an_older_statement_stays(self):
+        """After a failed Parse, Bind and Execute run the previous query."""
+        self.ask(wire.parse("", "select 'old'"))
+        reply = self.ask(wire.parse("", "selec"), wire.bind("", ""), wire.execute())
+        self.assertEqual(outline(reply), ["Status: GENERIC_ERROR", "2", "D", "SELECT 1", "I"])
+        self.assertEqual(reply[2].row(), [b"old"])
+
+    def test_transaction_words_may_not_be_stored(self):
+        """COMMIT when idle: ParseComplete, and Execute runs what was there before."""
+        self.ask(wire.parse("", "select 'old'"))
+        reply = self.ask(wire.parse("", "commit"), wire.bind("", ""), wire.execute())
+        self.assertEqual(outline(reply), ["1", "2", "D", "SELECT 1", "I"])
+        reply = self.ask(wire.parse("", "begin"), wire.bind("", ""), wire.execute())
+        self.assertEqual(outline(reply), ["1", "2", "BEGIN", "T"])
+        reply = self.ask(wire.parse("", "commit"), wire.bind("", ""), wire.execute())
+        self.assertEqual(outline(reply), ["1", "2", "COMMIT", "I"])
+
+    def test_parse_of_rollback_ends_a_failed_transaction(self):
+        """… and ReadyForQuery does not know it yet."""
+        self.link.query("begin")
+        self.assertEqual(outline(self.link.query("select nothing"))[-1], "E")
+        self.assertEqual(outline(self.ask(wire.parse("", "select 1")))[1], "E")
+        self.assertEqual(outline(self.ask(wire.parse("", "rollback"))), ["1", "E"])
+        self.assertEqual(outline(self.link.query("select 1"))[-1], "I")
+
+    def test_a_failed_parse_leaves_the_transaction_alone(self):
+        self.link.query("begin")
+        self.assertEqual(outline(self.ask(wire.parse("", "select nothing"))),
+                         ["Status: GENERIC_ERROR", "T"])
+        self.assertEqual(outline(self.link.query("select 1"))[-1], "T")
+
+    def test_null_swallows_the_rest(self):
+        """A length of -1: all that follows is the value, and the next ones are empty."""
+        reply = self.ask(wire.parse("", "select $1::text, $2::text"),
+                         wire.bind("", "", [None, "abc"], results=[0]), wire.execute())
+        self.assertEqual(outline(reply)[:3], ["1", "2", "Status: BAD_REQUEST"])  # bytes of 0
+        reply = self.ask(wire.parse("", "select $1::text is null"),
+                         wire.frame("B", b"\0\0" + struct.pack("!HHi", 0, 1, -1)), wire.execute())
+        self.assertEqual(reply[2].row(), [b"f"])
+
+    def test_one_format_is_that_of_the_first(self):
+        """format[0] applies only to $1, the rest become text: where types are known."""
+        link = self.session(self.start(parameters="inferred"))
+        reply = link.ask(wire.parse("", "select $1::int4, $2::int4"), wire.bind(
+            "", "", [struct.pack("!i", 7), "8"], formats=[1]), wire.execute(), wire.sync())
+        self.assertEqual(reply[2].row(), [b"7", b"8"])
+
+    def test_binary_parameters_fail(self):
+        """… for an unknown type, as text with a 0 byte."""
+        reply = self.ask(wire.parse("", "select $1::int4"), wire.bind(
+            "", "", [struct.pack("!i", 7)], formats=[1]), wire.execute())
+        self.assertIn('invalid byte sequence for encoding "UTF8": 0x00', failure(reply))
+
+    def test_empty_and_surplus_values(self):
+        """Extra Bind values beyond the known parameters are silently dropped."""
+        reply = self.ask(wire.parse("", "select $1::text"), wire.bind("", "", ["", "more"]),
+                         wire.execute())
+        self.assertEqual(outline(reply), ["1", "2", "D", "SELECT 1", "I"])
+        self.assertEqual(reply[2].row(), [b""])
+        reply = self.ask(wire.parse("", "select $1::text"), wire.bind("", ""), wire.execute())
+        self.assertIn("Missing value for parameter", failure(reply))
+
+    def test_result_formats(self):
+        """0 codes = text, 1 code = all columns, N codes = each; RowDescription says text."""
+        sql, seven = "select 7::int4 as x, 8::int4 as y", struct.pack("!i", 7)
+        for formats, row in (((), [b"7", b"8"]), ((1,), [seven, struct.pack("!i", 8)]),
+                             ((1, 0), [seven, b"8"])):
+            reply = self.ask(wire.parse("", sql), wire.bind("", "", results=formats),
+                             wire.describe("P", ""), wire.execute())
+            self.assertEqual([column[6] for column in reply[2].columns()], [0, 0])
+            self.assertEqual(reply[3].row(), row)
+
+    def test_max_rows_is_ignored(self):
+        """Never PortalSuspended."""
+        reply = self.ask(wire.parse("", "select generate_series from generate_series(1, 5)"),
+                         wire.bind("", ""), wire.execute("", 2))
+        self.assertEqual(outline(reply), ["1", "2"] + ["D"] * 5 + ["SELECT 5", "I"])
+
+    def test_execution_goes_on_after_an_error(self):
+        """1.4.9"""
+        self.ask(wire.parse("s", "insert into t values ($1)"))
+        reply = self.ask(wire.bind("", "s", [1]), wire.execute(), wire.bind("", "s", [2]),
+                         wire.execute())
+        self.assertEqual(outline(reply), ["2", "Status: PRECONDITION_FAILED", "2", "INSERT", "I"])
+        self.assertEqual(self.stored("select a from t order by a"), [["1"], ["2"]])
+
+    def test_statements_answered_without_data(self):
+        reply = self.ask(wire.parse("", "show transaction_isolation"), wire.describe("S", ""),
+                         wire.bind("", ""), wire.execute(),
+                         wire.parse("", "set timezone = 'x'"), wire.bind("", ""), wire.execute(),
+                         wire.parse("", " "), wire.bind("", ""), wire.execute())
+        self.assertEqual(outline(reply), ["1", "T", "2", "D", "SHOW", "1", "2", "SET", "1", "2",
+                                          "I", "I"])
+        self.assertEqual(reply[3].row(), [b"serializable"])
+
+    def test_portals_keep_their_statement(self):
+        """A portal is a copy: Close of its statement does not touch it."""
+        reply = self.ask(wire.parse("s", "select 1"), wire.bind("p", "s"), wire.close("S", "s"),
+                         wire.execute("p"), wire.describe("S", "s"))
+        self.assertEqual(outline(reply), ["1", "2", "3", "D", "SELECT 1",
+                                          'Parsed statement "s" not found', "I"])
+
+
 class Conflicts(EndpointCase):
     """1.5: always serializable; conflicts are ABORTED at COMMIT or statement end."""
 

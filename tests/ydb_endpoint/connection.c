@@ -1,5 +1,6 @@
 #include "tests/ydb_endpoint/connection.h"
 
+#include "tests/ydb_endpoint/extended.h"
 #include "tests/ydb_endpoint/query.h"
 #include "tests/ydb_endpoint/startup.h"
 
@@ -20,6 +21,12 @@ static bool handle(ye_session *session, char type, pgw_slice body)
             return false;
         ye_query(session, text);
         return true;
+    case 'P':
+    case 'B':
+    case 'D':
+    case 'E':
+    case 'C':
+        return ye_extended(session, type, body);
     case 'H':
         return true;
     case 'S':
@@ -50,6 +57,7 @@ static void *serve(void *argument)
         converse(session);
     (void)!ye_session_flush(session);
     ye_session_leave(session);
+    ye_extended_free(session);
     ye_store_close(&session->store);
     ye_store_close(&session->aside);
     ye_socket_close(&session->socket);

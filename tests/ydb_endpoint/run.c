@@ -106,7 +106,7 @@ static bool exchange(ye_session *session, ye_store *link, const ye_request *requ
     return false;
 }
 
-static bool open_aside(ye_session *session, ye_failure *failure)
+bool ye_open_aside(ye_session *session, ye_failure *failure)
 {
     pgw_error error;
     if (session->aside.conn != NULL ||
@@ -121,7 +121,7 @@ static bool run_scheme(ye_session *session, const ye_request *request, ye_failur
     pgw_error error;
     if (session->status == 'I')
         return exchange(session, &session->store, request, &error, failure);
-    if (!open_aside(session, failure) ||
+    if (!ye_open_aside(session, failure) ||
         !exchange(session, &session->aside, request, &error, failure))
         return false;
     if (session->endpoint->options.ddl_ends_transaction)
@@ -158,17 +158,22 @@ static bool run_data(ye_session *session, const ye_request *request, ye_failure 
 
 /* --- the statement --- */
 
-static void write_shown(const ye_compiled *compiled, pgw_buf *out)
+void ye_shown_row(const char *name, pgw_buf *out)
 {
-    size_t begun = pgw_begin(out, 'T');
     pgw_buf_add_i16(out, 1);
-    pgw_buf_add(out, compiled->shown, strlen(compiled->shown) + 1);
+    pgw_buf_add(out, name, strlen(name) + 1);
     pgw_buf_add_i32(out, 0);
     pgw_buf_add_i16(out, 0);
     pgw_buf_add_i32(out, PGW_TEXT);
     pgw_buf_add_i16(out, -1);
     pgw_buf_add_i32(out, -1);
     pgw_buf_add_i16(out, 0);
+}
+
+static void write_shown(const ye_compiled *compiled, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'T');
+    ye_shown_row(compiled->shown, out);
     pgw_end_small(out, begun);
 }
 

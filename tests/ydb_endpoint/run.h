@@ -17,5 +17,9 @@ void ye_run(ye_session *session, const ye_request *request);
 
 /* RowDescription with this body as the endpoint sends it: neither tables nor formats (1.4.8). */
 void ye_write_columns(pgw_slice body, pgw_buf *out);
+/* The body of a RowDescription with one column of type text. */
+void ye_shown_row(const char *name, pgw_buf *out);
+/* Makes sure that the link aside is open. */
+PGW_MUST_CHECK bool ye_open_aside(ye_session *session, ye_failure *failure);
 
 #endif

@@ -6,6 +6,7 @@
 #define YE_SESSION_H
 
 #include "tests/ydb_endpoint/compile.h"
+#include "tests/ydb_endpoint/names.h"
 #include "tests/ydb_endpoint/options.h"
 #include "tests/ydb_endpoint/socket.h"
 #include "tests/ydb_endpoint/store.h"
@@ -36,8 +37,8 @@ typedef struct ye_session {
     bool lost;    /* a cancelled statement took the transaction along */
     bool closing; /* once `out` is written */
     atomic_bool cancelled;
-    struct ye_statement *statements; /* of Parse */
-    struct ye_portal *portals;       /* of Bind */
+    ye_named *statements; /* of Parse */
+    ye_named *portals;    /* of Bind */
 } ye_session;
 
 /* In and out of the list of those that can be cancelled. */
