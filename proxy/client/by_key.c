@@ -11,7 +11,7 @@
 #include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
 #include "proxy/ingest/bind.h"
-#include "rewrite/read/script.h"
+#include "rewrite/read/explain_query.h"
 
 #include <string.h>
 
@@ -86,6 +86,7 @@ static void renew_meaning(px_session *session, px_statement *statement, px_catal
     pgw_error error;
     rw_script script;
     rw_script_parse(was->text, view, &env, NULL, &arena, &script);
+    rw_explain_query(was->text, view, &env, &arena, &script);
     px_lookups *is = script.count == 1
                          ? px_lookups_new(was->text, script.statements, catalog,
                                           &(pgw_reading){&env, &arena, &error}, was->declared)

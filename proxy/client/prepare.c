@@ -14,6 +14,7 @@
 #include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
 #include "proxy/ingest/plan_cache.h"
+#include "rewrite/read/explain_query.h"
 #include "rewrite/read/script.h"
 
 #include <stdlib.h>
@@ -190,8 +191,9 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     pgw_error error = PGW_ERROR_NONE;
     const px_declared types = {declared, parse->type_count};
     pgw_slice text = pgw_arena_copy(&arena, parse->query);
-    rw_script_parse(text, view, &session->who.identity->env, &session->worker->plans->shapes,
-                    &arena, &script);
+    const pgw_env *now = &session->who.identity->env;
+    rw_script_parse(text, view, now, &session->worker->plans->shapes, &arena, &script);
+    rw_explain_query(text, view, now, &arena, &script);
     px_step step = PX_STEP_PASS;
     const rw_statement *only = script.count == 1 ? script.statements : NULL;
     bool changes_key = only != NULL && only->change != NULL;

@@ -5,6 +5,7 @@
 #include "proxy/ingest/plan_cache.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/read/explain_query.h"
 #include "rewrite/read/reach.h"
 #include "rewrite/read/script.h"
 #include "rewrite/read/tree.h"
@@ -18,6 +19,7 @@ px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
     px_catalog_take(catalog);
     parsed->text = pgw_arena_copy(&arena, text);
     rw_script_parse(parsed->text, view, env, &worker->plans->shapes, &arena, &parsed->script);
+    rw_explain_query(parsed->text, view, env, &arena, &parsed->script);
     rw_script_refuse_wanting(parsed->text, &parsed->script, &arena);
     parsed->arena = arena;
     return parsed;
