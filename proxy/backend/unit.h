@@ -10,6 +10,8 @@
 #include "proxy/backend/identity.h"
 #include "proxy/loop/worker.h"
 
+#include <stdatomic.h>
+
 /* How the rows of a unit came, and so how they travel (rules: "How rows travel to PostgreSQL"). */
 typedef enum px_unit_kind {
     PX_UNIT_ROWS,  /* text rows: head VALUES row, row … tail */
@@ -32,12 +34,34 @@ typedef enum px_unit_failure {
     PX_FAILED_WITHDRAWN /* cancelled, or its client left, while it was queued */
 } px_unit_failure;
 
+/* A unit of more statements to be prepared, or of more tables, is none. */
+enum { PX_UNIT_MOST = 64 };
+
+/* A table that rows of a unit go into. */
+typedef struct px_unit_table {
+    const cfg_table *config;
+    char *name;                /* its label, in the arena */
+    uint32_t partitions;       /* that it has */
+    struct px_key_table *keys; /* keylocks': where the claims of its rows stand */
+} px_unit_table;
+
+/* A statement that is prepared on links, of which a unit's are executions. */
+typedef struct px_unit_prepared {
+    pgw_slice name;        /* made of a hash of it */
+    pgw_slice text;        /* rewritten */
+    const uint32_t *types; /* for Parse */
+    size_t type_count;
+    pgw_slice columns; /* what its client was told that it returns (the body of a RowDescription);
+                          empty: nothing */
+} px_unit_prepared;
+
 /* One row's place among the keys: what "possibly equal" needs. */
 typedef struct px_unit_key {
     uint64_t hash; /* of the row */
     uint64_t
         fingerprint; /* of the canonical bytes of the whole primary key; meaningless if !constant */
     bool constant;   /* every primary key column is known */
+    uint16_t table;  /* of the unit's */
     uint32_t partition;
 } px_unit_key;
 
@@ -49,25 +73,21 @@ typedef struct px_unit {
     px_message message; /* for travelling between workers; used by the batcher */
     px_unit_kind kind;
     px_identity *identity;
-    const cfg_table *table;
-    char *table_name; /* label of the table, in the arena */
-    uint64_t epoch;   /* of the schema it was made with */
+    px_unit_table *tables; /* by their first rows; the settings of the first hold */
+    size_t table_count;
+    uint64_t epoch; /* of the schema it was made with */
     bool several_partitions;
-    uint32_t partition;  /* when not several */
-    uint32_t partitions; /* that the table has */
+    uint32_t partition; /* when not several */
     pgw_arena arena;
 
-    /* Merge key: units with equal ones (and equal identity, kind, epoch) may share a batch.
-       ROWS: head, tail and conditions. PARAMS: the prepared statement. TEXT: empty. */
+    /* Merge key: units with equal ones (and equal identity, kind, epoch, tables) may share a batch.
+       ROWS: head, tail and conditions. PARAMS: the prepared statements. TEXT: empty. */
     pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES " and what stands behind the rows */
     bool guarded; /* ROWS: each statement looks at the table's columns, which costs it something */
-    pgw_slice conditions;     /* ROWS: under which they may be merged, each behind " and " */
-    pgw_slice statement_name; /* of the prepared statement, made of a hash of it */
-    pgw_slice statement_text; /* rewritten */
-    const uint32_t *types;    /* for Parse */
-    size_t type_count;
-    pgw_slice columns;   /* PARAMS: what its client was told that it returns (the body of a
-                            RowDescription); empty: nothing */
+    pgw_slice conditions;       /* ROWS: under which they may be merged, each behind " and " */
+    px_unit_prepared *prepared; /* PARAMS: in the order of their first executions; others: the one
+                                   that is `lifted` */
+    size_t prepared_count;
     uint64_t merge_hash; /* of all of the above, identity and epoch: equal keys have equal hashes */
 
     /* Its statements, in order. */
@@ -75,10 +95,12 @@ typedef struct px_unit {
     struct px_unit_statement {
         pgw_slice batch; /* ROWS: "(…),(…)" its rows; PARAMS: Bind + Execute messages */
         uint32_t rows;   /* in its VALUES */
+        size_t prepared; /* PARAMS: which of them it executes */
         uint64_t tag;    /* out: rows its CommandComplete counted (ROWS: `rows`) */
         bool bound;      /* out, PARAMS: BindComplete came (for the one that failed) */
         bool suspended;  /* out, PARAMS: it gave all rows it was asked for, and no tag */
-        size_t returned; /* out: bytes in the unit's `returned` up to its end */
+        size_t returned; /* out: bytes in the unit's `returned` up to its end … */
+        size_t noticed;  /* … and in its `notices` */
     } * statements;
     /* The unit as its client sent it (rewritten), ROWS, TEXT: a Query's text; PARAMS: NULL (Parse
        if needed + batches + Sync serve). */
@@ -113,18 +135,19 @@ typedef struct px_unit {
     /* The batcher's own. */
     struct px_unit *next, *previous;
     struct px_queue *queue;
-    struct px_key_table *key_table; /* where its claims stand */
+    struct px_key_table **locked; /* those of its tables, in the order in which they are locked */
     struct px_key_claim *claims;
-    size_t claim_count, claims_missing; /* the latter under the key table's lock */
-    size_t batch_bytes;                 /* of its statements, which count against a batch's limit */
-    px_unit_key least;                  /* by (hash, fingerprint): its place in a batch */
-    uint64_t arrived, submitted;        /* the latter by px_worker_clock() of `home` */
-    unsigned attempts;                  /* alone, after a serialization failure */
-    bool renewed;                       /* its prepared statement was made anew once */
-    bool withdrawn;                     /* asked for while it could not be taken out */
-    int state;                          /* px_unit_state of queue.h; the owner's */
-    px_worker *owner;                   /* of its queue */
-    struct px_unit *registered;         /* home's: the next under way in one slot */
+    size_t claim_count;
+    _Atomic size_t claims_missing; /* each of `locked` is about some */
+    size_t batch_bytes;            /* of its statements, which count against a batch's limit */
+    px_unit_key least;             /* by (hash, fingerprint): its place in a batch */
+    uint64_t arrived, submitted;   /* the latter by px_worker_clock() of `home` */
+    unsigned attempts;             /* alone, after a serialization failure */
+    bool renewed;                  /* its prepared statement was made anew once */
+    bool withdrawn;                /* asked for while it could not be taken out */
+    int state;                     /* px_unit_state of queue.h; the owner's */
+    px_worker *owner;              /* of its queue */
+    struct px_unit *registered;    /* home's: the next under way in one slot */
     unsigned pins;  /* home's: withdrawals on their way, which still look at the unit */
     bool came_back; /* home's: … and for which it waits */
 } px_unit;

@@ -79,7 +79,7 @@ static px_queue *find_queue(px_batcher *batcher, const px_unit *unit)
         queue->pool = find_pool(batcher, unit->identity);
         queue->pool->references++;
     }
-    px_queue_configure(queue, unit->table);
+    px_queue_configure(queue, unit->tables[0].config);
     return queue;
 }
 
@@ -137,7 +137,7 @@ void px_batcher_submit(px_unit *unit)
 {
     px_batcher *home = unit->home->batcher;
     uint32_t place = unit->several_partitions ? UINT32_MAX : unit->partition;
-    unit->owner = px_worker_owner(unit->home, unit->table_name, place);
+    unit->owner = px_worker_owner(unit->home, unit->tables[0].name, place);
     px_register_add(&home->home, unit);
     if (unit->owner == unit->home) {
         arrive(home, unit);
@@ -341,7 +341,8 @@ static void measure(px_batcher *batcher)
     px_limits_begin(metrics);
     for (size_t i = 0; i < batcher->queues.slot_count; i++)
         for (px_queue *queue = batcher->queues.slots[i]; queue != NULL; queue = queue->chain)
-            px_limits_note(metrics, queue->key.table_name, queue->limit_rows, queue->limit_bytes);
+            px_limits_note(metrics, queue->key.tables[0].name, queue->limit_rows,
+                           queue->limit_bytes);
     px_limits_end(metrics);
 }
 

@@ -101,20 +101,34 @@ static void write_attempt(px_flights *flights, px_batch *batch)
         pgw_buf_clear(&flights->scratch);
 }
 
+/* The partitions of the rows that go into the batch's table `t`; how many they are. */
+static size_t list_partitions(const px_batch *batch, size_t t, uint32_t *numbers)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < batch->attempt.count; i++) {
+        const px_unit *unit = batch->attempt.units[i];
+        for (size_t r = 0; r < unit->row_count; r++)
+            if (unit->keys[r].table == t)
+                numbers[count++] = unit->keys[r].partition;
+    }
+    return count;
+}
+
 static void count_rows(px_metrics *metrics, const px_batch *batch)
 {
     const px_unit *first = batch->attempt.units[0];
     px_observe(metrics, PX_BATCH_ROWS, batch->rows);
     if (!first->several_partitions) {
-        px_count_request_to(metrics, first->table_name, first->partitions, first->partition,
-                            batch->rows);
+        px_count_request_to(metrics, first->tables->name, first->tables->partitions,
+                            first->partition, batch->rows);
         return;
     }
-    uint32_t *numbers = pgw_alloc(batch->rows * sizeof *numbers), *number = numbers;
-    for (size_t i = 0; i < batch->attempt.count; i++)
-        for (size_t r = 0; r < batch->attempt.units[i]->row_count; r++)
-            *number++ = batch->attempt.units[i]->keys[r].partition;
-    px_count_request(metrics, first->table_name, first->partitions, numbers, batch->rows);
+    uint32_t *numbers = pgw_alloc(batch->rows * sizeof *numbers);
+    for (size_t t = 0; t < first->table_count; t++) {
+        size_t rows = list_partitions(batch, t, numbers);
+        px_count_request(metrics, first->tables[t].name, first->tables[t].partitions, numbers,
+                         rows);
+    }
     free(numbers);
 }
 
@@ -192,7 +206,7 @@ static void learn_form(px_flights *flights, px_batch *batch)
     batch->queue->joined = true;
     batch->doubted = false;
     px_count(flights->worker->metrics, PX_BATCH_CHECKS_FAILED, 1);
-    px_log(CFG_LOG_WARN, "batch_not_merged", "table=%s database=%s", key->table_name,
+    px_log(CFG_LOG_WARN, "batch_not_merged", "table=%s database=%s", key->tables->name,
            key->identity->database);
     px_catalog_stale(flights->worker, key->identity->database);
 }
@@ -262,7 +276,7 @@ static void on_lost(px_pool_link *link, const char *reason)
     px_flights *flights = flights_of(link->pool);
     px_attempt *attempt = &batch->attempt;
     px_log(CFG_LOG_ERROR, "batch_link_lost", "table=%s units=%zu sqlstate=%s reason=%s",
-           batch->queue->key.table_name, attempt->count - attempt->at, attempt->fatal, reason);
+           batch->queue->key.tables->name, attempt->count - attempt->at, attempt->fatal, reason);
     px_count(flights->worker->metrics, PX_BATCHES_FAILED, batch->first);
     for (size_t i = attempt->at; i < attempt->count; i++)
         fail_unknown(flights, attempt->units[i], attempt->fatal);

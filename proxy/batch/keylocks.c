@@ -14,6 +14,7 @@ typedef struct px_key_claim {
 /* Of a hash, or of one key under a hash. Exists while somebody holds it or waits for it. */
 typedef struct lock {
     struct lock *chain;
+    struct px_key_table *table;
     uint64_t hash, fingerprint;
     bool is_key;
     size_t claims_alone;
@@ -66,7 +67,7 @@ static key_table *find_table(const char *name, bool create)
     return table;
 }
 
-/* ---- locks, under the table's mutex ---- */
+/* ---- locks, under their table's mutex ---- */
 
 /* The finalizer of MurmurHash3: every bit of the input moves every bit of the result. */
 static uint64_t mix(uint64_t x)
@@ -122,6 +123,7 @@ static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bo
         slot = slot_of(table, hash, fingerprint, is_key);
     }
     lock *l = new_lock(table);
+    l->table = table;
     l->hash = hash;
     l->fingerprint = fingerprint;
     l->is_key = is_key;
@@ -131,8 +133,9 @@ static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bo
     return l;
 }
 
-static void drop_lock(key_table *table, lock *l)
+static void drop_lock(lock *l)
 {
+    key_table *table = l->table;
     lock **at = &table->slots[slot_of(table, l->hash, l->fingerprint, l->is_key)];
     while (*at != l)
         at = &(*at)->chain;
@@ -147,7 +150,7 @@ static void drop_lock(key_table *table, lock *l)
     table->spare_count++;
 }
 
-/* ---- claims, under the table's mutex ---- */
+/* ---- claims, under the mutexes of all tables of the unit ---- */
 
 /* The unit's rows are claimed in one go, so an earlier claim of its own is the last one there. */
 static void add_claim(px_unit *unit, lock *l, bool alone)
@@ -166,7 +169,8 @@ static void add_claim(px_unit *unit, lock *l, bool alone)
     unit->claims_missing += !c->granted;
 }
 
-/* Grants what may be granted from `c` on, now that what stood before it is gone. */
+/* Grants what may be granted from `c` on, now that what stood before it is gone. Other claims of
+ * the same unit may be granted by another thread at this moment, in another table. */
 static void grant_from(claim *c, px_unit **ready)
 {
     while (c != NULL && !c->granted) {
@@ -174,7 +178,7 @@ static void grant_from(claim *c, px_unit **ready)
         if (before != NULL && (c->alone || before->alone || !before->granted))
             return;
         c->granted = true;
-        if (--c->unit->claims_missing == 0) {
+        if (atomic_fetch_sub(&c->unit->claims_missing, 1) == 1) {
             c->unit->message.next = (px_message *)*ready;
             *ready = c->unit;
         }
@@ -182,7 +186,7 @@ static void grant_from(claim *c, px_unit **ready)
     }
 }
 
-static void remove_claim(key_table *table, claim *c, px_unit **ready)
+static void remove_claim(claim *c, px_unit **ready)
 {
     lock *l = c->lock;
     if (c->previous != NULL)
@@ -195,34 +199,64 @@ static void remove_claim(key_table *table, claim *c, px_unit **ready)
         l->last = c->previous;
     l->claims_alone -= c->alone;
     if (l->first == NULL)
-        drop_lock(table, l);
+        drop_lock(l);
     else
         grant_from(c->next, ready);
 }
 
-static px_unit *remove_claims(key_table *table, px_unit *unit)
+static px_unit *remove_claims(px_unit *unit)
 {
     px_unit *ready = NULL;
     for (size_t i = 0; i < unit->claim_count; i++)
-        remove_claim(table, &unit->claims[i], &ready);
+        remove_claim(&unit->claims[i], &ready);
     unit->claim_count = 0;
     unit->claims_missing = 0;
     return ready;
 }
 
 /* Rows whose key is not known go first: who holds a hash alone needs nothing more for its rows. */
-static void claim_rows(key_table *table, px_unit *unit)
+static void claim_rows(px_unit *unit)
 {
-    for (size_t i = 0; i < unit->row_count; i++)
-        if (!unit->keys[i].constant)
-            add_claim(unit, find_lock(table, unit->keys[i].hash, 0, false), true);
     for (size_t i = 0; i < unit->row_count; i++) {
         const px_unit_key *key = &unit->keys[i];
+        if (!key->constant)
+            add_claim(unit, find_lock(unit->tables[key->table].keys, key->hash, 0, false), true);
+    }
+    for (size_t i = 0; i < unit->row_count; i++) {
+        const px_unit_key *key = &unit->keys[i];
+        key_table *table = unit->tables[key->table].keys;
         if (!key->constant)
             continue;
         add_claim(unit, find_lock(table, key->hash, 0, false), false);
         add_claim(unit, find_lock(table, key->hash, key->fingerprint, true), true);
     }
+}
+
+/* ---- the mutexes of a unit's tables ---- */
+
+static void find_tables(px_unit *unit)
+{
+    unit->locked = pgw_arena_alloc(&unit->arena, unit->table_count * sizeof(key_table *));
+    for (size_t i = 0; i < unit->table_count; i++) {
+        key_table *table = find_table(unit->tables[i].name, true);
+        size_t at = i;
+        for (; at > 0 && unit->locked[at - 1] > table; at--)
+            unit->locked[at] = unit->locked[at - 1];
+        unit->locked[at] = unit->tables[i].keys = table;
+    }
+}
+
+/* Every thread takes them in the same order. */
+static void lock_tables(const px_unit *unit)
+{
+    for (size_t i = 0; i < unit->table_count; i++)
+        pthread_mutex_lock(&unit->locked[i]->mutex);
+}
+
+static void unlock_tables(const px_unit *unit)
+{
+    for (size_t i = unit->table_count; i-- > 0;)
+        pthread_mutex_unlock(&unit->locked[i]->mutex);
 }
 
 /* ---- the interface ---- */
@@ -231,14 +265,13 @@ bool px_keylocks_claim(px_unit *unit)
 {
     if (unit->row_count == 0)
         return true;
-    key_table *table = find_table(unit->table_name, true);
-    unit->key_table = table;
+    find_tables(unit);
     unit->claims = pgw_arena_alloc(&unit->arena, 2 * unit->row_count * sizeof *unit->claims);
     unit->claim_count = unit->claims_missing = 0;
-    pthread_mutex_lock(&table->mutex);
-    claim_rows(table, unit);
+    lock_tables(unit);
+    claim_rows(unit);
     bool granted = unit->claims_missing == 0;
-    pthread_mutex_unlock(&table->mutex);
+    unlock_tables(unit);
     return granted;
 }
 
@@ -259,18 +292,18 @@ px_unit *px_keylocks_release(px_unit *unit)
 {
     if (unit->claim_count == 0)
         return NULL;
-    pthread_mutex_lock(&unit->key_table->mutex);
-    px_unit *ready = reversed(remove_claims(unit->key_table, unit));
-    pthread_mutex_unlock(&unit->key_table->mutex);
+    lock_tables(unit);
+    px_unit *ready = reversed(remove_claims(unit));
+    unlock_tables(unit);
     return ready;
 }
 
 bool px_keylocks_cancel(px_unit *unit, px_unit **granted)
 {
-    pthread_mutex_lock(&unit->key_table->mutex);
+    lock_tables(unit);
     bool waiting = unit->claims_missing > 0;
-    *granted = waiting ? reversed(remove_claims(unit->key_table, unit)) : NULL;
-    pthread_mutex_unlock(&unit->key_table->mutex);
+    *granted = waiting ? reversed(remove_claims(unit)) : NULL;
+    unlock_tables(unit);
     return waiting;
 }
 

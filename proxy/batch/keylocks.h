@@ -1,6 +1,6 @@
 /*
  * keylocks: the order of writes by key. Units whose rows may be equal follow each other in the
- * order of their arrival, over all workers, queues, shapes and links of a table.
+ * order of their arrival, over all workers, queues, shapes and links of their tables.
  */
 #ifndef PX_KEYLOCKS_H
 #define PX_KEYLOCKS_H
@@ -9,8 +9,8 @@
 
 /* A row whose whole key is known holds its hash shared and its key alone; a row whose key is not
  * (now(), a default) holds its hash alone, for it may equal any row of that hash. All claims of a
- * unit are made at once and each lock is first come, first served: no two units can wait for each
- * other. Any thread may call these; a table has one mutex.
+ * unit, in all of its tables, are made at once and each lock is first come, first served: no two
+ * units can wait for each other. Any thread may call these; a table has one mutex.
  *
  * Lists of units are linked through message.next (each unit's message is its first member), which
  * no unit needs while it waits. */

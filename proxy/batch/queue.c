@@ -17,13 +17,28 @@ static size_t slot_of(const px_queue_table *table, const px_unit *unit)
     return (mixed >> 32) & (table->slot_count - 1);
 }
 
-static bool same_statement(const px_unit *a, const px_unit *b)
+static bool same_tables(const px_unit *a, const px_unit *b)
 {
-    return pgw_slice_eq(a->statement_name, b->statement_name) &&
-           pgw_slice_eq(a->statement_text, b->statement_text) &&
+    bool same = a->table_count == b->table_count;
+    for (size_t i = 0; same && i < a->table_count; i++)
+        same = strcmp(a->tables[i].name, b->tables[i].name) == 0;
+    return same;
+}
+
+static bool same_statement(const px_unit_prepared *a, const px_unit_prepared *b)
+{
+    return pgw_slice_eq(a->name, b->name) && pgw_slice_eq(a->text, b->text) &&
            pgw_slice_eq(a->columns, b->columns) && a->type_count == b->type_count &&
            (a->type_count == 0 ||
             memcmp(a->types, b->types, a->type_count * sizeof *a->types) == 0);
+}
+
+static bool same_statements(const px_unit *a, const px_unit *b)
+{
+    bool same = a->prepared_count == b->prepared_count;
+    for (size_t i = 0; same && i < a->prepared_count; i++)
+        same = same_statement(&a->prepared[i], &b->prepared[i]);
+    return same;
 }
 
 /* The hash alone is no proof: clients choose what goes into it. */
@@ -31,12 +46,31 @@ static bool same_key(const px_unit *a, const px_unit *b)
 {
     return a->merge_hash == b->merge_hash && a->kind == b->kind && a->epoch == b->epoch &&
            a->several_partitions == b->several_partitions &&
-           (a->several_partitions || a->partition == b->partition) &&
-           strcmp(a->table_name, b->table_name) == 0 &&
+           (a->several_partitions || a->partition == b->partition) && same_tables(a, b) &&
            (a->identity == b->identity || strcmp(a->identity->key, b->identity->key) == 0) &&
            pgw_slice_eq(a->head, b->head) && pgw_slice_eq(a->tail, b->tail) &&
            pgw_slice_eq(a->conditions, b->conditions) &&
-           (a->kind != PX_UNIT_PARAMS || same_statement(a, b));
+           (a->kind != PX_UNIT_PARAMS || same_statements(a, b));
+}
+
+static void copy_tables(px_unit *key, const px_unit *unit, pgw_arena *arena)
+{
+    key->tables = pgw_arena_alloc(arena, unit->table_count * sizeof *key->tables);
+    key->table_count = unit->table_count;
+    for (size_t i = 0; i < unit->table_count; i++)
+        key->tables[i].name = pgw_arena_printf(arena, "%s", unit->tables[i].name);
+}
+
+static void copy_statement(px_unit_prepared *to, const px_unit_prepared *from, pgw_arena *arena)
+{
+    uint32_t *types = pgw_arena_alloc(arena, (from->type_count + 1) * sizeof *types);
+    if (from->type_count > 0)
+        memcpy(types, from->types, from->type_count * sizeof *types);
+    *to = (px_unit_prepared){.name = pgw_arena_copy(arena, from->name),
+                             .text = pgw_arena_copy(arena, from->text),
+                             .types = types,
+                             .type_count = from->type_count,
+                             .columns = pgw_arena_copy(arena, from->columns)};
 }
 
 static void copy_key(px_queue *queue, const px_unit *unit)
@@ -45,7 +79,7 @@ static void copy_key(px_queue *queue, const px_unit *unit)
     pgw_arena *arena = &queue->arena;
     key->kind = unit->kind;
     key->identity = px_identity_take(unit->identity);
-    key->table_name = pgw_arena_printf(arena, "%s", unit->table_name);
+    copy_tables(key, unit, arena);
     key->epoch = unit->epoch;
     key->several_partitions = unit->several_partitions;
     key->partition = unit->partition;
@@ -55,15 +89,10 @@ static void copy_key(px_queue *queue, const px_unit *unit)
     key->merge_hash = unit->merge_hash;
     if (unit->kind != PX_UNIT_PARAMS)
         return;
-    key->statement_name = pgw_arena_copy(arena, unit->statement_name);
-    key->statement_text = pgw_arena_copy(arena, unit->statement_text);
-    key->columns = pgw_arena_copy(arena, unit->columns);
-    key->type_count = unit->type_count;
-    if (unit->type_count > 0) {
-        uint32_t *types = pgw_arena_alloc(arena, unit->type_count * sizeof *types);
-        memcpy(types, unit->types, unit->type_count * sizeof *types);
-        key->types = types;
-    }
+    key->prepared = pgw_arena_alloc(arena, unit->prepared_count * sizeof *key->prepared);
+    key->prepared_count = unit->prepared_count;
+    for (size_t i = 0; i < unit->prepared_count; i++)
+        copy_statement(&key->prepared[i], &unit->prepared[i], arena);
 }
 
 static void grow(px_queue_table *table)
@@ -92,9 +121,9 @@ px_queue *px_queue_find(px_queue_table *table, const px_unit *unit)
             return queue;
     px_queue *queue = pgw_calloc(1, sizeof *queue);
     copy_key(queue, unit);
-    queue->table = unit->table;
-    queue->limit_rows = unit->table->batch.rows;
-    queue->limit_bytes = unit->table->batch.bytes;
+    queue->table = unit->tables[0].config;
+    queue->limit_rows = queue->table->batch.rows;
+    queue->limit_bytes = queue->table->batch.bytes;
     queue->quick_ms = UINT64_MAX;
     queue->chain = table->slots[slot];
     table->slots[slot] = queue;

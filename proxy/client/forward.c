@@ -64,7 +64,7 @@ static px_plan *bound_statement(px_session *session, px_plan *plan, const px_bou
     else
         return NULL;
     if (other == NULL)
-        px_plan_take(other = px_outcome_has_rest(session) ? session->units.plan : plan);
+        px_plan_take(other = px_outcome_has_rest(session) ? session->units.plans[0] : plan);
     return other;
 }
 
@@ -118,10 +118,13 @@ static void forward_held_parse(px_session *session, const px_held *held, pgw_sli
         return;
     if (held->on_link && name.len > 0)
         px_names_close_unsynced(session, name);
-    if (held->answered)
+    if (held->answered) {
         px_names_prepare(session, name);
-    else
-        px_forward_parse(session, name, held->plan);
+        return;
+    }
+    px_forward_parse(session, name, held->plan);
+    if (session->group.describes && !held->plan->described && px_plan_comes_again(held->plan))
+        px_describe_behind(session, name, held->plan);
 }
 
 /* What the portal of a held Execute was bound to just now. */

@@ -1,5 +1,7 @@
 #include "proxy/client/group.h"
 
+#include "proxy/backend/unit.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@ void px_group_clear(px_group *group)
     group->count = 0;
     group->types = 0;
     group->owed = 0;
+    group->describes = false;
     if (group->cap > PX_GROUP_KEPT) {
         free(group->held);
         group->held = NULL;
@@ -149,21 +152,30 @@ bool px_group_is_answered(const px_group *group)
     return false;
 }
 
-/* One statement text for all that is executed, and all that is bound is executed: what a pipeline
- * of one prepared statement can do. A Bind that nobody executes may fail all the same. */
-bool px_group_is_one_statement(const px_group *group)
+bool px_group_runs_all(const px_group *group)
 {
-    const px_plan *first = NULL;
     size_t bound = 0, executed = 0;
     for (size_t i = 0; i < group->count; i++) {
-        const px_plan *plan = group->held[i].plan;
         bound += group->held[i].type == 'B';
-        if (group->held[i].type != 'E')
-            continue;
-        executed++;
-        if (first != NULL && strcmp(first->name, plan->name) != 0)
-            return false;
-        first = plan;
+        executed += group->held[i].type == 'E';
     }
     return executed == 0 || executed == bound;
+}
+
+size_t px_group_count_statements(const px_group *group)
+{
+    const px_plan *seen[PX_UNIT_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < group->count && count <= PX_UNIT_MOST; i++) {
+        const px_plan *plan = group->held[i].plan;
+        size_t at = count;
+        if (group->held[i].type != 'E')
+            continue;
+        while (at > 0 && strcmp(seen[at - 1]->name, plan->name) != 0)
+            at--;
+        if (at == 0 && count < PX_UNIT_MOST)
+            seen[count] = plan;
+        count += at == 0;
+    }
+    return count;
 }

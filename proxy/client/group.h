@@ -29,6 +29,7 @@ typedef struct px_group {
     size_t count, cap;
     size_t owed;                  /* bytes of the descriptions that it will be answered with */
     uint32_t types;               /* of what is held, a bit a letter */
+    bool describes;               /* what is new in it is described as it goes to the own link */
     px_table statements, portals; /* what is said of their names: the latest held message */
     size_t failing;               /* the held Parse that the backend refused to describe … */
     pgw_error *failure;           /* … and why; NULL: there is none. Owned */
@@ -63,9 +64,10 @@ size_t px_group_portal(const px_group *group, pgw_slice name);
 size_t px_group_executed(const px_group *group, size_t execute);
 /* A message of one of these types is held. */
 bool px_group_has(const px_group *group, const char *types);
-/* All that is executed is one statement's text: what a pipeline of one prepared statement can do.
- */
-bool px_group_is_one_statement(const px_group *group);
+/* Whether all that is bound is executed: a Bind that nobody executes may fail all the same. */
+bool px_group_runs_all(const px_group *group);
+/* How many different statements are executed; more than PX_UNIT_MOST are not counted. */
+size_t px_group_count_statements(const px_group *group);
 /* The client has a reply to some of it already. */
 bool px_group_is_answered(const px_group *group);
 

@@ -50,7 +50,7 @@ static void add_error_of_parts(px_session *session, const px_outcome *outcome, p
 {
     const px_owner *units = &session->units;
     const rw_insert *insert =
-        units->text != NULL ? units->text->script.statements[0].insert : units->plan->insert;
+        units->text != NULL ? units->text->script.statements[0].insert : units->plans[0]->insert;
     pgw_error error;
     if (!px_error_changed(insert->table->name, outcome->error, &error))
         pgw_error_read(outcome->error, &error);
@@ -79,8 +79,8 @@ static void add_error_of_unit(px_session *session, const px_outcome *outcome, pg
     if (units->text != NULL)
         px_error_of_text(units->text, outcome->completed, outcome->error, &body);
     else
-        px_error_of_portal(units->plan, failed_portal(&session->group, outcome), outcome->error,
-                           &body);
+        px_error_of_portal(px_outcome_plan(units, outcome, outcome->completed),
+                           failed_portal(&session->group, outcome), outcome->error, &body);
     px_error_explain(session->worker, session->who.identity, &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
     add_message('E', &body, out);
@@ -98,12 +98,17 @@ static void add_notices(px_session *session, const px_outcome *outcome, pgw_buf 
     const px_owner *units = &session->units;
     pgw_slice rest = outcome->notices;
     pgw_frame frame;
+    size_t at = 0; /* the statement that they are of */
     while (pgw_frame_next(rest, &frame) == PGW_FRAME_OK) {
         pgw_buf body = {0};
+        size_t before = (size_t)(rest.ptr - outcome->notices.ptr);
+        while (at < outcome->completed && outcome->statements[at].noticed <= before)
+            at++;
         if (units->text != NULL)
             px_error_of_text(units->text, 0, pgw_frame_body(rest, frame), &body);
         else
-            px_error_of_portal(units->plan, PGW_LITERAL(""), pgw_frame_body(rest, frame), &body);
+            px_error_of_portal(px_outcome_plan(units, outcome, at), PGW_LITERAL(""),
+                               pgw_frame_body(rest, frame), &body);
         add_message('N', &body, out);
         rest = (pgw_slice){rest.ptr + frame.size, rest.len - frame.size};
     }
@@ -145,8 +150,9 @@ static void answer_group(px_session *session, const px_outcome *outcome)
 
 static bool has_made_list(const px_owner *units)
 {
-    if (units->plan != NULL)
-        return units->plan->insert->list_made;
+    for (size_t i = 0; i < units->plan_count; i++)
+        if (units->plans[i]->insert->list_made)
+            return true;
     for (size_t i = 0; units->text != NULL && i < units->text->script.count; i++)
         if (units->text->script.statements[i].insert->list_made)
             return true;
@@ -174,11 +180,11 @@ static bool repeats(px_session *session, const px_outcome *outcome)
     px_owner *units = &session->units;
     if (outcome->error.len == 0 || outcome->stored || units->repeated)
         return false;
-    bool other_rows = outcome->kind == PX_ERROR_STALE_PLAN && units->plan != NULL;
+    bool other_rows = outcome->kind == PX_ERROR_STALE_PLAN && units->plan_count > 0;
     if (outcome->kind != PX_ERROR_STALE && !other_rows && !may_be_misplaced(session, outcome))
         return false;
     if (other_rows)
-        units->plan->outdated = true;
+        px_outcome_plan(units, outcome, outcome->completed)->outdated = true;
     px_catalog_stale(session->worker, session->who.identity->database);
     units->repeated = true;
     return true;
@@ -212,17 +218,17 @@ const px_owner_ops px_session_owner_ops = {on_answered, on_rerouted};
 bool px_outcome_has_rest(const px_session *session)
 {
     const px_owner *units = &session->units;
-    return units->rerouted && (units->text != NULL || units->plan != NULL);
+    return units->rerouted && (units->text != NULL || units->plan_count > 0);
 }
 
 void px_outcome_give_up(px_session *session, pgw_error *error)
 {
     const px_text *text = session->units.text;
-    const px_plan *plan = session->units.plan;
     if (text != NULL)
         px_error_count_rows(error, text->superseded[0],
                             text->script.statements[0].insert->row_count);
     else
-        px_error_count_rows(error, plan->left_out, plan->insert->row_count);
+        px_error_count_rows(error, session->units.plans[0]->left_out,
+                            session->units.plans[0]->insert->row_count);
     px_owner_drop_statement(&session->units);
 }

@@ -13,7 +13,7 @@ struct px_session;
 extern const px_owner_ops px_session_owner_ops;
 
 /* Some of its statement's rows are committed; the others are to be sent on the own link: units.text
- * or units.plan is the statement without those that are. */
+ * or units.plans[0] is the statement without those that are. */
 bool px_outcome_has_rest(const struct px_session *session);
 /* They cannot be sent for this reason. */
 void px_outcome_give_up(struct px_session *session, pgw_error *error);

@@ -34,11 +34,12 @@ static void describe(const px_group *group, const px_held *held, pgw_buf *out)
     pgw_write_row_description(plan->columns, results, out);
 }
 
-static void add_tag(const px_session *session, const struct px_unit_statement *statement,
-                    pgw_buf *out)
+static void add_tag(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
     char tag[40];
-    snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, statement->tag + session->units.plan->left_out);
+    uint64_t rows =
+        outcome->statements[i].tag + px_outcome_plan(&session->units, outcome, i)->left_out;
+    snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, rows);
     pgw_write_tag(tag, out);
 }
 
@@ -61,7 +62,7 @@ static void execute(const px_session *session, const px_outcome *outcome, size_t
     if (outcome->statements[i].suspended)
         pgw_write_portal_suspended(out);
     else
-        add_tag(session, &outcome->statements[i], out);
+        add_tag(session, outcome, i, out);
 }
 
 /* What the client is owed for held message `i`, as it stands when it did what it should. */

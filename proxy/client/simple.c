@@ -25,17 +25,25 @@
 
 #include <string.h>
 
-/* All INSERTs that may be merged, into one table. */
+/* Without looking at each of many. */
+static bool has_few_tables(const rw_script *script)
+{
+    bool one = true;
+    for (size_t i = 1; i < script->count; i++)
+        one = one && script->statements[i].insert->table == script->statements[0].insert->table;
+    return one || script->count <= PX_UNIT_MOST;
+}
+
+/* All INSERTs that may share a transaction with others'. */
 static bool script_is_batchable(const px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
-    if (script->inserts == 0 || script->inserts != script->count)
+    if (script->inserts == 0 || script->inserts != script->count || !has_few_tables(script))
         return false;
     px_standing standing = px_session_standing(session);
     for (size_t i = 0; i < script->count; i++) {
         const rw_insert *insert = script->statements[i].insert;
         if (insert->obstacle != RW_BATCHABLE ||
-            insert->table != script->statements[0].insert->table ||
             px_obstacle(&session->units, &standing, session->who.identity, insert) != PX_COUNTERS)
             return false;
     }

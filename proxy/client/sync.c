@@ -157,8 +157,7 @@ static size_t count_executions(const px_group *group)
     return count;
 }
 
-/* All that is executed is of one plan, and bound in the group. `at` gets the held Execute of each.
- */
+/* All that is executed is bound in the group. `at` gets the held Execute of each. */
 static px_submission submit_executions(px_session *session, size_t *at, px_unfit *unfit)
 {
     const px_group *group = &session->group;
@@ -167,11 +166,11 @@ static px_submission submit_executions(px_session *session, size_t *at, px_unfit
     for (size_t i = 0; i < group->count; i++) {
         if (group->held[i].type != 'E')
             continue;
-        all.plan = group->held[i].plan;
+        px_plan *plan = group->held[i].plan;
         at[all.count] = i;
         const px_held *bind = &group->held[px_group_executed(group, i)];
-        bool returns = all.plan->insert->returning > 0;
-        list[all.count++] = (px_execution){&bind->said->as.bind,
+        bool returns = plan->insert->returning > 0;
+        list[all.count++] = (px_execution){plan, &bind->said->as.bind,
                                            returns ? group->held[i].said->as.execute.max_rows : 0};
     }
     px_standing standing = px_session_standing(session);
@@ -216,11 +215,31 @@ static px_step submit_group(px_session *session)
     return steps[what];
 }
 
+static bool has_new(const px_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        const px_held *held = &group->held[i];
+        if (held->type == 'P' && !held->answered && !held->plan->described)
+            return true;
+    }
+    return false;
+}
+
+/* Whether what is executed can be a unit. Where one of several statements is new it is described as
+ * it goes to the own link: its client does not wait for one after the other, which may all be texts
+ * that never come again. */
+static bool may_be_unit(px_group *group)
+{
+    size_t statements = px_group_count_statements(group);
+    group->describes = statements > 1 && has_new(group);
+    return px_group_runs_all(group) && statements <= PX_UNIT_MOST && !group->describes;
+}
+
 px_step px_sync(px_session *session)
 {
     if (session->units.repeated && plan_all_again(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    if (session->units.rerouted || !px_group_is_one_statement(&session->group))
+    if (session->units.rerouted || !may_be_unit(&session->group))
         return sync_on_link(session);
     if (!px_describe_group(session, false))
         return PX_STEP_LATER;

@@ -96,7 +96,7 @@ void px_lift(px_worker *worker, const px_text *text, px_unit *unit)
     const px_plan *plan = plan_for(worker, pgw_slice_buf(&lifted), text, unit->identity);
     if (plan != NULL) {
         px_unit_prepare(unit, plan);
-        if (write_execution(plan, insert, (int64_t)text->hashes[0][0], unit->statement_name,
+        if (write_execution(plan, insert, (int64_t)text->hashes[0][0], unit->prepared->name,
                             &message))
             px_unit_lifted(unit, &message);
     }

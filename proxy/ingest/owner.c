@@ -2,6 +2,8 @@
 
 #include "proxy/loop/stream.h"
 
+#include <stdlib.h>
+
 enum {
     ALONE_MS = 10000
 }; /* units of somebody with a failed one travel alone for so long, or slow */
@@ -15,10 +17,26 @@ pgw_slice px_outcome_returned(const px_outcome *outcome, size_t i)
 
 void px_owner_drop_statement(px_owner *owner)
 {
-    px_plan_drop(owner->plan);
-    owner->plan = NULL;
+    for (size_t i = 0; i < owner->plan_count; i++)
+        px_plan_drop(owner->plans[i]);
+    free(owner->plans);
+    owner->plans = NULL;
+    owner->plan_count = 0;
     px_text_drop(owner->text);
     owner->text = NULL;
+}
+
+void px_owner_add_plan(px_owner *owner, px_plan *plan)
+{
+    owner->plans = pgw_realloc(owner->plans, (owner->plan_count + 1) * sizeof(px_plan *));
+    owner->plans[owner->plan_count++] = plan;
+    px_plan_take(plan);
+}
+
+px_plan *px_outcome_plan(const px_owner *owner, const px_outcome *outcome, size_t i)
+{
+    size_t last = outcome->statement_count - 1;
+    return owner->plans[outcome->statements[i < last ? i : last].prepared];
 }
 
 void px_owner_note_failure(px_owner *owner, const px_unit *unit)

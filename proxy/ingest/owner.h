@@ -34,7 +34,7 @@ pgw_slice px_outcome_returned(const px_outcome *outcome, size_t i);
 typedef struct px_owner_ops {
     /* False: it is to be tried once more, with the schema as it is now. */
     bool (*answered)(px_owner *owner, const px_outcome *outcome);
-    /* Nothing was written but what `text` or `plan` is without by now: it waited for a lock. What
+    /* Nothing was written but what `text` or the plan is without by now: it waited for a lock. What
      * is left is for the session's own link. */
     void (*rerouted)(px_owner *owner);
 } px_owner_ops;
@@ -45,9 +45,11 @@ struct px_owner {
     px_unit *unit;          /* under way */
     struct px_split *split; /* … or several of one statement; owned */
     px_text *text;          /* simple protocol: the script they came from. Counted */
-    px_plan *plan;          /* extended protocol: the statement that was sent. Counted */
-    bool repeated;          /* what is submitted was tried with an older picture of the schema */
-    bool rerouted;          /* … is for the own link, whatever it is */
+    px_plan **plans;        /* extended protocol: the statements that were sent, by their first
+                               executions. Counted, and owned */
+    size_t plan_count;
+    bool repeated; /* what is submitted was tried with an older picture of the schema */
+    bool rerouted; /* … is for the own link, whatever it is */
 
     /* What its units did to those that travelled with them. */
     uint64_t failed_until; /* px_worker_now() scale: they travel without company until then */
@@ -66,8 +68,12 @@ typedef struct px_standing {
     bool own_link;         /* … is open */
 } px_standing;
 
-/* Forgets `text` and `plan`. */
+/* Forgets `text` and `plans`. */
 void px_owner_drop_statement(px_owner *owner);
+/* One more plan; counted. */
+void px_owner_add_plan(px_owner *owner, px_plan *plan);
+/* The plan of statement `i` of what was submitted as Binds; behind the last, its. */
+px_plan *px_outcome_plan(const px_owner *owner, const px_outcome *outcome, size_t i);
 /* One of its units failed by its own fault, perhaps: the next travel without company for a while.
  */
 void px_owner_note_failure(px_owner *owner, const px_unit *unit);

@@ -424,6 +424,13 @@ bool px_plan_describe_rows(px_plan *plan, pgw_slice body)
     return same;
 }
 
+bool px_plan_comes_again(px_plan *plan)
+{
+    bool again = plan->came || plan->insert->param_count > 0;
+    plan->came = true;
+    return again;
+}
+
 bool px_plan_keeps_rows(px_plan *plan, const px_plan *was)
 {
     if (plan->columns.len > 0)

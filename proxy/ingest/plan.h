@@ -39,6 +39,7 @@ typedef struct px_plan {
     bool described;      /* `types`, and `columns`, are what the backend said */
     bool describing;     /* a session has asked the backend … */
     bool awaited;        /* … and others wait for the answer */
+    bool came;           /* it was asked whether it comes again */
     bool types_known;    /* no parameter that feeds a key is of unknown type */
     char name[40]; /* of the prepared statement on batch links: made of the cache key's hash */
     uint64_t merge_hash;
@@ -98,6 +99,9 @@ bool px_plan_describe_rows(px_plan *plan, pgw_slice body);
 /* Clients were told that it returns what `was` did, which they have prepared before. False: it is
  * known not to. */
 PGW_MUST_CHECK bool px_plan_keeps_rows(px_plan *plan, const px_plan *was);
+/* Whether its text is likely to come again, so that it is worth to be described beside others: it
+ * has parameters, or this was asked before. */
+bool px_plan_comes_again(px_plan *plan);
 /* Whether another look may find other types than it was described with. */
 bool px_plan_may_change(const px_plan *plan);
 /* A plan to describe anew, of a statement that is prepared already; it is only good for its types.

@@ -1,6 +1,5 @@
 #include "proxy/ingest/split.h"
 
-#include "proxy/ingest/units.h"
 #include "rewrite/insert/key.h"
 
 #include <stdlib.h>
@@ -152,7 +151,7 @@ static pgw_bind bind_of_row(const pgw_bind *bind, size_t row, size_t width, pgw_
 }
 
 /* Each row is a statement of its own in its part: a Bind and an Execute of the single row's. */
-static void fill_from_bind(px_split *split, const px_plan *single, const pgw_bind *bind,
+static void fill_from_bind(px_split *split, px_plan *single, const pgw_bind *bind,
                            const rw_key *keys)
 {
     pgw_reader values = pgw_reader_of(bind->values);
@@ -162,15 +161,15 @@ static void fill_from_bind(px_split *split, const px_plan *single, const pgw_bin
         px_bound bound = {.keys = (rw_key *)&keys[r], .hashes = &hash, .known = 1};
         pgw_error error;
         px_unit *unit = split->parts[split->part_of[r]].unit;
-        pgw_certainly(px_unit_add_bound(unit, single, (px_execution){&row, 0}, &bound,
+        pgw_certainly(px_unit_add_bound(unit, (px_execution){single, &row, 0}, &bound,
                                         &error)); /* it is part of one that came */
     }
 }
 
-bool px_split_bound(px_owner *owner, const px_standing *standing, const pgw_bind *bind,
+bool px_split_bound(px_owner *owner, const px_standing *standing, const px_execution *execution,
                     const rw_key *keys)
 {
-    px_plan *plan = owner->plan;
+    px_plan *plan = execution->plan;
     const rw_insert *insert = plan->insert;
     bool merges = insert->values_merge && (!insert->has_conflict || insert->verb != RW_VERB_INSERT);
     if (one_partition(keys, insert->row_count) || !merges || !table_splits(plan->catalog, insert))
@@ -181,9 +180,12 @@ bool px_split_bound(px_owner *owner, const px_standing *standing, const pgw_bind
     px_split *split = single != NULL && less == NULL ? new_split(keys, insert->row_count) : NULL;
     if (split == NULL)
         return false;
-    for (size_t i = 0; i < split->count; i++)
-        split->parts[i].unit = px_unit_of_plan(owner, standing, single, split->parts[i].rows);
-    fill_from_bind(split, single, bind, keys);
+    for (size_t i = 0; i < split->count; i++) {
+        size_t rows = split->parts[i].rows;
+        split->parts[i].unit = px_unit_of_plan(owner, standing, single, rows, rows);
+    }
+    fill_from_bind(split, single, execution->bind, keys);
+    px_owner_add_plan(owner, plan);
     submit_all(owner, split);
     return true;
 }
@@ -262,9 +264,9 @@ static void reroute(px_owner *owner)
     } else if (owner->text != NULL) {
         px_text_leave_out(owner->text, left_out);
     } else {
-        px_plan *less = px_plan_without(owner->plan, left_out);
-        px_plan_drop(owner->plan);
-        owner->plan = less;
+        px_plan *whole = owner->plans[0];
+        owner->plans[0] = px_plan_without(whole, left_out);
+        px_plan_drop(whole);
     }
     free(left_out);
     owner->ops->rerouted(owner);

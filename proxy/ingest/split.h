@@ -6,15 +6,15 @@
 #ifndef PX_SPLIT_H
 #define PX_SPLIT_H
 
-#include "proxy/ingest/bind.h"
 #include "proxy/ingest/owner.h"
+#include "proxy/ingest/units.h"
 #include "rewrite/insert/key.h"
 
 /* If the statement touches several partitions and the table lets it commit partition by partition:
  * submits a unit for each. False: it is to stay whole, nothing was done. */
 bool px_split_script(px_owner *owner, const px_standing *standing, px_text *text);
-/* The same for owner->plan, which is bound and executed once. */
-bool px_split_bound(px_owner *owner, const px_standing *standing, const pgw_bind *bind,
+/* The same for a statement that is bound and executed once. */
+bool px_split_bound(px_owner *owner, const px_standing *standing, const px_execution *execution,
                     const rw_key *keys);
 /* Those that are queued come back soon. */
 void px_split_withdraw(px_owner *owner);

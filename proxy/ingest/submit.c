@@ -71,54 +71,73 @@ void px_submit_script(px_owner *owner, const px_standing *standing, px_text *tex
 
 /* ---- parameters ---- */
 
-/* A statement that makes a key twice is prepared without the rows that do not count; false: others
- * of the unit are not so. */
-static bool supersede(px_owner *owner, px_unit *unit, const px_bound *bound, bool alone)
-{
-    px_plan *less = px_plan_for_bind(owner->plan, bound->keys);
-    if (less == NULL)
-        return true;
-    px_plan_drop(owner->plan);
-    owner->plan = less;
-    px_unit_execute(unit, less);
-    return alone;
-}
-
 /* Class 22 or 08: the server would say it of the Bind. */
 static bool is_of_bind(const pgw_error *error)
 {
     return memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
 }
 
+static px_submission refuse(const pgw_error *error, bool alone, px_unfit *unfit)
+{
+    unfit->error = *error;
+    unfit->at_bind = is_of_bind(error);
+    return alone ? PX_SUBMIT_REFUSED : PX_SUBMIT_ON_LINK; /* others may fail before it does */
+}
+
+static px_submission add_bound(px_owner *owner, px_unit *unit, px_execution execution,
+                               const px_bound *bound, pgw_error *error)
+{
+    if (!px_unit_add_bound(unit, execution, bound, error))
+        return PX_SUBMIT_REFUSED;
+    if (unit->prepared_count > owner->plan_count)
+        px_owner_add_plan(owner, execution.plan);
+    return PX_SUBMITTED;
+}
+
+/* A lone statement that makes a key twice is prepared without the rows that do not count. */
+static px_submission add_good(px_owner *owner, px_unit *unit, px_execution execution, bool alone,
+                              const px_bound *bound, pgw_error *error)
+{
+    px_plan *less = px_plan_for_bind(execution.plan, bound->keys);
+    if (less != NULL && alone)
+        execution.plan = less;
+    px_submission what = less != NULL && !alone ? PX_SUBMIT_ON_LINK
+                                                : add_bound(owner, unit, execution, bound, error);
+    px_plan_drop(less);
+    return what;
+}
+
 static px_submission add_execution(px_owner *owner, const px_standing *standing, px_unit *unit,
                                    const px_executions *executions, px_unfit *unfit)
 {
     px_execution execution = executions->all[unfit->execution];
-    const pgw_bind *bind = execution.bind;
     bool alone = executions->count == 1;
     px_bound bound;
-    bool good = px_bind_keys(owner->worker, owner->plan, bind, &standing->identity->env,
-                             &unit->arena, &bound);
-    if (!good)
-        unfit->error = bound.error;
-    if (good && alone && px_split_bound(owner, standing, bind, bound.keys))
+    pgw_error error;
+    if (!px_bind_keys(owner->worker, execution.plan, execution.bind, &standing->identity->env,
+                      &unit->arena, &bound)) {
+        bool earlier = rw_insert_may_fail(execution.plan->insert); /* it may fail itself */
+        return refuse(&bound.error, alone && !earlier, unfit);
+    }
+    if (alone && px_split_bound(owner, standing, &execution, bound.keys))
         return PX_SUBMITTED;
-    if (good ? !supersede(owner, unit, &bound, alone)
-             : !alone || rw_insert_may_fail(owner->plan->insert))
-        return PX_SUBMIT_ON_LINK; /* others may fail before it does, or it may fail earlier itself
-                                   */
-    if (good && px_unit_add_bound(unit, owner->plan, execution, &bound, &unfit->error))
-        return PX_SUBMITTED;
-    unfit->at_bind = is_of_bind(&unfit->error);
-    return alone ? PX_SUBMIT_REFUSED : PX_SUBMIT_ON_LINK;
+    px_submission what = add_good(owner, unit, execution, alone, &bound, &error);
+    return what == PX_SUBMIT_REFUSED ? refuse(&error, alone, unfit) : what;
+}
+
+static size_t count_rows(const px_executions *executions)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < executions->count; i++)
+        rows += executions->all[i].plan->insert->row_count;
+    return rows;
 }
 
 px_submission px_submit_bound(px_owner *owner, const px_standing *standing,
                               const px_executions *executions, px_unfit *unfit)
 {
-    px_unit *unit = px_unit_of_plan(owner, standing, executions->plan, executions->count);
-    owner->plan = executions->plan;
-    px_plan_take(owner->plan);
+    px_unit *unit = px_unit_of_plan(owner, standing, executions->all[0].plan, executions->count,
+                                    count_rows(executions));
     px_submission what = PX_SUBMITTED;
     for (size_t i = 0; i < executions->count && what == PX_SUBMITTED; i++) {
         unfit->execution = i;

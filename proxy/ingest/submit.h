@@ -13,9 +13,8 @@
  * partition, where the table says so. */
 void px_submit_script(px_owner *owner, const px_standing *standing, px_text *text);
 
-/* A prepared INSERT, and how it is executed. */
+/* How prepared INSERTs are executed, one behind the other; at most PX_UNIT_MOST of them. */
 typedef struct px_executions {
-    px_plan *plan;
     const px_execution *all;
     size_t count;
 } px_executions;

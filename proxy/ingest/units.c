@@ -16,16 +16,36 @@ static uint64_t deadline_of(const px_owner *owner, const px_standing *standing,
     return px_worker_now(owner->worker) + wait;
 }
 
-/* Without statements and keys. */
-static px_unit *new_unit(px_owner *owner, const px_standing *standing, const rw_table *table,
-                         px_catalog *catalog)
+static bool is_labelled(const char *label, const rw_table *table)
+{
+    size_t schema = strlen(table->schema);
+    return strncmp(label, table->schema, schema) == 0 && label[schema] == '.' &&
+           strcmp(label + schema + 1, table->name) == 0;
+}
+
+/* The table's place among the unit's. */
+static uint16_t place_of(px_unit *unit, const rw_table *table, const px_catalog *catalog)
+{
+    for (size_t i = unit->table_count; i-- > 0;)
+        if (is_labelled(unit->tables[i].name, table))
+            return (uint16_t)i;
+    unit->tables[unit->table_count] =
+        (px_unit_table){.config = px_catalog_config(catalog, table),
+                        .name = pgw_arena_printf(&unit->arena, "%s.%s", table->schema, table->name),
+                        .partitions = table->partitions.count};
+    return (uint16_t)unit->table_count++;
+}
+
+/* With room for so many statements and rows. */
+static px_unit *new_unit(px_owner *owner, const px_standing *standing, size_t statements,
+                         size_t rows)
 {
     px_unit *unit = px_unit_new(owner->worker);
-    unit->table = px_catalog_config(catalog, table);
-    unit->table_name = pgw_arena_printf(&unit->arena, "%s.%s", table->schema, table->name);
-    unit->partitions = table->partitions.count;
-    unit->epoch = catalog->epoch;
-    unit->deadline = deadline_of(owner, standing, unit->table);
+    size_t most = statements < PX_UNIT_MOST ? statements : PX_UNIT_MOST;
+    unit->statements = pgw_arena_alloc(&unit->arena, statements * sizeof *unit->statements);
+    unit->keys = pgw_arena_alloc(&unit->arena, rows * sizeof *unit->keys);
+    unit->tables = pgw_arena_alloc(&unit->arena, most * sizeof *unit->tables);
+    unit->prepared = pgw_arena_alloc(&unit->arena, most * sizeof *unit->prepared);
     unit->repeated = owner->repeated;
     unit->own_link = standing->own_link;
     unit->send_alone = owner->suspected || px_worker_now(owner->worker) < owner->failed_until;
@@ -35,20 +55,26 @@ static px_unit *new_unit(px_owner *owner, const px_standing *standing, const rw_
     return unit;
 }
 
-static void make_room(px_unit *unit, size_t statements, size_t rows)
+/* The table of its first statement is the one by whose settings it goes. */
+static void begin(px_unit *unit, px_owner *owner, const px_standing *standing,
+                  const rw_table *table, const px_catalog *catalog)
 {
-    unit->statements = pgw_arena_alloc(&unit->arena, statements * sizeof *unit->statements);
-    unit->keys = pgw_arena_alloc(&unit->arena, rows * sizeof *unit->keys);
+    place_of(unit, table, catalog);
+    unit->epoch = catalog->epoch;
+    unit->deadline = deadline_of(owner, standing, unit->tables[0].config);
 }
 
-/* Counts a row in: its key, and whether the unit still touches one partition. */
-static void add_key(px_unit *unit, const rw_table *table, const rw_key *key)
+/* Counts a row in: its key, and whether the unit still touches one partition. `place`: of its
+ * table. */
+static void add_key(px_unit *unit, const rw_table *table, uint16_t place, const rw_key *key)
 {
     if (unit->row_count == 0)
         unit->partition = key->partition;
-    else if (unit->partition != key->partition)
+    else if (unit->partition != key->partition || place > 0)
         unit->several_partitions = true;
-    unit->keys[unit->row_count++] = px_unit_key_of(table, key);
+    px_unit_key *kept = &unit->keys[unit->row_count++];
+    *kept = px_unit_key_of(table, key);
+    kept->table = place;
 }
 
 /* Moves the bytes into the unit's arena, where they count. */
@@ -92,7 +118,8 @@ px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, const px_
                          size_t rows)
 {
     const rw_insert *insert = text->script.statements[0].insert;
-    px_unit *unit = new_unit(owner, standing, insert->table, text->catalog);
+    px_unit *unit = new_unit(owner, standing, text->script.count, rows);
+    begin(unit, owner, standing, insert->table, text->catalog);
     unit->identity = px_identity_take(standing->identity);
     unit->kind = merges(unit, &text->script) ? PX_UNIT_ROWS : PX_UNIT_TEXT;
     if (unit->kind == PX_UNIT_TEXT) {
@@ -101,7 +128,6 @@ px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, const px_
         unit->guarded = rw_guard_reads(insert);
         unit->conditions = render(unit, insert, rw_guard_conditions);
     }
-    make_room(unit, text->script.count, rows);
     return unit;
 }
 
@@ -111,12 +137,13 @@ void px_unit_add_rows(px_unit *unit, const px_text *text, px_chosen chosen)
     const rw_insert *insert = text->script.statements[i].insert;
     struct px_unit_statement *statement = &unit->statements[i];
     size_t count = chosen.rows != NULL ? chosen.count : insert->row_count;
+    uint16_t place = place_of(unit, insert->table, text->catalog);
     pgw_buf rows = {0};
     for (size_t at = 0; at < count; at++) {
         size_t r = chosen.rows != NULL ? chosen.rows[at] : at;
         if (insert->rows[r].superseded)
             continue;
-        add_key(unit, insert->table, &text->keys[i][r]);
+        add_key(unit, insert->table, place, &text->keys[i][r]);
         statement->rows++;
         if (unit->kind == PX_UNIT_TEXT)
             continue;
@@ -135,9 +162,11 @@ static void finish(px_unit *unit, pgw_buf *alone)
                         XXH3_64bits(unit->head.ptr, unit->head.len),
                         XXH3_64bits(unit->tail.ptr, unit->tail.len),
                         XXH3_64bits(unit->conditions.ptr, unit->conditions.len),
-                        XXH3_64bits(unit->identity->key, strlen(unit->identity->key)),
-                        XXH3_64bits(unit->table_name, strlen(unit->table_name))};
+                        XXH3_64bits(unit->identity->key, strlen(unit->identity->key))};
     unit->merge_hash = XXH3_64bits(parts, sizeof parts);
+    for (size_t i = 0; i < unit->table_count; i++)
+        unit->merge_hash = XXH3_64bits_withSeed(unit->tables[i].name, strlen(unit->tables[i].name),
+                                                unit->merge_hash);
 }
 
 void px_unit_finish_script(px_unit *unit, const px_text *text)
@@ -163,12 +192,17 @@ void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen)
 
 /* ---- parameters ---- */
 
-void px_unit_prepare(px_unit *unit, const px_plan *plan)
+size_t px_unit_prepare(px_unit *unit, const px_plan *plan)
 {
-    unit->statement_name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
-    unit->statement_text = pgw_arena_copy(&unit->arena, plan->batched_text);
-    unit->types = px_plan_types(plan, &unit->type_count, &unit->arena);
-    unit->columns = pgw_arena_copy(&unit->arena, plan->columns);
+    for (size_t i = unit->prepared_count; i-- > 0;)
+        if (pgw_slice_eq_str(unit->prepared[i].name, plan->name))
+            return i;
+    px_unit_prepared *prepared = &unit->prepared[unit->prepared_count];
+    prepared->name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
+    prepared->text = pgw_arena_copy(&unit->arena, plan->batched_text);
+    prepared->types = px_plan_types(plan, &prepared->type_count, &unit->arena);
+    prepared->columns = pgw_arena_copy(&unit->arena, plan->columns);
+    return unit->prepared_count++;
 }
 
 void px_unit_lifted(px_unit *unit, pgw_buf *execution)
@@ -176,38 +210,43 @@ void px_unit_lifted(px_unit *unit, pgw_buf *execution)
     unit->lifted = keep(unit, execution);
 }
 
-void px_unit_execute(px_unit *unit, const px_plan *plan)
-{
-    px_unit_prepare(unit, plan);
-    unit->kind = PX_UNIT_PARAMS;
-    unit->merge_hash = plan->merge_hash;
-}
-
 px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_plan *plan,
-                         size_t executions)
+                         size_t executions, size_t rows)
 {
-    px_unit *unit = new_unit(owner, standing, plan->insert->table, plan->catalog);
+    px_unit *unit = new_unit(owner, standing, executions, rows);
+    begin(unit, owner, standing, plan->insert->table, plan->catalog);
     unit->identity = px_identity_take(plan->identity);
-    make_room(unit, executions, executions * plan->insert->row_count);
-    px_unit_execute(unit, plan);
+    unit->kind = PX_UNIT_PARAMS;
     return unit;
 }
 
-bool px_unit_add_bound(px_unit *unit, const px_plan *plan, px_execution execution,
-                       const px_bound *bound, pgw_error *error)
+/* Which of the unit's prepared statements the plan is. */
+static size_t prepare(px_unit *unit, const px_plan *plan)
 {
+    size_t before = unit->prepared_count, at = px_unit_prepare(unit, plan);
+    if (at == before)
+        unit->merge_hash = 31 * unit->merge_hash + plan->merge_hash;
+    return at;
+}
+
+bool px_unit_add_bound(px_unit *unit, px_execution execution, const px_bound *bound,
+                       pgw_error *error)
+{
+    const px_plan *plan = execution.plan;
     const rw_insert *insert = plan->insert;
     pgw_buf message = {0};
-    px_bind_names names = {PGW_LITERAL(""), unit->statement_name};
+    px_bind_names names = {PGW_LITERAL(""), pgw_slice_str(plan->name)};
     if (!px_bind_write(plan, execution.bind, names, bound, &message, error))
         return false;
     pgw_write_execute(PGW_LITERAL(""), execution.max_rows, &message);
     struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
+    uint16_t place = place_of(unit, insert->table, plan->catalog);
+    statement->prepared = prepare(unit, plan);
     statement->batch = keep(unit, &message);
     for (size_t r = 0; r < insert->row_count; r++) {
         if (insert->rows[r].superseded)
             continue;
-        add_key(unit, insert->table, &bound->keys[r]);
+        add_key(unit, insert->table, place, &bound->keys[r]);
         statement->rows++;
     }
     return true;

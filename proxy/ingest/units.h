@@ -14,17 +14,16 @@ typedef struct px_chosen {
     size_t count;
 } px_chosen;
 
-/* A unit with room for so many rows of a script, or of a prepared statement that is executed so
- * many times. Its owner is to set `done`. */
+/* A unit with room for so many rows of a script, or of so many executions of prepared statements,
+ * the first of which is of `plan`. Its owner is to set `done`. */
 px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, const px_text *text,
                          size_t rows);
 px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_plan *plan,
-                         size_t executions);
-/* It is one of this statement, which differs from that of before in the rows it is without. */
-void px_unit_execute(px_unit *unit, const px_plan *plan);
+                         size_t executions, size_t rows);
 
-/* The prepared statement that can stand for its text, and the execution of it (emptied). */
-void px_unit_prepare(px_unit *unit, const px_plan *plan);
+/* The place of the plan among the unit's prepared statements, of which it is one from now on. */
+size_t px_unit_prepare(px_unit *unit, const px_plan *plan);
+/* The execution of the one that can stand for its text (emptied). */
 void px_unit_lifted(px_unit *unit, pgw_buf *execution);
 
 /* The next statement of the script, as far as it was chosen. */
@@ -35,12 +34,13 @@ void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen);
 
 /* A Bind that is executed. */
 typedef struct px_execution {
+    px_plan *plan; /* of its statement */
     const pgw_bind *bind;
     uint32_t max_rows; /* as Execute has it */
 } px_execution;
 
-/* One more execution of the statement. False: the Bind would be too large. */
-PGW_MUST_CHECK bool px_unit_add_bound(px_unit *unit, const px_plan *plan, px_execution execution,
-                                      const px_bound *bound, pgw_error *error);
+/* One more execution. False: the Bind would be too large. */
+PGW_MUST_CHECK bool px_unit_add_bound(px_unit *unit, px_execution execution, const px_bound *bound,
+                                      pgw_error *error);
 
 #endif

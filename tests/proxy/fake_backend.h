@@ -404,14 +404,25 @@ static void fake_done(px_unit *unit)
     px_unit_free(unit);
 }
 
+/* One more table that its rows go into. */
+static void fake_table(px_unit *unit, const char *name)
+{
+    px_unit_table *tables =
+        pgw_arena_alloc(&unit->arena, (unit->table_count + 1) * sizeof *unit->tables);
+    if (unit->table_count > 0)
+        memcpy(tables, unit->tables, unit->table_count * sizeof *tables);
+    tables[unit->table_count++] =
+        (px_unit_table){.config = &fake.table, .name = pgw_arena_printf(&unit->arena, "%s", name)};
+    unit->tables = tables;
+}
+
 static px_unit *fake_unit(told *t, px_unit_kind kind, uint32_t partition, size_t statements)
 {
     px_unit *unit = px_unit_new(&fake.workers[0]);
     *t = (told){.unit = unit};
     unit->kind = kind;
     unit->identity = px_identity_take(&fake.identity);
-    unit->table = &fake.table;
-    unit->table_name = pgw_arena_printf(&unit->arena, "t");
+    fake_table(unit, "t");
     unit->partition = partition;
     unit->merge_hash = 77 + kind;
     unit->statement_count = statements;
@@ -426,7 +437,8 @@ static px_unit *fake_unit(told *t, px_unit_kind kind, uint32_t partition, size_t
 
 static void fake_key(px_unit *unit, size_t i, uint64_t hash, uint64_t fingerprint)
 {
-    unit->keys[i] = (px_unit_key){hash, fingerprint, true, unit->partition};
+    unit->keys[i] = (px_unit_key){
+        .hash = hash, .fingerprint = fingerprint, .constant = true, .partition = unit->partition};
 }
 
 /* "insert into t values (key)": one row, ROWS. */
@@ -461,22 +473,34 @@ UNUSED static px_unit *text_unit(told *t, uint32_t partition, uint64_t key, size
     return unit;
 }
 
+/* One more statement that is prepared for it. */
+UNUSED static void fake_prepared(px_unit *unit, pgw_slice name)
+{
+    static const uint32_t types[] = {20};
+    px_unit_prepared *prepared =
+        pgw_arena_alloc(&unit->arena, (unit->prepared_count + 1) * sizeof *prepared);
+    if (unit->prepared_count > 0)
+        memcpy(prepared, unit->prepared, unit->prepared_count * sizeof *prepared);
+    prepared[unit->prepared_count++] =
+        (px_unit_prepared){.name = name,
+                           .text = PGW_LITERAL("insert into t values ($1)"),
+                           .types = types,
+                           .type_count = 1};
+    unit->prepared = prepared;
+}
+
 /* Bind and Execute of one prepared insert, PARAMS. */
 UNUSED static px_unit *params_unit(told *t, uint32_t partition, uint64_t key, size_t statements)
 {
     px_unit *unit = fake_unit(t, PX_UNIT_PARAMS, partition, statements);
-    static const uint32_t types[] = {20};
-    unit->statement_name = PGW_LITERAL("ks_1");
-    unit->statement_text = PGW_LITERAL("insert into t values ($1)");
-    unit->types = types;
-    unit->type_count = 1;
+    fake_prepared(unit, PGW_LITERAL("ks_1"));
     for (size_t i = 0; i < statements; i++) {
         pgw_buf out = {0};
         pgw_bind bind = {0};
         int64_t value = (int64_t)(key + i);
         bind.results = PGW_LITERAL("\0\0");
         pgw_certainly(
-            pgw_write_bind(&bind, PGW_LITERAL(""), unit->statement_name, &value, 1, &out));
+            pgw_write_bind(&bind, PGW_LITERAL(""), unit->prepared->name, &value, 1, &out));
         pgw_write_execute(PGW_LITERAL(""), 0, &out);
         unit->statements[i].batch = pgw_arena_copy(&unit->arena, pgw_slice_buf(&out));
         unit->statements[i].rows = 1;
@@ -491,10 +515,7 @@ UNUSED static px_unit *lifted_unit(told *t, uint32_t partition, uint64_t key)
 {
     told ignored;
     px_unit *unit = rows_unit(t, partition, key), *like = params_unit(&ignored, partition, key, 1);
-    unit->statement_name = like->statement_name;
-    unit->statement_text = like->statement_text;
-    unit->types = like->types;
-    unit->type_count = like->type_count;
+    fake_prepared(unit, like->prepared->name);
     unit->lifted = pgw_arena_copy(&unit->arena, like->statements[0].batch);
     px_unit_free(like);
     return unit;

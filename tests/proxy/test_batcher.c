@@ -216,7 +216,7 @@ static void test_rows_lifted_into_different_statements(void **state)
         if (i == 3) {
             px_unit_free(unit);
             unit = lifted_unit(&t[i], 0, 10 + i);
-            unit->statement_name = PGW_LITERAL("ks_2");
+            unit->prepared->name = PGW_LITERAL("ks_2");
         }
         px_batcher_submit(unit);
         if (i % 2 == 0)
@@ -314,8 +314,9 @@ static void test_first_statement_looks_for_others(void **state)
         px_batcher_submit(unit);
     }
     fake_turn();
-    expect_text(link, "Q", "INSERT INTO t VALUES (10)\n;\nINSERT INTO t VALUES (11)\n;\n"
-                           "insert into t values (12)");
+    expect_text(link, "Q",
+                "INSERT INTO t VALUES (10)\n;\nINSERT INTO t VALUES (11)\n;\n"
+                "insert into t values (12)");
     fake_answer(link, "C1 C1 C1 Z");
     for (size_t i = 0; i < 3; i++)
         expect_committed(&t[i], 1);
@@ -834,7 +835,7 @@ static void test_oldest_name_is_closed(void **state)
     for (int i = 0; i <= 500; i++) {
         told t;
         px_unit *unit = params_unit(&t, 0, 1, 1);
-        unit->statement_name = pgw_slice_str(pgw_arena_printf(&unit->arena, "n%d", i));
+        unit->prepared->name = pgw_slice_str(pgw_arena_printf(&unit->arena, "n%d", i));
         submit(unit);
         assert_string_equal(fake_read(link, NULL), i < 500 ? "CPBES" : "CCPBES");
         fake_answer(link, "3 1 2 C1 Z");
@@ -1399,7 +1400,7 @@ static void test_lock_wait_is_the_links(void **state)
     other.batch.lock_wait_ms = 7;
     told t;
     px_unit *unit = rows_unit(&t, 2, 1);
-    unit->table = &other;
+    unit->tables->config = &other;
     submit(unit);
     assert_true(link->closed);
     link = fake_open(1);
@@ -1419,7 +1420,7 @@ static void test_link_makes_room_behind_its_outcome(void **state)
     told t[2];
     submit(rows_unit(&t[0], 0, 1));
     px_unit *unit = rows_unit(&t[1], 2, 2);
-    unit->table = &other;
+    unit->tables->config = &other;
     submit(unit);
     fake_answer(link, "C1 Z N");
     expect_committed(&t[0], 1);
@@ -1567,13 +1568,13 @@ static void test_partitions_are_counted(void **state)
     told t[2];
     px_unit *wide = text_unit(&t[0], 0, 10, 3);
     wide->several_partitions = true;
-    wide->partitions = 4;
+    wide->tables->partitions = 4;
     for (uint32_t i = 0; i < 3; i++)
         wide->keys[i].partition = i == 2 ? 3 : 1;
     submit(wide);
     fake_link *link = fake_open(0);
     px_unit *narrow = rows_unit(&t[1], 2, 20);
-    narrow->partitions = 4;
+    narrow->tables->partitions = 4;
     submit(narrow);
     fake_answer(link, "C1 C1 C1 Z");
     uint64_t touched;

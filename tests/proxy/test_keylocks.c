@@ -10,19 +10,37 @@
 
 #include <cmocka.h>
 
-/* Keys as text, one a blank: "1:7" is hash 1 with fingerprint 7, "1:*" is hash 1, key not known. */
+/* The table whose name has this one letter. */
+static uint16_t table_of(px_unit *unit, char name)
+{
+    if (unit->tables == NULL)
+        unit->tables = pgw_arena_alloc(&unit->arena, 3 * sizeof *unit->tables);
+    for (size_t i = 0; i < unit->table_count; i++)
+        if (unit->tables[i].name[0] == name)
+            return (uint16_t)i;
+    unit->tables[unit->table_count].name = pgw_arena_printf(&unit->arena, "%c", name);
+    return (uint16_t)unit->table_count++;
+}
+
+/* Keys as text, one a blank: "1:7" is hash 1 with fingerprint 7, "1:*" is hash 1, key not known;
+ * "u1:7" is of table "u", not of "t". */
 static px_unit *unit_of(const char *keys)
 {
     px_unit *unit = px_unit_new(NULL);
-    unit->table_name = pgw_arena_printf(&unit->arena, "t");
     unit->keys = pgw_arena_alloc(&unit->arena, strlen(keys) * sizeof *unit->keys + 1);
     unsigned hash, fingerprint;
-    for (int used; sscanf(keys, "%u:%n", &hash, &used) == 1;) {
+    while (*keys != '\0') {
+        int used;
+        uint16_t table = table_of(unit, *keys >= 'a' ? *keys++ : 't');
+        assert_int_equal(sscanf(keys, "%u:%n", &hash, &used), 1);
         keys += used;
         bool constant = sscanf(keys, "%u%n", &fingerprint, &used) == 1;
-        unit->keys[unit->row_count++] = (px_unit_key){
-            .hash = hash, .fingerprint = constant ? fingerprint : 99, .constant = constant};
+        unit->keys[unit->row_count++] = (px_unit_key){.hash = hash,
+                                                      .fingerprint = constant ? fingerprint : 99,
+                                                      .constant = constant,
+                                                      .table = table};
         keys += constant ? used : 1;
+        keys += *keys == ' ';
     }
     return unit;
 }
@@ -55,13 +73,25 @@ static void test_pairs(void **state)
         const char *first, *second;
         bool waits;
     } cases[] = {
-        {"1:1", "1:2", false},         {"1:1", "2:1", false},
-        {"1:1", "1:1", true},          {"1:1 1:2 1:3", "1:4 1:3", true},
-        {"1:*", "1:2", true},          {"1:2", "1:*", true},
-        {"1:*", "1:*", true},          {"1:*", "2:*", false},
-        {"1:* 2:1", "2:2 3:*", false}, {"1:* 2:1", "2:1 3:*", true},
-        {"1:1 1:1 1:1", "1:1", true},  {"1:1 1:* 1:2", "1:3", true},
+        {"1:1", "1:2", false},
+        {"1:1", "2:1", false},
+        {"1:1", "1:1", true},
+        {"1:1 1:2 1:3", "1:4 1:3", true},
+        {"1:*", "1:2", true},
+        {"1:2", "1:*", true},
+        {"1:*", "1:*", true},
+        {"1:*", "2:*", false},
+        {"1:* 2:1", "2:2 3:*", false},
+        {"1:* 2:1", "2:1 3:*", true},
+        {"1:1 1:1 1:1", "1:1", true},
+        {"1:1 1:* 1:2", "1:3", true},
         {"1:1 2:2", "2:2 1:1", true},
+        {"1:1", "u1:1", false},
+        {"1:1 u2:2", "u1:1 2:2", false},
+        {"1:1 u2:2", "u2:2 1:1", true},
+        {"1:1 u2:2", "3:3 u2:2", true},
+        {"1:1 u2:2 v3:3", "v3:3", true},
+        {"v3:* u1:1", "u2:2 v3:3", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_pair(cases[i].first, cases[i].second, cases[i].waits);
@@ -101,6 +131,27 @@ static void test_two_before(void **state)
     px_unit_free(b);
 }
 
+/* … whatever table they are of; nor does one that waits in one table hold another back for ever. */
+static void test_two_before_in_two_tables(void **state)
+{
+    (void)state;
+    px_unit *a = unit_of("1:1"), *b = unit_of("u2:2"), *c = unit_of("u2:2 1:1"),
+            *d = unit_of("1:1 u2:2");
+    px_unit *granted;
+    assert_true(px_keylocks_claim(a));
+    assert_true(px_keylocks_claim(b));
+    assert_false(px_keylocks_claim(c));
+    assert_false(px_keylocks_claim(d));
+    assert_null(px_keylocks_release(a));
+    assert_ptr_equal(px_keylocks_release(b), c);
+    assert_false(px_keylocks_cancel(c, &granted));
+    assert_ptr_equal(px_keylocks_release(c), d);
+    release(d);
+    px_unit_free(a);
+    px_unit_free(b);
+    px_unit_free(c);
+}
+
 /* A waiting unit that is taken back lets those behind it go on. */
 static void test_cancel(void **state)
 {
@@ -126,8 +177,7 @@ static void test_cancel(void **state)
 static void test_tables_are_apart(void **state)
 {
     (void)state;
-    px_unit *a = unit_of("1:1"), *b = unit_of("1:1");
-    b->table_name = pgw_arena_printf(&b->arena, "other");
+    px_unit *a = unit_of("1:1"), *b = unit_of("u1:1");
     assert_true(px_keylocks_claim(a));
     assert_true(px_keylocks_claim(b));
     release(a);
@@ -139,7 +189,7 @@ static void test_many(void **state)
     (void)state;
     enum { ROWS = 5000 };
     px_unit *unit = px_unit_new(NULL);
-    unit->table_name = pgw_arena_printf(&unit->arena, "t");
+    table_of(unit, 't');
     unit->row_count = ROWS;
     unit->keys = pgw_arena_alloc(&unit->arena, ROWS * sizeof *unit->keys);
     for (uint64_t i = 0; i < ROWS; i++)
@@ -156,7 +206,7 @@ enum { THREADS = 4, ROUNDS = 3000, HASHES = 3, KEYS = 5 };
 
 /* Who is inside: what the locks are to keep apart. Not atomic: a race is a finding of TSan. */
 static struct {
-    int keys[HASHES][KEYS];
+    int keys[2][HASHES][KEYS]; /* by table */
 } inside;
 
 typedef struct waiter {
@@ -189,11 +239,12 @@ static void add_inside(const px_unit *unit, int more)
 {
     for (size_t i = 0; i < unit->row_count; i++) {
         const px_unit_key *key = &unit->keys[i];
+        int(*keys)[KEYS] = inside.keys[unit->tables[key->table].name[0] == 'u'];
         size_t from = key->constant ? key->fingerprint : 0;
         size_t to = key->constant ? key->fingerprint + 1 : KEYS;
         for (size_t k = from; k < to; k++) {
-            inside.keys[key->hash][k] += more;
-            if (inside.keys[key->hash][k] != (more > 0))
+            keys[key->hash][k] += more;
+            if (keys[key->hash][k] != (more > 0))
                 abort();
         }
     }
@@ -207,10 +258,12 @@ static void *run_rounds(void *seed)
         char keys[32];
         int r = rand_r(&random);
         unsigned a = (unsigned)r % HASHES, b = (a + 1) % HASHES;
+        char first = r / 13 % 2 == 0 ? 't' : 'u', second = r / 29 % 2 == 0 ? 't' : 'u';
         if (r % 7 == 0)
-            snprintf(keys, sizeof keys, "%u:* %u:%d", a, b, r / 11 % KEYS);
+            snprintf(keys, sizeof keys, "%c%u:* %c%u:%d", first, a, second, b, r / 11 % KEYS);
         else
-            snprintf(keys, sizeof keys, "%u:%d %u:%d", a, r / 11 % KEYS, b, r / 67 % KEYS);
+            snprintf(keys, sizeof keys, "%c%u:%d %c%u:%d", first, a, r / 11 % KEYS, second, b,
+                     r / 67 % KEYS);
         px_unit *unit = unit_of(keys);
         unit->session = &w;
         w.granted = false;
@@ -241,6 +294,7 @@ static void test_threads(void **state)
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(px_keylocks_count("t"), 0);
+    assert_int_equal(px_keylocks_count("u"), 0);
 }
 
 static int teardown(void **state)
@@ -253,13 +307,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_two_before),
-        cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_tables_are_apart),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_two_before), cmocka_unit_test(test_two_before_in_two_tables),
+        cmocka_unit_test(test_cancel),     cmocka_unit_test(test_tables_are_apart),
+        cmocka_unit_test(test_many),       cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);
 }

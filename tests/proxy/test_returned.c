@@ -42,7 +42,7 @@ static pgw_slice columns(const char *name, char type, pgw_buf *out)
 static px_unit *described_unit(owner *o, uint64_t key, pgw_slice described)
 {
     px_unit *unit = returning(params_unit(&o->told, 0, key, 1));
-    unit->columns = pgw_arena_copy(&unit->arena, described);
+    unit->prepared->columns = pgw_arena_copy(&unit->arena, described);
     return unit;
 }
 

@@ -5,7 +5,7 @@
 
 struct px_prepared_entry {
     px_entry entry; /* by its name */
-    size_t place;   /* in the ring, from its beginning */
+    struct px_prepared_entry *next, *previous;
     pgw_slice text;
     uint32_t *types;
     size_t type_count;
@@ -14,23 +14,16 @@ struct px_prepared_entry {
 
 typedef struct px_prepared_entry entry;
 
-/* Removed entries leave their place empty until it is the oldest, so the ring may be full of few.
- */
-static entry **place_at(const px_prepared *prepared, size_t i)
-{
-    return &prepared->ring[(prepared->head + i) % PX_PREPARED_MAX];
-}
-
-static entry *new_entry(pgw_slice name, pgw_slice text, const uint32_t *types, size_t type_count)
+static entry *new_entry(const px_unit_prepared *what)
 {
     pgw_arena arena = {0};
     entry *e = pgw_arena_alloc(&arena, sizeof *e);
-    e->entry.name = pgw_arena_copy(&arena, name);
-    e->text = pgw_arena_copy(&arena, text);
-    e->types = pgw_arena_alloc(&arena, (type_count + 1) * sizeof *types);
-    e->type_count = type_count;
-    if (type_count > 0)
-        memcpy(e->types, types, type_count * sizeof *types);
+    e->entry.name = pgw_arena_copy(&arena, what->name);
+    e->text = pgw_arena_copy(&arena, what->text);
+    e->types = pgw_arena_alloc(&arena, (what->type_count + 1) * sizeof *e->types);
+    e->type_count = what->type_count;
+    if (e->type_count > 0)
+        memcpy(e->types, what->types, e->type_count * sizeof *e->types);
     e->arena = arena;
     return e;
 }
@@ -41,24 +34,47 @@ static void free_entry(entry *e)
     pgw_arena_free(&arena);
 }
 
-bool px_prepared_has(const px_prepared *prepared, pgw_slice name, pgw_slice text,
-                     const uint32_t *types, size_t type_count)
+static void chain(px_prepared *prepared, entry *e)
 {
-    const entry *e = (entry *)px_table_find(&prepared->names, name);
-    return e != NULL && pgw_slice_eq(e->text, text) && e->type_count == type_count &&
-           (type_count == 0 || memcmp(e->types, types, type_count * sizeof *types) == 0);
+    e->next = NULL;
+    e->previous = prepared->last;
+    if (e->previous != NULL)
+        e->previous->next = e;
+    else
+        prepared->first = e;
+    prepared->last = e;
 }
 
-void px_prepared_add(px_prepared *prepared, pgw_slice name, pgw_slice text, const uint32_t *types,
-                     size_t type_count)
+static void unchain(px_prepared *prepared, const entry *e)
 {
-    px_prepared_remove(prepared, name);
-    if (prepared->ring == NULL)
-        prepared->ring = pgw_calloc(PX_PREPARED_MAX, sizeof(entry *));
-    entry *e = new_entry(name, text, types, type_count);
-    e->place = (prepared->head + prepared->count++) % PX_PREPARED_MAX;
-    prepared->ring[e->place] = e;
+    if (e->previous != NULL)
+        e->previous->next = e->next;
+    else
+        prepared->first = e->next;
+    if (e->next != NULL)
+        e->next->previous = e->previous;
+    else
+        prepared->last = e->previous;
+}
+
+bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what)
+{
+    entry *e = (entry *)px_table_find(&prepared->names, what->name);
+    if (e == NULL || !pgw_slice_eq(e->text, what->text) || e->type_count != what->type_count ||
+        (e->type_count > 0 && memcmp(e->types, what->types, e->type_count * sizeof *e->types) != 0))
+        return false;
+    unchain(prepared, e);
+    chain(prepared, e);
+    return true;
+}
+
+void px_prepared_add(px_prepared *prepared, const px_unit_prepared *what)
+{
+    px_prepared_remove(prepared, what->name);
+    entry *e = new_entry(what);
+    chain(prepared, e);
     px_table_add(&prepared->names, &e->entry, e->entry.name);
+    prepared->count++;
 }
 
 void px_prepared_remove(px_prepared *prepared, pgw_slice name)
@@ -66,7 +82,8 @@ void px_prepared_remove(px_prepared *prepared, pgw_slice name)
     entry *e = (entry *)px_table_remove(&prepared->names, name);
     if (e == NULL)
         return;
-    prepared->ring[e->place] = NULL;
+    unchain(prepared, e);
+    prepared->count--;
     free_entry(e);
 }
 
@@ -74,24 +91,16 @@ char *px_prepared_evict(px_prepared *prepared)
 {
     if (prepared->count < PX_PREPARED_MAX)
         return NULL;
-    const entry *oldest = *place_at(prepared, 0);
-    char *name = NULL;
-    if (oldest != NULL) {
-        pgw_slice known = oldest->entry.name;
-        name = pgw_strndup(known.ptr, known.len);
-        px_prepared_remove(prepared, known);
-    }
-    prepared->head = (prepared->head + 1) % PX_PREPARED_MAX;
-    prepared->count--;
+    pgw_slice oldest = prepared->first->entry.name;
+    char *name = pgw_strndup(oldest.ptr, oldest.len);
+    px_prepared_remove(prepared, oldest);
     return name;
 }
 
 void px_prepared_free(px_prepared *prepared)
 {
-    for (size_t i = 0; i < prepared->count; i++)
-        if (*place_at(prepared, i) != NULL)
-            free_entry(*place_at(prepared, i));
-    free(prepared->ring);
+    while (prepared->first != NULL)
+        px_prepared_remove(prepared, prepared->first->entry.name);
     px_table_free(&prepared->names);
     *prepared = (px_prepared){0};
 }

@@ -1,29 +1,29 @@
 /*
- * prepared: the statements that are prepared on one link, by name. There are at most 500; the
- * oldest goes first.
+ * prepared: the statements that are prepared on one link, by name. There are at most 500; the one
+ * that was not used for longest goes first.
  */
 #ifndef PX_PREPARED_H
 #define PX_PREPARED_H
 
+#include "proxy/backend/unit.h"
 #include "proxy/base/table.h"
 
 enum { PX_PREPARED_MAX = 500 };
 
 /* All zero is an empty one. */
 typedef struct px_prepared {
-    struct px_prepared_entry **ring; /* the oldest at `head`; NULL: removed since */
-    size_t head, count;
+    struct px_prepared_entry *first, *last; /* by their use; the first goes first */
+    size_t count;
     px_table names;
 } px_prepared;
 
-/* Whether `name` stands for just this text and these types. */
-bool px_prepared_has(const px_prepared *prepared, pgw_slice name, pgw_slice text,
-                     const uint32_t *types, size_t type_count);
+/* Whether its name stands for just this text and these types; if so it is used. */
+bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what);
 /* There must be room: see px_prepared_evict(). Replaces one of the same name. */
-void px_prepared_add(px_prepared *prepared, pgw_slice name, pgw_slice text, const uint32_t *types,
-                     size_t type_count);
+void px_prepared_add(px_prepared *prepared, const px_unit_prepared *what);
 void px_prepared_remove(px_prepared *prepared, pgw_slice name);
-/* If it is full: takes the oldest out and returns its name, which the caller frees; else NULL. */
+/* If it is full: takes the one out that was not used for longest and returns its name, which the
+ * caller frees; else NULL. */
 PGW_MUST_CHECK char *px_prepared_evict(px_prepared *prepared);
 void px_prepared_free(px_prepared *prepared);
 

@@ -5,7 +5,7 @@
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/classify.h"
-#include "proxy/backend/postgres/prepared.h"
+#include "proxy/backend/postgres/parses.h"
 #include "proxy/backend/postgres/texts.h"
 
 #include <stdlib.h>
@@ -21,20 +21,18 @@ enum {
 typedef struct writer {
     px_writer base;
     px_link *link;
-    px_prepared prepared; /* names on it */
+    px_parses parses;
 
     /* Of the attempt: */
     px_attempt *attempt;
-    size_t at;             /* the unit that is being answered */
-    bool merged;           /* all rows are in one statement */
-    bool piped;            /* … or each unit is Binds and Executes of one that is prepared */
-    bool preparing;        /* the answer to a Parse under its own Sync is to come first */
-    bool withheld;         /* … and what it describes is looked at before anything else is sent */
-    bool parsing;          /* ParseComplete is to come */
-    unsigned tags;         /* of a merged statement */
-    pgw_buf error;         /* body of this segment's ErrorResponse */
+    size_t at;      /* the unit that is being answered */
+    bool merged;    /* all rows are in one statement */
+    bool piped;     /* … or each unit is Binds and Executes of what is prepared */
+    bool preparing; /* the answer to Parses under their own Sync is to come first */
+    bool withheld;  /* … and what they describe is looked at before anything else is sent */
+    unsigned tags;  /* of a merged statement */
+    pgw_buf error;  /* body of this segment's ErrorResponse */
     pgw_buf prepare_error; /* of the segment before the first */
-    pgw_buf described;     /* body of its RowDescription */
 } writer;
 
 /* ---- writing ---- */
@@ -48,23 +46,8 @@ static void reset_unit(px_unit *unit)
     for (size_t i = 0; i < unit->statement_count; i++) {
         struct px_unit_statement *statement = &unit->statements[i];
         statement->bound = statement->suspended = false;
-        statement->tag = statement->returned = 0;
+        statement->tag = statement->returned = statement->noticed = 0;
     }
-}
-
-/* Close of a name that is not there succeeds, so it need not be known whether it is. */
-static void write_prepare(writer *w, pgw_buf *out)
-{
-    const px_unit *key = w->attempt->units[0];
-    char *oldest = px_prepared_evict(&w->prepared);
-    if (oldest != NULL)
-        pgw_write_close('S', pgw_slice_str(oldest), out);
-    free(oldest);
-    px_prepared_remove(&w->prepared, key->statement_name);
-    pgw_write_close('S', key->statement_name, out);
-    pgw_certainly(pgw_write_parse(key->statement_name, key->statement_text, key->types,
-                                  key->type_count, out));
-    w->parsing = true;
 }
 
 static bool is_one_transaction(const px_attempt *attempt)
@@ -88,20 +71,17 @@ static void write_executions(const px_attempt *attempt, pgw_buf *out)
         pgw_write_sync(out);
 }
 
-/* The Parse stands in the transaction of the units if there is one only; else it has its own Sync,
- * for it must not depend on the first unit, nor that unit's error be everybody's. Where clients
- * were told what the statement returns, nothing is run before that is known to be so here. */
+/* The Parse stands in the transaction of the units if there is one of each only; else Parses have
+ * their own Sync, for they must not depend on the first unit, nor its error be everybody's, nor
+ * theirs come before what is executed before. Where clients were told what a statement returns,
+ * nothing is run before that is known to be so here. */
 static void write_pipeline(writer *w, pgw_buf *out)
 {
     const px_attempt *attempt = w->attempt;
-    const px_unit *key = attempt->units[0];
-    if (!px_prepared_has(&w->prepared, key->statement_name, key->statement_text, key->types,
-                         key->type_count)) {
-        write_prepare(w, out);
-        w->withheld = key->columns.len > 0;
-        w->preparing = w->withheld || !is_one_transaction(attempt);
-        if (w->withheld)
-            pgw_write_describe('S', key->statement_name, out);
+    if (px_parses_write(&w->parses, attempt->units[0], out)) {
+        w->withheld = px_parses_describe(&w->parses);
+        w->preparing =
+            w->withheld || !is_one_transaction(attempt) || attempt->units[0]->prepared_count > 1;
         if (w->preparing)
             pgw_write_sync(out);
     }
@@ -119,10 +99,10 @@ static bool pays(const px_attempt *attempt)
 /* Whether all have been lifted out of texts into one statement. */
 static bool are_lifted(const px_attempt *attempt)
 {
-    const px_unit *first = attempt->units[0];
+    px_unit *const *units = attempt->units;
     for (size_t i = 0; i < attempt->count; i++)
-        if (attempt->units[i]->lifted.len == 0 ||
-            !pgw_slice_eq(attempt->units[i]->statement_name, first->statement_name))
+        if (units[i]->lifted.len == 0 ||
+            !pgw_slice_eq(units[i]->prepared->name, units[0]->prepared->name))
             return false;
     return true;
 }
@@ -160,11 +140,10 @@ static void begin(px_writer *base, px_attempt *attempt)
     writer *w = (writer *)base;
     w->attempt = attempt;
     w->at = 0;
-    w->preparing = w->parsing = w->withheld = false;
+    w->preparing = w->withheld = false;
     w->tags = 0;
     pgw_buf_clear(&w->error);
     pgw_buf_clear(&w->prepare_error);
-    pgw_buf_clear(&w->described);
     for (size_t i = 0; i < attempt->count; i++)
         reset_unit(attempt->units[i]);
     write_attempt(w, attempt->scratch);
@@ -185,14 +164,14 @@ static bool is_stale(px_error_kind kind)
     return kind == PX_ERROR_STALE || kind == PX_ERROR_STALE_PLAN;
 }
 
-/* Whether a unit whose statement was found stale is to have it prepared again: once. */
+/* Whether a unit with a statement that was found stale is to have all prepared again: once. */
 static bool renews(writer *w, px_unit *unit)
 {
     if (unit->kind != PX_UNIT_PARAMS || unit->renewed)
         return false;
-    if (w->parsing || w->prepare_error.len > 0)
-        return false; /* it is the Parse itself that failed, a moment ago */
-    px_prepared_remove(&w->prepared, unit->statement_name);
+    if (px_parses_wait(&w->parses) || w->prepare_error.len > 0)
+        return false; /* it is a Parse itself that failed, a moment ago */
+    px_parses_forget(&w->parses, unit);
     unit->renewed = true;
     return true;
 }
@@ -216,7 +195,7 @@ static bool returns_to_text(writer *w, px_unit *unit, px_error_kind kind)
     if (!w->piped || unit->lifted.len == 0 || (kind != PX_ERROR_OWN && !is_stale(kind)))
         return false;
     if (is_stale(kind))
-        px_prepared_remove(&w->prepared, unit->statement_name);
+        px_parses_forget(&w->parses, unit);
     unit->lifted.len = 0;
     return true;
 }
@@ -259,13 +238,14 @@ static void end_shared(writer *w)
     px_attempt *attempt = w->attempt;
     bool failed = w->error.len > 0;
     px_error_kind kind = failed ? px_classify(pgw_slice_buf(&w->error)) : PX_ERROR_OWN;
-    bool stale = !w->parsing && is_stale(kind);
+    bool stale = !px_parses_wait(&w->parses) && is_stale(kind);
     attempt->refused_size = kind == PX_ERROR_SIZE;
     attempt->doubted = failed && w->merged && kind == PX_ERROR_OWN;
     if (!failed && w->merged)
         tag_merged(attempt);
     if (stale && w->piped)
-        px_prepared_remove(&w->prepared, attempt->units[0]->statement_name);
+        px_parses_forget(&w->parses, attempt->units[0]);
+    px_parses_end(&w->parses);
     for (size_t i = 0; i < attempt->count; i++) {
         px_unit *unit = attempt->units[i];
         unit->renewed |= stale;
@@ -286,31 +266,27 @@ static bool has_all_tags(const writer *w)
     return w->merged ? w->tags == 1 : answering(w) == NULL;
 }
 
-/* The statement returns something else by now than clients were told. Without it their executions
- * fail, and store nothing. */
-static void forget_other(writer *w, pgw_buf *out)
+/* Without the statements that are others by now their executions fail, and store nothing. */
+static void send_withheld(writer *w)
 {
-    const px_unit *key = w->attempt->units[0];
-    if (w->prepare_error.len > 0 ||
-        pgw_row_descriptions_agree(pgw_slice_buf(&w->described), key->columns))
-        return;
-    px_prepared_remove(&w->prepared, key->statement_name);
-    pgw_write_close('S', key->statement_name, out);
-    px_error_cached_plan(&w->prepare_error);
+    pgw_buf out = {0};
+    if (px_parses_close_others(&w->parses, &out)) {
+        pgw_buf_clear(&w->prepare_error);
+        px_error_cached_plan(&w->prepare_error);
+    }
+    write_executions(w->attempt, &out);
+    px_link_send_buf(w->link, &out);
+    pgw_buf_free(&out);
 }
 
 static void on_prepared(writer *w)
 {
-    w->preparing = w->parsing = false;
+    w->preparing = false;
     pgw_buf_add_slice(&w->prepare_error, pgw_slice_buf(&w->error));
     pgw_buf_clear(&w->error);
-    if (!w->withheld)
-        return;
-    pgw_buf out = {0};
-    forget_other(w, &out);
-    write_executions(w->attempt, &out);
-    px_link_send_buf(w->link, &out);
-    pgw_buf_free(&out);
+    if (w->withheld)
+        send_withheld(w);
+    px_parses_end(&w->parses);
 }
 
 static px_progress on_ready_for_query(writer *w, pgw_slice body)
@@ -332,7 +308,7 @@ static px_progress on_ready_for_query(writer *w, pgw_slice body)
     px_verdict verdict = judge_alone(w, unit);
     attempt->at = ++w->at;
     pgw_buf_clear(&w->error);
-    w->parsing = false;
+    px_parses_end(&w->parses);
     attempt->answered(attempt, unit, verdict);
     return w->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
 }
@@ -350,6 +326,7 @@ static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
     statement->tag = pgw_tag_rows(body);
     statement->suspended = suspended;
     statement->returned = unit->returned.len;
+    statement->noticed = unit->notices.len;
     if (w->attempt->shared && unit->completed == unit->statement_count)
         w->at++;
     return PX_PROGRESS_MORE;
@@ -358,12 +335,12 @@ static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
 /* A row, or the description of rows: of the statement that is being answered. */
 static px_progress on_returned(writer *w, char type, pgw_slice message)
 {
+    pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
     px_unit *unit = answering(w);
     if (w->merged) /* its check's */
         return PX_PROGRESS_MORE;
     if (w->preparing && type == 'T') {
-        pgw_buf_clear(&w->described);
-        pgw_buf_add(&w->described, message.ptr + PGW_HEADER, message.len - PGW_HEADER);
+        px_parses_described(&w->parses, body);
         return PX_PROGRESS_MORE;
     }
     if (w->preparing || unit == NULL)
@@ -379,16 +356,6 @@ static px_progress on_bound(writer *w)
         return PX_PROGRESS_BROKEN;
     unit->statements[unit->completed].bound = true;
     return PX_PROGRESS_MORE;
-}
-
-static void on_parsed(writer *w)
-{
-    const px_unit *key = w->attempt->units[0];
-    if (!w->parsing)
-        return;
-    w->parsing = false;
-    px_prepared_add(&w->prepared, key->statement_name, key->statement_text, key->types,
-                    key->type_count);
 }
 
 static void on_error(writer *w, pgw_slice body)
@@ -431,7 +398,7 @@ static px_progress on_message(px_writer *base, char type, pgw_slice message)
     case 'Z':
         return on_ready_for_query(w, body);
     case '1':
-        on_parsed(w);
+        px_parses_complete(&w->parses);
         return PX_PROGRESS_MORE;
     case 'E':
         on_error(w, body);
@@ -462,10 +429,9 @@ static px_writer *make(px_link *link)
 static void free_writer(px_writer *base)
 {
     writer *w = (writer *)base;
-    px_prepared_free(&w->prepared);
+    px_prepared_free(&w->parses.prepared);
     pgw_buf_free(&w->error);
     pgw_buf_free(&w->prepare_error);
-    pgw_buf_free(&w->described);
     free(w);
 }
 

@@ -42,16 +42,21 @@ static int teardown(void **state)
 typedef struct rows {
     px_unit unit;
     struct px_unit_statement statement;
+    px_unit_table tables[2];
+    px_unit_prepared prepared[2];
     px_unit_key keys[4];
 } rows;
 
 static px_unit *unit_of(rows *it, size_t row_count, size_t bytes)
 {
     *it = (rows){0};
+    it->tables[0] = (px_unit_table){.config = &config, .name = (char *)"public.events"};
     it->statement.batch = (pgw_slice){"", bytes};
     it->unit = (px_unit){.identity = t.identity,
-                         .table = &config,
-                         .table_name = (char *)"public.events",
+                         .tables = it->tables,
+                         .table_count = 1,
+                         .prepared = it->prepared,
+                         .prepared_count = 1,
                          .merge_hash = 7,
                          .partition = 3,
                          .head = PGW_LITERAL("INSERT"),
@@ -79,7 +84,7 @@ static void what_makes_a_queue(void **state)
     assert_ptr_equal(queue_of(unit_of(&it, 2, 9)), first);
     it.unit.identity = same;
     assert_ptr_equal(queue_of(&it.unit), first);
-    px_queue *found[16];
+    px_queue *found[24];
     size_t count = 0;
     found[count++] = first;
 #define DIFFERS(change)                                                                            \
@@ -98,20 +103,25 @@ static void what_makes_a_queue(void **state)
     DIFFERS(it.unit.epoch = 1);
     DIFFERS(it.unit.partition = 4);
     DIFFERS(it.unit.several_partitions = true);
-    DIFFERS(it.unit.table_name = (char *)"public.other");
+    DIFFERS(it.tables[0].name = (char *)"public.other");
+    DIFFERS((it.unit.table_count = 2, it.tables[1] = it.tables[0]));
+    DIFFERS((it.unit.table_count = 2, it.tables[1].name = (char *)"public.other"));
     DIFFERS(it.unit.identity = other);
     DIFFERS(it.unit.head = PGW_LITERAL("INSERt"));
     DIFFERS(it.unit.tail = PGW_LITERAL("x"));
     DIFFERS(it.unit.conditions = PGW_LITERAL("x"));
 #define PARAMS_DIFFER(change) DIFFERS((it.unit.kind = PX_UNIT_PARAMS, change))
-    PARAMS_DIFFER(it.unit.statement_name = PGW_LITERAL("x"));
-    PARAMS_DIFFER(it.unit.statement_text = PGW_LITERAL("x"));
-    PARAMS_DIFFER((it.unit.types = types, it.unit.type_count = 1));
-    PARAMS_DIFFER((it.unit.types = types, it.unit.type_count = 2));
-    PARAMS_DIFFER((it.unit.types = others, it.unit.type_count = 2));
+    PARAMS_DIFFER(it.prepared[0].name = PGW_LITERAL("x"));
+    PARAMS_DIFFER(it.prepared[0].text = PGW_LITERAL("x"));
+    PARAMS_DIFFER(it.prepared[0].columns = PGW_LITERAL("x"));
+    PARAMS_DIFFER((it.prepared[0].types = types, it.prepared[0].type_count = 1));
+    PARAMS_DIFFER((it.prepared[0].types = types, it.prepared[0].type_count = 2));
+    PARAMS_DIFFER((it.prepared[0].types = others, it.prepared[0].type_count = 2));
+    PARAMS_DIFFER(it.unit.prepared_count = 2);
+    PARAMS_DIFFER((it.unit.prepared_count = 2, it.prepared[1].name = PGW_LITERAL("x")));
 #undef PARAMS_DIFFER
 #undef DIFFERS
-    unit_of(&it, 1, 1)->statement_name = PGW_LITERAL("x"); /* how rows of a text may travel, too */
+    unit_of(&it, 1, 1)->prepared->name = PGW_LITERAL("x"); /* how rows of a text may travel, too */
     assert_ptr_equal(queue_of(&it.unit), first);
     assert_int_equal(t.queues.count, count);
     unit_of(&it, 1, 1)->several_partitions = true; /* they have a lane, whatever their first is */
@@ -131,26 +141,26 @@ static void a_queue_keeps_its_own_key(void **state)
          statement[] = "name", text[] = "text";
     uint32_t types[] = {20, 25};
     unit_of(&it, 1, 1)->kind = PX_UNIT_PARAMS;
-    it.unit.table_name = name;
+    it.tables[0].name = name;
     it.unit.head = (pgw_slice){head, 4};
     it.unit.tail = (pgw_slice){tail, 4};
     it.unit.conditions = (pgw_slice){conditions, 4};
-    it.unit.statement_name = (pgw_slice){statement, 4};
-    it.unit.statement_text = (pgw_slice){text, 4};
-    it.unit.types = types;
-    it.unit.type_count = 2;
+    it.prepared[0].name = (pgw_slice){statement, 4};
+    it.prepared[0].text = (pgw_slice){text, 4};
+    it.prepared[0].types = types;
+    it.prepared[0].type_count = 2;
     it.unit.epoch = 5;
     px_queue *queue = queue_of(&it.unit);
     name[0] = head[0] = tail[0] = conditions[0] = statement[0] = text[0] = '?';
     types[1] = 0;
-    assert_string_equal(queue->key.table_name, "public.events");
+    assert_string_equal(queue->key.tables->name, "public.events");
     assert_true(pgw_slice_eq_str(queue->key.head, "head"));
     assert_true(pgw_slice_eq_str(queue->key.tail, "tail"));
     assert_true(pgw_slice_eq_str(queue->key.conditions, "cond"));
-    assert_true(pgw_slice_eq_str(queue->key.statement_name, "name"));
-    assert_true(pgw_slice_eq_str(queue->key.statement_text, "text"));
-    assert_int_equal(queue->key.types[1], 25);
-    assert_int_equal(queue->key.type_count, 2);
+    assert_true(pgw_slice_eq_str(queue->key.prepared->name, "name"));
+    assert_true(pgw_slice_eq_str(queue->key.prepared->text, "text"));
+    assert_int_equal(queue->key.prepared->types[1], 25);
+    assert_int_equal(queue->key.prepared->type_count, 2);
     assert_int_equal(queue->key.epoch, 5);
     assert_int_equal(queue->key.merge_hash, 7);
     assert_int_equal(queue->key.partition, 3);

@@ -100,9 +100,9 @@ static px_submission submit_bound(const char *sql, const char *const *values, si
     pgw_buf buf = {0};
     px_plan *plan = plan_of(sql, NULL, 0, &error);
     const pgw_bind bind = bind_of(values, count, &buf);
-    const px_execution all[] = {{&bind, 0}, {&bind, 0}};
+    const px_execution all[] = {{plan, &bind, 0}, {plan, &bind, 0}};
     px_submission what =
-        px_submit_bound(&t.owner, &t.standing, &(px_executions){plan, all, executions}, unfit);
+        px_submit_bound(&t.owner, &t.standing, &(px_executions){all, executions}, unfit);
     px_plan_drop(plan);
     pgw_buf_free(&buf);
     return what;
@@ -194,9 +194,9 @@ static void what_a_unit_knows(void **state)
     t.owner.repeated = true;
     submit_text(one);
     px_unit *unit = t.units[0];
-    assert_string_equal(unit->table_name, "public.events");
-    assert_ptr_equal(unit->table, &plans.configs[0]);
-    assert_int_equal(unit->partitions, 16);
+    assert_string_equal(unit->tables[0].name, "public.events");
+    assert_ptr_equal(unit->tables[0].config, &plans.configs[0]);
+    assert_int_equal(unit->tables[0].partitions, 16);
     assert_int_equal(unit->epoch, 1);
     assert_ptr_equal(unit->identity, plans.identity);
     assert_ptr_equal(unit->home, &t.worker);
@@ -221,7 +221,7 @@ static bool next_is_lifted(const char *sql)
     submit_text(sql);
     const px_unit *unit = t.units[t.count - 1];
     bool lifted = unit->lifted.len > 0;
-    assert_int_equal(lifted, unit->statement_name.len > 0);
+    assert_int_equal(lifted, unit->prepared_count);
     assert_true(unit->alone.len > 0);
     come_back(t.count - 1, PX_UNIT_COMMITTED, 0);
     return lifted;
@@ -240,14 +240,14 @@ static void lone_rows_are_lifted(void **state)
     submit_text("INSERT INTO events (userid, ts) VALUES (6, NULL)");
     const px_unit *unit = t.units[t.count - 1];
     assert_true(pgw_slice_eq_str(
-        unit->statement_text,
+        unit->prepared[0].text,
         "INSERT INTO events (userid, ts, \"userhash\") VALUES ($1, $2, case when pg_catalog."
         "pg_typeof((null::\"public\".\"events\").\"userid\") operator(pg_catalog.=) "
         "20::pg_catalog.oid and pg_catalog.pg_typeof((null::\"public\".\"events\").\"ts\") "
         "operator(pg_catalog.=) 1184::pg_catalog.oid then $3 else pg_catalog.concat('keyspread met "
         "other columns')::bigint end)"));
-    assert_int_equal(unit->type_count, 3);
-    assert_int_equal(unit->types[1], PGW_TIMESTAMPTZ);
+    assert_int_equal(unit->prepared[0].type_count, 3);
+    assert_int_equal(unit->prepared[0].types[1], PGW_TIMESTAMPTZ);
     pgw_slice rest = unit->lifted;
     assert_memory_equal(rest.ptr, "B", 1);
     assert_memory_equal(rest.ptr + rest.len - 10, "E\0\0\0\x09\0\0\0\0\0", 10);
@@ -516,12 +516,12 @@ static void executions_become_a_unit(void **state)
     assert_int_equal(unit->row_count, 2);
     assert_true(unit->keys[0].hash == unit->keys[1].hash && unit->keys[0].constant);
     assert_int_equal(unit->statements[1].rows, 1);
-    assert_true(pgw_slice_eq_str(unit->statement_text, "INSERT INTO events (userid, ts, "
-                                                       "\"userhash\") VALUES ($1, $2, $3)"));
-    assert_int_equal(unit->type_count, 3);
-    assert_int_equal(unit->types[2], PGW_INT8);
-    assert_true(unit->merge_hash == t.owner.plan->merge_hash);
-    assert_true(pgw_slice_eq_str(unit->statement_name, t.owner.plan->name));
+    assert_true(pgw_slice_eq_str(unit->prepared[0].text, "INSERT INTO events (userid, ts, "
+                                                         "\"userhash\") VALUES ($1, $2, $3)"));
+    assert_int_equal(unit->prepared[0].type_count, 3);
+    assert_int_equal(unit->prepared[0].types[2], PGW_INT8);
+    assert_true(unit->merge_hash == t.owner.plans[0]->merge_hash);
+    assert_true(pgw_slice_eq_str(unit->prepared[0].name, t.owner.plans[0]->name));
     pgw_slice batch = unit->statements[0].batch;
     pgw_frame frame;
     assert_int_equal(pgw_frame_next(batch, &frame), PGW_FRAME_OK);
@@ -530,7 +530,76 @@ static void executions_become_a_unit(void **state)
     assert_int_equal(unit->bytes, unit->statements[0].batch.len + unit->statements[1].batch.len);
     come_back(0, PX_UNIT_COMMITTED, 0);
     assert_int_equal(t.told.statement_count, 2);
-    assert_null(t.owner.plan);
+    assert_null(t.owner.plans);
+}
+
+/* Executions of the statements in turns. */
+static px_submission submit_several(const char *const *texts, size_t count, size_t executions)
+{
+    pgw_error error;
+    pgw_buf buf = {0};
+    px_plan *all[80];
+    px_execution list[80];
+    px_unfit unfit;
+    const pgw_bind bind = bind_of(good, 2, &buf);
+    for (size_t i = 0; i < count; i++)
+        all[i] = plan_of(texts[i], NULL, 0, &error);
+    for (size_t i = 0; i < executions; i++)
+        list[i] = (px_execution){all[i % count], &bind, 0};
+    px_submission what =
+        px_submit_bound(&t.owner, &t.standing, &(px_executions){list, executions}, &unfit);
+    for (size_t i = 0; i < count; i++)
+        px_plan_drop(all[i]);
+    pgw_buf_free(&buf);
+    return what;
+}
+
+static void executions_of_several_statements_become_a_unit(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        bound_one, "INSERT INTO events (userid, ts) VALUES ($1, $2) ON CONFLICT DO NOTHING"};
+    assert_int_equal(submit_several(texts, 2, 5), PX_SUBMITTED);
+    const px_unit *unit = t.units[0];
+    assert_int_equal(unit->statement_count, 5);
+    assert_int_equal(unit->prepared_count, 2);
+    assert_int_equal(unit->table_count, 1);
+    assert_int_equal(t.owner.plan_count, 2);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(unit->statements[i].prepared, i % 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(pgw_slice_eq_str(unit->prepared[i].name, t.owner.plans[i]->name));
+    uint64_t merge_hash = unit->merge_hash;
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_null(t.owner.plans);
+    static const char *const turned[] = {texts[1], texts[0]};
+    assert_int_equal(submit_several(turned, 2, 2), PX_SUBMITTED);
+    assert_true(t.units[1]->merge_hash != merge_hash);
+    come_back(1, PX_UNIT_COMMITTED, 0);
+}
+
+static void rows_of_several_tables_become_a_unit(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        bound_one, "INSERT INTO nullable (userid, ts) VALUES ($1, $2)", bound_one};
+    assert_int_equal(submit_several(texts, 3, 3), PX_SUBMITTED);
+    const px_unit *unit = t.units[0];
+    assert_int_equal(unit->table_count, 2);
+    assert_string_equal(unit->tables[0].name, "public.events");
+    assert_string_equal(unit->tables[1].name, "public.nullable");
+    assert_int_equal(unit->keys[0].table, 0);
+    assert_int_equal(unit->keys[1].table, 1);
+    assert_int_equal(unit->keys[2].table, 0);
+    assert_true(unit->several_partitions);
+    come_back(0, PX_UNIT_COMMITTED, 0);
+    submit_text("INSERT INTO events (userid) VALUES (5); INSERT INTO nullable (userid, ts) VALUES "
+                "(5, now())");
+    assert_int_equal(t.units[1]->kind, PX_UNIT_TEXT);
+    assert_int_equal(t.units[1]->table_count, 2);
+    assert_int_equal(t.units[1]->keys[1].table, 1);
+    assert_true(t.units[1]->several_partitions);
+    come_back(1, PX_UNIT_COMMITTED, 0);
 }
 
 static void executions_that_are_no_unit(void **state)
@@ -540,10 +609,10 @@ static void executions_that_are_no_unit(void **state)
     px_unfit unfit;
     assert_int_equal(submit_bound(bound_one, bad, 2, 2, &unfit), PX_SUBMIT_ON_LINK);
     assert_false(px_submitted(&t.owner));
-    assert_null(t.owner.plan);
+    assert_null(t.owner.plans);
     px_submission alone = submit_bound(bound_one, bad, 2, 1, &unfit);
     assert_int_equal(t.count, 0);
-    assert_null(t.owner.plan);
+    assert_null(t.owner.plans);
     if (alone == PX_SUBMIT_REFUSED) {
         assert_true(unfit.at_bind);
         assert_int_equal(unfit.execution, 0);
@@ -561,13 +630,13 @@ static void keys_that_come_twice_are_executed_once(void **state)
     const char *upsert = "UPSERT INTO events (userid, ts) VALUES ($1, $2), ($3, $4)";
     px_unfit unfit;
     assert_int_equal(submit_bound(upsert, twice, 4, 1, &unfit), PX_SUBMITTED);
-    assert_int_equal(t.owner.plan->left_out, 1);
+    assert_int_equal(t.owner.plans[0]->left_out, 1);
     assert_int_equal(t.units[0]->row_count, 1);
     assert_int_equal(t.units[0]->statements[0].rows, 1);
     come_back(0, PX_UNIT_COMMITTED, 0);
     assert_int_equal(submit_bound(upsert, twice, 4, 2, &unfit), PX_SUBMIT_ON_LINK);
     assert_int_equal(t.count, 1);
-    assert_null(t.owner.plan);
+    assert_null(t.owner.plans);
 }
 
 static const char bound_four[] = "INSERT INTO events (userid, ts) VALUES ($1, now()), ($2, now()), "
@@ -586,7 +655,7 @@ static void a_bind_in_parts(void **state)
         rows += t.units[i]->row_count;
         statements += t.units[i]->statement_count;
         assert_false(t.units[i]->several_partitions);
-        assert_int_equal(t.units[i]->type_count, 2);
+        assert_int_equal(t.units[i]->prepared[0].type_count, 2);
         for (size_t k = 0; k < t.units[i]->row_count; k++)
             assert_int_equal(t.units[i]->keys[k].partition, t.units[i]->partition);
     }
@@ -597,8 +666,8 @@ static void a_bind_in_parts(void **state)
     come_back(1, PX_UNIT_COMMITTED, 0);
     come_back(2, PX_UNIT_COMMITTED, 0);
     assert_int_equal(t.rerouted, 1);
-    assert_true(t.owner.plan->in_parts);
-    assert_int_equal(t.owner.plan->left_out, 4 - waiting);
+    assert_true(t.owner.plans[0]->in_parts);
+    assert_int_equal(t.owner.plans[0]->left_out, 4 - waiting);
     px_owner_drop_statement(&t.owner);
 }
 
@@ -674,6 +743,8 @@ int main(void)
         TEST(parts_that_wait_go_on_without_the_others),
         TEST(parts_are_withdrawn_and_left),
         TEST(executions_become_a_unit),
+        TEST(executions_of_several_statements_become_a_unit),
+        TEST(rows_of_several_tables_become_a_unit),
         TEST(executions_that_are_no_unit),
         TEST(keys_that_come_twice_are_executed_once),
         TEST(a_bind_in_parts),

@@ -17,42 +17,62 @@ static int teardown(void **state)
 {
     (void)state;
     px_prepared_free(&prepared);
-    assert_null(prepared.ring);
+    assert_null(prepared.first);
     return 0;
+}
+
+static px_unit_prepared of(const char *name)
+{
+    return (px_unit_prepared){
+        .name = pgw_slice_str(name), .text = PGW_LITERAL("text"), .types = types, .type_count = 2};
 }
 
 static void add(unsigned number)
 {
     char name[16];
     snprintf(name, sizeof name, "s%u", number);
-    px_prepared_add(&prepared, pgw_slice_str(name), PGW_LITERAL("text"), types, 2);
+    px_unit_prepared what = of(name);
+    px_prepared_add(&prepared, &what);
 }
 
 static bool has(unsigned number)
 {
     char name[16];
     snprintf(name, sizeof name, "s%u", number);
-    return px_prepared_has(&prepared, pgw_slice_str(name), PGW_LITERAL("text"), types, 2);
+    px_unit_prepared what = of(name);
+    return px_prepared_use(&prepared, &what);
+}
+
+/* s1, but for one thing. */
+static bool has_other(px_unit_prepared what)
+{
+    return px_prepared_use(&prepared, &what);
 }
 
 static void a_name_stands_for_its_text_and_types(void **state)
 {
     (void)state;
     static const uint32_t others[] = {20, 23};
-    pgw_slice name = PGW_LITERAL("s1"), text = PGW_LITERAL("text");
+    px_unit_prepared other = of("s1");
     assert_false(has(1));
     add(1);
     assert_true(has(1));
-    assert_false(px_prepared_has(&prepared, PGW_LITERAL("s"), text, types, 2));
-    assert_false(px_prepared_has(&prepared, name, PGW_LITERAL("texT"), types, 2));
-    assert_false(px_prepared_has(&prepared, name, text, types, 1));
-    assert_false(px_prepared_has(&prepared, name, text, others, 2));
-    px_prepared_add(&prepared, name, PGW_LITERAL("other"), NULL, 0);
-    assert_true(px_prepared_has(&prepared, name, PGW_LITERAL("other"), NULL, 0));
+    assert_false(has_other(of("s")));
+    other.text = PGW_LITERAL("texT");
+    assert_false(has_other(other));
+    other = of("s1");
+    other.type_count = 1;
+    assert_false(has_other(other));
+    other = of("s1");
+    other.types = others;
+    assert_false(has_other(other));
+    other = (px_unit_prepared){.name = PGW_LITERAL("s1"), .text = PGW_LITERAL("other")};
+    px_prepared_add(&prepared, &other);
+    assert_true(has_other(other));
     assert_false(has(1));
-    px_prepared_remove(&prepared, name);
-    assert_false(px_prepared_has(&prepared, name, PGW_LITERAL("other"), NULL, 0));
-    px_prepared_remove(&prepared, name);
+    px_prepared_remove(&prepared, other.name);
+    assert_false(has_other(other));
+    px_prepared_remove(&prepared, other.name);
 }
 
 static void expect_evicted(const char *expected)
@@ -65,7 +85,7 @@ static void expect_evicted(const char *expected)
     free(name);
 }
 
-static void the_oldest_goes_first(void **state)
+static void what_was_not_used_for_longest_goes_first(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < PX_PREPARED_MAX; i++) {
@@ -73,31 +93,30 @@ static void the_oldest_goes_first(void **state)
         add(i);
     }
     px_prepared_remove(&prepared, PGW_LITERAL("s1"));
+    expect_evicted(NULL); /* there is its place */
+    add(1000);
     expect_evicted("s0");
     assert_false(has(0));
-    add(1000);
-    expect_evicted(NULL); /* the place of s1, which is empty */
     add(1001);
-    expect_evicted("s2");
-    add(2); /* once more: it is young again */
+    assert_true(has(2)); /* it is used */
+    expect_evicted("s3");
+    add(4); /* once more */
+    add(1002);
     char name[16];
-    for (unsigned i = 3; i < PX_PREPARED_MAX; i++) {
+    for (unsigned i = 5; i < PX_PREPARED_MAX; i++) {
         snprintf(name, sizeof name, "s%u", i);
-        char *evicted = px_prepared_evict(&prepared);
-        while (evicted == NULL)
-            evicted = px_prepared_evict(&prepared);
-        assert_string_equal(evicted, name);
-        free(evicted);
+        expect_evicted(name);
         add(2000 + i);
     }
-    assert_true(has(1000) && has(1001) && has(2) && has(2000 + PX_PREPARED_MAX - 1));
+    expect_evicted("s1000");
+    assert_true(has(1001) && has(2) && has(4) && has(1002) && has(2000 + PX_PREPARED_MAX - 1));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_name_stands_for_its_text_and_types, teardown),
-        cmocka_unit_test_teardown(the_oldest_goes_first, teardown),
+        cmocka_unit_test_teardown(what_was_not_used_for_longest_goes_first, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

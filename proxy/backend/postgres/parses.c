@@ -1,0 +1,97 @@
+#include "proxy/backend/postgres/parses.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+
+#include <stdlib.h>
+
+/* What is there is used, so that it does not give way to the rest. */
+static void find_missing(px_parses *parses, const px_unit *unit)
+{
+    for (size_t i = 0; i < unit->prepared_count; i++)
+        if (!px_prepared_use(&parses->prepared, &unit->prepared[i]))
+            parses->list[parses->count++] = (px_parse){.what = &unit->prepared[i]};
+}
+
+/* Close of a name that is not there succeeds, so it need not be known whether it is. */
+static void make_room(px_parses *parses, const px_unit_prepared *what, pgw_buf *out)
+{
+    char *oldest = px_prepared_evict(&parses->prepared);
+    if (oldest != NULL)
+        pgw_write_close('S', pgw_slice_str(oldest), out);
+    free(oldest);
+    pgw_write_close('S', what->name, out);
+    px_prepared_add(&parses->prepared, what);
+}
+
+static void write_parse(const px_unit_prepared *what, pgw_buf *out)
+{
+    pgw_certainly(pgw_write_parse(what->name, what->text, what->types, what->type_count, out));
+    if (what->columns.len > 0)
+        pgw_write_describe('S', what->name, out);
+}
+
+/* The Closes come first, lest they be skipped behind a Parse that fails. */
+bool px_parses_write(px_parses *parses, const px_unit *unit, pgw_buf *out)
+{
+    parses->count = parses->parsed = 0;
+    find_missing(parses, unit);
+    for (size_t i = 0; i < parses->count; i++)
+        make_room(parses, parses->list[i].what, out);
+    for (size_t i = 0; i < parses->count; i++)
+        write_parse(parses->list[i].what, out);
+    return parses->count > 0;
+}
+
+bool px_parses_describe(const px_parses *parses)
+{
+    for (size_t i = 0; i < parses->count; i++)
+        if (parses->list[i].what->columns.len > 0)
+            return true;
+    return false;
+}
+
+bool px_parses_wait(const px_parses *parses)
+{
+    return parses->parsed < parses->count;
+}
+
+void px_parses_complete(px_parses *parses)
+{
+    parses->parsed += px_parses_wait(parses);
+}
+
+void px_parses_described(px_parses *parses, pgw_slice body)
+{
+    if (parses->parsed == 0)
+        return;
+    px_parse *last = &parses->list[parses->parsed - 1];
+    last->returns_same = pgw_row_descriptions_agree(body, last->what->columns);
+}
+
+bool px_parses_close_others(px_parses *parses, pgw_buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < parses->parsed; i++) {
+        const px_parse *parse = &parses->list[i];
+        if (parse->what->columns.len == 0 || parse->returns_same)
+            continue;
+        px_prepared_remove(&parses->prepared, parse->what->name);
+        pgw_write_close('S', parse->what->name, out);
+        any = true;
+    }
+    return any;
+}
+
+void px_parses_end(px_parses *parses)
+{
+    for (size_t i = parses->parsed; i < parses->count; i++)
+        px_prepared_remove(&parses->prepared, parses->list[i].what->name);
+    parses->count = parses->parsed = 0;
+}
+
+void px_parses_forget(px_parses *parses, const px_unit *unit)
+{
+    for (size_t i = 0; i < unit->prepared_count; i++)
+        px_prepared_remove(&parses->prepared, unit->prepared[i].name);
+}
