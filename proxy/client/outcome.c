@@ -7,6 +7,7 @@
 #include "proxy/client/owed.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
+#include "rewrite/read/part_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,14 +73,35 @@ static void add_message(char type, pgw_buf *body, pgw_buf *out)
     pgw_buf_free(body);
 }
 
+static bool writes_named(const px_owner *units, const px_outcome *outcome, size_t i)
+{
+    const rw_table *table = units->text != NULL ? units->text->script.statements[i].insert->table
+                                                : px_outcome_plan(units, outcome, i)->insert->table;
+    return rw_part_table(&table, 1, outcome->error) != NULL;
+}
+
+/* An error of the commit, which may come before the last statement's tag, is about one of those
+ * that wrote the table that it names. */
+static size_t failed_statement(const px_owner *units, const px_outcome *outcome)
+{
+    size_t last = outcome->statement_count - 1;
+    if (outcome->completed < last || pgw_error_field(outcome->error, 'P').len > 0)
+        return outcome->completed;
+    for (size_t i = 0; i <= last; i++)
+        if (writes_named(units, outcome, last - i))
+            return last - i;
+    return outcome->completed;
+}
+
 static void add_error_of_unit(px_session *session, const px_outcome *outcome, pgw_buf *out)
 {
     const px_owner *units = &session->units;
+    size_t failed = failed_statement(units, outcome);
     pgw_buf body = {0};
     if (units->text != NULL)
-        px_error_of_text(units->text, outcome->completed, outcome->error, &body);
+        px_error_of_text(units->text, failed, outcome->error, &body);
     else
-        px_error_of_portal(px_outcome_plan(units, outcome, outcome->completed),
+        px_error_of_portal(px_outcome_plan(units, outcome, failed),
                            failed_portal(&session->group, outcome), outcome->error, &body);
     px_error_explain(session->worker, session->who.identity, &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));

@@ -163,6 +163,32 @@ class Lone(direct_case.DirectCase, Batched):
             for database in self.admins.values():
                 database.rows("drop trigger odd on marks; drop function odd()")
 
+    def test_a_key_that_is_looked_at_behind_the_last_statement(self):
+        """The error is of whichever table; none has a hash, as far as its client is told."""
+        for table in self.tables[1:]:
+            for database, hashed in (("direct", ""), ("hashed", f"{table.hash_column}, ")):
+                self.admins[database].rows(
+                    f"alter table {table.name} drop constraint {table.name}_pkey, add primary key "
+                    f"({hashed}{table.key[0]}) deferrable initially deferred")
+        groups = {"marks": run(MARK, 1, 1) + run(MARK, 1, 2) + run(NOTE, "c", 1),
+                  "notes": run(NOTE, "c", 1) + run(rows_of(1), 1, "a", 1) + run(NOTE, "c", 2)
+                           + run(MARK, 1, 1)}
+        for name, messages in groups.items():
+            with self.subTest(name):
+                replies = self.fails(messages + [wire.sync()])
+                self.assertEqual(replies[-2].fields()["t"], name)
+
+        for text in ("insert into marks (id) values (1), (1); insert into notes (code) values ('c')",
+                     "insert into marks (id) values (1); insert into notes (code) values ('c'), ('c')"):
+            for more in "", "; insert into items (id) values (1)":
+                with self.subTest(text + more):
+                    self.query(text + more)
+        for table in self.tables[1:]:
+            for database, hashed in (("direct", ""), ("hashed", f"{table.hash_column}, ")):
+                self.admins[database].rows(
+                    f"alter table {table.name} drop constraint {table.name}_pkey, add primary key "
+                    f"({hashed}{table.key[0]})")
+
     def test_a_text_that_cannot_be_prepared(self):
         for text in ("insert into notes (code, nothing) values ($1, $2)",
                      "insert into notes (code, item) values ($1, $2, $3)",
