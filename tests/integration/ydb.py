@@ -1,7 +1,10 @@
 """ydb: the fake of YDB's endpoint (tests/ydb_endpoint) before a harness's PostgreSQL."""
+import json
 import os
 import subprocess
 import unittest
+import urllib.parse
+import urllib.request
 
 import wire
 from harness import PATIENCE, Lines, Postgres, free_port, program, with_us
@@ -16,8 +19,9 @@ class Endpoint:
         path = os.path.join(os.path.dirname(program()), "ydb_endpoint")
         store = f"host=127.0.0.1 port={postgres.port} user=postgres dbname={database}"
         for attempt in range(5):
-            self.port = free_port()
-            command = with_us() + [path, "--listen", f"127.0.0.1:{self.port}", "--store", store]
+            self.port, self.monitoring = free_port(), free_port()
+            command = with_us() + [path, "--listen", f"127.0.0.1:{self.port}", "--store", store,
+                                   "--monitoring", f"127.0.0.1:{self.monitoring}"]
             for name, value in options.items():
                 command += ["--" + name.replace("_", "-"), str(value)]
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
@@ -38,6 +42,21 @@ class Endpoint:
         text = self.lines.text()
         if "Sanitizer" in text or "runtime error" in text:
             raise AssertionError(text[-6000:])
+
+    def http(self, method, path, **parameters):
+        """What the monitoring port answers, from JSON."""
+        query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.monitoring}{path}{query}",
+                                         method=method, data=b"" if method == "POST" else None)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def order(self, fault, **parameters):
+        """Something goes wrong: see tests/ydb_endpoint/control.h."""
+        self.http("POST", "/faults", fault=fault, **parameters)
+
+    def counters(self):
+        return self.http("GET", "/counters")
 
     def link(self):
         """A raw connection, nothing said yet."""

@@ -9,6 +9,7 @@
  *   psql "host=127.0.0.1 port=2137 dbname=/local"
  */
 #include "tests/ydb_endpoint/connection.h"
+#include "tests/ydb_endpoint/control.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -60,13 +61,17 @@ static int listen_at(const char *text)
 
 int main(int argc, char **argv)
 {
-    static ye_endpoint endpoint = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    static ye_endpoint endpoint = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                   .faults.lock = PTHREAD_MUTEX_INITIALIZER};
     if (!ye_options_read(argc, argv, &endpoint.options))
         return 2;
     signal(SIGPIPE, SIG_IGN);
     if (endpoint.options.certificate != NULL)
         endpoint.tls = make_tls(&endpoint.options);
     const int listener = listen_at(endpoint.options.listen);
+    if (endpoint.options.monitoring != NULL &&
+        !ye_control_start(&endpoint, listen_at(endpoint.options.monitoring)))
+        return fail("HTTP");
     fprintf(stderr, "ready\n");
     for (;;) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);

@@ -28,6 +28,7 @@ typedef struct option_row {
 
 static const option_row rows[] = {
     TEXT("listen", listen),
+    TEXT("monitoring", monitoring),
     TEXT("store", store),
     TEXT("database", database),
     TEXT("user", user),

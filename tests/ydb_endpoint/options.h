@@ -10,6 +10,7 @@
 
 typedef struct ye_options {
     const char *listen;      /* HOST:PORT of IPv4 */
+    const char *monitoring;  /* HOST:PORT of HTTP; NULL: none */
     const char *store;       /* libpq's connection string of the PostgreSQL that holds the data */
     const char *database;    /* the one there is: an absolute path */
     const char *user;        /* who may come in, with `password`; NULL: anybody, without one */

@@ -1,5 +1,8 @@
 #include "tests/ydb_endpoint/session.h"
 
+#include <poll.h>
+#include <sys/socket.h>
+
 void ye_session_enter(ye_session *session)
 {
     ye_endpoint *endpoint = session->endpoint;
@@ -32,7 +35,29 @@ void ye_session_cancel(ye_endpoint *endpoint, uint32_t number)
     pthread_mutex_unlock(&endpoint->lock);
 }
 
+void ye_session_sever(ye_session *session)
+{
+    pgw_buf_clear(&session->out);
+    session->severed = session->closing = true;
+    shutdown(session->socket.fd, SHUT_RDWR);
+}
+
+bool ye_session_wait(ye_session *session, long ms)
+{
+    enum { STEP_MS = 5 }; /* how late a cancel may be noticed */
+    struct pollfd client = {.fd = session->socket.fd, .events = POLLRDHUP};
+    for (; ms > 0; ms -= STEP_MS)
+        if (atomic_load(&session->cancelled) ||
+            poll(&client, 1, ms < STEP_MS ? (int)ms : STEP_MS) > 0)
+            return false;
+    return true;
+}
+
 bool ye_session_flush(ye_session *session)
 {
+    if (session->severed) {
+        pgw_buf_clear(&session->out);
+        return false;
+    }
     return ye_socket_write(&session->socket, &session->out);
 }

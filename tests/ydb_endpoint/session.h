@@ -6,6 +6,8 @@
 #define YE_SESSION_H
 
 #include "tests/ydb_endpoint/compile.h"
+#include "tests/ydb_endpoint/counters.h"
+#include "tests/ydb_endpoint/faults.h"
 #include "tests/ydb_endpoint/names.h"
 #include "tests/ydb_endpoint/options.h"
 #include "tests/ydb_endpoint/socket.h"
@@ -20,6 +22,9 @@ typedef struct ye_endpoint {
     pthread_mutex_t lock;
     struct ye_session *sessions; /* under `lock`: those a CancelRequest finds */
     uint32_t made;               /* … */
+    ye_faults faults;
+    ye_counters counters;
+    atomic_long latency_us; /* that every statement takes longer */
 } ye_endpoint;
 
 typedef struct ye_session {
@@ -31,11 +36,13 @@ typedef struct ye_session {
     ye_store aside; /* opened when needed: what must not be part of a transaction */
     ye_settings settings;
     pgw_buf out;
-    char status;  /* of the transaction: I, T or E */
-    char shown;   /* what ReadyForQuery says, which may lag behind */
-    bool doomed;  /* a conflict is kept for the COMMIT */
-    bool lost;    /* a cancelled statement took the transaction along */
-    bool closing; /* once `out` is written */
+    char status;   /* of the transaction: I, T or E */
+    char shown;    /* what ReadyForQuery says, which may lag behind */
+    bool doomed;   /* a conflict is kept for the COMMIT */
+    bool lost;     /* a cancelled statement took the transaction along */
+    bool closing;  /* once `out` is written */
+    bool severed;  /* nothing more reaches the client */
+    uint64_t rows; /* of the last statement, as its tag had them */
     atomic_bool cancelled;
     ye_named *statements; /* of Parse */
     ye_named *portals;    /* of Bind */
@@ -46,6 +53,10 @@ void ye_session_enter(ye_session *session);
 void ye_session_leave(ye_session *session);
 /* CancelRequest, from any thread. */
 void ye_session_cancel(ye_endpoint *endpoint, uint32_t number);
+/* Ends the client's link at once, and keeps from it what is in `out`. */
+void ye_session_sever(ye_session *session);
+/* Waits. False: the client has left or has had its statement cancelled. */
+PGW_MUST_CHECK bool ye_session_wait(ye_session *session, long ms);
 /* Writes what is in `out`. False: the client is gone. */
 PGW_MUST_CHECK bool ye_session_flush(ye_session *session);
 
