@@ -353,6 +353,20 @@ static void test_a_description_has_the_formats_of_a_bind(void **state)
     pgw_buf_free(&body);
 }
 
+static void test_messages_without_a_body(void **state)
+{
+    (void)state;
+    pgw_buf out = {0};
+    pgw_write_portal_suspended(&out);
+    pgw_write_row_description((pgw_slice){NULL, 0}, (pgw_slice){NULL, 0}, &out);
+    assert_true(pgw_slice_eq(pgw_slice_buf(&out), PGW_LITERAL("s\0\0\0\4n\0\0\0\4")));
+    pgw_buf_clear(&out);
+    static const uint32_t types[65536];
+    assert_false(pgw_write_parameter_description(types, 65536, &out));
+    assert_int_equal(out.len, 0);
+    pgw_buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_more_cells_than_asked_for),
         cmocka_unit_test(test_descriptions_agree),
         cmocka_unit_test(test_a_description_has_the_formats_of_a_bind),
+        cmocka_unit_test(test_messages_without_a_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,6 +179,17 @@ static void test_cut_of_other_encodings(void **state)
     assert_int_equal(strlen(error.message), 511);
 }
 
+/* Protocols before 3 know a line of text, and the end of it. */
+static void test_written_for_old_clients(void **state)
+{
+    (void)state;
+    pgw_error error = sample();
+    pgw_buf out = {0};
+    pgw_error_write_old(&error, "FATAL", &out);
+    assert_true(pgw_slice_eq(pgw_slice_buf(&out), PGW_LITERAL("EFATAL:  key 5 is there\n\0")));
+    pgw_buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_read_positions),
         cmocka_unit_test(test_cut_between_characters),
         cmocka_unit_test(test_cut_of_other_encodings),
+        cmocka_unit_test(test_written_for_old_clients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -374,6 +374,57 @@ static void test_what_is_in_front_stays(void **state)
     pgw_buf_free(&out);
 }
 
+/* A Bind of formats and two values, with texts put behind: the values' formats stay what they were.
+ */
+static void check_bind_text(const char *formats, size_t format_count, pgw_slice expected_formats)
+{
+    static const pgw_slice more[] = {{"-5", 2}, {NULL, 0}};
+    pgw_bind bind = {.portal = PGW_LITERAL("p"),
+                     .statement = PGW_LITERAL("s"),
+                     .formats = {formats, 2 * format_count},
+                     .format_count = format_count,
+                     .values = PGW_LITERAL("\0\0\0\1a\xff\xff\xff\xff"),
+                     .value_count = 2,
+                     .results = PGW_LITERAL("\0\1\0\1")};
+    pgw_buf out = {0}, expected = {0};
+    assert_true(pgw_write_bind_text(&bind, more, 2, &out));
+    pgw_buf_add(&expected, "p\0s\0", 4);
+    pgw_buf_add_slice(&expected, expected_formats);
+    pgw_buf_add(&expected, "\0\4\0\0\0\1a\xff\xff\xff\xff\0\0\0\2-5\xff\xff\xff\xff\0\1\0\1", 25);
+    assert_int_equal(out.ptr[0], 'B');
+    assert_true(pgw_slice_eq((pgw_slice){out.ptr + PGW_HEADER, out.len - PGW_HEADER},
+                             pgw_slice_buf(&expected)));
+    pgw_buf_free(&out);
+    pgw_buf_free(&expected);
+}
+
+static void test_bind_gains_texts(void **state)
+{
+    (void)state;
+    check_bind_text("", 0, PGW_LITERAL("\0\0"));
+    check_bind_text("\0\1", 1, PGW_LITERAL("\0\4\0\1\0\1\0\0\0\0"));
+    check_bind_text("\0\0\0\1", 2, PGW_LITERAL("\0\4\0\0\0\1\0\0\0\0"));
+    pgw_buf out = {0};
+    pgw_bind none = {.results = {NULL, 0}}, most = {.value_count = 65535};
+    const pgw_slice more = PGW_LITERAL("x");
+    assert_true(pgw_write_bind_text(&none, &more, 1, &out));
+    assert_true(
+        pgw_slice_eq(pgw_slice_buf(&out), PGW_LITERAL("B\0\0\0\021\0\0\0\0\0\1\0\0\0\1x\0\0")));
+    pgw_buf_clear(&out);
+    assert_false(pgw_write_bind_text(&most, &more, 1, &out));
+    assert_int_equal(out.len, 0);
+    pgw_buf_free(&out);
+}
+
+static void test_a_copy_is_given_up(void **state)
+{
+    (void)state;
+    pgw_buf out = {0};
+    pgw_write_copy_fail("why", &out);
+    assert_true(pgw_slice_eq(pgw_slice_buf(&out), PGW_LITERAL("f\0\0\0\10why\0")));
+    pgw_buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +438,8 @@ int main(void)
         cmocka_unit_test(test_parse_at_the_most_types),
         cmocka_unit_test(test_types_of_a_refused_parse),
         cmocka_unit_test(test_what_is_in_front_stays),
+        cmocka_unit_test(test_bind_gains_texts),
+        cmocka_unit_test(test_a_copy_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -377,6 +377,30 @@ static void partitions_are_called_by_their_table(void **state)
     }
 }
 
+static void errors_are_about_a_table(void **state)
+{
+    (void)state;
+    rw_table one = {.schema = "s", .name = "one"};
+    rw_table two = {.schema = "app", .name = "two", .part_names = "p0\1p0_pkey\1two_pkey"};
+    const rw_table *tables[] = {&one, &two};
+    static const struct {
+        const char *fields[4];
+        int table; /* -1: none */
+    } cases[] = {
+        {{"ss", "tone", NULL}, 0},         {{"sother", "tone", NULL}, -1},
+        {{"sapp", "ttwo", NULL}, 1},       {{"sparts", "tp0", NULL}, 1},
+        {{"sparts", "tp1", NULL}, -1},     {{"ss", NULL}, -1},
+        {{"Mrelation \"one\"", NULL}, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_buf body = {0};
+        fields(&body, cases[i].fields);
+        const rw_table *found = rw_part_table(tables, 2, pgw_slice_buf(&body));
+        assert_ptr_equal(found, cases[i].table < 0 ? NULL : tables[cases[i].table]);
+        pgw_buf_free(&body);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +413,7 @@ int main(void)
         cmocka_unit_test(without_an_insert_only_positions_move),
         cmocka_unit_test(a_comma_of_ours_is_not_shown),
         cmocka_unit_test(broken_bodies_are_harmless),
+        cmocka_unit_test(errors_are_about_a_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

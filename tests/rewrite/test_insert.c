@@ -998,6 +998,80 @@ static void generated_inserts_agree_with_postgresql(void **state)
     assert_true(understood > compared); /* most cells are not left as expressions */
 }
 
+/* --- defaults that the session decides --- */
+
+static void what_a_default_computes_is_the_sessions_own(void **state)
+{
+    (void)state;
+    rw_column columns[4];
+    memcpy(columns, test_event_columns, sizeof columns);
+    columns[2].has_default = columns[2].computed = true;
+    rw_table table = test_tables[0];
+    table.columns = columns;
+    const rw_table *tables[] = {&table};
+    const rw_catalog catalog = {.tables = tables, .count = 1};
+    static const struct {
+        const char *sql;
+        rw_obstacle obstacle;
+    } cases[] = {
+        {"INSERT INTO events (userid, ts) VALUES (1, now())", RW_OBSTACLE_EXPRESSION},
+        {"INSERT INTO events (userid, ts, event) VALUES (1, now(), 'x')", RW_BATCHABLE},
+        {"INSERT INTO events (userid, ts, event) VALUES (1, now(), DEFAULT)",
+         RW_OBSTACLE_EXPRESSION},
+        {"INSERT INTO events (userid, ts, event) VALUES (1, now(), 'x') ON CONFLICT (userid, ts) "
+         "DO "
+         "UPDATE SET event = DEFAULT",
+         RW_OBSTACLE_EXPRESSION},
+        {"INSERT INTO events (userid, ts, event) VALUES (1, now(), 'x') ON CONFLICT (userid, ts) "
+         "DO "
+         "UPDATE SET event = 'y'",
+         RW_BATCHABLE},
+        {"REPLACE INTO events (userid, ts) VALUES (1, '2026-01-01 00:00+00')",
+         RW_OBSTACLE_EXPRESSION},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_insert *insert = NULL;
+        pgw_error error;
+        assert_true(
+            rw_insert_parse(exact(cases[i].sql), &catalog, &test_env, &arena, &insert, &error));
+        if (insert->obstacle != cases[i].obstacle)
+            fail_msg("%s: %s", cases[i].sql, rw_obstacle_name(insert->obstacle));
+        pgw_arena_free(&arena);
+    }
+}
+
+/* Rows that exist are changed: triggers on UPDATE are heeded, too. */
+static void an_update_of_a_row_fires_triggers(void **state)
+{
+    (void)state;
+    rw_table table = test_tables[0];
+    table.heeds_updates = true;
+    const rw_table *tables[] = {&table};
+    const rw_catalog catalog = {.tables = tables, .count = 1};
+    static const struct {
+        const char *sql;
+        rw_obstacle obstacle;
+    } cases[] = {
+        {"INSERT INTO events (userid, ts) VALUES (1, now())", RW_BATCHABLE},
+        {"INSERT INTO events (userid, ts) VALUES (1, now()) ON CONFLICT DO NOTHING", RW_BATCHABLE},
+        {"INSERT INTO events (userid, ts) VALUES (1, now()) ON CONFLICT (userid, ts) DO UPDATE SET "
+         "event = 'y'",
+         RW_OBSTACLE_TRIGGER},
+        {"UPSERT INTO events (userid, ts) VALUES (1, '2026-01-01 00:00+00')", RW_OBSTACLE_TRIGGER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_insert *insert = NULL;
+        pgw_error error;
+        assert_true(
+            rw_insert_parse(exact(cases[i].sql), &catalog, &test_env, &arena, &insert, &error));
+        if (insert->obstacle != cases[i].obstacle)
+            fail_msg("%s: %s", cases[i].sql, rw_obstacle_name(insert->obstacle));
+        pgw_arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1018,6 +1092,8 @@ int main(void)
         cmocka_unit_test(the_last_of_equal_keys_wins),
         cmocka_unit_test(rows_that_repeat_the_first_have_a_width),
         cmocka_unit_test(generated_inserts_agree_with_postgresql),
+        cmocka_unit_test(what_a_default_computes_is_the_sessions_own),
+        cmocka_unit_test(an_update_of_a_row_fires_triggers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* UPDATEs that change a key: what is put in, and the way back from positions in it. */
 #include "rewrite/read/conditions.h"
+#include "rewrite/read/key_change_put.h"
 #include "rewrite/read/script.h"
 
 #include <setjmp.h>
@@ -145,6 +146,26 @@ static void only_keys_that_the_server_can_hash_change(void **state)
     assert_false(rw_key_may_change(&table));
 }
 
+/* A statement whose parameters decide is sent as it is until they say that the key changes. */
+static void a_change_is_put_in_when_its_parameters_ask_for_it(void **state)
+{
+    (void)state;
+    static const char text[] = "UPDATE events SET userid = $1 WHERE userid = $2";
+    const rw_statement *statement = parse(text);
+    rw_statement changed;
+    rw_conditions conditions;
+    assert_non_null(statement->otherwise);
+    assert_null(statement->change);
+    rw_conditions_of(statement, NULL, &reading, &conditions);
+    assert_string_equal(rendered(&conditions, text), text);
+    assert_true(rw_key_change_of(statement, &arena, &changed));
+    assert_non_null(changed.change);
+    assert_null(changed.otherwise);
+    rw_conditions_of(&changed, NULL, &reading, &conditions);
+    assert_non_null(strstr(rendered(&conditions, text), "(\"userid\", \"userhash\") = (SELECT"));
+    assert_false(rw_key_change_of(&changed, &arena, &changed));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +173,7 @@ int main(void)
         cmocka_unit_test_teardown(positions_lead_back, teardown),
         cmocka_unit_test_teardown(declared_parameters_keep_their_types, teardown),
         cmocka_unit_test_teardown(a_parameter_that_is_used_elsewhere_needs_a_type, teardown),
+        cmocka_unit_test_teardown(a_change_is_put_in_when_its_parameters_ask_for_it, teardown),
         cmocka_unit_test(only_keys_that_the_server_can_hash_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

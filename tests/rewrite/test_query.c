@@ -107,12 +107,32 @@ static void a_default_that_cannot_be_made_is_refused(void **state)
     columns[1].sequence = false;
 }
 
+static void no_function_of_the_servers_hashes_by_cityhash(void **state)
+{
+    (void)state;
+    made.hash_function = RW_CITYHASH64;
+    check("INSERT INTO made SELECT * FROM o", &test_env,
+          "0A000 18 cannot compute the hash of table \"made\": column \"id\" comes from a query");
+    made.hash_function = RW_XXH3;
+}
+
+/* More than one growth of the list. */
+static void many_columns_are_read(void **state)
+{
+    (void)state;
+    check(
+        "INSERT INTO made (v) SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18",
+        &test_env, "pass");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_made_beside_the_query),
         cmocka_unit_test(an_identity_column_is_the_servers_to_refuse),
         cmocka_unit_test(a_default_that_cannot_be_made_is_refused),
+        cmocka_unit_test(no_function_of_the_servers_hashes_by_cityhash),
+        cmocka_unit_test(many_columns_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -374,6 +374,53 @@ static void any_row_may_be_left_out(void **state)
     pgw_arena_free(&arena);
 }
 
+/* It fails there as a whole, with what the server finds wrong before, or with the refusal. */
+static void a_row_without_a_hash_fails_at_the_server(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_buf out = {0};
+    rw_insert *insert = must_parse("INSERT INTO events (userid) VALUES (1), (2)", &arena);
+    const uint64_t hashes[] = {7, 8};
+    insert->rows[1].unhashed = true;
+    rw_render_statement(insert, RW_HASH_CONSTANT, hashes, &out);
+    check(&out, "INSERT INTO events (userid, \"userhash\") VALUES (1, 7), (2, '" RW_REFUSAL
+                "'::varchar::bigint)");
+    assert_true(rw_insert_may_fail(insert));
+    assert_false(rw_insert_may_fail(must_parse(
+        "INSERT INTO events (userid, userhash) VALUES (1, 3439722301264460078)", &arena)));
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
+/* The upper half of the numbers comes as negative ones. */
+static void a_parameter_of_an_unsigned_hash_is_an_int8(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_buf out = {0};
+    rw_table table = test_tables[0];
+    rw_insert *insert = must_parse("INSERT INTO events (userid) VALUES ($1)", &arena);
+    table.hash_type = RW_HASH_UINT64;
+    insert->table = &table;
+    rw_render_statement(insert, RW_HASH_PARAMETER, NULL, &out);
+    check(&out, "INSERT INTO events (userid, \"userhash\") VALUES ($1, ($2::numeric + "
+                "18446744073709551616) % 18446744073709551616)");
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
+static void no_position_is_none(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    const uint64_t hash = 7;
+    const rw_insert *insert = must_parse("INSERT INTO events (userid) VALUES (1)", &arena);
+    assert_int_equal(rw_render_position(insert, RW_HASH_CONSTANT, &hash, 0), 0);
+    assert_int_equal(rw_render_position(insert, RW_HASH_CONSTANT, &hash, 1), 1);
+    pgw_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +436,9 @@ int main(void)
         cmocka_unit_test(what_is_forwarded_keeps_its_positions),
         cmocka_unit_test(positions_of_nothing_stay_inside),
         cmocka_unit_test(any_row_may_be_left_out),
+        cmocka_unit_test(a_row_without_a_hash_fails_at_the_server),
+        cmocka_unit_test(a_parameter_of_an_unsigned_hash_is_an_int8),
+        cmocka_unit_test(no_position_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

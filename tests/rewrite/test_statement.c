@@ -593,6 +593,52 @@ static void beginnings_of_texts_are_harmless(void **state)
     fclose(it.file);
 }
 
+/* What a key is to be is asked before the Query is run, which earlier statements of it might
+ * change.
+ */
+static void what_is_asked_for_stands_alone_in_its_query(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t position; /* 0: it may be asked */
+    } cases[] = {
+        {"INSERT INTO events (userid, ts) VALUES (1 + 1, now())", 0},
+        {"SELECT 'ä'; INSERT INTO events (userid, ts) VALUES (1 + 1, now())", 53},
+        {"INSERT INTO events (userid, ts) VALUES (1 + 1, now()); SELECT 1", 41},
+        {"INSERT INTO events (userid, ts) VALUES (1, now()); SELECT 1", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_script script = parse(cases[i].text, &test_env, &arena);
+        size_t inserts = script.inserts;
+        rw_script_refuse_wanting(pgw_slice_str(cases[i].text), &script, &arena);
+        bool refused = cases[i].position > 0;
+        assert_int_equal(script.refused, refused);
+        assert_int_equal(script.inserts, inserts - refused);
+        for (size_t k = 0; k < script.count; k++)
+            if (script.statements[k].kind == RW_STATEMENT_REFUSED) {
+                assert_null(script.statements[k].insert);
+                assert_string_equal(script.statements[k].error->sqlstate, "0A000");
+                assert_int_equal(script.statements[k].error->position, cases[i].position);
+                assert_non_null(strstr(script.statements[k].error->message, "\"userid\""));
+            }
+        pgw_arena_free(&arena);
+    }
+}
+
+/* The end of a statement is not that of the text. */
+static void a_statement_that_breaks_off_is_wrong_at_its_semicolon(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    rw_script script = parse("SELECT 'ä'; INSERT INTO events ; SELECT 1", &test_env, &arena);
+    assert_int_equal(script.count, 3);
+    assert_string_equal(script.statements[1].error->message, "syntax error at or near \";\"");
+    assert_int_equal(script.statements[1].error->position, 32);
+    pgw_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -611,6 +657,8 @@ int main(void)
         cmocka_unit_test(a_glance_lets_pass),
         cmocka_unit_test(a_glance_at_odd_names),
         cmocka_unit_test(beginnings_of_texts_are_harmless),
+        cmocka_unit_test(what_is_asked_for_stands_alone_in_its_query),
+        cmocka_unit_test(a_statement_that_breaks_off_is_wrong_at_its_semicolon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,6 +121,32 @@ static void a_table_is_freed_whole(void **state)
     rw_table_free(NULL);
 }
 
+static void hashes_are_alike_by_rule_and_names(void **state)
+{
+    (void)state;
+    rw_column columns[4];
+    rw_table one = test_tables[0], other = test_tables[0];
+    memcpy(columns, test_event_columns, sizeof columns);
+    other.columns = columns;
+    assert_true(rw_table_hashes_alike(&one, &other));
+    columns[3].name = (char *)"another";
+    assert_false(rw_table_hashes_alike(&one, &other));
+    assert_true(rw_table_shares_rule(&one, &other));
+    columns[3].name = test_event_columns[3].name;
+    columns[0].name = (char *)"another";
+    assert_false(rw_table_hashes_alike(&one, &other));
+    columns[0].name = test_event_columns[0].name;
+    other.hash_function = RW_PG_HASH;
+    assert_false(rw_table_hashes_alike(&one, &other));
+}
+
+static void only_a_last_hash_column_shifts_nothing(void **state)
+{
+    (void)state;
+    assert_false(rw_table_shifts(&test_tables[0]));
+    assert_true(rw_table_shifts(&test_tables[1])); /* the first */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +155,8 @@ int main(void)
         cmocka_unit_test(columns_are_found_as_stored),
         cmocka_unit_test(mentions_are_never_missed),
         cmocka_unit_test(a_table_is_freed_whole),
+        cmocka_unit_test(hashes_are_alike_by_rule_and_names),
+        cmocka_unit_test(only_a_last_hash_column_shifts_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
