@@ -94,6 +94,42 @@ static void drop_unlike(px_pool_link *fresh)
             l->doomed = l->spare = true;
 }
 
+/* Whether others need it more: they have none, and this pool has another, or nothing to do, or has
+ * had its turn. */
+static bool gives_way(const px_pool_link *l)
+{
+    const px_pool *pool = l->pool;
+    return atomic_load(&quota_of(pool)->starving) > 0 &&
+           (pool->link_count > 1 || pool->ready.count == 0 ||
+            px_worker_now(pool->worker) - l->ready_since >= TURN_MS);
+}
+
+/* It is not used again: it is old, or of no use. */
+static bool is_over(const px_pool_link *l)
+{
+    uint64_t age = px_worker_now(l->pool->worker) - l->ready_since;
+    uint64_t most = (uint64_t)l->pool->worker->config->backend.link_age_s * 1000;
+    return l->doomed || age >= most;
+}
+
+static void become_idle(px_pool_link *l)
+{
+    l->batch = NULL;
+    l->state = PX_POOL_IDLE;
+    l->idle_since = px_worker_now(l->pool->worker);
+    l->spare = l->pool->giving || gives_way(l) || is_over(l);
+    l->pool->giving = false;
+    px_pool_links_first(l);
+}
+
+/* All links, while their database is being left; those at work when they are done. */
+static void leave(px_pool *pool)
+{
+    bool left = px_worker_now(pool->worker) < pool->leaving_until;
+    for (px_pool_link *l = pool->links; l != NULL && left; l = l->next)
+        l->spare = true;
+}
+
 static void on_link_ready(px_link *link)
 {
     px_pool_link *l = px_link_owner(link);
@@ -106,8 +142,9 @@ static void on_link_ready(px_link *link)
     l->writer = pool->worker->server->backend->writer->make(link);
     drop_unlike(l);
     l->ready_since = px_worker_now(pool->worker);
-    px_pool_put(l);
-    pool->ops->on_free(pool);
+    become_idle(l);
+    pool->ops->on_free(pool); /* what waited for it is written, wherever links leave */
+    leave(pool);
     px_spare_shed(pool);
     pool->ops->on_turn(pool);
 }
@@ -301,39 +338,16 @@ bool px_pool_is_refused(const px_pool *pool)
     return pool->link_count == 0 && px_worker_now(pool->worker) < pool->refused_until;
 }
 
-/* Whether others need it more: they have none, and this pool has another, or nothing to do, or has
- * had its turn. */
-static bool gives_way(const px_pool_link *l)
-{
-    const px_pool *pool = l->pool;
-    return atomic_load(&quota_of(pool)->starving) > 0 &&
-           (pool->link_count > 1 || pool->ready.count == 0 ||
-            px_worker_now(pool->worker) - l->ready_since >= TURN_MS);
-}
-
-/* It is not used again: it is old, or of no use, or its database is being left. */
-static bool is_over(const px_pool_link *l)
-{
-    uint64_t age = px_worker_now(l->pool->worker) - l->ready_since;
-    uint64_t most = (uint64_t)l->pool->worker->config->backend.link_age_s * 1000;
-    return l->doomed || age >= most || px_worker_now(l->pool->worker) < l->pool->leaving_until;
-}
-
 void px_pool_put(px_pool_link *l)
 {
-    l->batch = NULL;
-    l->state = PX_POOL_IDLE;
-    l->idle_since = px_worker_now(l->pool->worker);
-    l->spare = l->pool->giving || gives_way(l) || is_over(l);
-    l->pool->giving = false;
-    px_pool_links_first(l);
+    become_idle(l);
+    leave(l->pool);
 }
 
 void px_pool_leave(px_pool *pool)
 {
     pool->leaving_until = px_worker_now(pool->worker) + LEAVING_MS;
-    for (px_pool_link *l = pool->links; l != NULL; l = l->next)
-        l->spare = true;
+    leave(pool);
     px_spare_shed(pool);
 }
 

@@ -87,14 +87,21 @@ static bool is_too_long(const char *table, pgw_slice body, pgw_error *error)
 }
 
 /* Whether the error stands in what was put into the statement. */
-static bool is_put_in(const rw_sent *sent, pgw_slice body)
+static bool is_put_in(const rw_sent *sent, size_t position)
 {
     bool put_in = false;
-    size_t position = error_position(body);
     if (position > sent->rendered_before)
         rw_render_offset(sent->insert, sent->form, sent->hashes, position - sent->rendered_before,
                          &put_in);
     return put_in;
+}
+
+/* Where the client wrote what the hash is computed of first; 0: that is not known. */
+static size_t first_of_key(const rw_sent *sent, size_t position)
+{
+    size_t there = rw_render_position(sent->insert, sent->form, sent->hashes,
+                                      position - sent->rendered_before);
+    return there > 0 ? sent->before + there : 0;
 }
 
 /* "cannot cast type … to" that of the column, as it is said of an assignment. */
@@ -119,11 +126,14 @@ static bool cannot_be_cast(const rw_column *column, pgw_slice body, pgw_error *e
 static bool is_of_another_type(const rw_sent *sent, pgw_slice body, pgw_error *error)
 {
     const rw_table *table = sent->insert->table;
-    if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "42846") || !is_put_in(sent, body))
+    size_t position = error_position(body);
+    if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "42846") || !is_put_in(sent, position))
         return false;
     for (size_t i = 0; i < table->hash_key_count; i++)
-        if (cannot_be_cast(&table->columns[table->hash_key[i]], body, error))
+        if (cannot_be_cast(&table->columns[table->hash_key[i]], body, error)) {
+            error->position = i == 0 ? first_of_key(sent, position) : 0;
             return true;
+        }
     return false;
 }
 

@@ -1316,6 +1316,29 @@ static void test_links_grow_old(void **state)
     assert_true(link->closed);
 }
 
+/* What comes while a database is left is written, by a link that leaves behind it. */
+static void test_links_leave_a_database(void **state)
+{
+    (void)state;
+    fake_link *link = warm_link(), *next;
+    told t[2];
+    submit(rows_unit(&t[0], 0, 1));
+    px_pool_leave(fake.workers[0].pools->first);
+    assert_false(link->closed);
+    fake_read(link, NULL);
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[0], 1);
+    assert_true(link->closed);
+    submit(rows_unit(&t[1], 0, 2));
+    next = fake_open(1);
+    assert_false(next->closed);
+    fake_read(next, NULL);
+    fake_answer(next, "C1 Z");
+    expect_committed(&t[1], 1);
+    assert_true(next->closed);
+    assert_int_equal(fake.link_count, 2);
+}
+
 /* A role that may have no other connection: its session has the one. */
 static void test_refused_for_the_role_s_limit(void **state)
 {
@@ -1665,6 +1688,7 @@ int main(void)
         TEST(test_an_idle_link_is_given_to_who_wants_it),
         TEST(test_identities_take_turns),
         TEST(test_who_starves_is_rerouted),
+        TEST(test_links_leave_a_database),
         TEST(test_refused_for_the_role_s_limit),
         TEST(test_other_settings_are_refused),
         TEST(test_a_newer_link_reports_otherwise),
