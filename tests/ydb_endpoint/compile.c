@@ -93,11 +93,20 @@ static bool check_hint(pgw_slice text, const ye_options *options, ye_failure *fa
     return ye_fail(failure, YE_BAD_REQUEST, 0, "Explicit syntax version is not allowed");
 }
 
+/* "query text 10 KB …; in practice the server setting is larger, uncertain for pgwire" (1.2). */
+static bool check_length(pgw_slice text, const ye_options *options, ye_failure *failure)
+{
+    if (options->max_text == 0 || text.len <= (size_t)options->max_text)
+        return true;
+    return ye_fail(failure, YE_BAD_REQUEST, 0, "Query text size exceeds limit (%zub > %ldb)",
+                   text.len, options->max_text);
+}
+
 bool ye_compile(pgw_slice text, const ye_options *options, ye_settings *settings,
                 ye_compiled *compiled, ye_failure *failure)
 {
     *compiled = (ye_compiled){.tag = "OK"};
-    if (!check_hint(text, options, failure))
+    if (!check_length(text, options, failure) || !check_hint(text, options, failure))
         return false;
     PgQueryProtobufParseResult result = pg_query_parse_protobuf(text.ptr);
     bool taken = take_tree(&result, compiled, failure);

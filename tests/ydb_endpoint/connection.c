@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/prctl.h>
 
 /* False: "invalid message", connection closed, no error sent (1.3). */
 static bool handle(ye_session *session, char type, pgw_slice body)
@@ -52,6 +52,7 @@ static void converse(ye_session *session)
 static void *serve(void *argument)
 {
     ye_session *session = argument;
+    prctl(PR_SET_TIMERSLACK, 1000); /* ns, for sleeps of µs */
     ye_session_enter(session);
     if (ye_startup(session))
         converse(session);
@@ -62,6 +63,8 @@ static void *serve(void *argument)
     ye_store_close(&session->aside);
     ye_socket_close(&session->socket);
     pgw_buf_free(&session->out);
+    pgw_buf_free(&session->ranges);
+    pgw_buf_free(&session->written);
     free(session);
     return NULL;
 }

@@ -74,15 +74,47 @@ static unsigned set_latency(ye_endpoint *endpoint, struct MHD_Connection *connec
     return MHD_HTTP_OK;
 }
 
+static unsigned read_partitions(ye_endpoint *endpoint, struct MHD_Connection *connection,
+                                pgw_buf *out)
+{
+    (void)connection;
+    ye_map_write(&endpoint->map, out);
+    return MHD_HTTP_OK;
+}
+
+static unsigned split(ye_endpoint *endpoint, struct MHD_Connection *connection, pgw_buf *out)
+{
+    if (!ye_map_split(&endpoint->map, text_of(connection, "table"),
+                      (size_t)number_of(connection, "partition", 0),
+                      number_of(connection, "ms", 500)))
+        return MHD_HTTP_BAD_REQUEST;
+    return read_partitions(endpoint, connection, out);
+}
+
+static unsigned merge(ye_endpoint *endpoint, struct MHD_Connection *connection, pgw_buf *out)
+{
+    if (!ye_map_merge(&endpoint->map, text_of(connection, "table"),
+                      (size_t)number_of(connection, "partition", 0),
+                      number_of(connection, "ms", 500)))
+        return MHD_HTTP_BAD_REQUEST;
+    return read_partitions(endpoint, connection, out);
+}
+
 static handler find(const char *method, const char *path)
 {
     static const struct {
         const char *method, *path;
         handler handler;
     } routes[] = {
-        {"GET", "/counters", read_counters}, {"POST", "/counters", reset_counters},
-        {"GET", "/faults", read_faults},     {"DELETE", "/faults", clear_faults},
-        {"POST", "/faults", order_fault},    {"POST", "/latency", set_latency},
+        {"GET", "/counters", read_counters},
+        {"POST", "/counters", reset_counters},
+        {"GET", "/faults", read_faults},
+        {"DELETE", "/faults", clear_faults},
+        {"POST", "/faults", order_fault},
+        {"POST", "/latency", set_latency},
+        {"GET", "/partitions", read_partitions},
+        {"POST", "/split", split},
+        {"POST", "/merge", merge},
     };
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
         if (strcmp(routes[i].method, method) == 0 && strcmp(routes[i].path, path) == 0)

@@ -5,6 +5,8 @@
  *   GET /faults          DELETE /faults
  *   POST /faults?fault=ABORTED&statement=3&every=5&times=50&begins=INSERT&done=1&ms=300
  *   POST /latency?us=500
+ *   GET /partitions
+ *   POST /split?table=events&partition=3&ms=500     POST /merge?table=…: it and the next
  */
 #ifndef YE_CONTROL_H
 #define YE_CONTROL_H

@@ -1,6 +1,7 @@
 #include "tests/ydb_endpoint/extended.h"
 
 #include "tests/ydb_endpoint/bind.h"
+#include "tests/ydb_endpoint/cost.h"
 #include "tests/ydb_endpoint/names.h"
 #include "tests/ydb_endpoint/run.h"
 #include "tests/ydb_endpoint/transaction.h"
@@ -49,6 +50,16 @@ static void take_types(ye_named *statement, pgw_slice body, bool inferred)
         pgw_buf_add_i32(&statement->types, inferred ? (int32_t)pgw_type_at(types, i) : PGW_UNKNOWN);
 }
 
+/* "10,500 params fail; 420 ok" (2 VALUES handling). */
+static bool check_parameters(const ye_session *session, const ye_named *statement,
+                             ye_failure *failure)
+{
+    const long most = session->endpoint->options.max_parameters;
+    return most == 0 || statement->parameters <= (size_t)most ||
+           ye_fail(failure, YE_BAD_REQUEST, 0, "Too many parameters: %zu, the limit is %ld",
+                   statement->parameters, most);
+}
+
 /* The store is asked aside, so that what it refuses leaves the transaction alone. */
 static bool describe(ye_session *session, ye_named *statement, ye_failure *failure)
 {
@@ -73,12 +84,13 @@ static bool describe(ye_session *session, ye_named *statement, ye_failure *failu
         pgw_fail(&error, "08006", "the store's link is lost");
     if (error.sqlstate[0] != '\0')
         ye_failure_of(&error, failure);
-    return error.sqlstate[0] == '\0';
+    return error.sqlstate[0] == '\0' && check_parameters(session, statement, failure);
 }
 
 static bool explain(ye_session *session, ye_named *statement, ye_failure *failure)
 {
     ye_compiled compiled;
+    ye_cost_compile(session->endpoint, text_of(statement));
     bool taken = ye_compile(text_of(statement), &session->endpoint->options, &session->settings,
                             &compiled, failure);
     if (taken && compiled.shown != NULL)

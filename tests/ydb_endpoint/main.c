@@ -59,11 +59,27 @@ static int listen_at(const char *text)
     exit(fail(text));
 }
 
+static bool take_tables(ye_endpoint *endpoint)
+{
+    const ye_options *options = &endpoint->options;
+    endpoint->map.away = options->away_unavailable ? YE_UNAVAILABLE : YE_OVERLOADED;
+    for (size_t i = 0; i < sizeof options->tables / sizeof *options->tables; i++)
+        if (options->tables[i] != NULL && !ye_map_add(&endpoint->map, options->tables[i])) {
+            fprintf(stderr, "--table %s is not understood\n", options->tables[i]);
+            return false;
+        }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static ye_endpoint endpoint = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                                   .faults.lock = PTHREAD_MUTEX_INITIALIZER};
+                                   .faults.lock = PTHREAD_MUTEX_INITIALIZER,
+                                   .map.lock = PTHREAD_MUTEX_INITIALIZER,
+                                   .texts.lock = PTHREAD_MUTEX_INITIALIZER};
     if (!ye_options_read(argc, argv, &endpoint.options))
+        return 2;
+    if (!take_tables(&endpoint))
         return 2;
     signal(SIGPIPE, SIG_IGN);
     if (endpoint.options.certificate != NULL)

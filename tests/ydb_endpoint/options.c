@@ -38,6 +38,13 @@ static const option_row rows[] = {
     TEXT("server-version", server_version),
     NUMBER("idle-ms", idle_ms),
     NUMBER("node", node),
+    NUMBER("request-us", request_us),
+    NUMBER("row-us", row_us),
+    NUMBER("factor", factor),
+    NUMBER("compile-us-per-kb", compile_us_per_kb),
+    NUMBER("max-text", max_text),
+    NUMBER("max-parameters", max_parameters),
+    CHOICE("away", away_unavailable, "overloaded", "unavailable"),
     CHOICE("conflicts", commit_conflicts, "statement", "commit"),
     CHOICE("parameters", inferred_parameters, "unknown", "inferred"),
     CHOICE("ddl-in-transaction", ddl_ends_transaction, "keeps", "ends"),
@@ -71,8 +78,21 @@ static bool take_number(const option_row *row, const char *value, char *field)
     return true;
 }
 
+static bool take_table(const char *value, ye_options *options)
+{
+    const size_t room = sizeof options->tables / sizeof *options->tables;
+    size_t i = 0;
+    while (i < room && options->tables[i] != NULL)
+        i++;
+    if (i < room)
+        options->tables[i] = value;
+    return i < room;
+}
+
 static bool take(const char *name, const char *value, ye_options *options)
 {
+    if (strcmp(name, "table") == 0)
+        return take_table(value, options);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *field = (char *)options + rows[i].at;
         if (strcmp(rows[i].name, name) != 0)
@@ -95,6 +115,7 @@ bool ye_options_read(int argc, char **argv, ye_options *options)
                             .database = "/local",
                             .server_version = "14.5 (ydb stable-23-4)",
                             .idle_ms = 600000,
+                            .factor = 3,
                             .node = 1};
     for (int i = 1; i < argc; i += 2) {
         if (strncmp(argv[i], "--", 2) != 0 || i + 1 == argc) {

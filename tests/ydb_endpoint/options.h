@@ -20,12 +20,20 @@ typedef struct ye_options {
     const char *server_version; /* as ParameterStatus has it */
     long idle_ms;               /* silence after which a link is closed */
     long node;                  /* of the cluster: in BackendKeyData */
+    const char *tables[16];     /* --table, each for ye_map_add() */
+    long request_us;            /* what a request takes of a partition … */
+    long row_us;                /* … and each of its rows; 0 and 0: nothing is charged */
+    long factor;                /* … of one that touches several partitions: as many times */
+    long compile_us_per_kb;     /* of a new text */
+    long max_text;              /* bytes of a text; 0: any */
+    long max_parameters;        /* 0: any */
     int commit_conflicts;       /* 1: a conflict is told at COMMIT, not at its statement */
     int inferred_parameters;    /* 1: types of parameters are those PostgreSQL finds, not unknown */
     int ddl_ends_transaction;   /* 1: DDL inside of a transaction ends it, to the client's eye */
     int empty_query_silent;     /* 1: Query with an empty text is never answered */
     int refuse_locking;         /* 1: FOR UPDATE is refused, not ignored */
     int uuid_keys;              /* 1: uuid may be a key */
+    int away_unavailable;       /* 1: a partition that splits is UNAVAILABLE, not OVERLOADED */
     int refuse_hint;            /* 1: a hint of another syntax than PostgreSQL's is an error */
 } ye_options;
 

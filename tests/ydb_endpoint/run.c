@@ -1,5 +1,6 @@
 #include "tests/ydb_endpoint/run.h"
 
+#include "tests/ydb_endpoint/cost.h"
 #include "tests/ydb_endpoint/strike.h"
 #include "tests/ydb_endpoint/transaction.h"
 
@@ -52,20 +53,36 @@ typedef struct ye_task {
     ye_compiled compiled;
 } ye_task;
 
-static bool act(ye_session *session, const void *context, ye_failure *failure)
-{
-    const ye_task *task = context;
-    if (task->word != YE_NO_WORD)
-        return ye_transaction_word(session, task->word, failure);
-    return ye_execute(session, task->request, failure);
-}
-
 static bool writes(const ye_compiled *compiled)
 {
     const PgQuery__Node *statement = compiled->statement;
     return statement != NULL && (statement->node_case == PG_QUERY__NODE__NODE_INSERT_STMT ||
                                  statement->node_case == PG_QUERY__NODE__NODE_UPDATE_STMT ||
                                  statement->node_case == PG_QUERY__NODE__NODE_DELETE_STMT);
+}
+
+/* A statement that touches partitions, or the COMMIT of such: it has its price. */
+static bool act_at_price(ye_session *session, const ye_task *task, ye_failure *failure)
+{
+    const PgQuery__Node *statement = task->compiled.statement;
+    if (!ye_cost_begin(session, statement, task->request->bind, failure))
+        return false;
+    bool done = statement == NULL ? ye_transaction_word(session, task->word, failure)
+                                  : ye_execute(session, task->request, failure);
+    ye_cost_end(session, statement, session->status == 'T' && writes(&task->compiled));
+    return done;
+}
+
+static bool act(ye_session *session, const void *context, ye_failure *failure)
+{
+    const ye_task *task = context;
+    if (task->word == YE_COMMIT && session->status == 'T')
+        return act_at_price(session, task, failure);
+    if (task->word != YE_NO_WORD)
+        return ye_transaction_word(session, task->word, failure);
+    if (ye_is_scheme(task->request->text))
+        return ye_execute(session, task->request, failure);
+    return act_at_price(session, task, failure);
 }
 
 static bool run(ye_session *session, ye_task *task, ye_failure *failure)
@@ -77,6 +94,7 @@ static bool run(ye_session *session, ye_task *task, ye_failure *failure)
                     .context = task};
     if (task->word != YE_NO_WORD)
         return ye_strike(session, &deed, failure);
+    ye_cost_compile(session->endpoint, request->text);
     if (!ye_compile(request->text, &session->endpoint->options, &session->settings, &task->compiled,
                     failure))
         return false;

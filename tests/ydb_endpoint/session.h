@@ -10,11 +10,20 @@
 #include "tests/ydb_endpoint/faults.h"
 #include "tests/ydb_endpoint/names.h"
 #include "tests/ydb_endpoint/options.h"
+#include "tests/ydb_endpoint/partitions.h"
 #include "tests/ydb_endpoint/socket.h"
 #include "tests/ydb_endpoint/store.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+enum { YE_TEXTS = 1 << 18 };
+
+/* Texts that were compiled, by their hashes. */
+typedef struct ye_texts {
+    pthread_mutex_t lock;
+    uint64_t met[YE_TEXTS];
+} ye_texts;
 
 typedef struct ye_endpoint {
     ye_options options;
@@ -24,6 +33,8 @@ typedef struct ye_endpoint {
     uint32_t made;               /* … */
     ye_faults faults;
     ye_counters counters;
+    ye_map map;
+    ye_texts texts;
     atomic_long latency_us; /* that every statement takes longer */
 } ye_endpoint;
 
@@ -36,13 +47,15 @@ typedef struct ye_session {
     ye_store aside; /* opened when needed: what must not be part of a transaction */
     ye_settings settings;
     pgw_buf out;
-    char status;   /* of the transaction: I, T or E */
-    char shown;    /* what ReadyForQuery says, which may lag behind */
-    bool doomed;   /* a conflict is kept for the COMMIT */
-    bool lost;     /* a cancelled statement took the transaction along */
-    bool closing;  /* once `out` is written */
-    bool severed;  /* nothing more reaches the client */
-    uint64_t rows; /* of the last statement, as its tag had them */
+    char status;     /* of the transaction: I, T or E */
+    char shown;      /* what ReadyForQuery says, which may lag behind */
+    bool doomed;     /* a conflict is kept for the COMMIT */
+    bool lost;       /* a cancelled statement took the transaction along */
+    bool closing;    /* once `out` is written */
+    bool severed;    /* nothing more reaches the client */
+    pgw_buf ranges;  /* ye_range's: what the statement touches */
+    pgw_buf written; /* … and what the transaction has written */
+    uint64_t rows;   /* of the last statement, as its tag had them */
     atomic_bool cancelled;
     ye_named *statements; /* of Parse */
     ye_named *portals;    /* of Bind */

@@ -50,6 +50,7 @@ static bool end(ye_session *session, ye_word word, ye_failure *failure)
     if (session->status == 'T' && !end_in_store(session, word, failure))
         return false;
     session->status = 'I';
+    pgw_buf_clear(&session->written);
     pgw_write_tag(word == YE_COMMIT ? "COMMIT" : "ROLLBACK", &session->out);
     return true;
 }
@@ -66,6 +67,7 @@ void ye_transaction_end(ye_session *session, char status)
         session->closing = true;
     session->status = status;
     session->lost = false;
+    pgw_buf_clear(&session->written);
 }
 
 void ye_transaction_cancelled(ye_session *session)

@@ -1,0 +1,315 @@
+#include "tests/ydb_endpoint/ranges.h"
+
+#include "protocol/frame.h"
+#include "protocol/frontend.h"
+#include "rewrite/read/walk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOURCES = 16 };
+
+typedef struct finder {
+    ye_map *map;
+    const ye_table *table; /* whose hash column is looked for */
+    size_t number;         /* … in the map */
+    pgw_slice values;      /* of the Bind */
+    size_t value_count;
+    pgw_buf *ranges;
+} finder;
+
+static void add(const finder *find, uint64_t low, uint64_t high)
+{
+    const ye_range range = {find->number, low, high};
+    pgw_buf_add(find->ranges, &range, sizeof range);
+}
+
+/* --- constants --- */
+
+/* A decimal number as the ordinal of the column's type; what lies beyond it is its end. */
+static bool ordinal_of_text(const finder *find, const char *text, bool negative, uint64_t *ordinal)
+{
+    unsigned __int128 magnitude = 0;
+    negative ^= *text == '-';
+    text += *text == '-' || *text == '+';
+    if (*text == '\0')
+        return false;
+    for (; *text >= '0' && *text <= '9' && magnitude >> 64 == 0; text++)
+        magnitude = magnitude * 10 + (unsigned)(*text - '0');
+    if (*text != '\0' && magnitude >> 64 == 0)
+        return false;
+    __int128 value = negative ? -(__int128)magnitude : (__int128)magnitude;
+    value += find->table->is_unsigned ? 0 : (__int128)1 << 63;
+    *ordinal = value < 0 ? 0 : value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
+    return true;
+}
+
+static bool ordinal_of_parameter(const finder *find, int number, bool negative, uint64_t *ordinal)
+{
+    char text[32] = "";
+    pgw_reader reader = pgw_reader_of(find->values);
+    pgw_bind_value value = {.null = true};
+    if (number < 1 || (size_t)number > find->value_count)
+        return false;
+    while (number-- > 0)
+        value = pgw_bind_next(&reader);
+    if (value.null || value.bytes.len >= sizeof text)
+        return false;
+    memcpy(text, value.bytes.ptr, value.bytes.len);
+    return ordinal_of_text(find, text, negative, ordinal);
+}
+
+static bool ordinal_of_constant(const finder *find, const PgQuery__AConst *constant, bool negative,
+                                uint64_t *ordinal)
+{
+    char text[16];
+    switch (constant->val_case) {
+    case PG_QUERY__A__CONST__VAL_IVAL:
+        snprintf(text, sizeof text, "%d", constant->ival->ival);
+        return ordinal_of_text(find, text, negative, ordinal);
+    case PG_QUERY__A__CONST__VAL_FVAL:
+        return ordinal_of_text(find, constant->fval->fval, negative, ordinal);
+    case PG_QUERY__A__CONST__VAL_SVAL:
+        return ordinal_of_text(find, constant->sval->sval, negative, ordinal);
+    default:
+        return false;
+    }
+}
+
+static bool ordinal_of(const finder *find, const PgQuery__Node *node, uint64_t *ordinal)
+{
+    bool negative = false;
+    for (;;)
+        switch (node->node_case) {
+        case PG_QUERY__NODE__NODE_TYPE_CAST:
+            node = node->type_cast->arg;
+            break;
+        case PG_QUERY__NODE__NODE_A_EXPR:
+            if (node->a_expr->lexpr != NULL || node->a_expr->n_name != 1 ||
+                strcmp(rw_node_name(node->a_expr->name[0]), "-") != 0)
+                return false;
+            negative = !negative;
+            node = node->a_expr->rexpr;
+            break;
+        case PG_QUERY__NODE__NODE_PARAM_REF:
+            return ordinal_of_parameter(find, node->param_ref->number, negative, ordinal);
+        case PG_QUERY__NODE__NODE_A_CONST:
+            return ordinal_of_constant(find, node->a_const, negative, ordinal);
+        default:
+            return false;
+        }
+}
+
+/* --- conditions: each returns false, with nothing added, where it says nothing of the column ---
+ */
+
+static bool is_column(const finder *find, const PgQuery__Node *node)
+{
+    return node != NULL && node->node_case == PG_QUERY__NODE__NODE_COLUMN_REF &&
+           strcmp(rw_node_name(node->column_ref->fields[node->column_ref->n_fields - 1]),
+                  find->table->column) == 0;
+}
+
+static bool in_list(const finder *find, const PgQuery__Node *list)
+{
+    const size_t mark = find->ranges->len;
+    if (list->node_case != PG_QUERY__NODE__NODE_LIST)
+        return false;
+    for (size_t i = 0; i < list->list->n_items; i++) {
+        uint64_t ordinal;
+        if (!ordinal_of(find, list->list->items[i], &ordinal)) {
+            find->ranges->len = mark;
+            return false;
+        }
+        add(find, ordinal, ordinal);
+    }
+    return true;
+}
+
+static bool compared(const finder *find, const PgQuery__AExpr *expression)
+{
+    uint64_t ordinal;
+    const char *name = rw_node_name(expression->name[0]);
+    if (!is_column(find, expression->lexpr))
+        return false;
+    if (expression->kind == PG_QUERY__A__EXPR__KIND__AEXPR_IN && strcmp(name, "=") == 0)
+        return in_list(find, expression->rexpr);
+    if (expression->kind != PG_QUERY__A__EXPR__KIND__AEXPR_OP ||
+        !ordinal_of(find, expression->rexpr, &ordinal))
+        return false;
+    if (strcmp(name, "=") == 0)
+        add(find, ordinal, ordinal);
+    else if (name[0] == '<' && name[1] != '>')
+        add(find, 0, ordinal);
+    else if (name[0] == '>')
+        add(find, ordinal, UINT64_MAX);
+    else
+        return false;
+    return true;
+}
+
+static bool limited(const finder *find, const PgQuery__Node *condition);
+
+/* Of several that must all hold, the one with the fewest ranges says enough. */
+static bool all_of(const finder *find, PgQuery__Node *const *conditions, size_t count)
+{
+    const size_t mark = find->ranges->len;
+    size_t best = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t begun = find->ranges->len;
+        if (!limited(find, conditions[i]))
+            continue;
+        const size_t length = find->ranges->len - begun;
+        if (best == 0 || length < best) {
+            memmove(find->ranges->ptr + mark, find->ranges->ptr + begun, length);
+            best = length;
+        }
+        find->ranges->len = mark + best;
+    }
+    return best > 0;
+}
+
+static bool any_of(const finder *find, PgQuery__Node *const *conditions, size_t count)
+{
+    const size_t mark = find->ranges->len;
+    for (size_t i = 0; i < count; i++)
+        if (!limited(find, conditions[i])) {
+            find->ranges->len = mark;
+            return false;
+        }
+    return true;
+}
+
+static bool limited(const finder *find, const PgQuery__Node *condition)
+{
+    if (condition == NULL)
+        return false;
+    if (condition->node_case == PG_QUERY__NODE__NODE_A_EXPR)
+        return compared(find, condition->a_expr);
+    if (condition->node_case != PG_QUERY__NODE__NODE_BOOL_EXPR)
+        return false;
+    const PgQuery__BoolExpr *expression = condition->bool_expr;
+    if (expression->boolop == PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR)
+        return all_of(find, expression->args, expression->n_args);
+    return expression->boolop == PG_QUERY__BOOL_EXPR_TYPE__OR_EXPR &&
+           any_of(find, expression->args, expression->n_args);
+}
+
+/* --- statements --- */
+
+static const PgQuery__SelectStmt *values_of(const PgQuery__Node *statement)
+{
+    if (statement->node_case != PG_QUERY__NODE__NODE_INSERT_STMT ||
+        statement->insert_stmt->select_stmt == NULL ||
+        statement->insert_stmt->select_stmt->select_stmt->n_values_lists == 0)
+        return NULL;
+    return statement->insert_stmt->select_stmt->select_stmt;
+}
+
+size_t ye_rows_of(const PgQuery__Node *statement)
+{
+    const PgQuery__SelectStmt *values = values_of(statement);
+    return values == NULL ? 0 : values->n_values_lists;
+}
+
+static size_t place_of(const finder *find, const PgQuery__InsertStmt *insert)
+{
+    size_t i = 0;
+    if (insert->n_cols == 0)
+        return find->table->position;
+    while (i < insert->n_cols &&
+           strcmp(insert->cols[i]->res_target->name, find->table->column) != 0)
+        i++;
+    return i;
+}
+
+static bool inserted(const finder *find, const PgQuery__Node *statement)
+{
+    const PgQuery__SelectStmt *values = values_of(statement);
+    const size_t mark = find->ranges->len;
+    if (values == NULL)
+        return false;
+    const size_t place = place_of(find, statement->insert_stmt);
+    for (size_t i = 0; i < values->n_values_lists; i++) {
+        const PgQuery__List *row = values->values_lists[i]->list;
+        uint64_t ordinal;
+        if (place >= row->n_items || !ordinal_of(find, row->items[place], &ordinal)) {
+            find->ranges->len = mark;
+            return false;
+        }
+        add(find, ordinal, ordinal);
+    }
+    return true;
+}
+
+static bool looked_up(const finder *find, const PgQuery__Node *statement)
+{
+    switch (statement->node_case) {
+    case PG_QUERY__NODE__NODE_SELECT_STMT:
+        return limited(find, statement->select_stmt->where_clause);
+    case PG_QUERY__NODE__NODE_UPDATE_STMT:
+        return limited(find, statement->update_stmt->where_clause);
+    case PG_QUERY__NODE__NODE_DELETE_STMT:
+        return limited(find, statement->delete_stmt->where_clause);
+    default:
+        return inserted(find, statement);
+    }
+}
+
+/* The relations of a statement, and the names that WITH gives, which are none. */
+typedef struct sources {
+    const char *names[SOURCES], *queries[SOURCES];
+    size_t names_count, queries_count;
+} sources;
+
+static bool gather(void *context, const ProtobufCMessage *child)
+{
+    sources *found = context;
+    const PgQuery__RangeVar *relation = (const PgQuery__RangeVar *)child;
+    if (child->descriptor == &pg_query__common_table_expr__descriptor &&
+        found->queries_count < SOURCES)
+        found->queries[found->queries_count++] = ((const PgQuery__CommonTableExpr *)child)->ctename;
+    if (child->descriptor == &pg_query__range_var__descriptor && found->names_count < SOURCES &&
+        strncmp(relation->relname, "pg_", 3) != 0 &&
+        strcmp(relation->schemaname, "information_schema") != 0)
+        found->names[found->names_count++] = relation->relname;
+    return rw_walk(child, gather, context);
+}
+
+static bool is_query(const sources *found, const char *name)
+{
+    for (size_t i = 0; i < found->queries_count; i++)
+        if (strcmp(found->queries[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void take_values(finder *find, const pgw_buf *bind)
+{
+    pgw_frame frame;
+    pgw_bind message;
+    if (bind == NULL || pgw_frame_next(pgw_slice_buf(bind), &frame) != PGW_FRAME_OK ||
+        !pgw_bind_decode(pgw_frame_body(pgw_slice_buf(bind), frame), &message))
+        return;
+    find->values = message.values;
+    find->value_count = message.value_count;
+}
+
+void ye_ranges_of(ye_map *map, const PgQuery__Node *statement, const pgw_buf *bind, pgw_buf *ranges)
+{
+    sources found = {0};
+    gather(&found, &statement->base);
+    for (size_t i = 0; i < found.names_count; i++) {
+        if (is_query(&found, found.names[i]))
+            continue;
+        const size_t number = ye_map_find(map, found.names[i]);
+        if (number == YE_TABLES)
+            continue;
+        finder find = {
+            .map = map, .table = &map->tables[number], .number = number, .ranges = ranges};
+        take_values(&find, bind);
+        if (found.names_count > 1 || !looked_up(&find, statement))
+            add(&find, 0, UINT64_MAX);
+    }
+}
