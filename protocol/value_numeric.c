@@ -133,13 +133,14 @@ static pgw_slice print_decimal(const decimal *number, pgw_arena *arena)
     return (pgw_slice){text, at};
 }
 
-static pgw_verdict make_numeric(decimal *number, pgw_arena *arena, pgw_value *out, pgw_error *error)
+static pgw_verdict make_numeric(decimal *number, int64_t most, pgw_arena *arena, pgw_value *out,
+                                pgw_error *error)
 {
     if (number->scale > SCALE_MAX || (number->length > 0 && digits_before(number) > WEIGHT_MAX))
         return PGW_REFUSE(error, "22003", "value overflows numeric format");
     if (number->length == 0 && number->scale < 0)
         number->scale = 0;
-    if (number->scale > PGW_NUMERIC_MAX || digits_before(number) > PGW_NUMERIC_MAX)
+    if (number->scale > most || digits_before(number) > most)
         return PGW_UNKNOWABLE;
     *out = (pgw_value){.type = PGW_NUMERIC, .as.bytes = print_decimal(number, arena)};
     return PGW_KNOWN;
@@ -158,7 +159,8 @@ pgw_verdict pgw_numeric_in(pgw_slice text, pgw_arena *arena, pgw_value *out, pgw
     }
     decimal number;
     pgw_verdict verdict = parse_decimal(text, at, arena, &number, error);
-    return verdict == PGW_KNOWN ? make_numeric(&number, arena, out, error) : verdict;
+    return verdict == PGW_KNOWN ? make_numeric(&number, PGW_NUMERIC_MAX, arena, out, error)
+                                : verdict;
 }
 
 /* Adds one to the last digit, with its carry; the digits' room has one byte to spare. */
@@ -300,14 +302,14 @@ static pgw_verdict recv_special(int sign, size_t left, pgw_value *out, pgw_error
 }
 
 /* Digits beyond the display scale are cut, not rounded, as numeric_recv() does. */
-static pgw_verdict recv_finite(pgw_slice bytes, int count, pgw_arena *arena, pgw_value *out,
+static pgw_verdict recv_finite(pgw_slice bytes, int64_t most, pgw_arena *arena, pgw_value *out,
                                pgw_error *error)
 {
-    int weight = (int16_t)read_16(bytes, 2), scale = read_16(bytes, 6);
-    if (count > PGW_NUMERIC_MAX / 4)
+    int count = read_16(bytes, 0), weight = (int16_t)read_16(bytes, 2), scale = read_16(bytes, 6);
+    if (count > most / 4)
         return PGW_UNKNOWABLE;
     decimal number = {.minus = read_16(bytes, 4) == 0x4000,
-                      .digits = pgw_arena_alloc(arena, 4 * (size_t)count + PGW_NUMERIC_MAX + 2),
+                      .digits = pgw_arena_alloc(arena, 4 * (size_t)count + (size_t)most + 2),
                       .scale = 4 * ((int64_t)count - 1 - weight)};
     expand_groups(bytes, count, &number);
     int64_t surplus = number.scale - scale;
@@ -315,13 +317,14 @@ static pgw_verdict recv_finite(pgw_slice bytes, int count, pgw_arena *arena, pgw
         number.length = surplus < (int64_t)number.length ? number.length - (size_t)surplus : 0;
     if (surplus > 0 || number.length == 0)
         number.scale = scale;
-    if (scale > PGW_NUMERIC_MAX || digits_before(&number) + scale > PGW_NUMERIC_MAX)
+    if (scale > most || digits_before(&number) + scale > most)
         return PGW_UNKNOWABLE;
     pad_decimal(&number, scale);
-    return make_numeric(&number, arena, out, error);
+    return make_numeric(&number, most, arena, out, error);
 }
 
-pgw_verdict pgw_numeric_recv(pgw_slice bytes, pgw_arena *arena, pgw_value *out, pgw_error *error)
+pgw_verdict pgw_numeric_recv_long(pgw_slice bytes, int64_t most, pgw_arena *arena, pgw_value *out,
+                                  pgw_error *error)
 {
     if (bytes.len < 8) /* which part is missing decides which error: not worth repeating */
         return PGW_UNKNOWABLE;
@@ -342,5 +345,78 @@ pgw_verdict pgw_numeric_recv(pgw_slice bytes, pgw_arena *arena, pgw_value *out, 
         return recv_special(sign, left, out, error);
     if (left > 0)
         return PGW_REFUSE(error, "22P03", "incorrect binary data format");
-    return recv_finite(bytes, count, arena, out, error);
+    return recv_finite(bytes, most, arena, out, error);
+}
+
+pgw_verdict pgw_numeric_recv(pgw_slice bytes, pgw_arena *arena, pgw_value *out, pgw_error *error)
+{
+    return pgw_numeric_recv_long(bytes, PGW_NUMERIC_MAX, arena, out, error);
+}
+
+/* Where a printed number has its digits. */
+typedef struct printed {
+    bool minus;
+    pgw_slice whole, fraction;
+} printed;
+
+static printed find_digits(pgw_slice text)
+{
+    printed out = {.minus = text.len > 0 && text.ptr[0] == '-'};
+    if (out.minus)
+        text = (pgw_slice){text.ptr + 1, text.len - 1};
+    const char *point = text.len > 0 ? memchr(text.ptr, '.', text.len) : NULL;
+    out.whole = (pgw_slice){text.ptr, point == NULL ? text.len : (size_t)(point - text.ptr)};
+    if (point != NULL)
+        out.fraction = (pgw_slice){point + 1, text.len - out.whole.len - 1};
+    return out;
+}
+
+/* The four digits that weigh 10000 to the power of `weight`. */
+static int16_t group_at(const printed *number, int weight)
+{
+    int group = 0;
+    for (int64_t place = 4 * (int64_t)weight + 3; place >= 4 * (int64_t)weight; place--) {
+        int64_t behind = -1 - place;
+        char digit = '0';
+        if (place >= 0 && place < (int64_t)number->whole.len)
+            digit = number->whole.ptr[number->whole.len - 1 - (size_t)place];
+        else if (place < 0 && behind < (int64_t)number->fraction.len)
+            digit = number->fraction.ptr[behind];
+        group = 10 * group + (digit - '0');
+    }
+    return (int16_t)group;
+}
+
+/* The scale of the infinities is 32 in PostgreSQL, too: a bit of their own header is taken for it.
+ */
+static void send_special(pgw_slice text, pgw_buf *out)
+{
+    bool nan = text.ptr[0] == 'N';
+    int sign = nan ? 0xc000 : text.ptr[0] == '-' ? 0xf000 : 0xd000;
+    pgw_buf_add_i32(out, 0);
+    pgw_buf_add_i16(out, (int16_t)sign);
+    pgw_buf_add_i16(out, nan ? 0 : 32);
+}
+
+/* Groups that are zero stand at neither end. */
+void pgw_numeric_send(pgw_slice text, pgw_buf *out)
+{
+    if (pgw_numeric_is_special(text)) {
+        send_special(text, out);
+        return;
+    }
+    printed number = find_digits(text);
+    int first = (int)((number.whole.len + 3) / 4) - 1;
+    int last = -(int)((number.fraction.len + 3) / 4);
+    while (first >= last && group_at(&number, first) == 0)
+        first--;
+    while (last < first && group_at(&number, last) == 0)
+        last++;
+    bool zero = first < last;
+    pgw_buf_add_i16(out, (int16_t)(zero ? 0 : first - last + 1));
+    pgw_buf_add_i16(out, (int16_t)(zero ? 0 : first));
+    pgw_buf_add_i16(out, zero || !number.minus ? 0 : 0x4000);
+    pgw_buf_add_i16(out, (int16_t)number.fraction.len);
+    for (int weight = first; weight >= last; weight--)
+        pgw_buf_add_i16(out, group_at(&number, weight));
 }

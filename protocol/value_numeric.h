@@ -15,6 +15,11 @@ PGW_MUST_CHECK pgw_verdict pgw_numeric_in(pgw_slice text, pgw_arena *arena, pgw_
                                           pgw_error *error);
 PGW_MUST_CHECK pgw_verdict pgw_numeric_recv(pgw_slice bytes, pgw_arena *arena, pgw_value *out,
                                             pgw_error *error);
+/* … that may have up to `most` digits. */
+PGW_MUST_CHECK pgw_verdict pgw_numeric_recv_long(pgw_slice bytes, int64_t most, pgw_arena *arena,
+                                                 pgw_value *out, pgw_error *error);
+/* Appends the binary form of a number as numeric_out prints it, however long that is. */
+void pgw_numeric_send(pgw_slice text, pgw_buf *out);
 /* Rounds to the typmod's scale; 22003 if the precision does not suffice. */
 PGW_MUST_CHECK pgw_verdict pgw_numeric_fit(int32_t typmod, pgw_arena *arena, pgw_value *value,
                                            pgw_error *error);

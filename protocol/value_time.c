@@ -26,7 +26,7 @@ enum {
 typedef struct moment {
     int64_t year, month, day;
     int64_t hour, minute, second, fraction; /* fraction in microseconds */
-    bool has_time, has_offset;
+    bool has_time, has_offset, before_christ;
     int64_t offset_hours, offset_minutes, offset_seconds;
     bool offset_minus;
 } moment;
@@ -140,14 +140,30 @@ static bool take_zone(cursor *c, moment *m)
     return take_offset(c, m);
 }
 
+static pgw_slice trim_end(pgw_slice text)
+{
+    while (text.len > 0 && pgw_is_blank(text.ptr[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+/* Behind all else, as PostgreSQL writes it. */
+static bool trim_era(pgw_slice *text)
+{
+    enum { LENGTH = 3 };
+    if (text->len <= LENGTH ||
+        !pgw_slice_ieq_str((pgw_slice){text->ptr + text->len - LENGTH, LENGTH}, " bc"))
+        return false;
+    *text = trim_end((pgw_slice){text->ptr, text->len - LENGTH});
+    return true;
+}
+
 /* False: not one of the ISO forms, which says nothing of whether PostgreSQL would take it. */
 static bool parse_moment(pgw_slice text, moment *m)
 {
-    cursor c = {text, 0};
-    *m = (moment){0};
+    cursor c = {trim_end(text), 0};
+    *m = (moment){.before_christ = trim_era(&c.text)};
     take_blanks(&c);
-    while (c.text.len > c.at && pgw_is_blank(c.text.ptr[c.text.len - 1]))
-        c.text.len--;
     if (!take_date(&c, m))
         return false;
     if (c.at == c.text.len)
@@ -168,13 +184,23 @@ static int64_t days_in_month(int64_t year, int64_t month)
     return month == 2 && is_leap(year) ? 29 : days[month - 1];
 }
 
+/* The Gregorian calendar repeats; counted from so many cycles earlier, no year is below zero. */
+enum { CYCLES = 25000, CYCLE_YEARS = 400, CYCLE_DAYS = 146097, EPOCH_DAYS = 730425 };
+
+/* Counted through: 1 BC is 0. */
+static int64_t year_of(const moment *m)
+{
+    return m->before_christ ? 1 - m->year : m->year;
+}
+
 /* Days since 2000-01-01 in the proleptic Gregorian calendar; a year begins in March here, so that
  * the leap day is its last one. */
-static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
+static int64_t days_from_date(const moment *m)
 {
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return y * 365 + y / 4 - y / 100 + y / 400 + day_of_year - 730425;
+    int64_t y = year_of(m) + CYCLES * CYCLE_YEARS - (m->month <= 2);
+    int64_t day_of_year = (153 * (m->month + (m->month > 2 ? -3 : 9)) + 2) / 5 + m->day - 1;
+    return y * 365 + y / 4 - y / 100 + y / 400 + day_of_year - EPOCH_DAYS -
+           (int64_t)CYCLES * CYCLE_DAYS;
 }
 
 static int64_t time_of_day(const moment *m)
@@ -203,7 +229,7 @@ static pgw_verdict check_moment(const moment *m, pgw_slice text, pgw_error *erro
         pgw_error_hint(error, "Perhaps you need a different \"datestyle\" setting.");
         return PGW_INVALID;
     }
-    return m->day <= days_in_month(m->year, m->month) ? PGW_KNOWN : refuse_field(text, error);
+    return m->day <= days_in_month(year_of(m), m->month) ? PGW_KNOWN : refuse_field(text, error);
 }
 
 static bool timestamp_holds(int64_t usecs)
@@ -213,9 +239,9 @@ static bool timestamp_holds(int64_t usecs)
 
 static pgw_verdict make_date(const moment *m, pgw_slice text, pgw_value *out, pgw_error *error)
 {
-    if (m->year > YEAR_MAX)
+    out->as.integer = days_from_date(m);
+    if (m->year > YEAR_MAX || out->as.integer < DATE_LEAST)
         return PGW_REFUSE(error, "22008", "date out of range: \"%.*s\"", PGW_SHOWN(text));
-    out->as.integer = days_from_date(m->year, m->month, m->day);
     return PGW_KNOWN;
 }
 
@@ -232,8 +258,8 @@ static pgw_verdict make_timestamp(uint32_t type, const moment *m, pgw_slice text
         if (!m->has_offset)
             east = env->zone_seconds;
     }
-    int64_t days = days_from_date(m->year, m->month, m->day);
-    if (days <= TIMESTAMP_DATE_END) {
+    int64_t days = days_from_date(m);
+    if (days >= DATE_LEAST && days <= TIMESTAMP_DATE_END) {
         out->as.integer = days * USECS_PER_DAY + (time_of_day(m) - east * USECS_PER_SECOND);
         if (timestamp_holds(out->as.integer))
             return PGW_KNOWN;
@@ -353,4 +379,54 @@ pgw_verdict pgw_time_cast(const pgw_value *in, uint32_t type, const pgw_env *env
     if (type != PGW_DATE && !timestamp_holds(usecs))
         return PGW_REFUSE(error, "22008", "timestamp out of range");
     return PGW_KNOWN;
+}
+
+/* --- out --- */
+
+/* The reverse of days_from_date(). */
+static moment date_from_days(int64_t days)
+{
+    moment m = {0};
+    int64_t all = days + EPOCH_DAYS + (int64_t)CYCLES * CYCLE_DAYS;
+    int64_t cycle = all / CYCLE_DAYS, day = all % CYCLE_DAYS;
+    int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    int64_t from_march = (5 * day + 2) / 153;
+    m.day = day - (153 * from_march + 2) / 5 + 1;
+    m.month = from_march < 10 ? from_march + 3 : from_march - 9;
+    m.year = cycle * CYCLE_YEARS + year - CYCLES * CYCLE_YEARS + (m.month <= 2);
+    m.before_christ = m.year <= 0;
+    if (m.before_christ)
+        m.year = 1 - m.year;
+    return m;
+}
+
+static void add_time_of_day(int64_t usecs, pgw_buf *out)
+{
+    int64_t seconds = usecs / USECS_PER_SECOND, fraction = usecs % USECS_PER_SECOND;
+    pgw_buf_addf(out, " %02d:%02d:%02d", (int)(seconds / 3600), (int)(seconds / 60 % 60),
+                 (int)(seconds % 60));
+    if (fraction == 0)
+        return;
+    pgw_buf_addf(out, ".%06d", (int)fraction);
+    while (out->ptr[out->len - 1] == '0')
+        out->len--;
+}
+
+void pgw_time_out(const pgw_value *value, pgw_buf *out)
+{
+    if (is_infinite(value)) {
+        pgw_buf_add_str(out, value->as.integer < 0 ? "-infinity" : "infinity");
+        return;
+    }
+    bool date = value->type == PGW_DATE;
+    int64_t days = date ? value->as.integer : floor_days(value->as.integer);
+    moment m = date_from_days(days);
+    pgw_buf_addf(out, "%04d-%02d-%02d", (int)m.year, (int)m.month, (int)m.day);
+    if (!date)
+        add_time_of_day(value->as.integer - days * USECS_PER_DAY, out);
+    if (value->type == PGW_TIMESTAMPTZ)
+        pgw_buf_add_str(out, "+00");
+    if (m.before_christ)
+        pgw_buf_add_str(out, " BC");
 }

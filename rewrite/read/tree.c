@@ -2,6 +2,7 @@
 
 #include "protocol/utf8.h"
 #include "rewrite/read/lookup_tree.h"
+#include "rewrite/read/readable.h"
 #include "rewrite/read/same_key.h"
 #include "rewrite/read/stars_tree.h"
 #include "rewrite/read/walk.h"
@@ -273,47 +274,6 @@ static bool visit(void *context, const ProtobufCMessage *message)
 
 /* --- in and out --- */
 
-/* What libpg_query, which takes backslashes literally, would take for the end of the string. */
-static void hide_escapes(char *copy, rw_token token)
-{
-    for (size_t at = token.start + 1; at + 1 < token.end; at++)
-        if (copy[at] == '\\') {
-            copy[at] = copy[at + 1] = '_';
-            at++;
-        }
-}
-
-/* Whether backslashes escape in it only for the sake of the session. */
-static bool is_plain_string(const char *copy, rw_token token)
-{
-    return token.kind == RW_TOKEN_STRING &&
-           (copy[token.start] == '\'' || (copy[token.start] | 32) == 'n');
-}
-
-/* A copy with a NUL, of the same length, which libpg_query reads as the backend does the text. The
- * words of YDB's that PostgreSQL does not know read INSERT: `ours` is whether there are any. */
-static char *readable_copy(pgw_slice text, const pgw_env *env, pgw_arena *arena, bool *ours)
-{
-    *ours = false;
-    char *copy = (char *)pgw_arena_copy(arena, text).ptr;
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, text, env->conforming);
-    rw_token previous = {.kind = RW_TOKEN_END};
-    for (rw_token token = rw_lexer_next(&lexer);
-         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer)) {
-        if (rw_token_is(text, token, "into") &&
-            (rw_token_is(text, previous, "upsert") || rw_token_is(text, previous, "replace"))) {
-            memset(copy + previous.start, ' ', previous.end - previous.start);
-            memcpy(copy + previous.start, "INSERT", 6);
-            *ours = true;
-        }
-        if (!env->conforming && is_plain_string(copy, token))
-            hide_escapes(copy, token);
-        previous = token;
-    }
-    return copy;
-}
-
 bool rw_tree_can_read(pgw_slice text, const rw_piece *piece)
 {
     return text.len <= RW_TREE_MAX_BYTES && piece->tokens <= RW_TREE_MAX_TOKENS;
@@ -339,7 +299,7 @@ bool rw_tree_rejects(pgw_slice text, const pgw_env *env)
         return false;
     bool ours;
     pgw_arena arena = {0};
-    const char *copy = readable_copy(text, env, &arena, &ours);
+    const char *copy = rw_readable_copy(text, env, &arena, &ours);
     PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(copy);
     bool rejects = parsed.error != NULL && !ours;
     pg_query_free_protobuf_parse_result(parsed);
@@ -386,7 +346,7 @@ rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pg
     *found = (rw_tree_found){0};
     bool ours;
     PgQueryProtobufParseResult parsed =
-        pg_query_parse_protobuf(readable_copy(text, env, arena, &ours));
+        pg_query_parse_protobuf(rw_readable_copy(text, env, arena, &ours));
     rw_tree_answer answer;
     if (parsed.error != NULL) {
         answer = unparsed(parsed.error->message, parsed.error->cursorpos, error);
@@ -414,7 +374,7 @@ bool rw_tree_define(pgw_slice text, const rw_catalog *catalog, const pgw_env *en
     *out = (rw_definition){0};
     bool ours, fine = true;
     PgQueryProtobufParseResult parsed =
-        pg_query_parse_protobuf(readable_copy(text, env, arena, &ours));
+        pg_query_parse_protobuf(rw_readable_copy(text, env, arena, &ours));
     PgQuery__ParseResult *result =
         parsed.error != NULL
             ? NULL

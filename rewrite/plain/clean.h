@@ -1,0 +1,44 @@
+/*
+ * clean: one statement of a client's text as it is sent alone: nothing before its first word,
+ * nothing behind its last; what kind of statement it is; and the words of transactions in one
+ * spelling.
+ */
+#ifndef RW_CLEAN_H
+#define RW_CLEAN_H
+
+#include "rewrite/lex/lexer.h"
+#include "rewrite/read/statement.h"
+
+typedef enum rw_clean_kind {
+    RW_CLEAN_READ, /* writes nothing that it names; what its functions do is not looked at */
+    RW_CLEAN_WRITE,
+    RW_CLEAN_DDL,     /* CREATE, GRANT, SELECT … INTO … */
+    RW_CLEAN_SESSION, /* of settings, cursors, prepared statements, notifications, locks */
+    RW_CLEAN_BEGIN,
+    RW_CLEAN_COMMIT,
+    RW_CLEAN_ROLLBACK,
+    RW_CLEAN_SAVEPOINT,
+    RW_CLEAN_RELEASE,
+    RW_CLEAN_ROLLBACK_TO,
+    RW_CLEAN_TWO_PHASE, /* PREPARE TRANSACTION, COMMIT PREPARED, ROLLBACK PREPARED */
+    RW_CLEAN_WRONG      /* PostgreSQL's grammar refuses it: the error is filled */
+} rw_clean_kind;
+
+typedef struct rw_clean {
+    rw_clean_kind kind;
+    pgw_slice text;   /* in the client's text; BEGIN, COMMIT and ROLLBACK: this word alone */
+    size_t start;     /* where it begins in the client's text */
+    unsigned marks;   /* of splitter.h, as of a statement behind its first word */
+    pgw_slice name;   /* of a savepoint, as stored; arena-owned */
+    bool chain;       /* COMMIT or ROLLBACK AND CHAIN */
+    bool read_only;   /* BEGIN READ ONLY */
+    bool understood;  /* BEGIN: nothing else was asked for than an isolation level or that */
+    pgw_error *error; /* of WRONG; arena-owned */
+} rw_clean;
+
+/* The next statement of the lexer's text that is not empty; false at the end. May use libpg_query,
+ * as rw_script_parse() does. */
+PGW_MUST_CHECK bool rw_clean_next(rw_lexer *lexer, const pgw_env *env, pgw_arena *arena,
+                                  rw_clean *out);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * inline: a statement with something else in the place of its parameters: the constants that were
+ * bound, or NULL::type where it is only to be described.
+ */
+#ifndef RW_INLINE_H
+#define RW_INLINE_H
+
+#include "rewrite/hash/literal.h"
+
+/* What stands for $1, $2 …, each an operand as a constant with a cast is. */
+typedef struct rw_inlining {
+    const pgw_slice *texts;
+    size_t count;
+    bool conforming;       /* how the statement's own strings are read */
+    size_t most;           /* bytes of the result */
+    const size_t *unnamed; /* where parameters begin that are columns of a result: they are still
+                              called ?column? then. In order; NULL: none */
+    size_t unnamed_count;
+} rw_inlining;
+
+/* Appends the statement, which is of PostgreSQL's grammar, with each $n replaced, but in strings
+ * and comments. False: it has a parameter that there is no text for (42P02), or the result would
+ * be longer than `most` (54000); then nothing is appended. */
+PGW_MUST_CHECK bool rw_inline(pgw_slice text, const rw_inlining *how, pgw_buf *out,
+                              pgw_error *error);
+
+/* The texts for values that were bound. False: one is not a value of its type, or all together are
+ * longer than `most` (54000). They belong to the arena. */
+PGW_MUST_CHECK bool rw_bound_texts(rw_params params, size_t most, const pgw_reading *reading,
+                                   const pgw_slice **out);
+/* … for parameters of which only the types are known. */
+const pgw_slice *rw_null_texts(const uint32_t *types, size_t count, pgw_arena *arena);
+
+#endif
