@@ -344,7 +344,10 @@ static void test_a_description_has_the_formats_of_a_bind(void **state)
         formatted[1].format = cases[i].second;
         pgw_buf expected = describe_columns(formatted, 2), out = {0};
         pgw_write_row_description(pgw_slice_buf(&body), cases[i].formats, &out);
-        assert_int_equal(out.ptr[0], 'T');
+        pgw_frame frame;
+        assert_int_equal(pgw_frame_next(pgw_slice_buf(&out), &frame), PGW_FRAME_OK);
+        assert_int_equal(frame.type, 'T');
+        assert_int_equal(frame.size, out.len);
         assert_true(pgw_slice_eq((pgw_slice){out.ptr + PGW_HEADER, out.len - PGW_HEADER},
                                  pgw_slice_buf(&expected)));
         pgw_buf_free(&expected);

@@ -400,6 +400,26 @@ static void canonical_bytes_are_as_published(void **state)
     assert_canonical((pgw_value){.type = PGW_INT8, .null = true}, "");
 }
 
+static void each_month_has_its_last_day(void **state)
+{
+    (void)state;
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    pgw_env utc_env = {.utf8 = true, .zone_known = true};
+    for (int month = 1; month <= 12; month++) {
+        pgw_arena arena = {0};
+        pgw_value last, first;
+        char text[40];
+        snprintf(text, sizeof text, "2021-%02d-%02d", month, days[month - 1]);
+        assert_int_equal(read(PGW_DATE, text, &utc_env, &arena, &last), PGW_KNOWN);
+        snprintf(text, sizeof text, "%d-%02d-01", month < 12 ? 2021 : 2022, month % 12 + 1);
+        assert_int_equal(read(PGW_DATE, text, &utc_env, &arena, &first), PGW_KNOWN);
+        assert_int_equal(last.as.integer + 1, first.as.integer);
+        snprintf(text, sizeof text, "2021-%02d-%02d", month, days[month - 1] + 1);
+        assert_int_equal(read(PGW_DATE, text, &utc_env, &arena, &last), PGW_INVALID);
+        pgw_arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +436,7 @@ int main(void)
         cmocka_unit_test(numbers_are_kept_up_to_a_size),
         cmocka_unit_test(types_are_found_by_any_name),
         cmocka_unit_test(canonical_bytes_are_as_published),
+        cmocka_unit_test(each_month_has_its_last_day),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,6 +161,9 @@ static void an_array_gives_an_array(void **state)
     assert_string_equal(rendered(conditions).ptr,
                         "DELETE FROM events WHERE \"events\".\"userhash\" = ANY ($3) AND"
                         " userid = ANY($1) AND event = $2");
+    assert_true(conditions->arrays);
+    assert_false(prepare("DELETE FROM events WHERE userid = $1", 1)->arrays);
+    conditions = prepare("DELETE FROM events WHERE userid = ANY($1) AND event = $2", 2);
     uint32_t type, own[2] = {0};
     rw_conditions_types(conditions, &type);
     rw_lookup_types(conditions->lookups[0], own, 2);

@@ -255,6 +255,33 @@ static void values_are_cast_as_they_are_stored(void **state)
     }
 }
 
+/* Where the length is known the other four ways are not written. */
+static void keys_of_a_fixed_length_are_hashed_one_way(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key;
+        bool fixed;
+    } cases[] = {
+        {"bool=true", true},
+        {"date=2026-01-02 bool=true", true},
+        {"int8=1 int8=2 int8=3", true},
+        {"uuid=a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11 date=2026-01-02", true},
+        {"text=x", false},
+        {"bool=true text=x", false},
+        {"text=x bool=true", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        key it = {.table = {.hash_function = RW_XXH3}};
+        read_key(&it, pgw_slice_str(cases[i].key));
+        bool fixed = strstr(expression_of(&it), "case when pg_catalog.length(b)") == NULL;
+        assert_int_equal(fixed, cases[i].fixed);
+        it.table.allow_null_key = true; /* it may be shorter */
+        assert_non_null(strstr(expression_of(&it), "case when pg_catalog.length(b)"));
+        pgw_arena_free(&it.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +292,7 @@ int main(void)
         cmocka_unit_test(too_long_a_key_is_an_error),
         cmocka_unit_test(a_null_is_left_to_the_server),
         cmocka_unit_test(values_are_cast_as_they_are_stored),
+        cmocka_unit_test(keys_of_a_fixed_length_are_hashed_one_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
