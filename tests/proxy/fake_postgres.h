@@ -142,15 +142,31 @@ static void postgres_has_waiting(unsigned count)
     pthread_mutex_unlock(&postgres.lock);
 }
 
+/* Tables that are not there, may not be read, or have no rows. */
+static bool postgres_refuses_table(const char *text, pgw_buf *out)
+{
+    if (strstr(text, "\"missing\"") != NULL)
+        postgres_fail("ERROR", "42P01", "parserOpenTable", out);
+    else if (strstr(text, "\"secret\"") != NULL)
+        postgres_fail("ERROR", "42501", "aclcheck_error", out);
+    else
+        return false;
+    pgw_write_ready('I', out);
+    return true;
+}
+
 /* "select rows n" gives n rows of 1 KiB, "select wait" lasts until it is cancelled; all else is
  * given back. */
 static void postgres_answer(int fd, const char *text, pgw_buf *out)
 {
+    if (postgres_refuses_table(text, out))
+        return;
     unsigned rows = 1;
     char row[POSTGRES_BULK];
     memset(row, 'r', sizeof row);
     bool bulk = sscanf(text, "select rows %u", &rows) == 1;
-    bool quiet = strncmp(text, "select s.setdatabase", 20) == 0 || strncmp(text, "set ", 4) == 0;
+    bool quiet = strncmp(text, "select s.setdatabase", 20) == 0 || strncmp(text, "set ", 4) == 0 ||
+                 strstr(text, "\"empty\"") != NULL;
     if (strcmp(text, "select wait") == 0) {
         postgres_wait_for_cancel();
         postgres_fail("ERROR", "57014", "ProcessInterrupts", out);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "proxy/backend/dsn.h"
+#include "tests/proxy/fake_postgres.h"
 
 static char *key[] = {(char *)"a", (char *)"b"}, *other_key[] = {(char *)"a", (char *)"c"};
 
@@ -84,6 +85,44 @@ static void what_is_another_rule(void **state)
     judge(&events, &now, false);
 }
 
+/* With another hash function than before, asked by that user. */
+static void ask(const char *table, const char *user, const char *reason)
+{
+    char dsn[128];
+    cfg_table before = events, now;
+    before.name = (char *)table;
+    now = before;
+    now.hash_function = CFG_CITYHASH64;
+    snprintf(dsn, sizeof dsn, "host=%s port=5432 dbname=d user=%s sslmode=disable", postgres.folder,
+             user);
+    cfg_config old = {.tables = &before, .table_count = 1},
+               fresh = {.tables = &now, .table_count = 1, .backend.dsn = dsn};
+    fresh.backend.connect_ms = 10000;
+    verdict found = {0};
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    px_rule_judge(&loop, &old, &fresh, note, &found);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    assert_int_equal(found.count, 1);
+    assert_ptr_equal(found.refused, reason != NULL ? &now : NULL);
+    if (reason != NULL)
+        assert_string_equal(found.reason, reason);
+}
+
+static void rows_keep_a_rule(void **state)
+{
+    (void)state;
+    static const char unsaid[] = "the backend does not say whether the table has rows";
+    postgres_start();
+    ask("full", "app", "the table has rows");
+    ask("empty", "app", NULL);
+    ask("missing", "app", NULL);
+    ask("secret", "app", unsaid);
+    ask("empty", "unknown", unsaid); /* who is not let in */
+    postgres_stop();
+}
+
 static void what_a_connection_string_names(void **state)
 {
     (void)state;
@@ -112,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_another_rule),
+        cmocka_unit_test(rows_keep_a_rule),
         cmocka_unit_test(what_a_connection_string_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
