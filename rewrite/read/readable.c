@@ -8,10 +8,8 @@
 static void hide_escapes(char *copy, rw_token token)
 {
     for (size_t at = token.start + 1; at + 1 < token.end; at++)
-        if (copy[at] == '\\') {
+        if (copy[at] == '\\')
             copy[at] = copy[at + 1] = '_';
-            at++;
-        }
 }
 
 /* Whether backslashes escape in it only for the sake of the session. */

@@ -134,7 +134,7 @@ static void postgres_wait_for_cancel(void)
 }
 
 /* Until so many have asked for a "select wait". */
-static void postgres_has_waiting(unsigned count)
+__attribute__((unused)) static void postgres_has_waiting(unsigned count)
 {
     pthread_mutex_lock(&postgres.lock);
     while (postgres.waiting < count)
