@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEP_MS = 10 * 1000, QUEUE_IDLE_MS = 60 * 1000, MEASURE_MS = 1000 };
+enum {
+    SWEEP_MS = 10 * 1000,
+    QUEUE_IDLE_MS = 60 * 1000,
+    QUEUE_BYTES = 16 * 1024 * 1024, /* if the texts of queues are more, none of them idles */
+    MEASURE_MS = 1000
+};
 
 typedef struct px_batcher px_batcher;
 
@@ -315,12 +320,14 @@ static void on_queue_free(px_queue *queue)
 
 static void sweep(px_batcher *batcher)
 {
-    uint64_t now = now_of(batcher);
-    if (now < batcher->next_sweep)
+    uint64_t now = now_of(batcher), idle = QUEUE_IDLE_MS;
+    if (batcher->queues.bytes > QUEUE_BYTES)
+        idle = 0;
+    else if (now < batcher->next_sweep)
         return;
     batcher->next_sweep = now + SWEEP_MS;
-    if (now > QUEUE_IDLE_MS)
-        px_queue_sweep(&batcher->queues, now - QUEUE_IDLE_MS, on_queue_free);
+    if (now > idle)
+        px_queue_sweep(&batcher->queues, now - idle, on_queue_free);
     for (px_pool **at = &batcher->pools.first; *at != NULL;) {
         px_pool *pool = *at;
         if (pool->references > 0 || pool->link_count > 0) {

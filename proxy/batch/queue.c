@@ -111,6 +111,15 @@ static void grow(px_queue_table *table)
     free(old);
 }
 
+/* What a client may make long. */
+static size_t text_bytes(const px_unit *key)
+{
+    size_t bytes = key->head.len + key->tail.len + key->conditions.len;
+    for (size_t i = 0; i < key->prepared_count; i++)
+        bytes += key->prepared[i].text.len + key->prepared[i].columns.len;
+    return bytes;
+}
+
 px_queue *px_queue_find(px_queue_table *table, const px_unit *unit)
 {
     if (table->count >= table->slot_count)
@@ -128,6 +137,7 @@ px_queue *px_queue_find(px_queue_table *table, const px_unit *unit)
     queue->chain = table->slots[slot];
     table->slots[slot] = queue;
     table->count++;
+    table->bytes += text_bytes(&queue->key);
     return queue;
 }
 
@@ -149,6 +159,7 @@ void px_queue_sweep(px_queue_table *table, uint64_t since, void (*on_free)(px_qu
             }
             *at = queue->chain;
             table->count--;
+            table->bytes -= text_bytes(&queue->key);
             if (on_free != NULL)
                 on_free(queue);
             free_queue(queue);

@@ -52,6 +52,7 @@ typedef struct px_queue {
 typedef struct px_queue_table {
     px_queue **slots;
     size_t slot_count, count;
+    size_t bytes; /* of the texts in their keys */
 } px_queue_table;
 
 /* The queue of the unit's merge key and partition, made if it is not there (then its pool is NULL).

@@ -114,35 +114,13 @@ static void add_error(px_session *session, const px_outcome *outcome, pgw_buf *o
         (outcome->rows > 0 ? add_error_of_parts : add_error_of_unit)(session, outcome, out);
 }
 
-/* Notices, too, have positions and contexts. */
-static void add_notices(px_session *session, const px_outcome *outcome, pgw_buf *out)
-{
-    const px_owner *units = &session->units;
-    pgw_slice rest = outcome->notices;
-    pgw_frame frame;
-    size_t at = 0; /* the statement that they are of */
-    while (pgw_frame_next(rest, &frame) == PGW_FRAME_OK) {
-        pgw_buf body = {0};
-        size_t before = (size_t)(rest.ptr - outcome->notices.ptr);
-        while (at < outcome->completed && outcome->statements[at].noticed <= before)
-            at++;
-        if (units->text != NULL)
-            px_error_of_text(units->text, 0, pgw_frame_body(rest, frame), &body);
-        else
-            px_error_of_portal(px_outcome_plan(units, outcome, at), PGW_LITERAL(""),
-                               pgw_frame_body(rest, frame), &body);
-        add_message('N', &body, out);
-        rest = (pgw_slice){rest.ptr + frame.size, rest.len - frame.size};
-    }
-}
-
 /* ---- the answer ---- */
 
 static void answer_text(px_session *session, const px_outcome *outcome)
 {
     pgw_buf out = {0};
-    add_notices(session, outcome, &out);
     for (size_t i = 0; i < outcome->completed; i++) {
+        px_owed_notices(session, outcome, i, &out);
         px_owed_rows(session, outcome, i, &out);
         char tag[40];
         snprintf(
@@ -150,6 +128,7 @@ static void answer_text(px_session *session, const px_outcome *outcome)
             (unsigned long long)(outcome->statements[i].tag + session->units.text->superseded[i]));
         pgw_write_tag(tag, &out);
     }
+    px_owed_notices(session, outcome, outcome->completed, &out);
     if (outcome->completed < outcome->statement_count && outcome->returned.len > 0)
         px_owed_rows(session, outcome, outcome->completed, &out);
     add_error(session, outcome, &out);
@@ -164,8 +143,8 @@ static void answer_group(px_session *session, const px_outcome *outcome)
     px_group *group = &session->group;
     bool failed = outcome->error.len > 0;
     pgw_buf out = {0};
-    add_notices(session, outcome, &out);
     px_owed_write(session, failed ? failed_at(group, outcome) : group->count, outcome, &out);
+    px_owed_notices(session, outcome, outcome->completed, &out);
     add_error(session, outcome, &out);
     px_owed_end(session, &out);
 }

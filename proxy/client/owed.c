@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/client/errors.h"
 #include "proxy/client/names.h"
 #include "proxy/client/session.h"
 
@@ -43,6 +44,23 @@ static void add_tag(const px_session *session, const px_outcome *outcome, size_t
     pgw_write_tag(tag, out);
 }
 
+void px_owed_notices(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
+{
+    const px_owner *units = &session->units;
+    pgw_slice rest = px_outcome_notices(outcome, i);
+    pgw_frame frame;
+    while (pgw_frame_next(rest, &frame) == PGW_FRAME_OK) {
+        size_t begun = pgw_begin(out, 'N');
+        if (units->text != NULL)
+            px_error_of_text(units->text, i, pgw_frame_body(rest, frame), out);
+        else
+            px_error_of_portal(px_outcome_plan(units, outcome, i), PGW_LITERAL(""),
+                               pgw_frame_body(rest, frame), out);
+        pgw_end_small(out, begun);
+        rest = (pgw_slice){rest.ptr + frame.size, rest.len - frame.size};
+    }
+}
+
 void px_owed_rows(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
     pgw_slice rows = px_outcome_returned(outcome, i);
@@ -58,6 +76,7 @@ void px_owed_rows(const px_session *session, const px_outcome *outcome, size_t i
 /* What Execute is answered: number `i` of them. */
 static void execute(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
+    px_owed_notices(session, outcome, i, out);
     px_owed_rows(session, outcome, i, out);
     if (outcome->statements[i].suspended)
         pgw_write_portal_suspended(out);

@@ -12,6 +12,9 @@ struct px_session;
  * (NULL) none is among them. */
 void px_owed_write(struct px_session *session, size_t before, const px_outcome *outcome,
                    pgw_buf *out);
+/* Writes the notices of statement `i`, behind the last the rest; they, too, have positions. */
+void px_owed_notices(const struct px_session *session, const px_outcome *outcome, size_t i,
+                     pgw_buf *out);
 /* Writes the rows that statement `i` returned behind `out`: much of it is put at once, not copied
  * there. */
 void px_owed_rows(const struct px_session *session, const px_outcome *outcome, size_t i,

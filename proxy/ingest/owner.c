@@ -8,6 +8,13 @@ enum {
     ALONE_MS = 10000
 }; /* units of somebody with a failed one travel alone for so long, or slow */
 
+pgw_slice px_outcome_notices(const px_outcome *outcome, size_t i)
+{
+    size_t from = i > 0 ? outcome->statements[i - 1].noticed : 0;
+    size_t to = i < outcome->completed ? outcome->statements[i].noticed : outcome->notices.len;
+    return (pgw_slice){outcome->notices.ptr + from, to - from};
+}
+
 pgw_slice px_outcome_returned(const px_outcome *outcome, size_t i)
 {
     size_t from = i > 0 ? outcome->statements[i - 1].returned : 0;

@@ -27,6 +27,8 @@ typedef struct px_outcome {
     size_t rows, committed, unknown;
 } px_outcome;
 
+/* The notices of statement `i`; behind the last that came through, the rest. */
+pgw_slice px_outcome_notices(const px_outcome *outcome, size_t i);
 /* The messages with the rows that statement `i` returned; of the one that failed, those that came
  * before its error, which is that of the commit then. */
 pgw_slice px_outcome_returned(const px_outcome *outcome, size_t i);

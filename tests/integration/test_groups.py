@@ -163,6 +163,31 @@ class Lone(direct_case.DirectCase, Batched):
             for database in self.admins.values():
                 database.rows("drop trigger odd on marks; drop function odd()")
 
+    def test_notices(self):
+        """Each stands before the tag of its statement."""
+        for database in self.admins.values():
+            database.rows("create function say(n int) returns bool language plpgsql as $$ begin "
+                          "raise notice 'it is %', n using errcode = '01234'; return n < 9; end $$;"
+                          "alter table marks add constraint said check (say(n));"
+                          "alter table items add constraint said check (say(n))")
+        try:
+            for bad in False, True:
+                messages = (run(MARK, 1, 1) + run(NOTE, "c", 1) + run(rows_of(2), 1, "a", 2, 2, "b", 3)
+                            + run(MARK, 2, 4) + bad * run(MARK, 3, 9) + [wire.sync()])
+                for _ in range(3):
+                    before = self.counts()
+                    self.both(messages)
+                if not bad:
+                    self.expect_counted(before, 4)
+            text = ("insert into marks (id, n) values (1, 1); insert into notes (code) values ('a');"
+                    "insert into items (id, n) values (1, 2); insert into marks (id, n) values (2, {})")
+            self.query(text.format(3))
+            self.query(text.format(9))
+        finally:
+            for database in self.admins.values():
+                database.rows("alter table marks drop constraint said; alter table items drop "
+                              "constraint said; drop function say(int)")
+
     def test_a_key_that_is_looked_at_behind_the_last_statement(self):
         """The error is of whichever table; none has a hash, as far as its client is told."""
         for table in self.tables[1:]:
@@ -382,6 +407,24 @@ class Together(harness.StackCase, Batched):
             self.assertEqual(wire.kinds(session.read_ready()), "2C2CZ")
         since = metrics.Scrape(self.keyspread).since(before)
         self.assertEqual(since.get("batched_rows_total"), 18)
+
+    def test_a_group_that_waits_for_a_lock(self):
+        """It goes to its own link, whole, and holds up nobody."""
+        sessions = [self.prepared(PLAIN) for _ in range(5)]
+        with self.postgres.admin(self.database) as holder:
+            holder.rows("begin; insert into tallies (idhash, id, n) values "
+                        f"({harness.xxh3_signed(0)}, 0, 1)")
+            self.group(sessions[0], ("counters", 0, 1), ("tallies", 0, 1), ("counters", -1, 1))
+            for number, session in enumerate(sessions[1:], 1):
+                self.group(session, ("counters", number, 1), ("tallies", number, 1))
+                self.assertEqual(wire.kinds(session.read_ready()), "2C2CZ")
+            self.assertEqual(self.sums(), {name: {1: 1, 2: 1, 3: 1, 4: 1} for name in PLAIN})
+            holder.rows("commit")
+        replies = sessions[0].read_ready()
+        self.assertEqual((wire.kinds(replies), wire.error_of(replies)), ("2C2EZ", "23505"))
+        self.assertNotIn(0, self.sums()["counters"])
+        self.group(sessions[0], ("counters", 0, 1), ("tallies", 5, 1))
+        self.assertEqual(wire.kinds(sessions[0].read_ready()), "2C2CZ")
 
     def test_a_write_behind_a_group_and_a_read(self):
         session, other = self.prepared(ADD), self.prepared(ADD)

@@ -1,6 +1,8 @@
 /* Units that execute several statements, and whose rows go into several tables. */
 #include "fake_backend.h"
 
+#include "proxy/batch/pool.h"
+
 static void submit(px_unit *unit)
 {
     px_batcher_submit(unit);
@@ -253,6 +255,30 @@ static void partitions_of_several_tables(void **state)
     px_metrics_free(sum);
 }
 
+/* Clients may make as many queues as there are orders of statements. */
+static void queues_of_long_texts_do_not_idle(void **state)
+{
+    (void)state;
+    enum { MANY = 20, LONG = 1 << 20 };
+    char *text = pgw_calloc(1, LONG);
+    for (unsigned i = 0; i < MANY; i++) {
+        told t;
+        px_unit *unit = group_unit(&t, 1, 2);
+        unit->prepared[1].text = (pgw_slice){text, LONG - i};
+        submit(unit);
+        if (i == 0)
+            fake_open(0);
+        fake_read(fake.links[0], NULL);
+        fake_answer(fake.links[0], i == 0 ? "3 3 1 1 Z 2 C1 2 C1 Z" : "3 3 1 Z 2 C1 2 C1 Z");
+        expect_committed(&t, 1);
+        fake.now += 100;
+        px_batcher_tick(fake.workers[0].batcher);
+        assert_true(fake.workers[0].pools->first->references <= 16);
+    }
+    assert_int_equal(fake.workers[0].pools->first->references, MANY - 16);
+    free(text);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
@@ -267,6 +293,7 @@ int main(void)
         TEST(the_link_is_lost),
         TEST(keys_of_several_tables),
         TEST(partitions_of_several_tables),
+        TEST(queues_of_long_texts_do_not_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

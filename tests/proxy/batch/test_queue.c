@@ -199,6 +199,7 @@ static void queues_go_when_they_were_empty_for_long(void **state)
     px_queue_sweep(&t.queues, 100, count_freed);
     assert_int_equal(freed, MANY / 4);
     assert_int_equal(t.queues.count, MANY - MANY / 4);
+    assert_int_equal(t.queues.bytes, t.queues.count * strlen("INSERT"));
     for (size_t i = 0; i < MANY; i++) {
         unit_of(&it, 1, 1)->merge_hash = i;
         if (i % 4 != 0)
