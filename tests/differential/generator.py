@@ -21,6 +21,7 @@ NAMES = ("", "", "", "a", "b")
 class Generator(Settings, Copies):
     def __init__(self, seed, kinds):
         self.dice, self.kinds = random.Random(seed), kinds
+        self.again = random.Random(-seed)
         dice = self.dice
         self.tables = dice.sample(sorted(TABLES), dice.choice((1, 1, 1, 2)))
         if dice.random() < 0.3:
@@ -157,6 +158,8 @@ class Generator(Settings, Copies):
         flushed = "flush" in self.kinds and dice.random() < 0.2
         if flushed:
             messages[-1] = ["Flush"]
+        if not flushed and self.again.random() < 0.2:  # what was new is not any more
+            messages = messages * 3
         self.say(session, messages)
         if flushed:
             more = []
