@@ -11,6 +11,7 @@
 #include "proxy/command/commands.h"
 
 #define FILES VECTORS "/config/"
+#define TABLES VECTORS "/ddl/tables.yaml"
 #define SAMPLE VECTORS "/../../config/keyspread.yaml"
 
 typedef struct outcome {
@@ -88,6 +89,13 @@ static const struct {
     {"keyspread hash @ events userid=1 userid=1", 1, "userid is given twice"},
     {"keyspread hash @ events userid=x", 1, "invalid input syntax for type bigint: \"x\" (22P02)"},
     {"keyspread hash @ events userid=9223372036854775808", 1, "(22003)"},
+    {"keyspread hash " TABLES " app.events id day", 0, "h: 11160318154034397263\n"},
+    {"keyspread hash " TABLES " app.events id=x day", 0, "h: "},
+    {"keyspread hash " TABLES " app.events id=x", 1, "day=VALUE is missing"},
+    {"keyspread hash " TABLES " app.events id=x day nothing", 1, "\"nothing\": give COL=VALUE"},
+    {"keyspread hash " TABLES " signed k", 1, "\"k\": give COL=VALUE"},
+    {"keyspread hash " TABLES " virtual k=1 l=x", 0, "postgres: hash_record_extended(ROW("},
+    {"keyspread hash " TABLES " unsigned l=1", 0, "yql: Digest::NumericHash("},
     {"keyspread hash @ nobody userid=1", 1, "has no table \"nobody\": its tables are events"},
     {"keyspread ddl @ nobody", 1, "has no table \"nobody\""},
     {"keyspread ddl --yql", 2, "usage: keyspread ddl"},

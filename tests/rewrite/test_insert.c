@@ -1072,6 +1072,19 @@ static void an_update_of_a_row_fires_triggers(void **state)
     }
 }
 
+/* A Bind counts them in 16 bits. */
+static void parameters_go_up_to_the_last(void **state)
+{
+    (void)state;
+    parsed p;
+    const rw_insert *insert =
+        must_parse(&p, "INSERT INTO events (userid, ts) VALUES ($65535, now())");
+    assert_int_equal(insert->param_count, 65535);
+    assert_int_equal(insert->inferred[65534], PGW_INT8);
+    assert_int_equal(insert->inferred[0], PGW_UNSPECIFIED);
+    pgw_arena_free(&p.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1094,6 +1107,7 @@ int main(void)
         cmocka_unit_test(generated_inserts_agree_with_postgresql),
         cmocka_unit_test(what_a_default_computes_is_the_sessions_own),
         cmocka_unit_test(an_update_of_a_row_fires_triggers),
+        cmocka_unit_test(parameters_go_up_to_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
