@@ -5,10 +5,12 @@ Each test cites the fact it is about by the section of the notes on the endpoint
 written from: 1.1 startup, 1.2 sizes, 1.3 messages, 1.4 extended protocol, 1.5 simple protocol,
 1.6 tags, 1.7 errors, 2 SQL.
 """
+import base64
 import struct
 import subprocess
 import time
 import unittest
+import urllib.error
 
 import wire
 from harness import USER, eventually, in_threads
@@ -1017,6 +1019,83 @@ class Partitions(EndpointCase):
             reply = link.ask(wire.parse("", "select %s" % ", ".join(
                 f"${number + 1}::text" for number in range(count))), wire.sync())
             self.assertEqual(failure(reply) is None, taken)
+
+
+class Describe(EndpointCase):
+    """3.1: boundaries, as the viewer's JSON has them."""
+
+    def setUp(self):
+        super().setUp()
+        self.stored("create table t (a bigint, h bigint, b text, primary key (h, a))")
+
+    def describe(self, path="/local/t", table="t,column=h,position=2,uniform=4", handler="json/",
+                 wanted=(), **options):
+        here = self.start(table=table, **options)
+        return here.http("GET", f"/viewer/{handler}describe", path=path, database="/local",
+                         **dict(wanted))
+
+    def test_columns_and_key(self):
+        reply = self.describe()
+        self.assertEqual((reply["Status"], reply["Path"]), ("StatusSuccess", "/local/t"))
+        table = reply["PathDescription"]["Table"]
+        self.assertEqual([(one["Name"], one["Type"], one["Id"]) for one in table["Columns"]],
+                         [("a", "pgint8", 1), ("h", "pgint8", 2), ("b", "pgtext", 3)])
+        self.assertEqual((table["KeyColumnNames"], table["KeyColumnIds"]), (["h", "a"], [2, 1]))
+        self.assertNotIn("SplitBoundary", table)  # boundaries are false by default
+        self.assertNotIn("TablePartitionStats", reply["PathDescription"])
+
+    def test_boundaries(self):
+        """N-1 exclusive ends; in forms of which nobody knows the right one."""
+        ends = [-2**62, 0, 2**62]
+        forms = {"int64": [{"Int64": str(end)} for end in ends],
+                 "text": [{"Text": str(end)} for end in ends],
+                 "bytes": [{"Bytes": base64.b64encode(struct.pack("<q", end)).decode()}
+                           for end in ends]}
+        for form, values in forms.items():
+            reply = self.describe(wanted={"boundaries": "true"}, boundary_values=form)
+            table = reply["PathDescription"]["Table"]
+            self.assertEqual([one["KeyPrefix"]["Tuple"] for one in table["SplitBoundary"]],
+                             [[{"Optional": value}] for value in values])
+            partitions = reply["PathDescription"]["TablePartitions"]
+            self.assertEqual([base64.b64decode(one["EndOfRangeKeyPrefix"]) for one in partitions],
+                             [struct.pack("<HIq", 1, 8, end) for end in ends] + [b""])
+
+    def test_unsigned(self):
+        """64-bit ints are strings unless ui64=true."""
+        self.stored("create table u (h numeric(20) primary key)")
+        for wanted, value in (({}, str(2**63)), ({"ui64": "true"}, 2**63)):
+            reply = self.describe("/local/u", "u,column=h,position=1,unsigned,uniform=2",
+                                  wanted={"boundaries": "true", **wanted})
+            table = reply["PathDescription"]["Table"]
+            self.assertEqual(table["Columns"][0]["Type"], "Uint64")
+            self.assertEqual(table["SplitBoundary"],
+                             [{"KeyPrefix": {"Tuple": [{"Optional": {"Uint64": value}}]}}])
+
+    def test_it_follows_splits(self):
+        here = self.start(table="t,column=h,position=2,uniform=2")
+        ask = {"path": "/local/t", "boundaries": "true", "partition_stats": "true"}
+        before = here.http("GET", "/viewer/json/describe", **ask)["PathDescription"]
+        here.http("POST", "/split", table="t", partition=1, ms=0)
+        after = here.http("GET", "/viewer/json/describe", **ask)["PathDescription"]
+        self.assertEqual([len(one["TablePartitionStats"]) for one in (before, after)], [2, 3])
+        self.assertEqual([one["KeyPrefix"]["Tuple"][0]["Optional"]["Int64"]
+                          for one in after["Table"]["SplitBoundary"]], ["0", str(2**62)])
+        tablets = [[one["DatashardId"] for one in reply["TablePartitions"]]
+                   for reply in (before, after)]
+        self.assertEqual(tablets[0][0], tablets[1][0])
+        self.assertNotIn(tablets[0][1], tablets[1])
+
+    def test_either_handler(self):
+        """/viewer/json/describe, or newer /viewer/describe: uncertain."""
+        self.assertEqual(self.describe(handler="", describe="plain")["Status"], "StatusSuccess")
+        for handler, options in (("", {}), ("json/", {"describe": "plain"})):
+            with self.assertRaises(urllib.error.HTTPError) as caught:
+                self.describe(handler=handler, **options)
+            caught.exception.close()
+
+    def test_what_is_not_there(self):
+        for path in ("/local/nothing", "/elsewhere/t", "t"):
+            self.assertEqual(self.describe(path)["Status"], "StatusPathDoesNotExist")
 
 
 if __name__ == "__main__":

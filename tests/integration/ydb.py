@@ -43,7 +43,7 @@ class Endpoint:
         if "Sanitizer" in text or "runtime error" in text:
             raise AssertionError(text[-6000:])
 
-    def http(self, method, path, **parameters):
+    def http(self, method, path, /, **parameters):
         """What the monitoring port answers, from JSON."""
         query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
         request = urllib.request.Request(f"http://127.0.0.1:{self.monitoring}{path}{query}",

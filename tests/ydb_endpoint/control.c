@@ -1,5 +1,7 @@
 #include "tests/ydb_endpoint/control.h"
 
+#include "tests/ydb_endpoint/describe.h"
+
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +102,38 @@ static unsigned merge(ye_endpoint *endpoint, struct MHD_Connection *connection, 
     return read_partitions(endpoint, connection, out);
 }
 
+static bool is_true(struct MHD_Connection *connection, const char *name)
+{
+    const char *value = text_of(connection, name);
+    return strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+}
+
+static unsigned describe(ye_endpoint *endpoint, struct MHD_Connection *connection, pgw_buf *out)
+{
+    ye_describe_write(endpoint,
+                      &(ye_describe){.path = text_of(connection, "path"),
+                                     .boundaries = is_true(connection, "boundaries"),
+                                     .stats = is_true(connection, "partition_stats"),
+                                     .numbers = is_true(connection, "ui64")},
+                      out);
+    return MHD_HTTP_OK;
+}
+
+/* "newer servers also/rather `/viewer/describe`, uncertain". */
+static unsigned describe_json(ye_endpoint *endpoint, struct MHD_Connection *connection,
+                              pgw_buf *out)
+{
+    return endpoint->options.plain_describe ? MHD_HTTP_NOT_FOUND
+                                            : describe(endpoint, connection, out);
+}
+
+static unsigned describe_plain(ye_endpoint *endpoint, struct MHD_Connection *connection,
+                               pgw_buf *out)
+{
+    return endpoint->options.plain_describe ? describe(endpoint, connection, out)
+                                            : MHD_HTTP_NOT_FOUND;
+}
+
 static handler find(const char *method, const char *path)
 {
     static const struct {
@@ -115,6 +149,8 @@ static handler find(const char *method, const char *path)
         {"GET", "/partitions", read_partitions},
         {"POST", "/split", split},
         {"POST", "/merge", merge},
+        {"GET", "/viewer/json/describe", describe_json},
+        {"GET", "/viewer/describe", describe_plain},
     };
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
         if (strcmp(routes[i].method, method) == 0 && strcmp(routes[i].path, path) == 0)

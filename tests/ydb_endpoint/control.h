@@ -7,6 +7,9 @@
  *   POST /latency?us=500
  *   GET /partitions
  *   POST /split?table=events&partition=3&ms=500     POST /merge?table=…: it and the next
+ *
+ * and what YDB's monitoring port serves: GET /viewer/json/describe (or, by an option, without
+ * `json`) with path, boundaries, partition_stats and ui64.
  */
 #ifndef YE_CONTROL_H
 #define YE_CONTROL_H

@@ -8,7 +8,7 @@
 
 typedef struct option_row {
     const char *name;
-    const char *choices[2]; /* of a choice: the words for 0 and 1 */
+    const char *choices[3]; /* of a choice: the words for 0, 1 and perhaps 2 */
     size_t at;              /* in ye_options: a long if `number`, an int if it has choices */
     bool number;
 } option_row;
@@ -21,9 +21,9 @@ typedef struct option_row {
     {                                                                                              \
         name, {NULL, NULL}, offsetof(ye_options, field), true                                      \
     }
-#define CHOICE(name, field, zero, one)                                                             \
+#define CHOICE(name, field, ...)                                                                   \
     {                                                                                              \
-        name, {zero, one}, offsetof(ye_options, field), false                                      \
+        name, {__VA_ARGS__}, offsetof(ye_options, field), false                                    \
     }
 
 static const option_row rows[] = {
@@ -51,17 +51,19 @@ static const option_row rows[] = {
     CHOICE("empty-query", empty_query_silent, "answered", "silent"),
     CHOICE("for-update", refuse_locking, "ignored", "refused"),
     CHOICE("uuid-keys", uuid_keys, "refused", "allowed"),
+    CHOICE("describe", plain_describe, "json", "plain"),
+    CHOICE("boundary-values", boundary_values, "int64", "text", "bytes"),
     CHOICE("syntax-hint", refuse_hint, "ignored", "refused"),
 };
 
 static bool take_choice(const option_row *row, const char *value, char *field)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3 && row->choices[i] != NULL; i++)
         if (strcmp(value, row->choices[i]) == 0) {
             memcpy(field, &i, sizeof i);
             return true;
         }
-    fprintf(stderr, "--%s is %s or %s\n", row->name, row->choices[0], row->choices[1]);
+    fprintf(stderr, "--%s is not %s\n", row->name, value);
     return false;
 }
 

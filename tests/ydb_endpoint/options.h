@@ -34,6 +34,8 @@ typedef struct ye_options {
     int refuse_locking;         /* 1: FOR UPDATE is refused, not ignored */
     int uuid_keys;              /* 1: uuid may be a key */
     int away_unavailable;       /* 1: a partition that splits is UNAVAILABLE, not OVERLOADED */
+    int plain_describe;         /* 1: the viewer's handler is /viewer/describe, not …/json/… */
+    int boundary_values;        /* of int8 in describe: 0 Int64, 1 Text, 2 Bytes */
     int refuse_hint;            /* 1: a hint of another syntax than PostgreSQL's is an error */
 } ye_options;
 

@@ -79,6 +79,17 @@ size_t ye_map_find(ye_map *map, const char *name)
     return found;
 }
 
+bool ye_map_copy(ye_map *map, const char *name, ye_table *table)
+{
+    const size_t found = ye_map_find(map, name);
+    if (found == YE_TABLES)
+        return false;
+    pthread_mutex_lock(&map->lock);
+    *table = map->tables[found];
+    pthread_mutex_unlock(&map->lock);
+    return true;
+}
+
 /* --- requests --- */
 
 static size_t partition_of(const ye_table *table, uint64_t ordinal)

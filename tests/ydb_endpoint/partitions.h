@@ -57,6 +57,8 @@ PGW_MUST_CHECK bool ye_map_add(ye_map *map, const char *description);
 /* The number of the table of that name, which there is from now on; YE_TABLES if there are too
  * many. What of the table does not change may be read without the lock. */
 size_t ye_map_find(ye_map *map, const char *name);
+/* The table as it is now. False: there are too many tables. */
+PGW_MUST_CHECK bool ye_map_copy(ye_map *map, const char *name, ye_table *table);
 /* False: a partition is away, and `failure` says so. */
 PGW_MUST_CHECK bool ye_map_admit(ye_map *map, const ye_range *ranges, size_t count,
                                  ye_failure *failure);
