@@ -109,6 +109,8 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
                 : pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, px_reserve_take(reserve)));
         answers[i] = (rw_answer){.type = column_of(insert, i)->type, .text = text};
     }
+    px_count(session->worker->metrics, PX_KEYS_BLOCK, count);
+    px_count(session->worker->metrics, PX_KEYS_RANDOM, insert->wanted_count - count);
     px_ahead_drew(session, insert, answers, true);
     if (reserve != NULL && reserve->count <= reserve->size / 2)
         px_refill_want(session, reserve, insert->table, column);

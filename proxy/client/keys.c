@@ -169,6 +169,7 @@ void px_keys_answered(px_session *session)
     if (keys == NULL)
         return;
     keys->answered = true;
+    px_count(session->worker->metrics, PX_KEYS_ASKED, keys->known);
     if (keys->reserve != NULL)
         px_reserve_end(session->worker, keys->reserve, true);
     else /* it may be behind what others drew ahead at the same time, which is not for it any more

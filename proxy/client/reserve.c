@@ -98,6 +98,7 @@ void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count)
     reserve->spoiled = reserve->came = false;
     if (count == 0)
         return;
+    px_count(worker->metrics, PX_SEQUENCE_BLOCKS, 1);
     uint64_t number = atomic_fetch_add(&blocks, 1) + 1;
     reserve->since = reserve->count > 0 ? reserve->last : number;
     reserve->last = number;

@@ -20,7 +20,7 @@ from harness import EVENTS
 TS = "2026-01-02 03:04:05+00"
 TEXT = "insert into events (userid, ts, event) values {}"
 WAITING = "select 1 from pg_stat_activity where wait_event_type = 'Lock'"
-LABELS = {"state", "result", "code", "peer", "kind", "outcome", "reason", "limit", "table",
+LABELS = {"by", "state", "result", "code", "peer", "kind", "outcome", "reason", "limit", "table",
           "partition", "le", "version"}
 
 

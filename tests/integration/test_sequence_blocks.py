@@ -3,6 +3,7 @@ a client sees is what PostgreSQL shows with CACHE, and a client alone sees no di
 import unittest
 
 import harness
+import metrics
 import wire
 from direct_case import DirectCase
 from harness import Table
@@ -37,7 +38,7 @@ class Alone(DirectCase):
     """What one client sees is what it sees of PostgreSQL."""
     tables = TABLES
     before_sql = BEFORE
-    options = {"workers": 1}
+    options = {"workers": 1, "admin": {}}
 
     def setUp(self):
         """Through keyspread, which would have numbers of before for a while."""
@@ -104,8 +105,9 @@ class Alone(DirectCase):
 @harness.proxied
 class Shared(harness.StackCase):
     """What several clients see, who share blocks."""
+    shares = True
     tables = (SERIAL, UUIDS)
-    options = {"workers": 1}
+    options = {"workers": 1, "admin": {}}
 
     @classmethod
     def setUpClass(cls):
@@ -134,6 +136,18 @@ class Shared(harness.StackCase):
         asked = self.postgres.statements(mark, self.database, "has_any_column_privilege")
         self.assertLess(len(asked), 200)
         self.assertLess(len([one for one in asked if "case when c" in one.text]), 120)
+
+    def test_they_are_counted(self):
+        before = metrics.Scrape(self.keyspread)
+        session = self.wire()
+        self.ids(session, 200)
+        session.rows("insert into uuids (v) values ('x'), ('y')")
+        counted = metrics.Scrape(self.keyspread).since(before)
+        made = counted.by("keys_made_total", "by")
+        self.assertEqual(made["question"] + made.get("block", 0), 200)
+        self.assertEqual(made["random"], 2)
+        self.assertEqual("block" in made, counted.get("sequence_blocks_total") > 0)
+        self.assertEqual("block" in made, self.shares)
 
     def test_each_number_once(self):
         def client(number):
@@ -264,6 +278,7 @@ class Shared(harness.StackCase):
 
 class Asked(Shared):
     """Code that the database stores asks what was drawn."""
+    shares = False
 
     test_nobody_waits_for_the_next_block = test_each_number_once = None
     test_they_are_batched = test_begun_anew_by_others = test_rows_and_transactions = test_by_nextval = None
