@@ -1085,6 +1085,28 @@ static void parameters_go_up_to_the_last(void **state)
     pgw_arena_free(&p.arena);
 }
 
+/* Tiny rows take many times what they are long. */
+static void what_takes_too_much_memory_is_refused(void **state)
+{
+    (void)state;
+    enum { ROWS = 2000000 };
+    static const char head[] = "INSERT INTO events VALUES (1)";
+    pgw_buf text = {0};
+    pgw_buf_add_str(&text, head);
+    for (size_t i = 0; i < ROWS; i++)
+        pgw_buf_add(&text, ",(1)", 4);
+    rw_catalog catalog = test_catalog(pointers);
+    pgw_arena arena = {0};
+    pgw_error error = PGW_ERROR_NONE;
+    rw_insert *insert = NULL;
+    assert_false(
+        rw_insert_parse(pgw_slice_buf(&text), &catalog, &test_env, &arena, &insert, &error));
+    assert_string_equal(error.sqlstate, "54000");
+    assert_in_range(arena.bytes, RW_PARSED_MOST / 2, 2 * (size_t)RW_PARSED_MOST);
+    pgw_arena_free(&arena);
+    pgw_buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1108,6 +1130,7 @@ int main(void)
         cmocka_unit_test(what_a_default_computes_is_the_sessions_own),
         cmocka_unit_test(an_update_of_a_row_fires_triggers),
         cmocka_unit_test(parameters_go_up_to_the_last),
+        cmocka_unit_test(what_takes_too_much_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
