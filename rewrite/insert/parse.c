@@ -332,7 +332,6 @@ static void leave_untouched(rw_parser *parser)
     insert->values_merge = insert->key_constant = false;
     finish(parser);
     insert->obstacle = RW_OBSTACLE_UNCOMPUTABLE;
-    insert->values = insert->tail = insert->text.len;
 }
 
 static rw_outcome refuse_large(pgw_error *error)

@@ -54,6 +54,7 @@ static void check_packet(const vector *v, void *data)
     (void)data;
     static pgw_startup startup;
     pgw_slice packet = vector_bytes(v->field[0]);
+    memset(&startup, 0x5a, sizeof startup); /* nothing of before stays */
     pgw_startup_kind kind = pgw_startup_decode(packet, &startup);
     pgw_buf out = {0};
     pgw_buf_add_str(&out, KINDS[kind]);

@@ -407,6 +407,9 @@ static void test_same(void **state)
     DIFFERS(columns[1].own_equals, !a->columns[1].own_equals);
     DIFFERS(columns[1].granted, !a->columns[1].granted);
     DIFFERS(columns[1].cascaded, !a->columns[1].cascaded);
+    DIFFERS(columns[1].always, !a->columns[1].always);
+    DIFFERS(columns[1].default_hash, a->columns[1].default_hash + 1);
+    DIFFERS(block, a->block + 1);
     DIFFERS(primary_key_count, a->primary_key_count - 1);
     DIFFERS(primary_key[0], 77);
     DIFFERS(hash_key[0], 77);
@@ -427,6 +430,14 @@ static void test_same(void **state)
     DIFFERS(reads_settings, !a->reads_settings);
     DIFFERS(part_names, other);
     DIFFERS(unusable, other);
+    uint64_t at[2][16] = {{0}, {0}}; /* the bounds themselves, wherever they lie */
+    const rw_partitions kept[] = {a->partitions, b->partitions};
+    a->partitions = (rw_partitions){.kind = RW_PARTITION_AT, .count = 17, .at = at[0]};
+    b->partitions = (rw_partitions){.kind = RW_PARTITION_AT, .count = 17, .at = at[1]};
+    DIFFERS(partitions.at[0], 1);
+    DIFFERS(partitions.at[15], 1);
+    a->partitions = kept[0];
+    b->partitions = kept[1];
 #undef DIFFERS
     rw_table_free(a);
     rw_table_free(b);
@@ -457,16 +468,11 @@ static void test_query(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_from_rows),
-        cmocka_unit_test(test_mergeable),
-        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_planned),
-        cmocka_unit_test(test_unusable),
-        cmocka_unit_test(test_from_file),
-        cmocka_unit_test(test_file_against_backend),
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_query),
+        cmocka_unit_test(test_types),     cmocka_unit_test(test_from_rows),
+        cmocka_unit_test(test_mergeable), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_planned),   cmocka_unit_test(test_unusable),
+        cmocka_unit_test(test_from_file), cmocka_unit_test(test_file_against_backend),
+        cmocka_unit_test(test_same),      cmocka_unit_test(test_query),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,10 +69,11 @@ static rw_column columns[] = {
     COLUMN("i", PGW_INT8, -1, .attnum = 3, .not_null = true),
     HASH("h"),
 };
-static size_t code[] = {0}, n[] = {1}, i8[] = {2}, all[] = {0, 1, 2};
+static size_t code[] = {0}, n[] = {1}, i8[] = {2}, all[] = {0, 1, 2}, several[] = {2, 1};
 static const rw_table by_code = TEST_TABLE("a b", "t", columns, 3, all, code, 1, .oid = 7);
 static const rw_table by_n = TEST_TABLE("a b", "t", columns, 3, all, n, 1, .oid = 7);
 static const rw_table by_i = TEST_TABLE("a b", "t", columns, 3, all, i8, 1, .oid = 7);
+static const rw_table by_several = TEST_TABLE("a b", "t", columns, 3, all, several, 2, .oid = 7);
 
 #define TYPMOD "atttypmod"
 #define NAMES "'{\"code\",\"n\",\"i\",\"h\"}'::pg_catalog.name[]"
@@ -113,6 +114,7 @@ static void lengths_are_asked_for_where_they_may_matter(void **state)
         {&by_code, "INSERT INTO \"a b\".t (code, n, i) SELECT 'ab', 1, 2", true, true},
         {&by_n, "INSERT INTO \"a b\".t (code, n, i) VALUES ('ab ', 1, 2)", true, true},
         {&by_i, "INSERT INTO \"a b\".t (code, n, i) VALUES ('ab ', 1, 2)", false, false},
+        {&by_several, "INSERT INTO \"a b\".t (code, n, i) VALUES ('ab ', 1, 2)", true, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_arena arena = {0};
@@ -208,6 +210,9 @@ static void a_changed_key_is_guarded(void **state)
            "pg_catalog.pg_attribute where attrelid operator(pg_catalog.=) 7 and attnum "
            "operator(pg_catalog.=) 2) operator(pg_catalog.=) 393222 then HASH else "
            "pg_catalog.concat('" RW_CHANGED "')::bigint end");
+    rw_guard_new_key(&by_several, "HASH", &out);
+    assert_true(holds(&out, TYPMOD));
+    pgw_buf_clear(&out);
     rw_guard_new_key(&by_i, "HASH", &out);
     assert_false(holds(&out, TYPMOD));
     pgw_buf_clear(&out);

@@ -28,7 +28,7 @@ static cfg_config config;
 /* ---- certificates ---- */
 
 /* Signed by itself if `by` is NULL. */
-static pair issue(const char *name, int name_len, const pair *by)
+static pair issue_by(const EVP_MD *digest, const char *name, int name_len, const pair *by)
 {
     static long serial;
     pair made = {EVP_EC_gen("P-256"), X509_new()};
@@ -45,8 +45,13 @@ static pair issue(const char *name, int name_len, const pair *by)
     X509_EXTENSION *signs = X509V3_EXT_conf_nid(NULL, NULL, NID_basic_constraints, "CA:TRUE");
     assert_true(by != NULL || X509_add_ext(made.certificate, signs, -1));
     X509_EXTENSION_free(signs);
-    assert_true(X509_sign(made.certificate, by != NULL ? by->key : made.key, EVP_sha256()) > 0);
+    assert_true(X509_sign(made.certificate, by != NULL ? by->key : made.key, digest) > 0);
     return made;
+}
+
+static pair issue(const char *name, int name_len, const pair *by)
+{
+    return issue_by(EVP_sha256(), name, name_len, by);
 }
 
 static void forget(pair *it)
@@ -154,15 +159,24 @@ static void mistakes_are_told_by_file_and_line(void **state)
                    "x.yaml:7: client_tls.ca: %s cannot be used: it takes certificates in PEM\n");
 }
 
+/* RFC 5929: by the digest that signed it, but nothing weaker than SHA-256. */
 static void a_channel_is_bound_to_the_certificate(void **state)
 {
     (void)state;
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned len = 0;
-    px_tls *tls = px_tls_load(&config, stderr);
-    assert_int_equal(X509_digest(server.certificate, EVP_sha256(), digest, &len), 1);
-    assert_true(pgw_slice_eq(px_tls_binding(tls), (pgw_slice){(const char *)digest, len}));
-    px_tls_free(tls);
+    const EVP_MD *const digests[][2] = {
+        {EVP_sha256(), EVP_sha256()}, {EVP_sha384(), EVP_sha384()}, {EVP_sha1(), EVP_sha256()}};
+    for (size_t i = 0; i < sizeof digests / sizeof *digests; i++) {
+        unsigned char digest[EVP_MAX_MD_SIZE];
+        unsigned len = 0;
+        pair signed_so = issue_by(digests[i][0], "server", -1, NULL);
+        write_pair("crt", "key", &signed_so);
+        px_tls *tls = px_tls_load(&config, stderr);
+        assert_non_null(tls);
+        assert_int_equal(X509_digest(signed_so.certificate, digests[i][1], digest, &len), 1);
+        assert_true(pgw_slice_eq(px_tls_binding(tls), (pgw_slice){(const char *)digest, len}));
+        px_tls_free(tls);
+        forget(&signed_so);
+    }
     px_tls_free(NULL);
 }
 
