@@ -147,6 +147,21 @@ class Startup(EndpointCase):
             "M": "Cancelling statement due to user request"})
         self.assertEqual(link.rows("select 1"), [["1"]])
 
+    def test_cancel_takes_the_transaction_along(self):
+        """… unseen: the client learns of it from the next statement."""
+        link = self.session()
+        link.query("begin")
+        link.send(wire.query("select pg_sleep(61)"))
+        eventually("the statement runs", lambda: self.stored(
+            "select 1 from pg_stat_activity where state = 'active' and query like '%pg_sleep(61)%'"
+            " and pid <> pg_backend_pid()"))
+        self.refused(wire.cancel_request(link.pid, link.key))
+        self.assertEqual(outline(link.read_ready()),
+                         ["Cancelling statement due to user request", "T"])
+        self.assertEqual(outline(link.query("select 1")), ["Status: NOT_FOUND", "E"])
+        self.assertEqual(outline(link.query("rollback")), ["ROLLBACK", "I"])
+        self.assertEqual(link.rows("select 1"), [["1"]])
+
     def test_idle_links_are_closed(self):
         """Inactivity: closed without a word."""
         endpoint = self.start(idle_ms=100)
@@ -550,6 +565,14 @@ class Errors(EndpointCase):
             "E": "ERROR", "M": "Status: PRECONDITION_FAILED\nIssues:\n"
                                "<main>: Error: Conflict with existing key., code: 2012\n"})
 
+    def test_duplicate_in_other_words(self):
+        """The wording is uncertain; the status and the code are not."""
+        link = self.session(self.start(duplicate="constraint"))
+        link.query("insert into t values (1, 'a')")
+        self.assertEqual(failure(link.query("insert into t values (1, 'a')")),
+                         "Status: PRECONDITION_FAILED\nIssues:\n"
+                         "<main>: Error: Constraint violated., code: 2012\n")
+
     def test_duplicate_fails_the_whole_statement(self):
         self.link.query("insert into t values (1, 'a')")
         self.fields("insert into t values (2, 'b'), (1, 'c')")
@@ -667,6 +690,13 @@ class Sql(EndpointCase):
         self.check_taken("select * from t for update")
         strict = self.session(self.start(for_update="refused"))
         self.assertIn("lockingClause", failure(strict.query("select * from t for update")))
+
+    def test_hash_functions_either_way(self):
+        """Callable by name: uncertain."""
+        self.check_taken("select hashint8extended(1, 0), hashtextextended('x', 0)")
+        strict = self.session(self.start(hash_functions="unknown"))
+        self.assertIn("No such proc", failure(strict.query("select hashint8extended(1, 0)")))
+        self.assertIsNone(failure(strict.query("select md5('x')")))
 
     def test_what_is_not_there_at_all(self):
         for sql in ("truncate t", "explain select 1", "prepare p as select 1", "execute p",
@@ -965,6 +995,15 @@ class Partitions(EndpointCase):
         for number, value in enumerate((0, 2**63 - 1, 2**63, 2**64 - 1)):
             link.query(f"insert into u values ({number}, {value})")
         self.assertEqual([one["requests"] for one in here.http("GET", "/partitions")["u"]], [2, 2])
+
+    def test_native_tables_may_be_read_only(self):
+        """INSERT from PG syntax into native-typed columns: uncertain."""
+        link = self.session(self.start(table="u,column=h,position=2,unsigned",
+                                       native_writes="refused"))
+        for sql in ("insert into u values (1, 1)", "update u set h = 1", "delete from u"):
+            self.assertIn("Uint64", failure(link.query(sql)))
+        self.assertIsNone(failure(link.query("select * from u")))
+        self.assertIsNone(failure(link.query("insert into t values (1, 1)")))
 
     def test_split_and_merge(self):
         self.here.http("POST", "/split", table="t", partition=2, ms=0)

@@ -103,7 +103,7 @@ static bool exchange(ye_session *session, ye_store *link, const ye_request *requ
         return true;
     if (session->out.len > mark)
         session->out.len = mark;
-    ye_failure_of(error, failure);
+    ye_failure_of(error, &session->endpoint->options, failure);
     return false;
 }
 

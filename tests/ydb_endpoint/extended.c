@@ -83,7 +83,7 @@ static bool describe(ye_session *session, ye_named *statement, ye_failure *failu
     if (!alive)
         pgw_fail(&error, "08006", "the store's link is lost");
     if (error.sqlstate[0] != '\0')
-        ye_failure_of(&error, failure);
+        ye_failure_of(&error, &session->endpoint->options, failure);
     return error.sqlstate[0] == '\0' && check_parameters(session, statement, failure);
 }
 

@@ -53,6 +53,9 @@ static const option_row rows[] = {
     CHOICE("uuid-keys", uuid_keys, "refused", "allowed"),
     CHOICE("describe", plain_describe, "json", "plain"),
     CHOICE("boundary-values", boundary_values, "int64", "text", "bytes"),
+    CHOICE("duplicate", duplicate_constraint, "conflict", "constraint"),
+    CHOICE("native-writes", refuse_native, "allowed", "refused"),
+    CHOICE("hash-functions", no_hash_functions, "callable", "unknown"),
     CHOICE("syntax-hint", refuse_hint, "ignored", "refused"),
 };
 

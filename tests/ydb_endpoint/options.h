@@ -36,6 +36,9 @@ typedef struct ye_options {
     int away_unavailable;       /* 1: a partition that splits is UNAVAILABLE, not OVERLOADED */
     int plain_describe;         /* 1: the viewer's handler is /viewer/describe, not …/json/… */
     int boundary_values;        /* of int8 in describe: 0 Int64, 1 Text, 2 Bytes */
+    int duplicate_constraint;   /* 1: a duplicate is a "Constraint violated", no "Conflict" */
+    int refuse_native;          /* 1: tables with an unsigned hash column cannot be written */
+    int no_hash_functions;      /* 1: hashint8extended() and its like cannot be called by name */
     int refuse_hint;            /* 1: a hint of another syntax than PostgreSQL's is an error */
 } ye_options;
 

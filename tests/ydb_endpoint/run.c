@@ -61,11 +61,29 @@ static bool writes(const ye_compiled *compiled)
                                  statement->node_case == PG_QUERY__NODE__NODE_DELETE_STMT);
 }
 
+/* "INSERT from PG syntax into native-typed columns (e.g. Uint64 hash column): uncertain" (2). */
+static bool check_native(ye_endpoint *endpoint, const ye_compiled *compiled, ye_failure *failure)
+{
+    const PgQuery__Node *statement = compiled->statement;
+    if (!endpoint->options.refuse_native || !writes(compiled))
+        return true;
+    const PgQuery__RangeVar *relation = statement->node_case == PG_QUERY__NODE__NODE_INSERT_STMT
+                                            ? statement->insert_stmt->relation
+                                        : statement->node_case == PG_QUERY__NODE__NODE_UPDATE_STMT
+                                            ? statement->update_stmt->relation
+                                            : statement->delete_stmt->relation;
+    const size_t table = ye_map_find(&endpoint->map, relation->relname);
+    return table == YE_TABLES || !endpoint->map.tables[table].is_unsigned ||
+           ye_fail(failure, YE_GENERIC_ERROR, 0, "Failed to convert type of column %s to Uint64",
+                   endpoint->map.tables[table].column);
+}
+
 /* A statement that touches partitions, or the COMMIT of such: it has its price. */
 static bool act_at_price(ye_session *session, const ye_task *task, ye_failure *failure)
 {
     const PgQuery__Node *statement = task->compiled.statement;
-    if (!ye_cost_begin(session, statement, task->request->bind, failure))
+    if (!check_native(session->endpoint, &task->compiled, failure) ||
+        !ye_cost_begin(session, statement, task->request->bind, failure))
         return false;
     bool done = statement == NULL ? ye_transaction_word(session, task->word, failure)
                                   : ye_execute(session, task->request, failure);

@@ -95,10 +95,14 @@ static bool is_missing_table(const pgw_error *error, pgw_slice *name)
     return true;
 }
 
-void ye_failure_of(const pgw_error *error, ye_failure *failure)
+void ye_failure_of(const pgw_error *error, const ye_options *options, ye_failure *failure)
 {
     pgw_slice name;
     size_t i = 0;
+    if (options->duplicate_constraint && pgw_error_is(error, "23505")) {
+        ye_fail(failure, YE_PRECONDITION_FAILED, 2012, "Constraint violated.");
+        return;
+    }
     if (is_missing_table(error, &name)) {
         ye_fail(failure, YE_SCHEME_ERROR, 2003,
                 "Cannot find table '%.*s' because it does not exist or you do not have access "

@@ -5,6 +5,8 @@
 #ifndef YE_STATUS_H
 #define YE_STATUS_H
 
+#include "tests/ydb_endpoint/options.h"
+
 #include "protocol/error.h"
 
 typedef enum ye_status {
@@ -41,7 +43,7 @@ ye_status ye_status_named(const char *name);
 bool ye_fail(ye_failure *failure, ye_status status, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* What YDB says where PostgreSQL says this. */
-void ye_failure_of(const pgw_error *error, ye_failure *failure);
+void ye_failure_of(const pgw_error *error, const ye_options *options, ye_failure *failure);
 /* A failure that was ordered, with the text that YDB is known for. */
 void ye_failure_ordered(ye_status status, ye_failure *failure);
 /* "answers with the connection dropped" (1.7). */

@@ -5,7 +5,7 @@
 static bool store_failed(ye_session *session, const pgw_error *error, ye_failure *failure)
 {
     session->closing |= pgw_error_is(error, "08006");
-    ye_failure_of(error, failure);
+    ye_failure_of(error, &session->endpoint->options, failure);
     return false;
 }
 
