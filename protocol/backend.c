@@ -79,6 +79,22 @@ void pgw_write_portal_suspended(pgw_buf *out)
     write_empty('s', out);
 }
 
+void pgw_write_empty_query(pgw_buf *out)
+{
+    write_empty('I', out);
+}
+
+bool pgw_write_data_row(const pgw_slice *cells, size_t count, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'D');
+    pgw_buf_add_i16(out, (int16_t)count);
+    for (size_t i = 0; i < count; i++) {
+        pgw_buf_add_i32(out, cells[i].ptr != NULL ? (int32_t)cells[i].len : -1);
+        pgw_buf_add_slice(out, cells[i]);
+    }
+    return pgw_end(out, begun);
+}
+
 bool pgw_write_parameter_description(const uint32_t *types, size_t count, pgw_buf *out)
 {
     if (count > PGW_MAX_PARAMETERS)

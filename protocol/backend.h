@@ -16,6 +16,10 @@ void pgw_write_bind_complete(pgw_buf *out);
 void pgw_write_close_complete(pgw_buf *out);
 void pgw_write_no_data(pgw_buf *out);
 void pgw_write_portal_suspended(pgw_buf *out);
+void pgw_write_empty_query(pgw_buf *out);
+/* DataRow; {NULL, 0} is a NULL. False, and nothing written, if it were longer than a message can be
+ * (PGW_MAX_LARGE_BODY). */
+PGW_MUST_CHECK bool pgw_write_data_row(const pgw_slice *cells, size_t count, pgw_buf *out);
 /* False, and nothing written, if there are more than PGW_MAX_PARAMETERS. */
 PGW_MUST_CHECK bool pgw_write_parameter_description(const uint32_t *types, size_t count,
                                                     pgw_buf *out);

@@ -92,6 +92,13 @@ void pgw_error_write(const pgw_error *error, const char *severity, pgw_buf *out)
         out->ptr[length_at + (size_t)i] = (char)(length >> (24 - 8 * i));
 }
 
+void pgw_notice_write(const pgw_error *notice, const char *severity, pgw_buf *out)
+{
+    size_t begun = out->len;
+    pgw_error_write(notice, severity, out);
+    out->ptr[begun] = 'N';
+}
+
 void pgw_error_write_old(const pgw_error *error, const char *severity, pgw_buf *out)
 {
     pgw_buf_addf(out, "E%s:  %s\n", severity, error->message);

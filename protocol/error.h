@@ -30,6 +30,9 @@ bool pgw_error_is(const pgw_error *error, const char *sqlstate);
 /* Writes a whole ErrorResponse; `severity` is ERROR or FATAL. */
 void pgw_error_write(const pgw_error *error, const char *severity, pgw_buf *out);
 
+/* … as a NoticeResponse; `severity` is WARNING or NOTICE. */
+void pgw_notice_write(const pgw_error *notice, const char *severity, pgw_buf *out);
+
 /* … in the form that protocols before 3 know: text alone. */
 void pgw_error_write_old(const pgw_error *error, const char *severity, pgw_buf *out);
 

@@ -1,0 +1,38 @@
+/*
+ * action: what a server's half of the protocol wants done. One action is under way at a time;
+ * whoever does it answers with a call of server.h.
+ */
+#ifndef PGW_ACTION_H
+#define PGW_ACTION_H
+
+#include "protocol/server/prepared.h"
+
+typedef enum pgw_asked {
+    PGW_ASK_MESSAGE, /* the client's next message: pgw_server_message() */
+    PGW_ASK_ANALYZE, /* the types and columns of `statement`: pgw_server_analyzed() */
+    PGW_ASK_BIND,    /* whether the types of `portal` take its parameters: done */
+    /* The statement of `portal`, with its parameters, in the transaction that is open, else by
+     * itself: columns (a Query's only), rows in the formats that the portal asks for, completed.
+     * After `limit` rows (0: all) no more are taken; the run is kept for RESUME or END, and
+     * anything else may be asked before that: whoever has one link must then read the rest into
+     * memory. */
+    PGW_ASK_RUN,
+    PGW_ASK_RESUME, /* up to `limit` rows more */
+    /* No more rows of `portal` are wanted: done. A write has its effect all the same; it comes
+     * before the transaction ends. */
+    PGW_ASK_END,
+    PGW_ASK_BEGIN,    /* opens a transaction, as `text` says; empty: nobody said: done */
+    PGW_ASK_COMMIT,   /* done */
+    PGW_ASK_ROLLBACK, /* done. Also where the backend has closed the transaction by itself */
+    PGW_ASK_CLOSE     /* the connection, once the output has been sent; nothing follows */
+} pgw_asked;
+
+typedef struct pgw_action {
+    pgw_asked ask;
+    const pgw_statement *statement; /* ANALYZE; what is of an action lives until it is answered */
+    pgw_portal *portal;             /* BIND, RUN, RESUME, END */
+    uint32_t limit;                 /* RUN, RESUME */
+    pgw_slice text;                 /* BEGIN */
+} pgw_action;
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * command: as much of a statement as a server's half of the protocol has to know: what it does to
+ * the transaction it stands in. Somebody who reads SQL says which one it is.
+ */
+#ifndef PGW_COMMAND_H
+#define PGW_COMMAND_H
+
+#include "protocol/error.h"
+
+typedef enum pgw_command {
+    PGW_COMMAND_EMPTY, /* blanks, comments and semicolons */
+    PGW_COMMAND_READ,  /* whatever transaction it runs in, nobody can tell afterwards */
+    PGW_COMMAND_WRITE, /* any other statement */
+    PGW_COMMAND_ALONE, /* a write that takes effect at once and never is part of a transaction */
+    PGW_COMMAND_BEGIN,
+    PGW_COMMAND_START, /* START TRANSACTION: another tag */
+    PGW_COMMAND_COMMIT,
+    PGW_COMMAND_ROLLBACK,
+    PGW_COMMAND_SAVEPOINT,
+    PGW_COMMAND_RELEASE,
+    PGW_COMMAND_ROLLBACK_TO
+} pgw_command;
+
+/* One statement of a text. */
+typedef struct pgw_piece {
+    pgw_slice text; /* a part of the text that was cut, without the semicolon */
+    pgw_command command;
+    bool chain; /* COMMIT or ROLLBACK … AND CHAIN */
+} pgw_piece;
+
+typedef struct pgw_script {
+    const pgw_piece *pieces; /* none of them EMPTY */
+    size_t count;
+} pgw_script;
+
+/* What PostgreSQL's raw_parser() does: cuts a text into its statements; the list is in the arena.
+ * False if the grammar does not have it: nothing of the text is run then (42601). */
+typedef bool pgw_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out,
+                     pgw_error *error);
+
+/* What a failed transaction still takes (IsTransactionExitStmt). */
+bool pgw_command_exits(pgw_command command);
+/* BEGIN, COMMIT and their like, savepoints not among them. */
+bool pgw_command_controls(pgw_command command);
+bool pgw_command_is_savepoint(pgw_command command);
+/* Its tag where it has one of its own: "COMMIT", "SAVEPOINT" …; else "". */
+const char *pgw_command_tag(pgw_command command);
+
+#endif

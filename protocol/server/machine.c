@@ -1,0 +1,99 @@
+#include "protocol/server/machine.h"
+
+#include "protocol/backend.h"
+#include "protocol/value_text.h"
+
+void pgw_ask(pgw_server *server, pgw_asked ask, pgw_then *then)
+{
+    server->action = (pgw_action){.ask = ask};
+    server->then = then;
+}
+
+static void ask_message(pgw_server *server)
+{
+    pgw_ask(server, PGW_ASK_MESSAGE, NULL);
+}
+
+void pgw_finish(pgw_server *server)
+{
+    pgw_then *finish = server->finish != NULL ? server->finish : ask_message;
+    server->finish = NULL;
+    server->script = (pgw_script){0};
+    pgw_arena_free(&server->arena);
+    finish(server);
+}
+
+void pgw_ready(pgw_server *server)
+{
+    static const char states[] = {[PGW_BLOCK_NONE] = 'I',
+                                  [PGW_BLOCK_IMPLICIT] = 'I',
+                                  [PGW_BLOCK_EXPLICIT] = 'T',
+                                  [PGW_BLOCK_FAILED] = 'E'};
+    pgw_write_ready(states[server->block], &server->out);
+    pgw_finish(server);
+}
+
+static void leave(pgw_server *server)
+{
+    if (!server->extended) {
+        pgw_ready(server);
+        return;
+    }
+    server->skipping = true;
+    pgw_finish(server);
+}
+
+static void let_go(pgw_server *server)
+{
+    if (server->parsed != NULL)
+        pgw_statement_release(&server->prepared, server->parsed);
+    server->parsed = NULL;
+    server->bound = server->running = NULL;
+    pgw_portal_end(&server->prepared, &server->lone);
+}
+
+void pgw_refuse(pgw_server *server, const pgw_error *error)
+{
+    pgw_block was = server->block;
+    bool block = was == PGW_BLOCK_EXPLICIT || was == PGW_BLOCK_FAILED;
+    pgw_error_write(error, "ERROR", &server->out);
+    let_go(server);
+    (block ? pgw_portals_fail : pgw_portals_drop)(&server->prepared);
+    server->block = block ? PGW_BLOCK_FAILED : PGW_BLOCK_NONE;
+    if (was == PGW_BLOCK_EXPLICIT || was == PGW_BLOCK_IMPLICIT)
+        pgw_ask(server, PGW_ASK_ROLLBACK, leave);
+    else
+        leave(server);
+}
+
+void pgw_refuse_malformed(pgw_server *server)
+{
+    pgw_error error;
+    pgw_fail(&error, "08P01", "invalid message format");
+    pgw_refuse(server, &error);
+}
+
+void pgw_refuse_failed(pgw_server *server)
+{
+    pgw_error error;
+    pgw_fail(&error, "25P02",
+             "current transaction is aborted, commands ignored until end of transaction block");
+    pgw_refuse(server, &error);
+}
+
+void pgw_warn(pgw_server *server, const char *sqlstate, const char *message)
+{
+    pgw_error warning;
+    pgw_fail(&warning, sqlstate, "%s", message);
+    pgw_notice_write(&warning, "WARNING", &server->out);
+}
+
+bool pgw_is_text(pgw_server *server, pgw_slice text)
+{
+    static const pgw_env utf8 = {.utf8 = true};
+    pgw_error error;
+    if (pgw_text_check(text, &utf8, &error) == PGW_KNOWN)
+        return true;
+    pgw_refuse(server, &error);
+    return false;
+}

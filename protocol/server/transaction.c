@@ -1,0 +1,130 @@
+#include "protocol/server/transaction.h"
+
+#include "protocol/backend.h"
+
+static bool is_client_block(const pgw_server *server)
+{
+    return server->block == PGW_BLOCK_EXPLICIT || server->block == PGW_BLOCK_FAILED;
+}
+
+static void refuse_outside(pgw_server *server, const char *command, const char *more)
+{
+    pgw_error error;
+    pgw_fail(&error, "25P01", "%s%s can only be used in transaction blocks", command, more);
+    pgw_refuse(server, &error);
+}
+
+static void refuse_rollback_to(pgw_server *server)
+{
+    pgw_error error;
+    pgw_fail(&error, "0A000", "ROLLBACK TO SAVEPOINT is not supported");
+    pgw_refuse(server, &error);
+}
+
+bool pgw_transaction_takes(pgw_server *server, pgw_command command)
+{
+    if (server->block == PGW_BLOCK_FAILED && !pgw_command_exits(command))
+        pgw_refuse_failed(server);
+    else if (pgw_command_is_savepoint(command) && !is_client_block(server))
+        refuse_outside(server, pgw_command_tag(command), "");
+    else if (command == PGW_COMMAND_ROLLBACK_TO)
+        refuse_rollback_to(server);
+    else
+        return true;
+    return false;
+}
+
+static void complete(pgw_server *server)
+{
+    pgw_write_tag(server->control_tag, &server->out);
+    server->after(server);
+}
+
+static void on_begun(pgw_server *server)
+{
+    server->block = PGW_BLOCK_EXPLICIT;
+    complete(server);
+}
+
+static void begin(pgw_server *server)
+{
+    if (server->block == PGW_BLOCK_EXPLICIT)
+        pgw_warn(server, "25001", "there is already a transaction in progress");
+    if (server->block != PGW_BLOCK_NONE) {
+        on_begun(server);
+        return;
+    }
+    pgw_ask(server, PGW_ASK_BEGIN, on_begun);
+    server->action.text = server->control.text;
+}
+
+static void on_ended(pgw_server *server)
+{
+    if (server->control.chain)
+        pgw_ask(server, PGW_ASK_BEGIN, on_begun);
+    else
+        complete(server);
+}
+
+static void end(pgw_server *server)
+{
+    pgw_block was = server->block;
+    bool commits = server->control.command == PGW_COMMAND_COMMIT;
+    if (!is_client_block(server) && server->control.chain) {
+        refuse_outside(server, server->control_tag, " AND CHAIN");
+        return;
+    }
+    if (!is_client_block(server))
+        pgw_warn(server, "25P01", "there is no transaction in progress");
+    if (was == PGW_BLOCK_FAILED)
+        server->control_tag = "ROLLBACK";
+    pgw_portals_drop(&server->prepared);
+    server->block = PGW_BLOCK_NONE; /* also if the commit fails */
+    if (was == PGW_BLOCK_EXPLICIT || was == PGW_BLOCK_IMPLICIT)
+        pgw_ask(server, commits ? PGW_ASK_COMMIT : PGW_ASK_ROLLBACK, on_ended);
+    else
+        on_ended(server);
+}
+
+void pgw_transaction_control(pgw_server *server, const pgw_piece *piece, pgw_then *after)
+{
+    server->after = after;
+    server->control = *piece;
+    server->control_tag = pgw_command_tag(piece->command);
+    if (piece->command == PGW_COMMAND_BEGIN || piece->command == PGW_COMMAND_START)
+        begin(server);
+    else
+        end(server);
+}
+
+bool pgw_transaction_is_due(const pgw_server *server, pgw_command command)
+{
+    return server->block == PGW_BLOCK_NONE && command == PGW_COMMAND_WRITE;
+}
+
+static void on_opened(pgw_server *server)
+{
+    server->block = PGW_BLOCK_IMPLICIT;
+    server->after(server);
+}
+
+void pgw_transaction_open(pgw_server *server, pgw_then *after)
+{
+    server->after = after;
+    pgw_ask(server, PGW_ASK_BEGIN, on_opened);
+}
+
+void pgw_transaction_close(pgw_server *server, pgw_then *after)
+{
+    if (is_client_block(server)) {
+        after(server);
+        return;
+    }
+    pgw_block was = server->block;
+    pgw_portals_drop(&server->prepared);
+    server->block = PGW_BLOCK_NONE; /* also if the commit fails */
+    if (was == PGW_BLOCK_IMPLICIT)
+        pgw_ask(server, PGW_ASK_COMMIT, after);
+    else
+        after(server);
+}
