@@ -8,10 +8,9 @@ typedef struct inliner {
     const rw_inlining *how;
     size_t unnamed; /* that were passed */
     rw_token previous;
-    size_t opened;  /* parentheses that stand at once before the next token */
-    size_t closing; /* … before the parameter, and are to be closed before its name */
-    bool naming;    /* its name is to come */
-    size_t copied;  /* bytes of the text */
+    size_t opened;   /* parentheses that stand at once before the next token */
+    size_t named_at; /* where a column ends that is to be given its name; 0: none */
+    size_t copied;   /* bytes of the text */
     pgw_buf *out;
 } inliner;
 
@@ -55,14 +54,65 @@ static void put(inliner *it, rw_token parameter, pgw_slice operand)
     pgw_buf_add_str(it->out, parentheses ? ")" : "");
 }
 
-/* Behind the parentheses that stand around a parameter alone. */
+/* Behind the ']' that belongs to a '['. */
+static size_t skip_subscript(const inliner *it, rw_lexer *ahead)
+{
+    size_t depth = 1;
+    while (depth > 0) {
+        rw_token token = rw_lexer_next(ahead);
+        if (token.kind == RW_TOKEN_END || token.kind == RW_TOKEN_BAD)
+            break;
+        depth += is_char(it, token, '[');
+        depth -= is_char(it, token, ']');
+    }
+    return ahead->at;
+}
+
+/* Behind COLLATE and a name. */
+static size_t skip_collation(const inliner *it, rw_lexer *ahead)
+{
+    for (;;) {
+        rw_lexer_next(ahead);
+        rw_lexer further = *ahead;
+        if (!is_char(it, rw_lexer_next(&further), '.'))
+            return ahead->at;
+        *ahead = further;
+    }
+}
+
+/* Where the column ends that a parameter is, alone but for parentheses, subscripts and COLLATE. */
+static size_t column_end(const inliner *it, rw_token parameter)
+{
+    rw_lexer ahead = {.text = it->text, .at = parameter.end, .conforming = it->how->conforming};
+    size_t end = parameter.end, opened = it->opened;
+    for (;;) {
+        rw_token next = rw_lexer_next(&ahead);
+        if (is_char(it, next, ')') && opened > 0) {
+            opened--;
+            end = next.end;
+        } else if (is_char(it, next, '[')) {
+            end = skip_subscript(it, &ahead);
+        } else if (rw_token_is(it->text, next, "collate")) {
+            end = skip_collation(it, &ahead);
+        } else {
+            return end;
+        }
+    }
+}
+
 static void name(inliner *it)
 {
-    if (!it->naming || it->closing > 0)
-        return;
-    copy_to(it, it->previous.end);
+    copy_to(it, it->named_at);
     pgw_buf_add_str(it->out, " AS \"?column?\"");
-    it->naming = false;
+    it->named_at = 0;
+}
+
+static bool is_unnamed(inliner *it, rw_token parameter)
+{
+    const rw_inlining *how = it->how;
+    while (it->unnamed < how->unnamed_count && how->unnamed[it->unnamed] < parameter.start)
+        it->unnamed++;
+    return it->unnamed < how->unnamed_count && how->unnamed[it->unnamed] == parameter.start;
 }
 
 static bool take_parameter(inliner *it, rw_token token, pgw_error *error)
@@ -75,21 +125,18 @@ static bool take_parameter(inliner *it, rw_token token, pgw_error *error)
     if (operand.len > how->most)
         return too_long(how->most, error);
     put(it, token, operand);
-    while (it->unnamed < how->unnamed_count && how->unnamed[it->unnamed] < token.start)
-        it->unnamed++;
-    it->naming = it->unnamed < how->unnamed_count && how->unnamed[it->unnamed] == token.start;
-    it->closing = it->opened;
+    if (is_unnamed(it, token))
+        it->named_at = column_end(it, token);
     return true;
 }
 
 static bool take(inliner *it, rw_token token, pgw_error *error)
 {
-    if (it->closing > 0 && is_char(it, token, ')'))
-        it->closing--;
     if (token.kind == RW_TOKEN_PARAM && !take_parameter(it, token, error))
         return false;
+    if (it->named_at == token.end)
+        name(it);
     it->previous = token;
-    name(it);
     it->opened = is_char(it, token, '(') ? it->opened + 1 : 0;
     return it->out->len <= it->how->most || too_long(it->how->most, error);
 }

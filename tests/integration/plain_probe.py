@@ -64,5 +64,13 @@ class Server:
         described = self.link.describe_prepared(b"")
         return [described.param_type(i) for i in range(described.nparams)]
 
+    def columns(self, sql, declared=()):
+        """Name and type of each column of its result, or the SQLSTATE."""
+        result = self.link.prepare(b"", sql, declared or None)
+        if result.status == pq.ExecStatus.FATAL_ERROR:
+            return result.error_field(pq.DiagnosticField.SQLSTATE).decode()
+        described = self.link.describe_prepared(b"")
+        return [(described.fname(i), described.ftype(i)) for i in range(described.nfields)]
+
     def close(self):
         self.connection.close()

@@ -3,8 +3,12 @@
  * ask PostgreSQL the same. Fields in and out are separated by tabs, bytes are in hexadecimal:
  *   inline STATEMENT TYPE:FORMAT:BYTES …   -> the statement with constants; FORMAT is t, b or n
  *   send TYPE TEXT                         -> the value in binary
- * or "error" with its SQLSTATE and its message.
+ *   table NAME COLUMN:TYPE …               -> nothing: there is such a table, with names of ASCII
+ *   infer STATEMENT TYPE …                 -> the types of its parameters, of which some are
+ * declared or "error" with its SQLSTATE and its message. Types are in decimal; between the answers
+ * of `infer` are blanks.
  */
+#include "rewrite/plain/infer.h"
 #include "rewrite/plain/inline.h"
 #include "rewrite/plain/result.h"
 
@@ -12,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 66, MOST = 1 << 24 };
+enum { FIELDS = 66, MOST = 1 << 24, TABLES = 8 };
 
 static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
 
@@ -62,10 +66,71 @@ static bool inline_all(char **fields, size_t count, const pgw_reading *reading, 
     return rw_inline(unhex(fields[0], reading->arena), &how, out, reading->error);
 }
 
+static rw_table tables[TABLES];
+static const rw_table *pointers[TABLES];
+static rw_catalog catalog = {.tables = pointers};
+
+/* With a hash column behind the others, which nobody sees. */
+static bool add_table(char **fields, size_t count)
+{
+    rw_table *table = &tables[catalog.count];
+    char *parts[2];
+    pointers[catalog.count++] = table;
+    table->schema = strdup("public");
+    table->name = strdup(fields[0]);
+    table->columns = calloc(count, sizeof *table->columns);
+    for (size_t i = 1; i < count; i++)
+        if (split(fields[i], ':', parts, 2) == 2)
+            table->columns[table->column_count++] = (rw_column){
+                .name = strdup(parts[0]), .type = (uint32_t)atoi(parts[1]), .typmod = -1};
+    table->hash_column = table->column_count;
+    table->columns[table->column_count++] = (rw_column){.name = strdup("hash"), .type = PGW_INT8};
+    return true;
+}
+
+static bool infer_types(char **fields, size_t count, const pgw_reading *reading, rw_inferred *out)
+{
+    uint32_t declared[FIELDS];
+    for (size_t i = 1; i < count; i++)
+        declared[i - 1] = (uint32_t)atoi(fields[i]);
+    return rw_infer(unhex(fields[0], reading->arena), &catalog, (rw_declared){declared, count - 1},
+                    reading, out);
+}
+
+static bool infer(char **fields, size_t count, const pgw_reading *reading, pgw_buf *out)
+{
+    rw_inferred found;
+    if (!infer_types(fields, count, reading, &found))
+        return false;
+    for (size_t i = 0; i < found.count; i++)
+        pgw_buf_addf(out, "%s%u", i > 0 ? " " : "", found.types[i]);
+    return true;
+}
+
+static bool describe(char **fields, size_t count, const pgw_reading *reading, pgw_buf *out)
+{
+    rw_inferred found;
+    if (!infer_types(fields, count, reading, &found))
+        return false;
+    rw_inlining how = {.texts = rw_null_texts(found.types, found.count, reading->arena),
+                       .count = found.count,
+                       .conforming = true,
+                       .most = MOST,
+                       .unnamed = found.unnamed,
+                       .unnamed_count = found.unnamed_count};
+    return rw_inline(unhex(fields[0], reading->arena), &how, out, reading->error);
+}
+
 static bool answer(char **fields, size_t count, const pgw_reading *reading, pgw_buf *out)
 {
     if (strcmp(fields[0], "inline") == 0)
         return inline_all(fields + 1, count - 1, reading, out);
+    if (strcmp(fields[0], "table") == 0)
+        return add_table(fields + 1, count - 1);
+    if (strcmp(fields[0], "infer") == 0)
+        return infer(fields + 1, count - 1, reading, out);
+    if (strcmp(fields[0], "describe") == 0)
+        return describe(fields + 1, count - 1, reading, out);
     return rw_result_send((uint32_t)atoi(fields[1]), unhex(fields[2], reading->arena), reading->env,
                           out, reading->error);
 }

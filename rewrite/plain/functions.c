@@ -1,0 +1,213 @@
+#include "rewrite/plain/functions.h"
+
+#include "rewrite/plain/rules.h"
+#include "rewrite/plain/types.h"
+
+#include <string.h>
+
+enum {
+    ARGUMENTS_MAX = 4,
+    SAME = 1, /* as the other arguments that have a type; the first one's, as a result */
+    REGCLASS = 2205,
+    TEXTS = 1009, /* text[] */
+};
+
+/* By name and number of arguments; more than that many are as the last one. */
+static const struct {
+    const char *name;
+    uint32_t result;
+    unsigned least, most;
+    uint32_t arguments[ARGUMENTS_MAX];
+    uint32_t alone; /* what SAME is, if none has a type */
+} functions[] = {
+    {"abs", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"array_agg", 0, 1, 1, {0}, 0},
+    {"array_append", SAME, 2, 2, {0}, 0},
+    {"array_length", PGW_INT4, 2, 2, {0, PGW_INT4}, 0},
+    {"array_position", PGW_INT4, 2, 2, {0}, 0},
+    {"array_to_string", PGW_TEXT, 2, 3, {0, PGW_TEXT, PGW_TEXT}, 0},
+    {"ascii", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"bit_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"bool_and", PGW_BOOL, 1, 1, {PGW_BOOL}, 0},
+    {"bool_or", PGW_BOOL, 1, 1, {PGW_BOOL}, 0},
+    {"btrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"ceil", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
+    {"ceiling", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
+    {"char_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"character_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"chr", PGW_TEXT, 1, 1, {PGW_INT4}, 0},
+    {"clock_timestamp", PGW_TIMESTAMPTZ, 0, 0, {0}, 0},
+    {"concat", PGW_TEXT, 1, 99, {0}, 0},
+    {"concat_ws", PGW_TEXT, 2, 99, {PGW_TEXT, 0}, 0},
+    {"count", PGW_INT8, 0, 1, {0}, 0},
+    {"current_setting", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_BOOL}, 0},
+    {"currval", PGW_INT8, 1, 1, {REGCLASS}, 0},
+    {"date_part", PGW_FLOAT8, 2, 2, {PGW_TEXT, 0}, 0},
+    {"date_trunc", 0, 2, 2, {PGW_TEXT, 0}, 0},
+    {"decode", PGW_BYTEA, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"encode", PGW_TEXT, 2, 2, {PGW_BYTEA, PGW_TEXT}, 0},
+    {"exp", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"extract", PGW_NUMERIC, 2, 2, {PGW_TEXT, 0}, 0},
+    {"floor", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
+    {"format", PGW_TEXT, 1, 99, {PGW_TEXT, 0}, 0},
+    {"gen_random_uuid", PGW_UUID, 0, 0, {0}, 0},
+    {"generate_series", SAME, 2, 3, {SAME, SAME, SAME}, 0},
+    {"hashtext", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"initcap", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
+    {"json_array_elements", RW_JSON, 1, 1, {RW_JSON}, 0},
+    {"json_to_recordset", 0, 1, 1, {RW_JSON}, 0},
+    {"jsonb_array_elements", RW_JSONB, 1, 1, {RW_JSONB}, 0},
+    {"jsonb_set", RW_JSONB, 3, 4, {RW_JSONB, TEXTS, RW_JSONB, PGW_BOOL}, 0},
+    {"jsonb_to_recordset", 0, 1, 1, {RW_JSONB}, 0},
+    {"left", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}, 0},
+    {"length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"like_escape", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"ln", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"lower", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
+    {"lpad", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_TEXT}, 0},
+    {"ltrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"max", SAME, 1, 1, {SAME}, PGW_TEXT},
+    {"md5", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
+    {"min", SAME, 1, 1, {SAME}, PGW_TEXT},
+    {"mod", SAME, 2, 2, {SAME, SAME}, 0},
+    {"nextval", PGW_INT8, 1, 1, {REGCLASS}, 0},
+    {"now", PGW_TIMESTAMPTZ, 0, 0, {0}, 0},
+    {"octet_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"pg_sleep", RW_VOID, 1, 1, {PGW_FLOAT8}, 0},
+    {"position", PGW_INT4, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"power", PGW_FLOAT8, 2, 2, {PGW_FLOAT8, PGW_FLOAT8}, 0},
+    {"quote_ident", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
+    {"quote_literal", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
+    {"random", PGW_FLOAT8, 0, 0, {0}, 0},
+    {"regexp_replace", PGW_TEXT, 3, 4, {PGW_TEXT, PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
+    {"repeat", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}, 0},
+    {"replace", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
+    {"reverse", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
+    {"right", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}, 0},
+    {"round", PGW_NUMERIC, 2, 2, {PGW_NUMERIC, PGW_INT4}, 0},
+    {"round", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"row_number", PGW_INT8, 0, 0, {0}, 0},
+    {"rpad", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_TEXT}, 0},
+    {"rtrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"setval", PGW_INT8, 2, 3, {REGCLASS, PGW_INT8, PGW_BOOL}, 0},
+    {"similar_to_escape", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"split_part", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_INT4}, 0},
+    {"sqrt", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"starts_with", PGW_BOOL, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"string_agg", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"string_to_array", TEXTS, 2, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
+    {"strpos", PGW_INT4, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"substr", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_INT4}, 0},
+    {"substring", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
+    {"substring", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_INT4}, 0},
+    {"to_char", PGW_TEXT, 2, 2, {0, PGW_TEXT}, 0},
+    {"to_date", PGW_DATE, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"to_hex", PGW_TEXT, 1, 1, {0}, 0},
+    {"to_jsonb", RW_JSONB, 1, 1, {0}, 0},
+    {"to_number", PGW_NUMERIC, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"to_timestamp", PGW_TIMESTAMPTZ, 1, 1, {PGW_FLOAT8}, 0},
+    {"to_timestamp", PGW_TIMESTAMPTZ, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"translate", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
+    {"trunc", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"upper", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
+};
+
+enum { COUNT = sizeof functions / sizeof *functions };
+
+/* bytea has some of the functions of text, under the same names. */
+static bool gives_bytes(const rw_call_types *call)
+{
+    static const char *const names[] = {"substr", "substring", "btrim"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(call->name, names[i]) == 0)
+            return call->arguments[0] == PGW_BYTEA;
+    return false;
+}
+
+/* The type that the arguments which are alike have together. */
+static uint32_t same_type(const rw_call_types *call, uint32_t alone)
+{
+    for (size_t i = 0; i < call->count; i++)
+        if (call->arguments[i] != PGW_UNKNOWN)
+            return rw_common_type(call->arguments, call->count);
+    return alone;
+}
+
+/* Sums are of a wider type, averages have fractions. */
+static bool find_sum(rw_call_types *call)
+{
+    bool sum = strcmp(call->name, "sum") == 0;
+    if (call->count != 1 || (!sum && strcmp(call->name, "avg") != 0))
+        return false;
+    uint32_t of = call->arguments[0];
+    bool small = of == PGW_INT2 || of == PGW_INT4;
+    call->result = of == PGW_FLOAT4               ? (sum ? PGW_FLOAT4 : PGW_FLOAT8)
+                   : of == PGW_FLOAT8             ? PGW_FLOAT8
+                   : small && sum                 ? PGW_INT8
+                   : of == RW_INTERVAL            ? RW_INTERVAL
+                   : of == PGW_UNKNOWN || of == 0 ? PGW_UNSPECIFIED
+                                                  : PGW_NUMERIC;
+    return true;
+}
+
+/* AT TIME ZONE: what has a zone loses it, and the reverse. */
+static bool find_zone(rw_call_types *call)
+{
+    if (call->count != 2 || strcmp(call->name, "timezone") != 0)
+        return false;
+    call->arguments[0] = call->arguments[0] == PGW_UNKNOWN ? PGW_TEXT : call->arguments[0];
+    call->result = call->arguments[1] == PGW_TIMESTAMPTZ ? PGW_TIMESTAMP : PGW_TIMESTAMPTZ;
+    return true;
+}
+
+static bool is_number(uint32_t type)
+{
+    return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8 || type == PGW_NUMERIC;
+}
+
+/* Numbers are not taken for text. */
+static bool fits(const rw_call_types *call, size_t row)
+{
+    if (strcmp(call->name, functions[row].name) != 0 || call->count < functions[row].least ||
+        call->count > functions[row].most)
+        return false;
+    for (size_t i = 0; i < call->count && i < ARGUMENTS_MAX; i++)
+        if (functions[row].arguments[i] == PGW_TEXT && is_number(call->arguments[i]))
+            return false;
+    return true;
+}
+
+static void fill(rw_call_types *call, size_t row)
+{
+    uint32_t same = same_type(call, functions[row].alone);
+    for (size_t i = 0; i < call->count; i++) {
+        size_t last = functions[row].most < ARGUMENTS_MAX ? functions[row].most : ARGUMENTS_MAX;
+        uint32_t wanted = i < last ? functions[row].arguments[i] : PGW_UNSPECIFIED;
+        if (call->arguments[i] == PGW_UNKNOWN)
+            call->arguments[i] = wanted == SAME ? same : wanted;
+    }
+    call->result = functions[row].result == SAME ? same : functions[row].result;
+    if (call->result == PGW_FLOAT8 && same == PGW_NUMERIC && functions[row].arguments[0] == SAME)
+        call->result = PGW_NUMERIC;
+}
+
+static void forget(rw_call_types *call)
+{
+    for (size_t i = 0; i < call->count; i++)
+        if (call->arguments[i] == PGW_UNKNOWN)
+            call->arguments[i] = PGW_UNSPECIFIED;
+}
+
+void rw_call_types_find(rw_call_types *call)
+{
+    size_t row = 0;
+    while (row < COUNT && !fits(call, row))
+        row++;
+    if (row < COUNT)
+        fill(call, row);
+    else if (!find_sum(call) && !find_zone(call))
+        call->result = PGW_UNSPECIFIED;
+    if (row < COUNT && gives_bytes(call))
+        call->result = PGW_BYTEA;
+    forget(call);
+}

@@ -1,0 +1,168 @@
+#include "rewrite/plain/infer.h"
+
+#include "rewrite/insert/parse.h"
+#include "rewrite/lex/splitter.h"
+#include "rewrite/plain/query_types.h"
+#include "rewrite/plain/syntax.h"
+#include "rewrite/read/tree.h"
+#include "rewrite/read/walk.h"
+
+#include <stdlib.h>
+
+/* --- parameters that are columns --- */
+
+typedef struct unnamed_list {
+    rw_inferred *out;
+    pgw_arena *arena;
+    size_t room;
+} unnamed_list;
+
+static void add_unnamed(unnamed_list *list, int32_t location)
+{
+    rw_inferred *out = list->out;
+    if (location < 0)
+        return;
+    if (out->unnamed_count == list->room) {
+        list->room = 2 * list->room + 8;
+        size_t *more = pgw_arena_alloc(list->arena, list->room * sizeof *more);
+        for (size_t i = 0; i < out->unnamed_count; i++)
+            more[i] = out->unnamed[i];
+        out->unnamed = more;
+    }
+    out->unnamed[out->unnamed_count++] = (size_t)location;
+}
+
+/* What a column is, without what leaves it its name: `($1 COLLATE "C")[1]` is $1. */
+static const PgQuery__Node *bare(const PgQuery__Node *it)
+{
+    for (;;) {
+        if (it == NULL)
+            return NULL;
+        if (it->node_case == PG_QUERY__NODE__NODE_COLLATE_CLAUSE) {
+            it = it->collate_clause->arg;
+        } else if (it->node_case == PG_QUERY__NODE__NODE_A_INDIRECTION) {
+            for (size_t i = 0; i < it->a_indirection->n_indirection; i++)
+                if (it->a_indirection->indirection[i]->node_case != PG_QUERY__NODE__NODE_A_INDICES)
+                    return NULL;
+            it = it->a_indirection->arg;
+        } else {
+            return it;
+        }
+    }
+}
+
+static void add_targets(unnamed_list *list, PgQuery__Node *const *targets, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const PgQuery__ResTarget *it = targets[i]->res_target;
+        const PgQuery__Node *value = it->name[0] == '\0' ? bare(it->val) : NULL;
+        if (value != NULL && value->node_case == PG_QUERY__NODE__NODE_PARAM_REF)
+            add_unnamed(list, value->param_ref->location);
+    }
+}
+
+static bool visit(void *context, const ProtobufCMessage *message)
+{
+    unnamed_list *list = context;
+    if (message->descriptor == &pg_query__select_stmt__descriptor) {
+        const PgQuery__SelectStmt *it = (const PgQuery__SelectStmt *)message;
+        add_targets(list, it->target_list, it->n_target_list);
+    } else if (message->descriptor == &pg_query__insert_stmt__descriptor) {
+        const PgQuery__InsertStmt *it = (const PgQuery__InsertStmt *)message;
+        add_targets(list, it->returning_list, it->n_returning_list);
+    } else if (message->descriptor == &pg_query__update_stmt__descriptor) {
+        const PgQuery__UpdateStmt *it = (const PgQuery__UpdateStmt *)message;
+        add_targets(list, it->returning_list, it->n_returning_list);
+    } else if (message->descriptor == &pg_query__delete_stmt__descriptor) {
+        const PgQuery__DeleteStmt *it = (const PgQuery__DeleteStmt *)message;
+        add_targets(list, it->returning_list, it->n_returning_list);
+    }
+    return rw_walk(message, visit, context);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static void find_unnamed(const PgQuery__Node *statement, pgw_arena *arena, rw_inferred *out)
+{
+    unnamed_list list = {.out = out, .arena = arena};
+    visit(&list, (const ProtobufCMessage *)statement);
+    if (out->unnamed_count > 0)
+        qsort(out->unnamed, out->unnamed_count, sizeof *out->unnamed, by_place);
+}
+
+/* --- types --- */
+
+static bool begin(pgw_slice text, rw_declared declared, const pgw_reading *reading,
+                  rw_inferred *out)
+{
+    size_t highest = rw_highest_parameter(text, reading->env->conforming);
+    *out = (rw_inferred){.count = highest > declared.count ? highest : declared.count};
+    if (out->count > UINT16_MAX)
+        return pgw_fail(reading->error, "42P02", "there is no parameter $%zu", out->count);
+    out->types = pgw_arena_alloc(reading->arena, out->count * sizeof *out->types + 1);
+    for (size_t i = 0; i < out->count; i++)
+        out->types[i] = i < declared.count && declared.types[i] != PGW_UNSPECIFIED
+                            ? declared.types[i]
+                            : PGW_UNKNOWN;
+    return true;
+}
+
+static void end(rw_inferred *out)
+{
+    for (size_t i = 0; i < out->count; i++)
+        if (out->types[i] == PGW_UNKNOWN)
+            out->types[i] = PGW_TEXT;
+}
+
+static bool can_read(pgw_slice text, const pgw_env *env)
+{
+    rw_lexer lexer;
+    rw_piece piece;
+    rw_lexer_init(&lexer, text, env->conforming);
+    return rw_split_next(&lexer, &piece) && rw_tree_can_read(text, &piece);
+}
+
+static bool by_tree(pgw_slice text, const rw_catalog *catalog, const pgw_reading *reading,
+                    rw_inferred *out)
+{
+    rw_syntax syntax;
+    if (!rw_syntax_parse(text, reading->env, reading->arena, &syntax, reading->error))
+        return false;
+    rw_typing typing = {
+        .catalog = catalog, .arena = reading->arena, .types = out->types, .count = out->count};
+    rw_type_statement(&typing, syntax.statement);
+    find_unnamed(syntax.statement, reading->arena, out);
+    rw_syntax_free(&syntax);
+    return true;
+}
+
+/* Of a text that is too large for a tree: what the parser of INSERT … VALUES saw, if it is one. */
+static void by_insert(pgw_slice text, const rw_catalog *catalog, const pgw_reading *reading,
+                      rw_inferred *out)
+{
+    pgw_error unused;
+    rw_insert *insert;
+    if (!rw_insert_parse(text, catalog, reading->env, reading->arena, &insert, &unused) ||
+        insert == NULL)
+        return;
+    for (size_t i = 0; i < out->count && i < insert->param_count; i++)
+        if (out->types[i] == PGW_UNKNOWN && insert->inferred[i] != PGW_UNSPECIFIED)
+            out->types[i] = insert->inferred[i];
+}
+
+bool rw_infer(pgw_slice text, const rw_catalog *catalog, rw_declared declared,
+              const pgw_reading *reading, rw_inferred *out)
+{
+    if (!begin(text, declared, reading, out))
+        return false;
+    if (!can_read(text, reading->env))
+        by_insert(text, catalog, reading, out);
+    else if (!by_tree(text, catalog, reading, out))
+        return false;
+    end(out);
+    return true;
+}

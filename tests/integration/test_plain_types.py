@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""The types of parameters that rewrite/plain infers, against those that PostgreSQL's Parse tells.
+
+The vectors say what both say, and where that is not the same, why.
+"""
+import os
+import re
+import unittest
+
+import harness
+import plain_probe
+
+NAMES = rb"""select oid::int8, case when typname like '\_%' and typelem > 0
+    then (select e.typname from pg_type e where e.oid = t.typelem) || '[]' else typname end
+    from pg_type t"""
+
+
+def vectors():
+    """(statement, types, PostgreSQL's answer or "", why) each, and tables as (name, columns)."""
+    found, tables = [], []
+    with open(os.path.join(harness.VECTORS, "plain", "types.txt"), encoding="utf-8") as file:
+        for line in file:
+            fields = [re.sub(r"\\x(..)", lambda hexed: chr(int(hexed[1], 16)), field)
+                      for field in line.rstrip("\n").split("|")]
+            if line.startswith("table|"):
+                tables.append(fields[1:])
+            elif not line.startswith("#"):
+                found.append(fields + [""] * (4 - len(fields)))
+    return found, tables
+
+
+class PlainTypes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.postgres = harness.Postgres(log_statement="none", log_min_messages="fatal")
+        cls.addClassCleanup(cls.postgres.remove)
+        cls.server = plain_probe.Server(cls.postgres)
+        cls.addClassCleanup(cls.server.close)
+        cls.probe = plain_probe.Probe()
+        cls.addClassCleanup(cls.probe.close)
+        cls.names = {int(oid): name.decode() for oid, name in cls.server.run(NAMES, binary=0)}
+        oids = {name: oid for oid, name in cls.names.items()}
+        cls.vectors, tables = vectors()
+        for name, columns in tables:
+            key = columns.split()[0]
+            cls.server.run(f"create table {name} ({columns}, primary key ({key}))".encode())
+            cls.probe.ask("table", name, *(
+                "{}:{}".format(column.split()[0], oids[column.split()[1]])
+                for column in columns.split(", ")))
+
+    def named(self, types):
+        return types if isinstance(types, str) else ", ".join(self.names[oid] for oid in types)
+
+    def inferred(self, statement, declared=()):
+        answer = self.probe.ask("infer", statement.encode().hex(), *map(str, declared))
+        self.assertIsInstance(answer, bytes, f"{statement}: {answer}")
+        return [int(oid) for oid in answer.split()]
+
+    def test_types_are_those_that_postgres_tells(self):
+        differing = 0
+        for statement, types, other, why in self.vectors:
+            with self.subTest(statement):
+                self.assertEqual(self.named(self.inferred(statement)), types)
+                theirs = self.server.parameter_types(statement.encode())
+                self.assertEqual(self.named(theirs), other or types)
+                self.assertEqual(bool(other), bool(why))
+                differing += bool(other)
+        print(len(self.vectors), "statements, of which", differing, "differ")
+        self.assertGreater(len(self.vectors) - differing, 200)
+
+    def test_declared_types_come_first(self):
+        for statement, _, other, _ in self.vectors:
+            if other:
+                continue
+            with self.subTest(statement):
+                types = self.inferred(statement)
+                for first in range(len(types)):
+                    declared = [0] * first + types[first:]
+                    self.assertEqual(self.inferred(statement, declared), types)
+
+    def test_inlined_statements_are_described_alike(self):
+        """With NULLs in the place of parameters, the columns have the same names and types."""
+        for statement, _, other, _ in self.vectors:
+            if other or not re.match("select|with|values|insert|update|delete", statement):
+                continue
+            with self.subTest(statement):
+                types = self.inferred(statement)
+                nulls = self.probe.ask("describe", statement.encode().hex(), *map(str, types))
+                self.assertIsInstance(nulls, bytes, nulls)
+                self.assertEqual(self.server.columns(nulls), self.server.columns(
+                    statement.encode(), types), nulls)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,211 @@
+/* Types of parameters: by vectors that PostgreSQL was asked
+ * (tests/integration/test_plain_types.py). */
+#include "rewrite/plain/infer.h"
+#include "rewrite/plain/types.h"
+#include "rewrite/read/tree.h"
+#include "tests/protocol/value_vectors.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
+static unsigned wrong;
+
+static rw_column columns[2][32];
+static size_t key[] = {0};
+static rw_table tables[2];
+static const rw_table *const pointers[] = {&tables[0], &tables[1]};
+static rw_catalog catalog = {.tables = pointers};
+
+static uint32_t read_type(const char *name)
+{
+    size_t length = strlen(name);
+    bool array = length > 2 && name[length - 1] == ']';
+    uint32_t type = rw_type_named((pgw_slice){name, length - (array ? 2 : 0)});
+    assert_int_not_equal(type, PGW_UNSPECIFIED);
+    return array ? rw_type_array(type) : type;
+}
+
+/* "name type, name type …"; the hash column comes last, and nobody sees it. */
+static void add_table(const vector_line *line)
+{
+    rw_table *table = &tables[catalog.count];
+    char *text = strndup(line->fields[2].ptr, line->fields[2].len), *rest = NULL;
+    *table = (rw_table){.schema = "public",
+                        .name = strndup(line->fields[1].ptr, line->fields[1].len),
+                        .columns = columns[catalog.count++],
+                        .primary_key = key,
+                        .primary_key_count = 1,
+                        .hash_key = key,
+                        .hash_key_count = 1,
+                        .partitions = {.kind = RW_PARTITION_UNIFORM, .count = 4}};
+    for (char *name = strtok_r(text, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest))
+        table->columns[table->column_count++] = (rw_column){
+            .name = strdup(name), .type = read_type(strtok_r(NULL, ", ", &rest)), .typmod = -1};
+    table->hash_column = table->column_count++;
+    table->columns[table->hash_column] =
+        (rw_column){.name = "hash", .type = PGW_INT8, .typmod = -1, .not_null = true};
+    free(text);
+}
+
+static void add_types(const rw_inferred *found, pgw_buf *out)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        pgw_buf_add_str(out, i > 0 ? ", " : "");
+        assert_true(rw_add_type(found->types[i], out));
+    }
+}
+
+static void check(const vector_line *line)
+{
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_buf got = {0};
+    rw_inferred found;
+    if (pgw_slice_eq_str(line->fields[0], "table")) {
+        add_table(line);
+        return;
+    }
+    if (rw_infer(line->fields[0], &catalog, (rw_declared){NULL, 0},
+                 &(pgw_reading){&env, &arena, &error}, &found))
+        add_types(&found, &got);
+    wrong += !vector_same(line, line->fields[1], &got);
+    pgw_buf_free(&got);
+    pgw_arena_free(&arena);
+}
+
+static void types_are_inferred(void **state)
+{
+    (void)state;
+    assert_true(vector_each(VECTORS "/plain/types.txt", check) > 230);
+    assert_int_equal(wrong, 0);
+}
+
+static bool infer(const char *text, rw_declared declared, pgw_arena *arena, rw_inferred *found,
+                  pgw_error *error)
+{
+    return rw_infer(pgw_slice_str(text), &catalog, declared, &(pgw_reading){&env, arena, error},
+                    found);
+}
+
+/* More than there are in the text is right, and 0 and unknown say nothing. */
+static void declared_types_count(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_inferred found;
+    const uint32_t types[] = {0, PGW_UNKNOWN, PGW_INT2, PGW_UUID};
+    assert_true(infer("select * from t where k = $1 and i = $2 and v = $3", (rw_declared){types, 4},
+                      &arena, &found, &error));
+    assert_int_equal(found.count, 4);
+    assert_int_equal(found.types[0], PGW_INT8);
+    assert_int_equal(found.types[1], PGW_INT4);
+    assert_int_equal(found.types[2], PGW_INT2);
+    assert_int_equal(found.types[3], PGW_UUID);
+    pgw_arena_free(&arena);
+}
+
+static void errors_of_the_grammar_are_told(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_inferred found;
+    assert_false(infer("select $1 frm t where", (rw_declared){NULL, 0}, &arena, &found, &error));
+    assert_string_equal(error.sqlstate, "42601");
+    assert_int_equal(error.position, 15);
+    assert_false(infer("select $65536", (rw_declared){NULL, 0}, &arena, &found, &error));
+    assert_string_equal(error.sqlstate, "42P02");
+    pgw_arena_free(&arena);
+}
+
+static void columns_without_names_are_found(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_inferred found;
+    const char *text = "with a as (select $1) select ($2), $3 as x, $4 + 1, $5 collate \"C\", "
+                       "($6)[1], ($7).f from t union select $8";
+    assert_true(infer(text, (rw_declared){NULL, 0}, &arena, &found, &error));
+    assert_int_equal(found.unnamed_count, 5);
+    const char *names[] = {"$1", "$2", "$5", "$6", "$8"};
+    for (size_t i = 0; i < 5; i++)
+        assert_memory_equal(text + found.unnamed[i], names[i], 2);
+    pgw_arena_free(&arena);
+}
+
+/* Rows beyond what libpg_query is given: the columns decide all the same. */
+static void large_inserts_are_read(void **state)
+{
+    (void)state;
+    enum { ROWS = 10000 };
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_buf text = {0};
+    rw_inferred found;
+    pgw_buf_add_str(&text, "insert into t (k, v, i) values ");
+    for (int i = 0; i < ROWS; i++)
+        pgw_buf_addf(&text, "%s($%d, $%d, $%d::int2)", i > 0 ? "," : "", 3 * i + 1, 3 * i + 2,
+                     3 * i + 3);
+    assert_true(rw_infer(pgw_slice_buf(&text), &catalog, (rw_declared){NULL, 0},
+                         &(pgw_reading){&env, &arena, &error}, &found));
+    assert_int_equal(found.count, 3 * ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        assert_int_equal(found.types[3 * i], PGW_INT8);
+        assert_int_equal(found.types[3 * i + 1], PGW_TEXT);
+        assert_int_equal(found.types[3 * i + 2], PGW_INT2);
+    }
+    pgw_buf_free(&text);
+    pgw_arena_free(&arena);
+}
+
+/* What is nested is looked at once for each level, not twice. */
+static void nesting_costs_no_more_than_its_size(void **state)
+{
+    (void)state;
+    enum { DEPTH = 200 };
+    static const char *const forms[][2] = {
+        {"(", " between $1 and 2)"},
+        {"(", " in ($1, 2))"},
+        {"nullif(", ", $1)"},
+        {"(", " collate \"C\" collate \"D\")"},
+        {"case ", " when $1 then 1 end"},
+        {"(", " = any (array[$1]))"},
+        {"coalesce(", ", $1)"},
+        {"(select x from unnest(", ") x)"},
+        {"row(", ", $1) in (row(1, 2), row(3, 4))"},
+    };
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        pgw_arena arena = {0};
+        pgw_error error;
+        pgw_buf text = {0};
+        rw_inferred found;
+        pgw_buf_add_str(&text, "select ");
+        for (int i = 0; i < DEPTH; i++)
+            pgw_buf_add_str(&text, forms[form][0]);
+        pgw_buf_add_str(&text, "1");
+        for (int i = 0; i < DEPTH; i++)
+            pgw_buf_add_str(&text, forms[form][1]);
+        pgw_buf_add_byte(&text, '\0');
+        assert_true(infer(text.ptr, (rw_declared){NULL, 0}, &arena, &found, &error));
+        pgw_buf_free(&text);
+        pgw_arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types_are_inferred), /* first: it makes the tables */
+        cmocka_unit_test(declared_types_count),
+        cmocka_unit_test(errors_of_the_grammar_are_told),
+        cmocka_unit_test(columns_without_names_are_found),
+        cmocka_unit_test(large_inserts_are_read),
+        cmocka_unit_test(nesting_costs_no_more_than_its_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
