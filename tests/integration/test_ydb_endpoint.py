@@ -308,6 +308,12 @@ class Simple(EndpointCase):
         self.assertEqual(self.link.rows("select count(*) from u"), [["0"]])
         self.assertEqual(self.link.rows("select count(*) from t"), [["0"]])
 
+    def test_ddl_that_is_not_recognised_fails_in_a_transaction(self):
+        """By the prefix, too: with a blank in front it is sent with the transaction."""
+        self.says("begin")
+        self.assertEqual(self.says(" create table u (a int primary key)"),
+                         ["Status: PRECONDITION_FAILED", "E"])
+
     def test_ddl_may_end_the_transaction(self):
         """What the status is after it: uncertain."""
         link = self.session(self.start(ddl_in_transaction="ends"))
@@ -771,6 +777,18 @@ class Sql(EndpointCase):
             "drop table t cascade": "CASCADE is not implemented",
             "drop schema public": "Not supported object type for DROP"})
 
+    def test_typmods_either_way(self):
+        """varchar(20): not stored in CREATE (effect uncertain)."""
+        long = "insert into k values (1, 'abcdef', 1.25)"
+        create = "create table k (a int8 primary key, b varchar(3), c numeric(9, 1))"
+        self.check_taken(create)
+        self.assertNotEqual(self.refusal(long), "taken")
+        self.link.query("drop table k")
+        loose = self.session(self.start(typmods="dropped"))
+        self.assertIsNone(failure(loose.query(create)))
+        self.assertEqual(outline(loose.query(long)), ["INSERT", "I"])
+        self.assertEqual(loose.rows("select b, c from k"), [["abcdef", "1.25"]])
+
     def test_types_of_keys(self):
         """varchar and uuid keys were not supported; newer may allow uuid (uncertain)."""
         taken = ("bool", '"char"', "int2", "int4", "int8", "float4", "float8", "text", "name",
@@ -905,6 +923,35 @@ class Faults(EndpointCase):
         self.endpoint.order("stall", ms=1)
         self.assertEqual(self.insert(2), "INSERT")
         self.assertEqual(self.rows(), [2])
+
+    def test_many_clients(self):
+        """What was acknowledged is there, what was refused is not, whatever else happens."""
+        for number, fault in enumerate(("ABORTED", "OVERLOADED", "UNAVAILABLE", "BAD_SESSION",
+                                        "INTERNAL_ERROR", "drop_before_commit", "drop_after_commit",
+                                        "commit_late")):
+            self.endpoint.order(fault, statement=number + 5, every=40, ms=10)
+        acknowledged, refused = set(), set()
+
+        def work(client):
+            link = self.session()
+            for number in range(client * 100, client * 100 + 100):
+                try:
+                    reply = link.query(f"insert into t values ({number})")
+                except wire.Closed as closed:
+                    reply = closed.messages
+                if reply and reply[-1].kind != "Z" or not reply:
+                    link = self.session()
+                if reply:
+                    (refused if failure(reply) else acknowledged).add(number)
+
+        in_threads(16, work)
+        eventually("nobody is at work any more", lambda: not self.stored(
+            "select 1 from pg_stat_activity where datname = 'app' and state <> 'idle' and "
+            "pid <> pg_backend_pid()"))
+        rows = set(self.rows())
+        self.assertEqual((acknowledged - rows, refused & rows), (set(), set()))
+        self.assertTrue(all(order["done"] > 20 for order in self.endpoint.http("GET", "/faults")))
+        self.assertGreater(len(acknowledged), 1000)
 
     def test_latency(self):
         self.endpoint.http("POST", "/latency", us=2000)

@@ -56,6 +56,7 @@ static const option_row rows[] = {
     CHOICE("duplicate", duplicate_constraint, "conflict", "constraint"),
     CHOICE("native-writes", refuse_native, "allowed", "refused"),
     CHOICE("hash-functions", no_hash_functions, "callable", "unknown"),
+    CHOICE("typmods", drop_typmods, "kept", "dropped"),
     CHOICE("syntax-hint", refuse_hint, "ignored", "refused"),
 };
 

@@ -39,6 +39,7 @@ typedef struct ye_options {
     int duplicate_constraint;   /* 1: a duplicate is a "Constraint violated", no "Conflict" */
     int refuse_native;          /* 1: tables with an unsigned hash column cannot be written */
     int no_hash_functions;      /* 1: hashint8extended() and its like cannot be called by name */
+    int drop_typmods;           /* 1: CREATE TABLE forgets the 20 of varchar(20) */
     int refuse_hint;            /* 1: a hint of another syntax than PostgreSQL's is an error */
 } ye_options;
 

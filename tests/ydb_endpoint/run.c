@@ -3,6 +3,7 @@
 #include "tests/ydb_endpoint/cost.h"
 #include "tests/ydb_endpoint/strike.h"
 #include "tests/ydb_endpoint/transaction.h"
+#include "tests/ydb_endpoint/typmods.h"
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
@@ -53,41 +54,72 @@ typedef struct ye_task {
     ye_compiled compiled;
 } ye_task;
 
-static bool writes(const ye_compiled *compiled)
+static const PgQuery__RangeVar *target_of(const PgQuery__Node *statement)
 {
-    const PgQuery__Node *statement = compiled->statement;
-    return statement != NULL && (statement->node_case == PG_QUERY__NODE__NODE_INSERT_STMT ||
-                                 statement->node_case == PG_QUERY__NODE__NODE_UPDATE_STMT ||
-                                 statement->node_case == PG_QUERY__NODE__NODE_DELETE_STMT);
+    switch (statement->node_case) {
+    case PG_QUERY__NODE__NODE_INSERT_STMT:
+        return statement->insert_stmt->relation;
+    case PG_QUERY__NODE__NODE_UPDATE_STMT:
+        return statement->update_stmt->relation;
+    case PG_QUERY__NODE__NODE_DELETE_STMT:
+        return statement->delete_stmt->relation;
+    default:
+        return NULL;
+    }
 }
 
 /* "INSERT from PG syntax into native-typed columns (e.g. Uint64 hash column): uncertain" (2). */
-static bool check_native(ye_endpoint *endpoint, const ye_compiled *compiled, ye_failure *failure)
+static bool check_native(ye_endpoint *endpoint, const PgQuery__RangeVar *target,
+                         ye_failure *failure)
 {
-    const PgQuery__Node *statement = compiled->statement;
-    if (!endpoint->options.refuse_native || !writes(compiled))
+    if (!endpoint->options.refuse_native || target == NULL)
         return true;
-    const PgQuery__RangeVar *relation = statement->node_case == PG_QUERY__NODE__NODE_INSERT_STMT
-                                            ? statement->insert_stmt->relation
-                                        : statement->node_case == PG_QUERY__NODE__NODE_UPDATE_STMT
-                                            ? statement->update_stmt->relation
-                                            : statement->delete_stmt->relation;
-    const size_t table = ye_map_find(&endpoint->map, relation->relname);
+    const size_t table = ye_map_find(&endpoint->map, target->relname);
     return table == YE_TABLES || !endpoint->map.tables[table].is_unsigned ||
            ye_fail(failure, YE_GENERIC_ERROR, 0, "Failed to convert type of column %s to Uint64",
                    endpoint->map.tables[table].column);
+}
+
+/* Schema changes that were recognised as such are not here (1.5). */
+static bool check_scheme(const ye_session *session, const PgQuery__Node *statement,
+                         ye_failure *failure)
+{
+    const bool data =
+        statement->node_case == PG_QUERY__NODE__NODE_SELECT_STMT || target_of(statement) != NULL;
+    return data || session->status == 'I' ||
+           ye_fail(failure, YE_PRECONDITION_FAILED, 0,
+                   "Scheme operations cannot be executed inside transaction");
+}
+
+static bool check_data(ye_session *session, const PgQuery__Node *statement, ye_failure *failure)
+{
+    return check_scheme(session, statement, failure) &&
+           check_native(session->endpoint, target_of(statement), failure);
+}
+
+static bool run_scheme(ye_session *session, const ye_task *task, ye_failure *failure)
+{
+    ye_request request = *task->request;
+    pgw_buf text = {0};
+    if (session->endpoint->options.drop_typmods && request.bind == NULL &&
+        ye_typmods_drop(task->compiled.parsed, &text))
+        request.text = (pgw_slice){text.ptr, text.len - 1};
+    bool done = ye_execute(session, &request, failure);
+    pgw_buf_free(&text);
+    return done;
 }
 
 /* A statement that touches partitions, or the COMMIT of such: it has its price. */
 static bool act_at_price(ye_session *session, const ye_task *task, ye_failure *failure)
 {
     const PgQuery__Node *statement = task->compiled.statement;
-    if (!check_native(session->endpoint, &task->compiled, failure) ||
+    if ((statement != NULL && !check_data(session, statement, failure)) ||
         !ye_cost_begin(session, statement, task->request->bind, failure))
         return false;
     bool done = statement == NULL ? ye_transaction_word(session, task->word, failure)
                                   : ye_execute(session, task->request, failure);
-    ye_cost_end(session, statement, session->status == 'T' && writes(&task->compiled));
+    ye_cost_end(session, statement,
+                session->status == 'T' && statement != NULL && target_of(statement) != NULL);
     return done;
 }
 
@@ -99,7 +131,7 @@ static bool act(ye_session *session, const void *context, ye_failure *failure)
     if (task->word != YE_NO_WORD)
         return ye_transaction_word(session, task->word, failure);
     if (ye_is_scheme(task->request->text))
-        return ye_execute(session, task->request, failure);
+        return run_scheme(session, task, failure);
     return act_at_price(session, task, failure);
 }
 
@@ -118,7 +150,8 @@ static bool run(ye_session *session, ye_task *task, ye_failure *failure)
         return false;
     if (request->unusable != NULL)
         return ye_fail(failure, YE_BAD_REQUEST, 0, "%s", request->unusable);
-    deed.commits = session->status == 'I' && writes(&task->compiled);
+    deed.commits = session->status == 'I' && task->compiled.statement != NULL &&
+                   target_of(task->compiled.statement) != NULL;
     if (task->compiled.tag == NULL)
         return ye_strike(session, &deed, failure);
     answer_here(&task->compiled, request->bind != NULL, &session->out);
