@@ -225,6 +225,20 @@ static bool has_new(const px_group *group)
     return false;
 }
 
+/* So many rows that it would find no company in a batch. */
+static bool is_bulk(const px_group *group)
+{
+    const px_plan *first = NULL;
+    uint64_t rows = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].type != 'E')
+            continue;
+        first = first != NULL ? first : group->held[i].plan;
+        rows += group->held[i].plan->insert->row_count;
+    }
+    return rows > px_catalog_config(first->catalog, first->insert->table)->batch.rows / 2;
+}
+
 /* Whether what is executed can be a unit. Where one of several statements is new it is described as
  * it goes to the own link: its client does not wait for one after the other, which may all be texts
  * that never come again. */
@@ -232,7 +246,9 @@ static bool may_be_unit(px_group *group)
 {
     size_t statements = px_group_count_statements(group);
     group->describes = statements > 1 && has_new(group);
-    return px_group_runs_all(group) && statements <= PX_UNIT_MOST && !group->describes;
+    if (!px_group_runs_all(group) || group->describes)
+        return false;
+    return statements <= 1 || (statements <= PX_UNIT_MOST && !is_bulk(group));
 }
 
 px_step px_sync(px_session *session)

@@ -88,6 +88,14 @@ class Lone(direct_case.DirectCase, Batched):
         replies = self.twice(batch_of(64, 32, 4), 3)
         self.assertEqual(wire.tags_of(replies), ["INSERT 0 64", "INSERT 0 32", "INSERT 0 4"])
 
+    def test_rows_for_more_than_half_a_batch(self):
+        """They would find no company."""
+        self.twice(batch_of(128, 64, 58), 3)
+        before = self.counts()
+        self.both(batch_of(128, 64, 59))
+        self.both(batch_of(128, 64, 59))
+        self.assertEqual(self.counts(), (before[0], before[1] + 6))
+
     def test_one_and_the_same_in_turns(self):
         self.twice(run(rows_of(1), 1, "a", 1) + run(NOTE, "c", 1) + run(rows_of(1), 2, "b", 2)
                    + run(NOTE, "d", 2) + [wire.sync()], 4)
