@@ -521,6 +521,29 @@ static void test_a_session_is_ready_once_it_is_greeted(void **state)
     assert_int_equal(atomic_load(&here.server.unauthenticated), 0);
 }
 
+/* Protocols before 3 know errors of another form. */
+static void test_a_client_of_protocol_2(void **state)
+{
+    (void)state;
+    static const char packet[] = "\0\0\0\x10\0\2\0\0user\0u\0\0";
+    static const char said[] = "EFATAL:  unsupported frontend protocol 2.0";
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+    here.client = fds[0];
+    atomic_fetch_add(&here.server.unauthenticated, 1);
+    atomic_fetch_add(&here.worker.load, 1);
+    px_life_begin(&here.worker, fds[1], NULL, NULL);
+    assert_int_equal(send(here.client, packet, 16, 0), 16);
+    listen_to();
+    assert_true(here.heard.len > sizeof said);
+    assert_memory_equal(here.heard.ptr, said, sizeof said - 1);
+    assert_memory_equal(here.heard.ptr + here.heard.len - 2, "\n\0", 2);
+    listen_to();
+    assert_true(here.over);
+    assert_int_equal(here.opened, 0);
+    leave();
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -542,6 +565,7 @@ int main(void)
         TEST(test_a_goodbye),
         TEST(test_a_goodbye_waits_for_answers),
         TEST(test_the_end_is_seen),
+        TEST(test_a_client_of_protocol_2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

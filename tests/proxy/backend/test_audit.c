@@ -52,10 +52,15 @@ static void rows_are_judged(void **state)
         px_audit verdict;
         bool told; /* what the hash should be */
     } cases[] = {
-        {"1.50", "a", RIGHT, PX_AUDIT_RIGHT, true},  {"1.50", "a", WRONG, PX_AUDIT_WRONG, true},
-        {"1.50", "a", NONE, PX_AUDIT_MISSING, true}, {NULL, "a", RIGHT, PX_AUDIT_RIGHT, true},
-        {"1.50", NULL, RIGHT, PX_AUDIT_RIGHT, true}, {"x", "a", RIGHT, PX_AUDIT_UNREADABLE, false},
-        {"x", "a", NONE, PX_AUDIT_MISSING, false},   {"x", NULL, RIGHT, PX_AUDIT_UNREADABLE, false},
+        {"1.50", "a", RIGHT, PX_AUDIT_RIGHT, true},
+        {"1.50", "a", WRONG, PX_AUDIT_WRONG, true},
+        {"1.50", "a", NONE, PX_AUDIT_MISSING, true},
+        {NULL, "a", RIGHT, PX_AUDIT_RIGHT, true},
+        {"1.50", NULL, RIGHT, PX_AUDIT_RIGHT, true},
+        {"x", "a", RIGHT, PX_AUDIT_UNREADABLE, false},
+        {"1.50", "\xc3\xa4", RIGHT, PX_AUDIT_RIGHT, true},
+        {"x", "a", NONE, PX_AUDIT_MISSING, false},
+        {"x", NULL, RIGHT, PX_AUDIT_UNREADABLE, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_buf hash = {0}, right = {0};
