@@ -153,8 +153,7 @@ static px_step bind_foreign(px_session *session, const px_said *said)
 static px_step bind_known(px_session *session, const px_said *said, px_plan *plan)
 {
     const pgw_bind bind = said->as.bind;
-    bool taken =
-        bind.portal.len > 0 && px_group_portal(&session->group, bind.portal) != PX_GROUP_NONE;
+    bool taken = bind.portal.len > 0 && px_group_has_portal(&session->group, bind.portal);
     enum choice choice = taken ? FORWARD : may_hold(session, plan, said);
     if (choice == HOLD)
         px_group_hold(&session->group, said, plan);

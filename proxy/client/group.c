@@ -131,6 +131,12 @@ size_t px_group_portal(const px_group *group, pgw_slice name)
     return bind_at(group, latest(&group->portals, name));
 }
 
+bool px_group_has_portal(const px_group *group, pgw_slice name)
+{
+    size_t i = latest(&group->portals, name);
+    return i != PX_GROUP_NONE && group->held[i].type != 'C';
+}
+
 size_t px_group_executed(const px_group *group, size_t execute)
 {
     return bind_at(group, group->held[execute].about);

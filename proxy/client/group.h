@@ -60,7 +60,9 @@ px_plan *px_group_plan(const px_group *group, const px_statements *statements, p
 /* The held Bind that made a portal; PX_GROUP_NONE if none did or it was executed or closed since.
  */
 size_t px_group_portal(const px_group *group, pgw_slice name);
-/* … whose portal held Execute `execute` runs. */
+/* Whether a held Bind made a portal, executed or not, that was not closed since. */
+bool px_group_has_portal(const px_group *group, pgw_slice name);
+/* The held Bind whose portal held Execute `execute` runs. */
 size_t px_group_executed(const px_group *group, size_t execute);
 /* A message of one of these types is held. */
 bool px_group_has(const px_group *group, const char *types);

@@ -247,6 +247,17 @@ class Lone(direct_case.DirectCase, Batched):
                     group.insert(place, run(other))
                     self.both(sum(group, []) + [wire.sync()] + [wire.query("rollback")], ready=2)
 
+    def test_a_portal_that_is_there_still(self):
+        """Its name is free only when it is closed, or behind Sync."""
+        for text in MARK, MARK + " returning id":
+            again = [wire.bind("p", "", [2, 2]), wire.execute("p"), wire.sync()]
+            first = [wire.parse("", text), wire.bind("p", "", [1, 1]), wire.execute("p")]
+            self.fails(first + again)
+            self.fails(first + [wire.parse("", NOTE)] + again)
+            self.fails(first[:2] + again)
+            for _ in range(2):
+                self.both(first + [wire.close("P", "p")] + again)
+
     def test_flush_in_the_middle(self):
         messages = run(MARK, 1, 1) + [wire.flush()] + run(NOTE, "c", 1) + [wire.sync()]
         for _ in range(2):
