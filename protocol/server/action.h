@@ -7,6 +7,9 @@
 
 #include "protocol/server/prepared.h"
 
+/* One session's. Whoever drives it knows no more of it than server.h. */
+typedef struct pgw_server pgw_server;
+
 typedef enum pgw_asked {
     PGW_ASK_MESSAGE, /* the client's next message: pgw_server_message() */
     PGW_ASK_ANALYZE, /* the types and columns of `statement`: pgw_server_analyzed() */

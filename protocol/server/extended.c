@@ -83,12 +83,13 @@ void pgw_extended_parse(pgw_server *server)
 {
     pgw_parse parse;
     pgw_error error;
-    if (!pgw_parse_decode(server->body, &parse)) {
+    bool whole = pgw_parse_decode(server->body, &parse);
+    if (!pgw_is_text(server, parse.name) || !pgw_is_text(server, parse.query))
+        return;
+    if (!whole) {
         pgw_refuse_malformed(server);
         return;
     }
-    if (!pgw_is_text(server, parse.name) || !pgw_is_text(server, parse.query))
-        return;
     if (parse.name.len == 0)
         pgw_prepared_close(&server->prepared, parse.name);
     server->parsed = pgw_statement_make(&server->prepared, &parse, &error);
@@ -222,12 +223,12 @@ void pgw_extended_bind(pgw_server *server)
     pgw_bind bind = {0};
     pgw_error error;
     bool whole = pgw_bind_decode(server->body, &bind);
+    if (!pgw_is_text(server, bind.portal) || !pgw_is_text(server, bind.statement))
+        return;
     if (bind.statement.ptr == NULL) {
         pgw_refuse_malformed(server);
         return;
     }
-    if (!pgw_is_text(server, bind.portal) || !pgw_is_text(server, bind.statement))
-        return;
     pgw_statement *statement = statement_of(server, bind.statement);
     if (statement == NULL)
         return;
@@ -275,9 +276,12 @@ static void describe_portal(pgw_server *server, pgw_slice name)
 void pgw_extended_describe(pgw_server *server)
 {
     pgw_target target;
-    if (!pgw_target_decode(server->body, &target))
+    bool whole = pgw_target_decode(server->body, &target);
+    if (!pgw_is_text(server, target.name))
+        return;
+    if (!whole)
         pgw_refuse_malformed(server);
-    else if (pgw_is_text(server, target.name))
+    else
         (target.kind == 'S' ? describe_statement : describe_portal)(server, target.name);
 }
 
@@ -291,12 +295,13 @@ static void close_portal(pgw_server *server, pgw_slice name)
 void pgw_extended_close(pgw_server *server)
 {
     pgw_target target;
-    if (!pgw_target_decode(server->body, &target)) {
+    bool whole = pgw_target_decode(server->body, &target);
+    if (!pgw_is_text(server, target.name))
+        return;
+    if (!whole) {
         pgw_refuse_malformed(server);
         return;
     }
-    if (!pgw_is_text(server, target.name))
-        return;
     if (target.kind == 'S')
         pgw_prepared_close(&server->prepared, target.name);
     else
@@ -347,7 +352,7 @@ static void execute(pgw_server *server, pgw_portal *portal, uint32_t limit)
     } else if (pgw_command_controls(piece->command)) {
         portal->ended = true;
         pgw_transaction_control(server, piece, pgw_finish);
-    } else if (!portal->live && pgw_transaction_is_due(server, piece->command)) {
+    } else if (pgw_transaction_is_due(server, piece->command)) {
         hold(server, portal, limit);
     } else {
         pgw_run(server, portal, limit, on_ran);
@@ -357,12 +362,13 @@ static void execute(pgw_server *server, pgw_portal *portal, uint32_t limit)
 void pgw_extended_execute(pgw_server *server)
 {
     pgw_execute message;
-    if (!pgw_execute_decode(server->body, &message)) {
+    bool whole = pgw_execute_decode(server->body, &message);
+    if (!pgw_is_text(server, message.portal))
+        return;
+    if (!whole) {
         pgw_refuse_malformed(server);
         return;
     }
-    if (!pgw_is_text(server, message.portal))
-        return;
     pgw_portal *portal = portal_of(server, message.portal);
     if (portal == NULL)
         return;

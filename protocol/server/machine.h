@@ -8,7 +8,6 @@
 
 #include "protocol/server/action.h"
 
-typedef struct pgw_server pgw_server;
 typedef void pgw_then(pgw_server *server);
 
 /* The transaction, as the client sees it and as it is behind. */

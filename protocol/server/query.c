@@ -88,12 +88,13 @@ void pgw_query(pgw_server *server)
 {
     pgw_slice text;
     pgw_error error;
-    if (!pgw_query_decode(server->body, &text)) {
+    bool whole = pgw_query_decode(server->body, &text);
+    if (!pgw_is_text(server, text))
+        return;
+    if (!whole) {
         pgw_refuse_malformed(server);
         return;
     }
-    if (!pgw_is_text(server, text))
-        return;
     pgw_prepared_close(&server->prepared, PGW_LITERAL(""));
     server->at = 0;
     server->lone_statement.source = text;

@@ -2,6 +2,7 @@
 
 #include "protocol/frame.h"
 #include "protocol/server/extended.h"
+#include "protocol/server/machine.h"
 #include "protocol/server/query.h"
 #include "protocol/server/running.h"
 #include "protocol/utf8.h"

@@ -17,7 +17,6 @@
 #define PGW_SERVER_H
 
 #include "protocol/server/action.h"
-#include "protocol/server/machine.h"
 
 /* Statements and portals together take at most `limit` bytes. Ended by pgw_server_free(). */
 pgw_server *pgw_server_new(pgw_cut *cut, void *cut_data, size_t limit);

@@ -7,6 +7,7 @@
  */
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
+#include "protocol/server/machine.h"
 #include "protocol/server/server.h"
 #include "tests/protocol/server/words.h"
 

@@ -8,6 +8,7 @@
  *   out: REPLIES RUNNING ACTION PORTAL LIMIT TEXT TYPES FORMATS VALUES RESULTS
  */
 #include "protocol/reader.h"
+#include "protocol/server/machine.h"
 #include "protocol/server/server.h"
 #include "tests/protocol/server/words.h"
 

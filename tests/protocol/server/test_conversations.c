@@ -7,6 +7,7 @@
 #include "protocol/backend.h"
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
+#include "protocol/server/machine.h"
 #include "protocol/server/server.h"
 #include "tests/protocol/server/words.h"
 #include "tests/protocol/wire_vectors.h"
@@ -113,10 +114,12 @@ static bool says(pgw_slice text, const char *word)
     return text.len > 0 && memmem(text.ptr, text.len, word, strlen(word)) != NULL;
 }
 
-/* One column c of type text. */
+/* One column c of type text, or none. */
 static pgw_slice columns_of(pgw_slice text)
 {
     static const char body[] = "\0\1c\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0";
+    if (says(text, "columnless"))
+        return PGW_LITERAL("\0\0");
     bool rows = words_begin_with(text, "select") || says(text, "returning");
     return (pgw_slice){rows ? body : NULL, rows ? sizeof body - 1 : 0};
 }
@@ -153,11 +156,12 @@ static void answer_rows(conversation *c, const pgw_action *action, unsigned firs
 {
     pgw_slice text = action->portal->statement->piece.text;
     unsigned count = columns_of(text).len > 0 ? number_in(text) : 0;
+    size_t cells = says(text, "columnless") ? 0 : 1;
     for (unsigned i = first; i < count; i++) {
         char digits[12];
         pgw_slice cell = {digits, (size_t)snprintf(digits, sizeof digits, "%u", i + 1)};
         action->portal->link = (void *)(uintptr_t)(i + 1);
-        if (!pgw_server_row(c->server, i == 2 ? &(pgw_slice){NULL, 0} : &cell, 1))
+        if (!pgw_server_row(c->server, i == 2 ? &(pgw_slice){NULL, 0} : &cell, cells))
             return;
         trace_replies(c);
     }
@@ -374,6 +378,8 @@ static void check_line(const vector *v, void *data)
 #else
     check_text(v, &c->trace, v->field[1]);
 #endif
+    if (pgw_server_next(c->server).ask == PGW_ASK_MESSAGE)
+        assert_int_equal(c->server->arena.bytes, 0);
     exact_free(body);
 }
 
@@ -386,8 +392,27 @@ static void test_conversations(void **state)
     pgw_buf_free(&c.trace);
 }
 
+/* As PostgreSQL does: without a word, also while skipping. */
+static void test_a_message_too_long_ends_it(void **state)
+{
+    (void)state;
+    static char body[PGW_MAX_SMALL_BODY + 1];
+    pgw_server *server = pgw_server_new(words_cut, NULL, LIMIT);
+    pgw_server_message(server, 'd', (pgw_slice){body, sizeof body});
+    assert_int_equal(pgw_server_next(server).ask, PGW_ASK_MESSAGE);
+    pgw_server_message(server, 'E', (pgw_slice){body, PGW_MAX_SMALL_BODY});
+    assert_int_equal(pgw_server_next(server).ask, PGW_ASK_MESSAGE);
+    assert_true(pgw_server_output(server)->len > 0);
+    pgw_buf_clear(pgw_server_output(server));
+    pgw_server_message(server, 'D', (pgw_slice){body, sizeof body});
+    assert_int_equal(pgw_server_next(server).ask, PGW_ASK_CLOSE);
+    assert_int_equal(pgw_server_output(server)->len, 0);
+    pgw_server_free(server);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conversations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conversations),
+                                       cmocka_unit_test(test_a_message_too_long_ends_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
