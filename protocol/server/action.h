@@ -21,8 +21,8 @@ typedef enum pgw_asked {
      * memory. */
     PGW_ASK_RUN,
     PGW_ASK_RESUME, /* up to `limit` rows more */
-    /* No more rows of `portal` are wanted: done. A write has its effect all the same; it comes
-     * before the transaction ends. */
+    /* No more rows of `portal` are wanted: done. A write has its effect all the same: it comes
+     * before the transaction ends, and if it fails now, then so does COMMIT. */
     PGW_ASK_END,
     PGW_ASK_BEGIN,    /* opens a transaction, as `text` says; empty: nobody said: done */
     PGW_ASK_COMMIT,   /* done */

@@ -392,9 +392,10 @@ static void run_held(pgw_server *server)
 
 void pgw_extended_run_held(pgw_server *server, bool alone, pgw_then *finish)
 {
+    bool all = pgw_run_takes_all(server->held, server->held_limit);
     server->finish = finish;
     server->extended = true;
-    if (alone)
+    if (alone && all)
         run_held(server);
     else
         pgw_transaction_open(server, run_held);

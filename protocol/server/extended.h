@@ -3,7 +3,9 @@
  *
  * An Execute of a write outside of a transaction waits for the next message: behind it, a Sync
  * means that it is a transaction by itself, anything else that a transaction has to be opened in
- * front of it. No client waits for a reply meanwhile, for none is owed before Flush or Sync.
+ * front of it. So it has where rows may be left or cannot be sent, for then only COMMIT or ROLLBACK
+ * makes sure that the write has its effect, or none. No client waits for a reply meanwhile, for
+ * none is owed before Flush or Sync.
  */
 #ifndef PGW_EXTENDED_H
 #define PGW_EXTENDED_H

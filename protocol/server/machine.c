@@ -48,7 +48,7 @@ static void let_go(pgw_server *server)
     if (server->parsed != NULL)
         pgw_statement_release(&server->prepared, server->parsed);
     server->parsed = NULL;
-    server->bound = server->running = NULL;
+    server->bound = server->running = server->held = NULL;
     pgw_portal_end(&server->prepared, &server->lone);
 }
 

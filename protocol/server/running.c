@@ -59,6 +59,11 @@ static unsigned bad_format(const pgw_portal *portal)
     return 0;
 }
 
+bool pgw_run_takes_all(const pgw_portal *portal, uint32_t limit)
+{
+    return !portal->returns_rows || (limit == 0 && bad_format(portal) == 0);
+}
+
 static bool can_be_sent(pgw_server *server, const pgw_slice *cells, size_t count)
 {
     pgw_error error;

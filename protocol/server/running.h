@@ -9,6 +9,8 @@
 /* Runs the portal, or goes on with it, up to `limit` rows (0: all). `then` follows its end; what
  * follows the last row that was wanted is PortalSuspended and the end of the message. */
 void pgw_run(pgw_server *server, pgw_portal *portal, uint32_t limit, pgw_then *then);
+/* Whether all rows of such a run would be taken, however many there are. */
+PGW_MUST_CHECK bool pgw_run_takes_all(const pgw_portal *portal, uint32_t limit);
 /* CommandComplete of a portal that was run to its end. */
 void pgw_run_write_tag(pgw_server *server, const pgw_portal *portal);
 

@@ -17,7 +17,7 @@ enum { LIMIT = 4096, PARTS = 8 };
 typedef struct conversation {
     pgw_server *server;
     pgw_buf trace;
-    bool fails; /* the next COMMIT */
+    const char *fails; /* the next "begin" or "commit"; NULL: none */
 } conversation;
 
 /* ---- what was replied ---- */
@@ -192,8 +192,8 @@ static void answer_done(conversation *c, const char *what)
 {
     pgw_error error;
     pgw_fail(&error, "40001", "that is over");
-    bool fails = c->fails && strcmp(what, "commit") == 0;
-    c->fails = c->fails && !fails;
+    bool fails = c->fails != NULL && strcmp(what, c->fails) == 0;
+    c->fails = fails ? NULL : c->fails;
     if (fails)
         pgw_server_failed(c->server, &error);
     else
@@ -364,8 +364,8 @@ static void check_line(const vector *v, void *data)
         begin_conversation(c);
         return;
     }
-    if (strcmp(v->field[0], "the next commit fails") == 0) {
-        c->fails = true;
+    if (strncmp(v->field[0], "the next ", 9) == 0) {
+        c->fails = strstr(v->field[0], "begin") != NULL ? "begin" : "commit";
         return;
     }
     char type;
