@@ -162,6 +162,9 @@ static void test_sample_is_defaults(void **state)
     assert_int_equal(a->atomicity, b->atomicity);
     assert_int_equal(a->sequences, b->sequences);
     assert_int_equal(a->block, b->block);
+    assert_int_equal(a->lookups, b->lookups);
+    assert_int_equal(a->hide, b->hide);
+    assert_int_equal(a->hide_in_catalog, b->hide_in_catalog);
     assert_memory_equal(&a->batch, &b->batch, sizeof a->batch);
     cfg_free(sample);
     cfg_free(bare);
@@ -186,6 +189,9 @@ static void test_defaults(void **state)
     assert_int_equal(config->backend.connect_ms, 10000);
     assert_int_equal(config->backend.catalog_s, 10);
     assert_int_equal(config->backend.dsn_line, 1);
+    assert_true(config->tables[0].lookups);
+    assert_true(config->tables[0].hide);
+    assert_true(config->tables[0].hide_in_catalog);
     assert_int_equal(config->log_level, CFG_LOG_INFO);
     assert_int_equal(config->limits.row_bytes, 8 << 20);
     assert_int_equal(config->limits.key_bytes, 2 << 10);
