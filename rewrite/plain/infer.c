@@ -1,5 +1,6 @@
 #include "rewrite/plain/infer.h"
 
+#include "protocol/utf8.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/lex/splitter.h"
 #include "rewrite/plain/query_types.h"
@@ -8,6 +9,56 @@
 #include "rewrite/read/walk.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* --- parameters where PostgreSQL has none --- */
+
+/* `date $1` is of libpg_query's grammar, for the sake of texts whose constants were taken out; but
+ * not of PostgreSQL's, and a constant in its place would be read as its beginning says. */
+static bool is_prefixed(const PgQuery__TypeCast *it)
+{
+    return it->arg != NULL && it->arg->node_case == PG_QUERY__NODE__NODE_PARAM_REF &&
+           it->type_name != NULL && it->type_name->location < it->arg->param_ref->location;
+}
+
+/* So is extract($1 FROM x). */
+static bool is_extracted(const PgQuery__FuncCall *it)
+{
+    return it->funcformat == PG_QUERY__COERCION_FORM__COERCE_SQL_SYNTAX && it->n_args == 2 &&
+           it->args[0]->node_case == PG_QUERY__NODE__NODE_PARAM_REF &&
+           strcmp(rw_node_name(it->funcname[it->n_funcname - 1]), "extract") == 0;
+}
+
+static const PgQuery__ParamRef *misplaced(const ProtobufCMessage *message)
+{
+    const PgQuery__TypeCast *cast = (const PgQuery__TypeCast *)message;
+    const PgQuery__FuncCall *call = (const PgQuery__FuncCall *)message;
+    if (message->descriptor == &pg_query__type_cast__descriptor && is_prefixed(cast))
+        return cast->arg->param_ref;
+    if (message->descriptor == &pg_query__func_call__descriptor && is_extracted(call))
+        return call->args[0]->param_ref;
+    return NULL;
+}
+
+static bool find_misplaced(void *context, const ProtobufCMessage *message)
+{
+    const PgQuery__ParamRef **found = context;
+    *found = misplaced(message);
+    return *found == NULL && rw_walk(message, find_misplaced, context);
+}
+
+static bool refuse_misplaced(pgw_slice text, const PgQuery__Node *statement,
+                             const pgw_reading *reading)
+{
+    const PgQuery__ParamRef *found = NULL;
+    if (find_misplaced(&found, (const ProtobufCMessage *)statement))
+        return true;
+    pgw_fail(reading->error, "42601", "syntax error at or near \"$%d\"", found->number);
+    if (found->location >= 0)
+        reading->error->position =
+            pgw_characters(text, (size_t)found->location, reading->env->utf8) + 1;
+    return false;
+}
 
 /* --- parameters that are columns --- */
 
@@ -126,18 +177,50 @@ static bool can_read(pgw_slice text, const pgw_env *env)
     return rw_split_next(&lexer, &piece) && rw_tree_can_read(text, &piece);
 }
 
-static bool by_tree(pgw_slice text, const rw_catalog *catalog, const pgw_reading *reading,
-                    rw_inferred *out)
+/* Whether PostgreSQL knows parameters in it: not in SET, PREPARE, CREATE FUNCTION … */
+static bool takes_parameters(const PgQuery__Node *statement)
+{
+    switch ((int)statement->node_case) {
+    case PG_QUERY__NODE__NODE_SELECT_STMT:
+    case PG_QUERY__NODE__NODE_INSERT_STMT:
+    case PG_QUERY__NODE__NODE_UPDATE_STMT:
+    case PG_QUERY__NODE__NODE_DELETE_STMT:
+    case PG_QUERY__NODE__NODE_MERGE_STMT:
+    case PG_QUERY__NODE__NODE_CALL_STMT:
+    case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
+    case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT:
+    case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool by_tree(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,
+                    const pgw_reading *reading, rw_inferred *out)
+{
+    if (!takes_parameters(statement)) {
+        out->count = 0;
+        return true;
+    }
+    if (!refuse_misplaced(text, statement, reading))
+        return false;
+    rw_typing typing = {
+        .catalog = catalog, .arena = reading->arena, .types = out->types, .count = out->count};
+    rw_type_statement(&typing, statement);
+    find_unnamed(statement, reading->arena, out);
+    return true;
+}
+
+static bool parse_and_infer(pgw_slice text, const rw_catalog *catalog, const pgw_reading *reading,
+                            rw_inferred *out)
 {
     rw_syntax syntax;
     if (!rw_syntax_parse(text, reading->env, reading->arena, &syntax, reading->error))
         return false;
-    rw_typing typing = {
-        .catalog = catalog, .arena = reading->arena, .types = out->types, .count = out->count};
-    rw_type_statement(&typing, syntax.statement);
-    find_unnamed(syntax.statement, reading->arena, out);
+    bool fine = by_tree(syntax.statement, text, catalog, reading, out);
     rw_syntax_free(&syntax);
-    return true;
+    return fine;
 }
 
 /* Of a text that is too large for a tree: what the parser of INSERT … VALUES saw, if it is one. */
@@ -161,7 +244,7 @@ bool rw_infer(pgw_slice text, const rw_catalog *catalog, rw_declared declared,
         return false;
     if (!can_read(text, reading->env))
         by_insert(text, catalog, reading, out);
-    else if (!by_tree(text, catalog, reading, out))
+    else if (!parse_and_infer(text, catalog, reading, out))
         return false;
     end(out);
     return true;

@@ -9,7 +9,8 @@
 
 typedef struct rw_inferred {
     uint32_t *types; /* of $1, $2 …; arena-owned */
-    size_t count;    /* the highest parameter, or as many as were declared */
+    size_t count;    /* the highest parameter, or as many as were declared; 0: there is none, or the
+                        statement is of a kind that has none: SET, PREPARE … (its $n are its own) */
     size_t *unnamed; /* where such parameters begin in the text, in order (see inline.h) */
     size_t unnamed_count;
 } rw_inferred;

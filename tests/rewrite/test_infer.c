@@ -79,7 +79,7 @@ static void check(const vector_line *line)
 static void types_are_inferred(void **state)
 {
     (void)state;
-    assert_true(vector_each(VECTORS "/plain/types.txt", check) > 230);
+    assert_true(vector_each(VECTORS "/plain/types.txt", check) > 235);
     assert_int_equal(wrong, 0);
 }
 
@@ -117,8 +117,38 @@ static void errors_of_the_grammar_are_told(void **state)
     assert_false(infer("select $1 frm t where", (rw_declared){NULL, 0}, &arena, &found, &error));
     assert_string_equal(error.sqlstate, "42601");
     assert_int_equal(error.position, 15);
+    assert_false(infer("select 'é', date $1", (rw_declared){NULL, 0}, &arena, &found, &error));
+    assert_string_equal(error.sqlstate, "42601");
+    assert_string_equal(error.message, "syntax error at or near \"$1\"");
+    assert_int_equal(error.position, 18);
+    assert_false(infer("select interval $1", (rw_declared){NULL, 0}, &arena, &found, &error));
+    assert_false(infer("select i << x $2", (rw_declared){NULL, 0}, &arena, &found, &error));
+    assert_false(
+        infer("select extract($1 from d) from t", (rw_declared){NULL, 0}, &arena, &found, &error));
+    assert_true(infer("select cast($1 as date), date '2000-01-01', ($1)::date",
+                      (rw_declared){NULL, 0}, &arena, &found, &error));
     assert_false(infer("select $65536", (rw_declared){NULL, 0}, &arena, &found, &error));
     assert_string_equal(error.sqlstate, "42P02");
+    pgw_arena_free(&arena);
+}
+
+/* Their $n are not the client's to bind. */
+static void other_statements_have_no_parameters(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"prepare a (int8) as select $1", "set a = 1",
+                                        "create view v as select $1", "select 1"};
+    static const char *const with[] = {"explain select $1", "declare c cursor for select $1",
+                                       "create table a as select $1", "call p($1)"};
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_inferred found;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_true(infer(texts[i], (rw_declared){NULL, 0}, &arena, &found, &error));
+        assert_int_equal(found.count, 0);
+        assert_true(infer(with[i], (rw_declared){NULL, 0}, &arena, &found, &error));
+        assert_int_equal(found.count, 1);
+    }
     pgw_arena_free(&arena);
 }
 
@@ -203,6 +233,7 @@ int main(void)
         cmocka_unit_test(types_are_inferred), /* first: it makes the tables */
         cmocka_unit_test(declared_types_count),
         cmocka_unit_test(errors_of_the_grammar_are_told),
+        cmocka_unit_test(other_statements_have_no_parameters),
         cmocka_unit_test(columns_without_names_are_found),
         cmocka_unit_test(large_inserts_are_read),
         cmocka_unit_test(nesting_costs_no_more_than_its_size),
