@@ -259,7 +259,8 @@ static pgw_verdict make_timestamp(uint32_t type, const moment *m, pgw_slice text
             east = env->zone_seconds;
     }
     int64_t days = days_from_date(m);
-    if (days >= DATE_LEAST && days <= TIMESTAMP_DATE_END) {
+    /* a day earlier, an offset to the west may still bring it into range */
+    if (days >= DATE_LEAST - 1 && days <= TIMESTAMP_DATE_END) {
         out->as.integer = days * USECS_PER_DAY + (time_of_day(m) - east * USECS_PER_SECOND);
         if (timestamp_holds(out->as.integer))
             return PGW_KNOWN;
