@@ -130,11 +130,12 @@ static bool claim(px_session *session, px_plan *plan)
 }
 
 /* Whether a held statement is new to the backend. One that others have described, and that is to be
- * answered without being run, may have other types by now. */
+ * answered without being run, may have other types by now. One that has come to be none of ours
+ * while it was held has no plan. */
 static bool is_to_be_described(const px_session *session, const px_held *held, bool keys)
 {
     const px_plan *plan = held->plan;
-    if (held->type != 'P' || held->answered)
+    if (held->type != 'P' || plan == NULL || held->answered)
         return false;
     if (keys)
         return !plan->types_known;

@@ -317,6 +317,31 @@ class Lone(direct_case.DirectCase, Batched):
                 self.both(messages)
         self.twice(messages, 3)
 
+    def renamed_under(self, messages, database, port):
+        """What is told when a table is not there any more, past keyspread; to a session that is."""
+        admin = self.admins[database]
+        with wire.Wire(("127.0.0.1", port)) as session:
+            session.login(harness.USER, database)
+            for _ in range(2):
+                self.assertIsNone(wire.error_of(session.ask(*messages)))
+                admin.rows("truncate marks, notes")
+            admin.rows("alter table marks rename to others")
+            try:
+                replies = session.ask(*messages)
+            finally:
+                admin.rows("alter table others rename to marks")
+            again = session.ask(*messages)
+        return [direct_case.shown(reply) for reply in replies + again], self.contents(database)
+
+    def test_the_table_is_renamed(self):
+        """What was held to be an INSERT of ours is none any more."""
+        mark, note = run(MARK, 1, 1), run(NOTE, "c", 1)
+        for group in (mark, mark + run(MARK, 2, 2), note + mark, mark + note):
+            messages = group + [wire.sync()]
+            with self.subTest(len(group)):
+                self.assertEqual(self.renamed_under(messages, "direct", self.postgres.port),
+                                 self.renamed_under(messages, "hashed", self.keyspread.port))
+
     def test_the_table_is_altered_under_prepared_statements(self):
         names = {"m": MARK, "i": rows_of(1) + " returning *", "n": NOTE}
         values = {"m": [1, 1], "i": [1, "a", 1], "n": ["c", 1]}
