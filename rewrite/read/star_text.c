@@ -131,6 +131,17 @@ static void put(rw_star_texts *texts, size_t from, size_t to, pgw_buf *text)
     pgw_buf_free(text);
 }
 
+/* From a name to all of `(name).*`. */
+static void take_parentheses(rw_star_texts *texts, size_t *from, size_t *to)
+{
+    while (*from > 0 && is_sign(texts, *from - 1, '(') && is_sign(texts, *to, ')')) {
+        --*from;
+        ++*to;
+    }
+    texts->failed |= !is_sign(texts, *to, '.') || !is_sign(texts, *to + 1, '*');
+    *to += 2;
+}
+
 /* In the place of a reference, whose last field may be a star. */
 static void put_reference(rw_star_texts *texts, const PgQuery__ColumnRef *at, pgw_buf *text)
 {
@@ -171,9 +182,16 @@ void rw_star_put_all(rw_star_texts *texts, const PgQuery__ColumnRef *at,
 void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
 {
     pgw_buf text = {0};
+    size_t from = token_at(texts, at->location), to = from + 1;
     pgw_buf_add_byte(&text, ' ');
     add_columns(item, &text);
-    put_reference(texts, at, &text);
+    if (at->n_fields > 1) {
+        put_reference(texts, at, &text);
+        return;
+    }
+    take_parentheses(texts, &from, &to);
+    pgw_buf_add_byte(&text, ' ');
+    put(texts, from, to, &text);
 }
 
 /* As insert/returning does it: (SELECT "e" FROM (SELECT "e"."a", …) AS "e"). */

@@ -25,7 +25,7 @@ bool rw_star_texts_name(const rw_star_texts *texts, const char *name);
 /* In the place of `*`, or (`table` is there) of the word TABLE: the columns of all items. */
 void rw_star_put_all(rw_star_texts *texts, const PgQuery__ColumnRef *at,
                      const PgQuery__RangeVar *table, const rw_star_scope *scope);
-/* In the place of `name.*`: its columns; or of a row of it: a row of these. */
+/* In the place of `name.*` or `(name).*`: its columns; or of a row of it: a row of these. */
 void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at,
                          const rw_star_item *item);
 void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, const rw_star_item *item);

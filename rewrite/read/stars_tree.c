@@ -222,6 +222,18 @@ static void enter_with(finder *find, const PgQuery__WithClause *with)
         }
 }
 
+/* `name.*`, or `(name).*` of the row that is written; NULL: the target is something else. */
+static const PgQuery__ColumnRef *starred(const finder *find, node target)
+{
+    if (target == NULL || target->node_case != PG_QUERY__NODE__NODE_A_INDIRECTION)
+        return target != NULL ? reference_of(target) : NULL;
+    const PgQuery__AIndirection *it = target->a_indirection;
+    const rw_star_item *row = row_of(find, reference_of(it->arg));
+    bool star =
+        it->n_indirection == 1 && it->indirection[0]->node_case == PG_QUERY__NODE__NODE_A_STAR;
+    return star && row != NULL && row->written ? it->arg->column_ref : NULL;
+}
+
 static void add_targets(finder *find, PgQuery__Node **targets, size_t count,
                         const PgQuery__RangeVar *table)
 {
@@ -229,9 +241,10 @@ static void add_targets(finder *find, PgQuery__Node **targets, size_t count,
         node target = targets[i]->node_case == PG_QUERY__NODE__NODE_RES_TARGET
                           ? targets[i]->res_target->val
                           : NULL;
-        const PgQuery__ColumnRef *at = target != NULL ? reference_of(target) : NULL;
-        rw_star_item *of = at != NULL ? qualifier_of(find, at) : NULL;
-        if (at == NULL || !ends_in_star(at) || (at->n_fields > 1 && of == NULL))
+        const PgQuery__ColumnRef *at = starred(find, target);
+        bool inside = at != NULL && reference_of(target) == NULL;
+        rw_star_item *of = at == NULL ? NULL : inside ? row_of(find, at) : qualifier_of(find, at);
+        if (at == NULL || (!inside && !ends_in_star(at)) || (at->n_fields > 1 && of == NULL))
             continue;
         shown *it = add(find, at);
         it->table = at->location < 0 ? table : NULL;

@@ -55,6 +55,7 @@ SELECTS = (
     "select *, nothing from ev", "select * from ev where nothing = 1", "select nothing.* from ev", "select * from ev, ev",
     "select * from ev group by userid", "select e.* from ev", "table nothing", "select * from ev e(a, b, c, d)",
     "select 'é', *, nothing from ev", "select e.nothing, e from ev e", "select * from ev natural join nothing",
+    "update ev set event = 'y' where userid = 1 returning (ev).*", "delete from ev e where userid = 1 returning (e).*, ((e)).*, (e).event",
     "update ev set event = 'y' where userid = 1 returning *", "update ev e set event = x from plain where b = e.userid returning *",
     "update ev set event = 'y' returning ev::text, ev.*, row_to_json(ev), (ev).event", "update plain set x = event from ev e where e.userid = b and ts = '2026-01-02' returning *, e::text",
     "delete from ev where userid = 1 returning *", "delete from ev using tx where b = userid and a = 'é' returning *", "delete from plain using ev e where b = e.userid and ts = '2026-01-02' returning e.*, to_json(e)",
