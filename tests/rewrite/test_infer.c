@@ -32,9 +32,9 @@ static uint32_t read_type(const char *name)
 static void add_table(const vector_line *line)
 {
     rw_table *table = &tables[catalog.count];
-    char *text = strndup(line->fields[2].ptr, line->fields[2].len), *rest = NULL;
+    char *text = pgw_strndup(line->fields[2].ptr, line->fields[2].len), *rest = NULL;
     *table = (rw_table){.schema = "public",
-                        .name = strndup(line->fields[1].ptr, line->fields[1].len),
+                        .name = pgw_strndup(line->fields[1].ptr, line->fields[1].len),
                         .columns = columns[catalog.count++],
                         .primary_key = key,
                         .primary_key_count = 1,
