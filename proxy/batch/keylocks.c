@@ -267,7 +267,8 @@ bool px_keylocks_claim(px_unit *unit)
         return true;
     find_tables(unit);
     unit->claims = pgw_arena_alloc(&unit->arena, 2 * unit->row_count * sizeof *unit->claims);
-    unit->claim_count = unit->claims_missing = 0;
+    unit->claims_missing = 0;
+    unit->claim_count = 0;
     lock_tables(unit);
     claim_rows(unit);
     bool granted = unit->claims_missing == 0;

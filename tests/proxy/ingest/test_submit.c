@@ -572,7 +572,7 @@ static void executions_of_several_statements_become_a_unit(void **state)
     uint64_t merge_hash = unit->merge_hash;
     come_back(0, PX_UNIT_COMMITTED, 0);
     assert_null(t.owner.plans);
-    static const char *const turned[] = {texts[1], texts[0]};
+    const char *const turned[] = {texts[1], texts[0]};
     assert_int_equal(submit_several(turned, 2, 2), PX_SUBMITTED);
     assert_true(t.units[1]->merge_hash != merge_hash);
     come_back(1, PX_UNIT_COMMITTED, 0);
