@@ -116,13 +116,13 @@ static bool parse_star(rw_parser *parser)
     while (rw_take(parser, '('))
         open++;
     size_t name = parser->token.start;
-    while (rw_at_name(parser)) {
+    bool qualifies = true;
+    while (qualifies && rw_at_name(parser)) {
         rw_take_name(parser);
-        if (!rw_take(parser, '.'))
-            break;
+        qualifies = rw_take(parser, '.');
     }
     size_t star = parser->token.start;
-    if (take_star(parser) && (open == 0 || star > name)) {
+    if (qualifies && take_star(parser) && (open == 0 || star > name)) {
         while (open > 0 && rw_take(parser, ')'))
             open--;
         if (open == 0 && (rw_at(parser, ',') || rw_at_end(parser))) {
