@@ -111,7 +111,8 @@ static void column_from_row(rw_table *table, char *const *row)
         .granted = row[PX_SCHEMA_EQUALITY][0] == 'g',
         .cascaded = row[PX_SCHEMA_EQUALITY][0] == 'c',
         .computed = is_true(row[PX_SCHEMA_COMPUTED]),
-        .always = is_true(row[PX_SCHEMA_ALWAYS]),
+        .always = row[PX_SCHEMA_IDENTITY][0] == 'a',
+        .identity = row[PX_SCHEMA_IDENTITY][0] == 'a' || row[PX_SCHEMA_IDENTITY][0] == 'd',
         .default_text =
             row[PX_SCHEMA_EXPRESSION][0] != '\0' ? copy(row[PX_SCHEMA_EXPRESSION]) : NULL,
         .default_hash = strtoll(row[PX_SCHEMA_EXPRESSED], NULL, 10),
@@ -414,8 +415,9 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->not_null == b->not_null && a->has_default == b->has_default &&
            a->sequence == b->sequence && a->generated == b->generated &&
            a->nondeterministic == b->nondeterministic && a->computed == b->computed &&
-           a->always == b->always && a->default_hash == b->default_hash &&
-           a->own_equals == b->own_equals && a->granted == b->granted && a->cascaded == b->cascaded;
+           a->always == b->always && a->identity == b->identity &&
+           a->default_hash == b->default_hash && a->own_equals == b->own_equals &&
+           a->granted == b->granted && a->cascaded == b->cascaded;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)

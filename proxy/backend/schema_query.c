@@ -168,8 +168,8 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.attnotnull or t.typnotnull)::text,"
         " (a.atthasdef or a.attidentity <> '' or t.typdefault is not null)::text, " SEQUENCE ","
         " (a.attgenerated <> '')::text,"
-        " " EQUALITY ", " COMPUTED ", " KEY ", (a.attidentity = 'a')::text, " EXPRESSION
-        ", " EXPRESSED ", ");
+        " " EQUALITY ", " COMPUTED ", " KEY ", a.attidentity::text, " EXPRESSION ", " EXPRESSED
+        ", ");
     px_quiet_expression(sql);
     pgw_buf_add_str(
         sql, ", c.reads_settings::text, case when " IS_FIRST " then " PARTS " end from relations c"

@@ -27,6 +27,7 @@ typedef struct rw_column {
     bool generated;        /* GENERATED ALWAYS AS (…) STORED */
     bool nondeterministic; /* its collation makes more equal than bytes */
     bool always;           /* GENERATED ALWAYS AS IDENTITY */
+    bool identity;         /* … or BY DEFAULT */
     char *default_text;    /* its default as SQL says it under search_path pg_catalog; NULL: it has
                               none, or one that is not known here */
     int64_t default_hash;  /* of its default as the backend keeps it; 0: none */

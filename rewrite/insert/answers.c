@@ -122,9 +122,14 @@ static rw_place add_expression(const rw_insert *insert, size_t i, pgw_buf *sql)
                  "select '%zu', pg_catalog.pg_typeof(v)::pg_catalog.oid::pg_catalog.text, %sv%s "
                  "from (select v from (values (",
                  i, before_value(column), behind_value(column));
+    if (wanted->overridden) /* which is never NULL: the other's type is looked at, no more */
+        pgw_buf_addf(sql, "coalesce((%s)::pg_catalog.%s, ", column->default_text,
+                     name_of(column->type));
     size_t begun = sql->len;
     pgw_buf_add(sql, insert->text.ptr + wanted->from, wanted->to - wanted->from);
-    pgw_buf_add_str(sql, "\n)) e(v)"); /* it may end in a comment */
+    if (wanted->overridden) /* a comment may be its end */
+        pgw_buf_addf(sql, "\n)::pg_catalog.%s", name_of(column->type));
+    pgw_buf_add_str(sql, "\n)) e(v)");
     add_condition(insert, sql);
     pgw_buf_add_str(sql, " offset 0) q");
     return (rw_place){begun, wanted->from, wanted->to - wanted->from};
@@ -300,9 +305,10 @@ static void fill_list(filling *f)
 
 static void fill_overriding(filling *f)
 {
-    size_t begun = copy_up_to(f, f->insert->overriding);
+    const rw_insert *insert = f->insert;
+    size_t begun = copy_up_to(f, insert->overriding);
     pgw_buf_add_str(&f->text, " OVERRIDING SYSTEM VALUE");
-    edit(f, f->insert->overriding, 0, begun);
+    edit(f, insert->overriding, insert->overriding_end - insert->overriding, begun);
 }
 
 /* Which wanted cell of row `row` stands for an appended column; wanted_count if none: its default.

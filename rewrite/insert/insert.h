@@ -18,7 +18,7 @@ typedef enum rw_obstacle {
     RW_OBSTACLE_EXPRESSION,   /* a cell that is more than constants, parameters, casts, short
                                  functions */
     RW_OBSTACLE_UNCOMPUTABLE, /* forwarded without a hash (uncomputable: forward) */
-    RW_OBSTACLE_FORM          /* a form that is rewritten but not merged: WITH, OVERRIDING, … */
+    RW_OBSTACLE_FORM          /* a form that is rewritten but not merged: WITH, … */
 } rw_obstacle;
 const char *rw_obstacle_name(rw_obstacle obstacle); /* "returning", "sequence", … */
 
@@ -44,6 +44,7 @@ typedef struct rw_wanted {
     size_t row, column; /* of the table */
     size_t from, to;    /* bytes of the cell, an expression or DEFAULT; equal: the row has none */
     bool expression;
+    bool overridden; /* … whose type alone counts: OVERRIDING USER VALUE; its default is wanted */
 } rw_wanted;
 
 /* A cell of a lone row whose value could travel as a parameter of its column's type (lift.h). */
@@ -86,8 +87,9 @@ typedef struct rw_insert {
     size_t
         *appended; /* columns that every row is to get a cell for, at its end: wanted or DEFAULT */
     size_t appended_count;
-    size_t list_end;   /* offset of the ')' of the client's list of columns; 0: there is none */
-    size_t overriding; /* offset where OVERRIDING SYSTEM VALUE is to be put in; 0: nowhere */
+    size_t list_end; /* offset of the ')' of the client's list of columns; 0: there is none */
+    size_t overriding, overriding_end; /* offsets of what OVERRIDING SYSTEM VALUE is to stand for:
+                                          nothing, or OVERRIDING USER VALUE; 0: nowhere */
     size_t default_values, default_values_end; /* offsets of DEFAULT VALUES; 0: it is not that */
     size_t returning; /* offset behind the word RETURNING; 0: there is none */
     size_t tail;      /* offset behind the last row's ')': ON CONFLICT, RETURNING, … */

@@ -164,7 +164,7 @@ static rw_outcome parse_overriding(rw_parser *parser)
     rw_advance(parser);
     if (!rw_take_word(parser, "value"))
         return rw_syntax_error(parser);
-    rw_note_obstacle(parser, RW_OBSTACLE_FORM);
+    parser->overriding_end = parser->last_end;
     return RW_PARSED;
 }
 
@@ -220,6 +220,8 @@ static rw_outcome parse_source(rw_parser *parser, size_t *depth)
     if (outcome != RW_PARSED)
         return outcome;
     parser->default_values = rw_at_word(parser, "default");
+    if (parser->default_values && (parser->columns_listed || parser->overriding_end > 0))
+        return rw_syntax_error(parser);
     if (parser->default_values)
         return rw_want_defaults(parser);
     parser->query = rw_mark_here(parser);
@@ -250,9 +252,9 @@ static void note_omitted(rw_parser *parser)
             rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
         if (!table->columns[i].sequence)
             continue;
-        if (!listed || parser->overriding_user)
+        if (!listed || rw_overridden(parser, i))
             rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
-        if (parser->overriding_user && rw_slot_of(table, i) >= 0)
+        if (rw_overridden(parser, i) && rw_slot_of(table, i) >= 0)
             parser->insert->key_constant = false;
     }
 }

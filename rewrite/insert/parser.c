@@ -249,6 +249,26 @@ int rw_slot_of(const rw_table *table, size_t column)
     return RW_NO_SLOT;
 }
 
+bool rw_overridden(const rw_parser *parser, size_t column)
+{
+    return parser->overriding_user && parser->table->columns[column].identity;
+}
+
+rw_outcome rw_check_overridden(rw_parser *parser)
+{
+    const rw_table *table = parser->table;
+    for (size_t i = 0; i < parser->target_count; i++) {
+        size_t column = parser->targets[i].column;
+        bool other = column < table->column_count && table->columns[column].identity;
+        for (size_t h = 0; h < table->hash_key_count; h++)
+            other = other && table->hash_key[h] != column;
+        if (other)
+            return rw_uncomputable(parser, column, parser->targets[i].position,
+                                   "is an identity beside another (OVERRIDING USER VALUE)");
+    }
+    return RW_PARSED;
+}
+
 rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position)
 {
     if (parser->target_count == parser->target_cap) {

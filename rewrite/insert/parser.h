@@ -68,6 +68,7 @@ typedef struct rw_parser {
     size_t query_columns; /* of the SELECT in the place of VALUES; 0: not known */
     bool unknown_column;  /* the list names a column that the table, as it is known here, has not */
     bool overriding_user, overriding_system;
+    size_t overriding_end; /* behind it, if it is written */
     bool writes_identity; /* GENERATED ALWAYS, which only OVERRIDING SYSTEM VALUE lets be written */
     bool conflict_on_key; /* the target of ON CONFLICT is the primary key */
     unsigned obstacles;   /* a bit for each rw_obstacle */
@@ -111,6 +112,10 @@ PGW_MUST_CHECK rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size
 void rw_set_position(rw_parser *parser, size_t offset);
 /* Which cell of a row's key the column's values are; RW_HASH_SLOT; RW_NO_SLOT. */
 int rw_slot_of(const rw_table *table, size_t column);
+/* Whether OVERRIDING USER VALUE gives the column its default, whatever is written for it. */
+bool rw_overridden(const rw_parser *parser, size_t column);
+/* Refused: another identity than the key's, which it overrides as well, is listed. */
+PGW_MUST_CHECK rw_outcome rw_check_overridden(rw_parser *parser);
 rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position);
 /* `text` comes in its query, in the place of `remove` bytes at `at`. */
 void rw_insert_splice(rw_insert *insert, size_t at, size_t remove, pgw_slice text,

@@ -21,6 +21,12 @@ static size_t width_of(const rw_query *q, size_t values)
     return q->star ? 0 : q->count > 0 ? q->count : values;
 }
 
+/* Its columns are written one by one, so that an error in one is told where it stands. */
+static bool named_each(const rw_query *q)
+{
+    return q->count > 0 && !q->star;
+}
+
 /* The columns that PostgreSQL would take: as many as there are; all, if that is not known. */
 static rw_outcome list_columns(rw_query *q, size_t width)
 {
@@ -81,10 +87,11 @@ static rw_outcome find_column(rw_query *q, size_t column)
     bool listed = place < parser->target_count;
     if (listed && parser->targets[place].indirect)
         return refuse(q, column, "is set in part", "Write the whole column.");
-    if (parser->overriding_user && parser->table->columns[column].sequence)
+    bool overridden = listed && rw_overridden(parser, column);
+    if (overridden && !(named_each(q) && can_make(parser, column)))
         return refuse(q, column, "is drawn from its sequence (OVERRIDING USER VALUE)",
                       "Leave the column out.");
-    if (listed || rw_table_defaults_to_null(parser->table, column))
+    if ((listed && !overridden) || rw_table_defaults_to_null(parser->table, column))
         return RW_PARSED;
     if (!can_make(parser, column))
         return refuse(q, column, "is not listed", "Write the column, and a value in the query.");
@@ -141,13 +148,40 @@ static void put(rw_query *q, size_t at, size_t remove, pgw_slice text, size_t fr
     q->parser->insert->splices[q->parser->insert->splice_count - 1].from = from;
 }
 
-static char *given(const rw_query *q, size_t i)
+static const char *written(const rw_query *q, size_t i)
 {
     pgw_arena *arena = q->parser->arena;
     if (moves(q, i))
-        return (char *)pgw_arena_copy(arena, rw_token_text(q->parser->text, q->items[i].constant))
-            .ptr;
+        return pgw_arena_copy(arena, rw_token_text(q->parser->text, q->items[i].constant)).ptr;
     return pgw_arena_printf(arena, ROWS "." GIVEN, i + 1);
+}
+
+/* Which of the made ones the table's column is; made_count: none. */
+static size_t made_for(const rw_query *q, size_t column)
+{
+    size_t i = 0;
+    while (i < q->made_count && q->made[i] != column)
+        i++;
+    return i;
+}
+
+/* Of what OVERRIDING USER VALUE does not take the type alone counts: a default is never NULL. */
+static const char *given(const rw_query *q, size_t i)
+{
+    const rw_parser *parser = q->parser;
+    size_t column = i < parser->target_count ? parser->targets[i].column : 0;
+    size_t made = i < parser->target_count ? made_for(q, column) : q->made_count;
+    if (made == q->made_count)
+        return written(q, i);
+    const char *type = parser->table->columns[column].type_name;
+    return pgw_arena_printf(parser->arena, "coalesce(" ROWS "." MADE "::%s, %s)::%s", made + 1,
+                            type, written(q, i), type);
+}
+
+/* Whether the column is none of the client's, and stands behind them. */
+static bool is_behind(const rw_query *q, size_t made)
+{
+    return place_of(q->parser, q->made[made]) == q->parser->target_count;
 }
 
 /* Where PostgreSQL tells of an error in what the query gives as a whole: at a lone star. */
@@ -161,6 +195,19 @@ static size_t start_of(const rw_query *q, size_t i)
     return i < q->count ? q->items[i].start : told_at(q);
 }
 
+/* Whether a made one is of an identity that cannot be written as it stands. */
+static bool writes_made(const rw_query *q)
+{
+    const rw_parser *parser = q->parser;
+    for (size_t i = 0; i < q->made_count; i++) {
+        const rw_column *column = &parser->table->columns[q->made[i]];
+        if (parser->overriding_user ? column->identity
+                                    : column->always && !parser->overriding_system)
+            return true;
+    }
+    return false;
+}
+
 static void add_list(rw_query *q)
 {
     rw_parser *parser = q->parser;
@@ -171,6 +218,8 @@ static void add_list(rw_query *q)
         rw_add_identifier(&list, table->columns[parser->targets[i].column].name);
     }
     for (size_t i = 0; i < q->made_count; i++) {
+        if (!is_behind(q, i))
+            continue;
         pgw_buf_add_str(&list, ", ");
         rw_add_identifier(&list, table->columns[q->made[i]].name);
     }
@@ -181,17 +230,10 @@ static void add_list(rw_query *q)
     for (size_t i = 0; i < parser->insert->splice_count; i++)
         if (parser->insert->splices[i].at == at)
             parser->insert->splices[i].text = kept(q, &list);
-    for (size_t i = 0; i < q->made_count; i++)
-        if (table->columns[q->made[i]].always && !parser->overriding_system) {
-            rw_add_splice(parser, parser->source, 0, PGW_LITERAL(" OVERRIDING SYSTEM VALUE"));
-            return;
-        }
-}
-
-/* Its columns are written one by one, so that an error in one is told where it stands. */
-static bool named_each(const rw_query *q)
-{
-    return q->count > 0 && !q->star;
+    if (writes_made(q))
+        rw_add_splice(parser, parser->source,
+                      parser->overriding_user ? parser->overriding_end - parser->source : 0,
+                      PGW_LITERAL(" OVERRIDING SYSTEM VALUE"));
 }
 
 static void add_given(rw_query *q)
@@ -205,19 +247,18 @@ static void add_given(rw_query *q)
         put(q, q->start, 0, pgw_slice_str(text), start_of(q, i));
     }
     for (size_t i = 0; each && i < q->made_count; i++)
-        put(q, q->start, 0, pgw_slice_str(pgw_arena_printf(arena, ", " ROWS "." MADE, i + 1)),
-            q->start);
+        if (is_behind(q, i))
+            put(q, q->start, 0, pgw_slice_str(pgw_arena_printf(arena, ", " ROWS "." MADE, i + 1)),
+                q->start);
 }
 
-static char *value_of(const rw_query *q, size_t column)
+static const char *value_of(const rw_query *q, size_t column)
 {
-    size_t place = place_of(q->parser, column);
+    size_t place = place_of(q->parser, column), made = made_for(q, column);
     if (place < q->parser->target_count)
         return given(q, place);
-    for (size_t i = 0; i < q->made_count; i++)
-        if (q->made[i] == column)
-            return pgw_arena_printf(q->parser->arena, ROWS "." MADE, i + 1);
-    return "null";
+    return made < q->made_count ? pgw_arena_printf(q->parser->arena, ROWS "." MADE, made + 1)
+                                : "null";
 }
 
 static void add_hash(rw_query *q)
@@ -293,6 +334,10 @@ rw_outcome rw_from_a_query(rw_parser *parser)
         return RW_PASS;
     if (outcome == RW_PARSED)
         outcome = find_columns(&q);
+    if (outcome != RW_PARSED)
+        return outcome;
+    if (writes_made(&q) && parser->overriding_user)
+        outcome = rw_check_overridden(parser);
     if (outcome != RW_PARSED)
         return outcome;
     rw_note_obstacle(parser, RW_OBSTACLE_FORM);

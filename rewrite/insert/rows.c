@@ -219,7 +219,7 @@ static bool is_null(const rw_parser *parser, const rw_cell *cell, size_t column)
 {
     if (cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT)
         return rw_table_defaults_to_null(parser->table, column);
-    return cell->kind == RW_CELL_NULL && cell->cast_count == 0;
+    return cell->kind == RW_CELL_NULL && cell->cast_count == 0 && !rw_overridden(parser, column);
 }
 
 /* The hash_key columns of a row must be constants, or what the backend can be asked for. */
@@ -238,7 +238,7 @@ static rw_outcome check_key(rw_parser *parser, size_t index)
                 return null_key(parser, column);
             continue;
         }
-        if (is_constant(cell) && !(parser->overriding_user && table->columns[column].sequence))
+        if (is_constant(cell) && !rw_overridden(parser, column))
             continue;
         if (parser->unknown_column && !parser->insert->hash_listed)
             return RW_PASS; /* of which PostgreSQL complains first */
@@ -304,6 +304,14 @@ static rw_outcome parse_row(rw_parser *parser, size_t *first_count)
     return RW_PARSED;
 }
 
+/* OVERRIDING SYSTEM VALUE, which is put in for the key, must not let others be written. */
+static rw_outcome check_others(rw_parser *parser)
+{
+    if (parser->overriding_user)
+        return rw_check_overridden(parser);
+    return parser->writes_identity ? RW_PASS : RW_PARSED;
+}
+
 rw_outcome rw_parse_rows(rw_parser *parser, size_t depth)
 {
     rw_insert *insert = parser->insert;
@@ -329,6 +337,5 @@ rw_outcome rw_parse_rows(rw_parser *parser, size_t depth)
         if (outcome != RW_PARSED)
             return outcome;
     }
-    /* What is put in for the key must not let others be written. */
-    return insert->overriding > 0 && parser->writes_identity ? RW_PASS : RW_PARSED;
+    return insert->overriding > 0 ? check_others(parser) : RW_PARSED;
 }

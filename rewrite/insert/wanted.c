@@ -30,14 +30,15 @@ static size_t end_of_cell(rw_parser *parser, size_t at)
     return end;
 }
 
-/* Whether the expression needs no parameter, which only a Bind tells; and is no mere constant: one
- * that could not be read is an error, which comes before anything is asked. */
-static bool stands_alone(const rw_parser *parser, size_t from, size_t to)
+/* Whether the expression needs no parameter, which only a Bind tells; and is no mere constant,
+ * unless any will do: one that could not be read is an error, which comes before anything is asked.
+ */
+static bool stands_alone(const rw_parser *parser, size_t from, size_t to, bool any)
 {
     rw_lexer lexer;
     rw_lexer_init(&lexer, parser->text, parser->env->conforming);
     lexer.at = from;
-    bool more = false;
+    bool more = any;
     for (rw_token token = rw_lexer_next(&lexer); token.start < to; token = rw_lexer_next(&lexer)) {
         if (token.kind == RW_TOKEN_PARAM || token.kind == RW_TOKEN_BAD ||
             token.kind == RW_TOKEN_END)
@@ -97,16 +98,18 @@ static void add(rw_parser *parser, rw_wanted wanted)
     insert->wanted =
         grown(parser->arena, insert->wanted, insert->wanted_count, sizeof *insert->wanted);
     insert->wanted[insert->wanted_count++] = wanted;
-    if (parser->table->columns[wanted.column].always && !wanted.expression &&
-        !parser->overriding_system)
+    bool always = parser->table->columns[wanted.column].always && !wanted.expression;
+    if ((always && !parser->overriding_system) || rw_overridden(parser, wanted.column)) {
         insert->overriding = parser->source;
+        insert->overriding_end = parser->overriding_user ? parser->overriding_end : parser->source;
+    }
 }
 
-/* An UPSERT names its key. OVERRIDING USER VALUE would ignore the answer. */
+/* An UPSERT names its key. */
 static bool may_want(const rw_parser *parser)
 {
-    return !parser->overriding_user && !parser->unknown_column &&
-           !parser->table->forward_uncomputable && parser->insert->verb == RW_VERB_INSERT;
+    return !parser->unknown_column && !parser->table->forward_uncomputable &&
+           parser->insert->verb == RW_VERB_INSERT;
 }
 
 /* A part of a column is set, column[1] or column.field. */
@@ -125,8 +128,10 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     rw_wanted wanted = {.row = row, .column = column};
     if (!may_want(parser) || is_indirect(parser, column) || insert->wanted_count >= MOST_WANTED)
         return false;
-    wanted.expression = cell->kind == RW_CELL_EXPRESSION;
-    if (!wanted.expression && !has_default(parser, column))
+    wanted.overridden = rw_overridden(parser, column) && cell->kind != RW_CELL_ABSENT &&
+                        cell->kind != RW_CELL_DEFAULT;
+    wanted.expression = cell->kind == RW_CELL_EXPRESSION || wanted.overridden;
+    if ((!wanted.expression || wanted.overridden) && !has_default(parser, column))
         return false;
     if (cell->kind == RW_CELL_ABSENT) {
         append_up_to(parser, column);
@@ -136,7 +141,7 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     }
     if (wanted.expression &&
         (insert->wanted_count >= MOST_EXPRESSIONS || wanted.to == wanted.from ||
-         !stands_alone(parser, wanted.from, wanted.to)))
+         !stands_alone(parser, wanted.from, wanted.to, wanted.overridden)))
         return false;
     add(parser, wanted);
     return true;

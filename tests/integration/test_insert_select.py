@@ -137,6 +137,11 @@ insert into always (v) select t from source where i < 5 returning id, v
 insert into always (id, v) select i, t from source
 insert into always (id, v) overriding system value select i + 1000, t from source returning id
 insert into always (v) overriding system value select t from source where i < 3 returning id
+insert into always (v) overriding user value select t from source where i < 3 returning id
+insert into always (id, v) overriding user value select i + 1000, t from source where i < 5 returning id, v
+insert into always (id, v) overriding user value select '9', 'x' returning id, v
+insert into always (id, v) overriding user value select 'x', 'x' returning id, v
+insert into always (v, id) overriding user value select t, null from source where i < 5 returning id, v
 insert into front select t from source where i < 4 returning *
 insert into front (w) select 1 from source where i < 4 returning *
 insert into front select t, i, i from source where i < 4 returning *

@@ -79,6 +79,18 @@ insert into always (id, v) overriding system value values (500, 'x') returning i
 insert into always (v) overriding system value values ('x') returning id
 insert into owned (v) values ('x') returning id
 insert into owned (id, v) values (7, 'x') returning id
+insert into owned (id, v) overriding user value values (500, 'x') returning id
+insert into owned (id, v) overriding user value values (500, 'x'), (default, 'y'), (2.5, 'z') returning id, v
+insert into owned (id, v) overriding user value values (null, 'x'), (1 + 1 -- two
+, 'y') returning id, v
+insert into owned overriding user value values ('7', 'x') returning *
+insert into owned (v) overriding user value values ('x') returning id
+insert into always (id, v) overriding user value values (500, 'x') returning id
+insert into always overriding user value values (default, 'x'), (3, 'y') returning id
+insert into items (id, v) overriding user value values (500, 'x'), (default, 'y') returning id
+insert into items overriding user value values (501) returning *
+insert into twice (v, id) overriding user value values ('x', 7) returning id, other
+insert into twice (v) overriding user value values ('x') returning id, other
 insert into constants (v) values ('x') returning k
 insert into constants (v) values ('x'), ('y')
 insert into constants (v) values ('x') on conflict (k) do update set v = excluded.v || '!'
@@ -101,7 +113,7 @@ insert into pairs (a, v, b) values (default, 'x', default), (nextval('common'), 
 insert into pairs default values returning a, b
 insert into front values ('a', default), ('b', default) returning *
 insert into front (w, v) values (1, 'a') returning *
-""".replace("\n, 'x') returning id", "\r, 'x') returning id").strip().split("\n")
+""".replace("\n, '", "\r, '").strip().split("\n")
 
 # Errors, which those of an expression are told of when it is bound, not when it is parsed.
 BAD = """
@@ -116,6 +128,11 @@ insert into items (id, v) values (row_number() over (), 'x')
 insert into items (id, v) values (generate_series(1, 2), 'x'), (generate_series(1, 0), 'y')
 insert into items (v, nosuch) values ('a', 'b')
 insert into items (v) values ('a', 'b')
+insert into owned (id, v) overriding user value values ('x', 'y')
+insert into always (id, v) overriding user value values ('x', 'y'), ('5', 'y')
+insert into owned overriding user value default values
+insert into items (v) default values
+insert into items () default values
 insert into short (v) values ('a') returning id
 insert into short (v) values ('b'), ('c') returning id
 insert into short (v) values ('d') returning id

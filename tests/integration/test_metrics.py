@@ -304,7 +304,7 @@ class Reasons(MetricsCase):
         self.check("sequence", "insert into numbered (a) values (1)")
         self.check("trigger", "insert into triggered values (1, 'x')")
         self.check("expression", "insert into plain values (1, random()::text)")
-        self.check("form", "insert into plain overriding user value values (1, 'x')")
+        self.check("form", "with x as (select 1) insert into plain values (1, 'x')")
         self.check("uncomputable", "insert into forwarded values (1 + (select 1))")
 
     def test_sessions(self):

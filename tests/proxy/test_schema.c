@@ -408,6 +408,7 @@ static void test_same(void **state)
     DIFFERS(columns[1].granted, !a->columns[1].granted);
     DIFFERS(columns[1].cascaded, !a->columns[1].cascaded);
     DIFFERS(columns[1].always, !a->columns[1].always);
+    DIFFERS(columns[1].identity, !a->columns[1].identity);
     DIFFERS(columns[1].default_hash, a->columns[1].default_hash + 1);
     DIFFERS(block, a->block + 1);
     DIFFERS(primary_key_count, a->primary_key_count - 1);

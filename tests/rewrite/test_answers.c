@@ -14,7 +14,8 @@
 
 static rw_column columns[] = {
     COLUMN("v", PGW_TEXT, -1, .not_null = false),
-    COLUMN("id", PGW_INT8, -1, .default_text = "nextval('s')", .has_default = true, .always = true),
+    COLUMN("id", PGW_INT8, -1, .default_text = "nextval('s')", .has_default = true, .always = true,
+           .identity = true),
     COLUMN("w", PGW_TEXT, -1, .has_default = true),
     COLUMN("at", PGW_TIMESTAMPTZ, -1, .default_text = "now()", .has_default = true),
     HASH("h"),
@@ -57,6 +58,9 @@ static void cells_are_filled(void **state)
          "INSERT INTO made (\"id\", \"at\") OVERRIDING SYSTEM VALUE VALUES ($5, $6) RETURNING id"},
         {"INSERT INTO made (at, id) OVERRIDING SYSTEM VALUE VALUES (DEFAULT, 1 + 1 /* ) */)",
          "INSERT INTO made (at, id) OVERRIDING SYSTEM VALUE VALUES ($6, $5 /* ) */)"},
+        {"INSERT INTO made (at, id) OVERRIDING USER VALUE VALUES (DEFAULT, '7'), (DEFAULT, "
+         "DEFAULT)",
+         "INSERT INTO made (at, id) OVERRIDING SYSTEM VALUE VALUES ($6, $5), ($8, $7)"},
         {"INSERT INTO made (id, at, v) VALUES (5, '2026-01-01 00:00+00', 'a'), (6, DEFAULT, 'b')",
          "INSERT INTO made (id, at, v) VALUES (5, '2026-01-01 00:00+00', 'a'), (6, $5, 'b')"},
     };
@@ -180,7 +184,7 @@ static void what_cannot_be_asked_for_is_refused(void **state)
     (void)state;
     static const char *const refused[] = {
         "INSERT INTO made (v, id) VALUES ('x', $1 + 1)",
-        "INSERT INTO made (v, id) OVERRIDING USER VALUE VALUES ('x', DEFAULT)",
+        "INSERT INTO made (v, id) OVERRIDING USER VALUE VALUES ('x', $1)",
         "INSERT INTO made (v, id[1], at) VALUES ('x', 1, now())",
         "UPSERT INTO made (v, id, at) VALUES ('x', 1 + 1, '2026-01-01 00:00+00')"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

@@ -14,7 +14,8 @@
 
 static rw_column columns[] = {
     COLUMN("v", PGW_TEXT, -1, .not_null = false),
-    COLUMN("id", PGW_INT8, -1, .default_text = "nextval('s')", .has_default = true, .always = true),
+    COLUMN("id", PGW_INT8, -1, .default_text = "nextval('s')", .has_default = true, .always = true,
+           .identity = true),
     COLUMN("w", PGW_TEXT, -1, .has_default = true),
     COLUMN("at", PGW_TIMESTAMPTZ, -1, .default_text = "now()", .has_default = true),
     HASH("h"),
@@ -79,6 +80,26 @@ static void defaults_are_made_beside_the_query(void **state)
           "\"keyspread\"(\"keyspread 1\")");
 }
 
+static void what_user_value_overrides_is_made(void **state)
+{
+    (void)state;
+    check("INSERT INTO made (v) OVERRIDING USER VALUE SELECT a FROM o", &test_env,
+          "INSERT INTO made (v, \"id\", \"at\", \"h\") OVERRIDING SYSTEM VALUE SELECT "
+          "\"keyspread\".\"keyspread 1\", \"keyspread\".\"keyspread default 1\", "
+          "\"keyspread\".\"keyspread default 2\", <hash> FROM (SELECT \"keyspread\".*, "
+          "(nextval('s')) AS \"keyspread default 1\", (now()) AS \"keyspread default 2\" FROM "
+          "(SELECT a FROM o) \"keyspread\" OFFSET 0) \"keyspread\"(\"keyspread 1\")");
+    columns[1].type_name = "bigint";
+    check("INSERT INTO made (id, at) OVERRIDING USER VALUE SELECT a, b FROM o", &test_env,
+          "INSERT INTO made (id, at, \"h\") OVERRIDING SYSTEM VALUE SELECT "
+          "coalesce(\"keyspread\".\"keyspread default 1\"::bigint, "
+          "\"keyspread\".\"keyspread 1\")::bigint, \"keyspread\".\"keyspread 2\", <hash> "
+          "FROM (SELECT \"keyspread\".*, (nextval('s')) AS \"keyspread default 1\" FROM "
+          "(SELECT a, b FROM o) \"keyspread\" OFFSET 0) \"keyspread\"(\"keyspread 1\", "
+          "\"keyspread 2\")");
+    columns[1].type_name = "";
+}
+
 /* PostgreSQL says 428C9. */
 static void an_identity_column_is_the_servers_to_refuse(void **state)
 {
@@ -100,11 +121,9 @@ static void a_default_that_cannot_be_made_is_refused(void **state)
     columns[3].generated = true;
     check("INSERT INTO made (v, w) SELECT 'x', 'y'", &test_env, refused);
     columns[3].generated = false;
-    columns[1].sequence = true;
-    check("INSERT INTO made (v, w) OVERRIDING USER VALUE SELECT 'x', 'y'", &test_env,
-          "0A000 47 cannot compute the hash of table \"made\": column \"id\" is drawn from its "
+    check("INSERT INTO made (v, id) OVERRIDING USER VALUE SELECT * FROM o", &test_env,
+          "0A000 48 cannot compute the hash of table \"made\": column \"id\" is drawn from its "
           "sequence (OVERRIDING USER VALUE)");
-    columns[1].sequence = false;
 }
 
 static void no_function_of_the_servers_hashes_by_cityhash(void **state)
@@ -129,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_made_beside_the_query),
+        cmocka_unit_test(what_user_value_overrides_is_made),
         cmocka_unit_test(an_identity_column_is_the_servers_to_refuse),
         cmocka_unit_test(a_default_that_cannot_be_made_is_refused),
         cmocka_unit_test(no_function_of_the_servers_hashes_by_cityhash),
