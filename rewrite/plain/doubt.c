@@ -1,0 +1,116 @@
+#include "rewrite/plain/doubt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of pg_proc (PostgreSQL 15 and 16) with provolatile = 'v', in the order of strcmp(); those that
+ * begin with pg_ or lo_ are all taken for such. */
+static const char *const volatiles[] = {
+    "clock_timestamp", "currval",    "cursor_to_xml", "gen_random_uuid", "lastval",
+    "loread",          "lowrite",    "nextval",       "query_to_xml",    "random",
+    "random_normal",   "set_config", "setseed",       "setval",          "timeofday",
+    "ts_rewrite",      "ts_stat",    "txid_status",   "uuidv4",          "uuidv7",
+};
+
+/* … with proretset. */
+static const char *const sets[] = {
+    "_pg_expandarray",
+    "aclexplode",
+    "generate_series",
+    "generate_subscripts",
+    "json_array_elements",
+    "json_array_elements_text",
+    "json_each",
+    "json_each_text",
+    "json_object_keys",
+    "json_populate_recordset",
+    "json_to_recordset",
+    "jsonb_array_elements",
+    "jsonb_array_elements_text",
+    "jsonb_each",
+    "jsonb_each_text",
+    "jsonb_object_keys",
+    "jsonb_path_query",
+    "jsonb_path_query_tz",
+    "jsonb_populate_recordset",
+    "jsonb_to_recordset",
+    "regexp_matches",
+    "regexp_split_to_table",
+    "string_to_table",
+    "ts_debug",
+    "ts_parse",
+    "ts_stat",
+    "ts_token_type",
+    "txid_snapshot_xip",
+    "unnest",
+};
+
+static int compare(const void *key, const void *entry)
+{
+    return strcmp(key, *(const char *const *)entry);
+}
+
+#define IS_IN(list, name)                                                                          \
+    (bsearch(name, list, sizeof list / sizeof *list, sizeof *list, compare) != NULL)
+
+/* A name in lower case, without quotes; what does not fit is none of those here. */
+static bool fold(pgw_slice name, char lower[32])
+{
+    if (name.len > 1 && name.ptr[0] == '"')
+        name = (pgw_slice){name.ptr + 1, name.len - 2};
+    if (name.len == 0 || name.len >= 32)
+        return false;
+    for (size_t i = 0; i < name.len; i++)
+        lower[i] =
+            name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? (char)(name.ptr[i] + 32) : name.ptr[i];
+    lower[name.len] = '\0';
+    return true;
+}
+
+/* The doubts about a function of this name. */
+static unsigned doubts_of_call(pgw_slice name)
+{
+    char lower[32];
+    if (name.len > 1 && (name.ptr[0] == 'u' || name.ptr[0] == 'U') && name.ptr[1] == '&')
+        return RW_DOUBT_VOLATILE | RW_DOUBT_SETS;
+    if (!fold(name, lower))
+        return 0;
+    unsigned doubts = IS_IN(volatiles, lower) ? RW_DOUBT_VOLATILE : 0;
+    if (strncmp(lower, "lo_", 3) == 0 ||
+        (strncmp(lower, "pg_", 3) == 0 && strcmp(lower, "pg_typeof") != 0))
+        doubts |= RW_DOUBT_VOLATILE | RW_DOUBT_SETS;
+    return doubts | (IS_IN(sets, lower) ? RW_DOUBT_SETS : 0);
+}
+
+static bool chooses(const rw_cursor *cursor)
+{
+    static const char *const words[] = {"limit", "offset", "fetch", "tablesample", "over", "skip"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (rw_cursor_at_word(cursor, words[i]) && !rw_cursor_after(cursor, '.'))
+            return true;
+    return rw_cursor_at_word(cursor, "distinct") && rw_cursor_before_word(cursor, "on");
+}
+
+rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conforming)
+{
+    rw_cursor cursor;
+    size_t depth = 0;
+    rw_cursor_begin(&cursor, text, part, conforming);
+    for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor)) {
+        rw_part name = {cursor.before.start, cursor.before.end};
+        unsigned doubts = 0;
+        bool named = cursor.before.kind == RW_TOKEN_WORD || cursor.before.kind == RW_TOKEN_QUOTED;
+        if (rw_cursor_at(&cursor, '(')) {
+            depth++;
+            doubts = named ? doubts_of_call(rw_part_text(text, name)) : 0;
+        } else if (rw_cursor_at(&cursor, ')')) {
+            depth--;
+        } else if (depth > 0 && cursor.token.kind == RW_TOKEN_WORD && chooses(&cursor)) {
+            name = (rw_part){cursor.token.start, cursor.token.end};
+            doubts = RW_DOUBT_CHOICE;
+        }
+        if ((doubts & asked) != 0)
+            return name;
+    }
+    return (rw_part){0, 0};
+}

@@ -1,0 +1,21 @@
+/*
+ * doubt: what may be another result when it is asked a second time in the same transaction, or more
+ * rows than one, by the words of a text: functions that are volatile or give sets, and LIMIT and
+ * its like inside of brackets.
+ */
+#ifndef RW_DOUBT_H
+#define RW_DOUBT_H
+
+#include "rewrite/plain/cursor.h"
+
+typedef enum rw_doubt {
+    RW_DOUBT_VOLATILE = 1 << 0, /* random(), nextval() … */
+    RW_DOUBT_SETS = 1 << 1,     /* unnest(), generate_series() … */
+    RW_DOUBT_CHOICE = 1 << 2    /* which rows a query in brackets gives: LIMIT, DISTINCT ON … */
+} rw_doubt;
+
+/* The first such word of a part of a text, among those `asked` for; empty: there is none. Functions
+ * are PostgreSQL's own: the endpoint knows no others. */
+rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conforming);
+
+#endif

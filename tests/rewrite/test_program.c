@@ -1,0 +1,193 @@
+/* What statements take on YDB: by vectors. */
+#include "rewrite/plain/program.h"
+#include "rewrite/plain/types.h"
+#include "tests/protocol/value_vectors.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { TABLES = 4, COLUMNS = 16 };
+
+static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
+static unsigned wrong;
+
+/* --- tables: "name|column type [(typmod)], …|key columns" --- */
+
+static rw_column columns[TABLES][COLUMNS];
+static size_t keys[TABLES][COLUMNS];
+static rw_table tables[TABLES];
+static const rw_table *pointers[TABLES];
+static rw_catalog catalog = {.tables = pointers};
+static rw_program_options options = {.env = &env};
+
+static char *copy(pgw_slice slice)
+{
+    return pgw_strndup(slice.ptr, slice.len);
+}
+
+/* "name type", with `=` behind it if it has a default. */
+static void add_column(rw_table *table, char *text)
+{
+    char *type = strchr(text, ' '), *length = strchr(text, '('), *given = strchr(text, '=');
+    *type++ = '\0';
+    if (given != NULL)
+        *given = '\0';
+    rw_column *column = &table->columns[table->column_count++];
+    *column = (rw_column){.name = strdup(text),
+                          .type_name = strdup(type),
+                          .typmod = length == NULL ? -1 : atoi(length + 1) + 4,
+                          .has_default = given != NULL};
+    if (length != NULL)
+        *length = '\0';
+    column->type = rw_type_named(pgw_slice_str(type));
+    assert_int_not_equal(column->type, PGW_UNSPECIFIED);
+}
+
+static void add_table(const vector_line *line)
+{
+    size_t number = catalog.count++;
+    rw_table *table = &tables[number];
+    char *list = copy(line->fields[2]), *key = copy(line->fields[3]), *rest = NULL;
+    *table = (rw_table){.schema = "public",
+                        .name = copy(line->fields[1]),
+                        .columns = columns[number],
+                        .primary_key = keys[number],
+                        .hash_key = keys[number]};
+    for (char *name = strtok_r(list, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest))
+        add_column(table, name);
+    for (char *name = strtok_r(key, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest))
+        keys[number][table->primary_key_count++] = rw_table_column(table, pgw_slice_str(name));
+    table->hash_key_count = table->primary_key_count;
+    table->hash_column = table->column_count;
+    table->columns[table->column_count++] = (rw_column){
+        .name = "h", .type = PGW_INT8, .type_name = "bigint", .typmod = -1, .not_null = true};
+    pointers[number] = table;
+    free(list);
+    free(key);
+}
+
+static void set_options(pgw_slice words)
+{
+    char *text = copy(words);
+    options = (rw_program_options){.env = &env,
+                                   .exact = strstr(text, "exact") != NULL,
+                                   .insert_first = strstr(text, "insert_first") != NULL,
+                                   .update_from = strstr(text, "update_from") != NULL,
+                                   .drops_typmods = strstr(text, "drops_typmods") != NULL,
+                                   .most = 10000};
+    free(text);
+}
+
+/* --- programs --- */
+
+/* The rows that the endpoint gives for the next step: "1 2,3 4;" of cells, rows and steps. */
+static bool give_rows(rw_program *program, char **answers, pgw_error *error)
+{
+    char *step = strsep(answers, ";"), *row;
+    while (step != NULL && (row = strsep(&step, ",")) != NULL && *row != '\0') {
+        pgw_slice cells[4];
+        size_t count = 0;
+        for (char *cell; count < 4 && (cell = strsep(&row, " ")) != NULL;)
+            cells[count++] = pgw_slice_str(cell);
+        if (!rw_program_row(program, cells, count, error))
+            return false;
+    }
+    return true;
+}
+
+static void add_error(const pgw_error *error, pgw_buf *out)
+{
+    pgw_buf_addf(out, "!%s %zu %s", error->sqlstate, error->position, error->message);
+}
+
+/* Each step with what its rows are (`<` the client's, `?` ours), and the tag. An answer that begins
+ * with "!" is the SQLSTATE with which the step fails. */
+static bool run(rw_program *program, char *answers, pgw_buf *out)
+{
+    rw_step step;
+    pgw_error error;
+    while (rw_program_next(program, &step)) {
+        pgw_buf_addf(out, "%s%.*s; ",
+                     step.rows == RW_ROWS_OURS     ? "?"
+                     : step.rows == RW_ROWS_CLIENT ? "<"
+                                                   : "",
+                     (int)step.text.len, step.text.ptr);
+        if (answers != NULL && *answers == '!') {
+            char *state = strsep(&answers, ";");
+            if (!rw_program_failed(program, state + 1))
+                return false;
+            pgw_buf_add_str(out, "or: ");
+            continue;
+        }
+        if (step.rows == RW_ROWS_OURS && !give_rows(program, &answers, &error)) {
+            add_error(&error, out);
+            return false;
+        }
+        rw_program_stepped(program, step.rows == RW_ROWS_CLIENT ? PGW_LITERAL("SELECT 2")
+                                                                : PGW_LITERAL("CREATE TABLE"));
+    }
+    return true;
+}
+
+static void describe(rw_program *program, pgw_slice answers, pgw_buf *out)
+{
+    char tag[RW_TAG_MOST], *text = copy(answers);
+    if (rw_program_is_single(program))
+        pgw_buf_add_str(out, "1: ");
+    if (run(program, text, out)) {
+        rw_program_tag(program, tag);
+        pgw_buf_addf(out, "%s", tag);
+    }
+    free(text);
+}
+
+/* The same again behind a rewind. */
+static void check_rewound(rw_program *program, pgw_slice answers, const pgw_buf *first)
+{
+    pgw_buf again = {0};
+    if (answers.len > 0 && answers.ptr[0] == '!')
+        return;
+    rw_program_rewind(program);
+    describe(program, answers, &again);
+    assert_true(pgw_slice_eq(pgw_slice_buf(first), pgw_slice_buf(&again)));
+    pgw_buf_free(&again);
+}
+
+static void check(const vector_line *line)
+{
+    pgw_error error;
+    pgw_buf got = {0};
+    if (pgw_slice_eq_str(line->fields[0], "table")) {
+        add_table(line);
+        return;
+    }
+    if (pgw_slice_eq_str(line->fields[0], "options")) {
+        set_options(line->fields[1]);
+        return;
+    }
+    rw_program *program = rw_program_new(line->fields[0], &catalog, &options, &error);
+    if (program == NULL) {
+        add_error(&error, &got);
+    } else {
+        describe(program, line->fields[1], &got);
+        check_rewound(program, line->fields[1], &got);
+    }
+    wrong += !vector_same(line, line->fields[2], &got);
+    rw_program_free(program);
+    pgw_buf_free(&got);
+}
+
+static void programs_are_planned(void **state)
+{
+    (void)state;
+    assert_true(vector_each(VECTORS "/plain/programs.txt", check) > 50);
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(programs_are_planned)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
