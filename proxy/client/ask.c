@@ -18,7 +18,7 @@ void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out)
     pgw_certainly(px_unseen_write(PGW_LITERAL("keyspread state"), sql, out));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         push(session, kinds[i], asks);
-    session->known.asking += asks != PX_ASKS_AHEAD;
+    session->known.asking += asks == PX_ASKS_STATE || asks == PX_ASKS_KEYS;
 }
 
 void px_ask_send(px_session *session, px_asks asks, pgw_buf *out)
@@ -31,4 +31,14 @@ void px_ask_send(px_session *session, px_asks asks, pgw_buf *out)
     }
     px_session_send(session, out);
     pgw_buf_free(out);
+}
+
+void px_ask_between(px_session *session, pgw_slice sql)
+{
+    pgw_buf out = {0};
+    if (sql.len == 0)
+        return;
+    px_ask(session, sql, PX_ASKS_NOTHING, &out);
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
 }

@@ -14,4 +14,8 @@ void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out);
  * Sync: should anything before it fail, it is skipped. */
 void px_ask_send(px_session *session, px_asks asks, pgw_buf *out);
 
+/* A statement of ours to be run between the client's own, in its group: an error of it is the
+ * group's. Empty: nothing. */
+void px_ask_between(px_session *session, pgw_slice sql);
+
 #endif

@@ -204,11 +204,12 @@ px_step px_by_key_describe(px_session *session, const px_said *said)
     return PX_STEP_DONE;
 }
 
-void px_by_key_executes(const px_session *session, px_reply *reply, pgw_slice portal)
+px_lookups *px_by_key_bound(const px_session *session, pgw_slice message)
 {
+    pgw_slice portal = {message.ptr + PGW_HEADER, 0};
+    portal.len = strnlen(portal.ptr, message.len - PGW_HEADER);
     const px_statement *bound = px_statements_find(&session->names.portals, portal);
-    if (bound != NULL && bound->lookups != NULL)
-        px_lookups_take(reply->lookups = bound->lookups);
+    return bound != NULL ? bound->lookups : NULL;
 }
 
 bool px_by_key_is_bound(const px_session *session, pgw_slice message)

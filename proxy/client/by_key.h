@@ -20,8 +20,8 @@ px_step px_by_key_bind(px_session *session, const px_said *said, bool changes);
 /* Whether the statement of this name has a form for Binds that change the key. */
 bool px_by_key_may_change(const px_session *session, pgw_slice name);
 px_step px_by_key_describe(px_session *session, const px_said *said);
-/* `reply` is of an Execute of this portal. */
-void px_by_key_executes(const px_session *session, px_reply *reply, pgw_slice portal);
+/* What the portal of an Execute was bound with; NULL: nothing of ours. */
+px_lookups *px_by_key_bound(const px_session *session, pgw_slice message);
 /* The beginning of a Bind, of one of them. */
 bool px_by_key_is_bound(const px_session *session, pgw_slice message);
 

@@ -45,7 +45,8 @@ typedef struct px_reply {
     px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
     px_lookups *lookups;  /* PARSE … EXECUTE of what asks for rows by their hash key. Counted */
     px_text *text;        /* QUERY, PARSE that was looked into. Counted */
-    size_t at;            /* QUERY: the statement of `text` that is being answered */
+    size_t at;            /* QUERY: the statement of `text` that is being answered … */
+    size_t command;       /* … and of its commands there, from 0 */
     pgw_error *refusal;   /* the error must come, and this one is shown in its place. Owned */
     px_moving *name;      /* PARSE, CLOSE that changed what a name means */
     px_statement *before; /* … what it meant, should the server skip this. Owned */

@@ -61,9 +61,8 @@ static size_t superseded(const px_reply *head)
 }
 
 /* An UPSERT's tag counts the rows that a later row of it replaced. */
-static px_fate on_tag(px_session *session, const px_reply *head, pgw_slice body)
+static px_fate on_tag(px_session *session, size_t more, pgw_slice body)
 {
-    size_t more = superseded(head);
     if (more == 0)
         return PX_SHOW;
     pgw_buf out = {0};
@@ -100,14 +99,21 @@ static void on_name_changed(px_session *session, pgw_slice body)
     session->names.deallocates = NULL;
 }
 
-static void on_command_complete(px_session *session, px_reply *head)
+/* False: what is complete is a command of ours, run with a statement of its client's. */
+static bool on_command_complete(px_session *session, px_reply *head)
 {
-    if (head == NULL || head->text == NULL)
-        return;
-    const rw_script *script = &head->text->script;
-    if (head->at < script->count)
-        after_statement(session, &script->statements[head->at]);
+    size_t own = 0;
+    if (head == NULL || head->text == NULL || head->at >= head->text->script.count)
+        return true;
+    size_t commands = px_text_commands(head->text, head->at, &own);
+    bool is_own = head->command++ == own;
+    if (is_own)
+        after_statement(session, &head->text->script.statements[head->at]);
+    if (head->command < commands)
+        return is_own;
+    head->command = 0;
     head->at++;
+    return is_own;
 }
 
 /* ---- one message of the link ---- */
@@ -165,14 +171,13 @@ static px_fate on_ready(px_session *session, pgw_slice body)
 
 static px_fate on_query_complete(px_session *session, px_reply *head, pgw_slice body)
 {
-    px_fate what = on_tag(session, head, body);
-    on_command_complete(session, head);
-    return what;
+    size_t more = superseded(head);
+    return on_command_complete(session, head) ? on_tag(session, more, body) : PX_HIDE;
 }
 
 static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
 {
-    px_fate what = on_tag(session, head, body);
+    px_fate what = on_tag(session, superseded(head), body);
     if (head != NULL && head->asks == PX_ASKS_KEYS)
         px_keys_answered(session);
     if (head != NULL && head->asks == PX_ASKS_AHEAD)

@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/client/ask.h"
 #include "proxy/client/by_key.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
@@ -96,12 +97,11 @@ static px_reply_kind reply_kind(char type, pgw_slice message)
     }
 }
 
-static void note_execute(px_session *session, px_reply *reply, pgw_slice message)
+static void note_execute(px_session *session, px_reply *reply, px_lookups *lookups)
 {
-    pgw_slice portal = {message.ptr + PGW_HEADER, 0};
-    portal.len = strnlen(portal.ptr, message.len - PGW_HEADER);
     px_state_note_execute(session);
-    px_by_key_executes(session, reply, portal);
+    if (lookups != NULL)
+        px_lookups_take(reply->lookups = lookups);
 }
 
 static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice message)
@@ -114,6 +114,10 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         px_relay_drop(session, frame);
         return true;
     }
+    px_lookups *executed =
+        frame.type == 'E' && !session->own.copy_in ? px_by_key_bound(session, message) : NULL;
+    if (executed != NULL)
+        px_ask_between(session, executed->before);
     if (!session->own.copy_in) {
         px_reply *reply =
             px_replies_push(&session->pending.replies, reply_kind(frame.type, message));
@@ -133,7 +137,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         if (frame.type == 'B')
             px_state_note_bind(session, message);
         else if (frame.type == 'E')
-            note_execute(session, reply, message);
+            note_execute(session, reply, executed);
         session->own.unsynced = true;
     }
     if (frame.type == 'P' && frame.size > PX_HOLD_BYTES) {
@@ -144,6 +148,8 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
     } else {
         px_relay(session, frame);
     }
+    if (executed != NULL)
+        px_ask_between(session, executed->behind);
     return true;
 }
 

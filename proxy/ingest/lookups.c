@@ -45,6 +45,8 @@ static px_lookups *keep(pgw_slice text, const rw_conditions *conditions,
     rw_statement found = {.stars = of->stars, .star_count = of->star_count};
     rw_conditions_of(&found, prepared, &(pgw_reading){.arena = &arena}, &stars);
     it->plain = render(text, &stars, of, &arena);
+    it->before = pgw_arena_copy(&arena, of->before);
+    it->behind = pgw_arena_copy(&arena, of->behind);
     it->arena = arena;
     return it;
 }
@@ -70,7 +72,7 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
     rw_conditions conditions;
     rw_conditions_of(statement, &prepared, &(pgw_reading){&env, reading->arena, reading->error},
                      &conditions);
-    if (conditions.count == 0 && statement->otherwise == NULL)
+    if (conditions.count == 0 && statement->otherwise == NULL && !rw_statement_has_more(statement))
         return NULL;
     px_lookups *it = keep(text, &conditions, &prepared, statement);
     if (statement->change != NULL)

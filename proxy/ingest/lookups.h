@@ -21,7 +21,8 @@ typedef struct px_lookups {
     pgw_slice text;      /* as its client sent it; the statement begins at `start` */
     size_t start, end;
     pgw_slice rewritten;
-    pgw_slice plain; /* the same without conditions on hashes */
+    pgw_slice plain;          /* the same without conditions on hashes */
+    pgw_slice before, behind; /* statements of ours that are run with it; empty: none */
     rw_conditions conditions;
     rw_key_change change;         /* without its list; its table NULL: it changes no key */
     struct px_lookups *otherwise; /* for a Bind that changes the key; NULL: none. Counted */
@@ -32,7 +33,7 @@ typedef struct px_lookups {
     bool utf8;                    /* what positions count: characters, or bytes */
 } px_lookups;
 
-/* Those of the only statement of a text. NULL: nothing is put in. */
+/* Those of the only statement of a text. NULL: nothing is put in, or run with it. */
 px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_catalog *catalog,
                            const pgw_reading *reading, px_declared declared);
 void px_lookups_take(px_lookups *lookups);

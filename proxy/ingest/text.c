@@ -224,6 +224,33 @@ static void render_statement(const px_text *text, size_t i, pgw_buf *out)
         rw_render_statement(insert, RW_HASH_CONSTANT, text->hashes[i], out);
 }
 
+/* Statements of ours that are run with statement `i`; one that is refused has none. */
+static pgw_slice more_of(const px_text *text, size_t i, pgw_slice sql)
+{
+    return text->refusals[i] == NULL ? sql : (pgw_slice){NULL, 0};
+}
+
+static void render_before(const px_text *text, size_t i, pgw_buf *out)
+{
+    pgw_slice sql = more_of(text, i, text->script.statements[i].before);
+    pgw_buf_add_slice(out, sql);
+    pgw_buf_add_str(out, sql.len > 0 ? "; " : "");
+}
+
+static void render_behind(const px_text *text, size_t i, pgw_buf *out)
+{
+    pgw_slice sql = more_of(text, i, text->script.statements[i].behind);
+    pgw_buf_add_str(out, sql.len > 0 ? "; " : "");
+    pgw_buf_add_slice(out, sql);
+}
+
+size_t px_text_commands(const px_text *text, size_t i, size_t *own)
+{
+    const rw_statement *statement = &text->script.statements[i];
+    *own = more_of(text, i, statement->before).len > 0;
+    return *own + 1 + (more_of(text, i, statement->behind).len > 0);
+}
+
 void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out)
 {
     const rw_script *script = &text->script;
@@ -231,13 +258,15 @@ void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out)
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
         pgw_buf_add(out, text->text.ptr + from, statement->start - from);
+        render_before(text, i, out);
         if (sent_at != NULL)
             sent_at[i] = out->len;
         from = statement->start;
         bool as_it_was = statement->kind == RW_STATEMENT_FORWARD && text->refusals[i] == NULL;
-        if (as_it_was && text->conditions[i].count == 0)
+        if (as_it_was && text->conditions[i].count == 0 && statement->behind.len == 0)
             continue;
         render_statement(text, i, out);
+        render_behind(text, i, out);
         from = statement->end;
     }
     pgw_buf_add(out, text->text.ptr + from, text->text.len - from);

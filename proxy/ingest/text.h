@@ -55,6 +55,8 @@ void px_text_leave_out(px_text *text, const bool *rows);
  * everything else as it was. `sent_at` (NULL: not asked) gets the byte where each statement begins.
  */
 void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out);
+/* How many commands statement `i` is there; `own`: which of them, from 0, is its client's. */
+size_t px_text_commands(const px_text *text, size_t i, size_t *own);
 /* Effects after which TimeZone may be another. */
 bool px_moves_zone(unsigned effects);
 

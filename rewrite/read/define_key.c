@@ -20,6 +20,26 @@ const char *rw_define_hash(const rw_table *table)
     return table->columns[table->hash_column].name;
 }
 
+/* --- tables --- */
+
+const rw_table *rw_define_table(const rw_catalog *catalog, const PgQuery__RangeVar *relation)
+{
+    bool temporary = relation->relpersistence != NULL && relation->relpersistence[0] == 't';
+    return temporary ? NULL
+                     : rw_catalog_find(catalog, pgw_slice_str(relation->schemaname),
+                                       pgw_slice_str(relation->relname));
+}
+
+const rw_table *rw_define_altered(const rw_catalog *catalog, const PgQuery__RangeVar *name)
+{
+    const rw_table *table = rw_define_table(catalog, name);
+    bool made = catalog->planned->moved;
+    if (table == NULL)
+        return made ? rw_define_table(catalog->planned, name) : NULL;
+    bool lacks = table->oid != 0 && table->columns[table->hash_column].attnum == 0;
+    return lacks && !made ? NULL : table;
+}
+
 /* --- tokens --- */
 
 static rw_lexer lexer_at(const rw_definer *it, size_t at)
@@ -57,6 +77,17 @@ void rw_define_skip(const rw_definer *it, rw_lexer *lexer, size_t *before)
     }
 }
 
+static size_t behind_name(const rw_definer *it, const PgQuery__RangeVar *name)
+{
+    rw_lexer lexer = lexer_at(it, (size_t)name->location), ahead;
+    size_t end = rw_lexer_next(&lexer).end;
+    for (ahead = lexer; is_sign(it, rw_lexer_next(&ahead), '.'); ahead = lexer) {
+        end = rw_lexer_next(&ahead).end;
+        lexer = ahead;
+    }
+    return end;
+}
+
 /* Whether what is next is one of a key's options; then it is behind it. */
 static bool skip_option(const rw_definer *it, rw_lexer *lexer)
 {
@@ -91,14 +122,15 @@ static rw_lexer behind_key(const rw_definer *it, const PgQuery__Constraint *key)
 
 /* --- changes --- */
 
-static void change(rw_definer *it, size_t at, size_t cut, pgw_slice text)
+/* `first`: before what is put in there already. */
+static void change(rw_definer *it, size_t at, size_t cut, pgw_slice text, bool first)
 {
     rw_definition *out = it->out;
     size_t i = out->count++;
     rw_change *list = pgw_arena_alloc(it->arena, out->count * sizeof *list);
     if (i > 0)
         memcpy(list, out->changes, i * sizeof *list);
-    for (; i > 0 && list[i - 1].at > at; i--)
+    for (; i > 0 && list[i - 1].at >= at + !first; i--)
         list[i] = list[i - 1];
     list[i] = (rw_change){.at = at, .cut = cut, .text = text};
     out->changes = list;
@@ -106,7 +138,24 @@ static void change(rw_definer *it, size_t at, size_t cut, pgw_slice text)
 
 void rw_define_change(rw_definer *it, size_t at, pgw_buf *text)
 {
-    change(it, at, 0, pgw_arena_keep(it->arena, text));
+    change(it, at, 0, pgw_arena_keep(it->arena, text), false);
+}
+
+void rw_define_change_name(rw_definer *it, const PgQuery__RangeVar *name, pgw_buf *text)
+{
+    change(it, behind_name(it, name), 0, pgw_arena_keep(it->arena, text), true);
+}
+
+pgw_slice rw_define_do(const rw_definer *it, pgw_slice blocks)
+{
+    pgw_buf block = {0}, text = {0};
+    pgw_buf_add_str(&block, "begin ");
+    pgw_buf_add_slice(&block, blocks);
+    pgw_buf_add_str(&block, "end");
+    pgw_buf_add_str(&text, "DO ");
+    rw_add_constant(&text, pgw_slice_buf(&block));
+    pgw_buf_free(&block);
+    return pgw_arena_keep(it->arena, &text);
 }
 
 /* PRIMARY KEY (a, b): the hash comes first in the list. */
@@ -136,7 +185,7 @@ static void move_key(rw_definer *it, const PgQuery__Constraint *key, const char 
     rw_add_identifier(&it->behind, column);
     pgw_buf_add_byte(&it->behind, ')');
     pgw_buf_add(&it->behind, it->text.ptr + head, lexer.at - head);
-    change(it, start, lexer.at - start, PGW_LITERAL(" "));
+    change(it, start, lexer.at - start, PGW_LITERAL(" "), false);
 }
 
 /* --- the key --- */

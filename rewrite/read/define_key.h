@@ -15,6 +15,7 @@
 typedef struct rw_definition {
     rw_change *changes; /* in order of the text, in the arena, with their texts */
     size_t count;
+    pgw_slice before, behind; /* statements of ours that are run with it, unseen; empty: none */
 } rw_definition;
 
 /* The statement while it is read. */
@@ -27,6 +28,7 @@ typedef struct rw_definer {
     pgw_error *error;
     const char *joint; /* between a list and what is added to it */
     pgw_buf behind;    /* keys that have moved, each with a joint before it */
+    bool made;         /* `table` is made by it, with its hash column */
 } rw_definer;
 
 /* A key as it is written. */
@@ -43,8 +45,17 @@ const char *rw_define_hash(const rw_table *table);
 /* The lexer goes behind the parenthesis that closes the next one; `before` gets the end of the
  * token before that. */
 void rw_define_skip(const rw_definer *it, rw_lexer *lexer, size_t *before);
+/* A DO of these blocks of PL/pgSQL, in the arena. */
+pgw_slice rw_define_do(const rw_definer *it, pgw_slice blocks);
+/* The table that a name means; NULL: none, or a temporary one. */
+const rw_table *rw_define_table(const rw_catalog *catalog, const PgQuery__RangeVar *name);
+/* The table of the catalog that a name means, if it has a hash; it may have been made earlier in
+ * the text. */
+const rw_table *rw_define_altered(const rw_catalog *catalog, const PgQuery__RangeVar *name);
 /* `text`, which is given away, comes at this byte. */
 void rw_define_change(rw_definer *it, size_t at, pgw_buf *text);
+/* … or right behind a relation's name, before what else comes there. */
+void rw_define_change_name(rw_definer *it, const PgQuery__RangeVar *name, pgw_buf *text);
 
 /* The key that a constraint is, if it is one; that of a column's constraints. */
 void rw_take_key(rw_written_key *out, const PgQuery__Node *node, const char *column);

@@ -7,6 +7,8 @@
 
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/read/alter_tree.h"
+#include "rewrite/read/referable.h"
+#include "rewrite/read/reference_tree.h"
 
 #include <string.h>
 
@@ -136,19 +138,16 @@ static bool define_created(rw_definer *it, const PgQuery__CreateStmt *create)
         pgw_buf_add_str(&text, ", ");
     pgw_buf_add_slice(&text, pgw_slice_buf(&check));
     pgw_buf_free(&check);
+    if (rw_refers_to_itself(it->table, create)) {
+        pgw_buf_add_str(&text, ", ");
+        rw_referable_constraint(it->table, &text);
+    }
     rw_define_change(it, end_of_columns(it, create), &text);
+    it->made = true;
     return true;
 }
 
 /* --- in and out --- */
-
-static const rw_table *find(const rw_catalog *catalog, const PgQuery__RangeVar *relation)
-{
-    bool temporary = relation->relpersistence != NULL && relation->relpersistence[0] == 't';
-    return temporary ? NULL
-                     : rw_catalog_find(catalog, pgw_slice_str(relation->schemaname),
-                                       pgw_slice_str(relation->relname));
-}
 
 /* Whether it is not known in which schema a table without one is made. */
 static bool is_unknown(const rw_catalog *planned, const PgQuery__RangeVar *relation)
@@ -173,7 +172,7 @@ static const PgQuery__RangeVar *made_by(const PgQuery__Node *statement)
 static bool make(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *planned)
 {
     const PgQuery__RangeVar *made = made_by(statement);
-    it->table = made != NULL ? find(planned, made) : NULL;
+    it->table = made != NULL ? rw_define_table(planned, made) : NULL;
     if (it->table == NULL || rw_table_is_partitioned(it->table) || is_left(it, statement))
         return true;
     if (is_unknown(planned, made)) {
@@ -194,29 +193,18 @@ static bool make(rw_definer *it, const PgQuery__Node *statement, const rw_catalo
 
 /* --- ALTER TABLE --- */
 
-/* The table that is altered, if it has a hash; it may have been made earlier in the text. */
-static const rw_table *altered(const rw_catalog *catalog, const PgQuery__RangeVar *relation)
-{
-    const rw_table *table = find(catalog, relation);
-    bool made = catalog->planned->moved;
-    if (table == NULL)
-        return made ? find(catalog->planned, relation) : NULL;
-    bool lacks = table->oid != 0 && table->columns[table->hash_column].attnum == 0;
-    return lacks && !made ? NULL : table;
-}
-
 static bool alter(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *catalog)
 {
     if (statement->node_case == PG_QUERY__NODE__NODE_RENAME_STMT) {
         const PgQuery__RenameStmt *rename = statement->rename_stmt;
         bool column = rename->rename_type == PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN &&
                       rename->relation_type == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE;
-        it->table = column ? altered(catalog, rename->relation) : NULL;
+        it->table = column ? rw_define_altered(catalog, rename->relation) : NULL;
         return it->table == NULL || rw_rename_column(it, rename);
     }
     const PgQuery__AlterTableStmt *alters = statement->alter_table_stmt;
     it->table = alters->objtype == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE
-                    ? altered(catalog, alters->relation)
+                    ? rw_define_altered(catalog, alters->relation)
                     : NULL;
     return it->table == NULL || rw_alter_table(it, alters);
 }
@@ -239,7 +227,7 @@ bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, const rw_cat
                      .error = reading->error,
                      .joint = ", "};
     *out = (rw_definition){0};
-    bool fine = define(&it, statement, catalog);
+    bool fine = define(&it, statement, catalog) && rw_references_define(&it, statement, catalog);
     pgw_buf_free(&it.behind);
     return fine;
 }

@@ -217,8 +217,12 @@ static bool explain_read(pgw_slice text, const rw_statement *statement, const pg
 static void explain_forward(pgw_slice text, const rw_statement *statement, const pgw_env *env,
                             pgw_arena *arena, pgw_buf *out)
 {
+    if (statement->before.len > 0)
+        add_line(out, "before", statement->before);
     if (!explain_read(text, statement, env, arena, out))
         add_line(out, "rewritten", text);
+    if (statement->behind.len > 0)
+        add_line(out, "behind", statement->behind);
     for (size_t i = 0; i < statement->same_count; i++)
         add_text_line(out, "only if",
                       pgw_arena_printf(arena, "$%u has the value of $%u", statement->same[i].set,

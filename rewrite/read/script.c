@@ -236,7 +236,9 @@ static bool define(const candidate *it)
         refuse(it, error);
     it->out->stars = definition.changes;
     it->out->star_count = definition.count;
-    it->out->defines = definition.count > 0;
+    it->out->before = definition.before;
+    it->out->behind = definition.behind;
+    it->out->defines = definition.count > 0 || rw_statement_has_more(it->out);
     return it->out->defines || it->out->kind == RW_STATEMENT_REFUSED;
 }
 
@@ -409,7 +411,8 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
             refuse_rest(text, many, arena, statement);
         out->effects |= statement->effects;
         out->refused |= statement->kind == RW_STATEMENT_REFUSED;
-        out->changes |= statement->lookup_count > 0 || statement->star_count > 0;
+        out->changes |= statement->lookup_count > 0 || statement->star_count > 0 ||
+                        rw_statement_has_more(statement);
         out->inserts += statement->kind == RW_STATEMENT_INSERT;
     }
     out->statements = (void *)pgw_arena_keep(arena, &list).ptr;

@@ -68,16 +68,25 @@ typedef struct rw_statement {
     const rw_change *stars; /* of FORWARD, in order of the text; arena-owned: and what changes the
                                key with its hash */
     size_t star_count;
+    pgw_slice before, behind; /* statements of ours that are run with it, unseen: of FORWARD, one
+                                 each; empty: none. Arena-owned */
     bool defines; /* they are none, but the hash column in a table that it makes or alters */
     const rw_key_change *change;    /* of the key; NULL: none. It must not be sent without … */
     const rw_key_change *otherwise; /* … but for a Bind for which `same` holds. NULL: none */
     pgw_error *error;
 } rw_statement;
 
+/* Whether something of ours is run with it. */
+static inline bool rw_statement_has_more(const rw_statement *statement)
+{
+    return statement->before.len > 0 || statement->behind.len > 0;
+}
+
 /* Whether something may be put into it, of what passes otherwise. */
 static inline bool rw_statement_is_changed(const rw_statement *statement)
 {
-    return statement->lookup_count > 0 || statement->star_count > 0 || statement->otherwise != NULL;
+    return statement->lookup_count > 0 || statement->star_count > 0 ||
+           statement->otherwise != NULL || rw_statement_has_more(statement);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "rewrite/read/system_catalog.h"
 
 #include "rewrite/lex/quote.h"
+#include "rewrite/read/referable.h"
 
 #include <string.h>
 
@@ -39,6 +40,12 @@
              " (select i.inhrelid from pg_catalog.pg_inherits i join pg_catalog.pg_class k"        \
              " on k.oid = i.inhrelid and k.relispartition where i.inhparent = f.oid offset 0) p)"  \
              " select " columns " from f" condition ")"
+
+/* Names of UNIQUEs that are there for foreign keys alone; no other begins so. */
+#define IS_OURS(name) name " >= '" RW_REFERABLE_PREFIX "' and " name " < 'keyspread_key_of`'"
+#define IS_NOT_OURS(name)                                                                          \
+    "(" name " < '" RW_REFERABLE_PREFIX "' or " name " >= 'keyspread_key_of`')"
+#define REFERABLE "array(select o.oid from pg_catalog.pg_class o where " IS_OURS("o.relname") ")"
 
 #define PARTS "array" FAMILY("oid", " where part")
 #define ROOTS "array" FAMILY("oid", " where not part")
@@ -141,7 +148,10 @@ static const rw_system_column constraint_columns[] = {
     {"convalidated", NULL},
     {"conrelid", NULL},
     {"contypid", NULL},
-    {"conindid", NULL},
+    /* A foreign key leans on the primary key. */
+    {"conindid", "case when contype = 'f' and conindid = any (" REFERABLE
+                 ") then (select x.indexrelid from pg_catalog.pg_index x where x.indrelid ="
+                 " confrelid and x.indisprimary) else conindid end"},
     {"conparentid", NULL},
     {"confrelid", NULL},
     {"confupdtype", NULL},
@@ -255,28 +265,57 @@ static const rw_system_column usage_columns[] = {
 
 #define IS_NO_HASH "(table_schema, table_name, column_name) not in %t"
 #define IS_NO_PARTITION IS_NO_PART("table_schema", "table_name")
+#define IS_NO_KEY IS_NOT_OURS("constraint_name")
+
+static const rw_system_column references_columns[] = {
+    {"constraint_catalog", NULL},
+    {"constraint_schema", NULL},
+    {"constraint_name", NULL},
+    {"unique_constraint_catalog", NULL},
+    {"unique_constraint_schema", NULL},
+    {"unique_constraint_name",
+     "case when " IS_OURS(
+         "unique_constraint_name") " then (select p.conname from pg_catalog.pg_constraint u"
+                                   " join pg_catalog.pg_constraint p on p.conrelid = u.conrelid"
+                                   " and p.contype = 'p' join pg_catalog.pg_namespace n"
+                                   " on n.oid = u.connamespace where u.contype = 'u'"
+                                   " and u.conname = unique_constraint_name"
+                                   " and n.nspname = unique_constraint_schema)"
+                                   "::information_schema.sql_identifier"
+                                   " else unique_constraint_name end"},
+    {"match_option", NULL},
+    {"update_rule", NULL},
+    {"delete_rule", NULL},
+    {NULL, NULL},
+};
 
 static const rw_system_relation relations[] = {
     {"pg_catalog", "pg_attribute", attribute_columns, false,
-     "(attname not in %h or (attrelid, attname) not in " FAMILY("oid, hash", "") ")"},
+     "(attname not in %h or (attrelid, attname) not in " FAMILY(
+         "oid, hash", "") ") and attrelid <> all (" REFERABLE ")"},
     {"pg_catalog", "pg_class", class_columns, false,
-     "not (relispartition and oid = any (" PARTS "))"},
-    {"pg_catalog", "pg_index", index_columns, false, "indexrelid <> all (" PARTS ")"},
+     "not (relispartition and oid = any (" PARTS ")) and " IS_NOT_OURS("relname")},
+    {"pg_catalog", "pg_index", index_columns, false,
+     "indexrelid <> all (" PARTS ") and indexrelid <> all (" REFERABLE ")"},
     {"pg_catalog", "pg_constraint", constraint_columns, false,
-     "conrelid <> all (" PARTS ") and not (" IS_CHECK("") ")"},
+     "conrelid <> all (" PARTS ") and not (" IS_CHECK("") ") and " IS_NOT_OURS("conname")},
     {"pg_catalog", "pg_inherits", NULL, false, "inhrelid <> all (" PARTS ")"},
     {"pg_catalog", "pg_partitioned_table", NULL, false, "partrelid <> all (array" TABLES ")"},
     {"pg_catalog", "pg_tables", NULL, false, IS_NO_PART("schemaname", "tablename")},
-    {"pg_catalog", "pg_indexes", indexes_columns, true, IS_NO_PART("schemaname", "tablename")},
+    {"pg_catalog", "pg_indexes", indexes_columns, true,
+     IS_NO_PART("schemaname", "tablename") " and " IS_NOT_OURS("indexname")},
     {"information_schema", "tables", NULL, false, IS_NO_PARTITION},
     {"information_schema", "columns", NULL, false, IS_NO_HASH " and " IS_NO_PARTITION},
     {"information_schema", "key_column_usage", usage_columns, true,
-     IS_NO_HASH " and " IS_NO_PARTITION},
+     IS_NO_HASH " and " IS_NO_PARTITION " and " IS_NO_KEY},
     {"information_schema", "constraint_column_usage", NULL, false,
-     IS_NO_HASH " and " IS_NO_PARTITION},
-    {"information_schema", "constraint_table_usage", NULL, false, IS_NO_PARTITION},
+     IS_NO_HASH " and " IS_NO_PARTITION " and " IS_NO_KEY},
+    {"information_schema", "constraint_table_usage", NULL, false,
+     IS_NO_PARTITION " and " IS_NO_KEY},
+    {"information_schema", "referential_constraints", references_columns, true, NULL},
     {"information_schema", "table_constraints", NULL, false,
-     IS_NO_PARTITION " and ((table_schema, table_name) not in %p or constraint_name <> all (" CHECKS
+     IS_NO_PARTITION " and " IS_NO_KEY
+                     " and ((table_schema, table_name) not in %p or constraint_name <> all (" CHECKS
                      "))"},
     {"information_schema", "check_constraints", NULL, false, "constraint_name <> all (" CHECKS ")"},
 };

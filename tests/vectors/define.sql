@@ -85,3 +85,7 @@ ALTER TABLE events RENAME CONSTRAINT userid TO other;
 ALTER TABLE pg_temp.events DROP userid;
 ALTER INDEX events RENAME TO userid;
 ALTER SEQUENCE events RESTART;
+-- Foreign keys that refer to a key: UNIQUE of it comes first; with the table itself, if it is its own.
+CREATE TABLE other (id int, broken_id int REFERENCES public . broken /* the key */, more int REFERENCES nothing);
+ALTER TABLE other ADD FOREIGN KEY (a, b) REFERENCES events (ts, userid), ADD id int REFERENCES broken (event);
+CREATE TABLE public.broken (userid int PRIMARY KEY, parent int REFERENCES broken ON DELETE CASCADE);

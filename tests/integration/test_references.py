@@ -1,0 +1,175 @@
+"""Foreign keys that refer to tables made through keyspread: what is replied and what the catalog tells is what PostgreSQL
+replies and tells of plain tables, in both protocols, in one Query, in a transaction, by ALTER TABLE."""
+import contextlib
+import unittest
+
+import harness
+import wire
+from direct_case import DirectCase, shown
+from test_create_table import Planned
+
+ONE = "create table one (id int primary key, n int)"
+TWO = "create table two (two_id int primary key, one_id int references one)"
+FILL = "insert into one values (1, 1), (2, 2); insert into {} values (1, 1), (2, null)"
+
+# What makes "one" and another table that refers to it, which is dropped first.
+MADE = (
+    ("two", ONE, TWO), ("two", ONE + ";" + TWO), ("two", "begin", ONE, TWO, "commit"), ("two", "begin;" + ONE + ";" + TWO + "; commit"),
+    ("two", ONE, TWO.replace("one)", "one (id) on delete cascade on update cascade deferrable initially deferred)")),
+    ("two", ONE, 'create table two (two_id int primary key, one_id int, constraint "the key" foreign key (one_id) references public.one)'),
+    ("two", ONE, "create table if not exists two (two_id int primary key, one_id int references public . one /* é */ match full, check (one_id > 0))"),
+    ("plain", ONE, "create table plain (id serial primary key, one_id bigint references one on delete set null, more int references one (id))"),
+    ("plain", ONE, 'create table plain (id int, one_id int); alter table plain add foreign key (one_id) references "one"',
+     "alter table plain add column more int references one, add constraint again foreign key (more) references one (id) not valid",
+     "alter table plain validate constraint again"),
+    ("plain", "select 1;" + ONE + "; select 2; create table plain (id int, one_id int references one); select 'é'"),
+    ("plain", "create table one (id int primary key, n int unique)", "create table plain (id int, one_id int references one (n))"),
+)
+
+ASKED = (
+    "select conname, contype, conkey::text, confkey::text, pg_get_constraintdef(oid), conindid::regclass::text from pg_constraint"
+    " where conrelid in (select oid from pg_class where relname in ('one', '{0}')) order by 1",
+    "select relname, relkind::text, relnatts::text, relchecks::text, relhasindex from pg_class where relnamespace = 2200 order by 1",
+    "select indexrelid::regclass, indkey::text, indisprimary, pg_get_indexdef(indexrelid) from pg_index where indrelid = 'one'::regclass order by 1",
+    "select a.attname, a.attnum::text from pg_attribute a join pg_class c on c.oid = a.attrelid where c.relnamespace = 2200 and a.attnum > 0 order by c.relname, 2",
+    "select indexname, indexdef from pg_indexes where schemaname = 'public' order by 1",
+    "select constraint_name, unique_constraint_name, match_option, update_rule from information_schema.referential_constraints order by 1",
+    "select * from (select * from information_schema.referential_constraints offset 0) r(a, b, c, d, e, f, g, h, i) order by c",
+    "select constraint_name, column_name, ordinal_position, position_in_unique_constraint from information_schema.key_column_usage"
+    " where table_schema = 'public' order by 1, 2",
+    "select table_name, column_name, constraint_name from information_schema.constraint_column_usage order by 1, 2, 3",
+    "select table_name, constraint_name from information_schema.constraint_table_usage order by 1, 2",
+    "select table_name, constraint_name, constraint_type from information_schema.table_constraints"
+    " where table_schema = 'public' and constraint_type <> 'CHECK' order by 1, 2",
+)
+
+USED = (
+    "insert into {0} values (7, 7)", "delete from one where id = 1", "update one set n = 5 where id = 1", "update one set id = 9 where id = 1",
+    "drop table one", "insert into one values (1, 7)", "insert into one values (1, 7) on conflict (id) do update set n = 7 returning *",
+    "insert into one values (1, 8) on conflict do nothing", "select * from one left join {0} on one_id = one.id order by 1, 3", "truncate one",
+    "begin", "set constraints all immediate", "insert into {0} values (8, 8)", "rollback", "delete from {0}", "delete from one",
+)
+
+WRONG = (
+    "create table plain (id int references nothing)", "create table plain (é text, id text references one)",
+    "create table plain (id int references one (nothing))", "create table plain (id int references one, x nothing)",
+    "create table plain (id int, n int, foreign key (id, n) references one (id))", "create table plain (id int references one (n))",
+    "alter table nothing add foreign key (id) references one", "alter table one add foreign key (nothing) references one",
+    "create temp table plain (id int references one)", "create table plain (id int, foreign key (id) references one (id, id))",
+)
+
+
+@harness.proxied
+class References(DirectCase):
+    tables = (Planned("one", ["id"]), Planned("two", ["two_id"]), Planned("pairs", ["a", "b"]), Planned("cut", ["id"], kind={"uniform": 4}))
+    sessions = ()
+
+    def setUp(self):
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        self.sessions = []
+        for database, port in (("direct", self.postgres.port), self.route()):
+            session = stack.enter_context(wire.Wire(("127.0.0.1", port)))
+            session.login(harness.USER, database)
+            self.sessions.append(session)
+        self.clean()
+
+    def clean(self):
+        for admin in self.admins.values():
+            admin.rows("drop table if exists one, two, plain, pairs, cut cascade")
+        for session in self.sessions:
+            session.query("rollback")
+
+    def both(self, *messages, ready=1):
+        answers = [[shown(reply) for reply in session.ask(*messages, ready=ready)] for session in self.sessions]
+        self.assertEqual(*answers)
+        return answers[0]
+
+    def query(self, text):
+        return self.both(wire.query(text))
+
+    def prepared(self, text):
+        return self.both(wire.parse("", text), wire.describe("S", ""), wire.bind("", ""), wire.execute(), wire.sync())
+
+    def is_fine(self, replies):
+        self.assertFalse(any(reply.startswith("E") for reply in replies), replies)
+
+    def use(self, table):
+        self.is_fine(self.query("insert into one values (1, 1), (2, 2)"))
+        self.is_fine(self.query(f"insert into {table} values (1, 1), (2, null)"))
+        self.ask(table)
+        for text in USED:
+            with self.subTest(text.format(table)):
+                self.query(text.format(table))
+
+    def ask(self, table):
+        """Less the column of which relation it is, and of which database."""
+        for text in ASKED:
+            with self.subTest(text.format(table)):
+                answers = [[reply.body.replace(b"hashed", b"direct") for reply in session.query(text.format(table)) if reply.kind in "DE"]
+                           for session in self.sessions]
+                self.assertEqual(*answers)
+
+    def test_tables_that_refer(self):
+        for table, *texts in MADE:
+            for ask in (self.query, self.prepared):
+                if ask == self.prepared and any(";" in text for text in texts):
+                    continue
+                with self.subTest(texts, by=ask.__name__):
+                    for text in texts:
+                        self.is_fine(ask(text))
+                    self.use(table)
+                    self.clean()
+
+    def test_a_table_that_refers_to_itself(self):
+        for text in ("create table one (id int primary key, one_id int references one)",
+                     "create table one (id int primary key, one_id int, foreign key (one_id) references public.one (id) on delete cascade)"):
+            with self.subTest(text):
+                self.is_fine(self.query(text))
+                for more in ("insert into one values (1, 1), (2, 1)", "insert into one values (3, 7)", "delete from one where id = 1",
+                             "select * from one order by 1"):
+                    self.query(more)
+                self.ask("one")
+                self.clean()
+
+    def test_keys_of_two_columns(self):
+        self.query("create table pairs (a int, b int, primary key (a, b))")
+        self.is_fine(self.query("create table plain (id int, b int, a int, foreign key (a, b) references pairs (a, b))"))
+        self.is_fine(self.query("insert into pairs values (1, 2); insert into plain values (1, 2, 1)"))
+        for text in ("insert into plain values (1, 1, 2)", "delete from pairs"):
+            self.query(text)
+        self.ask("plain")
+
+    def test_what_is_wrong(self):
+        for text in WRONG:
+            for ask in (self.query, self.prepared):
+                with self.subTest(text, by=ask.__name__):
+                    self.query(ONE)
+                    self.assertTrue(any(reply.startswith("E") for reply in ask(text)))
+                    self.query("insert into one values (1, 1)")
+                    self.clean()
+
+    def through(self, *texts):
+        for text in texts:
+            replies = self.sessions[1].query(text)
+            errors = [reply.fields() for reply in replies if reply.kind == "E"]
+            yield (errors[0]["C"], errors[0].get("H", "")) if errors else wire.tags_of(replies)
+
+    def test_what_keyspread_refuses(self):
+        made = list(self.through("create table pairs (a int, b int, primary key (b, a))",
+                                 "create table plain (b int, a int, foreign key (a, b) references pairs)"))
+        self.assertEqual(made, [["CREATE TABLE"], ("0A000", "Write REFERENCES with a list of columns.")])
+
+    def test_one_that_may_not_alter_the_table(self):
+        """PostgreSQL's own error, for it is not done in another one's name."""
+        self.query(ONE)
+        self.admins["direct"].rows("create role guest")
+        for admin in self.admins.values():
+            admin.rows("grant references on one to guest; grant create on schema public to guest")
+        made = list(self.through("set role guest", "create table plain (id int references one)", "reset role",
+                                 "create table plain (id int references one)"))
+        self.assertEqual([made[1][0], made[3]], ["42830", ["CREATE TABLE"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
