@@ -150,11 +150,27 @@ static void build_admin(cfg_document *document, const cfg_raw *raw, cfg_config *
         free(listen);
 }
 
+static void build_capabilities(cfg_document *document, const cfg_raw *raw,
+                               cfg_capabilities *capabilities)
+{
+    for (size_t i = 0; i < CFG_CAPABILITIES; i++) {
+        const bool *written = raw->backend.capabilities.can[i];
+        capabilities->written[i] = written != NULL;
+        capabilities->can[i] = WORD(written, cfg_capability_rows[i].otherwise);
+    }
+    const char *written = raw->backend.capabilities.max_message;
+    capabilities->max_message_written = written != NULL;
+    capabilities->max_message = take_size(document, "backend.capabilities.", "max_message", written,
+                                          (range){CFG_MAX_MESSAGE, KIB, 2 * MIB - 1});
+}
+
 static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config *config)
 {
     const char *in = "backend.";
     config->backend.dsn = cfg_copy(raw->backend.dsn);
     config->backend.dsn_line = cfg_document_line(document, "backend.dsn");
+    config->backend.dialect = WORD(raw->backend.dialect, CFG_DIALECT_POSTGRES);
+    build_capabilities(document, raw, &config->backend.capabilities);
     config->backend.links = WORD(raw->backend.links, CFG_LINKS_AUTO);
     config->backend.max_links =
         take_number(document, in, "max_links", raw->backend.max_links, (range){90, 1, 10000});

@@ -32,6 +32,23 @@ void cfg_check_available(cfg_document *document, const cfg_raw *raw)
 
 /* -- the whole -- */
 
+static bool says_capabilities(const cfg_capabilities *capabilities)
+{
+    bool says = capabilities->max_message_written;
+    for (size_t i = 0; i < CFG_CAPABILITIES; i++)
+        says = says || capabilities->written[i];
+    return says;
+}
+
+static void check_dialect(cfg_document *document, const cfg_config *config)
+{
+    if (config->backend.dialect != CFG_DIALECT_YDB &&
+        says_capabilities(&config->backend.capabilities))
+        cfg_warning(document, "backend.capabilities",
+                    "backend.capabilities has no effect: it is for dialect ydb, and PostgreSQL is "
+                    "known");
+}
+
 static void check_clients(cfg_document *document, const char *where, uint32_t some,
                           const cfg_config *config)
 {
@@ -256,6 +273,7 @@ void cfg_check(cfg_document *document, const cfg_raw *raw, const cfg_config *con
 {
     cfg_check_door(document, raw, config);
     check_numbers(document, raw, config);
+    check_dialect(document, config);
     for (size_t i = 0; i < config->table_count; i++)
         check_table(document, raw, config, i);
     if (config->table_count == 0)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/capabilities.h"
+
 typedef enum cfg_log_level {
     CFG_LOG_ERROR,
     CFG_LOG_WARN,
@@ -37,6 +39,7 @@ typedef enum cfg_tls_verify {
 /* When a session's own link opens: at its login while there is room, always then, or with its first
  * statement that needs one. */
 typedef enum cfg_links { CFG_LINKS_AUTO, CFG_LINKS_ON_LOGIN, CFG_LINKS_ON_DEMAND } cfg_links;
+typedef enum cfg_dialect { CFG_DIALECT_POSTGRES, CFG_DIALECT_YDB } cfg_dialect;
 typedef enum cfg_auth_mode { CFG_AUTH_TRUST, CFG_AUTH_SCRAM, CFG_AUTH_FORWARD } cfg_auth_mode;
 
 /* Where to listen: a TCP address (numeric or a name) with port, or a Unix socket's path. */
@@ -85,7 +88,7 @@ typedef struct cfg_table {
     cfg_partitions partitions;
     cfg_uncomputable uncomputable;
     cfg_null_key null_key;
-    bool hide;    /* `*` and rows of the table are shown without the hash column */
+    bool hide;            /* `*` and rows of the table are shown without the hash column */
     bool hide_in_catalog; /* what is asked of PostgreSQL's catalog is answered without it */
     bool lookups; /* rows that are asked for by their hash_key are looked for by their hash */
     cfg_atomicity atomicity;
@@ -122,6 +125,8 @@ typedef struct cfg_config {
     struct {
         char *dsn;
         unsigned dsn_line; /* in the file, for messages */
+        cfg_dialect dialect;
+        cfg_capabilities capabilities; /* of dialect ydb */
         cfg_links links;
         uint32_t max_links;    /* 90 */
         uint32_t batch_links;  /* 8 */

@@ -15,6 +15,12 @@ enum { OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, WORD = OPTIONAL | CY
 #define MAPPING(key, type, member, fields)                                                         \
     CYAML_FIELD_MAPPING(key, CYAML_FLAG_OPTIONAL, type, member, fields)
 
+/* The members of a mapping that is not a structure of its own are offsets into cfg_raw. */
+#define PART(name, flags, fields)                                                                  \
+    {                                                                                              \
+        .key = name, .data_offset = 0, .value = { CYAML_VALUE_MAPPING(flags, cfg_raw, fields) }    \
+    }
+
 static const cyaml_strval_t tls_modes[] = {
     {"disable", CFG_TLS_DISABLE}, {"prefer", CFG_TLS_PREFER}, {"require", CFG_TLS_REQUIRE}};
 static const cyaml_strval_t tls_verifies[] = {{"optional", CFG_TLS_VERIFY_OPTIONAL},
@@ -24,6 +30,8 @@ static const cyaml_strval_t auth_modes[] = {
     {"trust", CFG_AUTH_TRUST}, {"scram", CFG_AUTH_SCRAM}, {"forward", CFG_AUTH_FORWARD}};
 static const cyaml_strval_t dialects[] = {{"postgres", CFG_DIALECT_POSTGRES},
                                           {"ydb", CFG_DIALECT_YDB}};
+/* For libcyaml a value is an integer of the field's size. */
+static const cyaml_strval_t yes_or_no[] = {{"no", false}, {"yes", true}};
 static const cyaml_strval_t links_modes[] = {
     {"auto", CFG_LINKS_AUTO}, {"on_login", CFG_LINKS_ON_LOGIN}, {"on_demand", CFG_LINKS_ON_DEMAND}};
 static const cyaml_strval_t log_levels[] = {{"error", CFG_LOG_ERROR},
@@ -106,9 +114,16 @@ static const cyaml_schema_field_t auth_fields[] = {
 static const cyaml_schema_field_t admin_fields[] = {
     CYAML_FIELD_STRING_PTR("listen", CYAML_FLAG_POINTER, cfg_raw, admin.listen, 1, CYAML_UNLIMITED),
     BOOL("allow_remote", cfg_raw, admin.allow_remote), CYAML_FIELD_END};
+#define CAPABILITY(row, name)                                                                      \
+    ENUM(name, cfg_raw, backend.capabilities.can[CFG_CAN_##row], yes_or_no),
+static const cyaml_schema_field_t capabilities_fields[] = {
+    CFG_CAPABILITY_LIST(CAPABILITY)
+        STRING("max_message", cfg_raw, backend.capabilities.max_message),
+    CYAML_FIELD_END};
 static const cyaml_schema_field_t backend_fields[] = {
     CYAML_FIELD_STRING_PTR("dsn", CYAML_FLAG_POINTER, cfg_raw, backend.dsn, 1, CYAML_UNLIMITED),
     ENUM("dialect", cfg_raw, backend.dialect, dialects),
+    PART("capabilities", CYAML_FLAG_OPTIONAL, capabilities_fields),
     ENUM("links", cfg_raw, backend.links, links_modes),
     UINT("max_links", cfg_raw, backend.max_links),
     UINT("batch_links", cfg_raw, backend.batch_links),
@@ -133,12 +148,6 @@ static const cyaml_schema_field_t limits_fields[] = {
     UINT("clients_per_address", cfg_raw, limits.clients_per_address),
     UINT("startup_ms", cfg_raw, limits.startup_ms),
     CYAML_FIELD_END};
-
-/* The members of a mapping that is not a structure of its own are offsets into cfg_raw. */
-#define PART(name, flags, fields)                                                                  \
-    {                                                                                              \
-        .key = name, .data_offset = 0, .value = { CYAML_VALUE_MAPPING(flags, cfg_raw, fields) }    \
-    }
 
 static const cyaml_schema_field_t file_fields[] = {
     SEQUENCE("listen", cfg_raw, listen, &text, 1),

@@ -50,8 +50,6 @@ typedef struct cfg_raw_table {
     cfg_raw_batch batch;
 } cfg_raw_table;
 
-enum { CFG_DIALECT_POSTGRES, CFG_DIALECT_YDB };
-
 typedef struct cfg_raw {
     char **listen;
     unsigned listen_count;
@@ -73,7 +71,11 @@ typedef struct cfg_raw {
     } admin;
     struct {
         char *dsn;
-        int *dialect;
+        cfg_dialect *dialect;
+        struct {
+            bool *can[CFG_CAPABILITIES];
+            char *max_message;
+        } capabilities;
         cfg_links *links;
         uint32_t *max_links, *batch_links, *link_wait_ms, *link_age_s, *connect_ms, *catalog_s;
     } backend;

@@ -1,5 +1,6 @@
 #include "proxy/server/config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <libpq-fe.h>
@@ -7,6 +8,7 @@
 #include "config/load.h"
 #include "proxy/backend/dsn.h"
 #include "proxy/backend/schema.h"
+#include "proxy/base/log.h"
 
 /* libpq's messages end with a newline, and quote the string: up to there, if a password may stand
  * in it. */
@@ -89,4 +91,14 @@ cfg_config *px_config_load(const char *path, FILE *errors)
         return config;
     cfg_free(config);
     return NULL;
+}
+
+void px_config_log_unconfirmed(const cfg_config *config)
+{
+    if (config->backend.dialect != CFG_DIALECT_YDB)
+        return;
+    char *rows = cfg_capabilities_unconfirmed(&config->backend.capabilities);
+    if (*rows != '\0')
+        px_log(CFG_LOG_WARN, "capabilities_unconfirmed", "rows=%s", rows);
+    free(rows);
 }

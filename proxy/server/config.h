@@ -14,4 +14,8 @@
  * are those of a server: see px_credentials_load(). Freed by cfg_free(). */
 cfg_config *px_config_load(const char *path, FILE *errors);
 
+/* Says which facts about the backend are relied on that nobody has confirmed; nothing for
+ * PostgreSQL. */
+void px_config_log_unconfirmed(const cfg_config *config);
+
 #endif

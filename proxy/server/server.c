@@ -202,6 +202,7 @@ static void put_in_force(process *p, setup fresh)
     p->setups[p->setup_count++] = fresh;
     p->server.config = fresh.config;
     px_log_level(fresh.config->log_level);
+    px_config_log_unconfirmed(fresh.config);
 }
 
 /* … that is not in force, or not any more. */

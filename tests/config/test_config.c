@@ -284,6 +284,33 @@ static void test_full(void **state)
     cfg_free(config);
 }
 
+/* What the file does not say is not confirmed; what it says holds. */
+static void test_capabilities(void **state)
+{
+    (void)state;
+    cfg_config *config = load_good(FILES "good_minimal.yaml");
+    const cfg_capabilities *capabilities = &config->backend.capabilities;
+    assert_int_equal(config->backend.dialect, CFG_DIALECT_POSTGRES);
+    char *text = cfg_capabilities_unconfirmed(capabilities);
+    assert_non_null(strstr(text, "update_from=no returning=yes "));
+    assert_non_null(strstr(text, " pgint8_boundaries=no max_message=1572864"));
+    free(text);
+    cfg_free(config);
+
+    config = load_good(FILES "good_capabilities.yaml");
+    capabilities = &config->backend.capabilities;
+    for (size_t i = 0; i < CFG_CAPABILITIES; i++) {
+        assert_true(capabilities->written[i]);
+        assert_true(capabilities->can[i] != cfg_capability_rows[i].otherwise);
+        assert_true(*cfg_capability_rows[i].where != '\0' && *cfg_capability_rows[i].what != '\0');
+    }
+    assert_int_equal(capabilities->max_message, 10240);
+    text = cfg_capabilities_unconfirmed(capabilities);
+    assert_string_equal(text, "");
+    free(text);
+    cfg_free(config);
+}
+
 static void test_find_table(void **state)
 {
     (void)state;
@@ -308,7 +335,7 @@ int main(void)
         cmocka_unit_test(test_files),      cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_order),      cmocka_unit_test(test_sample_is_defaults),
         cmocka_unit_test(test_defaults),   cmocka_unit_test(test_full),
-        cmocka_unit_test(test_find_table),
+        cmocka_unit_test(test_find_table), cmocka_unit_test(test_capabilities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
