@@ -299,6 +299,44 @@ static void build_batch(cfg_document *document, const char *prefix, const cfg_ra
     free(in);
 }
 
+static void build_ttl(cfg_document *document, const char *in, const cfg_raw_ttl *raw, cfg_ydb *ydb)
+{
+    if (raw == NULL)
+        return;
+    const char *right = cfg_parse_interval(raw->after);
+    char *where = cfg_printf("%sttl.after", in);
+    if (right != NULL)
+        cfg_mistake(document, where, "%s is \"%s\": %s", where, raw->after, right);
+    free(where);
+    ydb->ttl_column = cfg_copy(raw->column);
+    ydb->ttl_after = cfg_copy(raw->after);
+    ydb->ttl_unit = WORD(raw->unit, CFG_TTL_NONE);
+}
+
+static void build_ydb(cfg_document *document, const char *prefix, const cfg_raw_ydb *raw,
+                      cfg_ydb *ydb)
+{
+    char *in = cfg_printf("%sydb.", prefix);
+    ydb->by_size = WORD(raw->by_size, true);
+    ydb->by_load = WORD(raw->by_load, true);
+    ydb->partition_size_mb = take_number(document, in, "partition_size_mb", raw->partition_size_mb,
+                                         (range){0, 1, 1000000});
+    ydb->min_partitions =
+        take_number(document, in, "min_partitions", raw->min_partitions, (range){0, 1, 1000000});
+    ydb->max_partitions =
+        take_number(document, in, "max_partitions", raw->max_partitions, (range){0, 1, 1000000});
+    build_ttl(document, in, raw->ttl, ydb);
+    ydb->indexes = cfg_alloc(raw->indexes_count * sizeof *ydb->indexes);
+    ydb->index_count = raw->indexes_count;
+    for (size_t i = 0; i < raw->indexes_count; i++) {
+        const cfg_raw_index *index = &raw->indexes[i];
+        ydb->indexes[i] =
+            (cfg_index){cfg_copy(index->name), copy_list(index->columns, index->columns_count),
+                        index->columns_count, WORD(index->sync, false)};
+    }
+    free(in);
+}
+
 /* A word, or a mapping. */
 static void build_sequences(cfg_document *document, const char *prefix, cfg_table *table)
 {
@@ -350,6 +388,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     build_columns(raw, table);
     build_partitions(document, prefix, raw->partitions, table);
     build_batch(document, prefix, &raw->batch, &table->batch);
+    build_ydb(document, prefix, &raw->ydb, &table->ydb);
     free(where);
     free(prefix);
 }

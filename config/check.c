@@ -203,6 +203,33 @@ static void check_partitions(const table_check *check)
               check->table->label, kinds == 0 ? "none" : "more than one");
 }
 
+static void check_ydb_columns(const table_check *check, const char *key, char *const *names,
+                              size_t count)
+{
+    const cfg_table *table = check->table;
+    for (size_t i = 0; table->column_count > 0 && i < count; i++)
+        if (!has_column(table, names[i], table->column_count) &&
+            strcmp(names[i], table->hash_column) != 0)
+            WRONG(check, key, "%s of %s names %s, which `columns` do not list", key, table->label,
+                  names[i]);
+}
+
+static void check_ydb(const table_check *check)
+{
+    const cfg_ydb *ydb = &check->table->ydb;
+    if (ydb->max_partitions > 0 && ydb->min_partitions > ydb->max_partitions)
+        WRONG(check, "ydb.min_partitions",
+              "ydb.min_partitions of %s is %u and max_partitions is %u: it must be at most that",
+              check->table->label, ydb->min_partitions, ydb->max_partitions);
+    if (ydb->ttl_column != NULL)
+        check_ydb_columns(check, "ydb.ttl.column", &ydb->ttl_column, 1);
+    for (size_t i = 0; i < ydb->index_count; i++) {
+        char *key = cfg_printf("ydb.indexes[%zu].columns", i);
+        check_ydb_columns(check, key, ydb->indexes[i].columns, ydb->indexes[i].column_count);
+        free(key);
+    }
+}
+
 static void check_batch(const table_check *check, const cfg_config *config)
 {
     const cfg_batch *batch = &check->table->batch;
@@ -264,6 +291,7 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
     check_columns(&check);
     check_partitions(&check);
     check_batch(&check, config);
+    check_ydb(&check);
     check_twin(&check, config);
     check_case(&check);
     free(check.prefix);

@@ -10,6 +10,17 @@ static void free_list(char **list, size_t count)
     free(list);
 }
 
+static void free_ydb(cfg_ydb *ydb)
+{
+    free(ydb->ttl_column);
+    free(ydb->ttl_after);
+    for (size_t i = 0; i < ydb->index_count; i++) {
+        free(ydb->indexes[i].name);
+        free_list(ydb->indexes[i].columns, ydb->indexes[i].column_count);
+    }
+    free(ydb->indexes);
+}
+
 static void free_table(cfg_table *table)
 {
     free(table->schema);
@@ -24,6 +35,7 @@ static void free_table(cfg_table *table)
     }
     free(table->columns);
     free(table->partitions.at);
+    free_ydb(&table->ydb);
 }
 
 static void free_listen(cfg_listen *listen, size_t count)

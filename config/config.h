@@ -54,6 +54,32 @@ typedef struct cfg_column {
     bool not_null;
 } cfg_column;
 
+/* What the numbers of a column that rows expire by count. */
+typedef enum cfg_ttl_unit {
+    CFG_TTL_NONE, /* the column has dates */
+    CFG_TTL_SECONDS,
+    CFG_TTL_MILLISECONDS,
+    CFG_TTL_MICROSECONDS,
+    CFG_TTL_NANOSECONDS
+} cfg_ttl_unit;
+
+typedef struct cfg_index {
+    char *name;
+    char **columns;
+    size_t column_count;
+    bool sync;
+} cfg_index;
+
+/* What YDB is told when the table is made; numbers are 0 if not written. */
+typedef struct cfg_ydb {
+    bool by_size, by_load; /* how it splits partitions: true, true */
+    uint32_t partition_size_mb, min_partitions, max_partitions;
+    char *ttl_column, *ttl_after; /* "P30D", NULL: rows stay */
+    cfg_ttl_unit ttl_unit;
+    cfg_index *indexes;
+    size_t index_count;
+} cfg_ydb;
+
 /* Exactly one of uniform, buckets, at. Default: uniform 1. `at` values are int64 or uint64 bit
  * patterns by hash_type. */
 typedef struct cfg_partitions {
@@ -95,6 +121,7 @@ typedef struct cfg_table {
     cfg_sequences sequences;
     uint32_t block; /* numbers of a sequence that are drawn at once; 1 */
     cfg_batch batch;
+    cfg_ydb ydb;
     unsigned line; /* in the file, for messages */
 } cfg_table;
 

@@ -112,6 +112,33 @@ const char *cfg_parse_mode(const char *text, uint32_t *mode)
     return NULL;
 }
 
+/* Reads `12D` and its like, units in their order, up to the end or a T; NULL: something else. */
+static const char *parse_units(const char *at, const char *units)
+{
+    while (*at != '\0' && *at != 'T') {
+        size_t digits = strspn(at, "0123456789");
+        const char *unit = digits > 0 && digits < 7 ? strchr(units, at[digits]) : NULL;
+        if (unit == NULL || *unit == '\0')
+            return NULL;
+        units = unit + 1;
+        at += digits + 1;
+    }
+    return at;
+}
+
+const char *cfg_parse_interval(const char *text)
+{
+    const char *right = "it takes a duration of ISO 8601, such as P30D or PT1H30M";
+    const char *at = *text == 'P' ? parse_units(text + 1, "WD") : NULL;
+    bool empty = at == text + 1;
+    if (at != NULL && *at == 'T') {
+        const char *time = at + 1;
+        at = parse_units(time, "HMS");
+        empty = at == time;
+    }
+    return at != NULL && *at == '\0' && !empty ? NULL : right;
+}
+
 bool cfg_is_local(const cfg_listen *listen)
 {
     struct in_addr v4;

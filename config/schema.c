@@ -53,6 +53,11 @@ static const cyaml_strval_t atomicities[] = {{"statement", CFG_ATOMICITY_STATEME
 static const cyaml_strval_t sequence_modes[] = {{"session", CFG_SEQUENCES_SESSION},
                                                 {"ignore", CFG_SEQUENCES_IGNORE}};
 
+static const cyaml_strval_t ttl_units[] = {{"seconds", CFG_TTL_SECONDS},
+                                           {"milliseconds", CFG_TTL_MILLISECONDS},
+                                           {"microseconds", CFG_TTL_MICROSECONDS},
+                                           {"nanoseconds", CFG_TTL_NANOSECONDS}};
+
 static const cyaml_schema_value_t text = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, CYAML_UNLIMITED)};
 
@@ -67,6 +72,27 @@ static const cyaml_schema_field_t partitions_fields[] = {
     UINT("uniform", cfg_raw_partitions, uniform), UINT("buckets", cfg_raw_partitions, buckets),
     SEQUENCE("at", cfg_raw_partitions, at, &text, 1),
     BOOL("discover", cfg_raw_partitions, discover), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t index_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, cfg_raw_index, name, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("columns", CYAML_FLAG_POINTER, cfg_raw_index, columns, &text, 1,
+                         CYAML_UNLIMITED),
+    BOOL("sync", cfg_raw_index, sync), CYAML_FIELD_END};
+static const cyaml_schema_value_t table_index = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, cfg_raw_index, index_fields)};
+static const cyaml_schema_field_t ttl_fields[] = {
+    CYAML_FIELD_STRING_PTR("column", CYAML_FLAG_POINTER, cfg_raw_ttl, column, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("after", CYAML_FLAG_POINTER, cfg_raw_ttl, after, 1, CYAML_UNLIMITED),
+    ENUM("unit", cfg_raw_ttl, unit, ttl_units), CYAML_FIELD_END};
+static const cyaml_schema_field_t ydb_fields[] = {
+    BOOL("by_size", cfg_raw_ydb, by_size),
+    BOOL("by_load", cfg_raw_ydb, by_load),
+    UINT("partition_size_mb", cfg_raw_ydb, partition_size_mb),
+    UINT("min_partitions", cfg_raw_ydb, min_partitions),
+    UINT("max_partitions", cfg_raw_ydb, max_partitions),
+    CYAML_FIELD_MAPPING_PTR("ttl", OPTIONAL, cfg_raw_ydb, ttl, ttl_fields),
+    SEQUENCE("indexes", cfg_raw_ydb, indexes, &table_index, 1),
+    CYAML_FIELD_END};
 
 static const cyaml_schema_field_t batch_fields[] = {
     UINT("rows", cfg_raw_batch, rows),
@@ -97,6 +123,7 @@ static const cyaml_schema_field_t table_fields[] = {
     ENUM("atomicity", cfg_raw_table, atomicity, atomicities),
     CYAML_FIELD_IGNORE("sequences", CYAML_FLAG_OPTIONAL),
     MAPPING("batch", cfg_raw_table, batch, batch_fields),
+    MAPPING("ydb", cfg_raw_table, ydb, ydb_fields),
     CYAML_FIELD_END};
 static const cyaml_schema_value_t table = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, cfg_raw_table, table_fields)};

@@ -26,6 +26,26 @@ typedef struct cfg_raw_batch {
     char *bytes;
 } cfg_raw_batch;
 
+typedef struct cfg_raw_index {
+    char *name;
+    char **columns;
+    unsigned columns_count;
+    bool *sync;
+} cfg_raw_index;
+
+typedef struct cfg_raw_ttl {
+    char *column, *after;
+    cfg_ttl_unit *unit;
+} cfg_raw_ttl;
+
+typedef struct cfg_raw_ydb {
+    bool *by_size, *by_load;
+    uint32_t *partition_size_mb, *min_partitions, *max_partitions;
+    cfg_raw_ttl *ttl;
+    cfg_raw_index *indexes;
+    unsigned indexes_count;
+} cfg_raw_ydb;
+
 enum { CFG_STORE_ROW, CFG_STORE_COLUMN };
 
 typedef struct cfg_raw_table {
@@ -48,6 +68,7 @@ typedef struct cfg_raw_table {
     bool *lookups;
     cfg_atomicity *atomicity;
     cfg_raw_batch batch;
+    cfg_raw_ydb ydb;
 } cfg_raw_table;
 
 typedef struct cfg_raw {

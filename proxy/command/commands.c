@@ -1,5 +1,6 @@
 #include "proxy/command/commands.h"
 
+#include "proxy/command/advice.h"
 #include "proxy/command/ddl.h"
 #include "proxy/command/explain.h"
 #include "proxy/command/hash.h"
@@ -103,6 +104,8 @@ static int run_check(const px_command *command)
     cfg_config *config = px_config_load(command->argv[0], command->errors);
     px_credentials *credentials =
         config != NULL ? px_credentials_load(config, NULL, command->errors) : NULL;
+    if (credentials != NULL)
+        px_advice_check(config, command->errors);
     if (credentials != NULL)
         fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, config->table_count,
                 config->table_count == 1 ? "table" : "tables");

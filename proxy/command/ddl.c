@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/command/advice.h"
 #include "proxy/command/carry.h"
 #include "proxy/command/tables.h"
+#include "proxy/command/yql.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/hash_column.h"
-#include "rewrite/hash/partition.h"
 #include "rewrite/lex/quote.h"
 
 typedef struct ddl_writer {
     const rw_table *table;
     FILE *out;
     pgw_arena arena;
-    const char *margin; /* before each line of YQL: "" or "-- " */
 } ddl_writer;
 
 static const rw_column *hash_column(const ddl_writer *ddl)
@@ -31,20 +31,6 @@ static const char *quoted(ddl_writer *ddl, const char *name)
     const char *copy = pgw_arena_copy(&ddl->arena, pgw_slice_buf(&text)).ptr;
     pgw_buf_free(&text);
     return copy;
-}
-
-static const char *back_quoted(ddl_writer *ddl, const char *name)
-{
-    char *text = pgw_arena_alloc(&ddl->arena, strlen(name) * 2 + 3), *at = text;
-    *at++ = '`';
-    for (; *name != '\0'; name++) {
-        bool newline = *name == '\n'; /* it would end the comment that the line may stand in */
-        if (*name == '`' || *name == '\\' || newline)
-            *at++ = '\\';
-        *at++ = newline ? 'n' : *name;
-    }
-    *at = '`';
-    return text;
 }
 
 /* A name may hold a line's end, and a comment may not. */
@@ -160,114 +146,22 @@ static void print_postgres(ddl_writer *ddl)
     print_added(ddl, add_partitions);
 }
 
-/* -- YQL -- */
-
-/* A table whose hash column is int8 has PostgreSQL's types throughout, as the PostgreSQL endpoint
- * makes it; one with uint64 has YDB's own. varchar is no key type there, and lengths are not
- * stored. */
-static const char *yql_type(const rw_table *table, const rw_column *column)
-{
-    static const struct {
-        uint32_t type;
-        const char *pg, *own;
-    } types[] = {{PGW_BOOL, "pgbool", "Bool"},
-                 {PGW_INT2, "pgint2", "Int16"},
-                 {PGW_INT4, "pgint4", "Int32"},
-                 {PGW_INT8, "pgint8", "Int64"},
-                 {PGW_FLOAT4, "pgfloat4", "Float"},
-                 {PGW_FLOAT8, "pgfloat8", "Double"},
-                 {PGW_NUMERIC, "pgnumeric", "Decimal(22,9)"},
-                 {PGW_TEXT, "pgtext", "Utf8"},
-                 {PGW_VARCHAR, "pgtext", "Utf8"},
-                 {PGW_BPCHAR, "pgbpchar", "Utf8"},
-                 {PGW_NAME, "pgname", "Utf8"},
-                 {PGW_BYTEA, "pgbytea", "String"},
-                 {PGW_UUID, "pguuid", "Uuid"},
-                 {PGW_DATE, "pgdate", "Date32"},
-                 {PGW_TIMESTAMP, "pgtimestamp", "Timestamp64"},
-                 {PGW_TIMESTAMPTZ, "pgtimestamptz", "Timestamp64"}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].type == column->type)
-            return table->hash_type == RW_HASH_INT8 ? types[i].pg : types[i].own;
-    return NULL;
-}
-
-static void print_yql_column(ddl_writer *ddl, size_t i)
-{
-    const rw_table *table = ddl->table;
-    const rw_column *column = &table->columns[i];
-    const char *type = yql_type(table, column);
-    fprintf(ddl->out, "%s    %s %s%s,", ddl->margin, back_quoted(ddl, column->name),
-            type                               ? type
-            : table->hash_type == RW_HASH_INT8 ? "pgtext"
-                                               : "Utf8",
-            column->not_null || in_key(table, i) ? " NOT NULL" : "");
-    if (type == NULL)
-        fprintf(ddl->out, " -- %s: choose a type", column->type_name);
-    fputc('\n', ddl->out);
-}
-
-/* The first hash of a partition. */
-static void print_start(const ddl_writer *ddl, uint32_t number)
-{
-    pgw_buf text = {0};
-    rw_hash_print(ddl->table, rw_partition_start(ddl->table, number), &text);
-    fwrite(text.ptr, 1, text.len, ddl->out);
-    pgw_buf_free(&text);
-}
-
-/* UNIFORM_PARTITIONS takes Uint64 alone, and boundaries of a pgint8 key are not known to work:
- * there the number of partitions is asked for, and the store cuts them where the rows are. */
-static void print_yql_partitions(ddl_writer *ddl)
-{
-    const rw_partitions *partitions = &ddl->table->partitions;
-    bool own = ddl->table->hash_type == RW_HASH_UINT64;
-    fprintf(ddl->out,
-            "%s    AUTO_PARTITIONING_BY_LOAD = ENABLED,\n%s    "
-            "AUTO_PARTITIONING_MIN_PARTITIONS_COUNT = %u",
-            ddl->margin, ddl->margin,
-            partitions->kind == RW_PARTITION_BUCKETS ? 1 : partitions->count);
-    if (own && partitions->kind == RW_PARTITION_UNIFORM)
-        fprintf(ddl->out, ",\n%s    UNIFORM_PARTITIONS = %u", ddl->margin, partitions->count);
-    if (own && partitions->kind == RW_PARTITION_AT) {
-        fprintf(ddl->out, ",\n%s    PARTITION_AT_KEYS = (", ddl->margin);
-        for (uint32_t i = 1; i < partitions->count; i++) {
-            fputs(i > 1 ? ", " : "", ddl->out);
-            print_start(ddl, i);
-        }
-        fputc(')', ddl->out);
-    }
-}
-
-static void print_yql(ddl_writer *ddl)
-{
-    const rw_table *table = ddl->table;
-    const char *hash = back_quoted(ddl, hash_column(ddl)->name);
-    fprintf(ddl->out, "%sCREATE TABLE %s (\n", ddl->margin, back_quoted(ddl, table->name));
-    for (size_t i = 0; i < table->column_count; i++)
-        if (i != table->hash_column)
-            print_yql_column(ddl, i);
-    fprintf(ddl->out, "%s    %s %s NOT NULL,\n", ddl->margin, hash,
-            table->hash_type == RW_HASH_INT8 ? "pgint8" : "Uint64");
-    fprintf(ddl->out, "%s    PRIMARY KEY (%s", ddl->margin, hash);
-    for (size_t i = 0; i < table->primary_key_count; i++)
-        fprintf(ddl->out, ", %s", back_quoted(ddl, table->columns[table->primary_key[i]].name));
-    fprintf(ddl->out, ")\n%s) WITH (\n", ddl->margin);
-    print_yql_partitions(ddl);
-    fprintf(ddl->out, "\n%s);\n", ddl->margin);
-}
-
 /* -- the command -- */
 
 typedef enum ddl_choice { DDL_BOTH, DDL_POSTGRES, DDL_YQL } ddl_choice;
 
 /* `link`: to the backend, which has the table, or NULL. */
-static bool print_table(const rw_table *table, ddl_choice choice, PGconn *link,
+static bool print_table(const px_tables *tables, size_t i, ddl_choice choice, PGconn *link,
                         const px_command *command)
 {
     FILE *out = command->out;
+    const rw_table *table = tables->tables[i];
     bool good = true;
-    ddl_writer ddl = {.table = table, .out = out, .margin = choice == DDL_BOTH ? "-- " : ""};
+    ddl_writer ddl = {.table = table, .out = out};
+    px_yql yql = {table, &tables->written[i]->ydb, &tables->config->backend.capabilities,
+                  choice == DDL_BOTH ? "-- " : ""};
+    if (choice == DDL_YQL || tables->config->backend.dialect == CFG_DIALECT_YDB)
+        px_advice_print(tables->config, tables->written[i], table, command->errors);
     print_head(&ddl);
     if (choice != DDL_YQL) {
         print_postgres(&ddl);
@@ -277,7 +171,7 @@ static bool print_table(const rw_table *table, ddl_choice choice, PGconn *link,
     if (choice == DDL_BOTH)
         fputs("-- The same in YQL (keyspread ddl --yql prints it without the dashes):\n", out);
     if (choice != DDL_POSTGRES)
-        print_yql(&ddl);
+        px_yql_print(&yql, out);
     pgw_arena_free(&ddl.arena);
     return good;
 }
@@ -288,7 +182,7 @@ static bool print_tables(const px_tables *tables, ddl_choice choice, PGconn *lin
     bool good = true;
     for (size_t i = 0; good && i < tables->count; i++) {
         fputs(i > 0 ? "\n" : "", command->out);
-        good = print_table(tables->tables[i], choice, link, command);
+        good = print_table(tables, i, choice, link, command);
     }
     return good;
 }
@@ -339,6 +233,8 @@ static bool ddl_tables(const px_command *command, ddl_choice choice, int argc, c
                 px_tables_load(&tables, config, only, command->errors) &&
                 check_tables(&tables, config->path, command->errors);
     PGconn *link = NULL;
+    if (good && choice == DDL_BOTH && config->backend.dialect == CFG_DIALECT_YDB)
+        choice = DDL_YQL; /* the PostgreSQL endpoint cannot make such a table */
     if (good && choice != DDL_YQL && asks_backend(config, only))
         link = px_backend_open(config, command->errors), good = link != NULL;
     good = good && print_tables(&tables, choice, link, command);

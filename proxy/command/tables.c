@@ -128,7 +128,8 @@ bool px_tables_load(px_tables *tables, const cfg_config *config, const cfg_table
 {
     px_schema_rows *rows = NULL;
     bool good = true;
-    *tables = (px_tables){pgw_calloc(config->table_count, sizeof *tables->tables), 0};
+    *tables = (px_tables){pgw_calloc(config->table_count, sizeof *tables->tables),
+                          pgw_calloc(config->table_count, sizeof *tables->written), 0, config};
     for (size_t i = 0; good && i < config->table_count; i++) {
         const cfg_table *table = &config->tables[i];
         if (only != NULL && table != only)
@@ -139,8 +140,10 @@ bool px_tables_load(px_tables *tables, const cfg_config *config, const cfg_table
         rw_table *built =
             asked && rows == NULL ? NULL : build(config, table, asked ? rows : NULL, errors);
         good = built != NULL;
-        if (good)
+        if (good) {
+            tables->written[tables->count] = table;
             tables->tables[tables->count++] = built;
+        }
     }
     px_schema_rows_free(rows);
     if (!good)
@@ -153,5 +156,6 @@ void px_tables_free(px_tables *tables)
     for (size_t i = 0; i < tables->count; i++)
         rw_table_free(tables->tables[i]);
     free(tables->tables);
+    free(tables->written);
     *tables = (px_tables){0};
 }

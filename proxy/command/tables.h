@@ -25,7 +25,9 @@ rw_table *px_backend_table(const cfg_config *config, const cfg_table *table, PGc
 /* Tables of the configuration, made one by one; freed by px_tables_free(). */
 typedef struct px_tables {
     rw_table **tables;
+    const cfg_table **written; /* … and what the file says of each */
     size_t count;
+    const cfg_config *config;
 } px_tables;
 
 /* All tables, or `only` that one: by the file's columns where it has them; the backend is asked

@@ -54,6 +54,22 @@ static void all_tables_as_yql_writes_them(void **state)
     free(wanted);
 }
 
+/* Where the server is known to take boundaries of a pgint8 key. */
+static void boundaries_where_they_work(void **state)
+{
+    (void)state;
+    const char *words[] = {"keyspread", "ddl", "--yql", FILES "boundaries.yaml"};
+    char *got = NULL, *wanted = content(FILES "boundaries.sql");
+    size_t size;
+    FILE *out = open_memstream(&got, &size), *errors = fopen("/dev/null", "w");
+    assert_int_equal(px_commands_run(4, (char **)words, stdin, out, errors), 0);
+    fclose(out);
+    fclose(errors);
+    assert_string_equal(got, wanted);
+    free(got);
+    free(wanted);
+}
+
 static void one_table_alone(void **state)
 {
     (void)state;
@@ -71,6 +87,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_tables_as_postgres_writes_them),
         cmocka_unit_test(all_tables_as_yql_writes_them),
+        cmocka_unit_test(boundaries_where_they_work),
         cmocka_unit_test(one_table_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,3 +113,24 @@ CREATE TABLE "public"."several" (
     PRIMARY KEY ("m_hash", "k", "l", "m"),
     CHECK ("m_hash" = hash_record_extended(ROW("m", "k"), 0))
 );
+
+-- public.expiring: userid_hash holds xxh3 of (userid)
+-- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
+-- recompute the hash in YQL:        FromBytes(ToBytes(Digest::XXH3(ToBytes(CAST(FromPg(`userid`) AS Int64)))), Int64)
+CREATE TABLE "public"."expiring" (
+    "userid" bigint NOT NULL,
+    "ts" timestamp without time zone NOT NULL,
+    "city`" text,
+    "userid_hash" bigint NOT NULL,
+    PRIMARY KEY ("userid_hash", "userid", "ts")
+);
+
+-- public.counted: k_hash holds xxh3 of (k)
+-- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
+-- recompute the hash in YQL:        Digest::XXH3(ToBytes(CAST(`k` AS Int64)))
+CREATE TABLE "public"."counted" (
+    "k" bigint NOT NULL,
+    "at" bigint,
+    "k_hash" numeric(20,0) NOT NULL,
+    PRIMARY KEY ("k_hash", "k")
+);

@@ -17,6 +17,9 @@ CREATE TABLE `events` (
 -- public.signed: k_hash holds numeric_hash of (k)
 -- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
 -- recompute the hash in YQL:        FromBytes(ToBytes(Digest::NumericHash(FromBytes(ToBytes(CAST(FromPg(`k`) AS Int64)), Uint64))), Int64)
+-- The table starts as one partition. Nobody has confirmed that a pgint8 key takes boundaries; if yours
+-- does, say so (backend.capabilities: { pgint8_boundaries: yes }), and the table starts cut, by
+-- PARTITION_AT_KEYS = (-9223372036854775807, -1, 0, 9223372036854775807)
 CREATE TABLE `signed` (
     `k` pgint4 NOT NULL,
     `k_hash` pgint8 NOT NULL,
@@ -42,6 +45,9 @@ CREATE TABLE `virtual` (
 -- odd ".name.`t\x: k"`_hash holds xxh3 of (k"`)
 -- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
 -- recompute the hash in YQL:        no expression does; keyspread verify counts wrong ones
+-- The table starts as one partition. Nobody has confirmed that a pgint8 key takes boundaries; if yours
+-- does, say so (backend.capabilities: { pgint8_boundaries: yes }), and the table starts cut, by
+-- PARTITION_AT_KEYS = (-3074457345618258602, 3074457345618258603)
 CREATE TABLE `\`t\\x` (
     `k"\`` pguuid NOT NULL,
     `k"\`_hash` pgint8 NOT NULL,
@@ -123,4 +129,39 @@ CREATE TABLE `several` (
 ) WITH (
     AUTO_PARTITIONING_BY_LOAD = ENABLED,
     AUTO_PARTITIONING_MIN_PARTITIONS_COUNT = 1
+);
+
+-- public.expiring: userid_hash holds xxh3 of (userid)
+-- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
+-- recompute the hash in YQL:        FromBytes(ToBytes(Digest::XXH3(ToBytes(CAST(FromPg(`userid`) AS Int64)))), Int64)
+CREATE TABLE `expiring` (
+    `userid` pgint8 NOT NULL,
+    `ts` pgtimestamp NOT NULL,
+    `city\`` pgtext,
+    `userid_hash` pgint8 NOT NULL,
+    INDEX `by_city` GLOBAL ASYNC ON (`city\``, `ts`),
+    INDEX `by_ts` GLOBAL SYNC ON (`ts`),
+    PRIMARY KEY (`userid_hash`, `userid`, `ts`)
+) WITH (
+    AUTO_PARTITIONING_BY_SIZE = DISABLED,
+    AUTO_PARTITIONING_BY_LOAD = DISABLED,
+    AUTO_PARTITIONING_PARTITION_SIZE_MB = 512,
+    AUTO_PARTITIONING_MIN_PARTITIONS_COUNT = 4,
+    AUTO_PARTITIONING_MAX_PARTITIONS_COUNT = 100,
+    TTL = Interval("P30DT1H30M") ON `ts`
+);
+
+-- public.counted: k_hash holds xxh3 of (k)
+-- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
+-- recompute the hash in YQL:        Digest::XXH3(ToBytes(CAST(`k` AS Int64)))
+CREATE TABLE `counted` (
+    `k` Int64 NOT NULL,
+    `at` Int64,
+    `k_hash` Uint64 NOT NULL,
+    PRIMARY KEY (`k_hash`, `k`)
+) WITH (
+    AUTO_PARTITIONING_BY_LOAD = ENABLED,
+    AUTO_PARTITIONING_MIN_PARTITIONS_COUNT = 51,
+    AUTO_PARTITIONING_MAX_PARTITIONS_COUNT = 102,
+    TTL = Interval("PT0S") ON `at` AS MILLISECONDS
 );

@@ -1,0 +1,25 @@
+/*
+ * yql: CREATE TABLE in YQL, YDB's own language: the hash in front of the key, how the table is cut
+ * and goes on being cut, its indexes and its TTL. Over the PostgreSQL endpoint none of it can be
+ * said.
+ */
+#ifndef PX_COMMAND_YQL_H
+#define PX_COMMAND_YQL_H
+
+#include <stdio.h>
+
+#include "config/config.h"
+#include "rewrite/hash/table.h"
+
+typedef struct px_yql {
+    const rw_table *table;
+    const cfg_ydb *settings;
+    const cfg_capabilities *capabilities;
+    const char *margin; /* before each line: "" or "-- " */
+} px_yql;
+
+/* The type of a column there, as px_yql_print() writes it; NULL: none is known. */
+const char *px_yql_type(const rw_table *table, const rw_column *column);
+void px_yql_print(const px_yql *yql, FILE *out);
+
+#endif
