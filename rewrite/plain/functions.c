@@ -7,7 +7,9 @@
 
 enum {
     ARGUMENTS_MAX = 4,
-    SAME = 1, /* as the other arguments that have a type; the first one's, as a result */
+    SAME = 1,    /* as the other arguments that have a type; the first one's, as a result */
+    ARRAY = 2,   /* the first argument, if it is an array, or the array of its kind */
+    ELEMENT = 3, /* what is in it */
     REGCLASS = 2205,
     TEXTS = 1009, /* text[] */
 };
@@ -21,16 +23,18 @@ static const struct {
     uint32_t alone; /* what SAME is, if none has a type */
 } functions[] = {
     {"abs", SAME, 1, 1, {SAME}, PGW_FLOAT8},
-    {"array_agg", 0, 1, 1, {0}, 0},
-    {"array_append", SAME, 2, 2, {0}, 0},
+    {"array_agg", ARRAY, 1, 1, {0}, 0},
+    {"array_append", ARRAY, 2, 2, {0, ELEMENT}, 0},
     {"array_length", PGW_INT4, 2, 2, {0, PGW_INT4}, 0},
-    {"array_position", PGW_INT4, 2, 2, {0}, 0},
+    {"array_position", PGW_INT4, 2, 3, {0, ELEMENT, PGW_INT4}, 0},
     {"array_to_string", PGW_TEXT, 2, 3, {0, PGW_TEXT, PGW_TEXT}, 0},
     {"ascii", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
     {"bit_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"bit_length", PGW_INT4, 1, 1, {PGW_BYTEA}, 0},
     {"bool_and", PGW_BOOL, 1, 1, {PGW_BOOL}, 0},
     {"bool_or", PGW_BOOL, 1, 1, {PGW_BOOL}, 0},
     {"btrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"btrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
     {"ceil", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
     {"ceiling", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
     {"char_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
@@ -46,7 +50,7 @@ static const struct {
     {"date_trunc", 0, 2, 2, {PGW_TEXT, 0}, 0},
     {"decode", PGW_BYTEA, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
     {"encode", PGW_TEXT, 2, 2, {PGW_BYTEA, PGW_TEXT}, 0},
-    {"exp", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"exp", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
     {"extract", PGW_NUMERIC, 2, 2, {PGW_TEXT, 0}, 0},
     {"floor", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
     {"format", PGW_TEXT, 1, 99, {PGW_TEXT, 0}, 0},
@@ -61,21 +65,26 @@ static const struct {
     {"jsonb_to_recordset", 0, 1, 1, {RW_JSONB}, 0},
     {"left", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}, 0},
     {"length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"length", PGW_INT4, 1, 1, {PGW_BYTEA}, 0},
     {"like_escape", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"ln", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"like_escape", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
+    {"ln", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
     {"lower", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
     {"lpad", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_TEXT}, 0},
     {"ltrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"ltrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
     {"max", SAME, 1, 1, {SAME}, PGW_TEXT},
     {"md5", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
+    {"md5", PGW_TEXT, 1, 1, {PGW_BYTEA}, 0},
     {"min", SAME, 1, 1, {SAME}, PGW_TEXT},
     {"mod", SAME, 2, 2, {SAME, SAME}, 0},
     {"nextval", PGW_INT8, 1, 1, {REGCLASS}, 0},
     {"now", PGW_TIMESTAMPTZ, 0, 0, {0}, 0},
     {"octet_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
+    {"octet_length", PGW_INT4, 1, 1, {PGW_BYTEA}, 0},
     {"pg_sleep", RW_VOID, 1, 1, {PGW_FLOAT8}, 0},
     {"position", PGW_INT4, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"power", PGW_FLOAT8, 2, 2, {PGW_FLOAT8, PGW_FLOAT8}, 0},
+    {"power", PGW_FLOAT8, 2, 2, {SAME, SAME}, PGW_FLOAT8},
     {"quote_ident", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
     {"quote_literal", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
     {"random", PGW_FLOAT8, 0, 0, {0}, 0},
@@ -85,21 +94,25 @@ static const struct {
     {"reverse", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
     {"right", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}, 0},
     {"round", PGW_NUMERIC, 2, 2, {PGW_NUMERIC, PGW_INT4}, 0},
-    {"round", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"round", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
     {"row_number", PGW_INT8, 0, 0, {0}, 0},
     {"rpad", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_TEXT}, 0},
     {"rtrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"rtrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
     {"setval", PGW_INT8, 2, 3, {REGCLASS, PGW_INT8, PGW_BOOL}, 0},
     {"similar_to_escape", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
     {"split_part", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_INT4}, 0},
-    {"sqrt", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"sqrt", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
     {"starts_with", PGW_BOOL, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
     {"string_agg", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
+    {"string_agg", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
     {"string_to_array", TEXTS, 2, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
     {"strpos", PGW_INT4, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
     {"substr", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_INT4}, 0},
+    {"substr", PGW_BYTEA, 2, 3, {PGW_BYTEA, PGW_INT4, PGW_INT4}, 0},
     {"substring", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
     {"substring", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_INT4}, 0},
+    {"substring", PGW_BYTEA, 2, 3, {PGW_BYTEA, PGW_INT4, PGW_INT4}, 0},
     {"to_char", PGW_TEXT, 2, 2, {0, PGW_TEXT}, 0},
     {"to_date", PGW_DATE, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
     {"to_hex", PGW_TEXT, 1, 1, {0}, 0},
@@ -108,21 +121,11 @@ static const struct {
     {"to_timestamp", PGW_TIMESTAMPTZ, 1, 1, {PGW_FLOAT8}, 0},
     {"to_timestamp", PGW_TIMESTAMPTZ, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
     {"translate", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
-    {"trunc", SAME, 1, 1, {SAME}, PGW_FLOAT8},
+    {"trunc", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
     {"upper", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
 };
 
 enum { COUNT = sizeof functions / sizeof *functions };
-
-/* bytea has some of the functions of text, under the same names. */
-static bool gives_bytes(const rw_call_types *call)
-{
-    static const char *const names[] = {"substr", "substring", "btrim"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(call->name, names[i]) == 0)
-            return call->arguments[0] == PGW_BYTEA;
-    return false;
-}
 
 /* The type that the arguments which are alike have together. */
 static uint32_t same_type(const rw_call_types *call, uint32_t alone)
@@ -160,33 +163,52 @@ static bool find_zone(rw_call_types *call)
     return true;
 }
 
-static bool is_number(uint32_t type)
+static bool is_integer(uint32_t type)
 {
-    return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8 || type == PGW_NUMERIC;
+    return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
 }
 
-/* Numbers are not taken for text. */
+static bool is_text(uint32_t type)
+{
+    return !is_integer(type) && type != PGW_NUMERIC && type != PGW_BYTEA;
+}
+
+/* Numbers and bytes are not taken for text. */
 static bool fits(const rw_call_types *call, size_t row)
 {
     if (strcmp(call->name, functions[row].name) != 0 || call->count < functions[row].least ||
         call->count > functions[row].most)
         return false;
     for (size_t i = 0; i < call->count && i < ARGUMENTS_MAX; i++)
-        if (functions[row].arguments[i] == PGW_TEXT && is_number(call->arguments[i]))
+        if (functions[row].arguments[i] == PGW_TEXT && !is_text(call->arguments[i]))
             return false;
     return true;
+}
+
+/* What is written in a row's columns, of this call. */
+static uint32_t meant(uint32_t written, uint32_t first, uint32_t same)
+{
+    uint32_t element = rw_type_element(first);
+    return written == SAME      ? same
+           : written == ELEMENT ? element
+           : written != ARRAY   ? written
+           : element != 0       ? first
+                                : rw_type_array(first);
 }
 
 static void fill(rw_call_types *call, size_t row)
 {
     uint32_t same = same_type(call, functions[row].alone);
+    uint32_t first = call->count > 0 ? call->arguments[0] : PGW_UNSPECIFIED;
+    if (functions[row].result == PGW_FLOAT8 && is_integer(same))
+        same = PGW_FLOAT8;
     for (size_t i = 0; i < call->count; i++) {
         size_t last = functions[row].most < ARGUMENTS_MAX ? functions[row].most : ARGUMENTS_MAX;
         uint32_t wanted = i < last ? functions[row].arguments[i] : PGW_UNSPECIFIED;
         if (call->arguments[i] == PGW_UNKNOWN)
-            call->arguments[i] = wanted == SAME ? same : wanted;
+            call->arguments[i] = meant(wanted, first, same);
     }
-    call->result = functions[row].result == SAME ? same : functions[row].result;
+    call->result = meant(functions[row].result, first, same);
     if (call->result == PGW_FLOAT8 && same == PGW_NUMERIC && functions[row].arguments[0] == SAME)
         call->result = PGW_NUMERIC;
 }
@@ -207,7 +229,5 @@ void rw_call_types_find(rw_call_types *call)
         fill(call, row);
     else if (!find_sum(call) && !find_zone(call))
         call->result = PGW_UNSPECIFIED;
-    if (row < COUNT && gives_bytes(call))
-        call->result = PGW_BYTEA;
     forget(call);
 }

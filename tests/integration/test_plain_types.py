@@ -18,15 +18,21 @@ NAMES = rb"""select oid::int8, case when typname like '\_%' and typelem > 0
 def vectors():
     """(statement, types, PostgreSQL's answer or "", why) each, and tables as (name, columns)."""
     found, tables = [], []
-    with open(os.path.join(harness.VECTORS, "plain", "types.txt"), encoding="utf-8") as file:
-        for line in file:
-            fields = [re.sub(r"\\x(..)", lambda hexed: chr(int(hexed[1], 16)), field)
-                      for field in line.rstrip("\n").split("|")]
-            if line.startswith("table|"):
-                tables.append(fields[1:])
-            elif not line.startswith("#"):
-                found.append(fields + [""] * (4 - len(fields)))
+    for fields in lines("types.txt", "functions.txt", "operators.txt"):
+        if fields[0] == "table":
+            tables.append(fields[1:])
+        else:
+            found.append(fields + [""] * (4 - len(fields)))
     return found, tables
+
+
+def lines(*names):
+    for name in names:
+        with open(os.path.join(harness.VECTORS, "plain", name), encoding="utf-8") as file:
+            for line in file:
+                if not line.startswith("#"):
+                    yield [re.sub(r"\\x(..)", lambda hexed: chr(int(hexed[1], 16)), field)
+                           for field in line.rstrip("\n").split("|")]
 
 
 class PlainTypes(unittest.TestCase):
@@ -55,6 +61,13 @@ class PlainTypes(unittest.TestCase):
         answer = self.probe.ask("infer", statement.encode().hex(), *map(str, declared))
         self.assertIsInstance(answer, bytes, f"{statement}: {answer}")
         return [int(oid) for oid in answer.split()]
+
+    def test_oids_are_those_of_pg_type(self):
+        arrays = dict(self.server.run(b"select typname::text, concat(oid, '|', typarray) from "
+                                      b"pg_type where typnamespace = 'pg_catalog'::regnamespace",
+                                      binary=0))
+        for name, *oids in lines("oids.txt"):
+            self.assertEqual("|".join(oids), arrays[name.encode()].decode(), name)
 
     def test_types_are_those_that_postgres_tells(self):
         differing = 0

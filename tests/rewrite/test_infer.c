@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
+enum { TYPES = 56 };
+
 static unsigned wrong;
 
 static rw_column columns[2][32];
@@ -80,7 +82,31 @@ static void types_are_inferred(void **state)
 {
     (void)state;
     assert_true(vector_each(VECTORS "/plain/types.txt", check) > 235);
+    assert_true(vector_each(VECTORS "/plain/functions.txt", check) > 400);
+    assert_true(vector_each(VECTORS "/plain/operators.txt", check) > 800);
     assert_int_equal(wrong, 0);
+}
+
+/* name | oid | oid of its array */
+static void check_oids(const vector_line *line)
+{
+    uint32_t type = rw_type_named(line->fields[0]);
+    uint32_t array = (uint32_t)strtoul(line->fields[2].ptr, NULL, 10);
+    assert_int_equal(type, strtoul(line->fields[1].ptr, NULL, 10));
+    assert_int_equal(rw_type_array(type), array);
+    assert_int_equal(rw_type_element(array), type);
+    assert_int_equal(rw_type_element(type), PGW_UNSPECIFIED);
+    assert_int_equal(rw_type_array(array), PGW_UNSPECIFIED);
+}
+
+static void oids_are_those_of_pg_type(void **state)
+{
+    (void)state;
+    assert_int_equal(vector_each(VECTORS "/plain/oids.txt", check_oids), TYPES);
+    assert_int_equal(rw_type_named(pgw_slice_str("no_type")), PGW_UNSPECIFIED);
+    pgw_buf none = {0};
+    assert_false(rw_add_type(PGW_UNKNOWN, &none));
+    assert_int_equal(none.len, 0);
 }
 
 static bool infer(const char *text, rw_declared declared, pgw_arena *arena, rw_inferred *found,
@@ -231,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_are_inferred), /* first: it makes the tables */
+        cmocka_unit_test(oids_are_those_of_pg_type),
         cmocka_unit_test(declared_types_count),
         cmocka_unit_test(errors_of_the_grammar_are_told),
         cmocka_unit_test(other_statements_have_no_parameters),
