@@ -37,6 +37,15 @@ static struct {
     unsigned waiting, cancels, cancelled;
 } postgres;
 
+/* What the server says to a text that holds these words: lines of cells, which are parted by bars
+ * ("~": NULL), behind which it may fail. */
+typedef struct postgres_line {
+    const char *words, *rows, *fails; /* the last: a SQLSTATE, or NULL */
+} postgres_line;
+
+static const postgres_line
+    *postgres_lines; /* up to one without words; NULL: it has no part to play */
+
 static bool postgres_read(int fd, void *to, size_t len)
 {
     for (ssize_t n; len > 0; to = (char *)to + n, len -= (size_t)n)
@@ -155,11 +164,66 @@ static bool postgres_refuses_table(const char *text, pgw_buf *out)
     return true;
 }
 
+static void postgres_columns(size_t count, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'T');
+    pgw_buf_add_i16(out, (int16_t)count);
+    for (size_t i = 0; i < count; i++)
+        pgw_buf_addf(out, "c%zu%c", i + 1, 0),
+            pgw_buf_add(out, "\0\0\0\0\0\0\0\0\0\x19\xFF\xFF\xFF\xFF\xFF\xFF\0\0", 18);
+    pgw_end_small(out, begun);
+}
+
+static size_t postgres_cells(const char *line)
+{
+    size_t count = 1;
+    for (; *line != '\0' && *line != '\n'; line++)
+        count += *line == '|';
+    return count;
+}
+
+static const char *postgres_cut_row(const char *line, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'D');
+    pgw_buf_add_i16(out, (int16_t)postgres_cells(line));
+    for (bool more = true; more;) {
+        size_t len = strcspn(line, "|\n");
+        bool null = len == 1 && *line == '~';
+        pgw_buf_add_i32(out, null ? -1 : (int32_t)len);
+        pgw_buf_add(out, line, null ? 0 : len);
+        line += len;
+        more = *line == '|';
+        line += *line != '\0';
+    }
+    pgw_end_small(out, begun);
+    return line;
+}
+
+/* False: the part says nothing of such a text. */
+static bool postgres_play(const char *text, pgw_buf *out)
+{
+    const postgres_line *line = postgres_lines;
+    while (line != NULL && line->words != NULL && strstr(text, line->words) == NULL)
+        line++;
+    if (line == NULL || line->words == NULL)
+        return false;
+    if (line->rows != NULL)
+        postgres_columns(postgres_cells(line->rows), out);
+    for (const char *row = line->rows; row != NULL && *row != '\0';)
+        row = postgres_cut_row(row, out);
+    if (line->fails != NULL)
+        postgres_fail("ERROR", line->fails, "somewhere", out);
+    else
+        pgw_write_tag("SELECT", out);
+    pgw_write_ready('I', out);
+    return true;
+}
+
 /* "select rows n" gives n rows of 1 KiB, "select wait" lasts until it is cancelled; all else is
  * given back. */
 static void postgres_answer(int fd, const char *text, pgw_buf *out)
 {
-    if (postgres_refuses_table(text, out))
+    if (postgres_play(text, out) || postgres_refuses_table(text, out))
         return;
     unsigned rows = 1;
     char row[POSTGRES_BULK];
@@ -183,6 +247,20 @@ static void postgres_answer(int fd, const char *text, pgw_buf *out)
         pgw_write_tag("SELECT 1", out);
     }
     pgw_write_ready('I', out);
+}
+
+/* A text, and behind it the values that are bound to it, which it may be known by as well. */
+static void postgres_answer_bound(int fd, pgw_slice parsed, pgw_buf *out)
+{
+    pgw_buf text = {0};
+    for (size_t i = 0; i < parsed.len; i++)
+        if (parsed.ptr[i] >= ' ')
+            pgw_buf_add_byte(&text, parsed.ptr[i]);
+    pgw_buf_add_byte(&text, '\0');
+    pgw_write_parse_complete(out);
+    pgw_write_bind_complete(out);
+    postgres_answer(fd, text.ptr, out);
+    pgw_buf_free(&text);
 }
 
 /* False: it is to hang up. */
@@ -218,14 +296,21 @@ static void *postgres_serve(void *argument)
 {
     size_t number = (size_t)argument;
     int fd = postgres.peers[number];
-    pgw_buf in = {0}, out = {0};
+    pgw_buf in = {0}, out = {0}, parsed = {0};
     bool open = postgres_begin(fd, number, &in, &out);
     for (char type; open && (type = postgres_message(fd, false, &in)) != 0 && type != 'X';) {
         open = type != 'Q' || strcmp(in.ptr, "select end") != 0;
         if (open && type == 'Q')
             postgres_answer(fd, in.ptr, &out);
+        if (type == 'P')
+            pgw_buf_clear(&parsed), pgw_buf_add(&parsed, in.ptr, in.len);
+        if (type == 'B')
+            pgw_buf_add(&parsed, in.ptr, in.len);
+        if (type == 'S')
+            postgres_answer_bound(fd, pgw_slice_buf(&parsed), &out);
         postgres_send(fd, &out);
     }
+    pgw_buf_free(&parsed);
     shutdown(fd, SHUT_RDWR);
     pgw_buf_free(&in);
     pgw_buf_free(&out);
