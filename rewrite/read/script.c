@@ -85,9 +85,9 @@ static bool needs_reading(const candidate *it)
 /* May ask for rows, or show them. */
 static bool can_show(const candidate *it)
 {
-    static const char *const words[] = {"select",  "delete",  "with", "insert",
-                                        "explain", "declare", "copy", "table",
-                                        "create",  "prepare", NULL};
+    static const char *const words[] = {"select",  "delete",  "with",   "insert",
+                                        "explain", "declare", "copy",   "table",
+                                        "create",  "prepare", "values", NULL};
     return begins_with(it, words) || in_parentheses(it);
 }
 

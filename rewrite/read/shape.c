@@ -24,7 +24,7 @@ static bool is_any(pgw_slice text, rw_token token, const char *const *words)
 static bool begins_with_rows(pgw_slice text, rw_token first)
 {
     static const char *const words[] = {"select", "update", "delete",  "insert", "with",
-                                        "merge",  "upsert", "replace", NULL};
+                                        "merge",  "upsert", "replace", "values", NULL};
     return is_any(text, first, words) ||
            (first.kind == RW_TOKEN_CHAR && text.ptr[first.start] == '(');
 }
