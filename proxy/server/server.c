@@ -5,7 +5,7 @@
 #include "proxy/backend/greeting.h"
 #include "proxy/backend/kinds.h"
 #include "proxy/backend/pids.h"
-#include "proxy/backend/postgres/canceller.h"
+#include "proxy/backend/libpq/canceller.h"
 #include "proxy/backend/postgres/postgres.h"
 #include "proxy/backend/rule.h"
 #include "proxy/base/address.h"

@@ -1,8 +1,8 @@
 #include "proxy/backend/postgres/connection.h"
 
-#include "proxy/backend/postgres/canceller.h"
+#include "proxy/backend/libpq/canceller.h"
 #include "proxy/backend/postgres/inheritance.h"
-#include "proxy/backend/postgres/opening.h"
+#include "proxy/backend/libpq/opening.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
 

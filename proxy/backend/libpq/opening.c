@@ -1,4 +1,4 @@
-#include "proxy/backend/postgres/opening.h"
+#include "proxy/backend/libpq/opening.h"
 
 #include "protocol/frame.h"
 #include "protocol/frontend.h"

@@ -1,4 +1,4 @@
-#include "proxy/backend/postgres/canceller.h"
+#include "proxy/backend/libpq/canceller.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,68 @@
+#include "proxy/backend/ydb/cutter.h"
+
+#include "rewrite/plain/clean.h"
+
+static pgw_command command_of(const rw_clean *clean, pgw_slice text)
+{
+    switch (clean->kind) {
+    case RW_CLEAN_READ:
+        return PGW_COMMAND_READ;
+    case RW_CLEAN_DDL:
+        return PGW_COMMAND_ALONE;
+    case RW_CLEAN_BEGIN:
+        return pgw_slice_ieq_str((pgw_slice){text.ptr, text.len < 5 ? text.len : 5}, "start")
+                   ? PGW_COMMAND_START
+                   : PGW_COMMAND_BEGIN;
+    case RW_CLEAN_COMMIT:
+        return PGW_COMMAND_COMMIT;
+    case RW_CLEAN_ROLLBACK:
+        return PGW_COMMAND_ROLLBACK;
+    case RW_CLEAN_SAVEPOINT:
+        return PGW_COMMAND_SAVEPOINT;
+    case RW_CLEAN_RELEASE:
+        return PGW_COMMAND_RELEASE;
+    case RW_CLEAN_ROLLBACK_TO:
+        return PGW_COMMAND_ROLLBACK_TO;
+    default:
+        return PGW_COMMAND_WRITE;
+    }
+}
+
+/* What can be looked into, at most; more is refused, for memory is the client's to cause. */
+enum { MOST_PIECES = 100000 };
+
+static bool add(pgw_buf *pieces, size_t count, const rw_clean *clean, pgw_slice text,
+                pgw_error *error)
+{
+    if (clean->kind == RW_CLEAN_WRONG) {
+        *error = *clean->error;
+        return false;
+    }
+    if (clean->kind == RW_CLEAN_TWO_PHASE)
+        return pgw_fail(error, "0A000", "YDB has no prepared transactions");
+    if (count >= MOST_PIECES)
+        return pgw_fail(error, "54000", "a text of more than %d statements", MOST_PIECES);
+    pgw_slice source = {text.ptr + clean->start, text.len - clean->start};
+    pgw_piece piece = {
+        .text = clean->text, .command = command_of(clean, source), .chain = clean->chain};
+    pgw_buf_add(pieces, &piece, sizeof piece);
+    return true;
+}
+
+bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, pgw_error *error)
+{
+    const pgw_env *env = data;
+    pgw_buf pieces = {0};
+    rw_lexer lexer;
+    rw_clean clean;
+    bool fine = true;
+    *out = (pgw_script){0};
+    rw_lexer_init(&lexer, text, env->conforming);
+    while (fine && rw_clean_next(&lexer, env, arena, &clean)) {
+        fine = add(&pieces, out->count, &clean, text, error);
+        out->count += fine;
+    }
+    out->pieces = (const pgw_piece *)pgw_arena_keep(arena, &pieces).ptr;
+    pgw_buf_free(&pieces);
+    return fine;
+}

@@ -1,0 +1,13 @@
+/*
+ * cutter: a client's text as the statements that a server's half of the protocol runs one by one.
+ */
+#ifndef PX_YDB_CUTTER_H
+#define PX_YDB_CUTTER_H
+
+#include "protocol/server/command.h"
+#include "protocol/value.h"
+
+/* A pgw_cut; `data` is the pgw_env by which the text is read. May use libpg_query (clean.h). */
+bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, pgw_error *error);
+
+#endif

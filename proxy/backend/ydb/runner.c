@@ -1,0 +1,512 @@
+#include "proxy/backend/ydb/runner.h"
+
+#include "proxy/loop/worker.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { FIRST_PAUSE_MS = 5, SLOW_PAUSE_MS = 50, LONGEST_MS = 500, LONGEST_SLOW_MS = 5000 };
+
+static void go(px_runner *runner);
+
+/* ---- the answer ---- */
+
+/* The thing is over; whoever hears of it may begin the next. */
+static void finish(px_runner *runner, bool failed)
+{
+    if (runner->thing == PX_RUNNER_CONTROLLING)
+        runner->in_block = runner->control == PX_CONTROL_BEGIN && !failed;
+    runner->state = runner->executor != NULL ? PX_RUNNER_IDLE : PX_RUNNER_CLOSED;
+    runner->thing = PX_RUNNER_IDLE;
+    runner->program = NULL;
+}
+
+static void succeed(px_runner *runner)
+{
+    finish(runner, false);
+    runner->ops->on_done(runner->owner, runner->tag);
+}
+
+static void fail(px_runner *runner)
+{
+    pgw_error error = runner->failure;
+    finish(runner, true);
+    runner->ops->on_failed(runner->owner, &error);
+}
+
+/* ---- time ---- */
+
+static void on_timer(uv_timer_t *timer);
+
+static void start_timer(px_runner *runner, uint64_t ms)
+{
+    if (!runner->timed)
+        uv_timer_init(&runner->link->worker->loop, &runner->timer);
+    runner->timed = true;
+    runner->timer.data = runner;
+    uv_timer_start(&runner->timer, on_timer, ms, 0);
+}
+
+/* YDB closes a connection that has said nothing for ten minutes. */
+static void keep(px_runner *runner)
+{
+    start_timer(runner, (uint64_t)runner->link->worker->config->backend.keepalive_s * 1000);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    px_runner *runner = timer->data;
+    keep(runner);
+    if (runner->state == PX_RUNNER_PAUSING) {
+        go(runner);
+    } else if (runner->state == PX_RUNNER_IDLE && runner->block != 'E') {
+        runner->state = PX_RUNNER_KEEPING;
+        runner->kind->run(runner->executor, PGW_LITERAL("SELECT 1"));
+    }
+}
+
+/* Twice as long each time, less up to a half of it: what collided shall not do so again. */
+static uint64_t pause_of(const px_runner *runner)
+{
+    bool slowly = runner->fate == PX_YDB_SLOWLY;
+    uint64_t most = slowly ? LONGEST_SLOW_MS : LONGEST_MS;
+    unsigned doublings = runner->tries < 10 ? runner->tries : 10;
+    uint64_t pause = (uint64_t)(slowly ? SLOW_PAUSE_MS : FIRST_PAUSE_MS) << doublings;
+    uint64_t seed[2] = {uv_hrtime(), (uint64_t)(uintptr_t)runner};
+    pause = pause < most ? pause : most;
+    return pause - XXH3_64bits(seed, sizeof seed) % (pause / 2 + 1);
+}
+
+/* ---- executors ---- */
+
+static void end_if_quiet(px_runner *runner)
+{
+    if (!runner->closing || runner->executors > 0 || runner->timed || runner->called_back)
+        return;
+    pgw_buf_free(&runner->text);
+    runner->ops->on_closed(runner->owner);
+}
+
+static void on_executor_closed(void *owner)
+{
+    px_runner *runner = owner;
+    runner->executors--;
+    end_if_quiet(runner);
+}
+
+static void drop_executor(px_runner *runner)
+{
+    px_executor *executor = runner->executor;
+    runner->executor = NULL;
+    runner->block = 'I';
+    if (executor != NULL)
+        runner->kind->close(executor);
+}
+
+static const px_executor_ops executor_ops;
+
+static void open_one(px_runner *runner)
+{
+    runner->state = PX_RUNNER_OPENING;
+    runner->executors++;
+    runner->executor = runner->kind->open(runner->link, &executor_ops, runner);
+}
+
+static void on_open(void *owner)
+{
+    px_runner *runner = owner;
+    runner->block = 'I';
+    keep(runner);
+    if (runner->thing != PX_RUNNER_IDLE) {
+        go(runner);
+        return;
+    }
+    runner->state = PX_RUNNER_IDLE;
+    runner->ops->on_open(runner->owner);
+}
+
+static void on_refused(void *owner, const pgw_error *error)
+{
+    px_runner *runner = owner;
+    drop_executor(runner);
+    runner->state = PX_RUNNER_CLOSED;
+    runner->failure = *error;
+    if (runner->thing != PX_RUNNER_IDLE)
+        fail(runner);
+    else
+        runner->ops->on_refused(runner->owner, error);
+}
+
+static void on_idle_lost(void *owner)
+{
+    px_runner *runner = owner;
+    drop_executor(runner);
+    if (runner->state == PX_RUNNER_IDLE)
+        runner->state = PX_RUNNER_CLOSED;
+}
+
+/* ---- what goes wrong ---- */
+
+/* Only what commits can have done something that is not known: rows of its own transaction, or a
+ * text that has none. */
+static bool may_be_done(const px_runner *runner)
+{
+    if (runner->fate != PX_YDB_UNDETERMINED)
+        return false;
+    if (runner->thing == PX_RUNNER_CONTROLLING)
+        return runner->control == PX_CONTROL_COMMIT;
+    if (runner->thing != PX_RUNNER_STEPPING || runner->in_block)
+        return false;
+    return runner->own_block ? runner->committing : rw_program_writes(runner->program);
+}
+
+/* It was not answered, or may be answered otherwise. */
+static bool is_worth_it(const px_runner *runner)
+{
+    bool silence = runner->lost && pgw_error_is(&runner->failure, "08006");
+    return runner->fate == PX_YDB_AGAIN || runner->fate == PX_YDB_SLOWLY ||
+           runner->fate == PX_YDB_ELSEWHERE || silence;
+}
+
+static bool may_repeat(const px_runner *runner)
+{
+    bool ends = runner->thing == PX_RUNNER_CONTROLLING && runner->control != PX_CONTROL_BEGIN;
+    return !ends && !runner->in_block && !runner->given && !runner->cancelled &&
+           is_worth_it(runner) && px_worker_now(runner->link->worker) < runner->until;
+}
+
+static void say_unknown(px_runner *runner)
+{
+    pgw_error was = runner->failure;
+    pgw_fail(&runner->failure, "08007", "it is not known whether the statement was committed");
+    pgw_error_detail(&runner->failure, "%s", was.detail[0] != '\0' ? was.detail : was.message);
+}
+
+/* What has failed has left nothing at the executor. */
+static void decide(px_runner *runner)
+{
+    bool unknown = may_be_done(runner);
+    if (!unknown && may_repeat(runner)) {
+        if (runner->fate == PX_YDB_ELSEWHERE)
+            drop_executor(runner);
+        runner->state = PX_RUNNER_PAUSING;
+        start_timer(runner, pause_of(runner));
+        runner->tries++;
+        return;
+    }
+    if (unknown)
+        say_unknown(runner);
+    if (runner->fate == PX_YDB_ELSEWHERE && !runner->in_block)
+        drop_executor(runner);
+    fail(runner);
+}
+
+static void run(px_runner *runner, px_runner_state state, pgw_slice text)
+{
+    runner->state = state;
+    runner->kind->run(runner->executor, text);
+}
+
+static void take_failure(px_runner *runner, const px_executed *executed)
+{
+    runner->failure = executed->error;
+    runner->fate = executed->fate;
+    runner->lost = executed->lost;
+    if (executed->lost)
+        drop_executor(runner);
+    bool open = runner->block != 'I' && (!runner->in_block || runner->thing == PX_RUNNER_CONTROLLING);
+    if (open)
+        run(runner, PX_RUNNER_UNDOING, PGW_LITERAL("ROLLBACK"));
+    else
+        decide(runner);
+}
+
+/* ---- a program ---- */
+
+static void step(px_runner *runner)
+{
+    if (rw_program_next(runner->program, &runner->step)) {
+        run(runner, PX_RUNNER_STEPPING, runner->step.text);
+        return;
+    }
+    rw_program_tag(runner->program, runner->tag);
+    if (!runner->own_block) {
+        succeed(runner);
+        return;
+    }
+    runner->committing = true;
+    run(runner, PX_RUNNER_COMMITTING, PGW_LITERAL("COMMIT"));
+}
+
+static void begin_program(px_runner *runner)
+{
+    rw_program_rewind(runner->program);
+    runner->failure = PGW_ERROR_NONE;
+    runner->own_block = !runner->in_block && !rw_program_is_single(runner->program);
+    runner->committing = false;
+    if (runner->own_block)
+        run(runner, PX_RUNNER_BEGINNING, PGW_LITERAL("BEGIN"));
+    else
+        step(runner);
+}
+
+static void begin_control(px_runner *runner)
+{
+    static const char *const words[] = {"BEGIN", "COMMIT", "ROLLBACK"};
+    run(runner, PX_RUNNER_CONTROLLING, pgw_slice_str(words[runner->control]));
+}
+
+/* With an executor that is idle; if there is none, one is opened first. */
+static void go(px_runner *runner)
+{
+    if (runner->executor == NULL) {
+        open_one(runner);
+    } else if (runner->thing == PX_RUNNER_STEPPING) {
+        begin_program(runner);
+    } else if (runner->thing == PX_RUNNER_CONTROLLING) {
+        begin_control(runner);
+    } else {
+        runner->state = PX_RUNNER_DESCRIBING;
+        runner->kind->describe(runner->executor, pgw_slice_buf(&runner->text));
+    }
+}
+
+/* ---- what the executor tells ---- */
+
+static void on_columns(void *owner, pgw_slice columns)
+{
+    px_runner *runner = owner;
+    bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows != RW_ROWS_CLIENT;
+    if (ours || (runner->state != PX_RUNNER_STEPPING && runner->state != PX_RUNNER_DESCRIBING))
+        return;
+    runner->given = true;
+    runner->ops->on_columns(runner->owner, columns);
+}
+
+static void on_row(void *owner, const pgw_slice *cells, size_t count)
+{
+    px_runner *runner = owner;
+    pgw_error error;
+    if (runner->state != PX_RUNNER_STEPPING)
+        return;
+    if (runner->step.rows == RW_ROWS_CLIENT)
+        runner->ops->on_row(runner->owner, cells, count);
+    else if (runner->step.rows == RW_ROWS_OURS &&
+             !rw_program_row(runner->program, cells, count, &error))
+        runner->failure = error; /* looked at behind the last one */
+}
+
+static void on_stepped(px_runner *runner, const px_executed *executed)
+{
+    if (runner->failure.sqlstate[0] != '\0') {
+        px_executed wrong = *executed;
+        wrong.fate = PX_YDB_REFUSED;
+        wrong.error = runner->failure;
+        take_failure(runner, &wrong);
+        return;
+    }
+    rw_program_stepped(runner->program, pgw_slice_str(executed->tag));
+    step(runner);
+}
+
+static void on_executed(void *owner, const px_executed *executed)
+{
+    px_runner *runner = owner;
+    runner->block = executed->block;
+    px_runner_state state = runner->state;
+    if (state == PX_RUNNER_KEEPING) {
+        if (executed->lost)
+            drop_executor(runner);
+        runner->state = executed->lost ? PX_RUNNER_CLOSED : PX_RUNNER_IDLE;
+        if (runner->thing != PX_RUNNER_IDLE)
+            go(runner);
+        return;
+    }
+    if (state == PX_RUNNER_UNDOING) {
+        if (executed->lost)
+            drop_executor(runner);
+        decide(runner);
+    } else if (executed->failed) {
+        take_failure(runner, executed);
+    } else if (state == PX_RUNNER_BEGINNING) {
+        step(runner);
+    } else if (state == PX_RUNNER_STEPPING) {
+        on_stepped(runner, executed);
+    } else {
+        succeed(runner);
+    }
+}
+
+static void on_cancelled(void *owner)
+{
+    px_runner *runner = owner;
+    runner->ops->on_cancelled(runner->owner);
+}
+
+static const px_executor_ops executor_ops = {
+    .on_open = on_open,
+    .on_refused = on_refused,
+    .on_columns = on_columns,
+    .on_row = on_row,
+    .on_executed = on_executed,
+    .on_idle_lost = on_idle_lost,
+    .on_cancelled = on_cancelled,
+    .on_closed = on_executor_closed,
+};
+
+/* ---- things ---- */
+
+bool px_runner_is_busy(const px_runner *runner)
+{
+    return runner->thing != PX_RUNNER_IDLE;
+}
+
+static void begin(px_runner *runner, px_runner_state thing)
+{
+    runner->thing = thing;
+    runner->given = runner->cancelled = runner->lost = false;
+    runner->tries = 0;
+    runner->until =
+        px_worker_now(runner->link->worker) + runner->link->worker->config->backend.retry_ms;
+    runner->failure = PGW_ERROR_NONE;
+    runner->tag[0] = '\0';
+    if (runner->state == PX_RUNNER_IDLE || runner->state == PX_RUNNER_CLOSED)
+        go(runner);
+}
+
+/* The client's transaction went with its connection: nothing of it is there. */
+static bool has_lost_block(px_runner *runner)
+{
+    return runner->in_block && runner->executor == NULL;
+}
+
+static void on_call(px_worker *worker, px_message *message)
+{
+    (void)worker;
+    px_runner *runner = (px_runner *)((char *)message - offsetof(px_runner, call));
+    runner->called_back = false;
+    if (runner->closing)
+        end_if_quiet(runner);
+    else if (runner->failure.sqlstate[0] != '\0')
+        fail(runner);
+    else
+        succeed(runner);
+}
+
+/* It is over without YDB's having been asked; the owner hears of it on a later turn. */
+static void answer(px_runner *runner, px_runner_state thing, const pgw_error *failure)
+{
+    runner->thing = thing;
+    runner->failure = *failure;
+    runner->tag[0] = '\0';
+    runner->called_back = true;
+    runner->call.run = on_call;
+    px_worker_send(runner->link->worker, &runner->call);
+}
+
+static void answer_lost(px_runner *runner, px_runner_state thing)
+{
+    pgw_error error;
+    pgw_fail(&error, "08006", "the transaction ended when its connection to YDB was lost");
+    pgw_error_hint(&error, "Nothing of it was committed: repeat it.");
+    answer(runner, thing, &error);
+}
+
+void px_runner_program(px_runner *runner, rw_program *program)
+{
+    runner->program = program;
+    if (has_lost_block(runner))
+        answer_lost(runner, PX_RUNNER_STEPPING);
+    else
+        begin(runner, PX_RUNNER_STEPPING);
+}
+
+void px_runner_describe(px_runner *runner, pgw_slice text)
+{
+    pgw_buf_clear(&runner->text);
+    pgw_buf_add_slice(&runner->text, text);
+    begin(runner, PX_RUNNER_DESCRIBING);
+}
+
+void px_runner_control(px_runner *runner, px_control control)
+{
+    bool lost = has_lost_block(runner);
+    bool nothing = control == PX_CONTROL_ROLLBACK && runner->block == 'I';
+    runner->control = control;
+    if (lost && control == PX_CONTROL_COMMIT)
+        answer_lost(runner, PX_RUNNER_CONTROLLING);
+    else if (nothing)
+        answer(runner, PX_RUNNER_CONTROLLING, &PGW_ERROR_NONE);
+    else
+        begin(runner, PX_RUNNER_CONTROLLING);
+}
+
+void px_runner_pause(px_runner *runner)
+{
+    if (runner->executor != NULL)
+        runner->kind->pause(runner->executor);
+}
+
+void px_runner_resume(px_runner *runner)
+{
+    if (runner->executor != NULL)
+        runner->kind->resume(runner->executor);
+}
+
+/* ---- cancel, life ---- */
+
+static void fail_cancelled(px_runner *runner)
+{
+    pgw_error error;
+    pgw_fail(&error, "57014", "canceling statement due to user request");
+    answer(runner, runner->thing, &error);
+}
+
+bool px_runner_cancel(px_runner *runner)
+{
+    runner->cancelled = true;
+    if (!px_runner_is_busy(runner) || runner->called_back)
+        return false;
+    if (runner->state == PX_RUNNER_PAUSING) {
+        keep(runner);
+        fail_cancelled(runner);
+        return false;
+    }
+    if (runner->state == PX_RUNNER_OPENING) {
+        drop_executor(runner);
+        fail_cancelled(runner);
+        return false;
+    }
+    return runner->kind->cancel(runner->executor);
+}
+
+const char *px_runner_parameter(const px_runner *runner, const char *name)
+{
+    return runner->executor != NULL ? runner->kind->parameter(runner->executor, name) : NULL;
+}
+
+void px_runner_open(px_runner *runner, px_link *link, const px_executor_kind *kind,
+                    const px_runner_ops *ops, void *owner)
+{
+    *runner = (px_runner){.kind = kind, .ops = ops, .owner = owner, .link = link, .block = 'I'};
+    runner->thing = PX_RUNNER_IDLE;
+    open_one(runner);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    px_runner *runner = handle->data;
+    runner->timed = false;
+    end_if_quiet(runner);
+}
+
+void px_runner_close(px_runner *runner)
+{
+    runner->closing = true;
+    if (runner->timed)
+        uv_close((uv_handle_t *)&runner->timer, on_timer_closed);
+    drop_executor(runner);
+    end_if_quiet(runner);
+}

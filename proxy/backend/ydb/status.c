@@ -1,0 +1,178 @@
+#include "proxy/backend/ydb/status.h"
+
+#include <string.h>
+#include <strings.h>
+
+typedef struct status {
+    const char *name;
+    px_ydb_fate fate;
+    const char *sqlstate;
+} status;
+
+/* Ydb::StatusIds, and what is told where the text of the issues says nothing better. */
+static const status statuses[] = {
+    {"ABORTED", PX_YDB_AGAIN, "40001"},
+    {"UNAVAILABLE", PX_YDB_AGAIN, "57P03"},
+    {"OVERLOADED", PX_YDB_SLOWLY, "53000"},
+    {"BAD_SESSION", PX_YDB_ELSEWHERE, "08006"},
+    {"SESSION_EXPIRED", PX_YDB_ELSEWHERE, "08006"},
+    {"SESSION_BUSY", PX_YDB_ELSEWHERE, "08006"},
+    {"UNDETERMINED", PX_YDB_UNDETERMINED, "08007"},
+    {"TIMEOUT", PX_YDB_UNDETERMINED, "57014"},
+    {"CANCELLED", PX_YDB_UNDETERMINED, "57014"},
+    {"INTERNAL_ERROR", PX_YDB_UNDETERMINED, "XX000"},
+    {"UNAUTHORIZED", PX_YDB_REFUSED, "42501"},
+    {"SCHEME_ERROR", PX_YDB_REFUSED, "42P01"},
+    {"ALREADY_EXISTS", PX_YDB_REFUSED, "42P07"},
+    {"NOT_FOUND", PX_YDB_REFUSED, "42704"},
+    {"PRECONDITION_FAILED", PX_YDB_REFUSED, "22000"},
+    {"BAD_REQUEST", PX_YDB_REFUSED, "22000"},
+    {"UNSUPPORTED", PX_YDB_REFUSED, "0A000"},
+    {"GENERIC_ERROR", PX_YDB_REFUSED, "42000"},
+};
+
+/* What the issues of a statement that would fail again are about: the first that fits. `needle` is
+ * looked for without case. Most are PostgreSQL's own words, whose parser and functions YDB has. */
+static const struct {
+    const char *needle, *sqlstate;
+} issues[] = {
+    {"conflict with existing key", "23505"},
+    {"duplicate key", "23505"},
+    {"constraint violated", "23505"},
+    {"cannot find table", "42P01"},
+    {"violates not-null", "23502"},
+    {"violates check constraint", "23514"},
+    {"syntax error", "42601"},
+    {"unterminated", "42601"},
+    {"invalid input syntax", "22P02"},
+    {"out of range", "22003"},
+    {"division by zero", "22012"},
+    {"value too long", "22001"},
+    {"invalid byte sequence", "22021"},
+    {"must appear in the group by", "42803"},
+    {"is ambiguous", "42702"},
+    {"no such column", "42703"},
+    {"column does not exist", "42703"},
+    {"no such proc", "42883"},
+    {"unknown operator", "42883"},
+    {"function or operator", "42883"},
+    {"operator does not exist", "42883"},
+    {"is of type", "42804"},
+    {"already exists", "42P07"},
+    {"path exist", "42P07"},
+    {"access denied", "42501"},
+    {"permission denied", "42501"},
+    {"current transaction is aborted", "25P02"},
+    {"not implemented", "0A000"},
+    {"not supported", "0A000"},
+    {"unsupported", "0A000"},
+    {"too deep recursion", "54001"},
+    {"size exceeds limit", "54000"},
+    {"unrecognized configuration parameter", "42704"},
+};
+
+static bool contains(pgw_slice text, const char *needle)
+{
+    size_t len = strlen(needle);
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (strncasecmp(text.ptr + i, needle, len) == 0)
+            return true;
+    return false;
+}
+
+/* `column "x" does not exist`, `relation "t" does not exist`, `function f() does not exist` … */
+static const char *missing(pgw_slice text)
+{
+    if (!contains(text, "does not exist"))
+        return NULL;
+    return contains(text, "column")     ? "42703"
+           : contains(text, "relation") ? "42P01"
+           : contains(text, "function") || contains(text, "operator") ? "42883"
+                                                                      : "42704";
+}
+
+static const char *sqlstate_of(pgw_slice text)
+{
+    for (size_t i = 0; i < sizeof issues / sizeof *issues; i++)
+        if (contains(text, issues[i].needle))
+            return issues[i].sqlstate;
+    return missing(text);
+}
+
+/* The word behind "Status: "; empty: it has none, which are the endpoint's own errors. */
+static pgw_slice status_word(pgw_slice text)
+{
+    static const char label[] = "Status: ";
+    size_t at = sizeof label - 1, end = at;
+    if (text.len < at || memcmp(text.ptr, label, at) != 0)
+        return (pgw_slice){NULL, 0};
+    while (end < text.len && text.ptr[end] != '\n')
+        end++;
+    return (pgw_slice){text.ptr + at, end - at};
+}
+
+static const status *status_of(pgw_slice text)
+{
+    static const status own = {"", PX_YDB_REFUSED, "XX000"};
+    static const status unknown = {"?", PX_YDB_UNDETERMINED, "XX000"};
+    pgw_slice word = status_word(text);
+    if (word.len == 0)
+        return &own;
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (pgw_slice_eq_str(word, statuses[i].name))
+            return &statuses[i];
+    return &unknown;
+}
+
+static pgw_slice from(pgw_slice text, const char *label)
+{
+    size_t len = strlen(label);
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (memcmp(text.ptr + i, label, len) == 0)
+            return (pgw_slice){text.ptr + i + len, text.len - i - len};
+    return (pgw_slice){NULL, 0};
+}
+
+/* The first issue, without its place and its code; all of a text that has none. */
+static pgw_slice first_issue(pgw_slice text)
+{
+    pgw_slice issue = from(text, "Error: ");
+    if (issue.len == 0)
+        issue = text;
+    size_t end = 0;
+    while (end < issue.len && issue.ptr[end] != '\n')
+        end++;
+    issue.len = end;
+    pgw_slice code = from(issue, ", code: ");
+    if (code.len > 0)
+        issue.len = (size_t)(code.ptr - issue.ptr) - strlen(", code: ");
+    return issue;
+}
+
+static bool drops_link(pgw_slice text, const char *sqlstate)
+{
+    pgw_slice word = status_word(text);
+    return pgw_slice_eq_str(word, "INTERNAL_ERROR") || pgw_slice_eq_str(word, "BAD_SESSION") ||
+           strcmp(sqlstate, "XX000") == 0;
+}
+
+px_ydb_fate px_ydb_status_read(pgw_slice body, pgw_error *error, bool *drops)
+{
+    pgw_slice text = pgw_error_field(body, 'M'), told = pgw_error_field(body, 'C');
+    const status *status = status_of(text);
+    const char *sqlstate = status->fate == PX_YDB_REFUSED ? sqlstate_of(text) : NULL;
+    char code[6] = "";
+    if (told.len == 5)
+        memcpy(code, told.ptr, 5);
+    *drops = told.len == 5 && drops_link(text, code);
+    if (pgw_slice_eq_str(told, "57014") || pgw_slice_eq_str(told, "42P01"))
+        sqlstate = code;
+    pgw_slice issue = first_issue(text);
+    pgw_fail(error, sqlstate != NULL ? sqlstate : status->sqlstate, "%.*s", (int)issue.len,
+             issue.ptr);
+    if (pgw_error_is(error, "23505"))
+        pgw_fail(error, "23505", "duplicate key value violates a unique constraint");
+    if (status->name[0] != '\0')
+        pgw_error_detail(error, "%.*s", (int)text.len, text.ptr);
+    return pgw_error_is(error, "57014") ? PX_YDB_UNDETERMINED : status->fate;
+}
