@@ -164,6 +164,17 @@ static void build_capabilities(cfg_document *document, const cfg_raw *raw,
                                           (range){CFG_MAX_MESSAGE, KIB, 2 * MIB - 1});
 }
 
+static void build_ydb(cfg_document *document, const cfg_raw *raw, cfg_config *config)
+{
+    const char *in = "backend.";
+    config->backend.allow_cleartext = WORD(raw->backend.allow_cleartext, false);
+    config->backend.exact_counts = WORD(raw->backend.update_counts, true);
+    config->backend.keepalive_s =
+        take_number(document, in, "keepalive_s", raw->backend.keepalive_s, (range){300, 1, 590});
+    config->backend.retry_ms =
+        take_number(document, in, "retry_ms", raw->backend.retry_ms, (range){30000, 0, 3600000});
+}
+
 static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config *config)
 {
     const char *in = "backend.";
@@ -184,6 +195,7 @@ static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config
                                              (range){10000, 1, 3600000});
     config->backend.catalog_s =
         take_number(document, in, "catalog_s", raw->backend.catalog_s, (range){10, 1, 3600});
+    build_ydb(document, raw, config);
 }
 
 static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config *config)

@@ -23,13 +23,6 @@ typedef struct table_check {
         free(where_);                                                                              \
     } while (0)
 
-void cfg_check_available(cfg_document *document, const cfg_raw *raw)
-{
-    if (raw->backend.dialect != NULL && *raw->backend.dialect != CFG_DIALECT_POSTGRES)
-        cfg_mistake(document, "backend.dialect",
-                    "backend.dialect ydb is not available in this version: write `postgres`");
-}
-
 /* -- the whole -- */
 
 static bool says_capabilities(const cfg_capabilities *capabilities)

@@ -8,8 +8,6 @@
 #include "config/document.h"
 #include "config/schema.h"
 
-/* Notes the keys and words of the design that this version does not have. */
-void cfg_check_available(cfg_document *document, const cfg_raw *raw);
 /* Notes mistakes in the loaded configuration, values out of range excepted. */
 void cfg_check(cfg_document *document, const cfg_raw *raw, const cfg_config *config);
 

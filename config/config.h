@@ -161,6 +161,12 @@ typedef struct cfg_config {
         uint32_t link_age_s;   /* 600: of links for batches */
         uint32_t connect_ms;   /* 10000 */
         uint32_t catalog_s;    /* 10 */
+        /* Of YDB alone: */
+        bool allow_cleartext; /* passwords may travel unencrypted to other machines */
+        bool exact_counts;    /* rows that UPDATE and DELETE touch are counted; true */
+        uint64_t max_message; /* 1536 KiB: the longest text that is sent */
+        uint32_t keepalive_s; /* 300 */
+        uint32_t retry_ms;    /* 30000 */
     } backend;
     cfg_log_level log_level;
     cfg_table *tables;

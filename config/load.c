@@ -37,7 +37,6 @@ static cfg_config *load_document(cfg_document *document)
     cfg_raw *raw = load_raw(document);
     if (raw == NULL)
         return NULL;
-    cfg_check_available(document, raw);
     cfg_config *config = cfg_build(document, raw);
     cfg_check(document, raw, config);
     free_raw(raw);

@@ -97,6 +97,9 @@ typedef struct cfg_raw {
             bool *can[CFG_CAPABILITIES];
             char *max_message;
         } capabilities;
+        bool *allow_cleartext;
+        uint32_t *keepalive_s, *retry_ms;
+        int *update_counts;
         cfg_links *links;
         uint32_t *max_links, *batch_links, *link_wait_ms, *link_age_s, *connect_ms, *catalog_s;
     } backend;

@@ -5,11 +5,14 @@
 #ifndef PX_BACKEND_H
 #define PX_BACKEND_H
 
+#include <stdbool.h>
+
 struct px_link_kind;
 struct px_writer_kind;
 
 typedef struct px_backend {
     const char *name;
+    bool has_catalog; /* it can be asked for its tables; else they are what the file says */
     const struct px_link_kind *link;
     const struct px_writer_kind *writer;
 } px_backend;

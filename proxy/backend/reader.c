@@ -4,6 +4,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/backend/audit.h"
+#include "proxy/backend/backend.h"
 #include "proxy/backend/classify.h"
 #include "proxy/backend/dsn.h"
 #include "proxy/backend/link.h"
@@ -281,11 +282,30 @@ static void open_link(px_reader *reader)
         px_link_open(reader->worker, PX_LINK_CATALOG, reader->identity, OPTIONS, &link_ops, reader);
 }
 
+/* The backend cannot be asked: the tables are what the file says. */
+static void take_file(px_reader *reader)
+{
+    px_catalog *now = px_catalog_build(reader->worker->config, NULL);
+    bool same = px_catalog_same(reader->sight.catalog, now);
+    if (same) {
+        px_catalog_drop(now);
+    } else {
+        px_catalog_drop(reader->sight.catalog);
+        reader->sight.catalog = now;
+    }
+    reader->marks = atomic_load(&reader->database->marks);
+    reader->looked_at = px_worker_now(reader->worker);
+    publish(reader);
+    px_questions_answer(&reader->waiting, NULL, NULL);
+}
+
 static void go_on(px_reader *reader)
 {
     if (reader->waiting == NULL)
         return;
-    if (reader->state == CLOSED)
+    if (!reader->worker->server->backend->has_catalog)
+        take_file(reader);
+    else if (reader->state == CLOSED)
         open_link(reader);
     else if (reader->state == IDLE)
         start_look(reader);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIXED_CELLS = 2 + RW_TRACKED + 1, PG_CLASS = 1259 };
+enum { FIXED_CELLS = 2 + RW_TRACKED + 1, PG_CLASS = 1259, TEXT_TYPE = 25 };
 
 /* ---- the question ---- */
 
@@ -67,6 +67,60 @@ void px_state_question(const rw_catalog *catalog, bool everything, pgw_buf *sql)
         add_table(sql, catalog->tables[i]);
     if (everything)
         pgw_buf_add_str(sql, CHANGED);
+}
+
+/* ---- the answer of a backend that has no catalog ---- */
+
+#define BEGINNING "select session_user, " SETTING("role") ", "
+
+bool px_state_is_question(pgw_slice text)
+{
+    size_t len = sizeof BEGINNING - 1;
+    return text.len > len && memcmp(text.ptr, BEGINNING, len) == 0;
+}
+
+static size_t count_of(pgw_slice text, const char *part)
+{
+    size_t count = 0, len = strlen(part);
+    for (size_t i = 0; i + len <= text.len; i++)
+        count += memcmp(text.ptr + i, part, len) == 0;
+    return count;
+}
+
+static bool asks_everything(pgw_slice text)
+{
+    return count_of(text, "pg_catalog.pg_settings") > 0;
+}
+
+size_t px_state_cells(pgw_slice text)
+{
+    return FIXED_CELLS + count_of(text, "pg_catalog.to_regclass(") + asks_everything(text);
+}
+
+static void add_column(pgw_buf *columns)
+{
+    static const char behind_name[18] = {
+        [9] = TEXT_TYPE, [10] = -1, [11] = -1, [12] = -1, [13] = -1, [14] = -1, [15] = -1};
+    pgw_buf_add(columns, "", 1);
+    pgw_buf_add(columns, behind_name, sizeof behind_name);
+}
+
+void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const char *name),
+                     void *data, pgw_buf *columns, pgw_slice *cells)
+{
+    size_t count = px_state_cells(text), tables = FIXED_CELLS;
+    cells[0] = pgw_slice_str(setting(data, "session_authorization"));
+    cells[1] = PGW_LITERAL("none");
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        cells[2 + i] = pgw_slice_str(setting(data, rw_tracked[i]));
+    cells[2 + RW_TRACKED] = PGW_LITERAL("hex 1 base64");
+    for (size_t i = tables; i < count; i++)
+        cells[i] = PGW_LITERAL("th");
+    if (asks_everything(text))
+        cells[count - 1] = PGW_LITERAL("");
+    pgw_buf_add_i16(columns, (int16_t)count);
+    for (size_t i = 0; i < count; i++)
+        add_column(columns);
 }
 
 /* ---- the answer ---- */

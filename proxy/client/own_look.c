@@ -1,5 +1,7 @@
+#include "proxy/base/shared.h"
 #include "proxy/client/own_look.h"
 
+#include "proxy/backend/backend.h"
 #include "proxy/backend/classify.h"
 #include "proxy/backend/look.h"
 #include "proxy/client/changes.h"
@@ -31,7 +33,8 @@ void px_own_look_free(px_session *session)
 
 static bool can_look(const px_session *session)
 {
-    return session->own.ready && session->ddl.look == NULL && session->pending.replies.count == 0 &&
+    return session->worker->server->backend->has_catalog && session->own.ready &&
+           session->ddl.look == NULL && session->pending.replies.count == 0 &&
            !session->own.unsynced && session->own.status != 'E' && session->hand.streaming == 0 &&
            !px_link_cancelling(session->own.link);
 }

@@ -7,6 +7,7 @@
 #include "proxy/backend/pids.h"
 #include "proxy/backend/libpq/canceller.h"
 #include "proxy/backend/postgres/postgres.h"
+#include "proxy/backend/ydb/ydb.h"
 #include "proxy/backend/rule.h"
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"
@@ -440,7 +441,8 @@ int px_run(cfg_config *config, FILE *errors)
         cfg_free(config);
         return 1;
     }
-    p.server.backend = &px_backend_postgres;
+    p.server.backend =
+        config->backend.dialect == CFG_DIALECT_YDB ? &px_backend_ydb : &px_backend_postgres;
     p.server.metrics = px_metrics_new(NULL);
     p.server.addresses = px_addresses_new();
     p.server.lobby = px_lobby_new();

@@ -19,8 +19,8 @@ typedef struct connection {
     size_t out_at, expected;
     bool crowded; /* `in` was PX_STREAM_HIGH */
     bool paused, finishing, cancelling, drained, ended;
-    bool running;     /* the runner has not closed yet */
-    px_message turn;  /* the owner is told on a later turn */
+    bool running;    /* the runner has not closed yet */
+    px_message turn; /* the owner is told on a later turn */
     bool turning;
 } connection;
 

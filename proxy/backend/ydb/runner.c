@@ -1,5 +1,6 @@
 #include "proxy/backend/ydb/runner.h"
 
+#include "config/config.h"
 #include "proxy/loop/worker.h"
 
 #include <stddef.h>
@@ -216,7 +217,8 @@ static void take_failure(px_runner *runner, const px_executed *executed)
     runner->lost = executed->lost;
     if (executed->lost)
         drop_executor(runner);
-    bool open = runner->block != 'I' && (!runner->in_block || runner->thing == PX_RUNNER_CONTROLLING);
+    bool open =
+        runner->block != 'I' && (!runner->in_block || runner->thing == PX_RUNNER_CONTROLLING);
     if (open)
         run(runner, PX_RUNNER_UNDOING, PGW_LITERAL("ROLLBACK"));
     else

@@ -33,9 +33,9 @@ typedef struct px_runner_ops {
     void (*on_refused)(void *owner, const pgw_error *error); /* … none can be had */
     void (*on_columns)(void *owner, pgw_slice columns);      /* the body of a RowDescription */
     void (*on_row)(void *owner, const pgw_slice *cells, size_t count);
-    void (*on_done)(void *owner, const char *tag);           /* the thing */
-    void (*on_failed)(void *owner, const pgw_error *error);  /* … which has left nothing behind */
-    void (*on_cancelled)(void *owner);                       /* a cancel was heard */
+    void (*on_done)(void *owner, const char *tag);          /* the thing */
+    void (*on_failed)(void *owner, const pgw_error *error); /* … which has left nothing behind */
+    void (*on_cancelled)(void *owner);                      /* a cancel was heard */
     void (*on_closed)(void *owner);
 } px_runner_ops;
 
@@ -48,9 +48,9 @@ typedef struct px_runner {
     unsigned executors; /* that have not closed yet, this one among them */
     px_runner_state state;
     bool closing, timed;
-    uv_timer_t timer;       /* the pause; or until the connection has said nothing for too long */
-    char block;             /* the executor's transaction: 'I', 'T' or 'E' */
-    bool in_block;          /* the client's: it began, and has not ended */
+    uv_timer_t timer; /* the pause; or until the connection has said nothing for too long */
+    char block;       /* the executor's transaction: 'I', 'T' or 'E' */
+    bool in_block;    /* the client's: it began, and has not ended */
     bool cancelled;
     bool called_back; /* a message to itself is on its way */
     px_message call;
@@ -60,15 +60,15 @@ typedef struct px_runner {
     rw_program *program;   /* the owner's */
     pgw_buf text;          /* to be described */
     px_control control;
-    bool given;            /* rows or columns, to the owner */
-    bool own_block;        /* the program has a transaction of its own */
-    bool committing;       /* … of which the COMMIT was sent */
+    bool given;      /* rows or columns, to the owner */
+    bool own_block;  /* the program has a transaction of its own */
+    bool committing; /* … of which the COMMIT was sent */
     rw_step step;
     unsigned tries;
-    uint64_t until;        /* px_worker_now() scale: not tried any more */
-    pgw_error failure;     /* of what is being undone, or the answer that is due */
-    px_ydb_fate fate;      /* … */
-    bool lost;             /* … with its connection */
+    uint64_t until;    /* px_worker_now() scale: not tried any more */
+    pgw_error failure; /* of what is being undone, or the answer that is due */
+    px_ydb_fate fate;  /* … */
+    bool lost;         /* … with its connection */
     char tag[64];
 } px_runner;
 

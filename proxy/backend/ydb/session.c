@@ -3,6 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/types.h"
 #include "proxy/backend/catalog.h"
+#include "proxy/backend/state.h"
 #include "proxy/backend/ydb/cutter.h"
 #include "proxy/backend/ydb/wording.h"
 #include "rewrite/plain/result.h"
@@ -208,7 +209,8 @@ static void say_overflowed(px_ydb_run *run)
 {
     if (!run->overflowed)
         return;
-    pgw_fail(&run->error, "53200", "rows of a portal that are not fetched yet take more than %d MiB",
+    pgw_fail(&run->error, "53200",
+             "rows of a portal that are not fetched yet take more than %d MiB",
              KEPT_BYTES / 1024 / 1024);
     pgw_error_hint(&run->error, "Fetch them before another statement is run, or on another "
                                 "connection.");
@@ -273,6 +275,36 @@ static void analyzed(px_ydb_session *session)
                         pgw_slice_buf(&session->columns));
 }
 
+static const char *setting_of(void *data, const char *name)
+{
+    const px_ydb_session *session = data;
+    const char *value = px_link_parameter(session->link, name);
+    return value != NULL ? value : "";
+}
+
+/* What the rooms above ask of a session's state is answered here, for here it is. */
+static pgw_slice *answer_state(px_ydb_session *session, pgw_slice question)
+{
+    pgw_slice *cells = room_for(session, px_state_cells(question));
+    pgw_buf_clear(&session->columns);
+    px_state_answer(question, setting_of, session, &session->columns, cells);
+    return cells;
+}
+
+static void run_state(px_ydb_session *session, pgw_slice question)
+{
+    pgw_slice *cells = answer_state(session, question);
+    if (pgw_server_columns(session->server, pgw_slice_buf(&session->columns)) &&
+        pgw_server_row(session->server, cells, px_state_cells(question)))
+        pgw_server_completed(session->server, "SELECT 1");
+}
+
+static void analyze_state(px_ydb_session *session, pgw_slice question)
+{
+    answer_state(session, question);
+    pgw_server_analyzed(session->server, NULL, 0, pgw_slice_buf(&session->columns));
+}
+
 /* Writes are not looked at before they are run: that would cost them a round trip. */
 static void analyze(px_ydb_session *session, const pgw_statement *statement)
 {
@@ -281,7 +313,11 @@ static void analyze(px_ydb_session *session, const pgw_statement *statement)
     rw_catalog catalog = catalog_of(session);
     rw_inferred inferred = {0};
     pgw_slice text;
-    if (!px_ydb_word_nulls(statement, &catalog, config_of(session)->backend.max_message, &reading,
+    if (px_state_is_question(statement->piece.text)) {
+        analyze_state(session, statement->piece.text);
+        return;
+    }
+    if (!px_ydb_word_nulls(statement, &catalog, config_of(session)->backend.capabilities.max_message, &reading,
                            &inferred, &text)) {
         pgw_server_failed(session->server, &error);
         return;
@@ -300,7 +336,7 @@ static void check_parameters(px_ydb_session *session, const pgw_portal *portal)
     pgw_error error;
     pgw_slice text;
     pgw_reading reading = reading_of(session, &error);
-    if (px_ydb_word(portal, config_of(session)->backend.max_message, &reading, &text))
+    if (px_ydb_word(portal, config_of(session)->backend.capabilities.max_message, &reading, &text))
         pgw_server_done(session->server);
     else
         pgw_server_failed(session->server, &error);
@@ -308,13 +344,17 @@ static void check_parameters(px_ydb_session *session, const pgw_portal *portal)
 
 static void run(px_ydb_session *session, pgw_portal *portal)
 {
+    if (px_state_is_question(portal->statement->piece.text)) {
+        run_state(session, portal->statement->piece.text);
+        return;
+    }
     pgw_error error;
     pgw_slice text;
     pgw_reading reading = reading_of(session, &error);
     rw_catalog catalog = catalog_of(session);
     const rw_program_options options = {.exact = config_of(session)->backend.exact_counts};
     rw_program *program = NULL;
-    if (px_ydb_word(portal, config_of(session)->backend.max_message, &reading, &text))
+    if (px_ydb_word(portal, config_of(session)->backend.capabilities.max_message, &reading, &text))
         program = rw_program_new(text, &catalog, &options, &error);
     if (program == NULL) {
         pgw_server_failed(session->server, &error);
@@ -389,7 +429,8 @@ static bool try_action(px_ydb_session *session, const pgw_action *action)
         return false;
     else
         do_action(session, action);
-    return !px_runner_is_busy(session->runner) || (running != NULL && running == session->running && running->suspended);
+    return !px_runner_is_busy(session->runner) ||
+           (running != NULL && running == session->running && running->suspended);
 }
 
 void px_ydb_session_go_on(px_ydb_session *session)

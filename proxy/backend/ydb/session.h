@@ -36,8 +36,8 @@ typedef struct px_ydb_session {
     pgw_arena arena;       /* of the action at hand */
     const uint32_t *types; /* ANALYZE: what is known of its parameters … */
     size_t type_count;
-    pgw_buf columns;       /* … and what YDB tells */
-    pgw_buf row;           /* in the client's formats */
+    pgw_buf columns; /* … and what YDB tells */
+    pgw_buf row;     /* in the client's formats */
     pgw_slice *cells;
     size_t cells_room;
 } px_ydb_session;

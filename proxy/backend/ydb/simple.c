@@ -240,7 +240,7 @@ static void begin(px_executor *e)
     e->busy = true;
 }
 
-static void send(px_executor *e, pgw_buf *message)
+static void say(px_executor *e, pgw_buf *message)
 {
     px_stream_put_buf(e->stream, message);
     pgw_buf_free(message);
@@ -251,7 +251,7 @@ static void run(px_executor *e, pgw_slice text)
     pgw_buf message = {0};
     begin(e);
     pgw_certainly(pgw_write_query(text, &message));
-    send(e, &message);
+    say(e, &message);
 }
 
 /* Its name is never that of another statement, of which a Parse that fails would leave the columns.
@@ -266,7 +266,7 @@ static void describe(px_executor *e, pgw_slice text)
     pgw_write_describe('S', pgw_slice_str(name), &message);
     pgw_write_close('S', pgw_slice_str(name), &message);
     pgw_write_sync(&message);
-    send(e, &message);
+    say(e, &message);
 }
 
 static void pause_rows(px_executor *e)

@@ -3,14 +3,14 @@
 #include <string.h>
 #include <strings.h>
 
-typedef struct status {
+typedef struct known {
     const char *name;
     px_ydb_fate fate;
     const char *sqlstate;
-} status;
+} known;
 
 /* Ydb::StatusIds, and what is told where the text of the issues says nothing better. */
-static const status statuses[] = {
+static const known statuses[] = {
     {"ABORTED", PX_YDB_AGAIN, "40001"},
     {"UNAVAILABLE", PX_YDB_AGAIN, "57P03"},
     {"OVERLOADED", PX_YDB_SLOWLY, "53000"},
@@ -85,8 +85,8 @@ static const char *missing(pgw_slice text)
 {
     if (!contains(text, "does not exist"))
         return NULL;
-    return contains(text, "column")     ? "42703"
-           : contains(text, "relation") ? "42P01"
+    return contains(text, "column")                                   ? "42703"
+           : contains(text, "relation")                               ? "42P01"
            : contains(text, "function") || contains(text, "operator") ? "42883"
                                                                       : "42704";
 }
@@ -111,10 +111,10 @@ static pgw_slice status_word(pgw_slice text)
     return (pgw_slice){text.ptr + at, end - at};
 }
 
-static const status *status_of(pgw_slice text)
+static const known *status_of(pgw_slice text)
 {
-    static const status own = {"", PX_YDB_REFUSED, "XX000"};
-    static const status unknown = {"?", PX_YDB_UNDETERMINED, "XX000"};
+    static const known own = {"", PX_YDB_REFUSED, "XX000"};
+    static const known unknown = {"?", PX_YDB_UNDETERMINED, "XX000"};
     pgw_slice word = status_word(text);
     if (word.len == 0)
         return &own;
@@ -159,7 +159,7 @@ static bool drops_link(pgw_slice text, const char *sqlstate)
 px_ydb_fate px_ydb_status_read(pgw_slice body, pgw_error *error, bool *drops)
 {
     pgw_slice text = pgw_error_field(body, 'M'), told = pgw_error_field(body, 'C');
-    const status *status = status_of(text);
+    const known *status = status_of(text);
     const char *sqlstate = status->fate == PX_YDB_REFUSED ? sqlstate_of(text) : NULL;
     char code[6] = "";
     if (told.len == 5)

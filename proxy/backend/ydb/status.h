@@ -10,10 +10,10 @@
 
 /* What is known of a statement that failed so. */
 typedef enum px_ydb_fate {
-    PX_YDB_REFUSED,    /* it has done nothing, and would fail again */
-    PX_YDB_AGAIN,      /* … and may do better at once: ABORTED, UNAVAILABLE */
-    PX_YDB_SLOWLY,     /* … when there is less to do: OVERLOADED */
-    PX_YDB_ELSEWHERE,  /* … on another link: its session is gone, or busy */
+    PX_YDB_REFUSED,     /* it has done nothing, and would fail again */
+    PX_YDB_AGAIN,       /* … and may do better at once: ABORTED, UNAVAILABLE */
+    PX_YDB_SLOWLY,      /* … when there is less to do: OVERLOADED */
+    PX_YDB_ELSEWHERE,   /* … on another link: its session is gone, or busy */
     PX_YDB_UNDETERMINED /* it may have been committed */
 } px_ydb_fate;
 

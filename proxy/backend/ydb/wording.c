@@ -49,12 +49,12 @@ bool px_ydb_word_nulls(const pgw_statement *statement, const rw_catalog *catalog
     rw_declared declared = {statement->types, statement->type_count};
     if (!rw_infer(*text, catalog, declared, reading, inferred))
         return false;
-    const rw_inlining how = {
-        .texts = rw_null_texts(inferred->types, inferred->count, reading->arena),
-        .count = inferred->count,
-        .conforming = reading->env->conforming,
-        .most = most,
-        .unnamed = inferred->unnamed,
-        .unnamed_count = inferred->unnamed_count};
+    const rw_inlining how = {.texts =
+                                 rw_null_texts(inferred->types, inferred->count, reading->arena),
+                             .count = inferred->count,
+                             .conforming = reading->env->conforming,
+                             .most = most,
+                             .unnamed = inferred->unnamed,
+                             .unnamed_count = inferred->unnamed_count};
     return put(*text, &how, reading, text);
 }

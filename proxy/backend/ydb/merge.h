@@ -1,0 +1,15 @@
+/*
+ * merge: units whose rows can stand in one VALUES list, as the text of one INSERT.
+ */
+#ifndef PX_YDB_MERGE_H
+#define PX_YDB_MERGE_H
+
+#include "proxy/backend/writer.h"
+#include "rewrite/hash/table.h"
+
+/* Appends the text. False, and nothing is appended: they cannot, or it were longer than `most`
+ * bytes. May use libpg_query. */
+PGW_MUST_CHECK bool px_ydb_merge(const px_attempt *attempt, const rw_catalog *catalog, size_t most,
+                                 pgw_buf *text);
+
+#endif
