@@ -164,7 +164,7 @@ static void build_capabilities(cfg_document *document, const cfg_raw *raw,
                                           (range){CFG_MAX_MESSAGE, KIB, 2 * MIB - 1});
 }
 
-static void build_ydb(cfg_document *document, const cfg_raw *raw, cfg_config *config)
+static void build_link(cfg_document *document, const cfg_raw *raw, cfg_config *config)
 {
     const char *in = "backend.";
     config->backend.allow_cleartext = WORD(raw->backend.allow_cleartext, false);
@@ -195,7 +195,7 @@ static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config
                                              (range){10000, 1, 3600000});
     config->backend.catalog_s =
         take_number(document, in, "catalog_s", raw->backend.catalog_s, (range){10, 1, 3600});
-    build_ydb(document, raw, config);
+    build_link(document, raw, config);
 }
 
 static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config *config)

@@ -12,7 +12,7 @@ struct px_writer_kind;
 
 typedef struct px_backend {
     const char *name;
-    bool has_catalog; /* it can be asked for its tables; else they are what the file says */
+    bool by_file; /* its tables are what the file says: it cannot be asked */
     const struct px_link_kind *link;
     const struct px_writer_kind *writer;
 } px_backend;

@@ -303,7 +303,7 @@ static void go_on(px_reader *reader)
 {
     if (reader->waiting == NULL)
         return;
-    if (!reader->worker->server->backend->has_catalog)
+    if (reader->worker->server->backend->by_file)
         take_file(reader);
     else if (reader->state == CLOSED)
         open_link(reader);

@@ -33,7 +33,7 @@ void px_own_look_free(px_session *session)
 
 static bool can_look(const px_session *session)
 {
-    return session->worker->server->backend->has_catalog && session->own.ready &&
+    return !session->worker->server->backend->by_file && session->own.ready &&
            session->ddl.look == NULL && session->pending.replies.count == 0 &&
            !session->own.unsynced && session->own.status != 'E' && session->hand.streaming == 0 &&
            !px_link_cancelling(session->own.link);

@@ -5,7 +5,6 @@
 
 const px_backend px_backend_postgres = {
     .name = "postgres",
-    .has_catalog = true,
     .link = &px_postgres_link,
     .writer = &px_postgres_writer,
 };

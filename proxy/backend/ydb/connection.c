@@ -204,6 +204,12 @@ static void on_row(void *owner, const pgw_slice *cells, size_t count)
         go_on(c);
 }
 
+static void on_again(void *owner)
+{
+    connection *c = owner;
+    px_ydb_session_again(&c->session);
+}
+
 static void on_done(void *owner, const char *tag)
 {
     connection *c = owner;
@@ -232,6 +238,7 @@ static const px_runner_ops runner_ops = {
     .on_refused = on_refused,
     .on_columns = on_columns,
     .on_row = on_row,
+    .on_again = on_again,
     .on_done = on_done,
     .on_failed = on_failed,
     .on_cancelled = on_cancelled,

@@ -244,6 +244,7 @@ static void step(px_runner *runner)
 
 static void begin_program(px_runner *runner)
 {
+    runner->ops->on_again(runner->owner);
     rw_program_rewind(runner->program);
     runner->failure = PGW_ERROR_NONE;
     runner->own_block = !runner->in_block && !rw_program_is_single(runner->program);
@@ -283,7 +284,7 @@ static void on_columns(void *owner, pgw_slice columns)
     bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows != RW_ROWS_CLIENT;
     if (ours || (runner->state != PX_RUNNER_STEPPING && runner->state != PX_RUNNER_DESCRIBING))
         return;
-    runner->given = true;
+    runner->given = runner->given || !runner->own_block;
     runner->ops->on_columns(runner->owner, columns);
 }
 

@@ -33,6 +33,7 @@ typedef struct px_runner_ops {
     void (*on_refused)(void *owner, const pgw_error *error); /* … none can be had */
     void (*on_columns)(void *owner, pgw_slice columns);      /* the body of a RowDescription */
     void (*on_row)(void *owner, const pgw_slice *cells, size_t count);
+    void (*on_again)(void *owner); /* what has come of the program's is void: it is begun anew */
     void (*on_done)(void *owner, const char *tag);          /* the thing */
     void (*on_failed)(void *owner, const pgw_error *error); /* … which has left nothing behind */
     void (*on_cancelled)(void *owner);                      /* a cancel was heard */

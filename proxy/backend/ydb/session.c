@@ -26,11 +26,10 @@ static pgw_reading reading_of(px_ydb_session *session, pgw_error *error)
 
 /* ---- runs ---- */
 
-static px_ydb_run *new_run(px_ydb_session *session, pgw_portal *portal, rw_program *program)
+static px_ydb_run *new_run(px_ydb_session *session, pgw_portal *portal)
 {
     px_ydb_run *run = pgw_calloc(1, sizeof *run);
     run->portal = portal;
-    run->program = program;
     run->next = session->runs;
     session->runs = run;
     portal->link = run;
@@ -46,6 +45,7 @@ static void free_run(px_ydb_session *session, px_ydb_run *run)
     if (run->portal != NULL)
         run->portal->link = NULL;
     rw_program_free(run->program);
+    pgw_arena_free(&run->arena);
     pgw_buf_free(&run->columns);
     pgw_buf_free(&run->rows);
     free(run);
@@ -168,6 +168,12 @@ void px_ydb_session_row(px_ydb_session *session, const pgw_slice *cells, size_t 
         px_runner_pause(session->runner);
 }
 
+void px_ydb_session_again(px_ydb_session *session)
+{
+    if (session->running != NULL)
+        pgw_buf_clear(&session->running->rows);
+}
+
 void px_ydb_session_drained(px_ydb_session *session)
 {
     if (session->running != NULL && !session->running->suspended)
@@ -216,23 +222,6 @@ static void say_overflowed(px_ydb_run *run)
                                 "connection.");
 }
 
-/* The runner has done its part; `error` NULL: with success. */
-static void end_run(px_ydb_session *session, const char *tag, const pgw_error *error)
-{
-    px_ydb_run *run = session->running;
-    session->running = NULL;
-    run->ended = true;
-    snprintf(run->tag, sizeof run->tag, "%s", tag);
-    if (error != NULL)
-        run->error = *error;
-    if (run->kept) {
-        say_overflowed(run);
-        return;
-    }
-    (run->unwanted ? tell_unwanted : tell_end)(session, run);
-    free_run(session, run);
-}
-
 /* Rows that were put by. */
 static void give_kept(px_ydb_session *session, px_ydb_run *run)
 {
@@ -256,6 +245,26 @@ static void give_kept(px_ydb_session *session, px_ydb_run *run)
         }
     }
     tell_end(session, run);
+    free_run(session, run);
+}
+
+/* The runner has done its part; `error` NULL: with success. */
+static void end_run(px_ydb_session *session, const char *tag, const pgw_error *error)
+{
+    px_ydb_run *run = session->running;
+    session->running = NULL;
+    run->ended = true;
+    snprintf(run->tag, sizeof run->tag, "%s", tag);
+    if (error != NULL)
+        run->error = *error;
+    say_overflowed(run);
+    if (run->held && run->portal != NULL && !run->unwanted) {
+        give_kept(session, run);
+        return;
+    }
+    if (run->kept)
+        return;
+    (run->unwanted ? tell_unwanted : tell_end)(session, run);
     free_run(session, run);
 }
 
@@ -317,7 +326,8 @@ static void analyze(px_ydb_session *session, const pgw_statement *statement)
         analyze_state(session, statement->piece.text);
         return;
     }
-    if (!px_ydb_word_nulls(statement, &catalog, config_of(session)->backend.capabilities.max_message, &reading,
+    if (!px_ydb_word_nulls(statement, &catalog,
+                           config_of(session)->backend.capabilities.max_message, &reading,
                            &inferred, &text)) {
         pgw_server_failed(session->server, &error);
         return;
@@ -342,27 +352,44 @@ static void check_parameters(px_ydb_session *session, const pgw_portal *portal)
         pgw_server_failed(session->server, &error);
 }
 
+static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
+{
+    const cfg_config *config = config_of(session);
+    const cfg_capabilities *capabilities = &config->backend.capabilities;
+    const pgw_env *env = &session->link->identity->env;
+    const pgw_reading reading = {env, &run->arena, error};
+    rw_catalog catalog = catalog_of(session);
+    pgw_slice text;
+    const rw_program_options options = {.env = env,
+                                        .exact = config->backend.exact_counts,
+                                        .update_from = capabilities->can[CFG_CAN_UPDATE_FROM],
+                                        .drops_typmods = !capabilities->can[CFG_CAN_TYPMODS],
+                                        .most = capabilities->max_message};
+    if (!px_ydb_word(run->portal, capabilities->max_message, &reading, &text))
+        return false;
+    run->program = rw_program_new(text, &catalog, &options, error);
+    return run->program != NULL;
+}
+
 static void run(px_ydb_session *session, pgw_portal *portal)
 {
     if (px_state_is_question(portal->statement->piece.text)) {
         run_state(session, portal->statement->piece.text);
         return;
     }
+    px_ydb_run *run = new_run(session, portal);
     pgw_error error;
-    pgw_slice text;
-    pgw_reading reading = reading_of(session, &error);
-    rw_catalog catalog = catalog_of(session);
-    const rw_program_options options = {.exact = config_of(session)->backend.exact_counts};
-    rw_program *program = NULL;
-    if (px_ydb_word(portal, config_of(session)->backend.capabilities.max_message, &reading, &text))
-        program = rw_program_new(text, &catalog, &options, &error);
-    if (program == NULL) {
+    if (!plan(session, run, &error)) {
+        leave(run);
+        free_run(session, run);
         pgw_server_failed(session->server, &error);
         return;
     }
-    session->running = new_run(session, portal, program);
-    pgw_buf_add_slice(&session->running->columns, portal->statement->columns);
-    px_runner_program(session->runner, program);
+    bool several = !rw_program_is_single(run->program);
+    run->held = run->kept = several && pgw_server_status(session->server) == 'I';
+    pgw_buf_add_slice(&run->columns, portal->statement->columns);
+    session->running = run;
+    px_runner_program(session->runner, run->program);
 }
 
 static void resume(px_ydb_session *session, px_ydb_run *resumed)

@@ -14,10 +14,12 @@
 typedef struct px_ydb_run {
     struct px_ydb_run *next; /* of all of a session */
     pgw_portal *portal;      /* NULL: nobody is to hear of it any more */
+    pgw_arena arena;         /* of its text, … */
     rw_program *program;
     pgw_buf columns; /* the body of its RowDescription */
     bool suspended;  /* no rows are wanted just now */
     bool unwanted;   /* … nor ever */
+    bool held;       /* rows are put by till the end: only then it is certain that they are right */
     bool kept;       /* rows are put by: */
     pgw_buf rows;    /* DataRows */
     size_t at;       /* of them, those that were given */
@@ -52,6 +54,8 @@ void px_ydb_session_go_on(px_ydb_session *session);
 /* The machine's output was full, and is not any more. */
 void px_ydb_session_drained(px_ydb_session *session);
 
+/* What the runner runs is begun once more. */
+void px_ydb_session_again(px_ydb_session *session);
 /* What the runner tells; behind the latter two go_on() is due. */
 void px_ydb_session_columns(px_ydb_session *session, pgw_slice columns);
 void px_ydb_session_row(px_ydb_session *session, const pgw_slice *cells, size_t count);

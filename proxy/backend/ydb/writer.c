@@ -92,8 +92,8 @@ static bool write_merged(writer *w, pgw_buf *out)
     rw_catalog catalog = catalog_of(w);
     size_t begun = pgw_begin(out, 'Q');
     bool joined = w->attempt->joined || (!w->attempt->shared && w->attempt->count > 1);
-    if (joined ||
-        !px_ydb_merge(w->attempt, &catalog, w->link->worker->config->backend.capabilities.max_message, out)) {
+    if (joined || !px_ydb_merge(w->attempt, &catalog,
+                                w->link->worker->config->backend.capabilities.max_message, out)) {
         out->len = begun;
         return false;
     }

@@ -5,6 +5,7 @@
 
 const px_backend px_backend_ydb = {
     .name = "ydb",
+    .by_file = true,
     .link = &px_ydb_link,
     .writer = &px_ydb_writer,
 };
