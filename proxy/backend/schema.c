@@ -136,6 +136,7 @@ static void relation_from_row(rw_table *table, char *const *row)
                        !is_true(row[PX_SCHEMA_RULES]) && !is_true(row[PX_SCHEMA_ROW_SECURITY]);
     table->changes_rows = (kind != 'r' && kind != 'p') || is_true(row[PX_SCHEMA_CHANGES]);
     table->heeds_updates = is_true(row[PX_SCHEMA_UPDATES]);
+    table->in_parts = kind == 'p';
     table->part_names = row[PX_SCHEMA_PARTS][0] != '\0' ? copy(row[PX_SCHEMA_PARTS]) : NULL;
     if (kind == 'v' || kind == 'm')
         refuse(table, "%s.%s is a view: configure the table behind it", table->schema, table->name);
@@ -438,7 +439,7 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable ||
         a->changes_rows != b->changes_rows || a->looked_up != b->looked_up ||
-        a->heeds_updates != b->heeds_updates || a->quiet != b->quiet ||
+        a->heeds_updates != b->heeds_updates || a->in_parts != b->in_parts || a->quiet != b->quiet ||
         a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
         !same_text(a->part_names, b->part_names))
         return false;

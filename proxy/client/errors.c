@@ -340,6 +340,39 @@ static void add_guard_hint(const cfg_config *config, pgw_buf *body)
         }
 }
 
+/* PostgreSQL cannot do it with a partitioned table, and names a column that its client need not
+ * know.
+ */
+static void explain_parts(const px_catalog *catalog, pgw_buf *body)
+{
+    pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
+    bool limit = pgw_slice_eq_str(code, "0A000") || pgw_slice_eq_str(code, "42809");
+    pgw_slice message = pgw_error_field(all, 'M'), detail = pgw_error_field(all, 'D');
+    if (!limit || pgw_error_field(all, 'H').len > 0 ||
+        memmem(message.ptr, message.len, "partition", 9) == NULL)
+        return;
+    for (size_t i = 0; i < catalog->count; i++) {
+        char name[80];
+        const rw_table *table = catalog->tables[i];
+        snprintf(name, sizeof name, "\"%s\"", table->name);
+        if (!table->in_parts || table->listed ||
+            (memmem(message.ptr, message.len, name, strlen(name)) == NULL &&
+             (detail.len == 0 || memmem(detail.ptr, detail.len, name, strlen(name)) == NULL)))
+            continue;
+        pgw_error error;
+        pgw_error_read(all, &error);
+        error.detail[0] = '\0';
+        pgw_error_hint(&error,
+                       "Table \"%s\" is in partitions because keyspread's configuration has it "
+                       "so. With partitions: { buckets: N } CREATE TABLE makes an ordinary table, "
+                       "which takes this.",
+                       table->name);
+        pgw_buf_clear(body);
+        add_own(&error, body);
+        return;
+    }
+}
+
 void px_error_of_others(px_worker *worker, const px_identity *identity, pgw_slice body,
                         pgw_buf *out)
 {
@@ -360,6 +393,8 @@ void px_error_explain(px_worker *worker, const px_identity *identity, pgw_buf *b
     pgw_buf out = {0};
     const px_catalog *catalog = px_catalog_before(worker, identity, &seen);
     add_guard_hint(worker->config, body);
+    if (catalog != NULL)
+        explain_parts(catalog, body);
     if (catalog != NULL && rw_part_names((const rw_table *const *)catalog->tables, catalog->count,
                                          pgw_slice_buf(body), &out)) {
         pgw_buf_clear(body);

@@ -68,9 +68,10 @@ static void add_bound(const rw_table *table, uint32_t number, const char *open, 
         rw_hash_print(table, rw_partition_start(table, number), out);
 }
 
-void rw_hash_column_partition(const rw_table *table, uint32_t number, pgw_buf *out)
+void rw_hash_column_partition(const rw_table *table, uint32_t number, const char *kind,
+                              pgw_buf *out)
 {
-    pgw_buf_add_str(out, "CREATE TABLE ");
+    pgw_buf_addf(out, "CREATE %s ", kind);
     add_schema(table, out);
     add_partition_name(table, number, out);
     pgw_buf_add_str(out, " PARTITION OF ");

@@ -83,6 +83,7 @@ typedef struct rw_table {
     unsigned quiet; /* RW_EFFECT_RUNS, RW_EFFECT_READS: what its database stores for such
                        statements cannot change a session's state */
     bool shows_hash; /* `*` and rows of the table are with the hash column */
+    bool in_parts;   /* PostgreSQL has it as a partitioned table */
     bool listed;     /* PostgreSQL's catalog is asked of the table with the hash column */
     bool looked_up;  /* rows are found by their hash where a statement gives their whole hash key */
     bool reads_settings; /* a default or check of it may: what a session has set decides */

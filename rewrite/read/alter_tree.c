@@ -1,5 +1,7 @@
 #include "rewrite/read/alter_tree.h"
 
+#include "rewrite/read/parts_tree.h"
+
 #include <string.h>
 
 /* What would take the hash column away, or fill it otherwise, is refused. */
@@ -53,6 +55,8 @@ static bool check_command(rw_definer *it, const PgQuery__AlterTableCmd *command,
                           const PgQuery__RangeVar *relation)
 {
     rw_written_key written;
+    if (it->table->in_parts && command->def != NULL && !rw_parts_check_constraint(it, command->def))
+        return false;
     switch (command->subtype) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddConstraint:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
@@ -71,6 +75,7 @@ static bool check_command(rw_definer *it, const PgQuery__AlterTableCmd *command,
 bool rw_alter_table(rw_definer *it, const PgQuery__AlterTableStmt *alter)
 {
     it->joint = ", ADD ";
+    rw_parts_whole(it, it->table, alter->relation);
     for (size_t i = 0; i < alter->n_cmds; i++)
         if (!check_command(it, alter->cmds[i]->alter_table_cmd, alter->relation))
             return false;

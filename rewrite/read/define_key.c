@@ -158,6 +158,16 @@ pgw_slice rw_define_do(const rw_definer *it, pgw_slice blocks)
     return pgw_arena_keep(it->arena, &text);
 }
 
+void rw_define_whole(rw_definer *it, const PgQuery__RangeVar *name)
+{
+    rw_lexer lexer = lexer_at(it, 0);
+    rw_token before = rw_lexer_next(&lexer), token = before;
+    for (; !at_end(token) && token.start < (size_t)name->location; token = rw_lexer_next(&lexer))
+        before = token;
+    if (is(it, before, "only"))
+        change(it, before.start, before.end - before.start, (pgw_slice){"", 0}, false);
+}
+
 /* PRIMARY KEY (a, b): the hash comes first in the list. */
 static void put_in_key(rw_definer *it, const PgQuery__Constraint *key)
 {

@@ -45,6 +45,8 @@ const char *rw_define_hash(const rw_table *table);
 /* The lexer goes behind the parenthesis that closes the next one; `before` gets the end of the
  * token before that. */
 void rw_define_skip(const rw_definer *it, rw_lexer *lexer, size_t *before);
+/* ONLY goes from before a relation's name, unless that is in parentheses. */
+void rw_define_whole(rw_definer *it, const PgQuery__RangeVar *name);
 /* A DO of these blocks of PL/pgSQL, in the arena. */
 pgw_slice rw_define_do(const rw_definer *it, pgw_slice blocks);
 /* The table that a name means; NULL: none, or a temporary one. */

@@ -7,6 +7,7 @@
 
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/read/alter_tree.h"
+#include "rewrite/read/parts_tree.h"
 #include "rewrite/read/referable.h"
 #include "rewrite/read/reference_tree.h"
 
@@ -102,14 +103,16 @@ static bool check_form(rw_definer *it, const PgQuery__CreateStmt *create)
     return true;
 }
 
-/* Behind the last token of the list of columns, or its parenthesis. */
-static size_t end_of_columns(const rw_definer *it, const PgQuery__CreateStmt *create)
+/* Behind the last token of the list of columns, or its parenthesis; `behind` is behind the list. */
+static size_t end_of_columns(const rw_definer *it, const PgQuery__CreateStmt *create,
+                             size_t *behind)
 {
     rw_lexer lexer;
     size_t end = it->text.len;
     rw_lexer_init(&lexer, it->text, it->env->conforming);
     lexer.at = (size_t)create->relation->location;
     rw_define_skip(it, &lexer, &end);
+    *behind = lexer.at;
     return end;
 }
 
@@ -127,7 +130,9 @@ static bool is_left(const rw_definer *it, const PgQuery__Node *statement)
 static bool define_created(rw_definer *it, const PgQuery__CreateStmt *create)
 {
     rw_written_key written = key_of(create);
-    if (!check_form(it, create) || !check_columns(it, create) || !rw_define_key(it, &written))
+    if (!check_form(it, create) || !check_columns(it, create) ||
+        (rw_table_is_partitioned(it->table) && !rw_parts_check(it, create)) ||
+        !rw_define_key(it, &written))
         return false;
     pgw_buf text = {0};
     pgw_buf_add_str(&text, create->n_table_elts > 0 ? ", " : "");
@@ -142,7 +147,10 @@ static bool define_created(rw_definer *it, const PgQuery__CreateStmt *create)
         pgw_buf_add_str(&text, ", ");
         rw_referable_constraint(it->table, &text);
     }
-    rw_define_change(it, end_of_columns(it, create), &text);
+    size_t behind, end = end_of_columns(it, create, &behind);
+    rw_define_change(it, end, &text);
+    if (rw_table_is_partitioned(it->table))
+        rw_parts_define(it, create, behind);
     it->made = true;
     return true;
 }
@@ -173,7 +181,7 @@ static bool make(rw_definer *it, const PgQuery__Node *statement, const rw_catalo
 {
     const PgQuery__RangeVar *made = made_by(statement);
     it->table = made != NULL ? rw_define_table(planned, made) : NULL;
-    if (it->table == NULL || rw_table_is_partitioned(it->table) || is_left(it, statement))
+    if (it->table == NULL || is_left(it, statement))
         return true;
     if (is_unknown(planned, made)) {
         pgw_fail(it->error, "0A000",
@@ -214,6 +222,7 @@ static bool define(rw_definer *it, const PgQuery__Node *statement, const rw_cata
     if (statement->node_case == PG_QUERY__NODE__NODE_RENAME_STMT ||
         statement->node_case == PG_QUERY__NODE__NODE_ALTER_TABLE_STMT)
         return alter(it, statement, catalog);
+    rw_parts_name_whole(it, statement, catalog);
     return make(it, statement, catalog->planned);
 }
 

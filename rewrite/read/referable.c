@@ -34,8 +34,7 @@ static void add_name(const rw_table *table, pgw_buf *out)
     rw_add_identifier(out, table->name);
 }
 
-/* The table's oid as the block's variable t. */
-static void add_declaration(const rw_table *table, pgw_buf *out)
+void rw_referable_declare(const rw_table *table, pgw_buf *out)
 {
     pgw_buf name = {0};
     add_name(table, &name);
@@ -81,7 +80,7 @@ static void add_refusal(const rw_table *table, pgw_buf *out)
 
 void rw_referable_block(const rw_table *table, pgw_buf *out)
 {
-    add_declaration(table, out);
+    rw_referable_declare(table, out);
     pgw_buf_add_str(out, "begin if not (");
     add_is_fine(table, out);
     pgw_buf_add_str(out, ") then if exists (select from pg_catalog.pg_class c where c.oid = t"

@@ -221,10 +221,10 @@ static void parse_insert(const candidate *it)
         put_stars(it);
 }
 
-/* CREATE TABLE or ALTER TABLE. False: it is something else. */
+/* CREATE TABLE, ALTER TABLE, and what else names tables with ONLY. False: it is something else. */
 static bool define(const candidate *it)
 {
-    static const char *const words[] = {"create", "alter", NULL};
+    static const char *const words[] = {"create", "alter", "truncate", "lock", NULL};
     const rw_catalog *planned = it->in->names.view.planned;
     if (planned == NULL || !begins_with(it, words) || !rw_prefilter_mentions(it->text, planned) ||
         !rw_tree_can_read(it->text, it->piece))

@@ -420,7 +420,7 @@ const rw_star_map *rw_stars_find(const PgQuery__Node *statement, pgw_slice text,
     for (const rw_star_item *it = find.ours; it != NULL; it = it->older) {
         if (rw_star_is_wrapped(it))
             rw_star_put_query(&find.texts, it);
-        if (it->table->part_names != NULL && !it->table->listed)
+        if (it->table->in_parts && !it->table->listed)
             rw_star_put_whole(&find.texts, it); /* it is an ordinary one to who asks the catalog */
     }
     rw_system_find(statement, catalog, &find.texts);

@@ -89,3 +89,17 @@ ALTER SEQUENCE events RESTART;
 CREATE TABLE other (id int, broken_id int REFERENCES public . broken /* the key */, more int REFERENCES nothing);
 ALTER TABLE other ADD FOREIGN KEY (a, b) REFERENCES events (ts, userid), ADD id int REFERENCES broken (event);
 CREATE TABLE public.broken (userid int PRIMARY KEY, parent int REFERENCES broken ON DELETE CASCADE);
+-- Cut into partitions, which come behind it; what these do not take.
+CREATE UNLOGGED TABLE public.filed (userid int, ts int, CONSTRAINT k PRIMARY KEY (userid, ts) ) TABLESPACE x;
+ALTER TABLE ONLY public.filed ADD PRIMARY KEY (userid, ts);
+CREATE TABLE public.filed (userid int, ts int UNIQUE);
+CREATE TABLE public.filed (userid int, ts int, UNIQUE (ts, userhash));
+CREATE TABLE public.filed (userid int, ts int, UNIQUE (ts, userid));
+CREATE TABLE public.filed (userid int, ts int, EXCLUDE USING btree (ts WITH =));
+CREATE TABLE public.filed (userid int, ts int) INHERITS (a);
+CREATE TABLE public.filed (userid int, ts int) PARTITION BY LIST (ts);
+CREATE TABLE public.filed (userid int, ts int) WITH (fillfactor = 10);
+CREATE TABLE public.filed (userid int, ts int) USING heap;
+TRUNCATE events, ONLY public.filed, ONLY (public.filed), ONLY other;
+LOCK TABLE ONLY public.filed;
+CREATE INDEX ON ONLY public.filed (ts);
