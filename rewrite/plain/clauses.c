@@ -183,6 +183,7 @@ static bool read_clause(reader *read, const char *const *words, rw_part *part)
 static bool read_returning(reader *read)
 {
     static const char *const none[] = {NULL};
+    read->out->body_end = read->cursor.before.end;
     if (rw_cursor_take_word(&read->cursor, "returning") &&
         !read_clause(read, none, &read->out->returning))
         return false;

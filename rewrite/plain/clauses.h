@@ -41,7 +41,8 @@ typedef struct rw_clauses {
     rw_part current;  /* its first word, if that is CURRENT OF */
     rw_part conflict; /* behind ON CONFLICT */
     rw_part returning;
-    size_t end; /* behind the last token */
+    size_t body_end; /* behind the last token before RETURNING */
+    size_t end;      /* behind the last token */
 } rw_clauses;
 
 /* Reads one statement. False: it is none of PostgreSQL's grammar, of which not all is looked at;

@@ -45,6 +45,11 @@ static const char *const sets[] = {
     "unnest",
 };
 
+/* What tells the transaction's time, as functions and as words of their own. */
+static const char *const moments[] = {"age", "now", "statement_timestamp", "transaction_timestamp"};
+static const char *const moment_words[] = {"current_timestamp", "current_date", "current_time",
+                                           "localtimestamp", "localtime"};
+
 static int compare(const void *key, const void *entry)
 {
     return strcmp(key, *(const char *const *)entry);
@@ -79,7 +84,16 @@ static unsigned doubts_of_call(pgw_slice name)
     if (strncmp(lower, "lo_", 3) == 0 ||
         (strncmp(lower, "pg_", 3) == 0 && strcmp(lower, "pg_typeof") != 0))
         doubts |= RW_DOUBT_VOLATILE | RW_DOUBT_SETS;
+    doubts |= IS_IN(moments, lower) ? RW_DOUBT_MOMENT : 0;
     return doubts | (IS_IN(sets, lower) ? RW_DOUBT_SETS : 0);
+}
+
+static bool tells_time(const rw_cursor *cursor)
+{
+    for (size_t i = 0; i < sizeof moment_words / sizeof *moment_words; i++)
+        if (rw_cursor_at_word(cursor, moment_words[i]) && !rw_cursor_after(cursor, '.'))
+            return true;
+    return false;
 }
 
 static bool chooses(const rw_cursor *cursor)
@@ -91,26 +105,32 @@ static bool chooses(const rw_cursor *cursor)
     return rw_cursor_at_word(cursor, "distinct") && rw_cursor_before_word(cursor, "on");
 }
 
+/* The doubts about what ends with the next token; `*name` is what they are about. */
+static unsigned doubts_here(const rw_cursor *cursor, size_t depth, rw_part *name)
+{
+    const rw_token before = cursor->before, token = cursor->token;
+    bool named = before.kind == RW_TOKEN_WORD || before.kind == RW_TOKEN_QUOTED;
+    *name = (rw_part){before.start, before.end};
+    if (named && rw_cursor_at(cursor, '('))
+        return doubts_of_call(rw_part_text(cursor->lexer.text, *name));
+    if (token.kind != RW_TOKEN_WORD)
+        return 0;
+    *name = (rw_part){token.start, token.end};
+    return (depth > 0 && chooses(cursor) ? RW_DOUBT_CHOICE : 0) |
+           (tells_time(cursor) ? RW_DOUBT_MOMENT : 0);
+}
+
 rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conforming)
 {
     rw_cursor cursor;
+    rw_part name;
     size_t depth = 0;
     rw_cursor_begin(&cursor, text, part, conforming);
     for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor)) {
-        rw_part name = {cursor.before.start, cursor.before.end};
-        unsigned doubts = 0;
-        bool named = cursor.before.kind == RW_TOKEN_WORD || cursor.before.kind == RW_TOKEN_QUOTED;
-        if (rw_cursor_at(&cursor, '(')) {
-            depth++;
-            doubts = named ? doubts_of_call(rw_part_text(text, name)) : 0;
-        } else if (rw_cursor_at(&cursor, ')')) {
-            depth--;
-        } else if (depth > 0 && cursor.token.kind == RW_TOKEN_WORD && chooses(&cursor)) {
-            name = (rw_part){cursor.token.start, cursor.token.end};
-            doubts = RW_DOUBT_CHOICE;
-        }
-        if ((doubts & asked) != 0)
+        if ((doubts_here(&cursor, depth, &name) & asked) != 0)
             return name;
+        depth += rw_cursor_at(&cursor, '(');
+        depth -= rw_cursor_at(&cursor, ')') && depth > 0;
     }
     return (rw_part){0, 0};
 }

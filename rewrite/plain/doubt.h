@@ -11,7 +11,8 @@
 typedef enum rw_doubt {
     RW_DOUBT_VOLATILE = 1 << 0, /* random(), nextval() … */
     RW_DOUBT_SETS = 1 << 1,     /* unnest(), generate_series() … */
-    RW_DOUBT_CHOICE = 1 << 2    /* which rows a query in brackets gives: LIMIT, DISTINCT ON … */
+    RW_DOUBT_CHOICE = 1 << 2,   /* which rows a query in brackets gives: LIMIT, DISTINCT ON … */
+    RW_DOUBT_MOMENT = 1 << 3    /* now() …: the same in a transaction, not beyond */
 } rw_doubt;
 
 /* The first such word of a part of a text, among those `asked` for; empty: there is none. Functions

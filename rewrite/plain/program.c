@@ -1,8 +1,8 @@
 #include "rewrite/plain/program.h"
 
-#include "protocol/utf8.h"
 #include "rewrite/plain/clauses.h"
 #include "rewrite/plain/doubt.h"
+#include "rewrite/plain/shown.h"
 #include "rewrite/plain/unalias.h"
 #include "rewrite/plain/weave.h"
 
@@ -11,13 +11,19 @@
 #include <string.h>
 
 /* What a step is for. */
-typedef enum act {
-    ACT_ASIS,  /* the client's text */
-    ACT_COUNT, /* the rows that ACT_WRITE will write; if there are none, it is left out */
-    ACT_WRITE
+typedef enum deed {
+    DEED_COUNT, /* the rows that will be written; if there are none, they are not written */
+    DEED_SHOW,  /* the client's rows, as many as will be written */
+    DEED_WRITE,
+    DEED_OTHER /* a statement that writes no rows of its own */
+} deed;
+
+typedef struct act {
+    deed deed;
+    rw_weave weave; /* its text; empty: the client's */
 } act;
 
-enum { ACTS_MOST = 3 };
+enum { ACTS_MOST = 2 };
 
 struct rw_program {
     pgw_slice text;
@@ -25,156 +31,224 @@ struct rw_program {
     rw_clauses clauses;
     act acts[ACTS_MOST];
     size_t act_count, at; /* the next one */
-    uint64_t counted;
-    bool knows_count;
+    uint64_t count;       /* of rows; what the server says is none */
+    bool alone;           /* its acts need no transaction around them */
     char server_tag[RW_TAG_MOST];
-    rw_weave weave; /* the step's text, if it is not the client's */
     pgw_arena arena;
 };
 
 /* --- refusals --- */
 
-static bool refuse(const rw_program *program, rw_part at, const char *what, const char *hint,
-                   pgw_error *error)
-{
-    pgw_fail(error, "0A000", "%s", what);
-    pgw_error_hint(error, "%s", hint);
-    error->position = pgw_characters(program->text, at.from, program->options.env->utf8) + 1;
-    return false;
-}
-
 static const char count_hint[] = "YDB tells no counts, so the rows are counted first. With "
                                  "\"backend.update_counts: unknown\" the statement is sent as it "
                                  "is, and its tag says 0.";
 
-/* What is counted must be what is written. */
-static bool check_counted(const rw_program *program, rw_part part, pgw_error *error)
+/* What is counted, or shown, must be what is written. */
+static bool check_stays(const rw_subject *subject, rw_part part)
 {
-    rw_part doubt = rw_find_doubt(program->text, part, RW_DOUBT_VOLATILE | RW_DOUBT_CHOICE,
-                                  program->options.env->conforming);
+    rw_part doubt = rw_find_doubt(subject->text, part, RW_DOUBT_VOLATILE | RW_DOUBT_CHOICE,
+                                  subject->reading->env->conforming);
     if (rw_part_is_empty(doubt))
         return true;
-    pgw_slice word = rw_part_text(program->text, doubt);
-    char what[160];
-    snprintf(what, sizeof what,
-             "which rows are written could change between counting and writing: \"%.*s\"",
-             (int)(word.len < 64 ? word.len : 64), word.ptr);
-    return refuse(program, doubt, what, count_hint, error);
+    pgw_slice word = rw_part_text(subject->text, doubt);
+    const char *what = pgw_arena_printf(
+        subject->reading->arena,
+        "which rows are written could change between counting and writing: \"%.*s\"",
+        (int)(word.len < 64 ? word.len : 64), word.ptr);
+    return rw_refuse(subject, doubt.from, what, count_hint);
+}
+
+/* --- texts --- */
+
+static rw_weave *add_act(rw_program *program, deed what)
+{
+    act *added = &program->acts[program->act_count++];
+    *added = (act){.deed = what, .weave = {.client = program->text}};
+    return &added->weave;
+}
+
+/* The rows that an UPDATE or DELETE is about, or that a query gives an INSERT. */
+static void add_count(rw_program *program)
+{
+    const rw_clauses *clauses = &program->clauses;
+    rw_weave *out = add_act(program, DEED_COUNT);
+    rw_weave_client(out, clauses->with);
+    rw_weave_own(out, "SELECT count(*) FROM ");
+    if (clauses->verb == RW_DML_INSERT) {
+        rw_weave_own(out, "(");
+        rw_weave_client(out, clauses->source);
+        rw_weave_own(out, ") AS \"keyspread\"");
+        return;
+    }
+    rw_weave_client(out, clauses->target);
+    rw_weave_own(out, rw_part_is_empty(clauses->alias) ? "" : " ");
+    rw_weave_client(out, clauses->alias);
+    rw_weave_own(out, rw_part_is_empty(clauses->where) ? "" : " WHERE ");
+    rw_weave_client(out, clauses->where);
+}
+
+/* All but RETURNING. WITH stands before the query that gives an INSERT's rows, aliases nowhere. */
+static void add_write(rw_program *program)
+{
+    const rw_clauses *clauses = &program->clauses;
+    bool aliased = !rw_part_is_empty(clauses->alias);
+    bool insert = clauses->verb == RW_DML_INSERT;
+    rw_weave *out = add_act(program, DEED_WRITE);
+    rw_part rest = {aliased ? clauses->alias.to : clauses->target.to, clauses->body_end};
+    bool moved = insert && !rw_part_is_empty(clauses->with);
+    if (!aliased && !moved && clauses->body_end == clauses->end)
+        return;
+    if (!insert)
+        rw_weave_client(out, clauses->with);
+    rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
+    if (!insert) {
+        rw_unalias(clauses, rest, program->options.env->conforming, out);
+        return;
+    }
+    rw_weave_client(out, (rw_part){rest.from, clauses->source.from});
+    rw_weave_client(out, clauses->with);
+    rw_weave_client(out, (rw_part){clauses->source.from, rest.to});
 }
 
 /* --- plans --- */
 
-static void add_act(rw_program *program, act what)
+static bool check_form(const rw_subject *subject)
 {
-    program->acts[program->act_count++] = what;
-}
-
-/* From the verb on, without the alias: all but INSERT … ON CONFLICT names things in it. */
-static rw_part named_part(const rw_clauses *clauses)
-{
-    return (rw_part){clauses->alias.to, clauses->end};
-}
-
-static bool check_form(rw_program *program, pgw_error *error)
-{
-    const rw_clauses *clauses = &program->clauses;
+    const rw_clauses *clauses = subject->clauses;
+    const bool deletes = clauses->verb == RW_DML_DELETE;
     if (clauses->with_writes)
-        return refuse(program, clauses->with, "WITH queries that write are not supported",
-                      "YDB takes none: send them on their own.", error);
+        return rw_refuse(subject, clauses->with.from, "WITH queries that write are not supported",
+                         "YDB takes none: send them on their own.");
     if (clauses->verb == RW_DML_MERGE)
-        return refuse(program, (rw_part){clauses->verb_at, clauses->verb_at},
-                      "MERGE is not supported", "YDB has none.", error);
-    if (clauses->verb == RW_DML_DELETE && !rw_part_is_empty(clauses->with))
-        return refuse(program, clauses->with, "WITH before DELETE is not supported",
-                      "YDB takes none: write its query in the place of its name.", error);
-    if (clauses->verb == RW_DML_DELETE && !rw_part_is_empty(clauses->from))
-        return refuse(program, clauses->from, "DELETE … USING is not supported",
-                      "YDB takes none: write WHERE … IN (SELECT …).", error);
+        return rw_refuse(subject, clauses->verb_at, "MERGE is not supported", "YDB has none.");
+    if (deletes && !rw_part_is_empty(clauses->with))
+        return rw_refuse(subject, clauses->with.from, "WITH before DELETE is not supported",
+                         "YDB takes none: write its query in the place of its name.");
+    if (deletes && !rw_part_is_empty(clauses->from))
+        return rw_refuse(subject, clauses->from.from, "DELETE … USING is not supported",
+                         "YDB takes none: write WHERE … IN (SELECT …).");
     if (!rw_part_is_empty(clauses->current))
-        return refuse(program, clauses->current, "WHERE CURRENT OF is not supported",
-                      "YDB has no cursors.", error);
+        return rw_refuse(subject, clauses->current.from, "WHERE CURRENT OF is not supported",
+                         "YDB has no cursors.");
     return true;
 }
 
 /* UPDATE and DELETE. */
-static bool plan_change(rw_program *program, const rw_table *table, pgw_error *error)
+static bool plan_change(rw_program *program, const rw_subject *subject)
 {
-    const rw_clauses *clauses = &program->clauses;
-    const pgw_reading reading = {program->options.env, &program->arena, error};
+    const rw_clauses *clauses = subject->clauses;
+    const bool shows = !rw_part_is_empty(clauses->returning);
+    const bool asked = shows || program->options.exact;
+    const rw_part named = {clauses->alias.to, clauses->end};
     if (!rw_part_is_empty(clauses->alias) &&
-        !rw_unalias_check(clauses, named_part(clauses), program->text, table, &reading))
+        !rw_unalias_check(clauses, named, subject->text, subject->table, subject->reading))
         return false;
-    if (program->options.exact) {
-        if (!rw_part_is_empty(clauses->from))
-            return refuse(program, clauses->from, "UPDATE … FROM cannot be counted", count_hint,
-                          error);
-        if (!check_counted(program, clauses->with, error) ||
-            !check_counted(program, clauses->where, error))
-            return false;
-        add_act(program, ACT_COUNT);
-    }
-    program->knows_count = true;
-    add_act(program, rw_part_is_empty(clauses->alias) ? ACT_ASIS : ACT_WRITE);
+    if (asked && !rw_part_is_empty(clauses->from))
+        return rw_refuse(subject, clauses->from.from, "UPDATE … FROM cannot be counted",
+                         count_hint);
+    if (asked && (!check_stays(subject, clauses->with) || !check_stays(subject, clauses->where)))
+        return false;
+    if (shows && !rw_shown_change(subject, add_act(program, DEED_SHOW)))
+        return false;
+    if (!shows && asked)
+        add_count(program);
+    program->alone = !asked;
+    add_write(program);
     return true;
 }
 
 /* A query before INSERT, and one in its source: they would have to become one. */
-static bool check_with(rw_program *program, pgw_error *error)
+static bool check_with(const rw_subject *subject)
 {
-    const rw_clauses *clauses = &program->clauses;
+    const rw_clauses *clauses = subject->clauses;
     rw_cursor cursor;
-    rw_cursor_begin(&cursor, program->text, clauses->source, program->options.env->conforming);
+    rw_cursor_begin(&cursor, subject->text, clauses->source, subject->reading->env->conforming);
     if (rw_part_is_empty(clauses->with) ||
         (clauses->source_kind != RW_SOURCE_DEFAULTS && !rw_cursor_at_word(&cursor, "with")))
         return true;
-    return refuse(program, clauses->with, "this WITH before INSERT is not supported",
-                  "YDB takes none: write it in front of the query that gives the rows.", error);
+    return rw_refuse(subject, clauses->with.from, "this WITH before INSERT is not supported",
+                     "YDB takes none: write it in front of the query that gives the rows.");
 }
 
-static bool plan_insert(rw_program *program, pgw_error *error)
+/* A function that gives sets makes several rows of a single one. */
+static bool check_sets(const rw_subject *subject)
 {
-    const rw_clauses *clauses = &program->clauses;
-    bool query = clauses->source_kind == RW_SOURCE_QUERY;
-    bool changed = !rw_part_is_empty(clauses->alias) || !rw_part_is_empty(clauses->with);
-    if (!check_with(program, error))
-        return false;
-    if (clauses->row_count == 1 && program->options.exact) { /* more than one may give no sets */
-        rw_part doubt = rw_find_doubt(program->text, clauses->source, RW_DOUBT_SETS,
-                                      program->options.env->conforming);
-        if (!rw_part_is_empty(doubt))
-            return refuse(program, doubt, "a function in VALUES may give any number of rows",
-                          count_hint, error);
-    }
-    program->counted = clauses->row_count;
-    if (query && program->options.exact) {
-        if (!check_counted(program, clauses->with, error) ||
-            !check_counted(program, clauses->source, error))
+    const rw_clauses *clauses = subject->clauses;
+    if (clauses->row_count != 1)
+        return true;
+    rw_part doubt = rw_find_doubt(subject->text, clauses->source, RW_DOUBT_SETS,
+                                  subject->reading->env->conforming);
+    return rw_part_is_empty(doubt) ||
+           rw_refuse(subject, doubt.from, "a function in VALUES may give any number of rows",
+                     "Write INSERT … SELECT.");
+}
+
+static bool plan_query(rw_program *program, const rw_subject *subject)
+{
+    const rw_clauses *clauses = subject->clauses;
+    if (!rw_part_is_empty(clauses->returning))
+        return rw_refuse(subject, clauses->returning.from,
+                         "RETURNING of INSERT … SELECT is not supported",
+                         "Insert the rows with VALUES.");
+    program->alone = !program->options.exact;
+    if (program->options.exact) {
+        if (!check_stays(subject, clauses->with) || !check_stays(subject, clauses->source))
             return false;
-        add_act(program, ACT_COUNT);
+        add_count(program);
     }
-    program->knows_count = true;
-    add_act(program, changed ? ACT_WRITE : ACT_ASIS);
+    add_write(program);
     return true;
+}
+
+/* Rows that are known. What is shown of them is made of the text alone: it needs no transaction,
+ * unless it tells a time. */
+static bool plan_values(rw_program *program, const rw_subject *subject)
+{
+    const rw_clauses *clauses = subject->clauses;
+    program->count = clauses->row_count;
+    if (!check_sets(subject))
+        return false;
+    program->alone = true;
+    if (!rw_part_is_empty(clauses->returning)) {
+        const rw_part all = {clauses->source.from, clauses->end};
+        if (!rw_shown_insert(subject, add_act(program, DEED_SHOW)))
+            return false;
+        program->alone = rw_part_is_empty(
+            rw_find_doubt(subject->text, all, RW_DOUBT_MOMENT, subject->reading->env->conforming));
+    }
+    add_write(program);
+    return true;
+}
+
+static bool plan_insert(rw_program *program, const rw_subject *subject)
+{
+    if (!rw_part_is_empty(subject->clauses->conflict))
+        return rw_refuse(subject, subject->clauses->conflict.from, "ON CONFLICT is not supported",
+                         "YDB has none.");
+    if (!check_with(subject))
+        return false;
+    return subject->clauses->source_kind == RW_SOURCE_QUERY ? plan_query(program, subject)
+                                                            : plan_values(program, subject);
 }
 
 static bool plan(rw_program *program, const rw_catalog *catalog, pgw_error *error)
 {
-    const rw_clauses *clauses = &program->clauses;
+    rw_clauses *clauses = &program->clauses;
     const pgw_reading reading = {program->options.env, &program->arena, error};
-    if (!rw_clauses_read(program->text, &reading, &program->clauses) || !check_form(program, error))
+    rw_subject subject = {program->text, clauses, NULL, &program->options, &reading};
+    if (!rw_clauses_read(program->text, &reading, clauses) || !check_form(&subject))
         return false;
+    if (clauses->name.len > 0)
+        subject.table = rw_catalog_find(catalog, clauses->schema, clauses->name);
     switch (clauses->verb) {
     case RW_DML_UPDATE:
     case RW_DML_DELETE:
-        return plan_change(program, rw_catalog_find(catalog, clauses->schema, clauses->name),
-                           error);
+        return plan_change(program, &subject);
     case RW_DML_INSERT:
-        if (!rw_part_is_empty(clauses->conflict))
-            return refuse(program, clauses->conflict, "ON CONFLICT is not supported",
-                          "YDB has none.", error);
-        return plan_insert(program, error);
+        return plan_insert(program, &subject);
     default:
-        add_act(program, ACT_ASIS);
+        add_act(program, DEED_OTHER);
+        program->alone = true;
         return true;
     }
 }
@@ -183,7 +257,7 @@ rw_program *rw_program_new(pgw_slice text, const rw_catalog *catalog,
                            const rw_program_options *options, pgw_error *error)
 {
     rw_program *program = pgw_calloc(1, sizeof *program);
-    program->text = program->weave.client = text;
+    program->text = text;
     program->options = *options;
     if (plan(program, catalog, error))
         return program;
@@ -195,134 +269,80 @@ void rw_program_free(rw_program *program)
 {
     if (program == NULL)
         return;
-    rw_weave_free(&program->weave);
+    for (size_t i = 0; i < program->act_count; i++)
+        rw_weave_free(&program->acts[i].weave);
     pgw_arena_free(&program->arena);
     free(program);
 }
 
-/* --- texts --- */
-
-/* The table, as a SELECT names it. */
-static void weave_table(rw_program *program)
-{
-    const rw_clauses *clauses = &program->clauses;
-    rw_weave_client(&program->weave, clauses->target);
-    rw_weave_own(&program->weave, rw_part_is_empty(clauses->alias) ? "" : " ");
-    rw_weave_client(&program->weave, clauses->alias);
-}
-
-/* SELECT … FROM the rows that an UPDATE or DELETE is about. */
-static void weave_selection(rw_program *program, const char *what)
-{
-    const rw_clauses *clauses = &program->clauses;
-    rw_weave_client(&program->weave, clauses->with);
-    rw_weave_own(&program->weave, what);
-    rw_weave_own(&program->weave, " FROM ");
-    weave_table(program);
-    rw_weave_own(&program->weave, rw_part_is_empty(clauses->where) ? "" : " WHERE ");
-    rw_weave_client(&program->weave, clauses->where);
-}
-
-static void weave_count(rw_program *program)
-{
-    const rw_clauses *clauses = &program->clauses;
-    if (clauses->verb != RW_DML_INSERT) {
-        weave_selection(program, "SELECT count(*)");
-        return;
-    }
-    rw_weave_client(&program->weave, clauses->with);
-    rw_weave_own(&program->weave, "SELECT count(*) FROM (");
-    rw_weave_client(&program->weave, clauses->source);
-    rw_weave_own(&program->weave, ") AS \"keyspread\"");
-}
-
-/* WITH stands before the query that gives an INSERT's rows, aliases nowhere. */
-static void weave_write(rw_program *program)
-{
-    const rw_clauses *clauses = &program->clauses;
-    const bool conforming = program->options.env->conforming;
-    rw_part head = {clauses->verb_at, clauses->target.to};
-    rw_part rest = {rw_part_is_empty(clauses->alias) ? clauses->target.to : clauses->alias.to,
-                    clauses->end};
-    if (clauses->verb == RW_DML_INSERT) {
-        rw_weave_client(&program->weave, head);
-        rw_weave_client(&program->weave, (rw_part){rest.from, clauses->source.from});
-        rw_weave_client(&program->weave, clauses->with);
-        rw_weave_client(&program->weave, (rw_part){clauses->source.from, rest.to});
-        return;
-    }
-    rw_weave_client(&program->weave, clauses->with);
-    rw_weave_client(&program->weave, head);
-    rw_unalias(clauses, rest, conforming, &program->weave);
-}
-
 /* --- running --- */
 
-static bool writes(const rw_program *program, act what)
+static bool writes_rows(const rw_program *program)
 {
-    return program->clauses.verb != RW_DML_NONE && what != ACT_COUNT;
+    return program->clauses.verb != RW_DML_NONE;
 }
 
 bool rw_program_is_single(const rw_program *program)
 {
-    return program->act_count == 1;
+    return program->alone;
 }
 
 bool rw_program_writes(const rw_program *program)
 {
-    return writes(program, ACT_WRITE);
+    return writes_rows(program);
 }
 
-static bool skips(const rw_program *program)
+/* Whether it turned out that there is nothing to write. */
+static bool is_idle(const rw_program *program)
 {
-    return program->at > 0 && program->acts[0] == ACT_COUNT && program->counted == 0;
+    return program->at > 0 && program->count == 0;
 }
 
 bool rw_program_next(rw_program *program, rw_step *step)
 {
-    if (program->at == program->act_count || skips(program))
+    if (program->at == program->act_count || is_idle(program))
         return false;
-    const act what = program->acts[program->at];
-    rw_weave_clear(&program->weave);
-    if (what == ACT_COUNT)
-        weave_count(program);
-    else if (what == ACT_WRITE)
-        weave_write(program);
-    else
-        rw_weave_client(&program->weave, (rw_part){0, 0});
-    bool client = what != ACT_COUNT &&
-                  (!program->knows_count || !rw_part_is_empty(program->clauses.returning));
-    *step =
-        (rw_step){.text = what == ACT_ASIS ? program->text : pgw_slice_buf(&program->weave.text),
-                  .rows = what == ACT_COUNT ? RW_ROWS_OURS
-                          : client          ? RW_ROWS_CLIENT
-                                            : RW_ROWS_NONE,
-                  .writes = writes(program, what)};
+    const act *next = &program->acts[program->at];
+    const pgw_slice woven = pgw_slice_buf(&next->weave.text);
+    *step = (rw_step){.text = woven.len > 0 ? woven : program->text,
+                      .rows = next->deed == DEED_COUNT   ? RW_ROWS_OURS
+                              : next->deed == DEED_WRITE ? RW_ROWS_NONE
+                                                         : RW_ROWS_CLIENT,
+                      .writes = next->deed == DEED_WRITE ||
+                                (next->deed == DEED_OTHER && writes_rows(program))};
     return true;
+}
+
+/* The number at the end of a tag, or that is all of a cell. False: there is none. */
+static bool read_number(pgw_slice text, uint64_t *value)
+{
+    size_t digits = 0;
+    *value = 0;
+    while (digits < text.len && text.ptr[text.len - 1 - digits] >= '0' &&
+           text.ptr[text.len - 1 - digits] <= '9')
+        digits++;
+    for (size_t i = text.len - digits; i < text.len; i++)
+        *value = *value * 10 + (uint64_t)(text.ptr[i] - '0');
+    return digits > 0 && digits < 20;
 }
 
 bool rw_program_row(rw_program *program, const pgw_slice *cells, size_t count, pgw_error *error)
 {
-    uint64_t value = 0;
-    bool number = count == 1 && cells[0].len > 0 && cells[0].len < 20;
-    for (size_t i = 0; number && i < cells[0].len; i++) {
-        number = cells[0].ptr[i] >= '0' && cells[0].ptr[i] <= '9';
-        value = value * 10 + (uint64_t)(cells[0].ptr[i] - '0');
-    }
-    if (!number)
-        return pgw_fail(error, "XX000", "the endpoint counts with what is no number");
-    program->counted = value;
-    return true;
+    if (count == 1 && read_number(cells[0], &program->count))
+        return true;
+    return pgw_fail(error, "XX000", "the endpoint counts with what is no number");
 }
 
 void rw_program_stepped(rw_program *program, pgw_slice tag)
 {
-    if (!program->knows_count) {
-        size_t length = tag.len < RW_TAG_MOST - 1 ? tag.len : RW_TAG_MOST - 1;
-        memcpy(program->server_tag, tag.ptr, length);
-        program->server_tag[length] = '\0';
-    }
-    program->at++;
+    const deed done = program->acts[program->at++].deed;
+    if (done == DEED_SHOW && !read_number(tag, &program->count))
+        program->count = 0;
+    if (done != DEED_OTHER)
+        return;
+    size_t length = tag.len < RW_TAG_MOST - 1 ? tag.len : RW_TAG_MOST - 1;
+    memcpy(program->server_tag, tag.ptr, length);
+    program->server_tag[length] = '\0';
 }
 
 bool rw_program_failed(rw_program *program, const char *sqlstate)
@@ -335,23 +355,27 @@ bool rw_program_failed(rw_program *program, const char *sqlstate)
 void rw_program_rewind(rw_program *program)
 {
     program->at = 0;
-    program->counted = program->clauses.row_count;
+    program->count = program->clauses.row_count;
+}
+
+static const char *word_of(rw_dml verb)
+{
+    return verb == RW_DML_UPDATE ? "UPDATE" : verb == RW_DML_DELETE ? "DELETE" : "INSERT 0";
 }
 
 void rw_program_tag(const rw_program *program, char tag[RW_TAG_MOST])
 {
-    const char *word = program->clauses.verb == RW_DML_UPDATE   ? "UPDATE"
-                       : program->clauses.verb == RW_DML_DELETE ? "DELETE"
-                                                                : "INSERT 0";
-    if (program->knows_count)
-        snprintf(tag, RW_TAG_MOST, "%s %llu", word, (unsigned long long)program->counted);
-    else
+    if (program->acts[0].deed == DEED_OTHER)
         snprintf(tag, RW_TAG_MOST, "%s", program->server_tag);
+    else
+        snprintf(tag, RW_TAG_MOST, "%s %llu", word_of(program->clauses.verb),
+                 (unsigned long long)program->count);
 }
 
 size_t rw_program_position(const rw_program *program, size_t position)
 {
-    if (program->weave.text.len == 0)
+    if (program->at == program->act_count || program->acts[program->at].weave.text.len == 0)
         return position;
-    return rw_weave_position(&program->weave, position, program->options.env->utf8);
+    return rw_weave_position(&program->acts[program->at].weave, position,
+                             program->options.env->utf8);
 }

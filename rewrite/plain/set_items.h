@@ -1,0 +1,28 @@
+/*
+ * set_items: the assignments of UPDATE … SET and DO UPDATE SET.
+ */
+#ifndef RW_SET_ITEMS_H
+#define RW_SET_ITEMS_H
+
+#include "rewrite/plain/values.h"
+
+typedef struct rw_set_item {
+    rw_part whole; /* column = value */
+    rw_part value;
+    pgw_slice column;   /* as stored; empty: it sets more than one, or a part of one */
+    pgw_slice excluded; /* the value is EXCLUDED.name and nothing more: the name as stored */
+} rw_set_item;
+
+typedef struct rw_set_items {
+    rw_set_item *list;
+    size_t count;
+} rw_set_items;
+
+/* Memory from the reading's arena. */
+void rw_set_items_read(const rw_subject *subject, rw_part set, rw_set_items *out);
+/* The assignment of a column; NULL: none, or none alone. */
+const rw_set_item *rw_set_item_of(const rw_set_items *items, const char *column);
+/* Whether one sets several columns, or a part of one. */
+bool rw_set_items_are_simple(const rw_set_items *items);
+
+#endif

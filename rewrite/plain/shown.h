@@ -1,0 +1,30 @@
+/*
+ * shown: the rows of RETURNING as a SELECT gives them: from the values of an INSERT, from the rows
+ * that a DELETE will take, and from those that an UPDATE will change with what they will be.
+ */
+#ifndef RW_SHOWN_H
+#define RW_SHOWN_H
+
+#include "rewrite/plain/set_items.h"
+#include "rewrite/plain/values.h"
+
+/* What RETURNING asks for. */
+typedef struct rw_shown {
+    const rw_field **fields; /* that it mentions */
+    size_t count;
+} rw_shown;
+
+/* Which fields it mentions. False: it may ask for more than those (0A000). */
+PGW_MUST_CHECK bool rw_shown_read(const rw_subject *subject, const rw_values *values,
+                                  rw_shown *out);
+
+/* Each wraps the rows that come between as the statement's table: SELECT list FROM ( … ) AS t. */
+void rw_shown_begin(const rw_clauses *clauses, rw_weave *out);
+void rw_shown_end(const rw_clauses *clauses, const rw_shown *shown, rw_weave *out);
+
+/* INSERT … VALUES … RETURNING of what is certain. */
+PGW_MUST_CHECK bool rw_shown_insert(const rw_subject *subject, rw_weave *out);
+/* DELETE … RETURNING, and UPDATE … RETURNING. */
+PGW_MUST_CHECK bool rw_shown_change(const rw_subject *subject, rw_weave *out);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * values: the rows of INSERT … VALUES cell by cell, and the columns that they are for, with all
+ * that a program needs of them when its catalog may be gone.
+ */
+#ifndef RW_VALUES_H
+#define RW_VALUES_H
+
+#include "rewrite/plain/clauses.h"
+#include "rewrite/plain/step.h"
+#include "rewrite/plain/weave.h"
+
+#include "rewrite/hash/table.h"
+
+/* A statement that is planned. */
+typedef struct rw_subject {
+    pgw_slice text;
+    const rw_clauses *clauses;
+    const rw_table *table; /* NULL: none of the catalog. Not beyond planning */
+    const rw_program_options *options;
+    const pgw_reading *reading;
+} rw_subject;
+
+#define RW_NO_CELL SIZE_MAX
+
+typedef struct rw_field {
+    const char *name;
+    const char *type; /* as a cast names it, so that no length of characters is in it; NULL: not
+                         known */
+    int32_t limit; /* characters or bits that it takes at most, which the cast does not see; -1 */
+    bool defaults_to_null;
+    size_t cell; /* its number in a row; RW_NO_CELL: it is not listed */
+} rw_field;
+
+typedef struct rw_values {
+    rw_field *fields; /* of the table, and what else is listed */
+    size_t field_count;
+    rw_part *rows;  /* with their brackets */
+    rw_part *cells; /* row by row, `width` each */
+    size_t row_count, width;
+    bool listed; /* the statement lists its columns */
+} rw_values;
+
+/* The columns of the table, if it is known, all without a cell. */
+void rw_fields_of_table(const rw_subject *subject, rw_values *out);
+/* False: the error. Memory from the reading's arena. */
+PGW_MUST_CHECK bool rw_values_read(const rw_subject *subject, rw_values *out);
+
+/* The field of this name, as stored; NULL: there is none. */
+const rw_field *rw_field_named(const rw_values *values, pgw_slice name);
+/* A row's cell for the field; empty: it is not listed. */
+rw_part rw_values_cell(const rw_values *values, size_t row, const rw_field *field);
+/* Whether the part is the word DEFAULT, or empty. */
+bool rw_is_default(pgw_slice text, rw_part cell);
+/* Whether the field has in this row what its cell says, as far as a cast can tell: not what a
+ * default gives, nor what is too long for it. */
+bool rw_cell_is_certain(const rw_subject *subject, const rw_field *field, rw_part cell);
+
+/* 0A000 with a position and a hint; returns false. */
+bool rw_refuse(const rw_subject *subject, size_t at, const char *what, const char *hint);
+/* Adds "name". */
+void rw_weave_name(rw_weave *weave, const char *name);
+/* Adds the value that the field has of a certain cell: CAST(… AS type). */
+void rw_weave_cell(rw_weave *weave, const rw_field *field, rw_part cell);
+
+#endif
