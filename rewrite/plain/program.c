@@ -4,6 +4,7 @@
 #include "rewrite/plain/doubt.h"
 #include "rewrite/plain/shown.h"
 #include "rewrite/plain/unalias.h"
+#include "rewrite/plain/upsert.h"
 #include "rewrite/plain/weave.h"
 
 #include <stdio.h>
@@ -29,10 +30,11 @@ struct rw_program {
     pgw_slice text;
     rw_program_options options;
     rw_clauses clauses;
-    act acts[ACTS_MOST];
-    size_t act_count, at; /* the next one */
-    uint64_t count;       /* of rows; what the server says is none */
-    bool alone;           /* its acts need no transaction around them */
+    act acts[ACTS_MOST + 1]; /* the last is none */
+    size_t act_count, at;    /* the next one */
+    uint64_t count;          /* of rows; what the server says is none */
+    bool alone;              /* its acts need no transaction around them */
+    rw_upsert *upsert;       /* in the place of acts; NULL: it is none */
     char server_tag[RW_TAG_MOST];
     pgw_arena arena;
 };
@@ -163,8 +165,9 @@ static bool check_with(const rw_subject *subject)
     const rw_clauses *clauses = subject->clauses;
     rw_cursor cursor;
     rw_cursor_begin(&cursor, subject->text, clauses->source, subject->reading->env->conforming);
-    if (rw_part_is_empty(clauses->with) ||
-        (clauses->source_kind != RW_SOURCE_DEFAULTS && !rw_cursor_at_word(&cursor, "with")))
+    bool fits = clauses->source_kind != RW_SOURCE_DEFAULTS && !rw_cursor_at_word(&cursor, "with") &&
+                rw_part_is_empty(clauses->conflict) && rw_part_is_empty(clauses->returning);
+    if (rw_part_is_empty(clauses->with) || fits)
         return true;
     return rw_refuse(subject, clauses->with.from, "this WITH before INSERT is not supported",
                      "YDB takes none: write it in front of the query that gives the rows.");
@@ -222,11 +225,10 @@ static bool plan_values(rw_program *program, const rw_subject *subject)
 
 static bool plan_insert(rw_program *program, const rw_subject *subject)
 {
-    if (!rw_part_is_empty(subject->clauses->conflict))
-        return rw_refuse(subject, subject->clauses->conflict.from, "ON CONFLICT is not supported",
-                         "YDB has none.");
     if (!check_with(subject))
         return false;
+    if (!rw_part_is_empty(subject->clauses->conflict))
+        return check_sets(subject) && (program->upsert = rw_upsert_new(subject)) != NULL;
     return subject->clauses->source_kind == RW_SOURCE_QUERY ? plan_query(program, subject)
                                                             : plan_values(program, subject);
 }
@@ -271,6 +273,7 @@ void rw_program_free(rw_program *program)
         return;
     for (size_t i = 0; i < program->act_count; i++)
         rw_weave_free(&program->acts[i].weave);
+    rw_upsert_free(program->upsert);
     pgw_arena_free(&program->arena);
     free(program);
 }
@@ -284,7 +287,7 @@ static bool writes_rows(const rw_program *program)
 
 bool rw_program_is_single(const rw_program *program)
 {
-    return program->alone;
+    return program->upsert != NULL ? rw_upsert_is_single(program->upsert) : program->alone;
 }
 
 bool rw_program_writes(const rw_program *program)
@@ -300,6 +303,8 @@ static bool is_idle(const rw_program *program)
 
 bool rw_program_next(rw_program *program, rw_step *step)
 {
+    if (program->upsert != NULL)
+        return rw_upsert_next(program->upsert, step);
     if (program->at == program->act_count || is_idle(program))
         return false;
     const act *next = &program->acts[program->at];
@@ -328,6 +333,8 @@ static bool read_number(pgw_slice text, uint64_t *value)
 
 bool rw_program_row(rw_program *program, const pgw_slice *cells, size_t count, pgw_error *error)
 {
+    if (program->upsert != NULL)
+        return rw_upsert_row(program->upsert, cells, count, error);
     if (count == 1 && read_number(cells[0], &program->count))
         return true;
     return pgw_fail(error, "XX000", "the endpoint counts with what is no number");
@@ -335,6 +342,10 @@ bool rw_program_row(rw_program *program, const pgw_slice *cells, size_t count, p
 
 void rw_program_stepped(rw_program *program, pgw_slice tag)
 {
+    if (program->upsert != NULL) {
+        rw_upsert_stepped(program->upsert);
+        return;
+    }
     const deed done = program->acts[program->at++].deed;
     if (done == DEED_SHOW && !read_number(tag, &program->count))
         program->count = 0;
@@ -347,15 +358,15 @@ void rw_program_stepped(rw_program *program, pgw_slice tag)
 
 bool rw_program_failed(rw_program *program, const char *sqlstate)
 {
-    (void)program;
-    (void)sqlstate;
-    return false;
+    return program->upsert != NULL && rw_upsert_failed(program->upsert, sqlstate);
 }
 
 void rw_program_rewind(rw_program *program)
 {
     program->at = 0;
     program->count = program->clauses.row_count;
+    if (program->upsert != NULL)
+        rw_upsert_rewind(program->upsert);
 }
 
 static const char *word_of(rw_dml verb)
@@ -365,17 +376,19 @@ static const char *word_of(rw_dml verb)
 
 void rw_program_tag(const rw_program *program, char tag[RW_TAG_MOST])
 {
-    if (program->acts[0].deed == DEED_OTHER)
+    const uint64_t count =
+        program->upsert != NULL ? rw_upsert_count(program->upsert) : program->count;
+    if (program->upsert == NULL && program->acts[0].deed == DEED_OTHER)
         snprintf(tag, RW_TAG_MOST, "%s", program->server_tag);
     else
         snprintf(tag, RW_TAG_MOST, "%s %llu", word_of(program->clauses.verb),
-                 (unsigned long long)program->count);
+                 (unsigned long long)count);
 }
 
 size_t rw_program_position(const rw_program *program, size_t position)
 {
-    if (program->at == program->act_count || program->acts[program->at].weave.text.len == 0)
-        return position;
-    return rw_weave_position(&program->acts[program->at].weave, position,
-                             program->options.env->utf8);
+    const rw_weave *weave = program->upsert != NULL ? rw_upsert_weave(program->upsert)
+                                                    : &program->acts[program->at].weave;
+    return weave->text.len == 0 ? position
+                                : rw_weave_position(weave, position, program->options.env->utf8);
 }

@@ -79,16 +79,17 @@ static void weave_known_as(const rw_clauses *clauses, rw_weave *out)
     rw_weave_client(out, rw_part_is_empty(clauses->alias) ? clauses->named : clauses->alias);
 }
 
-void rw_shown_end(const rw_clauses *clauses, const rw_shown *shown, rw_weave *out)
+void rw_shown_end(const rw_clauses *clauses, const rw_shown *shown, bool numbered, rw_weave *out)
 {
+    const bool odd = numbered || shown->count == 0;
     rw_weave_own(out, ")");
     weave_known_as(clauses, out);
-    rw_weave_own(out, shown->count > 0 ? "(" : "(\"?\")");
+    rw_weave_own(out, odd ? "(\"?\"" : "(");
     for (size_t i = 0; i < shown->count; i++) {
-        rw_weave_own(out, i > 0 ? ", " : "");
+        rw_weave_own(out, odd || i > 0 ? ", " : "");
         rw_weave_name(out, shown->fields[i]->name);
     }
-    rw_weave_own(out, shown->count > 0 ? ")" : "");
+    rw_weave_own(out, numbered ? ") ORDER BY \"?\"" : ")");
 }
 
 /* --- INSERT --- */
@@ -144,7 +145,7 @@ bool rw_shown_insert(const rw_subject *subject, rw_weave *out)
     rw_weave_own(out, "VALUES ");
     for (size_t row = 0; row < values.row_count; row++)
         weave_row(&values, row, &shown, out);
-    rw_shown_end(subject->clauses, &shown, out);
+    rw_shown_end(subject->clauses, &shown, false, out);
     return true;
 }
 
@@ -163,6 +164,7 @@ static void weave_from(const rw_clauses *clauses, rw_weave *out)
 
 static void weave_plain(const rw_clauses *clauses, rw_weave *out)
 {
+    rw_weave_client(out, clauses->with);
     rw_weave_own(out, "SELECT ");
     rw_weave_client(out, clauses->returning);
     weave_from(clauses, out);
@@ -186,6 +188,7 @@ static bool check_item(const rw_subject *subject, const rw_field *field, const r
 static bool weave_changed(const rw_subject *subject, const rw_set_items *items,
                           const rw_shown *shown, rw_weave *out)
 {
+    rw_weave_client(out, subject->clauses->with);
     rw_shown_begin(subject->clauses, out);
     rw_weave_own(out, "SELECT ");
     for (size_t i = 0; i < shown->count; i++) {
@@ -200,7 +203,7 @@ static bool weave_changed(const rw_subject *subject, const rw_set_items *items,
             rw_weave_name(out, field->name);
     }
     weave_from(subject->clauses, out);
-    rw_shown_end(subject->clauses, shown, out);
+    rw_shown_end(subject->clauses, shown, false, out);
     return true;
 }
 

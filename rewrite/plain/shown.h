@@ -18,9 +18,10 @@ typedef struct rw_shown {
 PGW_MUST_CHECK bool rw_shown_read(const rw_subject *subject, const rw_values *values,
                                   rw_shown *out);
 
-/* Each wraps the rows that come between as the statement's table: SELECT list FROM ( … ) AS t. */
+/* They wrap the rows that come between as the statement's table: SELECT list FROM ( … ) AS t. They
+ * have the fields and, if they are `numbered`, a number in front, in whose order they come. */
 void rw_shown_begin(const rw_clauses *clauses, rw_weave *out);
-void rw_shown_end(const rw_clauses *clauses, const rw_shown *shown, rw_weave *out);
+void rw_shown_end(const rw_clauses *clauses, const rw_shown *shown, bool numbered, rw_weave *out);
 
 /* INSERT … VALUES … RETURNING of what is certain. */
 PGW_MUST_CHECK bool rw_shown_insert(const rw_subject *subject, rw_weave *out);

@@ -155,15 +155,20 @@ bool rw_unalias_check(const rw_clauses *clauses, rw_part part, pgw_slice text,
     return true;
 }
 
+bool rw_at_alias(const rw_clauses *clauses, const rw_cursor *cursor)
+{
+    return !rw_part_is_empty(clauses->alias) && is_name(cursor, clauses->alias_name) &&
+           !rw_cursor_after(cursor, '.') && rw_cursor_before(cursor, '.');
+}
+
 void rw_unalias(const rw_clauses *clauses, rw_part part, bool conforming, rw_weave *out)
 {
-    const place where = {clauses, NULL, true};
     size_t done = part.from;
     rw_cursor cursor;
     if (!rw_part_is_empty(clauses->alias)) {
         rw_cursor_begin(&cursor, out->client, part, conforming);
         for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor))
-            if (meaning_here(&where, &cursor, part) == REFERENCE) {
+            if (rw_at_alias(clauses, &cursor)) {
                 rw_weave_client(out, (rw_part){done, cursor.token.start});
                 rw_weave_client(out, clauses->named);
                 done = cursor.token.end;

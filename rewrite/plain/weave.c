@@ -10,6 +10,13 @@ void rw_weave_clear(rw_weave *weave)
     weave->count = 0;
 }
 
+void rw_weave_cut(rw_weave *weave, size_t length)
+{
+    weave->text.len = length;
+    while (weave->count > 0 && weave->strands[weave->count - 1].at >= length)
+        weave->count--;
+}
+
 void rw_weave_free(rw_weave *weave)
 {
     pgw_buf_free(&weave->text);

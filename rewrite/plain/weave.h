@@ -23,6 +23,8 @@ typedef struct rw_weave {
 void rw_weave_clear(rw_weave *weave); /* keeps the memory */
 void rw_weave_free(rw_weave *weave);
 void rw_weave_own(rw_weave *weave, const char *text);
+/* What was added behind the first `length` bytes is gone. */
+void rw_weave_cut(rw_weave *weave, size_t length);
 void rw_weave_client(rw_weave *weave, rw_part part);
 /* Where in the client's text stands what is at this position (both in characters, from 1); 0: the
  * client did not write it. */
