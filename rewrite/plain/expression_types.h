@@ -13,6 +13,7 @@ typedef struct rw_typing {
     pgw_arena *arena;
     uint32_t *types; /* of $1, $2 …; PGW_UNKNOWN: nothing said it yet */
     size_t count;
+    rw_relation *missing; /* tables of which nothing is known */
     /* The columns of a query inside of an expression, or of a FROM. */
     rw_columns (*query)(struct rw_typing *typing, const rw_scope *scope,
                         const PgQuery__Node *query);

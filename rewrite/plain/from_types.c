@@ -13,11 +13,26 @@ static void rename_alias(rw_columns columns, const PgQuery__Alias *alias)
         rw_columns_rename(columns, alias->colnames, alias->n_colnames);
 }
 
+static void miss(rw_typing *typing, pgw_slice schema, pgw_slice name)
+{
+    rw_relation *missing = pgw_arena_alloc(typing->arena, sizeof *missing);
+    *missing = (rw_relation){typing->missing, pgw_arena_copy(typing->arena, schema).ptr,
+                             pgw_arena_copy(typing->arena, name).ptr};
+    typing->missing = missing;
+}
+
 rw_columns rw_typing_table(rw_typing *typing, const PgQuery__RangeVar *relation)
 {
-    const rw_table *table = rw_catalog_find(typing->catalog, pgw_slice_str(relation->schemaname),
-                                            pgw_slice_str(relation->relname));
-    return table == NULL ? (rw_columns){NULL, 0} : rw_columns_of_table(table, typing->arena);
+    pgw_slice schema = pgw_slice_str(relation->schemaname);
+    pgw_slice name = pgw_slice_str(relation->relname);
+    const rw_catalog *others = typing->catalog->others;
+    const rw_table *table = rw_catalog_find(typing->catalog, schema, name);
+    if (table == NULL && others != NULL)
+        table = rw_catalog_find(others, schema, name);
+    if (table != NULL)
+        return rw_columns_of_table(table, typing->arena);
+    miss(typing, schema, name);
+    return (rw_columns){NULL, 0};
 }
 
 static rw_columns copy(rw_columns columns, pgw_arena *arena)

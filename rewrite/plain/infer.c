@@ -208,6 +208,7 @@ static bool by_tree(const PgQuery__Node *statement, pgw_slice text, const rw_cat
     rw_typing typing = {
         .catalog = catalog, .arena = reading->arena, .types = out->types, .count = out->count};
     rw_type_statement(&typing, statement);
+    out->missing = typing.missing;
     find_unnamed(statement, reading->arena, out);
     return true;
 }

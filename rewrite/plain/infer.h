@@ -5,6 +5,7 @@
 #ifndef RW_INFER_H
 #define RW_INFER_H
 
+#include "rewrite/plain/names.h"
 #include "rewrite/read/lookup.h"
 
 typedef struct rw_inferred {
@@ -13,6 +14,7 @@ typedef struct rw_inferred {
                         statement is of a kind that has none: SET, PREPARE … (its $n are its own) */
     size_t *unnamed; /* where such parameters begin in the text, in order (see inline.h) */
     size_t unnamed_count;
+    const rw_relation *missing; /* the tables of it that are not in the catalog; arena-owned */
 } rw_inferred;
 
 /* Of each parameter: the declared type (PGW_UNSPECIFIED and PGW_UNKNOWN say nothing); else what the

@@ -21,6 +21,12 @@ typedef struct rw_columns {
     size_t count;
 } rw_columns;
 
+/* A table by the name that a statement gives it. */
+typedef struct rw_relation {
+    struct rw_relation *next;
+    const char *schema, *name; /* "": none is written */
+} rw_relation;
+
 /* What stands in a FROM, or is written. */
 typedef struct rw_item {
     struct rw_item *next;

@@ -314,31 +314,71 @@ static void analyze_state(px_ydb_session *session, pgw_slice question)
     pgw_server_analyzed(session->server, NULL, 0, pgw_slice_buf(&session->columns));
 }
 
+/* Not all of a statement's parameters have a type that it declares. */
+static bool is_open(const pgw_statement *statement, const rw_inferred *inferred)
+{
+    for (uint32_t i = 1; i <= inferred->count; i++)
+        if (!rw_is_declared((rw_declared){statement->types, statement->type_count}, i))
+            return true;
+    return false;
+}
+
+/* A table of the statement is asked for its columns first. */
+static bool learns(px_ydb_session *session, const pgw_statement *statement,
+                   const rw_inferred *inferred)
+{
+    const rw_relation *lacks = px_ydb_learned_lacks(&session->learned, inferred->missing);
+    if (lacks == NULL || !is_open(statement, inferred))
+        return false;
+    pgw_buf text = {0};
+    px_ydb_learned_ask(lacks, &text);
+    session->learning = lacks;
+    px_runner_describe(session->runner, pgw_slice_buf(&text));
+    pgw_buf_free(&text);
+    return true;
+}
+
 /* Writes are not looked at before they are run: that would cost them a round trip. */
 static void analyze(px_ydb_session *session, const pgw_statement *statement)
 {
     pgw_error error;
     pgw_reading reading = reading_of(session, &error);
     rw_catalog catalog = catalog_of(session);
+    size_t most = config_of(session)->backend.capabilities.max_message;
     rw_inferred inferred = {0};
     pgw_slice text;
     if (px_state_is_question(statement->piece.text)) {
         analyze_state(session, statement->piece.text);
         return;
     }
-    if (!px_ydb_word_nulls(statement, &catalog,
-                           config_of(session)->backend.capabilities.max_message, &reading,
-                           &inferred, &text)) {
+    catalog.others = px_ydb_learned_now(&session->learned, px_worker_now(session->link->worker));
+    pgw_buf_clear(&session->columns);
+    if (!px_ydb_word_nulls(statement, &catalog, most, &reading, &inferred, &text)) {
         pgw_server_failed(session->server, &error);
         return;
     }
+    if (learns(session, statement, &inferred))
+        return;
     session->types = inferred.types;
     session->type_count = inferred.count;
-    pgw_buf_clear(&session->columns);
     if (statement->piece.command == PGW_COMMAND_READ)
         px_runner_describe(session->runner, text);
     else
         analyzed(session);
+}
+
+static void on_described(px_ydb_session *session)
+{
+    const rw_relation *learned = session->learning;
+    uint64_t now = px_worker_now(session->link->worker);
+    session->learning = NULL;
+    if (learned == NULL) {
+        analyzed(session);
+        return;
+    }
+    px_ydb_learned_add(&session->learned, learned, pgw_slice_buf(&session->columns),
+                       now + (uint64_t)config_of(session)->backend.catalog_s * 1000);
+    analyze(session, pgw_server_next(session->server).statement);
 }
 
 static void check_parameters(px_ydb_session *session, const pgw_portal *portal)
@@ -379,6 +419,8 @@ static void run(px_ydb_session *session, pgw_portal *portal)
     }
     px_ydb_run *run = new_run(session, portal);
     pgw_error error;
+    if (portal->statement->piece.command == PGW_COMMAND_ALONE)
+        px_ydb_learned_forget(&session->learned);
     if (!plan(session, run, &error)) {
         leave(run);
         free_run(session, run);
@@ -479,14 +521,16 @@ void px_ydb_session_done(px_ydb_session *session, const char *tag)
     if (session->running != NULL)
         end_run(session, tag, NULL);
     else if (pgw_server_next(session->server).ask == PGW_ASK_ANALYZE)
-        analyzed(session);
+        on_described(session);
     else
         pgw_server_done(session->server);
-    pgw_arena_free(&session->arena);
+    if (!px_runner_is_busy(session->runner))
+        pgw_arena_free(&session->arena);
 }
 
 void px_ydb_session_failed(px_ydb_session *session, const pgw_error *error)
 {
+    session->learning = NULL;
     if (session->running != NULL)
         end_run(session, "", error);
     else
@@ -513,6 +557,7 @@ void px_ydb_session_end(px_ydb_session *session)
     }
     if (session->server != NULL)
         pgw_server_free(session->server);
+    px_ydb_learned_forget(&session->learned);
     pgw_arena_free(&session->arena);
     pgw_buf_free(&session->columns);
     pgw_buf_free(&session->row);

@@ -8,6 +8,7 @@
 #define PX_YDB_SESSION_H
 
 #include "protocol/server/server.h"
+#include "proxy/backend/ydb/learned.h"
 #include "proxy/backend/ydb/runner.h"
 
 /* A portal that was begun to be run, and whose end is not told yet. */
@@ -34,9 +35,11 @@ typedef struct px_ydb_session {
     px_runner *runner;
     px_link *link;
     px_ydb_run *runs;
-    px_ydb_run *running;   /* what the runner runs is of that one; NULL: none */
-    pgw_arena arena;       /* of the action at hand */
-    const uint32_t *types; /* ANALYZE: what is known of its parameters … */
+    px_ydb_run *running; /* what the runner runs is of that one; NULL: none */
+    pgw_arena arena;     /* of the action at hand */
+    px_ydb_learned learned;
+    const rw_relation *learning; /* what is described is that, for ANALYZE; NULL: the statement */
+    const uint32_t *types;       /* ANALYZE: what is known of its parameters … */
     size_t type_count;
     pgw_buf columns; /* … and what YDB tells */
     pgw_buf row;     /* in the client's formats */
