@@ -79,7 +79,7 @@ static inline rw_catalog test_catalog(const rw_table **pointers)
 {
     for (size_t i = 0; i < TEST_TABLE_COUNT; i++)
         pointers[i] = &test_tables[i];
-    return (rw_catalog){pointers, TEST_TABLE_COUNT, NULL, false, NULL};
+    return (rw_catalog){.tables = pointers, .count = TEST_TABLE_COUNT};
 }
 
 static const pgw_env test_env = {.utf8 = true, .zone_known = true, .conforming = true};
