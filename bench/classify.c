@@ -71,7 +71,7 @@ static double best_glance(pgw_slice text, const rw_catalog *catalog)
 int main(void)
 {
     const rw_table *pointers[] = {&test_tables[0]};
-    rw_catalog catalog = {pointers, 1, NULL, false, NULL};
+    rw_catalog catalog = {.tables = pointers, .count = 1};
     printf("%8s %8s %8s  statement\n", "seen", "new", "known");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rw_shape_cache shapes = {0};

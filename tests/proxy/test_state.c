@@ -129,7 +129,7 @@ static void names_are_spelt_in_ascii(void **state)
         char expected[128];
         const rw_table table = {.schema = (char *)"s", .name = (char *)cases[i].name};
         const rw_table *pointer = &table;
-        rw_catalog catalog = {&pointer, 1, NULL, false, NULL};
+        rw_catalog catalog = {.tables = &pointer, .count = 1};
         pgw_buf sql = {0};
         px_state_question(&catalog, false, &sql);
         pgw_buf_add_byte(&sql, '\0');
@@ -147,7 +147,7 @@ static void names_are_constants(void **state)
     rw_table tables[] = {{.schema = (char *)"public", .name = (char *)"up"},
                          {.schema = (char *)"it's", .name = (char *)"a\"b\\c\xC3\xA9\xFF"}};
     const rw_table *pointers[] = {&tables[0], &tables[1]};
-    rw_catalog catalog = {pointers, 2, NULL, false, NULL};
+    rw_catalog catalog = {.tables = pointers, .count = 2};
     pgw_buf sql = {0};
     px_state_question(&catalog, false, &sql);
     pgw_buf_add_byte(&sql, '\0');

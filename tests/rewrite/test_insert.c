@@ -503,7 +503,7 @@ static void hints_say_what_to_write(void **state)
                                 .hash_column = 1,
                                 .partitions = {.count = 1}};
         const rw_table *pointer = &table;
-        const rw_catalog catalog = {&pointer, 1, NULL, false, NULL};
+        const rw_catalog catalog = {.tables = &pointer, .count = 1};
         pgw_env env = test_env;
         env.utf8 = cases[i].utf8;
         char sql[64];

@@ -50,7 +50,7 @@ static const rw_table table = {.oid = 7,
 static rw_insert *parse(const char *sql, pgw_arena *arena)
 {
     static const rw_table *const tables[] = {&table};
-    const rw_catalog catalog = {tables, 1, NULL, false, NULL};
+    const rw_catalog catalog = {.tables = tables, .count = 1};
     pgw_error error;
     rw_insert *insert = NULL;
     assert_true(rw_insert_parse(exact(sql), &catalog, &test_env, arena, &insert, &error));

@@ -14,7 +14,7 @@
 
 static rw_insert *parse(const char *sql, const rw_table *table, pgw_arena *arena)
 {
-    const rw_catalog catalog = {&table, 1, NULL, false, NULL};
+    const rw_catalog catalog = {.tables = &table, .count = 1};
     pgw_error error;
     rw_insert *insert;
     assert_true(rw_insert_parse(exact(sql), &catalog, &test_env, arena, &insert, &error));

@@ -67,9 +67,9 @@ static void rules_are_part_of_the_shape(void **state)
     rw_table later = test_tables[0];
     later.epoch++;
     const rw_table *now[] = {&test_tables[0]}, *then[] = {&later};
-    const rw_catalog catalogs[] = {{now, 1, NULL, false, NULL},
+    const rw_catalog catalogs[] = {{.tables = now, .count = 1},
                                    {now, 1, test_others, false, NULL},
-                                   {then, 1, NULL, false, NULL}};
+                                   {.tables = then, .count = 1}};
     pgw_env backslashes = test_env;
     backslashes.conforming = false;
     pgw_slice text = PGW_LITERAL("UPDATE events SET event = 'x'");
@@ -339,7 +339,7 @@ static void a_memory_changes_nothing(void **state)
 
 static rw_statement_kind kind_of(const char *text, const rw_table *table, rw_shape_cache *known)
 {
-    rw_catalog catalog = {&table, 1, NULL, false, NULL};
+    rw_catalog catalog = {.tables = &table, .count = 1};
     pgw_arena arena = {0};
     rw_script script;
     rw_script_parse(exact(text), &catalog, &test_env, known, &arena, &script);

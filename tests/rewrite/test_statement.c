@@ -562,7 +562,7 @@ static void a_glance_at_odd_names(void **state)
     rw_table odd = test_tables[0];
     odd.name = (char *)"-odd";
     const rw_table *pointers[] = {&odd};
-    rw_catalog catalog = {pointers, 1, NULL, false, NULL}, empty = {pointers, 0, NULL, false, NULL};
+    rw_catalog catalog = {.tables = pointers, .count = 1}, empty = {.tables = pointers, .count = 0};
     assert_false(
         rw_prefilter_passes(PGW_LITERAL("INSERT INTO \"-odd\" VALUES (1)"), &catalog, &effects));
     odd.name = (char *)"2024_events";

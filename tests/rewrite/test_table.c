@@ -47,7 +47,7 @@ static void long_names_are_cut(void **state)
     rw_table table = test_tables[0];
     table.name = name;
     const rw_table *one = &table;
-    rw_catalog catalog = {&one, 1, NULL, false, NULL};
+    rw_catalog catalog = {.tables = &one, .count = 1};
     snprintf(written, sizeof written, "%sbcd", name);
     assert_string_equal(found(&catalog, NULL, written), name);
     snprintf(split, sizeof split, "%.62s\xc3\xa9", name);
@@ -95,11 +95,11 @@ static void mentions_are_never_missed(void **state)
     rw_table bracket = test_tables[0];
     bracket.name = (char *)"a[@Z";
     const rw_table *one = &bracket;
-    rw_catalog brackets = {&one, 1, NULL, false, NULL};
+    rw_catalog brackets = {.tables = &one, .count = 1};
     assert_true(rw_catalog_mentioned(&brackets, exact("A[@z")));
     assert_false(rw_catalog_mentioned(&brackets, exact("a{@z")));
     assert_false(rw_catalog_mentioned(&brackets, exact("a[`z")));
-    rw_catalog empty = {NULL, 0, NULL, false, NULL};
+    rw_catalog empty = {.count = 0};
     assert_false(rw_catalog_mentioned(&empty, PGW_LITERAL("U&\"x\" events")));
 }
 
