@@ -68,7 +68,7 @@ static void rules_are_part_of_the_shape(void **state)
     later.epoch++;
     const rw_table *now[] = {&test_tables[0]}, *then[] = {&later};
     const rw_catalog catalogs[] = {{.tables = now, .count = 1},
-                                   {now, 1, test_others, false, NULL},
+                                   {.tables = now, .count = 1, .unqualified = test_others},
                                    {.tables = then, .count = 1}};
     pgw_env backslashes = test_env;
     backslashes.conforming = false;
