@@ -7,6 +7,7 @@
 
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/read/alter_tree.h"
+#include "rewrite/read/like_tree.h"
 #include "rewrite/read/parts_tree.h"
 #include "rewrite/read/referable.h"
 #include "rewrite/read/reference_tree.h"
@@ -236,7 +237,8 @@ bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, const rw_cat
                      .error = reading->error,
                      .joint = ", "};
     *out = (rw_definition){0};
-    bool fine = define(&it, statement, catalog) && rw_references_define(&it, statement, catalog);
+    bool fine = define(&it, statement, catalog) && rw_references_define(&it, statement, catalog) &&
+                rw_likes_define(&it, statement, catalog);
     pgw_buf_free(&it.behind);
     return fine;
 }

@@ -34,14 +34,21 @@ static void add_name(const rw_table *table, pgw_buf *out)
     rw_add_identifier(out, table->name);
 }
 
-void rw_referable_declare(const rw_table *table, pgw_buf *out)
+void rw_referable_oid(const rw_table *table, pgw_buf *out)
 {
     pgw_buf name = {0};
     add_name(table, &name);
-    pgw_buf_add_str(out, "declare t pg_catalog.oid := pg_catalog.to_regclass(");
+    pgw_buf_add_str(out, "pg_catalog.to_regclass(");
     rw_add_constant(out, pgw_slice_buf(&name));
-    pgw_buf_add_str(out, "); ");
+    pgw_buf_add_byte(out, ')');
     pgw_buf_free(&name);
+}
+
+void rw_referable_declare(const rw_table *table, pgw_buf *out)
+{
+    pgw_buf_add_str(out, "declare t pg_catalog.oid := ");
+    rw_referable_oid(table, out);
+    pgw_buf_add_str(out, "; ");
 }
 
 /* Whether a foreign key would find what it needs, or the table is not there. */

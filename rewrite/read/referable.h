@@ -14,6 +14,8 @@
 void rw_referable_key(const rw_table *table, pgw_buf *out);
 /* `CONSTRAINT … UNIQUE (…)`, of CREATE TABLE and ALTER TABLE … ADD. */
 void rw_referable_constraint(const rw_table *table, pgw_buf *out);
+/* The table's oid, as SQL finds it by its name. */
+void rw_referable_oid(const rw_table *table, pgw_buf *out);
 /* `declare t …; `, the oid of the table, or NULL, of a block of PL/pgSQL. */
 void rw_referable_declare(const rw_table *table, pgw_buf *out);
 /* A block of PL/pgSQL that adds the constraint to a table that is there and has no UNIQUE of these

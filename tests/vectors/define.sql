@@ -103,3 +103,7 @@ CREATE TABLE public.filed (userid int, ts int) USING heap;
 TRUNCATE events, ONLY public.filed, ONLY (public.filed), ONLY other;
 LOCK TABLE ONLY public.filed;
 CREATE INDEX ON ONLY public.filed (ts);
+-- What LIKE copies of a hash.
+CREATE TEMP TABLE other (a int, LIKE public.events INCLUDING ALL);
+CREATE TABLE IF NOT EXISTS other (LIKE public.events);
+CREATE TABLE public.broken (userid int, LIKE public.events);
