@@ -3,19 +3,18 @@
 #define TOP_BIT (UINT64_C(1) << 63)
 
 /* A signed hash and an unsigned one in the same, unsigned order; it is its own inverse. */
-static uint64_t ordered(const rw_table *table, uint64_t hash)
+static uint64_t ordered(rw_hash_type type, uint64_t hash)
 {
-    return table->hash_type == RW_HASH_INT8 ? hash ^ TOP_BIT : hash;
+    return type == RW_HASH_INT8 ? hash ^ TOP_BIT : hash;
 }
 
-static uint32_t boundaries_not_above(const rw_table *table, uint64_t hash)
+uint32_t rw_partition_in(const rw_partitions *map, rw_hash_type type, uint64_t hash)
 {
-    const rw_partitions *map = &table->partitions;
-    uint64_t wanted = ordered(table, hash);
+    uint64_t wanted = ordered(type, hash);
     uint32_t low = 0, high = map->count > 0 ? map->count - 1 : 0;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (ordered(table, map->at[middle]) <= wanted)
+        if (ordered(type, map->at[middle]) <= wanted)
             low = middle + 1;
         else
             high = middle;
@@ -26,8 +25,9 @@ static uint32_t boundaries_not_above(const rw_table *table, uint64_t hash)
 uint32_t rw_partition_of(const rw_table *table, uint64_t hash)
 {
     if (table->partitions.kind == RW_PARTITION_AT)
-        return boundaries_not_above(table, hash);
-    unsigned __int128 product = (unsigned __int128)ordered(table, hash) * table->partitions.count;
+        return rw_partition_in(&table->partitions, table->hash_type, hash);
+    unsigned __int128 product =
+        (unsigned __int128)ordered(table->hash_type, hash) * table->partitions.count;
     return (uint32_t)(product >> 64);
 }
 
@@ -38,5 +38,5 @@ uint64_t rw_partition_start(const rw_table *table, uint32_t number)
     /* The least p with floor(p * N / 2^64) = number. */
     uint32_t count = table->partitions.count;
     unsigned __int128 product = ((unsigned __int128)number << 64) + count - 1;
-    return ordered(table, (uint64_t)(product / count));
+    return ordered(table->hash_type, (uint64_t)(product / count));
 }

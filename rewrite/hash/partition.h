@@ -9,6 +9,8 @@
 /* From 0. uniform and buckets: floor(p·N / 2^64) with p the hash, its top bit flipped for int8 so
  * that order is kept; at: how many boundaries are not greater than the hash. */
 uint32_t rw_partition_of(const rw_table *table, uint64_t hash);
+/* … by a map of its own, of kind at. */
+uint32_t rw_partition_in(const rw_partitions *map, rw_hash_type type, uint64_t hash);
 /* The first hash of partition `number` (> 0) as a bit pattern: what DDL needs. */
 uint64_t rw_partition_start(const rw_table *table, uint32_t number);
 

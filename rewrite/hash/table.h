@@ -50,6 +50,7 @@ typedef struct rw_partitions {
     rw_partition_kind kind;
     uint32_t count;
     uint64_t *at;
+    bool discovered; /* these are but for as long as the store's own are not known */
 } rw_partitions;
 
 enum { RW_PART_NAME = '\1', RW_PART_LINE = '\2' }; /* what stands between part_names */

@@ -1,0 +1,18 @@
+/*
+ * described: a table's partitions as YDB's monitoring describes them, in JSON. Nobody has written
+ * its form down: what is not understood is no map, and the reason says why.
+ */
+#ifndef RW_DESCRIBED_H
+#define RW_DESCRIBED_H
+
+#include "rewrite/hash/table.h"
+
+enum { RW_DESCRIBED_MOST = 16 << 20 }; /* bytes of a description; longer ones are not read */
+
+/* Reads where partitions of a table begin whose key begins with `column`, a hash of `type`. Fills
+ * `out` (of kind at; `at` is malloc'ed) and returns NULL, or returns the reason, a constant text
+ * without anything of the description. Boundaries with the same hash count once. */
+PGW_MUST_CHECK const char *rw_partitions_described(pgw_slice json, const char *column,
+                                                   rw_hash_type type, rw_partitions *out);
+
+#endif
