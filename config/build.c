@@ -182,6 +182,9 @@ static void build_backend(cfg_document *document, const cfg_raw *raw, cfg_config
     config->backend.dsn_line = cfg_document_line(document, "backend.dsn");
     config->backend.dialect = WORD(raw->backend.dialect, CFG_DIALECT_POSTGRES);
     build_capabilities(document, raw, &config->backend.capabilities);
+    config->backend.monitoring = cfg_copy(raw->backend.monitoring);
+    config->backend.monitoring_s =
+        take_number(document, in, "monitoring_s", raw->backend.monitoring_s, (range){30, 1, 3600});
     config->backend.links = WORD(raw->backend.links, CFG_LINKS_AUTO);
     config->backend.max_links =
         take_number(document, in, "max_links", raw->backend.max_links, (range){90, 1, 10000});
@@ -285,6 +288,9 @@ static void build_partitions(cfg_document *document, const char *prefix,
     if (raw != NULL && raw->uniform != NULL)
         partitions->uniform =
             take_number(document, in, "uniform", raw->uniform, (range){1, 1, 1000000});
+    partitions->discover = raw != NULL && WORD(raw->discover, false);
+    if (partitions->discover)
+        partitions->buckets = 64; /* above the most partitions that YDB makes by itself */
     if (raw != NULL && raw->buckets != NULL)
         partitions->buckets =
             take_number(document, in, "buckets", raw->buckets, (range){1, 1, 1000000});

@@ -33,8 +33,29 @@ static bool says_capabilities(const cfg_capabilities *capabilities)
     return says;
 }
 
+/* Behind the host there is only a port: the rest is made here. */
+static void check_monitoring(cfg_document *document, const char *url)
+{
+    if (url == NULL)
+        return;
+    const char *host = strncmp(url, "http://", 7) == 0    ? url + 7
+                       : strncmp(url, "https://", 8) == 0 ? url + 8
+                                                          : "";
+    size_t len = strcspn(host, "/?#@ \t\r\n");
+    if (len == 0 || (host[len] != '\0' && strcmp(host + len, "/") != 0))
+        cfg_mistake(document, "backend.monitoring",
+                    "backend.monitoring is \"%s\": it takes http://host:port or "
+                    "https://host:port, such as http://127.0.0.1:8765",
+                    url);
+}
+
 static void check_dialect(cfg_document *document, const cfg_config *config)
 {
+    check_monitoring(document, config->backend.monitoring);
+    if (config->backend.dialect != CFG_DIALECT_YDB && config->backend.monitoring != NULL)
+        cfg_warning(document, "backend.monitoring",
+                    "backend.monitoring is asked, and the dialect is not ydb: what it says of "
+                    "partitions is nothing to PostgreSQL");
     if (config->backend.dialect != CFG_DIALECT_YDB &&
         says_capabilities(&config->backend.capabilities))
         cfg_warning(document, "backend.capabilities",
@@ -176,16 +197,29 @@ static void check_columns(const table_check *check)
                   table->label, table->primary_key[i]);
 }
 
-static void check_partitions(const table_check *check)
+/* They are looked for, and until they are known, they are buckets. */
+static void check_discover(const table_check *check, const cfg_config *config)
+{
+    const cfg_raw_partitions *raw = check->raw->partitions;
+    if (raw->uniform != NULL || raw->at_count > 0)
+        WRONG(check, "partitions",
+              "partitions of %s has discover and %s: only buckets may stand beside it, for as long "
+              "as the partitions are not known",
+              check->table->label, raw->uniform != NULL ? "uniform" : "at");
+    if (config->backend.monitoring == NULL)
+        WRONG(check, "partitions.discover",
+              "partitions.discover of %s needs backend.monitoring, the URL of YDB's monitoring, "
+              "such as http://127.0.0.1:8765",
+              check->table->label);
+}
+
+static void check_partitions(const table_check *check, const cfg_config *config)
 {
     const cfg_raw_partitions *raw = check->raw->partitions;
     if (raw == NULL)
         return;
-    if (raw->discover != NULL) {
-        WRONG(check, "partitions.discover",
-              "partitions.discover of %s is not available in this version: write uniform, at or "
-              "buckets",
-              check->table->label);
+    if (check->table->partitions.discover) {
+        check_discover(check, config);
         return;
     }
     int kinds = (raw->uniform != NULL) + (raw->buckets != NULL) + (raw->at_count > 0);
@@ -282,7 +316,7 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
     check_key(&check);
     check_hash(&check);
     check_columns(&check);
-    check_partitions(&check);
+    check_partitions(&check, config);
     check_batch(&check, config);
     check_ydb(&check);
     check_twin(&check, config);

@@ -61,6 +61,7 @@ void cfg_free(cfg_config *config)
         free_table(&config->tables[i]);
     free(config->tables);
     free(config->backend.dsn);
+    free(config->backend.monitoring);
     free(config->path);
     free(config->text);
     free(config);

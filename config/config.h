@@ -80,13 +80,15 @@ typedef struct cfg_ydb {
     size_t index_count;
 } cfg_ydb;
 
-/* Exactly one of uniform, buckets, at. Default: uniform 1. `at` values are int64 or uint64 bit
- * patterns by hash_type. */
+/* Exactly one of uniform, buckets, at. Default: uniform 1. With `discover` these are buckets, for
+ * as long as the table's own partitions are not known. `at` values are int64 or uint64 bit patterns
+ * by hash_type. */
 typedef struct cfg_partitions {
     uint32_t uniform; /* 0 = not this */
     uint32_t buckets; /* 0 = not this */
     uint64_t *at;
     size_t at_count;
+    bool discover; /* the monitoring endpoint is asked for the table's own */
 } cfg_partitions;
 
 typedef struct cfg_batch {
@@ -154,6 +156,8 @@ typedef struct cfg_config {
         unsigned dsn_line; /* in the file, for messages */
         cfg_dialect dialect;
         cfg_capabilities capabilities; /* of dialect ydb */
+        char *monitoring;              /* http://host:8765, NULL if not written */
+        uint32_t monitoring_s;         /* 30 */
         cfg_links links;
         uint32_t max_links;    /* 90 */
         uint32_t batch_links;  /* 8 */

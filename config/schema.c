@@ -151,6 +151,8 @@ static const cyaml_schema_field_t capabilities_fields[] = {
 static const cyaml_schema_field_t backend_fields[] = {
     CYAML_FIELD_STRING_PTR("dsn", CYAML_FLAG_POINTER, cfg_raw, backend.dsn, 1, CYAML_UNLIMITED),
     ENUM("dialect", cfg_raw, backend.dialect, dialects),
+    STRING("monitoring", cfg_raw, backend.monitoring),
+    UINT("monitoring_s", cfg_raw, backend.monitoring_s),
     PART("capabilities", CYAML_FLAG_OPTIONAL, capabilities_fields),
     ENUM("links", cfg_raw, backend.links, links_modes),
     UINT("max_links", cfg_raw, backend.max_links),

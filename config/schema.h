@@ -93,6 +93,8 @@ typedef struct cfg_raw {
     struct {
         char *dsn;
         cfg_dialect *dialect;
+        char *monitoring;
+        uint32_t *monitoring_s;
         struct {
             bool *can[CFG_CAPABILITIES];
             char *max_message;

@@ -75,6 +75,12 @@ px_error_kind px_classify(pgw_slice body)
     return PX_ERROR_OWN;
 }
 
+bool px_error_is_moved(pgw_slice body)
+{
+    pgw_slice sqlstate = pgw_error_field(body, 'C');
+    return pgw_slice_eq_str(sqlstate, "53000") || pgw_slice_eq_str(sqlstate, "57P03");
+}
+
 static bool class_is(const pgw_error *error, const char *class)
 {
     return strncmp(error->sqlstate, class, 2) == 0;

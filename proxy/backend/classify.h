@@ -29,6 +29,9 @@ bool px_error_is_changed(pgw_slice body);
 void px_error_cached_plan(pgw_buf *body);
 /* FATAL or PANIC: nothing comes behind it. */
 bool px_error_is_fatal(pgw_slice body);
+/* The partition of a row is not there for the moment, or has too much to do: it may have been split
+ * or moved. */
+bool px_error_is_moved(pgw_slice body);
 /* A link could not be opened because the server, or its user, or its database may have no more. */
 bool px_error_is_full(const pgw_error *error);
 /* The server's, the network's or ours: whoever asked would be told the same. */

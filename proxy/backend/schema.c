@@ -308,13 +308,15 @@ static void set_partitions(rw_partitions *partitions, const cfg_partitions *conf
 {
     if (config->at_count > 0) {
         size_t size = config->at_count * sizeof *partitions->at;
-        *partitions = (rw_partitions){RW_PARTITION_AT, (uint32_t)config->at_count + 1,
-                                      memcpy(pgw_alloc(size), config->at, size)};
+        *partitions = (rw_partitions){.kind = RW_PARTITION_AT,
+                                      .count = (uint32_t)config->at_count + 1,
+                                      .at = memcpy(pgw_alloc(size), config->at, size)};
     } else if (config->buckets > 0) {
-        *partitions = (rw_partitions){RW_PARTITION_BUCKETS, config->buckets, NULL};
+        *partitions = (rw_partitions){
+            .kind = RW_PARTITION_BUCKETS, .count = config->buckets, .discovered = config->discover};
     } else {
-        uint32_t count = config->uniform > 0 ? config->uniform : 1;
-        *partitions = (rw_partitions){RW_PARTITION_UNIFORM, count, NULL};
+        *partitions = (rw_partitions){.kind = RW_PARTITION_UNIFORM,
+                                      .count = config->uniform > 0 ? config->uniform : 1};
     }
 }
 
@@ -428,7 +430,7 @@ static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_
 
 static bool same_partitions(const rw_partitions *a, const rw_partitions *b)
 {
-    if (a->kind != b->kind || a->count != b->count)
+    if (a->kind != b->kind || a->count != b->count || a->discovered != b->discovered)
         return false;
     return a->at == NULL || memcmp(a->at, b->at, (a->count - 1) * sizeof *a->at) == 0;
 }

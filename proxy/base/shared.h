@@ -27,6 +27,7 @@ typedef struct px_server {
     struct px_addresses *addresses;
     struct px_lobby *lobby;
     struct px_canceller *canceller;
+    struct px_discovery *discovery;
     struct px_pids *pids; /* told to clients */
     struct px_databases *databases;
     struct px_greetings *greetings; /* what sessions of a kind are greeted with */

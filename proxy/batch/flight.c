@@ -2,6 +2,7 @@
 
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/classify.h"
+#include "proxy/backend/discovery.h"
 #include "proxy/base/log.h"
 
 #include <stddef.h>
@@ -51,6 +52,8 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
     px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
     note_time(batch, unit);
     batch->returned += unit->returned.len;
+    if (verdict != PX_VERDICT_COMMITTED && px_error_is_moved(pgw_slice_buf(&unit->error)))
+        px_discovery_doubt(unit->owner->server->discovery, unit->tables->name);
     batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
     batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
     if (verdict == PX_VERDICT_REPEAT) {

@@ -1,5 +1,7 @@
 #include "proxy/ingest/bind.h"
 
+#include "proxy/backend/maps.h"
+
 #include "protocol/value_canonical.h"
 #include "proxy/base/log.h"
 #include "rewrite/insert/key.h"
@@ -91,6 +93,7 @@ bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, 
             !px_bind_limit(worker, insert->table, bind->values.len / insert->row_count,
                            &bound->keys[r], &bound->error))
             return false;
+        bound->keys[r].partition = px_map_partition(worker, insert->table, bound->keys[r].hash);
         bound->hashes[r] = (int64_t)bound->keys[r].hash;
         bound->known++;
     }

@@ -1,5 +1,6 @@
 #include "proxy/ingest/obstacles.h"
 
+#include "proxy/backend/maps.h"
 #include "rewrite/insert/key.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static px_counter reason_of(const px_owner *owner, const px_standing *standing,
 
 /* … and how many of the table's partitions it touches. `keys` may be NULL: nothing is known of the
  * rows. */
-static void count_rows(px_metrics *metrics, const rw_insert *insert, const rw_key *keys)
+static void count_rows(const px_worker *worker, const rw_insert *insert, const rw_key *keys)
 {
     if (keys == NULL)
         return;
@@ -61,7 +62,7 @@ static void count_rows(px_metrics *metrics, const rw_insert *insert, const rw_ke
     for (size_t r = 0; r < insert->row_count; r++)
         if (!insert->rows[r].superseded)
             numbers[rows++] = keys[r].partition;
-    px_count_request(metrics, name.ptr, table->partitions.count, numbers, rows);
+    px_count_request(worker->metrics, name.ptr, px_map_count(worker, table), numbers, rows);
     free(numbers);
     pgw_buf_free(&name);
 }
@@ -74,7 +75,7 @@ void px_obstacle_count_text(const px_owner *owner, const px_standing *standing, 
         if (insert == NULL || text->refusals[i] != NULL)
             continue;
         px_count(metrics, reason_of(owner, standing, standing->identity, insert), 1);
-        count_rows(metrics, insert, text->keys[i]);
+        count_rows(owner->worker, insert, text->keys[i]);
     }
 }
 
@@ -85,5 +86,5 @@ void px_obstacle_count_bind(const px_owner *owner, const px_standing *standing, 
     if (plan->refusal != NULL)
         return;
     px_count(metrics, reason_of(owner, standing, plan->identity, plan->insert), 1);
-    count_rows(metrics, plan->insert, bound->keys);
+    count_rows(owner->worker, plan->insert, bound->keys);
 }

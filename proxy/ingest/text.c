@@ -1,6 +1,7 @@
 #include "proxy/ingest/text.h"
 
 #include "protocol/utf8.h"
+#include "proxy/backend/maps.h"
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/plan_cache.h"
 #include "rewrite/insert/key.h"
@@ -112,6 +113,7 @@ static void hash_row(px_worker *worker, px_text *text, size_t i, size_t r, const
     bool good = rw_insert_key(insert, r, RW_NO_PARAMS, &reading, key) == PGW_KNOWN &&
                 px_bind_limit(worker, insert->table, row_bytes(insert, r), key, &error);
     text->hashes[i][r] = key->hash;
+    key->partition = px_map_partition(worker, insert->table, key->hash);
     insert->rows[r].unhashed = insert->rows[r].unhashed || !good;
     if (good || text->refusals[i] != NULL)
         return;

@@ -1,5 +1,6 @@
 #include "proxy/ingest/units.h"
 
+#include "proxy/backend/maps.h"
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
@@ -32,7 +33,7 @@ static uint16_t place_of(px_unit *unit, const rw_table *table, const px_catalog 
     unit->tables[unit->table_count] =
         (px_unit_table){.config = px_catalog_config(catalog, table),
                         .name = pgw_arena_printf(&unit->arena, "%s.%s", table->schema, table->name),
-                        .partitions = table->partitions.count};
+                        .partitions = px_map_count(unit->home, table)};
     return (uint16_t)unit->table_count++;
 }
 

@@ -18,6 +18,26 @@ static int printable(const char *message, const char *dsn)
     return (int)strcspn(message, secret ? "\"\n" : "\n");
 }
 
+static bool discovers(const cfg_config *config)
+{
+    for (size_t i = 0; i < config->table_count; i++)
+        if (config->tables[i].partitions.discover)
+            return true;
+    return false;
+}
+
+/* A table's path begins with its database, and what clients call theirs is not known here. */
+static bool check_discovery(const cfg_config *config, FILE *errors)
+{
+    if (!discovers(config) || px_dsn_names(config->backend.dsn, "dbname"))
+        return true;
+    fprintf(
+        errors,
+        "%s:%u: backend.dsn names no database, and partitions.discover needs one: add dbname=…\n",
+        config->path, config->backend.dsn_line);
+    return false;
+}
+
 static bool check_dsn(const cfg_config *config, FILE *errors)
 {
     const char *dsn = config->backend.dsn;
@@ -53,7 +73,8 @@ static bool check_logins(const cfg_config *config, FILE *errors)
         return false;
     }
     PQconninfoFree(options);
-    return check_dsn(config, errors);
+    bool good = check_discovery(config, errors);
+    return check_dsn(config, errors) && good;
 }
 
 static bool check_columns(const cfg_config *config, FILE *errors)

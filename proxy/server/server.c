@@ -2,8 +2,10 @@
 
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/databases.h"
+#include "proxy/backend/discovery.h"
 #include "proxy/backend/greeting.h"
 #include "proxy/backend/kinds.h"
+#include "proxy/backend/maps.h"
 #include "proxy/backend/pids.h"
 #include "proxy/backend/libpq/canceller.h"
 #include "proxy/backend/postgres/postgres.h"
@@ -91,6 +93,7 @@ static void free_worker(px_worker *worker)
     px_plan_cache_clear(worker->plans);
     free(worker->plans);
     px_kinds_free(worker);
+    px_maps_free(worker);
     px_worker_free(worker);
     px_metrics_free(worker->metrics);
 }
@@ -145,6 +148,7 @@ static void stop(process *p, int signal_number)
     px_signals_close(p->signals);
     px_watchdog_stop(p->watchdog);
     px_canceller_refuse(p->server.canceller);
+    px_discovery_refuse(p->server.discovery);
     give_order(p, on_drain, (setup){0});
 }
 
@@ -231,6 +235,7 @@ static void adopt(process *p, setup fresh)
     log_kept(p->setups[0].config, fresh.config);
     put_in_force(p, fresh);
     give_order(p, on_new_setup, fresh);
+    px_discovery_renew(p->server.discovery, fresh.config);
     px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", fresh.config->path,
            fresh.config->table_count);
 }
@@ -412,6 +417,7 @@ static bool serve(process *p)
 {
     uv_loop_init(&p->loop);
     start_workers(p);
+    p->server.discovery = px_discovery_start(&p->server);
     p->signals = px_signals_watch(&p->loop, on_signal, p);
     bool up = open_listeners(p) && open_admin(p);
     if (up) {
@@ -423,6 +429,7 @@ static bool serve(process *p)
     uv_run(&p->loop, UV_RUN_DEFAULT);
     for (unsigned i = 0; i < p->server.worker_count; i++)
         pthread_join(p->server.workers[i].thread, NULL);
+    px_discovery_stop(p->server.discovery);
     px_watchdog_free(p->watchdog);
     px_admin_stop(p->admin);
     if (up) {
