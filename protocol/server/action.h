@@ -16,6 +16,8 @@ typedef enum pgw_asked {
     PGW_ASK_BIND,    /* whether the types of `portal` take its parameters: done */
     /* The statement of `portal`, with its parameters, in the transaction that is open, else by
      * itself: columns (a Query's only), rows in the formats that the portal asks for, completed.
+     * Each RUN or RESUME may ask for other formats (FETCH). If the portal has `arguments`, they are
+     * its parameters.
      * After `limit` rows (0: all) no more are taken; the run is kept for RESUME or END, and
      * anything else may be asked before that: whoever has one link must then read the rest into
      * memory. */
@@ -27,7 +29,11 @@ typedef enum pgw_asked {
     PGW_ASK_BEGIN,    /* opens a transaction, as `text` says; empty: nobody said: done */
     PGW_ASK_COMMIT,   /* done */
     PGW_ASK_ROLLBACK, /* done. Also where the backend has closed the transaction by itself */
-    PGW_ASK_CLOSE     /* the connection, once the output has been sent; nothing follows */
+    PGW_ASK_CLOSE,    /* the connection, once the output has been sent; nothing follows */
+    /* The end of a group in which a SESSION was run while no transaction was open: what it has set
+     * stays, if `keep`, or is undone: done. Such a group may become a transaction by BEGIN, whose
+     * end settles it then. */
+    PGW_ASK_SETTLE
 } pgw_asked;
 
 typedef struct pgw_action {
@@ -36,6 +42,7 @@ typedef struct pgw_action {
     pgw_portal *portal;             /* BIND, RUN, RESUME, END */
     uint32_t limit;                 /* RUN, RESUME */
     pgw_slice text;                 /* BEGIN */
+    bool keep;                      /* SETTLE */
 } pgw_action;
 
 #endif

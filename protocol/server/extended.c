@@ -1,82 +1,38 @@
 #include "protocol/server/extended.h"
 
 #include "protocol/backend.h"
+#include "protocol/server/orders.h"
 #include "protocol/server/running.h"
+#include "protocol/server/statements.h"
 #include "protocol/server/transaction.h"
-#include "protocol/types.h"
 #include "protocol/value_parts.h"
 
 /* ---- Parse ---- */
 
-static bool check_types(const uint32_t *types, size_t count, pgw_error *error)
+static void on_parsed(pgw_server *server)
 {
-    if (count > PGW_MAX_PARAMETERS)
-        return pgw_fail(error, "54000", "more than %d parameters", PGW_MAX_PARAMETERS);
-    for (size_t i = 0; i < count; i++)
-        if (types[i] == PGW_UNSPECIFIED || types[i] == PGW_UNKNOWN)
-            return pgw_fail(error, "42P18", "could not determine data type of parameter $%zu",
-                            i + 1);
-    return true;
-}
-
-/* The statement that was parsed gets its name, if that is free. */
-static bool enter(pgw_server *server, pgw_error *error)
-{
-    pgw_slice name = server->parsed->named.name;
-    if (pgw_prepared_statement(&server->prepared, name) != NULL)
-        return pgw_fail(error, "42P05", "prepared statement \"%.*s\" already exists",
-                        PGW_SHOWN(name));
-    pgw_prepared_enter(&server->prepared, server->parsed);
-    server->parsed = NULL;
-    return true;
-}
-
-void pgw_extended_analyzed(pgw_server *server, const uint32_t *types, size_t count,
-                           pgw_slice columns)
-{
-    pgw_statement *statement = server->parsed;
-    bool empty = statement->piece.command == PGW_COMMAND_EMPTY;
-    pgw_error error;
-    if ((!empty && !check_types(types, count, &error)) ||
-        !pgw_statement_describe(&server->prepared, statement, types, count, columns, &error) ||
-        !enter(server, &error)) {
-        pgw_refuse(server, &error);
+    server->parsed->piece.order = NULL; /* its memory is the message's */
+    if (!pgw_enter_parsed(server))
         return;
-    }
     pgw_write_parse_complete(&server->out);
     pgw_finish(server);
 }
 
-static void analyze(pgw_server *server)
+/* What a text is, as far as it can be kept: an order is read again when it is carried out. */
+static void take_down(pgw_server *server, const pgw_piece *piece)
 {
     pgw_statement *statement = server->parsed;
-    pgw_command command = statement->piece.command;
-    if (command == PGW_COMMAND_READ || command == PGW_COMMAND_WRITE ||
-        command == PGW_COMMAND_ALONE) {
-        pgw_ask(server, PGW_ASK_ANALYZE, NULL);
-        server->action.statement = statement;
+    statement->piece = *piece;
+    statement->declares = piece->command == PGW_COMMAND_DECLARE;
+    if (statement->declares && piece->order->refusal != NULL) {
+        pgw_refuse(server, piece->order->refusal);
         return;
     }
-    pgw_extended_analyzed(server, statement->types, statement->type_count, (pgw_slice){NULL, 0});
-}
-
-/* The one statement of the text; false, refused, if it is not one. */
-static bool cut_one(pgw_server *server, pgw_statement *statement)
-{
-    pgw_script script = {0};
-    pgw_error error;
-    if (!server->cut(server->cut_data, statement->source, &server->arena, &script, &error)) {
-        pgw_refuse(server, &error);
-        return false;
+    if (statement->declares) {
+        statement->piece.text = piece->order->text;
+        statement->piece.command = piece->order->command;
     }
-    if (script.count > 1) {
-        pgw_fail(&error, "42601", "cannot insert multiple commands into a prepared statement");
-        pgw_refuse(server, &error);
-        return false;
-    }
-    if (script.count == 1)
-        statement->piece = script.pieces[0];
-    return true;
+    pgw_analyze(server, on_parsed);
 }
 
 void pgw_extended_parse(pgw_server *server)
@@ -97,32 +53,17 @@ void pgw_extended_parse(pgw_server *server)
         pgw_refuse(server, &error);
         return;
     }
-    if (!cut_one(server, server->parsed))
+    pgw_piece piece;
+    if (!pgw_cut_one(server, server->parsed->source, &piece))
         return;
-    pgw_command command = server->parsed->piece.command;
-    if (server->block == PGW_BLOCK_FAILED && command != PGW_COMMAND_EMPTY &&
-        !pgw_command_exits(command))
+    if (server->block == PGW_BLOCK_FAILED && piece.command != PGW_COMMAND_EMPTY &&
+        !pgw_command_exits(piece.command))
         pgw_refuse_failed(server);
     else
-        analyze(server);
+        take_down(server, &piece);
 }
 
-/* ---- what there is by a name; refused, and NULL, if there is none ---- */
-
-static pgw_statement *statement_of(pgw_server *server, pgw_slice name)
-{
-    pgw_statement *statement = pgw_prepared_statement(&server->prepared, name);
-    pgw_error error;
-    if (statement != NULL)
-        return statement;
-    if (name.len == 0)
-        pgw_fail(&error, "26000", "unnamed prepared statement does not exist");
-    else
-        pgw_fail(&error, "26000", "prepared statement \"%.*s\" does not exist", PGW_SHOWN(name));
-    pgw_refuse(server, &error);
-    return NULL;
-}
-
+/* What there is by a name; refused, and NULL, if there is none. */
 static pgw_portal *portal_of(pgw_server *server, pgw_slice name)
 {
     pgw_portal *portal = pgw_prepared_portal(&server->prepared, name);
@@ -175,11 +116,12 @@ static bool check_results(const pgw_portal *portal, pgw_error *error)
 static void on_bound(pgw_server *server)
 {
     pgw_error error;
-    if (!check_results(server->bound, &error)) {
+    const pgw_portal *portal = server->bound;
+    server->bound = NULL;
+    if (!check_results(portal, &error)) {
         pgw_refuse(server, &error);
         return;
     }
-    server->bound = NULL;
     pgw_write_bind_complete(&server->out);
     pgw_finish(server);
 }
@@ -199,10 +141,12 @@ static bool is_free(pgw_server *server, pgw_slice name, pgw_error *error)
 static void bind_portal(pgw_server *server, const pgw_bind *bind, pgw_statement *statement)
 {
     pgw_error error;
-    if (is_free(server, bind->portal, &error) && check_formats(bind, &error))
+    if (is_free(server, bind->portal, &error))
         server->bound = pgw_portal_make(&server->prepared, statement, bind, &error);
-    if (server->bound == NULL) {
+    if (server->bound == NULL || !check_formats(bind, &error)) {
         pgw_refuse(server, &error);
+    } else if (!pgw_order_bind(server, server->bound)) {
+        return;
     } else if (bind->value_count == 0) {
         on_bound(server);
     } else {
@@ -229,7 +173,7 @@ void pgw_extended_bind(pgw_server *server)
         pgw_refuse_malformed(server);
         return;
     }
-    pgw_statement *statement = statement_of(server, bind.statement);
+    pgw_statement *statement = pgw_statement_of(server, bind.statement);
     if (statement == NULL)
         return;
     if (!check_counts(&bind, statement, &error))
@@ -247,21 +191,22 @@ void pgw_extended_bind(pgw_server *server)
 static void describe_statement(pgw_server *server, pgw_slice name)
 {
     static const pgw_slice text = {NULL, 0};
-    const pgw_statement *statement = statement_of(server, name);
+    const pgw_statement *statement = pgw_statement_of(server, name);
     if (statement == NULL)
         return;
-    if (server->block == PGW_BLOCK_FAILED && statement->columns.len > 0) {
+    if (server->block == PGW_BLOCK_FAILED && statement->columns.len > 0 && !statement->declares) {
         pgw_refuse_failed(server);
         return;
     }
     pgw_certainly(
         pgw_write_parameter_description(statement->types, statement->type_count, &server->out));
-    pgw_write_row_description(statement->columns, text, &server->out);
+    pgw_write_row_description(statement->declares ? text : statement->columns, text, &server->out);
     pgw_finish(server);
 }
 
 static void describe_portal(pgw_server *server, pgw_slice name)
 {
+    static const pgw_slice none = {NULL, 0};
     const pgw_portal *portal = portal_of(server, name);
     if (portal == NULL)
         return;
@@ -269,7 +214,8 @@ static void describe_portal(pgw_server *server, pgw_slice name)
         pgw_refuse_failed(server);
         return;
     }
-    pgw_write_row_description(portal->statement->columns, portal->bind.results, &server->out);
+    pgw_write_row_description(portal->returns_rows ? portal->statement->columns : none,
+                              portal->bind.results, &server->out);
     pgw_finish(server);
 }
 
@@ -314,6 +260,7 @@ void pgw_extended_close(pgw_server *server)
 
 static void on_ran(pgw_server *server)
 {
+    server->piped = true;
     pgw_run_write_tag(server, server->action.portal);
     pgw_finish(server);
 }
@@ -344,18 +291,36 @@ static void hold(pgw_server *server, pgw_portal *portal, uint32_t limit)
     pgw_finish(server);
 }
 
+static void on_ordered(pgw_server *server)
+{
+    server->piped = true;
+    pgw_run_write_tag(server, server->orderer);
+    pgw_finish(server);
+}
+
+static void run(pgw_server *server, pgw_portal *portal, uint32_t limit)
+{
+    if (pgw_portal_command(portal) == PGW_COMMAND_EXECUTE && !portal->live &&
+        !pgw_order_resolve(server, portal))
+        return;
+    if (pgw_transaction_is_due(server, portal->statement->piece.command))
+        hold(server, portal, limit);
+    else if (pgw_cursor_is_free(server, portal))
+        pgw_run(server, portal, limit, on_ran);
+}
+
 static void execute(pgw_server *server, pgw_portal *portal, uint32_t limit)
 {
-    const pgw_piece *piece = &portal->statement->piece;
+    pgw_command command = pgw_portal_command(portal);
     if (portal->ended) {
         execute_again(server, portal);
-    } else if (pgw_command_controls(piece->command)) {
+    } else if (pgw_command_controls(command)) {
         portal->ended = true;
-        pgw_transaction_control(server, piece, pgw_finish);
-    } else if (pgw_transaction_is_due(server, piece->command)) {
-        hold(server, portal, limit);
+        pgw_transaction_control(server, &portal->statement->piece, pgw_finish);
+    } else if (pgw_command_has_order(command) && command != PGW_COMMAND_EXECUTE) {
+        pgw_order_carry_out(server, portal, limit, on_ordered);
     } else {
-        pgw_run(server, portal, limit, on_ran);
+        run(server, portal, limit);
     }
 }
 
@@ -372,7 +337,7 @@ void pgw_extended_execute(pgw_server *server)
     pgw_portal *portal = portal_of(server, message.portal);
     if (portal == NULL)
         return;
-    pgw_command command = portal->statement->piece.command;
+    pgw_command command = pgw_portal_command(portal);
     if (command == PGW_COMMAND_EMPTY) {
         pgw_write_empty_query(&server->out);
         pgw_finish(server);
@@ -387,6 +352,8 @@ static void run_held(pgw_server *server)
 {
     pgw_portal *portal = server->held;
     server->held = NULL;
+    if (pgw_portal_command(portal) == PGW_COMMAND_EXECUTE && !pgw_order_resolve(server, portal))
+        return;
     pgw_run(server, portal, server->held_limit, on_ran);
 }
 

@@ -20,9 +20,6 @@ void pgw_extended_execute(pgw_server *server);
 void pgw_extended_close(pgw_server *server);
 void pgw_extended_sync(pgw_server *server);
 
-/* The answer to ANALYZE, as server.h has it. */
-void pgw_extended_analyzed(pgw_server *server, const uint32_t *types, size_t count,
-                           pgw_slice columns);
 /* The Execute that waited. `alone`: a Sync follows; `finish` is called when it is through. */
 void pgw_extended_run_held(pgw_server *server, bool alone, pgw_then *finish);
 

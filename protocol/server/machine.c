@@ -43,13 +43,45 @@ static void leave(pgw_server *server)
     pgw_finish(server);
 }
 
+void pgw_lend(pgw_server *server, pgw_portal *cursor, pgw_slice results, bool moving)
+{
+    server->fetched = cursor;
+    server->lent_results = cursor->bind.results;
+    server->moving = moving;
+    cursor->bind.results = results;
+}
+
+void pgw_take_back(pgw_server *server)
+{
+    if (server->fetched != NULL)
+        server->fetched->bind.results = server->lent_results;
+    server->fetched = NULL;
+    server->moving = false;
+}
+
 static void let_go(pgw_server *server)
 {
     if (server->parsed != NULL)
         pgw_statement_release(&server->prepared, server->parsed);
     server->parsed = NULL;
+    pgw_take_back(server);
+    if (server->bound != NULL) {
+        server->bound->empty = true;
+        server->bound->returns_rows = false;
+    }
     server->bound = server->running = server->held = NULL;
     pgw_portal_end(&server->prepared, &server->lone);
+}
+
+void pgw_settle(pgw_server *server, bool keep, pgw_then *then)
+{
+    if (!server->unsettled) {
+        then(server);
+        return;
+    }
+    server->unsettled = false;
+    pgw_ask(server, PGW_ASK_SETTLE, then);
+    server->action.keep = keep;
 }
 
 void pgw_refuse(pgw_server *server, const pgw_error *error)
@@ -58,12 +90,16 @@ void pgw_refuse(pgw_server *server, const pgw_error *error)
     bool block = was == PGW_BLOCK_EXPLICIT || was == PGW_BLOCK_FAILED;
     pgw_error_write(error, "ERROR", &server->out);
     let_go(server);
-    (block ? pgw_portals_fail : pgw_portals_drop)(&server->prepared);
+    if (block)
+        pgw_portals_fail(&server->prepared);
+    else
+        pgw_portals_drop(&server->prepared, NULL);
     server->block = block ? PGW_BLOCK_FAILED : PGW_BLOCK_NONE;
+    server->piped = false;
     if (was == PGW_BLOCK_EXPLICIT || was == PGW_BLOCK_IMPLICIT)
         pgw_ask(server, PGW_ASK_ROLLBACK, leave);
     else
-        leave(server);
+        pgw_settle(server, false, leave);
 }
 
 void pgw_refuse_malformed(pgw_server *server)

@@ -43,6 +43,17 @@ struct pgw_server {
     pgw_portal *running;
     uint64_t rows; /* that this Execute has given */
 
+    const pgw_order *order; /* under way, see orders.h */
+    pgw_portal *orderer;    /* that it is of */
+    pgw_then *ordered;      /* what follows it */
+    uint32_t fetch_limit;   /* of the Execute of a FETCH */
+    pgw_portal *fetched;    /* whose rows are lent to a FETCH, which has its own … */
+    pgw_slice lent_results; /* … formats instead of these */
+    bool moving;            /* they are passed, not given */
+
+    bool piped;     /* an Execute has been done in the transaction or group */
+    bool unsettled; /* a SESSION was run while no transaction was open */
+
     pgw_piece control; /* BEGIN, COMMIT … under way */
     const char *control_tag;
 
@@ -57,11 +68,16 @@ struct pgw_server {
 void pgw_ask(pgw_server *server, pgw_asked ask, pgw_then *then);
 void pgw_finish(pgw_server *server); /* with this message */
 void pgw_ready(pgw_server *server);  /* ReadyForQuery, and finish */
+/* What SESSIONs have set without a transaction is kept or undone, and `then` follows. */
+void pgw_settle(pgw_server *server, bool keep, pgw_then *then);
 /* ErrorResponse; what is open is rolled back; the rest of the group is skipped. Nothing may be done
  * with the message after it. */
 void pgw_refuse(pgw_server *server, const pgw_error *error);
 void pgw_refuse_malformed(pgw_server *server); /* 08P01 */
 void pgw_refuse_failed(pgw_server *server);    /* 25P02 */
+/* A FETCH or MOVE runs the portal of a cursor; pgw_take_back() ends that. */
+void pgw_lend(pgw_server *server, pgw_portal *cursor, pgw_slice results, bool moving);
+void pgw_take_back(pgw_server *server);
 void pgw_warn(pgw_server *server, const char *sqlstate, const char *message);
 /* Whether a text can be a text at all; else it is refused (22021). */
 PGW_MUST_CHECK bool pgw_is_text(pgw_server *server, pgw_slice text);

@@ -101,7 +101,7 @@ pgw_portal *pgw_portal_make(pgw_prepared *prepared, pgw_statement *statement, co
     pgw_portal *portal = pgw_alloc(bytes);
     *portal = (pgw_portal){.statement = statement, .bind = *bind, .entered = true, .bytes = bytes};
     char *at = (char *)(portal + 1);
-    portal->returns_rows = statement->columns.len > 0;
+    portal->returns_rows = statement->columns.len > 0 && !statement->declares;
     portal->named.name = portal->bind.portal = pack(&at, bind->portal);
     portal->bind.statement = statement->named.name;
     portal->bind.formats = pack(&at, bind->formats);
@@ -117,6 +117,31 @@ pgw_portal *pgw_prepared_portal(const pgw_prepared *prepared, pgw_slice name)
     return (pgw_portal *)pgw_names_find(&prepared->portals, name);
 }
 
+void pgw_portal_point(pgw_prepared *prepared, pgw_portal *portal, pgw_statement *statement)
+{
+    statement->users++;
+    if (portal->order == NULL)
+        portal->order = portal->statement;
+    else
+        pgw_statement_release(prepared, portal->statement);
+    portal->statement = statement;
+    portal->returns_rows = statement->columns.len > 0;
+}
+
+pgw_command pgw_statement_command(const pgw_statement *statement)
+{
+    return statement->declares ? PGW_COMMAND_DECLARE : statement->piece.command;
+}
+
+pgw_command pgw_portal_command(const pgw_portal *portal)
+{
+    if (portal->empty)
+        return PGW_COMMAND_EMPTY;
+    if (portal->cursor)
+        return PGW_COMMAND_READ;
+    return pgw_statement_command(portal->order != NULL ? portal->order : portal->statement);
+}
+
 /* Unless somebody needs it still. */
 static void free_portal(pgw_prepared *prepared, pgw_portal *portal)
 {
@@ -124,6 +149,8 @@ static void free_portal(pgw_prepared *prepared, pgw_portal *portal)
         return;
     prepared->bytes -= portal->bytes;
     pgw_statement_release(prepared, portal->statement);
+    if (portal->order != NULL)
+        pgw_statement_release(prepared, portal->order);
     free(portal);
 }
 
@@ -152,13 +179,14 @@ void pgw_portal_drop(pgw_prepared *prepared, pgw_portal *portal)
     free_portal(prepared, portal);
 }
 
-void pgw_portals_drop(pgw_prepared *prepared)
+void pgw_portals_drop(pgw_prepared *prepared, const pgw_portal *but)
 {
     size_t slot = 0;
     pgw_named *named = pgw_names_next(&prepared->portals, &slot, NULL);
     while (named != NULL) {
         pgw_named *next = pgw_names_next(&prepared->portals, &slot, named);
-        pgw_portal_drop(prepared, (pgw_portal *)named);
+        if ((pgw_portal *)named != but)
+            pgw_portal_drop(prepared, (pgw_portal *)named);
         named = next;
     }
 }
@@ -174,24 +202,26 @@ void pgw_portals_fail(pgw_prepared *prepared)
     }
 }
 
-static void close_all(pgw_prepared *prepared)
+void pgw_prepared_close_all(pgw_prepared *prepared, bool unnamed)
 {
     size_t slot = 0;
     pgw_named *named = pgw_names_next(&prepared->statements, &slot, NULL);
     while (named != NULL) {
         pgw_named *next = pgw_names_next(&prepared->statements, &slot, named);
-        pgw_names_remove(&prepared->statements, named);
-        pgw_statement_release(prepared, (pgw_statement *)named);
+        if (unnamed || named->name.len > 0) {
+            pgw_names_remove(&prepared->statements, named);
+            pgw_statement_release(prepared, (pgw_statement *)named);
+        }
         named = next;
     }
 }
 
 void pgw_prepared_free(pgw_prepared *prepared)
 {
-    pgw_portals_drop(prepared);
+    pgw_portals_drop(prepared, NULL);
     while (prepared->ending != NULL)
         pgw_portal_has_ended(prepared);
-    close_all(prepared);
+    pgw_prepared_close_all(prepared, true);
     pgw_names_free(&prepared->statements);
     pgw_names_free(&prepared->portals);
 }

@@ -1,6 +1,7 @@
 #include "protocol/server/query.h"
 
 #include "protocol/backend.h"
+#include "protocol/server/orders.h"
 #include "protocol/server/running.h"
 #include "protocol/server/transaction.h"
 
@@ -51,12 +52,29 @@ static void on_ran(pgw_server *server)
         write_tag(server);
 }
 
+/* The portal of this statement: an EXECUTE's is the one that it names, with its arguments. */
+static void set_lone(pgw_server *server)
+{
+    const pgw_piece *piece = piece_of(server);
+    pgw_slice source = server->lone_statement.source;
+    server->lone_statement = (pgw_statement){.source = source, .piece = *piece};
+    server->lone = (pgw_portal){.statement = &server->lone_statement, .borrowed = true};
+    if (piece->command != PGW_COMMAND_EXECUTE)
+        return;
+    server->lone.statement = pgw_prepared_statement(&server->prepared, piece->order->name);
+    server->lone.arguments = piece->order->arguments;
+}
+
 static void run(pgw_server *server)
 {
-    pgw_slice source = server->lone_statement.source;
-    server->lone_statement = (pgw_statement){.source = source, .piece = *piece_of(server)};
-    server->lone = (pgw_portal){.statement = &server->lone_statement, .borrowed = true};
+    set_lone(server);
     pgw_run(server, &server->lone, 0, on_ran);
+}
+
+static void carry_out(pgw_server *server)
+{
+    set_lone(server);
+    pgw_order_carry_out(server, &server->lone, 0, on_ran);
 }
 
 static void control(pgw_server *server, const pgw_piece *piece)
@@ -65,17 +83,30 @@ static void control(pgw_server *server, const pgw_piece *piece)
     pgw_transaction_control(server, piece, go_on);
 }
 
+static void run_command(pgw_server *server, pgw_command command)
+{
+    if (!is_last(server) && pgw_transaction_is_due(server, command))
+        pgw_transaction_open(server, run);
+    else
+        run(server);
+}
+
 static void run_next(pgw_server *server)
 {
     const pgw_piece *piece = piece_of(server);
     if (!pgw_transaction_takes(server, piece->command))
         return;
-    if (pgw_command_controls(piece->command))
+    if (pgw_command_controls(piece->command)) {
         control(server, piece);
-    else if (!is_last(server) && pgw_transaction_is_due(server, piece->command))
-        pgw_transaction_open(server, run);
-    else
-        run(server);
+    } else if (piece->command == PGW_COMMAND_EXECUTE) {
+        const pgw_statement *statement = pgw_order_executed(server, piece->order);
+        if (statement != NULL)
+            run_command(server, statement->piece.command);
+    } else if (pgw_command_has_order(piece->command)) {
+        carry_out(server);
+    } else {
+        run_command(server, piece->command);
+    }
 }
 
 static void answer_empty(pgw_server *server)

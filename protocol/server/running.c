@@ -6,6 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_of_session(const pgw_portal *portal)
+{
+    pgw_command command = portal->statement->piece.command;
+    return command == PGW_COMMAND_SESSION || command == PGW_COMMAND_DISCARD;
+}
+
 void pgw_run(pgw_server *server, pgw_portal *portal, uint32_t limit, pgw_then *then)
 {
     pgw_ask(server, portal->live ? PGW_ASK_RESUME : PGW_ASK_RUN, then);
@@ -13,6 +19,10 @@ void pgw_run(pgw_server *server, pgw_portal *portal, uint32_t limit, pgw_then *t
     server->action.limit = limit;
     server->running = portal;
     server->rows = 0;
+    if (portal->live)
+        portal->arguments = NULL;
+    else if (server->block == PGW_BLOCK_NONE && is_of_session(portal))
+        server->unsettled = true;
     portal->live = true;
 }
 
@@ -33,17 +43,18 @@ void pgw_run_columns(pgw_server *server, pgw_slice columns)
 {
     static const pgw_slice text = {NULL, 0};
     pgw_portal *portal = server->running;
-    if (portal == &server->lone) {
-        portal->returns_rows = columns.len > 0;
-        if (portal->returns_rows)
-            pgw_write_row_description(columns, text, &server->out);
+    pgw_error error;
+    if (portal->statement != &server->lone_statement &&
+        !pgw_row_descriptions_agree(columns, portal->statement->columns)) {
+        pgw_fail(&error, "0A000", "cached plan must not change result type");
+        pgw_refuse(server, &error);
         return;
     }
-    if (pgw_row_descriptions_agree(columns, portal->statement->columns))
+    if (portal != &server->lone)
         return;
-    pgw_error error;
-    pgw_fail(&error, "0A000", "cached plan must not change result type");
-    pgw_refuse(server, &error);
+    portal->returns_rows = columns.len > 0;
+    if (portal->returns_rows)
+        pgw_write_row_description(columns, text, &server->out);
 }
 
 /* The first result format that there is none of; 0: all are good. PostgreSQL looks at them when it
@@ -80,12 +91,17 @@ static bool can_be_sent(pgw_server *server, const pgw_slice *cells, size_t count
 
 bool pgw_run_row(pgw_server *server, const pgw_slice *cells, size_t count)
 {
-    if (!can_be_sent(server, cells, count))
+    if (!server->moving && !can_be_sent(server, cells, count))
         return false;
     server->rows++;
     if (server->rows != server->action.limit)
         return true;
     server->running = NULL;
+    if (server->fetched != NULL) {
+        server->then(server);
+        return false;
+    }
+    server->piped = true;
     pgw_write_portal_suspended(&server->out);
     pgw_finish(server);
     return false;

@@ -5,6 +5,7 @@
 #include "protocol/server/machine.h"
 #include "protocol/server/query.h"
 #include "protocol/server/running.h"
+#include "protocol/server/statements.h"
 #include "protocol/utf8.h"
 
 #include <stdlib.h>
@@ -132,7 +133,7 @@ void pgw_server_message(pgw_server *server, char type, pgw_slice body)
 
 void pgw_server_analyzed(pgw_server *server, const uint32_t *types, size_t count, pgw_slice columns)
 {
-    pgw_extended_analyzed(server, types, count, columns);
+    pgw_analyzed(server, types, count, columns);
 }
 
 bool pgw_server_columns(pgw_server *server, pgw_slice columns)
@@ -168,9 +169,11 @@ static const pgw_statement *statement_under_way(const pgw_server *server)
 static void fail(pgw_server *server, pgw_error error)
 {
     const pgw_statement *statement = statement_under_way(server);
+    if (server->running != NULL && server->running->arguments != NULL && statement->type_count > 0)
+        error.position = 0; /* one in a text that nobody has written */
     if (statement != NULL && error.position > 0) {
         size_t before = (size_t)(statement->piece.text.ptr - statement->source.ptr);
-        error.position += pgw_characters(statement->source, before, true);
+        error.position += statement->before + pgw_characters(statement->source, before, true);
     }
     if (server->running != NULL)
         server->running->live = false;
@@ -179,7 +182,8 @@ static void fail(pgw_server *server, pgw_error error)
 
 void pgw_server_failed(pgw_server *server, const pgw_error *error)
 {
-    if (server->prepared.ending != NULL || server->action.ask == PGW_ASK_ROLLBACK)
+    if (server->prepared.ending != NULL || server->action.ask == PGW_ASK_ROLLBACK ||
+        server->action.ask == PGW_ASK_SETTLE)
         pgw_server_done(server);
     else
         fail(server, *error);

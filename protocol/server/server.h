@@ -11,7 +11,10 @@
  *
  * No call needs the answer to another action than the last that was asked. Replies may be sent at
  * any time, and must be when there is nothing else to do. FunctionCall is refused (0A000), and so
- * is ROLLBACK TO SAVEPOINT; COPY is what a backend would have to say no to itself.
+ * is ROLLBACK TO SAVEPOINT; COPY is what a backend would have to say no to itself. What is another
+ * than PostgreSQL's: a portal or cursor sees the rows that there are when it is first run, not when
+ * it was bound or declared; and what EXECUTE and FETCH run may fail behind its columns and first
+ * rows, where PostgreSQL has all rows before it gives any.
  */
 #ifndef PGW_SERVER_H
 #define PGW_SERVER_H
@@ -38,7 +41,7 @@ bool pgw_server_columns(pgw_server *server, pgw_slice columns);
 PGW_MUST_CHECK bool pgw_server_row(pgw_server *server, const pgw_slice *cells, size_t count);
 /* RUN, RESUME: all rows have been given; the tag as PostgreSQL has it. */
 void pgw_server_completed(pgw_server *server, const char *tag);
-/* BIND, END, BEGIN, COMMIT, ROLLBACK. */
+/* BIND, END, BEGIN, COMMIT, ROLLBACK, SETTLE. */
 void pgw_server_done(pgw_server *server);
 /* Any of them cannot be done. A position is one in the text of the action, and is told as one in
  * the client's. A run that failed is over; a COMMIT that failed has closed the transaction. */

@@ -43,6 +43,7 @@ static void complete(pgw_server *server)
 static void on_begun(pgw_server *server)
 {
     server->block = PGW_BLOCK_EXPLICIT;
+    server->unsettled = false;
     complete(server);
 }
 
@@ -66,6 +67,14 @@ static void on_ended(pgw_server *server)
         complete(server);
 }
 
+/* The transaction or group is over, also if the commit fails. */
+static void forget(pgw_server *server)
+{
+    pgw_portals_drop(&server->prepared, NULL);
+    server->block = PGW_BLOCK_NONE;
+    server->piped = false;
+}
+
 static void end(pgw_server *server)
 {
     pgw_block was = server->block;
@@ -78,12 +87,11 @@ static void end(pgw_server *server)
         pgw_warn(server, "25P01", "there is no transaction in progress");
     if (was == PGW_BLOCK_FAILED)
         server->control_tag = "ROLLBACK";
-    pgw_portals_drop(&server->prepared);
-    server->block = PGW_BLOCK_NONE; /* also if the commit fails */
+    forget(server);
     if (was == PGW_BLOCK_EXPLICIT || was == PGW_BLOCK_IMPLICIT)
         pgw_ask(server, commits ? PGW_ASK_COMMIT : PGW_ASK_ROLLBACK, on_ended);
     else
-        on_ended(server);
+        pgw_settle(server, commits, on_ended);
 }
 
 void pgw_transaction_control(pgw_server *server, const pgw_piece *piece, pgw_then *after)
@@ -105,6 +113,7 @@ bool pgw_transaction_is_due(const pgw_server *server, pgw_command command)
 static void on_opened(pgw_server *server)
 {
     server->block = PGW_BLOCK_IMPLICIT;
+    server->unsettled = false;
     server->after(server);
 }
 
@@ -121,10 +130,9 @@ void pgw_transaction_close(pgw_server *server, pgw_then *after)
         return;
     }
     pgw_block was = server->block;
-    pgw_portals_drop(&server->prepared);
-    server->block = PGW_BLOCK_NONE; /* also if the commit fails */
+    forget(server);
     if (was == PGW_BLOCK_IMPLICIT)
         pgw_ask(server, PGW_ASK_COMMIT, after);
     else
-        after(server);
+        pgw_settle(server, true, after);
 }

@@ -28,6 +28,14 @@ void rw_add_null(uint32_t type, pgw_buf *out)
     add_cast(type, out);
 }
 
+void rw_add_operand(pgw_slice expression, uint32_t type, pgw_buf *out)
+{
+    pgw_buf_add_byte(out, '(');
+    pgw_buf_add_slice(out, expression);
+    pgw_buf_add_byte(out, ')');
+    add_cast(type, out);
+}
+
 static bool add_binary(const rw_param *param, const pgw_env *env, pgw_buf *out, pgw_error *error)
 {
     pgw_buf text = {0};

@@ -15,5 +15,7 @@ PGW_MUST_CHECK bool rw_add_bound(const rw_param *param, const pgw_env *env, pgw_
                                  pgw_error *error);
 /* … for a parameter of which only the type is known. */
 void rw_add_null(uint32_t type, pgw_buf *out);
+/* … an expression, with a cast to the type. */
+void rw_add_operand(pgw_slice expression, uint32_t type, pgw_buf *out);
 
 #endif

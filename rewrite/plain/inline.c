@@ -206,3 +206,15 @@ const pgw_slice *rw_null_texts(const uint32_t *types, size_t count, pgw_arena *a
     }
     return cut(pgw_arena_keep(arena, &all), ends, count, arena);
 }
+
+const pgw_slice *rw_argument_texts(const pgw_slice *arguments, const uint32_t *types, size_t count,
+                                   pgw_arena *arena)
+{
+    size_t *ends = pgw_arena_alloc(arena, count * sizeof *ends + 1);
+    pgw_buf all = {0};
+    for (size_t i = 0; i < count; i++) {
+        rw_add_operand(arguments[i], types[i], &all);
+        ends[i] = all.len;
+    }
+    return cut(pgw_arena_keep(arena, &all), ends, count, arena);
+}

@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LIMIT = 2048, NAMES = 4, TEXTS = 16, MOST_ACTIONS = 10000 };
+enum { LIMIT = 4096, NAMES = 4, TEXTS = 40, MOST_ACTIONS = 10000 };
 
 typedef struct backend {
     pgw_server *server;
@@ -86,8 +86,14 @@ static void answer_run(backend *b, const pgw_action *action)
     bool rows = action->portal->bind.statement.ptr == NULL ? how & 1 : action->portal->returns_rows;
     if (action->ask == PGW_ASK_RUN)
         require(++b->live > 0);
-    if (action->portal->bind.statement.ptr == NULL && rows)
-        require(pgw_server_columns(b->server, PGW_LITERAL("\0\0")));
+    if (action->portal->arguments != NULL)
+        for (size_t i = 0; i < action->portal->statement->type_count; i++)
+            require(action->portal->arguments[i].len > 0);
+    if (action->portal->bind.statement.ptr == NULL && rows &&
+        !pgw_server_columns(b->server, PGW_LITERAL("\0\0"))) {
+        require(action->portal->arguments != NULL);
+        return;
+    }
     for (unsigned i = 0, count = rows ? how / 16 : 0; i < count; i++)
         if (!pgw_server_row(b->server, cells, 2)) {
             require(action->limit == i + 1 || i == 0); /* 0: its format is none */
@@ -110,6 +116,11 @@ static void answer_end(backend *b, const pgw_action *action)
 static void answer_control(backend *b, const pgw_action *action)
 {
     bool fails = pgw_read_u8(&b->input) > 200;
+    if (action->ask == PGW_ASK_SETTLE) {
+        require(!b->open);
+        pgw_server_done(b->server);
+        return;
+    }
     require(b->open == (action->ask != PGW_ASK_BEGIN));
     b->open = action->ask == PGW_ASK_BEGIN && !fails;
     if (fails)
@@ -173,7 +184,31 @@ static pgw_slice text_of(backend *b)
                                              "insert; select; insert",
                                              "start transaction",
                                              "rollback and chain",
-                                             "begin; insert; select"};
+                                             "begin; insert; select",
+                                             "set a",
+                                             "set a; insert; set b",
+                                             "prepare a 25 as insert $1",
+                                             "prepare b as select",
+                                             "execute a x",
+                                             "execute a x; execute b; execute a y",
+                                             "execute b",
+                                             "deallocate a",
+                                             "deallocate all",
+                                             "declare a cursor for select",
+                                             "declare b binary cursor for select",
+                                             "begin; declare a cursor for select; fetch 1 a",
+                                             "fetch 1 a",
+                                             "fetch 3 b",
+                                             "fetch all a",
+                                             "move 2 a",
+                                             "move all b",
+                                             "fetch all a; close a; fetch 1 b",
+                                             "close a",
+                                             "close all",
+                                             "discard all",
+                                             "discard plans",
+                                             "declare a scroll",
+                                             "set a; begin; execute a x; set b"};
     return pgw_slice_str(texts[pgw_read_u8(&b->input) % TEXTS]);
 }
 

@@ -47,6 +47,27 @@ WRONG = ["selekt 1", "select * from nowhere", "select $2 as x", "select nothing 
          "insert into t values (1, 2, 3)", "  select  a, oops  from r", "select 1; select 2",
          "update t set a = 'text'"]
 EMPTY = ["", " ; "]
+# Errors of what EXECUTE and FETCH run come before any row there, and a cursor sees what was there
+# when it was declared: so they read what neither fails nor changes.
+ORDERS = ["prepare x as select a, b from r where a = $1", "prepare x (int) as select $1 + 1 as n",
+          "prepare y (int, text) as insert into t values ($1, $2) returning a",
+          "prepare y (int4, text) as insert into t values ($1 , $2)",
+          "prepare x as select a from nowhere", "prepare s as select nothing from r",
+          "prepare x as select $1", "prepare x (int, int) as select 1",
+          "prepare y as update t set b = $1 where a = $2",
+          "execute x(1)", "execute x (1 + 1)", "execute x", "execute x(1, 2)", "execute x(null)",
+          "execute y(7, 'x''y')", "execute y(8, null)", "execute y('text', 2)", "execute y(1, (2))",
+          "execute y(9, upper('b') || ',(')", "execute never(1)", "execute x(a)",
+          "execute x((select 1))", "deallocate x", "deallocate prepare y", "deallocate all",
+          "deallocate s", "declare c cursor for select a, b from r order by a",
+          "declare c no scroll cursor without hold for select g from generate_series(1, 6) g",
+          "declare d cursor for values (1, 'a')", "declare c cursor for select from nowhere",
+          "fetch c", "fetch 2 from c", "fetch forward 3 in c", "fetch all c", "fetch next from d",
+          "move c", "move forward all in c", "move 2 from c", "close c", "close d", "close all",
+          "discard plans", "discard sequences", "discard temp"]
+LONE = ["discard all", "show server_encoding"]
+DECLARED = ["declare c cursor for select a, b from r where a > $1 order by a",
+            "declare c cursor for select g from generate_series($1::int4, 6) g"]
 SEE = "select a, b from t order by a"  # a portal sees t as it is when bound: run at once
 NAMES = ["", "", "s", "u"]
 OIDS = {"insert into t values ($1, $2)": (23, 25), "select $1::int4 as x, $2 as y": (0, 1043)}
@@ -57,10 +78,13 @@ class Writer:
 
     def __init__(self, rng):
         self.rng = rng
+        self.orders = rng.choice([0, 0.1, 0.6])  # how often a text is one
         self.statements = {}
         self.portals = {}
 
     def text(self):
+        if self.rng.random() < self.orders:
+            return self.rng.choice(ORDERS), []
         kind = self.rng.random()
         if kind < 0.4:
             return self.rng.choice(READS)
@@ -72,6 +96,8 @@ class Writer:
 
     def query(self):
         count = self.rng.choice([1, 1, 1, 2, 3])
+        if self.rng.random() < self.orders / 20:
+            return [wire.query(self.rng.choice(LONE)), wire.close("P", "")]
         texts = []
         while len(texts) < count:
             text, parameters = self.text()
@@ -160,8 +186,44 @@ class Writer:
         return [wire.close("P", portal), wire.parse("", text),
                 wire.bind(portal, "", values, formats)] + sum(pieces, [])
 
+    def prepared(self):
+        """Statements of the one protocol in the other."""
+        text, parameters = self.rng.choice(READS[:6] + WRITES[:5])
+        arguments = ", ".join(self.rng.choice(["1", "2", "'7'", "null", "3 + 4"])
+                              for _ in parameters)
+        execute = f"execute x({arguments})" if parameters else "execute x"
+        if self.rng.random() < 0.5:
+            made = [wire.close("S", "x"), wire.parse("x", text)]
+        else:
+            made = [wire.sync(), wire.query("deallocate all"), wire.query(f"prepare x as {text}")]
+        run = self.rng.choice([
+            lambda: [wire.sync(), wire.query(execute), wire.close("P", "")],
+            lambda: [wire.parse("", execute), wire.bind("", "", (), (), self.results()),
+                     wire.describe("P", ""), wire.execute("", self.rng.choice([0, 1, 2])),
+                     wire.execute("")],
+            lambda: [wire.parse("", execute), wire.describe("S", ""), wire.bind("", "")]
+            + self.close() + [wire.execute("")]])
+        return made + run() + run()
+
+    def cursor(self):
+        """A cursor that messages have declared."""
+        fetch = self.rng.choice(["fetch 4 c", "fetch all c", "fetch c", "move 2 c", "move all c"])
+        steps = [[wire.execute("c", self.rng.randint(0, 3))], [wire.describe("P", "c")],
+                 [wire.parse("", fetch), wire.bind("", ""), wire.execute("")],
+                 [wire.parse("", fetch), wire.describe("S", ""), wire.bind("", ""),
+                  wire.describe("P", ""), wire.execute("", 2), wire.execute("", 2),
+                  wire.execute("")] if "fetch" in fetch else [],
+                 [wire.sync(), wire.query(fetch), wire.close("P", "")], [wire.close("P", "c")],
+                 self.see()]
+        declare = [wire.parse("", self.rng.choice(DECLARED)), wire.describe("S", ""),
+                   wire.bind("", "", ["1"], [0]), wire.describe("P", ""), wire.execute("")]
+        begin = [wire.sync(), wire.query("begin"), wire.close("P", "c")]
+        return ((begin if self.rng.random() < 0.8 else []) + declare
+                + sum(self.rng.choices(steps, k=self.rng.randint(1, 6)), []))
+
     def see(self):
-        return [wire.parse("", SEE), wire.bind("", ""), wire.execute("")]
+        return [wire.parse("", SEE), wire.bind("", ""), wire.execute(""), wire.close("S", ""),
+                wire.close("P", "")]
 
     def sync(self):
         return [wire.sync()]
@@ -182,7 +244,7 @@ class Writer:
         return [wire.frame(kind, change())]
 
     STEPS = [("query", 6), ("parse", 10), ("bind", 12), ("execute", 14), ("describe", 5),
-             ("close", 3), ("whole", 10), ("see", 3), ("fetch", 6),
+             ("close", 3), ("whole", 10), ("see", 3), ("fetch", 6), ("prepared", 3), ("cursor", 3),
              ("sync", 12), ("flush", 3), ("stray", 1)]
 
     def sequence(self):
@@ -309,7 +371,7 @@ class Half:
                 return self.say(*self.backend.control(action.text or action.kind))
         except Failed as failed:
             return self.say(*self.backend.failure(failed.args[0]))
-        if action.kind == "end":
+        if action.kind in ("end", "settle"):
             self.backend.runs.pop(action.portal, None)
             return self.say("done")
         return self.run(action)
@@ -359,8 +421,10 @@ def shown(reply):
     if reply.kind in "EN":
         fields = reply.fields()
         wordless = fields["C"] in ("42601", "08P01", "22021")
+        # One in an argument of EXECUTE has no place in the text that is run.
+        place = fields.get("P") if fields["C"] != "22P02" else None
         return " ".join([reply.kind, fields["S"], fields["C"],
-                         "" if wordless else f"{fields['M']} @{fields.get('P')}"])
+                         "" if wordless else f"{fields['M']} @{place}"])
     if reply.kind == "T":
         return f"T {[(column[0], *column[3:]) for column in reply.columns()]}"
     return f"{reply.kind} {reply.body!r}"

@@ -10,15 +10,74 @@
 #include "protocol/reader.h"
 #include "protocol/server/machine.h"
 #include "protocol/server/server.h"
-#include "tests/protocol/server/words.h"
+#include "rewrite/plain/inline.h"
+#include "rewrite/plain/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 enum { FIELDS = 4, CELLS = 1664, LIMIT = 1 << 20 };
 
+static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
 static pgw_server *server;
 static pgw_arena message; /* of the client, until the next */
+
+/* ---- the reader of SQL: settings are the database's here ---- */
+
+static pgw_command command_of(const rw_clean *statement)
+{
+    static const pgw_command commands[] = {
+        [RW_CLEAN_READ] = PGW_COMMAND_READ,
+        [RW_CLEAN_WRITE] = PGW_COMMAND_WRITE,
+        [RW_CLEAN_DDL] = PGW_COMMAND_WRITE,
+        [RW_CLEAN_BEGIN] = PGW_COMMAND_BEGIN,
+        [RW_CLEAN_COMMIT] = PGW_COMMAND_COMMIT,
+        [RW_CLEAN_ROLLBACK] = PGW_COMMAND_ROLLBACK,
+        [RW_CLEAN_SAVEPOINT] = PGW_COMMAND_SAVEPOINT,
+        [RW_CLEAN_RELEASE] = PGW_COMMAND_RELEASE,
+        [RW_CLEAN_ROLLBACK_TO] = PGW_COMMAND_ROLLBACK_TO,
+        [RW_CLEAN_TWO_PHASE] = PGW_COMMAND_ALONE,
+    };
+    return commands[statement->kind];
+}
+
+static bool read_piece(pgw_slice text, const rw_clean *statement, const pgw_reading *reading,
+                       pgw_piece *out)
+{
+    if (statement->kind == RW_CLEAN_WRONG) {
+        *reading->error = *statement->error;
+        return false;
+    }
+    *out = (pgw_piece){
+        .text = statement->text, .command = command_of(statement), .chain = statement->chain};
+    if (statement->kind == RW_CLEAN_BEGIN && strncasecmp(text.ptr + statement->start, "s", 1) == 0)
+        out->command = PGW_COMMAND_START;
+    if (statement->kind == RW_CLEAN_SESSION && !rw_order_read(text, statement, reading, out))
+        return false;
+    if (out->command == PGW_COMMAND_SESSION)
+        out->command = PGW_COMMAND_READ;
+    return true;
+}
+
+/* A pgw_cut. */
+static bool cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, pgw_error *error)
+{
+    (void)data;
+    rw_lexer lexer;
+    rw_clean statement;
+    pgw_piece *pieces = pgw_arena_alloc(arena, (text.len + 1) * sizeof *pieces);
+    pgw_reading reading = {&env, arena, error};
+    *out = (pgw_script){.pieces = pieces};
+    rw_lexer_init(&lexer, text, true);
+    while (rw_clean_next(&lexer, &env, arena, &statement))
+        if (!read_piece(text, &statement, &reading, &pieces[out->count++]))
+            return false;
+    return true;
+}
+
+/* ---- lines ---- */
 
 static pgw_slice unhex(const char *hex, pgw_arena *arena)
 {
@@ -45,12 +104,32 @@ static void print_types(const pgw_statement *statement)
     fputs("\t", stdout);
 }
 
+/* The statement; an EXECUTE's with its arguments. */
+static void print_text(const pgw_portal *portal)
+{
+    const pgw_statement *statement = portal->statement;
+    pgw_arena arena = {0};
+    pgw_buf text = {0};
+    pgw_error error;
+    rw_inlining how = {.count = statement->type_count, .conforming = true, .most = LIMIT};
+    if (portal->arguments == NULL) {
+        print_hex(statement->piece.text);
+        print_types(statement);
+        return;
+    }
+    how.texts = rw_argument_texts(portal->arguments, statement->types, how.count, &arena);
+    bool fine = rw_inline(statement->piece.text, &how, &text, &error);
+    print_hex(fine ? pgw_slice_buf(&text) : pgw_slice_str(error.message));
+    fputs("\t", stdout);
+    pgw_buf_free(&text);
+    pgw_arena_free(&arena);
+}
+
 static void print_portal(const pgw_action *action)
 {
     const pgw_portal *portal = action->portal;
     printf("%p\t%u\t", (const void *)portal, action->limit);
-    print_hex(portal->statement->piece.text);
-    print_types(portal->statement);
+    print_text(portal);
     print_hex(portal->bind.formats);
     print_hex(portal->bind.values);
     print_hex(portal->bind.results);
@@ -60,8 +139,8 @@ static void print_portal(const pgw_action *action)
 
 static void print_action(void)
 {
-    static const char *const names[] = {"message", "analyze", "bind",   "run",      "resume",
-                                        "end",     "begin",   "commit", "rollback", "close"};
+    static const char *const names[] = {"message", "analyze", "bind",     "run",   "resume", "end",
+                                        "begin",   "commit",  "rollback", "close", "settle"};
     pgw_action action = pgw_server_next(server);
     printf("%d\t%s\t", server->running != NULL, names[action.ask]);
     if (action.portal != NULL) {
@@ -124,7 +203,7 @@ static void renew(void)
 {
     if (server != NULL)
         pgw_server_free(server);
-    server = pgw_server_new(words_cut, NULL, LIMIT);
+    server = pgw_server_new(cut, NULL, LIMIT);
 }
 
 static void take(char *const *field, pgw_arena *arena)

@@ -120,7 +120,8 @@ static pgw_slice columns_of(pgw_slice text)
     static const char body[] = "\0\1c\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0";
     if (says(text, "columnless"))
         return PGW_LITERAL("\0\0");
-    bool rows = words_begin_with(text, "select") || says(text, "returning");
+    bool rows = words_begin_with(text, "select") || words_begin_with(text, "get") ||
+                says(text, "returning");
     return (pgw_slice){rows ? body : NULL, rows ? sizeof body - 1 : 0};
 }
 
@@ -219,17 +220,30 @@ static void trace_action(conversation *c, const char *name, pgw_slice text, uint
         pgw_buf_addf(&c->trace, "/%u", limit);
 }
 
+static void trace_arguments(conversation *c, const pgw_portal *portal)
+{
+    pgw_buf_add_str(&c->trace, "(");
+    for (size_t i = 0; i < portal->statement->type_count; i++)
+        pgw_buf_addf(&c->trace, "%s%.*s", i > 0 ? "," : "", (int)portal->arguments[i].len,
+                     portal->arguments[i].ptr);
+    pgw_buf_add_str(&c->trace, ")");
+}
+
 static void act(conversation *c, const pgw_action *action)
 {
     static const char *const names[] = {
-        [PGW_ASK_ANALYZE] = "analyze", [PGW_ASK_BIND] = "bind",        [PGW_ASK_RUN] = "run",
-        [PGW_ASK_RESUME] = "resume",   [PGW_ASK_END] = "end",          [PGW_ASK_BEGIN] = "begin",
-        [PGW_ASK_COMMIT] = "commit",   [PGW_ASK_ROLLBACK] = "rollback"};
+        [PGW_ASK_ANALYZE] = "analyze", [PGW_ASK_BIND] = "bind",         [PGW_ASK_RUN] = "run",
+        [PGW_ASK_RESUME] = "resume",   [PGW_ASK_END] = "end",           [PGW_ASK_BEGIN] = "begin",
+        [PGW_ASK_COMMIT] = "commit",   [PGW_ASK_ROLLBACK] = "rollback", [PGW_ASK_SETTLE] = "undo"};
     pgw_slice text = action->ask == PGW_ASK_BEGIN     ? action->text
                      : action->ask == PGW_ASK_ANALYZE ? action->statement->piece.text
                      : action->portal != NULL         ? action->portal->statement->piece.text
                                                       : (pgw_slice){NULL, 0};
-    trace_action(c, names[action->ask], text, action->limit);
+    trace_action(c, action->keep ? "keep" : names[action->ask], text, action->limit);
+    if (action->ask == PGW_ASK_RUN && action->portal->arguments != NULL)
+        trace_arguments(c, action->portal);
+    if (c->server->fetched != NULL && action->portal->bind.results.len >= 4)
+        pgw_buf_addf(&c->trace, "=%u", action->portal->bind.results.ptr[3]);
     if (action->ask == PGW_ASK_ANALYZE)
         answer_analyze(c, action->statement);
     else if (action->ask == PGW_ASK_RUN)
