@@ -5,7 +5,6 @@
 #include "proxy/backend/schema.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
-#include "rewrite/read/statement.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +27,7 @@ struct px_catalogs {
     bool one_database;          /* the connection string names it, however clients call it */
     rw_catalog names;
     rw_table **planned;
+    rw_prefilter filter; /* of `names` */
 };
 
 static _Atomic unsigned under_way; /* questions, of the process */
@@ -46,6 +46,7 @@ static void free_names(struct px_catalogs *catalogs)
     for (size_t i = 0; i < catalogs->names.count; i++)
         rw_table_free(catalogs->planned[i]);
     free(catalogs->planned);
+    rw_prefilter_free(&catalogs->filter);
 }
 
 static void make_names(struct px_catalogs *catalogs)
@@ -57,6 +58,7 @@ static void make_names(struct px_catalogs *catalogs)
         catalogs->planned[i] = px_schema_plan(&config->tables[i]);
     catalogs->names = (rw_catalog){.tables = (const rw_table *const *)catalogs->planned,
                                    .count = config->table_count};
+    rw_prefilter_init(&catalogs->filter, &catalogs->names);
     catalogs->one_database = px_dsn_names(config->backend.dsn, "dbname");
     catalogs->names_of = config;
 }
@@ -67,6 +69,12 @@ const rw_catalog *px_catalog_names(px_worker *worker)
     if (catalogs->names_of != worker->config)
         make_names(catalogs);
     return &catalogs->names;
+}
+
+const rw_prefilter *px_catalog_filter(px_worker *worker)
+{
+    (void)px_catalog_names(worker);
+    return &worker->catalogs->filter;
 }
 
 /* ---- databases ---- */

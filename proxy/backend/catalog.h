@@ -10,6 +10,7 @@
 #include "proxy/backend/database.h"
 #include "proxy/backend/identity.h"
 #include "proxy/loop/worker.h"
+#include "rewrite/read/prefilter.h"
 
 struct px_catalogs *px_catalogs_new(px_worker *worker);
 extern const px_tenant px_catalogs_tenant; /* which frees them */
@@ -17,6 +18,8 @@ extern const px_tenant px_catalogs_tenant; /* which frees them */
 /* The tables by the file alone, as px_schema_plan() has them: enough to see that a text is none of
  * ours, and to make one of them. */
 const rw_catalog *px_catalog_names(px_worker *worker);
+/* … and what sees that in the least time. */
+const rw_prefilter *px_catalog_filter(px_worker *worker);
 /* The snapshot to use now; NULL if the backend must be asked first. Not counted: take it to keep
  * it. */
 px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity);

@@ -91,7 +91,6 @@ static px_step on_parse(px_session *session, const px_said *said)
 {
     const pgw_parse parse = said->as.parse;
     px_plan *plan = NULL;
-    rw_catalog names = *px_catalog_names(session->worker);
     if (!said->whole || session->who.identity->replication != NULL)
         return PX_STEP_PASS;
     session->known.parsed =
@@ -106,7 +105,8 @@ static px_step on_parse(px_session *session, const px_said *said)
             return PX_STEP_LATER;
         px_names_of_execute(session, parse.query);
     }
-    if (rw_prefilter_passes(parse.query, &names, &session->known.parsed.effects))
+    if (rw_prefilter_passes(parse.query, px_catalog_filter(session->worker),
+                            &session->known.parsed.effects))
         return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
     if (session->who.opaque && px_script_is_opaque(session, parse.query, &error))
         return px_prepare_refuse(session, &parse.name, &error);

@@ -277,7 +277,6 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
     if (session->group.count > 0 && !px_forward_group(session))
         return PX_STEP_LATER;
-    rw_catalog names = *px_catalog_names(session->worker);
     if (readable && px_names_may_execute(session, text)) {
         if (!px_session_need_link(session))
             return PX_STEP_LATER;
@@ -288,7 +287,7 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
         return refuse_here(session, &error);
     unsigned effects = PX_UNREAD;
     if (!readable || session->who.identity->replication != NULL ||
-        rw_prefilter_passes(text, &names, &effects)) {
+        rw_prefilter_passes(text, px_catalog_filter(session->worker), &effects)) {
         px_state_note(session, effects);
         px_changes_note(session, effects);
         return PX_STEP_PASS;

@@ -2,6 +2,7 @@
 
 #include "protocol/value_text.h"
 #include "rewrite/lex/calls.h"
+#include "rewrite/lex/window.h"
 #include "rewrite/read/system_catalog.h"
 
 #include <string.h>
@@ -74,7 +75,7 @@ static bool is_remarkable(pgw_slice word, pgw_slice previous)
         return word.len == 10 && is(word, "set_config");
     case 'p':
         return word.len > 6 && word.ptr[2] == '_' &&
-               (begins(word, "pg_temp") || begins(word, "pg_advisory_") ||
+               (is(word, "pg_temp") || begins(word, "pg_temp_") || begins(word, "pg_advisory_") ||
                 begins(word, "pg_try_advisory_") || is(word, "pg_settings"));
     case 'i':
         return word.len == 4 && is(word, "into") && !is(previous, "insert");
@@ -102,14 +103,20 @@ static bool is_number(char c)
     return c == '$' || (c >= '0' && c <= '9');
 }
 
+/* Less a number that it may be written right behind. */
+static pgw_slice without_number(pgw_slice word)
+{
+    while (word.len > 0 && is_number(word.ptr[0])) {
+        word.ptr++;
+        word.len--;
+    }
+    return word;
+}
+
 /* Whether a configured table may be meant. */
 static bool may_be_table(pgw_slice word, const rw_catalog *catalog)
 {
-    pgw_slice rest = word; /* less a number that it may be written right behind */
-    while (rest.len > 0 && is_number(rest.ptr[0])) {
-        rest.ptr++;
-        rest.len--;
-    }
+    pgw_slice rest = without_number(word);
     for (size_t i = 0; i < catalog->count; i++) {
         const char *name = catalog->tables[i]->name;
         if (is_name(word, name) || is_name(rest, name) || !is_word(name[0]))
@@ -158,51 +165,112 @@ bool rw_prefilter_asks(pgw_slice text, const rw_catalog *catalog)
     return false;
 }
 
-/* What stands directly before a parenthesis. */
-typedef struct caller {
-    pgw_slice word, before; /* the last two words */
-    size_t words;
+/* ---- at a glance ---- */
+
+static void note(rw_prefilter *filter, pgw_slice letters)
+{
+    size_t count = 0;
+    while (count < letters.len && !is_number(letters.ptr[count]))
+        count++;
+    filter->shortest = count < filter->shortest ? (unsigned)count : filter->shortest;
+    if (count > 0)
+        rw_word_set_note(&filter->words, letters);
+}
+
+void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog)
+{
+    static const char *const noted[] = {
+        "into",         "set_config",       "pg_temp",     "pg_temp_",
+        "pg_advisory_", "pg_try_advisory_", "pg_settings", "information_schema",
+    };
+    enum { NOTED = sizeof noted / sizeof *noted };
+    size_t system = 0;
+    while (rw_system_name(system) != NULL)
+        system++;
+    *filter = (rw_prefilter){.tables = catalog->count > 0, .shortest = 4}; /* into */
+    rw_word_set_init(&filter->words, NOTED + system + catalog->count);
+    for (size_t i = 0; i < NOTED; i++)
+        note(filter, pgw_slice_str(noted[i]));
+    for (size_t i = 0; i < system; i++)
+        note(filter, pgw_slice_str(rw_system_name(i)));
+    for (size_t i = 0; i < catalog->count; i++) {
+        pgw_slice word = word_at(pgw_slice_str(catalog->tables[i]->name), 0);
+        rw_word_set_add(&filter->words, word);
+        note(filter, without_number(word));
+    }
+    rw_word_set_sort(&filter->words);
+}
+
+void rw_prefilter_free(rw_prefilter *filter)
+{
+    rw_word_set_free(&filter->words);
+}
+
+typedef struct glance {
+    const rw_prefilter *filter;
+    pgw_slice text, first; /* its first word */
+    unsigned effects;
     bool opened;    /* there was a parenthesis */
     bool commented; /* … or what may be a comment, which hides what is called */
-} caller;
+} glance;
+
+/* The word that ends before `end`. */
+static pgw_slice word_before(pgw_slice text, size_t end)
+{
+    size_t start = end;
+    while (start > 0 && is_word(text.ptr[start - 1]))
+        start--;
+    return (pgw_slice){text.ptr + start, end - start};
+}
+
+/* … whatever stands between them. */
+static pgw_slice previous_word(pgw_slice text, pgw_slice word)
+{
+    size_t end = (size_t)(word.ptr - text.ptr);
+    while (end > 0 && !is_word(text.ptr[end - 1]))
+        end--;
+    return word_before(text, end);
+}
+
+/* What stands directly before a parenthesis: there may be a closing quote and blanks. */
+static pgw_slice called_at(pgw_slice text, size_t paren)
+{
+    while (paren > 0 && is_blank(text.ptr[paren - 1]))
+        paren--;
+    paren -= paren > 0 && text.ptr[paren - 1] == '"';
+    return word_before(text, paren);
+}
 
 /* INSERT INTO name (…, INSERT INTO schema.name (… */
-static bool lists_columns(const caller *at, pgw_slice first)
+static bool lists_columns(const glance *at, pgw_slice word)
 {
-    return !at->opened && at->words <= 4 && is(first, "insert") && !is(at->word, "values");
+    if (at->opened || !is(at->first, "insert") || is(word, "values"))
+        return false;
+    size_t words = 1;
+    for (; word.ptr > at->first.ptr && words <= 4; words++)
+        word = previous_word(at->text, word);
+    return words <= 4;
 }
 
-/* Behind a word there may be nothing but a closing quote and blanks. */
-static bool ends_before(pgw_slice text, pgw_slice word, size_t paren)
-{
-    size_t at = (size_t)(word.ptr - text.ptr) + word.len;
-    at += at < paren && text.ptr[at] == '"';
-    while (at < paren && is_blank(text.ptr[at]))
-        at++;
-    return at == paren;
-}
-
-static unsigned effects_of_call(pgw_slice text, pgw_slice first, const caller *at, size_t paren)
+static unsigned effects_of_call(const glance *at, size_t paren)
 {
     if (at->commented)
         return RW_EFFECT_CALLS;
-    if (!ends_before(text, at->word, paren))
+    pgw_slice word = called_at(at->text, paren);
+    rw_call call = rw_call_of(word);
+    if (word.len == 0 || call == RW_CALL_HARMLESS || lists_columns(at, word) ||
+        is(previous_word(at->text, word), "as"))
         return 0;
-    if (lists_columns(at, first) || (at->before.len > 0 && is(at->before, "as")))
-        return 0;
-    switch (rw_call_of(at->word)) {
-    case RW_CALL_HARMLESS:
-        return 0;
+    switch (call) {
     case RW_CALL_KEEPS:
         return RW_EFFECT_STATE;
     case RW_CALL_DRAWS:
         return RW_EFFECT_STATE | RW_EFFECT_DRAWS;
     case RW_CALL_RESETS:
         return RW_EFFECT_STATE | RW_EFFECT_DRAWS | RW_EFFECT_RESETS;
-    case RW_CALL_UNKNOWN:
-        break;
+    default:
+        return RW_EFFECT_CALLS;
     }
-    return RW_EFFECT_CALLS;
 }
 
 static bool opens_comment(pgw_slice text, size_t at)
@@ -220,51 +288,118 @@ static bool may_run(char c)
     return marks[(unsigned char)c];
 }
 
-/* From behind the first word on. */
-static bool rest_passes(pgw_slice text, pgw_slice first, const rw_catalog *catalog,
-                        unsigned *effects)
+/* Whether the word of which a letter stands at `at` needs more than a glance. */
+static bool is_suspicious(const glance *it, size_t at)
 {
-    caller seen = {.word = first, .words = 1};
-    for (size_t at = (size_t)(first.ptr - text.ptr) + first.len; at < text.len; at++) {
-        char c = text.ptr[at];
-        if (c == ' ')
-            continue;
-        if (c == ';')
-            return ends_at(text, at + 1);
-        if (c == '\0' || at_unicode_name(text, at))
+    pgw_slice text = it->text;
+    pgw_slice word = word_at(text, at - word_before(text, at).len);
+    return is_remarkable(word, previous_word(text, word)) ||
+           (it->filter->tables && rw_system_names(word)) ||
+           rw_word_set_holds(&it->filter->words, word) ||
+           rw_word_set_holds(&it->filter->words, without_number(word)) ||
+           word.len > PGW_NAME_MAX; /* it is cut, and may be one of ours then */
+}
+
+/* The words that begin at the bits of `starts`: `bytes` are the window's, the first of which is at
+ * `base` in the text. */
+static bool words_pass(glance *it, const char *bytes, size_t base, uint64_t starts,
+                       uint64_t letters)
+{
+    const rw_word_set words = it->filter->words;
+    for (; starts != 0; starts &= starts - 1) {
+        unsigned at = (unsigned)__builtin_ctzll(starts);
+        uint64_t key = rw_word_key(bytes + at, ~letters >> at);
+        if (rw_word_set_begins(&words, key) && is_suspicious(it, base + at))
             return false;
-        if (c == '(') {
-            *effects |= effects_of_call(text, first, &seen, at);
-            seen.opened = true;
-        }
-        if (!is_word(c)) {
-            *effects |= may_run(c) ? RW_EFFECT_READS : 0;
-            seen.commented = seen.commented || opens_comment(text, at);
-            continue;
-        }
-        seen.before = seen.word;
-        seen.word = word_at(text, at);
-        seen.words++;
-        if (is_remarkable(seen.word, seen.before) ||
-            (catalog->count > 0 && rw_system_names(seen.word)) || may_be_table(seen.word, catalog))
-            return false;
-        *effects |= is_number(c) ? 0 : RW_EFFECT_READS;
-        at += seen.word.len - 1;
     }
     return true;
 }
 
-bool rw_prefilter_passes(pgw_slice text, const rw_catalog *catalog, unsigned *effects)
+typedef enum mark { MARK_NOTHING, MARK_END, MARK_OBSTACLE } mark;
+
+static mark look_at_mark(glance *it, size_t at)
+{
+    switch (it->text.ptr[at]) {
+    case '(':
+        it->effects |= effects_of_call(it, at);
+        it->opened = true;
+        return MARK_NOTHING;
+    case ';':
+        return ends_at(it->text, at + 1) ? MARK_END : MARK_OBSTACLE;
+    case '&':
+        return at_unicode_name(it->text, at) ? MARK_OBSTACLE : MARK_NOTHING;
+    case '\0':
+        return MARK_OBSTACLE;
+    default:
+        it->commented = it->commented || opens_comment(it->text, at);
+        return MARK_NOTHING;
+    }
+}
+
+/* A word that is none behind a number. */
+static bool begins_word(const char *bytes, uint64_t starts)
+{
+    for (; starts != 0; starts &= starts - 1)
+        if (!is_word(bytes[__builtin_ctzll(starts) - 1]))
+            return true;
+    return false;
+}
+
+enum {
+    STEP = RW_WINDOW - RW_KEY_LETTERS /* of a window, between the byte before and a key's rest */
+};
+
+/* What begins in the STEP bytes behind the first of the window. */
+static mark look_at_window(glance *it, const char *bytes, size_t base, uint64_t valid)
+{
+    rw_window window = rw_window_of(bytes);
+    uint64_t starts = window.letters & ~(window.letters << 1) & valid;
+    if (!(it->effects & RW_EFFECT_READS) && begins_word(bytes, starts))
+        it->effects |= RW_EFFECT_READS;
+    for (unsigned i = 1; i < it->filter->shortest; i++)
+        starts &= window.letters >> i;
+    if (!words_pass(it, bytes, base, starts, window.letters))
+        return MARK_OBSTACLE;
+    for (uint64_t marks = window.marks & valid; marks != 0; marks &= marks - 1) {
+        mark found = look_at_mark(it, base + (size_t)__builtin_ctzll(marks));
+        if (found != MARK_NOTHING)
+            return found;
+    }
+    return MARK_NOTHING;
+}
+
+/* From behind the first word on. */
+static bool rest_passes(glance *it)
+{
+    const uint64_t step = (((uint64_t)1 << STEP) - 1) << 1;
+    pgw_slice text = it->text;
+    size_t base = (size_t)(it->first.ptr - text.ptr) + it->first.len - 1;
+    mark found = MARK_NOTHING;
+    for (; base + RW_WINDOW <= text.len && found == MARK_NOTHING; base += STEP)
+        found = look_at_window(it, text.ptr + base, base, step);
+    for (; base + 1 < text.len && found == MARK_NOTHING; base += STEP) {
+        char rest[RW_WINDOW] = {0};
+        size_t left = text.len - base;
+        memcpy(rest, text.ptr + base, left < RW_WINDOW ? left : RW_WINDOW);
+        uint64_t there = left < RW_WINDOW ? ((uint64_t)1 << left) - 1 : UINT64_MAX;
+        found = look_at_window(it, rest, base, step & there);
+    }
+    for (size_t at = base = (size_t)(it->first.ptr - text.ptr) + it->first.len;
+         at < text.len && !(it->effects & RW_EFFECT_READS); at++)
+        it->effects |= may_run(text.ptr[at]) ? RW_EFFECT_READS : 0;
+    return found != MARK_OBSTACLE;
+}
+
+bool rw_prefilter_passes(pgw_slice text, const rw_prefilter *filter, unsigned *effects)
 {
     size_t at = 0;
     while (at < text.len && is_blank(text.ptr[at]))
         at++;
-    unsigned more = 0;
-    pgw_slice first = word_at(text, at);
-    if (!is_plain(first, effects) || !rest_passes(text, first, catalog, &more))
+    glance it = {.filter = filter, .text = text, .first = word_at(text, at)};
+    if (!is_plain(it.first, effects) || filter->shortest == 0 || !rest_passes(&it))
         return false;
     if (*effects & RW_EFFECT_RUNS)
-        more &= ~(unsigned)RW_EFFECT_READS; /* they are among what runs */
-    *effects |= is(first, "show") ? 0 : more;
+        it.effects &= ~(unsigned)RW_EFFECT_READS; /* they are among what runs */
+    *effects |= is(it.first, "show") ? 0 : it.effects;
     return true;
 }

@@ -1,18 +1,32 @@
 /*
- * prefilter: the quick look of the hot path. One loop over the words of a text, blind to strings
+ * prefilter: the quick look of the hot path. One pass over the words of a text, blind to strings
  * and comments: what it takes for a word too many only costs the slower way. Names count as whole
- * words: a table `events` does not make `events_archive` suspicious.
+ * words: a table `events` does not make `events_archive` suspicious. What it costs does not depend
+ * on how many tables there are.
  */
 #ifndef RW_PREFILTER_H
 #define RW_PREFILTER_H
 
+#include "rewrite/lex/word_set.h"
 #include "rewrite/read/statement.h"
+
+/* What texts are searched for. */
+typedef struct rw_prefilter {
+    rw_word_set words;
+    bool tables;       /* there are any */
+    unsigned shortest; /* word of `words`, in letters, 4 at most; 0: a name begins with none, and no
+                          text passes */
+} rw_prefilter;
+
+/* Of all names of the catalog, which is not needed again. Freed by rw_prefilter_free(). */
+void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog);
+void rw_prefilter_free(rw_prefilter *filter);
 
 /* A quick answer for the hot path: true if `text` is certainly one statement that names no
  * configured table (a read, or a write elsewhere), so that it passes without being parsed. Its
  * `effects` are then no more than CALLS, RUNS, RESUMES, WRITES, STATE, DRAWS and RESETS, on the
  * side of too many. */
-PGW_MUST_CHECK bool rw_prefilter_passes(pgw_slice text, const rw_catalog *catalog,
+PGW_MUST_CHECK bool rw_prefilter_passes(pgw_slice text, const rw_prefilter *filter,
                                         unsigned *effects);
 
 /* Whether a configured table may be named at all: a word of the text, wherever it stands, is its

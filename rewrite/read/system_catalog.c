@@ -340,6 +340,20 @@ static const rw_system_function functions[] = {
 
 /* --- names --- */
 
+enum {
+    RELATIONS = sizeof relations / sizeof *relations,
+    FUNCTIONS = sizeof functions / sizeof *functions
+};
+
+const char *rw_system_name(size_t i)
+{
+    if (i < RELATIONS)
+        return relations[i].name;
+    if (i < RELATIONS + FUNCTIONS)
+        return functions[i - RELATIONS].name;
+    return NULL;
+}
+
 bool rw_system_names(pgw_slice word)
 {
     if (word.len < 8)
@@ -349,11 +363,8 @@ bool rw_system_names(pgw_slice word)
         return pgw_slice_ieq_str(word, "information_schema");
     if (first != 'p' || word.ptr[2] != '_')
         return false;
-    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++)
-        if (pgw_slice_ieq_str(word, relations[i].name))
-            return true;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (pgw_slice_ieq_str(word, functions[i].name))
+    for (size_t i = 0; rw_system_name(i) != NULL; i++)
+        if (pgw_slice_ieq_str(word, rw_system_name(i)))
             return true;
     return false;
 }

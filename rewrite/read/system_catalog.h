@@ -35,6 +35,8 @@ typedef struct rw_system_marks {
 
 /* Whether the word, in any case, is a name of one, or of their schema. */
 PGW_MUST_CHECK bool rw_system_names(pgw_slice word);
+/* The names of all, NULL behind the last; those of information_schema are found by its own, too. */
+const char *rw_system_name(size_t i);
 /* NULL: it is none. `schema` empty: not written. */
 const rw_system_relation *rw_system_relation_of(const char *schema, const char *name);
 const rw_system_function *rw_system_function_of(const char *schema, const char *name);

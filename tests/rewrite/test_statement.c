@@ -103,13 +103,22 @@ static void check_script(const rw_script *script, const char *text)
     assert_int_equal(script->refused, refused);
 }
 
+static bool is_passed(pgw_slice text, const rw_catalog *catalog, unsigned *effects)
+{
+    rw_prefilter filter;
+    rw_prefilter_init(&filter, catalog);
+    bool passes = rw_prefilter_passes(text, &filter, effects);
+    rw_prefilter_free(&filter);
+    return passes;
+}
+
 /* What passes at a glance has neither effects nor a statement of ours. */
 static void check_glance(const rw_script *script, const char *text)
 {
     const rw_table *pointers[TEST_TABLE_COUNT];
     rw_catalog catalog = test_catalog(pointers);
     unsigned effects;
-    if (!rw_prefilter_passes(exact(text), &catalog, &effects))
+    if (!is_passed(exact(text), &catalog, &effects))
         return;
     assert_int_equal(script->count, 1);
     assert_int_equal(script->statements[0].kind, RW_STATEMENT_FORWARD);
@@ -159,7 +168,7 @@ static void doubt_is_noted(void **state)
         pgw_arena arena = {0};
         unsigned glance = 0;
         rw_script script = parse(it.field[2], &test_env, &arena);
-        bool passes = rw_prefilter_passes(exact(it.field[2]), &catalog, &glance);
+        bool passes = is_passed(exact(it.field[2]), &catalog, &glance);
         unsigned expected = read_effects(it.field[0]);
         if ((script.effects & seen) != expected)
             complain("line %d: effects %x, not %x: %s", it.line, script.effects & seen, expected,
@@ -217,7 +226,7 @@ static void glances_are_told(void **state)
     while (vectors_next(&it, 2)) {
         unsigned effects;
         char told[128] = "no";
-        if (rw_prefilter_passes(exact(it.field[1]), &catalog, &effects)) {
+        if (is_passed(exact(it.field[1]), &catalog, &effects)) {
             told[0] = '\0';
             for (unsigned i = 0; i < sizeof effect_names / sizeof *effect_names; i++)
                 if (effects & 1u << i)
@@ -538,7 +547,7 @@ static void a_glance_lets_pass(void **state)
         {"SELECT 1events", false},
         {"SELECT eventsource, my_events FROM x", true},
         {"SELECT * FROM a23456789_123456789_123456789_123456789_123456789_123456789_123", true},
-        {"SELECT * FROM a23456789_123456789_123456789_123456789_123456789_123456789_1234", false},
+        {"SELECT * FROM a23456789_123456789_123456789_123456789_123456789_123456789_1234", true},
         {"(SELECT 1)", false},
         {"SELECTED", false},
         {"", false},
@@ -549,7 +558,7 @@ static void a_glance_lets_pass(void **state)
     rw_catalog catalog = test_catalog(pointers);
     unsigned effects;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (rw_prefilter_passes(exact(cases[i].text), &catalog, &effects) != cases[i].passes)
+        if (is_passed(exact(cases[i].text), &catalog, &effects) != cases[i].passes)
             complain("%s", cases[i].text);
     check_complaints();
 }
@@ -563,15 +572,13 @@ static void a_glance_at_odd_names(void **state)
     odd.name = (char *)"-odd";
     const rw_table *pointers[] = {&odd};
     rw_catalog catalog = {.tables = pointers, .count = 1}, empty = {.tables = pointers, .count = 0};
-    assert_false(
-        rw_prefilter_passes(PGW_LITERAL("INSERT INTO \"-odd\" VALUES (1)"), &catalog, &effects));
+    assert_false(is_passed(PGW_LITERAL("INSERT INTO \"-odd\" VALUES (1)"), &catalog, &effects));
     odd.name = (char *)"2024_events";
-    assert_false(rw_prefilter_passes(PGW_LITERAL("INSERT INTO \"2024_events\" VALUES (1)"),
-                                     &catalog, &effects));
-    assert_true(rw_prefilter_passes(PGW_LITERAL("INSERT INTO \"2024_others\" VALUES (1)"), &catalog,
-                                    &effects));
+    assert_false(
+        is_passed(PGW_LITERAL("INSERT INTO \"2024_events\" VALUES (1)"), &catalog, &effects));
     assert_true(
-        rw_prefilter_passes(PGW_LITERAL("INSERT INTO events VALUES (1)"), &empty, &effects));
+        is_passed(PGW_LITERAL("INSERT INTO \"2024_others\" VALUES (1)"), &catalog, &effects));
+    assert_true(is_passed(PGW_LITERAL("INSERT INTO events VALUES (1)"), &empty, &effects));
 }
 
 /* Cut at every byte, a text still is read without harm. */

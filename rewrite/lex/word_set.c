@@ -1,0 +1,80 @@
+#include "rewrite/lex/word_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_A_WORD = 16 };
+
+void rw_word_set_init(rw_word_set *set, size_t most)
+{
+    unsigned bits = 4;
+    while ((size_t)1 << bits < SLOTS_A_WORD * (most + 1))
+        bits++;
+    *set = (rw_word_set){.keys = pgw_calloc((size_t)1 << bits, sizeof *set->keys),
+                         .bits = bits,
+                         .words = pgw_calloc(most + 1, sizeof *set->words)};
+}
+
+void rw_word_set_free(rw_word_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        free(set->words[i]);
+    free(set->words);
+    free(set->keys);
+    *set = (rw_word_set){0};
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool is_letter(char c)
+{
+    return (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || (unsigned char)c >= 128;
+}
+
+void rw_word_set_note(rw_word_set *set, pgw_slice word)
+{
+    char bytes[RW_KEY_LETTERS] = {0};
+    unsigned letters = 0;
+    for (; letters < sizeof bytes && letters < word.len && is_letter(word.ptr[letters]); letters++)
+        bytes[letters] = word.ptr[letters];
+    uint64_t key = rw_word_key(bytes, ~(uint64_t)0 << letters);
+    *rw_word_set_slot(set, key) = key;
+}
+
+void rw_word_set_add(rw_word_set *set, pgw_slice word)
+{
+    char *copy = pgw_strndup(word.ptr, word.len);
+    for (char *c = copy; *c != '\0'; c++)
+        *c = lower(*c);
+    set->words[set->count++] = copy;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void rw_word_set_sort(rw_word_set *set)
+{
+    qsort(set->words, set->count, sizeof *set->words, by_bytes);
+}
+
+static int in_lower(const void *key, const void *entry)
+{
+    const pgw_slice *word = key;
+    const char *held = *(char *const *)entry;
+    for (size_t i = 0; i < word->len; i++) {
+        int order = (unsigned char)lower(word->ptr[i]) - (unsigned char)held[i];
+        if (order != 0)
+            return order;
+    }
+    return held[word->len] == '\0' ? 0 : -1;
+}
+
+bool rw_word_set_holds(const rw_word_set *set, pgw_slice word)
+{
+    return bsearch(&word, set->words, set->count, sizeof *set->words, in_lower) != NULL;
+}

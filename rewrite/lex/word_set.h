@@ -1,0 +1,65 @@
+/*
+ * word_set: words that a text is searched for, each in any case. What the hot path asks costs the
+ * same however many words there are: whether one of them begins with these letters.
+ */
+#ifndef RW_WORD_SET_H
+#define RW_WORD_SET_H
+
+#include "protocol/bytes.h"
+
+enum { RW_KEY_LETTERS = 8 }; /* as many of a word's first letters are its key; never 0 */
+
+typedef struct rw_word_set {
+    uint64_t *keys; /* open addressing, at most a sixteenth full */
+    unsigned bits;  /* there are 2^bits of them */
+    char **words;   /* in lower case; sorted once all are there */
+    size_t count;
+} rw_word_set;
+
+/* An empty set for at most `most` words; freed by rw_word_set_free(). */
+void rw_word_set_init(rw_word_set *set, size_t most);
+void rw_word_set_free(rw_word_set *set);
+/* The word itself, to be held. It is found in a text only if its key is noted, too. */
+void rw_word_set_add(rw_word_set *set, pgw_slice word);
+/* The key of a word that begins with a letter (see window.h). */
+void rw_word_set_note(rw_word_set *set, pgw_slice word);
+/* After the last one was added. */
+void rw_word_set_sort(rw_word_set *set);
+/* Whether the word itself was added, in any case. */
+PGW_MUST_CHECK bool rw_word_set_holds(const rw_word_set *set, pgw_slice word);
+
+/* The key of the word at `bytes`, of which 8 can be read; `others` has a bit for each byte that is
+ * no letter, the lowest bit for the first, which is one. */
+static inline uint64_t rw_word_key(const char *bytes, uint64_t others)
+{
+    static const uint64_t first[RW_KEY_LETTERS + 1] = {
+        0,          0xff,         0xffff,         0xffffff,
+        0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
+        UINT64_MAX,
+    };
+    uint64_t key;
+    __builtin_memcpy(&key, bytes, sizeof key);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    key = __builtin_bswap64(key);
+#endif
+    key |= 0x2020202020202020; /* in any case; other bytes that become one cost a look more */
+    return key & first[(unsigned)__builtin_ctz((uint32_t)others | 1u << RW_KEY_LETTERS)];
+}
+
+/* Where the key stands, or could. */
+static inline uint64_t *rw_word_set_slot(const rw_word_set *set, uint64_t key)
+{
+    size_t last = (size_t)(UINT64_MAX >> (64 - set->bits));
+    size_t at = (size_t)(key * 0x9E3779B97F4A7C15 >> (64 - set->bits));
+    while (set->keys[at] != 0 && set->keys[at] != key)
+        at = (at + 1) & last;
+    return &set->keys[at];
+}
+
+/* Whether a word with this key was noted. */
+static inline bool rw_word_set_begins(const rw_word_set *set, uint64_t key)
+{
+    return *rw_word_set_slot(set, key) != 0;
+}
+
+#endif

@@ -1,0 +1,290 @@
+/* The quick look of the hot path says the same as one that takes its time. */
+#include "rewrite/lex/lexer.h"
+#include "rewrite/lex/window.h"
+#include "rewrite/read/prefilter.h"
+#include "tests/rewrite/exact.h"
+#include "tests/rewrite/tables.h"
+#include "tests/rewrite/word_by_word.h"
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Tables of these names; freed by free_names(). */
+typedef struct names {
+    rw_table *tables;
+    const rw_table **pointers;
+    rw_catalog catalog;
+    rw_prefilter filter;
+} names;
+
+static names names_of(char *const *list, size_t count)
+{
+    names it = {.tables = pgw_calloc(count + 1, sizeof *it.tables),
+                .pointers = pgw_calloc(count + 1, sizeof *it.pointers)};
+    for (size_t i = 0; i < count; i++) {
+        it.tables[i] = test_tables[0];
+        it.tables[i].name = list[i];
+        it.pointers[i] = &it.tables[i];
+    }
+    it.catalog = (rw_catalog){.tables = it.pointers, .count = count};
+    rw_prefilter_init(&it.filter, &it.catalog);
+    return it;
+}
+
+static void free_names(names *it)
+{
+    rw_prefilter_free(&it->filter);
+    free(it->tables);
+    free(it->pointers);
+}
+
+static bool passes(const names *it, const char *text)
+{
+    unsigned effects;
+    return rw_prefilter_passes(exact(text), &it->filter, &effects);
+}
+
+/* Each byte alone, at each place of a window. */
+static void windows_tell_letters_and_marks(void **state)
+{
+    (void)state;
+    for (unsigned c = 0; c < 256; c++)
+        for (unsigned at = 0; at < RW_WINDOW; at++) {
+            char bytes[RW_WINDOW];
+            memset(bytes, ' ', sizeof bytes);
+            bytes[at] = (char)c;
+            rw_window window = rw_window_of(bytes);
+            bool letter = c == '_' || c >= 128 || ((c | 32) >= 'a' && (c | 32) <= 'z');
+            assert_true(window.letters == (uint64_t)letter << at);
+            bool mark = memchr("(;&-/", (int)c, 6) != NULL;
+            assert_true(window.marks == (uint64_t)mark << at);
+        }
+}
+
+static uint32_t draw(uint32_t *seed, uint32_t below)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 8) % below;
+}
+
+static const char *const pieces[] = {
+    "select",
+    "INSERT",
+    "into",
+    "Into",
+    "values",
+    "update",
+    "with",
+    "as",
+    "AS",
+    "from",
+    "a",
+    "b1",
+    "x_2",
+    "$1",
+    "12",
+    "1e5",
+    "0x1F",
+    "'",
+    "''",
+    "'text'",
+    "\"",
+    "\"\"",
+    "(",
+    "(",
+    ")",
+    ",",
+    ".",
+    ";",
+    "--",
+    "-",
+    "/*",
+    "*/",
+    "/",
+    "&",
+    "U&\"",
+    "&\"",
+    "|",
+    "::",
+    ":",
+    "\n",
+    "\t",
+    "\v",
+    " ",
+    " ",
+    " ",
+    " ",
+    "  ",
+    "$$",
+    "$tag$",
+    "\xc3\xa9",
+    "\xff",
+    "set_config",
+    "PG_temp",
+    "pg_temp_3",
+    "pg_tempting",
+    "pg_advisory_lock",
+    "pg_try_advisory_lock",
+    "pg_settings",
+    "pg_class",
+    "pg_catalog",
+    "information_schema",
+    "Information_Schema",
+    "informational",
+    "pg_sleep",
+    "now",
+    "nextval",
+    "setval",
+    "currval",
+    "setseed",
+    "f",
+    "count",
+    "a_longer_name_than_a_window_holds_but_still_a_name_of_a_table_",
+};
+
+static const char *const firsts[] = {"SELECT",    "insert", "Update",  "delete", "WITH",
+                                     " \n fetch", "values", "table x", "show",   "begin"};
+
+/* A text of `count` pieces, every other one a name of the list, perhaps in capitals. */
+static void make_text(uint32_t *seed, char *const *list, size_t count, pgw_buf *text)
+{
+    pgw_buf_clear(text);
+    pgw_buf_add_str(text, firsts[draw(seed, sizeof firsts / sizeof *firsts)]);
+    for (uint32_t left = draw(seed, 60); left > 0; left--) {
+        if (draw(seed, 3) > 0)
+            pgw_buf_add_byte(text, ' ');
+        if (count > 0 && draw(seed, 40) == 0)
+            pgw_buf_add_str(text, list[draw(seed, (uint32_t)count)]);
+        else if (draw(seed, 400) == 0)
+            pgw_buf_add_byte(text, '\0');
+        else
+            pgw_buf_add_str(text, pieces[draw(seed, sizeof pieces / sizeof *pieces)]);
+    }
+    for (size_t i = 0; draw(seed, 3) == 0 && i < text->len; i++)
+        if (text->ptr[i] >= 'a' && text->ptr[i] <= 'z')
+            text->ptr[i] = (char)(text->ptr[i] - 32);
+}
+
+/* Words that are too long for a name are told apart more exactly than word by word. */
+static bool has_long_word(pgw_slice text)
+{
+    for (size_t at = 0; at < text.len; at++) {
+        size_t len = word_at(text, at).len;
+        if (len > PGW_NAME_MAX)
+            return true;
+    }
+    return false;
+}
+
+static size_t compare(const names *it, pgw_slice text)
+{
+    unsigned effects = 0, slowly = 0;
+    bool passed = rw_prefilter_passes(text, &it->filter, &effects);
+    bool expected = word_by_word(text, &it->catalog, &slowly);
+    if (!expected && has_long_word(text))
+        return 0;
+    if (passed != expected || (passed && effects != slowly))
+        fail_msg("%d and %x, not %d and %x: %.*s", passed, effects, expected, slowly, (int)text.len,
+                 text.ptr);
+    return passed;
+}
+
+static void texts_pass_as_word_by_word(void **state)
+{
+    (void)state;
+    char *generated[1000];
+    for (int i = 0; i < 1000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s%d", i % 2 ? "t" : "customer_", i);
+        generated[i] = pgw_strndup(name, strlen(name));
+    }
+    char *few[] = {(char *)"events",         (char *)"t",  (char *)"2024_events",
+                   (char *)"Mixed \"Case\"", (char *)"e1", (char *)"\xc3\x89t\xc3\xa9"};
+    const struct {
+        char *const *list;
+        size_t count;
+    } lists[] = {{NULL, 0}, {few, 1}, {few, 6}, {generated, 1000}};
+    uint32_t seed = 11;
+    pgw_buf text = {0};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        names it = names_of(lists[i].list, lists[i].count);
+        size_t passed = 0;
+        for (int turn = 0; turn < 20000; turn++) {
+            make_text(&seed, lists[i].list, lists[i].count, &text);
+            char *copy = pgw_alloc(text.len + (text.len == 0)); /* nothing is read beyond its end */
+            memcpy(copy, text.ptr, text.len);
+            passed += compare(&it, (pgw_slice){copy, text.len});
+            free(copy);
+        }
+        assert_true(passed > 500);
+        free_names(&it);
+    }
+    for (int i = 0; i < 1000; i++)
+        free(generated[i]);
+    pgw_buf_free(&text);
+}
+
+/* Behind any number of bytes, so that it stands at each place of a window, and over its end. */
+static void a_name_is_seen_wherever_it_stands(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {
+        "EVENTS",     "\"events\"", "public.events x", "1events",   "'events'",
+        "||events||", "[events]",   "{events}",        "$a$events", "U&\"\\0065vents\""};
+    names it = names_of((char *[]){(char *)"events"}, 1);
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++)
+        for (int before = 0; before < 200; before++) {
+            char text[300];
+            snprintf(text, sizeof text, "SELECT %*s %s", before, "x,", forms[form]);
+            bool seen = strcmp(forms[form], "$a$events") != 0; /* one word */
+            assert_int_equal(passes(&it, text), !seen);
+        }
+    free_names(&it);
+}
+
+/* PostgreSQL cuts a name that is too long: then it may be one of ours. */
+static void what_is_cut_may_be_a_name(void **state)
+{
+    (void)state;
+    char longest[64], longer[80], text[200];
+    memset(longest, 'n', 63);
+    longest[63] = '\0';
+    snprintf(longer, sizeof longer, "%snn", longest);
+    names it = names_of((char *[]){longest}, 1);
+    snprintf(text, sizeof text, "SELECT * FROM %s", longer);
+    assert_false(passes(&it, text));
+    longer[0] = 'm';
+    snprintf(text, sizeof text, "SELECT * FROM %s", longer);
+    assert_true(passes(&it, text));
+    free_names(&it);
+}
+
+/* Nobody can tell of such a name by its letters. */
+static void a_name_without_letters_lets_nothing_pass(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {"-odd", "2024", "$", "\"", " x"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        names it = names_of((char *[]){(char *)odd[i]}, 1);
+        assert_false(passes(&it, "SELECT 1 FROM other"));
+        free_names(&it);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows_tell_letters_and_marks),
+        cmocka_unit_test(texts_pass_as_word_by_word),
+        cmocka_unit_test(a_name_is_seen_wherever_it_stands),
+        cmocka_unit_test(what_is_cut_may_be_a_name),
+        cmocka_unit_test(a_name_without_letters_lets_nothing_pass),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
