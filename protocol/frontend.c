@@ -231,10 +231,16 @@ static void add_int8(int64_t value, bool binary, pgw_buf *out)
         pgw_buf_add_i64(out, value);
         return;
     }
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%lld", (long long)value);
-    pgw_buf_add_i32(out, len);
-    pgw_buf_add(out, digits, (size_t)len);
+    char digits[24]; /* by hand: it is on the way of each keyed read */
+    size_t at = sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0)
+        digits[--at] = '-';
+    pgw_buf_add_i32(out, (int32_t)(sizeof digits - at));
+    pgw_buf_add(out, digits + at, sizeof digits - at);
 }
 
 bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
@@ -242,6 +248,8 @@ bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
 {
     if (more_count > PGW_MAX_PARAMETERS - bind->value_count)
         return false;
+    (void)pgw_buf_reserve(out, 64 + portal.len + statement.len + bind->values.len +
+                                   bind->results.len + 28 * more_count);
     size_t begun = pgw_begin(out, 'B');
     add_string(out, portal);
     add_string(out, statement);

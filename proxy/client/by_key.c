@@ -120,7 +120,7 @@ px_step px_by_key_renew(px_session *session, pgw_slice name)
     px_statement *statement = px_by_key_find(session, name);
     if (statement == NULL)
         return PX_STEP_DONE;
-    if (!px_own_look_catalog(session, statement->lookups->text, &catalog, &view) ||
+    if (!px_own_look_now(session, &catalog, &view) ||
         !px_settle(session, catalog))
         return PX_STEP_LATER;
     bool holds = px_lookups_hold(statement->lookups, catalog);

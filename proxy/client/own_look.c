@@ -181,16 +181,25 @@ static px_catalog *look_for(px_session *session)
     return NULL;
 }
 
-bool px_own_look_catalog(px_session *session, pgw_slice text, px_catalog **catalog,
-                         rw_catalog *view)
+bool px_own_look_now(px_session *session, px_catalog **catalog, rw_catalog *view)
 {
-    const rw_catalog *names = px_catalog_names(session->worker);
-    bool ours = (rw_catalog_mentioned(names, text) || rw_prefilter_asks(text, names)) &&
-                !rw_stands_by(text, session->who.identity->env.conforming);
-    px_catalog *now = ours ? look_for(session) : px_catalog_none();
+    bool any = px_catalog_names(session->worker)->count > 0;
+    px_catalog *now = any ? look_for(session) : px_catalog_none();
     if (now == NULL)
         return false;
     *catalog = now;
     px_state_view(session, now, view);
+    return true;
+}
+
+bool px_own_look_catalog(px_session *session, pgw_slice text, px_catalog **catalog,
+                         rw_catalog *view)
+{
+    const rw_catalog *names = px_catalog_names(session->worker);
+    if ((rw_catalog_mentioned(names, text) || rw_prefilter_asks(text, names)) &&
+        !rw_stands_by(text, session->who.identity->env.conforming))
+        return px_own_look_now(session, catalog, view);
+    *catalog = px_catalog_none();
+    px_state_view(session, *catalog, view);
     return true;
 }

@@ -10,6 +10,9 @@
 
 struct px_session;
 
+/* The catalog to look at a statement with that was one of ours, and what names mean now; false if
+ * the session now waits for it. */
+bool px_own_look_now(struct px_session *session, px_catalog **catalog, rw_catalog *view);
 /* The catalog to look at `text` with, and what names mean now (px_settle() says whether that is
  * certain). It is empty if that names no configured table; false if the session now waits for it.
  */

@@ -367,10 +367,8 @@ uint32_t rw_highest_parameter(pgw_slice text, bool conforming)
     return highest;
 }
 
-bool rw_token_is(pgw_slice text, rw_token found, const char *lower)
+bool rw_word_is(pgw_slice text, rw_token found, const char *lower)
 {
-    if (found.kind != RW_TOKEN_WORD)
-        return false;
     for (size_t at = found.start; at < found.end; at++, lower++) {
         unsigned char c = (unsigned char)text.ptr[at];
         if (*lower == '\0' || (unsigned char)*lower != (c >= 'A' && c <= 'Z' ? c + 32 : c))

@@ -50,6 +50,11 @@ pgw_slice rw_token_text(pgw_slice text, rw_token token);
 /* Which of a text's tokens begins at this byte; `count` if none does, or it is negative. */
 size_t rw_token_at(const rw_token *tokens, size_t count, int32_t start);
 /* A word that equals `lower` without case. Never true for a quoted identifier. */
-bool rw_token_is(pgw_slice text, rw_token token, const char *lower);
+bool rw_word_is(pgw_slice text, rw_token word, const char *lower);
+static inline bool rw_token_is(pgw_slice text, rw_token token, const char *lower)
+{
+    return token.kind == RW_TOKEN_WORD && (text.ptr[token.start] | 0x20) == lower[0] &&
+           rw_word_is(text, token, lower);
+}
 
 #endif
