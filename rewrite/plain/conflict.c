@@ -211,7 +211,7 @@ static bool check_excluded(reader *read, const rw_field *field)
         size_t at = rw_part_is_empty(cell) ? read->out->set.from : cell.from;
         if (field->type == NULL)
             return refuse_excluded(read, field, at, "the type of the column is not known");
-        if (!rw_cell_is_certain(subject, field, cell))
+        if (!rw_cell_is_certain(subject->text, field, cell))
             return refuse_excluded(read, field, at, "its value is not certain");
         if (!rw_part_is_empty(rw_find_doubt(subject->text, cell,
                                             RW_DOUBT_VOLATILE | RW_DOUBT_CHOICE,
@@ -332,14 +332,12 @@ static bool check_shown(reader *read)
     for (size_t i = 0; i < out->shown.count; i++) {
         const rw_field *field = out->shown.fields[i];
         const rw_set_item *item = rw_set_item_of(&out->items, field->name);
-        if (!check_excluded(read, field))
+        if (item != NULL && item->excluded.len == 0 &&
+            !rw_shown_check(read->subject, field, item->value))
             return false;
-        if (item != NULL &&
-            (rw_is_default(read->subject->text, item->value) ||
-             !rw_part_is_empty(rw_find_doubt(read->subject->text, item->value,
-                                             RW_DOUBT_VOLATILE | RW_DOUBT_CHOICE,
-                                             read->subject->reading->env->conforming))))
-            return refuse_excluded(read, field, item->value.from, "its value is not certain");
+        for (size_t row = 0; row < out->values.row_count; row++)
+            if (!rw_shown_check(read->subject, field, rw_values_cell(&out->values, row, field)))
+                return false;
     }
     return true;
 }

@@ -13,7 +13,8 @@
 
 /* What a step is for. */
 typedef enum deed {
-    DEED_COUNT, /* the rows that will be written; if there are none, they are not written */
+    DEED_COUNT, /* the rows that will be written. If there are none, that is done all the same: it
+                   may be wrong in other ways */
     DEED_SHOW,  /* the client's rows, as many as will be written */
     DEED_WRITE,
     DEED_OTHER /* a statement that writes no rows of its own */
@@ -295,17 +296,11 @@ bool rw_program_writes(const rw_program *program)
     return writes_rows(program);
 }
 
-/* Whether it turned out that there is nothing to write. */
-static bool is_idle(const rw_program *program)
-{
-    return program->at > 0 && program->count == 0;
-}
-
 bool rw_program_next(rw_program *program, rw_step *step)
 {
     if (program->upsert != NULL)
         return rw_upsert_next(program->upsert, step);
-    if (program->at == program->act_count || is_idle(program))
+    if (program->at == program->act_count)
         return false;
     const act *next = &program->acts[program->at];
     const pgw_slice woven = pgw_slice_buf(&next->weave.text);

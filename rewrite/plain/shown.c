@@ -102,12 +102,11 @@ static bool refuse_field(const rw_subject *subject, size_t at, const rw_field *f
     return rw_refuse(subject, at, what, hint_of_columns);
 }
 
-static bool check_cell(const rw_subject *subject, const rw_field *field, rw_part cell)
+bool rw_shown_check(const rw_subject *subject, const rw_field *field, rw_part cell)
 {
-    const bool conforming = subject->reading->env->conforming;
     const size_t at = rw_part_is_empty(cell) ? subject->clauses->returning.from : cell.from;
-    rw_part doubt =
-        rw_find_doubt(subject->text, cell, RW_DOUBT_VOLATILE | RW_DOUBT_CHOICE, conforming);
+    rw_part doubt = rw_find_doubt(subject->text, cell, RW_DOUBT_VOLATILE | RW_DOUBT_CHOICE,
+                                  subject->reading->env->conforming);
     if (field->type == NULL)
         return refuse_field(subject, at, field, "the type of the column is not known");
     if (rw_is_default(subject->text, cell) && !field->defaults_to_null)
@@ -121,7 +120,7 @@ static void weave_row(const rw_values *values, size_t row, const rw_shown *shown
     rw_weave_own(out, row > 0 ? ", (" : "(");
     for (size_t i = 0; i < shown->count; i++) {
         rw_weave_own(out, i > 0 ? ", " : "");
-        rw_weave_cell(out, shown->fields[i], rw_values_cell(values, row, shown->fields[i]));
+        rw_weave_stored(out, shown->fields[i], rw_values_cell(values, row, shown->fields[i]));
     }
     rw_weave_own(out, shown->count == 0 ? "0)" : ")");
 }
@@ -138,8 +137,8 @@ bool rw_shown_insert(const rw_subject *subject, rw_weave *out)
                          "List the columns behind the table's name.");
     for (size_t row = 0; row < values.row_count; row++)
         for (size_t i = 0; i < shown.count; i++)
-            if (!check_cell(subject, shown.fields[i],
-                            rw_values_cell(&values, row, shown.fields[i])))
+            if (!rw_shown_check(subject, shown.fields[i],
+                                rw_values_cell(&values, row, shown.fields[i])))
                 return false;
     rw_shown_begin(subject->clauses, out);
     rw_weave_own(out, "VALUES ");
@@ -170,20 +169,6 @@ static void weave_plain(const rw_clauses *clauses, rw_weave *out)
     weave_from(clauses, out);
 }
 
-static bool check_item(const rw_subject *subject, const rw_field *field, const rw_set_item *item)
-{
-    rw_part doubt = rw_find_doubt(subject->text, item->value, RW_DOUBT_VOLATILE | RW_DOUBT_CHOICE,
-                                  subject->reading->env->conforming);
-    if (field->type == NULL)
-        return refuse_field(subject, item->whole.from, field,
-                            "the type of the column is not known");
-    if (rw_is_default(subject->text, item->value) && !field->defaults_to_null)
-        return refuse_field(subject, item->value.from, field,
-                            "what the column's default gives is not known");
-    return rw_part_is_empty(doubt) ||
-           refuse_field(subject, doubt.from, field, "its value would be made a second time");
-}
-
 /* The columns with what they will be. */
 static bool weave_changed(const rw_subject *subject, const rw_set_items *items,
                           const rw_shown *shown, rw_weave *out)
@@ -195,10 +180,10 @@ static bool weave_changed(const rw_subject *subject, const rw_set_items *items,
         const rw_field *field = shown->fields[i];
         const rw_set_item *item = rw_set_item_of(items, field->name);
         rw_weave_own(out, i > 0 ? ", " : "");
-        if (item != NULL && !check_item(subject, field, item))
+        if (item != NULL && !rw_shown_check(subject, field, item->value))
             return false;
         if (item != NULL)
-            rw_weave_cell(out, field, item->value);
+            rw_weave_stored(out, field, item->value);
         else
             rw_weave_name(out, field->name);
     }

@@ -18,6 +18,9 @@ typedef struct rw_shown {
 PGW_MUST_CHECK bool rw_shown_read(const rw_subject *subject, const rw_values *values,
                                   rw_shown *out);
 
+/* Whether what a row has there of its cell can be told without it; else 0A000. */
+PGW_MUST_CHECK bool rw_shown_check(const rw_subject *subject, const rw_field *field, rw_part cell);
+
 /* They wrap the rows that come between as the statement's table: SELECT list FROM ( … ) AS t. They
  * have the fields and, if they are `numbered`, a number in front, in whose order they come. */
 void rw_shown_begin(const rw_clauses *clauses, rw_weave *out);

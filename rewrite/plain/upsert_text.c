@@ -311,7 +311,7 @@ static void weave_shown_field(const rw_conflict *conflict, size_t row, bool upda
 {
     const rw_set_item *item = updated ? rw_set_item_of(&conflict->items, field->name) : NULL;
     if (!updated || (item != NULL && pgw_slice_eq(item->column, item->excluded))) {
-        weave_value(conflict, row, field, out);
+        rw_weave_stored(out, field, rw_values_cell(&conflict->values, row, field));
     } else if (item == NULL) {
         rw_weave_name(out, field->name);
     } else {
@@ -344,7 +344,7 @@ static void weave_shown_none(const rw_conflict *conflict, rw_weave *out)
     rw_weave_own(out, "SELECT 0");
     for (size_t i = 0; i < conflict->shown.count; i++) {
         rw_weave_own(out, ", ");
-        rw_weave_cell(out, conflict->shown.fields[i], (rw_part){0, 0});
+        rw_weave_stored(out, conflict->shown.fields[i], (rw_part){0, 0});
     }
     rw_weave_own(out, " WHERE false");
 }

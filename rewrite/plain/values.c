@@ -25,13 +25,12 @@ static bool has_length(uint32_t type)
     return type == PGW_VARCHAR || type == PGW_BPCHAR || type == BIT || type == VARBIT;
 }
 
-/* Without lengths that a cast would cut at, where an assignment refuses what is longer. */
-static const char *cast_type(const rw_column *column, bool drops_typmods, pgw_arena *arena)
+/* As a cast names the column's type; `bare`: without its typmod. */
+static const char *cast_type(const rw_column *column, bool bare, pgw_arena *arena)
 {
     pgw_buf name = {0};
     if (column->type == PGW_UNSPECIFIED || column->type == PGW_UNKNOWN)
         return NULL;
-    bool bare = has_length(column->type) || drops_typmods;
     if (!bare || !rw_add_type(column->type, &name))
         pgw_buf_add_str(&name, column->type_name != NULL ? column->type_name : "");
     if (name.len == 0 && !rw_add_type(column->type, &name))
@@ -60,12 +59,13 @@ void rw_fields_of_table(const rw_subject *subject, rw_values *out)
     out->field_count = known;
     for (size_t i = 0; i < known; i++) {
         const rw_column *column = &table->columns[i];
-        out->fields[i] = (rw_field){.name = pgw_arena_copy(arena, pgw_slice_str(column->name)).ptr,
-                                    .type = cast_type(column, drops, arena),
-                                    .limit = drops ? -1 : limit_of(column),
-                                    .defaults_to_null =
-                                        rw_table_defaults_to_null(table, i) && !column->generated,
-                                    .cell = RW_NO_CELL};
+        out->fields[i] = (rw_field){
+            .name = pgw_arena_copy(arena, pgw_slice_str(column->name)).ptr,
+            .type = cast_type(column, drops, arena),
+            .loose = cast_type(column, drops || has_length(column->type), arena),
+            .limit = drops ? -1 : limit_of(column),
+            .defaults_to_null = rw_table_defaults_to_null(table, i) && !column->generated,
+            .cell = RW_NO_CELL};
     }
 }
 
@@ -208,24 +208,25 @@ bool rw_is_default(pgw_slice text, rw_part cell)
     return cell.to == cell.from || pgw_slice_ieq_str(rw_part_text(text, cell), "default");
 }
 
-/* A string that is no longer than the field, or NULL. */
-static bool fits(const rw_subject *subject, int32_t limit, rw_part cell)
+/* A string without quotes and backslashes in it, which is no longer than the field; or NULL. */
+static bool fits(pgw_slice text, int32_t limit, rw_part cell)
 {
-    rw_cursor cursor;
-    rw_cursor_begin(&cursor, subject->text, cell, subject->reading->env->conforming);
-    const rw_token first = cursor.token;
-    bool null = rw_cursor_at_word(&cursor, "null");
-    rw_cursor_advance(&cursor);
-    return cursor.token.kind == RW_TOKEN_END &&
-           (null ||
-            (first.kind == RW_TOKEN_STRING && first.end - first.start <= (size_t)limit + 2));
+    const pgw_slice it = rw_part_text(text, cell);
+    if (pgw_slice_ieq_str(it, "null"))
+        return true;
+    if (it.len < 2 || it.ptr[0] != '\'' || it.len > (size_t)limit + 2)
+        return false;
+    return memchr(it.ptr + 1, '\'', it.len - 1) == it.ptr + it.len - 1 &&
+           memchr(it.ptr, '\\', it.len) == NULL;
 }
 
-bool rw_cell_is_certain(const rw_subject *subject, const rw_field *field, rw_part cell)
+bool rw_cell_is_certain(pgw_slice text, const rw_field *field, rw_part cell)
 {
-    if (rw_is_default(subject->text, cell))
-        return field->defaults_to_null && field->type != NULL;
-    return field->type != NULL && (field->limit < 0 || fits(subject, field->limit, cell));
+    if (field->type == NULL)
+        return false;
+    if (rw_is_default(text, cell))
+        return field->defaults_to_null;
+    return field->limit < 0 || fits(text, field->limit, cell);
 }
 
 void rw_weave_name(rw_weave *weave, const char *name)
@@ -233,7 +234,7 @@ void rw_weave_name(rw_weave *weave, const char *name)
     rw_add_identifier(&weave->text, name);
 }
 
-void rw_weave_cell(rw_weave *weave, const rw_field *field, rw_part cell)
+static void weave_cast(rw_weave *weave, rw_part cell, const char *type)
 {
     rw_weave_own(weave, "CAST(");
     if (rw_is_default(weave->client, cell))
@@ -241,6 +242,17 @@ void rw_weave_cell(rw_weave *weave, const rw_field *field, rw_part cell)
     else
         rw_weave_client(weave, cell);
     rw_weave_own(weave, " AS ");
-    rw_weave_own(weave, field->type);
+    rw_weave_own(weave, type);
     rw_weave_own(weave, ")");
+}
+
+void rw_weave_cell(rw_weave *weave, const rw_field *field, rw_part cell)
+{
+    const bool fitting = rw_cell_is_certain(weave->client, field, cell);
+    weave_cast(weave, cell, fitting ? field->type : field->loose);
+}
+
+void rw_weave_stored(rw_weave *weave, const rw_field *field, rw_part cell)
+{
+    weave_cast(weave, cell, field->type);
 }

@@ -24,9 +24,10 @@ typedef struct rw_subject {
 
 typedef struct rw_field {
     const char *name;
-    const char *type; /* as a cast names it, so that no length of characters is in it; NULL: not
-                         known */
-    int32_t limit; /* characters or bits that it takes at most, which the cast does not see; -1 */
+    const char *type; /* as a cast names it; NULL: not known */
+    const char *loose; /* … without the length of characters or bits, at which a cast would cut what
+                          an assignment refuses */
+    int32_t limit;     /* that length; -1: there is none */
     bool defaults_to_null;
     size_t cell; /* its number in a row; RW_NO_CELL: it is not listed */
 } rw_field;
@@ -51,15 +52,18 @@ const rw_field *rw_field_named(const rw_values *values, pgw_slice name);
 rw_part rw_values_cell(const rw_values *values, size_t row, const rw_field *field);
 /* Whether the part is the word DEFAULT, or empty. */
 bool rw_is_default(pgw_slice text, rw_part cell);
-/* Whether the field has in this row what its cell says, as far as a cast can tell: not what a
- * default gives, nor what is too long for it. */
-bool rw_cell_is_certain(const rw_subject *subject, const rw_field *field, rw_part cell);
+/* Whether what the field has of this cell is certain, as far as a cast can tell: not what a
+ * default gives, nor what may be too long for it. */
+bool rw_cell_is_certain(pgw_slice text, const rw_field *field, rw_part cell);
 
 /* 0A000 with a position and a hint; returns false. */
 bool rw_refuse(const rw_subject *subject, size_t at, const char *what, const char *hint);
 /* Adds "name". */
 void rw_weave_name(rw_weave *weave, const char *name);
-/* Adds the value that the field has of a certain cell: CAST(… AS type). */
+/* Adds the value that the field has of a cell: CAST(… AS type); what may be too long for it stays
+ * as long as it is. */
 void rw_weave_cell(rw_weave *weave, const rw_field *field, rw_part cell);
+/* Adds what is stored of it, if it is not refused. */
+void rw_weave_stored(rw_weave *weave, const rw_field *field, rw_part cell);
 
 #endif

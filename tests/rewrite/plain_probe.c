@@ -5,11 +5,16 @@
  *   send TYPE TEXT                         -> the value in binary
  *   table NAME COLUMN:TYPE …               -> nothing: there is such a table, with names of ASCII
  *   infer STATEMENT TYPE …                 -> the types of its parameters, of which some are
- * declared or "error" with its SQLSTATE and its message. Types are in decimal; between the answers
- * of `infer` are blanks.
+ *   keyed NAME KEYS COLUMN:TYPE:TYPMOD:TYPENAME:HASDEFAULT …  -> nothing: as `table`; the first
+ * KEYS columns are its key plan OPTIONS STATEMENT                 -> the program's first step, as
+ * `go` tells it row CELL …, failed SQLSTATE, rewind    -> nothing go [TAG] -> the next step, behind
+ * one that ended with TAG: its rows' letter (n, c, o), w or r, 1 or m and its text; or t and the
+ * tag declared or "error" with its SQLSTATE and its message. Types are in decimal; between the
+ * answers of `infer` are blanks.
  */
 #include "rewrite/plain/infer.h"
 #include "rewrite/plain/inline.h"
+#include "rewrite/plain/program.h"
 #include "rewrite/plain/result.h"
 
 #include <stdio.h>
@@ -88,6 +93,95 @@ static bool add_table(char **fields, size_t count)
     return true;
 }
 
+/* What is known of its columns is all there is. */
+static bool add_keyed(char **fields, size_t count)
+{
+    rw_table *table = &tables[catalog.count];
+    char *parts[5];
+    add_table(fields + 1, 1);
+    free(table->name);
+    table->name = strdup(fields[0]);
+    table->column_count = 0;
+    free(table->columns);
+    table->columns = calloc(count, sizeof *table->columns);
+    table->primary_key = calloc(FIELDS, sizeof *table->primary_key);
+    table->primary_key_count = (size_t)atoi(fields[1]);
+    for (size_t i = 0; i < table->primary_key_count; i++)
+        table->primary_key[i] = i;
+    for (size_t i = 2; i < count; i++)
+        if (split(fields[i], ':', parts, 5) == 5)
+            table->columns[table->column_count++] = (rw_column){.name = strdup(parts[0]),
+                                                                .type = (uint32_t)atoi(parts[1]),
+                                                                .typmod = atoi(parts[2]),
+                                                                .type_name = strdup(parts[3]),
+                                                                .has_default = parts[4][0] == '1'};
+    table->hash_column = table->column_count - 1;
+    return true;
+}
+
+/* --- programs --- */
+
+static rw_program *program;
+static rw_program_options options;
+static char *program_text;
+
+static void tell_step(pgw_buf *out)
+{
+    rw_step step;
+    char tag[RW_TAG_MOST];
+    if (rw_program_next(program, &step)) {
+        pgw_buf_addf(out, "%c%c%c", "nco"[step.rows], step.writes ? 'w' : 'r',
+                     rw_program_is_single(program) ? '1' : 'm');
+        pgw_buf_add_slice(out, step.text);
+    } else {
+        rw_program_tag(program, tag);
+        pgw_buf_addf(out, "t%s", tag);
+    }
+}
+
+static bool plan(char **fields, const pgw_reading *reading, pgw_buf *out)
+{
+    pgw_slice text = unhex(fields[1], reading->arena);
+    rw_program_free(program);
+    free(program_text);
+    program_text = pgw_strndup(text.ptr, text.len);
+    options = (rw_program_options){.env = &env,
+                                   .exact = strchr(fields[0], 'e') != NULL,
+                                   .insert_first = strchr(fields[0], 'i') != NULL,
+                                   .update_from = strchr(fields[0], 'u') != NULL,
+                                   .most = 4000};
+    program =
+        rw_program_new((pgw_slice){program_text, text.len}, &catalog, &options, reading->error);
+    if (program != NULL)
+        tell_step(out);
+    return program != NULL;
+}
+
+static bool give_row(char **fields, size_t count, const pgw_reading *reading)
+{
+    pgw_slice cells[FIELDS];
+    for (size_t i = 0; i < count; i++)
+        cells[i] = unhex(fields[i], reading->arena);
+    return rw_program_row(program, cells, count, reading->error);
+}
+
+static bool run(char **fields, size_t count, const pgw_reading *reading, pgw_buf *out)
+{
+    if (strcmp(fields[0], "row") == 0)
+        return give_row(fields + 1, count - 1, reading);
+    if (strcmp(fields[0], "failed") == 0)
+        return rw_program_failed(program, fields[1]) ||
+               pgw_fail(reading->error, "00000", "no other way");
+    if (strcmp(fields[0], "rewind") == 0) {
+        rw_program_rewind(program);
+        return true;
+    }
+    if (count > 1)
+        rw_program_stepped(program, pgw_slice_str(fields[1]));
+    tell_step(out);
+    return true;
+}
+
 static bool infer_types(char **fields, size_t count, const pgw_reading *reading, rw_inferred *out)
 {
     uint32_t declared[FIELDS];
@@ -131,6 +225,12 @@ static bool answer(char **fields, size_t count, const pgw_reading *reading, pgw_
         return infer(fields + 1, count - 1, reading, out);
     if (strcmp(fields[0], "describe") == 0)
         return describe(fields + 1, count - 1, reading, out);
+    if (strcmp(fields[0], "keyed") == 0)
+        return add_keyed(fields + 1, count - 1);
+    if (strcmp(fields[0], "plan") == 0)
+        return plan(fields + 1, reading, out);
+    if (strcmp(fields[0], "send") != 0)
+        return run(fields, count, reading, out);
     return rw_result_send((uint32_t)atoi(fields[1]), unhex(fields[2], reading->arena), reading->env,
                           out, reading->error);
 }
@@ -157,6 +257,8 @@ int main(void)
         pgw_buf_free(&out);
         pgw_arena_free(&arena);
     }
+    rw_program_free(program);
+    free(program_text);
     free(line);
     return 0;
 }
