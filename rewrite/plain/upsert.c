@@ -18,6 +18,8 @@ typedef enum phase {
 struct rw_upsert {
     rw_conflict conflict;
     unsigned char *fates; /* an rw_fate a row */
+    size_t *firsts;       /* the first row with the same key */
+    bool repeats;         /* there are others */
     phase phase;
     size_t at;  /* HOLD, UPDATE: the next row */
     bool tried; /* the plain INSERT did not do */
@@ -36,6 +38,7 @@ void rw_upsert_rewind(rw_upsert *upsert)
     memset(upsert->fates, RW_FATE_OPEN, upsert->conflict.values.row_count);
     upsert->phase = tries(upsert) ? PHASE_TRY : PHASE_MEET;
     upsert->at = 0;
+    upsert->repeats = false;
 }
 
 /* The question for all keys is the only text that can be much longer than the statement. */
@@ -58,6 +61,7 @@ rw_upsert *rw_upsert_new(const rw_subject *subject)
     upsert->weave.client = subject->text;
     if (rw_conflict_read(subject, &upsert->conflict) && check_size(upsert, subject)) {
         upsert->fates = pgw_calloc(upsert->conflict.values.row_count, 1);
+        upsert->firsts = pgw_calloc(upsert->conflict.values.row_count, sizeof *upsert->firsts);
         rw_upsert_rewind(upsert);
         return upsert;
     }
@@ -71,6 +75,7 @@ void rw_upsert_free(rw_upsert *upsert)
         return;
     rw_weave_free(&upsert->weave);
     free(upsert->fates);
+    free(upsert->firsts);
     free(upsert);
 }
 
@@ -221,15 +226,36 @@ static bool read_cell(const pgw_slice *cells, size_t count, size_t which, size_t
     return value < most;
 }
 
-/* A row with the key of an earlier one. */
-static bool meet_again(rw_upsert *upsert, size_t row, pgw_error *error)
+static bool refuse_again(pgw_error *error)
 {
-    upsert->fates[row] = RW_FATE_LEFT;
-    if (!upsert->conflict.updates)
-        return true;
     pgw_fail(error, "21000", "ON CONFLICT DO UPDATE command cannot affect row a second time");
     pgw_error_hint(error, "Ensure that no rows proposed for insertion within the same command have "
                           "duplicate constrained values.");
+    return false;
+}
+
+/* A row with the key of an earlier one. One that is there may be met by several, if WHERE holds for
+ * the last of them at most. */
+static bool meet_again(rw_upsert *upsert, size_t row, bool is_there, pgw_error *error)
+{
+    const rw_conflict *conflict = &upsert->conflict;
+    if (!conflict->updates) {
+        upsert->fates[row] = RW_FATE_LEFT;
+        return true;
+    }
+    if (!is_there || rw_part_is_empty(conflict->where))
+        return refuse_again(error);
+    upsert->fates[row] = RW_FATE_MET;
+    upsert->repeats = true;
+    return true;
+}
+
+/* Whether a later row has the same key. */
+static bool is_repeated(const rw_upsert *upsert, size_t row)
+{
+    for (size_t i = row + 1; upsert->repeats && i < upsert->conflict.values.row_count; i++)
+        if (upsert->firsts[i] == upsert->firsts[row])
+            return true;
     return false;
 }
 
@@ -254,8 +280,9 @@ static bool take_met(rw_upsert *upsert, const pgw_slice *cells, size_t count, pg
     if (!read_cell(cells, count, 0, rows, &row) || !read_cell(cells, count, 1, rows, &first) ||
         !read_cell(cells, count, 2, 2, &is_there))
         return pgw_fail(error, "XX000", "the endpoint does not say which rows are there");
+    upsert->firsts[row] = first;
     if (first != row)
-        return meet_again(upsert, row, error);
+        return meet_again(upsert, row, is_there == 1, error);
     upsert->fates[row] = is_there == 1 ? fate_of_met(upsert) : RW_FATE_INSERTED;
     return true;
 }
@@ -268,5 +295,5 @@ bool rw_upsert_row(rw_upsert *upsert, const pgw_slice *cells, size_t count, pgw_
     if (!read_cell(cells, count, 0, upsert->conflict.values.row_count, &row))
         return pgw_fail(error, "XX000", "the endpoint does not say which rows are to be updated");
     upsert->fates[row] = RW_FATE_UPDATED;
-    return true;
+    return !is_repeated(upsert, row) || refuse_again(error);
 }
