@@ -250,6 +250,21 @@ static bool ends_source(const rw_cursor *cursor)
            (rw_cursor_at_word(cursor, "on") && rw_cursor_before_word(cursor, "conflict"));
 }
 
+/* A row, whose '(' is next. False: it has no end. */
+static bool skip_row(reader *read)
+{
+    rw_cursor *cursor = &read->cursor;
+    rw_cursor_advance(cursor);
+    while (!rw_cursor_take(cursor, ')')) {
+        read->out->defaults |= cursor->token.kind == RW_TOKEN_WORD &&
+                               rw_cursor_at_word(cursor, "default") &&
+                               !rw_cursor_after(cursor, '.');
+        if (!rw_cursor_skip(cursor))
+            return false;
+    }
+    return true;
+}
+
 /* Behind VALUES. False: it is more than rows, or no VALUES. */
 static bool read_rows(reader *read)
 {
@@ -257,7 +272,7 @@ static bool read_rows(reader *read)
     rw_clauses *out = read->out;
     out->rows = cursor->token.start;
     do {
-        if (!rw_cursor_at(cursor, '(') || !rw_cursor_skip(cursor))
+        if (!rw_cursor_at(cursor, '(') || !skip_row(read))
             return false;
         out->row_count++;
     } while (rw_cursor_take(cursor, ','));

@@ -35,6 +35,7 @@ typedef struct rw_clauses {
     rw_part source;   /* VALUES and its rows, the query, or DEFAULT VALUES */
     size_t row_count; /* of VALUES */
     size_t rows;      /* where its first '(' stands */
+    bool defaults;    /* a cell of a row is DEFAULT */
     rw_part set;      /* this and the others: behind their first words */
     rw_part from;     /* FROM or USING */
     rw_part where;

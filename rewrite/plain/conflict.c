@@ -263,13 +263,36 @@ static const rw_field *same_field(const reader *read, const rw_set_item *item)
     return same ? rw_field_named(&read->out->values, item->column) : NULL;
 }
 
-static void note_same(reader *read, const rw_field *field)
+/* DEFAULT is taken where it is NULL. */
+static bool check_default(reader *read, const rw_field *field, size_t at)
+{
+    read->out->defaults = true;
+    return field->defaults_to_null ||
+           refuse_excluded(read, field, at, "what the column's default gives is not known");
+}
+
+static bool check_same(reader *read, const rw_field *field)
 {
     add_other(read, field);
-    read->out->defaults |= field->type == NULL || field->cell == RW_NO_CELL;
-    for (size_t row = 0; row < read->out->values.row_count && !read->out->defaults; row++)
-        read->out->defaults |=
-            rw_is_default(read->subject->text, rw_values_cell(&read->out->values, row, field));
+    read->out->defaults |= field->type == NULL;
+    for (size_t row = 0; row < read->out->values.row_count; row++) {
+        const rw_part cell = rw_values_cell(&read->out->values, row, field);
+        const size_t at = rw_part_is_empty(cell) ? read->out->set.from : cell.from;
+        if (rw_is_default(read->subject->text, cell) && !check_default(read, field, at))
+            return false;
+    }
+    return true;
+}
+
+/* An assignment of what is not the row's own. */
+static bool check_item(reader *read, const rw_set_item *item)
+{
+    const rw_field *field = rw_field_named(&read->out->values, item->column);
+    if (!rw_is_default(read->subject->text, item->value))
+        return check_part(read, item->whole);
+    return field != NULL ? check_default(read, field, item->value.from)
+                         : refuse(read, item->value.from, "SET … = DEFAULT is not supported here",
+                                  "YDB takes DEFAULT nowhere: write the value.");
 }
 
 static bool check_items(reader *read)
@@ -280,9 +303,7 @@ static bool check_items(reader *read)
         const rw_field *same = same_field(read, &items->list[i]);
         if (same != NULL && is_key(read, same))
             continue;
-        if (same != NULL)
-            note_same(read, same);
-        else if (!check_part(read, items->list[i].whole))
+        if (!(same != NULL ? check_same(read, same) : check_item(read, &items->list[i])))
             return false;
         items->list[kept++] = items->list[i];
     }
@@ -356,6 +377,8 @@ static bool begin(reader *read)
         return refuse(read, subject->clauses->source.from,
                       "ON CONFLICT needs to know what the columns of VALUES are",
                       "List the columns behind the table's name.");
+    if (subject->clauses->defaults && !rw_given_read(subject, &out->values, &out->given))
+        return false;
     const size_t room = (out->values.field_count + 1) * sizeof *out->keys;
     out->keys = pgw_arena_alloc(arena, room);
     out->others = pgw_arena_alloc(arena, room);

@@ -5,6 +5,7 @@
 #ifndef RW_CONFLICT_H
 #define RW_CONFLICT_H
 
+#include "rewrite/plain/given.h"
 #include "rewrite/plain/set_items.h"
 #include "rewrite/plain/shown.h"
 
@@ -13,6 +14,7 @@ typedef struct rw_conflict {
     const rw_clauses *clauses;
     const rw_program_options *options;
     rw_values values;
+    rw_given given;        /* if clauses->defaults */
     const rw_field **keys; /* by which rows meet; what partitions go by is the first of them */
     size_t key_count;
     bool updates; /* DO UPDATE */

@@ -2,6 +2,7 @@
 
 #include "rewrite/plain/clauses.h"
 #include "rewrite/plain/doubt.h"
+#include "rewrite/plain/given.h"
 #include "rewrite/plain/shown.h"
 #include "rewrite/plain/unalias.h"
 #include "rewrite/plain/upsert.h"
@@ -90,27 +91,72 @@ static void add_count(rw_program *program)
     rw_weave_client(out, clauses->where);
 }
 
-/* All but RETURNING. WITH stands before the query that gives an INSERT's rows, aliases nowhere. */
-static void add_write(rw_program *program)
+/* An INSERT but for RETURNING. WITH stands before the query that gives the rows. */
+static void weave_insert(const rw_clauses *clauses, rw_weave *out)
 {
-    const rw_clauses *clauses = &program->clauses;
-    bool aliased = !rw_part_is_empty(clauses->alias);
-    bool insert = clauses->verb == RW_DML_INSERT;
-    rw_weave *out = add_act(program, DEED_WRITE);
-    rw_part rest = {aliased ? clauses->alias.to : clauses->target.to, clauses->body_end};
-    bool moved = insert && !rw_part_is_empty(clauses->with);
-    if (!aliased && !moved && clauses->body_end == clauses->end)
+    const bool aliased = !rw_part_is_empty(clauses->alias);
+    const size_t behind = aliased ? clauses->alias.to : clauses->target.to;
+    if (!aliased && rw_part_is_empty(clauses->with) && clauses->body_end == clauses->end)
         return;
-    if (!insert)
-        rw_weave_client(out, clauses->with);
     rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
-    if (!insert) {
-        rw_unalias(clauses, rest, program->options.env->conforming, out);
-        return;
-    }
-    rw_weave_client(out, (rw_part){rest.from, clauses->source.from});
+    rw_weave_client(out, (rw_part){behind, clauses->source.from});
     rw_weave_client(out, clauses->with);
-    rw_weave_client(out, (rw_part){clauses->source.from, rest.to});
+    rw_weave_client(out, (rw_part){clauses->source.from, clauses->body_end});
+}
+
+/* … without DEFAULT. */
+static bool weave_given(const rw_subject *subject, rw_weave *out)
+{
+    rw_values values;
+    rw_given given;
+    if (!rw_values_read(subject, &values) || !rw_given_read(subject, &values, &given))
+        return false;
+    rw_weave_given_head(subject->clauses, &given, out);
+    for (size_t row = 0; row < values.row_count; row++) {
+        rw_weave_own(out, row > 0 ? ", " : "");
+        rw_weave_given_row(&given, row, out);
+    }
+    return true;
+}
+
+/* SET … = DEFAULT: NULL, where that certainly is the same. */
+static bool weave_defaults(const rw_subject *subject, rw_part *rest, rw_weave *out)
+{
+    const bool conforming = subject->reading->env->conforming;
+    rw_values values = {0};
+    rw_set_items items;
+    rw_fields_of_table(subject, &values);
+    rw_set_items_read(subject, subject->clauses->set, &items);
+    for (size_t i = 0; i < items.count; i++) {
+        const rw_set_item *item = &items.list[i];
+        const rw_field *field = rw_field_named(&values, item->column);
+        if (!rw_is_default(subject->text, item->value))
+            continue;
+        if (field == NULL || !field->defaults_to_null)
+            return rw_refuse(subject, item->value.from, "SET … = DEFAULT is not supported here",
+                             "YDB takes DEFAULT nowhere: write the value.");
+        rw_unalias(subject->clauses, (rw_part){rest->from, item->value.from}, conforming, out);
+        rw_weave_own(out, "NULL");
+        rest->from = item->value.to;
+    }
+    return true;
+}
+
+/* An UPDATE or DELETE but for RETURNING, without aliases. */
+static bool weave_change(const rw_subject *subject, rw_weave *out)
+{
+    const rw_clauses *clauses = subject->clauses;
+    const bool aliased = !rw_part_is_empty(clauses->alias);
+    const bool defaults = rw_text_mentions(rw_part_text(subject->text, clauses->set), "default");
+    rw_part rest = {aliased ? clauses->alias.to : clauses->target.to, clauses->body_end};
+    if (!aliased && !defaults && clauses->body_end == clauses->end)
+        return true;
+    rw_weave_client(out, clauses->with);
+    rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
+    if (defaults && !weave_defaults(subject, &rest, out))
+        return false;
+    rw_unalias(clauses, rest, subject->reading->env->conforming, out);
+    return true;
 }
 
 /* --- plans --- */
@@ -156,8 +202,7 @@ static bool plan_change(rw_program *program, const rw_subject *subject)
     if (!shows && asked)
         add_count(program);
     program->alone = !asked;
-    add_write(program);
-    return true;
+    return weave_change(subject, add_act(program, DEED_WRITE));
 }
 
 /* A query before INSERT, and one in its source: they would have to become one. */
@@ -200,7 +245,7 @@ static bool plan_query(rw_program *program, const rw_subject *subject)
             return false;
         add_count(program);
     }
-    add_write(program);
+    weave_insert(clauses, add_act(program, DEED_WRITE));
     return true;
 }
 
@@ -220,7 +265,10 @@ static bool plan_values(rw_program *program, const rw_subject *subject)
         program->alone = rw_part_is_empty(
             rw_find_doubt(subject->text, all, RW_DOUBT_MOMENT, subject->reading->env->conforming));
     }
-    add_write(program);
+    rw_weave *out = add_act(program, DEED_WRITE);
+    if (clauses->defaults)
+        return weave_given(subject, out);
+    weave_insert(clauses, out);
     return true;
 }
 

@@ -133,7 +133,7 @@ static void weave_step(rw_upsert *upsert)
     rw_weave_clear(out);
     switch (upsert->phase) {
     case PHASE_TRY:
-        rw_weave_plain_insert(conflict, out);
+        rw_weave_insert(conflict, NULL, out);
         break;
     case PHASE_MEET:
         rw_weave_met(conflict, out);

@@ -176,15 +176,13 @@ static void weave_head(const rw_conflict *conflict, rw_weave *out)
     const rw_clauses *clauses = conflict->clauses;
     const rw_part alias = clauses->alias;
     const size_t behind = rw_part_is_empty(alias) ? clauses->target.to : alias.to;
+    if (clauses->defaults) {
+        rw_weave_given_head(clauses, &conflict->given, out);
+        return;
+    }
     rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
     rw_weave_client(out, (rw_part){behind, clauses->source.from});
-    rw_weave_client(out, clauses->with);
-}
-
-void rw_weave_plain_insert(const rw_conflict *conflict, rw_weave *out)
-{
-    weave_head(conflict, out);
-    rw_weave_client(out, conflict->clauses->source);
+    rw_weave_own(out, "VALUES ");
 }
 
 void rw_weave_insert(const rw_conflict *conflict, const unsigned char *fates, rw_weave *out)
@@ -192,15 +190,27 @@ void rw_weave_insert(const rw_conflict *conflict, const unsigned char *fates, rw
     bool any = false;
     weave_head(conflict, out);
     for (size_t row = 0; row < conflict->values.row_count; row++) {
-        if (fates[row] != RW_FATE_INSERTED)
+        if (fates != NULL && fates[row] != RW_FATE_INSERTED)
             continue;
-        rw_weave_own(out, any ? ", " : "VALUES ");
-        rw_weave_client(out, conflict->values.rows[row]);
+        rw_weave_own(out, any ? ", " : "");
+        if (conflict->clauses->defaults)
+            rw_weave_given_row(&conflict->given, row, out);
+        else
+            rw_weave_client(out, conflict->values.rows[row]);
         any = true;
     }
 }
 
 /* --- UPDATE --- */
+
+/* A default that is known is NULL. */
+static void weave_given(rw_weave *out, rw_part cell)
+{
+    if (rw_is_default(out->client, cell))
+        rw_weave_own(out, "NULL");
+    else
+        rw_weave_client(out, cell);
+}
 
 /* Its own column: as it would be inserted, so that whatever does not fit is refused. */
 static bool weave_same(const rw_conflict *conflict, const rw_set_item *item, size_t row,
@@ -211,10 +221,7 @@ static bool weave_same(const rw_conflict *conflict, const rw_set_item *item, siz
     const rw_field *field = rw_field_named(&conflict->values, item->column);
     const rw_part cell = rw_values_cell(&conflict->values, row, field);
     rw_weave_client(out, (rw_part){item->whole.from, item->value.from});
-    if (rw_part_is_empty(cell))
-        rw_weave_own(out, "DEFAULT");
-    else
-        rw_weave_client(out, cell);
+    weave_given(out, cell);
     return true;
 }
 
@@ -225,7 +232,12 @@ static void weave_update_one(const rw_conflict *conflict, size_t row, rw_weave *
     for (size_t i = 0; i < conflict->items.count; i++) {
         const rw_set_item *item = &conflict->items.list[i];
         rw_weave_own(out, i > 0 ? ", " : " SET ");
-        if (!weave_same(conflict, item, row, out))
+        if (weave_same(conflict, item, row, out))
+            continue;
+        if (rw_is_default(conflict->text, item->value)) {
+            rw_weave_client(out, (rw_part){item->whole.from, item->value.from});
+            rw_weave_own(out, "NULL");
+        } else
             weave_expression(conflict, item->whole, row, out);
     }
     rw_weave_own(out, " WHERE ");

@@ -16,8 +16,6 @@ typedef enum rw_fate {
     RW_FATE_LEFT
 } rw_fate;
 
-/* Those of the statement without its ON CONFLICT. */
-void rw_weave_plain_insert(const rw_conflict *conflict, rw_weave *out);
 /* Of a single row: a row if it is there; 1 or 0, whether WHERE holds. Of several, one each: its
  * number, from 0; the number of the first with the same key; and 1 or 0, whether that is there. */
 void rw_weave_met(const rw_conflict *conflict, rw_weave *out);
@@ -25,7 +23,7 @@ void rw_weave_met(const rw_conflict *conflict, rw_weave *out);
  * holds. Moves `*at` behind them. */
 void rw_weave_holding(const rw_conflict *conflict, const unsigned char *fates, size_t *at,
                       rw_weave *out);
-/* The INSERT of those whose fate it is. */
+/* The INSERT of those whose fate it is; of all, if `fates` is NULL. */
 void rw_weave_insert(const rw_conflict *conflict, const unsigned char *fates, rw_weave *out);
 /* The UPDATE of the next row from `*at` on whose fate it is, or of as many as a text holds where
  * the endpoint takes FROM. Moves `*at` behind it. */

@@ -42,6 +42,8 @@ class T:
 
     @staticmethod
     def cell(column):
+        if rng.random() < 0.06:
+            return "DEFAULT"
         return {
             "v": lambda: one("1", "5", "'7'", "NULL", "2 + 3", "(select max(x) from s)", "-4",
                              "length('abc')", "99::int8", "'x'", "3.7"),
@@ -66,7 +68,7 @@ class T:
         """Assignments; `new` is EXCLUDED, or None."""
         values = [f"v = {t}.v + 1", "v = 3", "w = 'z'", f"w = {t}.w || '!'", f"n = {t}.n * 2",
                   "c = 'abcdef'", "c = 'q'", f"v = (select max(x) from s where x > {t}.v)",
-                  f"n = 2.345, w = {t}.b", f"d = {t}.v", "w = null", f"v = 1 / ({t}.v - {t}.v)"]
+                  f"n = 2.345, w = {t}.b", f"d = {t}.v", "w = null", "w = default", f"v = 1 / ({t}.v - {t}.v)"]
         if new:
             values += [f"v = {new}.v", f"w = {new}.w", f"c = {new}.c", f"n = {new}.n",
                        f"d = {new}.d", f"v = {t}.v + {new}.v", f"w = {t}.w || {new}.w",
@@ -167,6 +169,7 @@ def unknown():
         f"insert into u as z (a, b) values ({a}, {b}) on conflict (a) do update set "
         f"b = excluded.b, d = z.d + 1 where z.d < 8",
         f"delete from u where a >= {a}", f"delete from u as z where z.a = {a} returning *",
+        f"insert into u values ({a}, {b}, default)", f"insert into u (a, d) values ({a}, default)",
         f"update u set b = {b}", f"update u as z set b = z.b || 'q', d = a where z.a < {a}",
         f"update u set d = d + 1 where a > {a} returning a, b",
         f"update u set d = d + 1 where a > {a} returning d")
