@@ -100,7 +100,8 @@ static void add_columns(const rw_star_item *item, pgw_buf *out)
     const rw_table *table = item->table;
     const char *between = "";
     for (size_t i = 0; i < table->column_count; i++) {
-        if (i == table->hash_column)
+        bool gone = table->oid != 0 && table->columns[i].attnum == 0; /* the file's alone */
+        if (i == table->hash_column || gone)
             continue;
         pgw_buf_add_str(out, between);
         add_qualifier(item, out);
@@ -265,6 +266,16 @@ void rw_star_put_whole(rw_star_texts *texts, item_of item)
     pgw_buf text = {0};
     pgw_buf_add_slice(&text, rw_token_text(texts->text, texts->tokens[name]));
     put(texts, name - 1, name + 1, &text);
+}
+
+void rw_star_put_hash(rw_star_texts *texts, int32_t location, size_t tokens, item_of item)
+{
+    pgw_buf text = {0};
+    size_t at = token_at(texts, location) + tokens;
+    pgw_buf_add_str(&text, ", ");
+    add_qualifier(item, &text);
+    rw_add_identifier(&text, item->table->columns[item->table->hash_column].name);
+    put(texts, at, at, &text);
 }
 
 /* --- what is PostgreSQL's own --- */

@@ -36,6 +36,10 @@ void rw_star_put_copy(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const
 /* The name alone in the place of ONLY name. */
 void rw_star_put_whole(rw_star_texts *texts, const rw_star_item *item);
 
+/* `, name."hash"`, behind so many tokens. */
+void rw_star_put_hash(rw_star_texts *texts, int32_t location, size_t tokens,
+                      const rw_star_item *item);
+
 /* In the place of a relation, whose name stands at `location`. Frees `text`, as the next ones do.
  */
 void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text);

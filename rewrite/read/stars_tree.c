@@ -6,6 +6,7 @@
  */
 #include "rewrite/read/stars_tree.h"
 
+#include "rewrite/read/star_groups.h"
 #include "rewrite/read/star_scope.h"
 #include "rewrite/read/star_text.h"
 #include "rewrite/read/system_tree.h"
@@ -32,6 +33,7 @@ typedef struct finder {
     rw_star_place place;
     shown *list;
     rw_star_item *ours; /* what stands in a FROM */
+    rw_star_groups groups;
 } finder;
 
 static shown *add(finder *find, const PgQuery__ColumnRef *at)
@@ -294,6 +296,7 @@ static void look_at_select(finder *find, const PgQuery__SelectStmt *it)
     add_targets(find, it->target_list, it->n_target_list, named ? scope->items->relation : NULL);
     if (find->list != NULL && find->list->scope == scope && find->list->table != NULL)
         scope->items->stays = true;
+    rw_star_groups_find(it, scope, find->world.arena, &find->groups);
     keep_items(find, scope);
 }
 
@@ -409,7 +412,7 @@ static bool is_unnamed(void *context, const rw_table *table)
 }
 
 const rw_star_map *rw_stars_find(const PgQuery__Node *statement, pgw_slice text, bool conforming,
-                                 const rw_catalog *catalog, pgw_arena *arena)
+                                 const rw_catalog *catalog, pgw_arena *arena, bool *by_value)
 {
     finder find = {.world = {.catalog = catalog, .arena = arena, .hides = is_unnamed}};
     find.world.context = &find;
@@ -423,6 +426,8 @@ const rw_star_map *rw_stars_find(const PgQuery__Node *statement, pgw_slice text,
         if (it->table->in_parts && !it->table->listed)
             rw_star_put_whole(&find.texts, it); /* it is an ordinary one to who asks the catalog */
     }
+    rw_star_groups_put(&find.groups, &find.texts);
+    *by_value |= find.groups.by_value;
     rw_system_find(statement, catalog, &find.texts);
     return rw_star_texts_map(&find.texts, arena);
 }

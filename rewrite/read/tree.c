@@ -334,7 +334,8 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
     rw_tree_found *found = walk->found;
     if (found->change.otherwise && found->same_count != walk->same_count)
         found->change = (rw_key_change){.table = NULL}; /* another UPDATE asks for more */
-    found->stars = rw_stars_find(top, walk->text, walk->env->conforming, walk->catalog, arena);
+    found->stars = rw_stars_find(top, walk->text, walk->env->conforming, walk->catalog, arena,
+                                 &found->by_value);
     if (walk->env->conforming && !found->inserts)
         found->lookups = rw_lookup_find(top, walk->text, walk->catalog, found->stars, arena);
     return RW_TREE_HARMLESS;

@@ -147,3 +147,13 @@ COPY "Odd"."Mixed ""Case""" TO STDOUT CSV;
 COPY public . "events" ( "event", ts ) TO STDOUT;
 COPY (TABLE public.events) TO STDOUT;
 COPY (DELETE FROM public.events WHERE userid = 5 RETURNING *) TO STDOUT;
+-- The hash is in the primary key, which other columns of the row stand beside in GROUP BY.
+SELECT e.event, count(*) FROM public.events e, other GROUP BY e.ts, other.x, e.userid HAVING max(e.ts) > now();
+SELECT userid AS id, ts, event FROM public.events GROUP BY id, 2;
+SELECT event FROM (SELECT event FROM public.events GROUP BY (userid, public.events.ts)) x GROUP BY 1;
+SELECT event FROM public.events GROUP BY userid;
+SELECT event FROM public.events GROUP BY ROLLUP (userid, ts);
+SELECT event FROM public.events JOIN other USING (userid) GROUP BY userid, ts;
+SELECT event FROM public.events e(userid, ts) GROUP BY userid, ts;
+SELECT e FROM public.events e GROUP BY userid, ts;
+SELECT userhash, event FROM public.events e GROUP BY userid, ts;
