@@ -34,6 +34,7 @@ struct pgw_server {
     bool skipping;
     char type; /* the message; its body is the caller's until the next is asked for */
     pgw_slice body;
+    pgw_error overlong; /* what is said of a message that was not looked at */
 
     pgw_statement *parsed; /* under analysis */
     pgw_portal *bound;     /* its parameters are being looked at */

@@ -129,6 +129,25 @@ void pgw_server_message(pgw_server *server, char type, pgw_slice body)
         dispatch(server);
 }
 
+static void refuse_overlong(pgw_server *server)
+{
+    server->extended = server->type != 'Q';
+    if (server->skipping)
+        pgw_finish(server);
+    else
+        pgw_refuse(server, &server->overlong);
+}
+
+void pgw_server_overlong(pgw_server *server, char type, const pgw_error *error)
+{
+    server->type = type;
+    server->overlong = *error;
+    if (server->held != NULL)
+        pgw_extended_run_held(server, false, refuse_overlong);
+    else
+        refuse_overlong(server);
+}
+
 /* ---- answers ---- */
 
 void pgw_server_analyzed(pgw_server *server, const uint32_t *types, size_t count, pgw_slice columns)

@@ -30,6 +30,8 @@ PGW_MUST_CHECK pgw_action pgw_server_next(const pgw_server *server);
 
 /* MESSAGE: a whole message; its body stays where it is until the next is asked for. */
 void pgw_server_message(pgw_server *server, char type, pgw_slice body);
+/* MESSAGE: one that is too long to be looked at; this is the answer, as to a statement. */
+void pgw_server_overlong(pgw_server *server, char type, const pgw_error *error);
 /* ANALYZE: the types of all parameters, also those that were declared, and the body of a
  * RowDescription (empty: it returns no rows). All are copied. */
 void pgw_server_analyzed(pgw_server *server, const uint32_t *types, size_t count,

@@ -38,6 +38,44 @@ static bool check_discovery(const cfg_config *config, FILE *errors)
     return false;
 }
 
+static const char *option_of(const PQconninfoOption *options, const char *keyword)
+{
+    while (options->keyword != NULL && strcmp(options->keyword, keyword) != 0)
+        options++;
+    return options->val != NULL ? options->val : "";
+}
+
+/* Each of a list; an empty one is the Unix socket. */
+static bool are_here(const char *hosts)
+{
+    static const char *const here[] = {"localhost", "127.", "::1", "/", "@"};
+    for (const char *host = hosts; host != NULL; host = strchr(host, ',')) {
+        host += *host == ',';
+        bool found = *host == '\0' || *host == ',';
+        for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+            found = found || strncmp(host, here[i], strlen(here[i])) == 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* YDB asks for passwords in clear, and libpq gives them. */
+static bool check_cleartext(const cfg_config *config, const PQconninfoOption *options, FILE *errors)
+{
+    const char *address = option_of(options, "hostaddr"), *mode = option_of(options, "sslmode");
+    const char *hosts = address[0] != '\0' ? address : option_of(options, "host");
+    bool encrypted = strcmp(mode, "require") == 0 || strncmp(mode, "verify-", 7) == 0;
+    if (config->backend.dialect != CFG_DIALECT_YDB || config->backend.allow_cleartext ||
+        encrypted || are_here(hosts))
+        return true;
+    fprintf(errors,
+            "%s:%u: YDB wants passwords in clear, and backend.dsn lets them travel unencrypted to "
+            "another machine: add sslmode=require to it, or backend.allow_cleartext: true\n",
+            config->path, config->backend.dsn_line);
+    return false;
+}
+
 static bool check_dsn(const cfg_config *config, FILE *errors)
 {
     const char *dsn = config->backend.dsn;
@@ -72,8 +110,8 @@ static bool check_logins(const cfg_config *config, FILE *errors)
         PQfreemem(message);
         return false;
     }
+    bool good = check_cleartext(config, options, errors) & check_discovery(config, errors);
     PQconninfoFree(options);
-    bool good = check_discovery(config, errors);
     return check_dsn(config, errors) && good;
 }
 
@@ -83,6 +121,13 @@ static bool check_columns(const cfg_config *config, FILE *errors)
     for (size_t i = 0; i < config->table_count; i++) {
         const cfg_table *written = &config->tables[i];
         pgw_error error = PGW_ERROR_NONE;
+        if (config->backend.dialect == CFG_DIALECT_YDB && written->column_count == 0) {
+            fprintf(errors,
+                    "%s:%u: table %s: YDB cannot be asked for its columns: list them under columns "
+                    "(name, type, not_null), the hash column among them\n",
+                    config->path, written->line, cfg_table_label(written));
+            good = false;
+        }
         rw_table *table =
             written->column_count > 0 ? px_schema_build(written, NULL, 0, &error) : NULL;
         if (table != NULL && table->unusable != NULL) {

@@ -1,5 +1,6 @@
 #include "proxy/backend/ydb/connection.h"
 
+#include "config/config.h"
 #include "protocol/frame.h"
 #include "proxy/backend/ydb/session.h"
 #include "proxy/backend/ydb/simple.h"
@@ -14,11 +15,13 @@ typedef struct connection {
     px_ydb_session session;
     pgw_buf in; /* what was sent; … */
     size_t in_at;
+    size_t dropped;  /* bytes of a message that was too long, which still come */
     pgw_buf message; /* … the message at hand, as the machine has it */
     pgw_buf out;     /* what is said; … */
     size_t out_at, expected;
-    bool crowded; /* `in` was PX_STREAM_HIGH */
-    bool paused, finishing, cancelling, drained, ended;
+    bool crowded;  /* `in` was PX_STREAM_HIGH */
+    bool starving; /* it holds but a part of a message, and nothing else is to be done */
+    bool paused, finishing, cancelling, drained, relieved, ended;
     bool running;    /* the runner has not closed yet */
     px_message turn; /* the owner is told on a later turn */
     bool turning;
@@ -81,6 +84,8 @@ static void tell(connection *c)
         c->link.ops->on_lost(&c->link, "the connection was ended");
 }
 
+static void go_on(connection *c);
+
 static void on_turn(px_worker *worker, px_message *message)
 {
     (void)worker;
@@ -88,6 +93,10 @@ static void on_turn(px_worker *worker, px_message *message)
     c->turning = false;
     if (!c->link.closing)
         tell(c);
+    if (!c->link.closing && c->relieved) {
+        c->relieved = false;
+        go_on(c);
+    }
     end_if_quiet(c);
 }
 
@@ -120,11 +129,43 @@ static void take_output(connection *c)
     call(c);
 }
 
+static void drop(connection *c)
+{
+    size_t left = c->in.len - c->in_at, some = left < c->dropped ? left : c->dropped;
+    c->in_at += some;
+    c->dropped -= some;
+}
+
+/* Longer than whatever could become a text that YDB takes. */
+static void refuse_overlong(connection *c, pgw_frame frame)
+{
+    pgw_error error;
+    uint64_t most = c->link.worker->config->backend.capabilities.max_message;
+    pgw_fail(&error, "54000", "the message is longer than YDB takes, which is %llu bytes",
+             (unsigned long long)most);
+    pgw_error_hint(&error, "Send less at once: fewer rows, or shorter values.");
+    c->dropped = frame.size;
+    drop(c);
+    pgw_server_overlong(c->session.server, frame.type, &error);
+}
+
+/* No parameter is ten times longer than its text. */
+static bool is_overlong(const connection *c, pgw_frame frame)
+{
+    return frame.size > 10 * c->link.worker->config->backend.capabilities.max_message &&
+           strchr("QPBDEC", frame.type) != NULL;
+}
+
 static bool take_message(connection *c)
 {
+    drop(c);
     pgw_slice rest = {c->in.ptr + c->in_at, c->in.len - c->in_at};
     pgw_frame frame;
     pgw_frame_result result = pgw_frame_next(rest, &frame);
+    if (result == PGW_FRAME_OK && is_overlong(c, frame)) {
+        refuse_overlong(c, frame);
+        return true;
+    }
     if (result != PGW_FRAME_OK || rest.len < frame.size)
         return false;
     pgw_slice body = pgw_frame_body(rest, frame);
@@ -147,7 +188,7 @@ static void trim(connection *c)
         left = 0; /* nothing moves */
     if (left > 0 || c->in.len == 0)
         c->in_at = 0;
-    if (c->crowded && c->in.len - c->in_at < PX_STREAM_LOW) {
+    if (c->crowded && (c->starving || c->in.len - c->in_at < PX_STREAM_LOW)) {
         c->crowded = false;
         c->drained = true;
         call(c);
@@ -157,12 +198,14 @@ static void trim(connection *c)
 static void go_on(connection *c)
 {
     pgw_asked ask = PGW_ASK_MESSAGE;
-    while (!c->link.closing && !c->cancelling && !c->ended) {
+    c->starving = false;
+    while (!c->link.closing && !c->cancelling && !c->ended && !c->starving) {
         px_ydb_session_go_on(&c->session);
         take_output(c);
         ask = pgw_server_next(c->session.server).ask;
-        if (ask != PGW_ASK_MESSAGE || unsaid(c) > PX_STREAM_HIGH || !take_message(c))
+        if (ask != PGW_ASK_MESSAGE || unsaid(c) > PX_STREAM_HIGH)
             break;
+        c->starving = !take_message(c);
     }
     trim(c);
     bool over = c->finishing && ask == PGW_ASK_MESSAGE && unsaid(c) <= PX_STREAM_HIGH;
@@ -295,7 +338,7 @@ static void pass(px_link *link, px_stream *from, size_t len)
 static size_t pending(const px_link *link)
 {
     const connection *c = of_const(link);
-    return c->in.len - c->in_at;
+    return c->starving ? 0 : c->in.len - c->in_at;
 }
 
 static pgw_slice input(const px_link *link)
@@ -313,7 +356,7 @@ static void consume(px_link *link, size_t len)
     if (!full || unsaid(c) > PX_STREAM_HIGH)
         return;
     px_ydb_session_drained(&c->session);
-    c->drained = true;
+    c->drained = c->relieved = true;
     call(c);
 }
 
