@@ -13,7 +13,8 @@ typedef struct pattern {
 } pattern;
 
 typedef struct merger {
-    const px_attempt *attempt;
+    px_unit *const *units;
+    size_t count;
     const pgw_env *env;
     size_t most;
     pgw_arena arena;
@@ -126,14 +127,14 @@ static bool add_bound(merger *m, const pattern *p, pgw_slice messages)
 
 static bool merge_params(merger *m, const rw_catalog *catalog)
 {
-    const px_unit_prepared *prepared = m->attempt->units[0]->prepared;
+    const px_unit_prepared *prepared = m->units[0]->prepared;
     pattern p;
-    if (m->attempt->units[0]->prepared_count != 1 || prepared->columns.len > 0 ||
+    if (m->units[0]->prepared_count != 1 || prepared->columns.len > 0 ||
         !read_pattern(m, prepared, catalog, &p) || !is_blank(p.tail, m->env->conforming))
         return false;
     pgw_buf_add_slice(m->out, p.head);
-    for (size_t i = 0; i < m->attempt->count; i++) {
-        const px_unit *unit = m->attempt->units[i];
+    for (size_t i = 0; i < m->count; i++) {
+        const px_unit *unit = m->units[i];
         for (size_t s = 0; s < unit->statement_count; s++)
             if (!add_bound(m, &p, unit->statements[s].batch))
                 return false;
@@ -144,10 +145,10 @@ static bool merge_params(merger *m, const rw_catalog *catalog)
 
 static bool merge_rows(merger *m)
 {
-    const px_unit *key = m->attempt->units[0];
+    const px_unit *key = m->units[0];
     pgw_buf_add_slice(m->out, key->head);
-    for (size_t i = 0; i < m->attempt->count; i++) {
-        const px_unit *unit = m->attempt->units[i];
+    for (size_t i = 0; i < m->count; i++) {
+        const px_unit *unit = m->units[i];
         for (size_t s = 0; s < unit->statement_count; s++) {
             add_separator(m);
             pgw_buf_add_slice(m->out, unit->statements[s].batch);
@@ -157,10 +158,11 @@ static bool merge_rows(merger *m)
     return true;
 }
 
-bool px_ydb_merge(const px_attempt *attempt, const rw_catalog *catalog, size_t most, pgw_buf *text)
+bool px_ydb_merge(px_unit *const *units, size_t count, const rw_catalog *catalog, size_t most,
+                  pgw_buf *text)
 {
     size_t begun = text->len;
-    const px_unit *key = attempt->units[0];
+    const px_unit *key = units[0];
     merger m = {
         .attempt = attempt, .env = &key->identity->env, .most = most, .out = text, .first = true};
     bool fine = key->kind == PX_UNIT_ROWS     ? merge_rows(&m)

@@ -4,12 +4,12 @@
 #ifndef PX_YDB_MERGE_H
 #define PX_YDB_MERGE_H
 
-#include "proxy/backend/writer.h"
+#include "proxy/backend/unit.h"
 #include "rewrite/hash/table.h"
 
 /* Appends the text. False, and nothing is appended: they cannot, or it were longer than `most`
  * bytes. May use libpg_query. */
-PGW_MUST_CHECK bool px_ydb_merge(const px_attempt *attempt, const rw_catalog *catalog, size_t most,
-                                 pgw_buf *text);
+PGW_MUST_CHECK bool px_ydb_merge(px_unit *const *units, size_t count, const rw_catalog *catalog,
+                                 size_t most, pgw_buf *text);
 
 #endif

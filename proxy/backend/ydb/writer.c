@@ -10,15 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How many statements a batch that failed is divided into before its units are sent singly. */
+enum { MOST_STATEMENTS = 32, MOST_DEPTH = 32 };
+
+/* Units that are sent together, by their places in the attempt. */
+typedef struct portion {
+    size_t from, to;
+} portion;
+
 typedef struct writer {
     px_writer base;
     px_link *link;
 
     /* Of the attempt: */
     px_attempt *attempt;
-    size_t at;     /* the unit that is being answered */
-    bool merged;   /* all rows are in one statement, … */
-    uint64_t rows; /* … so many, and so many are stored: */
+    portion now;                 /* … is on the link, and in one transaction */
+    portion waiting[MOST_DEPTH]; /* the next is the last of them */
+    size_t waiting_count;
+    unsigned statements; /* that were sent */
+    size_t at;           /* the unit that is being answered */
+    bool merged;         /* all rows of the portion are in one statement, … */
+    uint64_t rows;       /* … so many, and so many are stored: */
     uint64_t stored;
     pgw_buf error; /* body of this transaction's ErrorResponse */
 } writer;
@@ -74,7 +86,7 @@ static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
-/* Units that are one transaction. */
+/* Units that are one transaction, each as its client sent it. */
 static void write_units(px_unit *const *units, size_t count, pgw_buf *out)
 {
     if (units[0]->kind != PX_UNIT_PARAMS) {
@@ -87,13 +99,12 @@ static void write_units(px_unit *const *units, size_t count, pgw_buf *out)
     pgw_write_sync(out);
 }
 
-static bool write_merged(writer *w, pgw_buf *out)
+static bool write_merged(writer *w, px_unit *const *units, size_t count, pgw_buf *out)
 {
+    uint64_t most = w->link->worker->config->backend.capabilities.max_message;
     rw_catalog catalog = catalog_of(w);
     size_t begun = pgw_begin(out, 'Q');
-    bool joined = w->attempt->joined || (!w->attempt->shared && w->attempt->count > 1);
-    if (joined || !px_ydb_merge(w->attempt, &catalog,
-                                w->link->worker->config->backend.capabilities.max_message, out)) {
+    if (!px_ydb_merge(units, count, &catalog, most, out)) {
         out->len = begun;
         return false;
     }
@@ -102,48 +113,64 @@ static bool write_merged(writer *w, pgw_buf *out)
     return true;
 }
 
-static uint64_t count_rows(const px_attempt *attempt)
+static uint64_t count_rows(px_unit *const *units, size_t count)
 {
     uint64_t rows = 0;
-    for (size_t i = 0; i < attempt->count; i++)
-        rows += attempt->units[i]->row_count;
+    for (size_t i = 0; i < count; i++)
+        rows += units[i]->row_count;
     return rows;
+}
+
+static void write_portion(writer *w, portion now, pgw_buf *out)
+{
+    px_unit *const *units = &w->attempt->units[now.from];
+    size_t count = now.to - now.from;
+    w->now = now;
+    w->at = now.from;
+    w->stored = 0;
+    w->rows = count_rows(units, count);
+    w->statements++;
+    pgw_buf_clear(&w->error);
+    for (size_t i = 0; i < count; i++)
+        reset_unit(units[i]);
+    w->merged = count > 1 && !w->attempt->joined && write_merged(w, units, count, out);
+    if (!w->merged)
+        write_units(units, count, out);
+    px_link_send_buf(w->link, out);
+}
+
+static void push(writer *w, size_t from, size_t to)
+{
+    w->waiting[w->waiting_count++] = (portion){from, to};
+}
+
+/* What failed together is tried again in halves, the first one first; in the end singly. */
+static void divide(writer *w, portion whole)
+{
+    size_t middle = w->statements < MOST_STATEMENTS ? (whole.from + whole.to) / 2 : whole.from + 1;
+    push(w, middle, whole.to);
+    push(w, whole.from, middle);
 }
 
 static void begin(px_writer *base, px_attempt *attempt)
 {
     writer *w = (writer *)base;
     w->attempt = attempt;
-    w->at = 0;
-    w->stored = 0;
-    w->rows = count_rows(attempt);
-    pgw_buf_clear(&w->error);
-    for (size_t i = 0; i < attempt->count; i++)
-        reset_unit(attempt->units[i]);
-    w->merged = attempt->shared && write_merged(w, attempt->scratch);
-    if (!w->merged && attempt->shared)
-        write_units(attempt->units, attempt->count, attempt->scratch);
-    for (size_t i = 0; !attempt->shared && i < attempt->count; i++)
-        write_units(&attempt->units[i], 1, attempt->scratch);
-    px_link_send_buf(w->link, attempt->scratch);
+    w->waiting_count = w->statements = 0;
+    portion all = {0, attempt->count};
+    if (attempt->shared || attempt->count == 1)
+        push(w, all.from, all.to);
+    else
+        divide(w, all);
+    write_portion(w, w->waiting[--w->waiting_count], attempt->scratch);
 }
 
 /* ---- reading ---- */
 
 static px_unit *answering(const writer *w)
 {
-    px_unit *unit = w->at < w->attempt->count ? w->attempt->units[w->at] : NULL;
+    px_unit *unit = w->at < w->now.to ? w->attempt->units[w->at] : NULL;
     return unit != NULL && unit->completed < unit->statement_count ? unit : NULL;
-}
-
-static px_verdict judge_alone(writer *w, px_unit *unit)
-{
-    if (w->error.len == 0)
-        return PX_VERDICT_COMMITTED;
-    w->attempt->refused_size |= px_classify(pgw_slice_buf(&w->error)) == PX_ERROR_SIZE;
-    pgw_buf_clear(&unit->error);
-    pgw_buf_add_slice(&unit->error, pgw_slice_buf(&w->error));
-    return PX_VERDICT_FAILED;
 }
 
 static void tag_merged(px_unit *unit)
@@ -153,54 +180,66 @@ static void tag_merged(px_unit *unit)
     unit->completed = unit->statement_count;
 }
 
-/* Nobody knows whether it is committed: as if the link had been lost. */
-static bool is_unknown(const writer *w)
+static bool is_error(const writer *w, const char *sqlstate)
 {
-    return w->error.len > 0 &&
-           pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&w->error), 'C'), "08007");
+    return pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&w->error), 'C'), sqlstate);
 }
 
-static void end_shared(writer *w)
+/* None of it is stored, or nobody knows. */
+static void fail_unit(const writer *w, px_unit *unit)
+{
+    unit->completed = is_error(w, "08007") || w->now.to - w->now.from > 1 ? 0 : unit->completed;
+    pgw_buf_clear(&unit->returned);
+    pgw_buf_clear(&unit->error);
+    pgw_buf_add_slice(&unit->error, pgw_slice_buf(&w->error));
+}
+
+static void answer(writer *w, px_verdict verdict)
 {
     px_attempt *attempt = w->attempt;
-    bool failed = w->error.len > 0, unknown = is_unknown(w);
-    px_error_kind kind = failed ? px_classify(pgw_slice_buf(&w->error)) : PX_ERROR_OWN;
-    attempt->refused_size = kind == PX_ERROR_SIZE;
-    for (size_t i = 0; i < attempt->count; i++) {
+    for (size_t i = w->now.from; i < w->now.to; i++) {
         px_unit *unit = attempt->units[i];
-        if (!failed && w->merged)
+        if (verdict != PX_VERDICT_COMMITTED)
+            fail_unit(w, unit);
+        else if (w->merged)
             tag_merged(unit);
-        if (failed) {
-            unit->completed = 0;
-            pgw_buf_clear(&unit->returned);
-        }
-        if (unknown)
-            (void)judge_alone(w, unit);
-        attempt->answered(attempt, unit,
-                          unknown  ? PX_VERDICT_FAILED
-                          : failed ? PX_VERDICT_REPEAT
-                                   : PX_VERDICT_COMMITTED);
+        attempt->at = attempt->shared ? attempt->at : i + 1;
+        attempt->answered(attempt, unit, verdict);
     }
+}
+
+/* Whether what was sent together is to be tried in parts. */
+static bool settle_failed(writer *w)
+{
+    px_attempt *attempt = w->attempt;
+    bool alone = w->now.to - w->now.from == 1;
+    attempt->refused_size |= px_classify(pgw_slice_buf(&w->error)) == PX_ERROR_SIZE;
+    if (alone || is_error(w, "08007")) {
+        answer(w, PX_VERDICT_FAILED);
+        return false;
+    }
+    if (!attempt->shared)
+        return true;
+    answer(w, PX_VERDICT_REPEAT);
+    return false;
 }
 
 static px_progress on_ready_for_query(writer *w, pgw_slice body)
 {
-    px_attempt *attempt = w->attempt;
-    if (body.len != 1 || body.ptr[0] != 'I')
-        return PX_PROGRESS_BROKEN;
     bool answered = w->merged ? w->stored == w->rows : answering(w) == NULL;
-    if (w->error.len == 0 && !answered)
+    bool failed = w->error.len > 0;
+    if (body.len != 1 || body.ptr[0] != 'I' || (!failed && !answered))
         return PX_PROGRESS_BROKEN;
-    if (attempt->shared) {
-        end_shared(w);
+    if (!failed)
+        answer(w, PX_VERDICT_COMMITTED);
+    else if (settle_failed(w))
+        divide(w, w->now);
+    if (w->waiting_count == 0)
         return PX_PROGRESS_DONE;
-    }
-    px_unit *unit = attempt->units[w->at];
-    px_verdict verdict = judge_alone(w, unit);
-    attempt->at = ++w->at;
-    pgw_buf_clear(&w->error);
-    attempt->answered(attempt, unit, verdict);
-    return w->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
+    pgw_buf out = {0};
+    write_portion(w, w->waiting[--w->waiting_count], &out);
+    pgw_buf_free(&out);
+    return PX_PROGRESS_MORE;
 }
 
 static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
@@ -217,7 +256,7 @@ static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
     statement->suspended = suspended;
     statement->returned = unit->returned.len;
     statement->noticed = unit->notices.len;
-    if (w->attempt->shared && unit->completed == unit->statement_count)
+    if (unit->completed == unit->statement_count)
         w->at++;
     return PX_PROGRESS_MORE;
 }
