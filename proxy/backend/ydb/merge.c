@@ -163,8 +163,12 @@ bool px_ydb_merge(px_unit *const *units, size_t count, const rw_catalog *catalog
 {
     size_t begun = text->len;
     const px_unit *key = units[0];
-    merger m = {
-        .attempt = attempt, .env = &key->identity->env, .most = most, .out = text, .first = true};
+    merger m = {.units = units,
+                .count = count,
+                .env = &key->identity->env,
+                .most = most,
+                .out = text,
+                .first = true};
     bool fine = key->kind == PX_UNIT_ROWS     ? merge_rows(&m)
                 : key->kind == PX_UNIT_PARAMS ? merge_params(&m, catalog)
                                               : false;
