@@ -82,3 +82,12 @@ size_t pgw_characters(pgw_slice text, size_t offset, bool utf8)
         characters += !pgw_utf8_continues(text.ptr[i]);
     return characters;
 }
+
+size_t pgw_byte_of(pgw_slice text, size_t position, bool utf8)
+{
+    size_t at = 0;
+    for (; at < text.len; at++)
+        if ((!utf8 || !pgw_utf8_continues(text.ptr[at])) && --position == 0)
+            break;
+    return at;
+}

@@ -27,5 +27,7 @@ PGW_MUST_CHECK bool pgw_utf8_valid(pgw_slice text);
 pgw_slice pgw_utf8_cut(pgw_slice text, size_t most);
 /* Characters in front of byte `offset`; bytes, where the text is not UTF-8. */
 size_t pgw_characters(pgw_slice text, size_t offset, bool utf8);
+/* The byte at which a character stands, counting from 1; the text's length if it has fewer. */
+size_t pgw_byte_of(pgw_slice text, size_t position, bool utf8);
 
 #endif

@@ -33,7 +33,7 @@ static bool write_question(const px_look *look, pgw_slice sql, pgw_buf *out)
 {
     if (look->plans != NULL)
         return pgw_write_query(sql, out);
-    if (!px_unseen_write(PGW_LITERAL("keyspread look"), sql, out))
+    if (!px_unseen_write(PGW_LITERAL("keyspread look"), sql, NULL, out))
         return false;
     pgw_write_sync(out);
     return true;

@@ -107,7 +107,7 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
             is_uuid(insert, i)
                 ? random_uuid(arena)
                 : pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, px_reserve_take(reserve)));
-        answers[i] = (rw_answer){.type = column_of(insert, i)->type, .text = text};
+        answers[i] = (rw_answer){.text = text};
     }
     px_count(session->worker->metrics, PX_KEYS_BLOCK, count);
     px_count(session->worker->metrics, PX_KEYS_RANDOM, insert->wanted_count - count);

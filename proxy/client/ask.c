@@ -1,8 +1,6 @@
 #include "proxy/client/ask.h"
 
 #include "protocol/frontend.h"
-#include "proxy/backend/unseen.h"
-
 static void push(px_session *session, px_reply_kind kind, px_asks asks)
 {
     px_reply *reply = px_replies_push(&session->pending.replies, kind);
@@ -13,9 +11,15 @@ static void push(px_session *session, px_reply_kind kind, px_asks asks)
 
 void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out)
 {
+    px_ask_with(session, sql, NULL, asks, out);
+}
+
+void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *values, px_asks asks,
+                 pgw_buf *out)
+{
     static const px_reply_kind kinds[] = {PX_REPLY_CLOSE,   PX_REPLY_PARSE, PX_REPLY_BIND,
                                           PX_REPLY_EXECUTE, PX_REPLY_CLOSE, PX_REPLY_CLOSE};
-    pgw_certainly(px_unseen_write(PGW_LITERAL("keyspread state"), sql, out));
+    pgw_certainly(px_unseen_write(PGW_LITERAL("keyspread state"), sql, values, out));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         push(session, kinds[i], asks);
     session->known.asking += asks == PX_ASKS_STATE || asks == PX_ASKS_KEYS;

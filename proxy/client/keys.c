@@ -5,6 +5,7 @@
 #include "proxy/client/ask.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/session.h"
+#include "rewrite/insert/typed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,18 +63,42 @@ bool px_keys_look_around(const rw_insert *insert)
     return (effects_of(insert) & RW_EFFECT_CALLS) != 0;
 }
 
-enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes: long expressions */
+enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes: long expressions, long values */
 
-static bool ask(px_session *session, const rw_insert *insert, size_t before, pgw_error *error)
+/* Of the client's values those that expressions have, NULL in the place of the others. */
+static bool read_values(const px_keys_of *of, pgw_arena *arena, px_unseen_values *out)
 {
+    const bool *has = rw_asked_parameters(of->insert, of->plan->identity->env.conforming, arena);
+    pgw_reader reader = pgw_reader_of(of->bind->values);
+    pgw_buf values = {0};
+    bool any = false;
+    for (size_t i = 0; i < of->bind->value_count; i++) {
+        pgw_bind_value value = pgw_bind_next(&reader);
+        bool told = i < of->insert->param_count && has[i] && !value.null;
+        any = any || (i < of->insert->param_count && has[i]);
+        pgw_buf_add_i32(&values, told ? (int32_t)value.bytes.len : -1);
+        if (told)
+            pgw_buf_add_slice(&values, value.bytes);
+    }
+    *out = (px_unseen_values){of->plan->types, *of->bind};
+    out->bind.values = pgw_arena_copy(arena, pgw_slice_buf(&values));
+    pgw_buf_free(&values);
+    return any;
+}
+
+static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
+{
+    const rw_insert *insert = of->insert;
+    px_unseen_values values;
     struct px_keys *keys = new_keys(session, insert->wanted_count);
     rw_question_of(insert, &keys->arena, &keys->question);
     keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
     keys->ahead = keys->reserve != NULL;
-    keys->before = before;
+    keys->before = of->before;
+    bool bound = of->bind != NULL && read_values(of, &keys->arena, &values);
     for (size_t i = 0; i < insert->wanted_count; i++)
         keys->defaults = keys->defaults || !insert->wanted[i].expression;
-    if (keys->question.sql.len > MOST_QUESTION) {
+    if (keys->question.sql.len + (bound ? values.bind.values.len : 0) > MOST_QUESTION) {
         px_keys_forget(session);
         pgw_fail(error, "54000", "the expressions for the key of table \"%s\" are too long",
                  insert->table->name);
@@ -83,7 +108,7 @@ static bool ask(px_session *session, const rw_insert *insert, size_t before, pgw
     px_state_note(session, effects_of(insert));
     pgw_buf out = {0};
     session->known.asking = 0;
-    px_ask(session, keys->question.sql, PX_ASKS_KEYS, &out);
+    px_ask_with(session, keys->question.sql, bound ? &values : NULL, PX_ASKS_KEYS, &out);
     px_ask_send(session, PX_ASKS_KEYS, &out);
     px_session_set_wait(session, PX_WAIT_STATE);
     return true;
@@ -93,8 +118,7 @@ static const rw_answer *nulls(px_session *session, const rw_insert *insert)
 {
     struct px_keys *keys = new_keys(session, insert->wanted_count);
     for (; keys->known < keys->count; keys->known++)
-        keys->answers[keys->known] = (rw_answer){
-            .type = insert->table->columns[insert->wanted[keys->known].column].type, .null = true};
+        keys->answers[keys->known] = (rw_answer){.null = true};
     return keys->answers;
 }
 
@@ -107,9 +131,10 @@ static const rw_answer *made_ahead(px_session *session, const rw_insert *insert)
     return keys->answers;
 }
 
-const rw_answer *px_keys_ask(px_session *session, const rw_insert *insert, size_t before,
-                             bool *later, pgw_error *error)
+const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *later,
+                             pgw_error *error)
 {
+    const rw_insert *insert = of->insert;
     const struct px_keys *keys = session->hand.keys;
     bool answered = keys != NULL && keys->answered && keys->count == insert->wanted_count;
     *later = false;
@@ -132,7 +157,7 @@ const rw_answer *px_keys_ask(px_session *session, const rw_insert *insert, size_
     else if (owed)
         px_session_set_wait(session, PX_WAIT_IDLE);
     else if (px_session_need_link(session))
-        *later = ask(session, insert, before, error);
+        *later = ask(session, of, error);
     return NULL;
 }
 
@@ -158,8 +183,7 @@ void px_keys_row(px_session *session, pgw_slice body)
     if (i >= keys->count)
         return;
     pgw_slice told = none[2] ? (pgw_slice){NULL, 0} : cells[2];
-    keys->answers[i] =
-        rw_answer_read(&keys->question, i, (uint32_t)number_of(cells[1]), told, &keys->arena);
+    keys->answers[i] = rw_answer_read(&keys->question, i, cells[1], told, &keys->arena);
     keys->known++;
 }
 
@@ -192,8 +216,8 @@ void px_keys_failed(px_session *session, pgw_slice body)
     }
     keys->failed = true;
     pgw_error_read(body, &keys->error);
-    size_t position = rw_question_position(&keys->question, keys->error.position);
-    keys->error.position = position > 0 ? keys->before + position : 0;
+    rw_question_failed(&keys->question, &keys->error);
+    keys->error.position += keys->error.position > 0 ? keys->before : 0;
     if (pgw_error_is(&keys->error, "25006")) /* what the INSERT itself would be told first */
         pgw_fail(&keys->error, "25006", "cannot execute INSERT in a read-only transaction");
 }

@@ -15,12 +15,20 @@ struct px_session;
 /* Whether a value that is wanted may be made of what was written just before it, or its making may
  * write: it belongs into the transaction of its statement. */
 bool px_keys_look_around(const rw_insert *insert);
-/* The answers for the wanted cells of `insert`, the statement of the message at hand (behind
- * `before` characters), which live as long as it is. NULL: it is to fail with `error`; or, where
+/* What is asked for: the wanted cells of a statement. */
+typedef struct px_keys_of {
+    const rw_insert *insert;
+    size_t before;        /* characters of its text that stand before it */
+    const px_plan *plan;  /* which has the types of its parameters … */
+    const pgw_bind *bind; /* … whose values are these; NULL: there are none */
+} px_keys_of;
+
+/* The answers for the statement of the message at hand, which live as long as it is. NULL: it is to
+ * fail with `error`; or, where
  * `*later`, the session waits, and the message is looked at again. In a failed transaction they are
  * NULLs: nothing comes of them. */
-const rw_answer *px_keys_ask(struct px_session *session, const rw_insert *insert, size_t before,
-                             bool *later, pgw_error *error);
+const rw_answer *px_keys_ask(struct px_session *session, const px_keys_of *of, bool *later,
+                             pgw_error *error);
 /* The client's Bind with the answers behind its own parameters. False: the error. */
 PGW_MUST_CHECK bool px_keys_bind(const px_plan *plan, const pgw_bind *bind,
                                  const rw_answer *answers, pgw_buf *out, pgw_error *error);

@@ -1,5 +1,6 @@
 #include "proxy/client/prepare.h"
 
+#include "rewrite/insert/typed.h"
 #include "rewrite/insert/returned.h"
 
 #include "proxy/client/changes.h"
@@ -171,6 +172,7 @@ static px_plan *plan_of_insert(px_session *session, pgw_arena arena, rw_insert *
         pgw_arena_free(&arena); /* and `insert` with it */
         return NULL;
     }
+    rw_keep_expressions(insert, filled, &arena, script.statements[0].insert);
     px_plan *plan =
         px_plan_new(arena, script.statements[0].insert, from.catalog, session->who.identity,
                     (px_declared){types, own + insert->wanted_count}, error);

@@ -220,7 +220,8 @@ static px_step fill(px_session *session, const px_text *text, const rw_catalog *
         return PX_STEP_LATER;
     const rw_statement *statement = &text->script.statements[0];
     size_t before = pgw_characters(text->text, statement->start, text->script.utf8);
-    const rw_answer *answers = px_keys_ask(session, statement->insert, before, &later, &error);
+    const rw_answer *answers = px_keys_ask(
+        session, &(px_keys_of){.insert = statement->insert, .before = before}, &later, &error);
     if (later || (answers == NULL && px_own_look_doubts_keys(session)))
         return PX_STEP_LATER;
     px_text *filled = answers == NULL ? NULL
@@ -229,6 +230,7 @@ static px_step fill(px_session *session, const px_text *text, const rw_catalog *
     if (filled == NULL) {
         if (!px_session_idle(session) && !px_session_need_link(session))
             return PX_STEP_LATER;
+        error.position += answers != NULL && error.position > 0 ? before : 0;
         px_refuse(session, &error, false);
         session->hand.doubted = false;
         return PX_STEP_DONE;

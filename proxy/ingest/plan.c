@@ -5,6 +5,7 @@
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/insert/row_width.h"
+#include "rewrite/insert/typed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,6 +244,14 @@ void px_plan_asks(px_plan *plan, const rw_insert *asked, const rw_filled *filled
     plan->asked = asked;
     plan->filled = filled;
     plan->client_count = client_count;
+    const bool *has = rw_asked_parameters(asked, plan->identity->env.conforming, &plan->arena);
+    for (size_t i = 0; i < asked->param_count; i++) {
+        uint32_t type = i < plan->declared_count ? plan->declared[i] : PGW_UNSPECIFIED;
+        if (!has[i] || (type != PGW_UNSPECIFIED && type != PGW_UNKNOWN))
+            continue;
+        plan->types[i] = PGW_UNSPECIFIED; /* which only the backend can tell */
+        plan->types_known = false;
+    }
 }
 
 bool px_plan_asks_same(const px_plan *a, const px_plan *b)

@@ -7,8 +7,8 @@
 
 #include "rewrite/insert/insert.h"
 
-/* `text` comes at `at` in the place of `remove` bytes of the client's. In order of `at`; never
- * inside a row: what goes into rows is found from the rows. */
+/* `text` comes at `at` in the place of `remove` bytes of the client's. In order of `at`; the
+ * parser puts none into rows, whose hashes are found from the rows. */
 typedef struct rw_splice {
     size_t at, remove;
     pgw_slice text;

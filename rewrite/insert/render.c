@@ -137,15 +137,15 @@ static void put_row(writer *w, rw_hash_form form, uint64_t hash, size_t index)
 {
     const rw_row *row = &w->insert->rows[index];
     if (!w->insert->hash_listed) {
-        put_client(w, row->open, row->close);
+        put_spliced(w, row->open, row->close, true);
         put(w, PGW_LITERAL(", "), row->close, true);
         put_hash(w, form, hash, index, row->close);
         put_client(w, row->close, row->close + 1);
         return;
     }
-    put_client(w, row->open, row->hash_cell->position);
+    put_spliced(w, row->open, row->hash_cell->position, false);
     put_hash(w, form, hash, index, row->hash_cell->position);
-    put_client(w, row->hash_end, row->close + 1);
+    put_spliced(w, row->hash_end, row->close + 1, false);
 }
 
 static void put_statement(writer *w, rw_hash_form form, const uint64_t *hashes)

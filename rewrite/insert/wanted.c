@@ -30,19 +30,21 @@ static size_t end_of_cell(rw_parser *parser, size_t at)
     return end;
 }
 
-/* Whether the expression needs no parameter, which only a Bind tells; and is no mere constant,
- * unless any will do: one that could not be read is an error, which comes before anything is asked.
+/* Whether the backend can be asked for what is written: it is no mere constant, unless any will do:
+ * one that could not be read is an error, which comes before anything is asked. `*parameters`: a
+ * Bind tells some of it.
  */
-static bool stands_alone(const rw_parser *parser, size_t from, size_t to, bool any)
+static bool can_be_asked(const rw_parser *parser, size_t from, size_t to, bool any,
+                         bool *parameters)
 {
     rw_lexer lexer;
     rw_lexer_init(&lexer, parser->text, parser->env->conforming);
     lexer.at = from;
     bool more = any;
     for (rw_token token = rw_lexer_next(&lexer); token.start < to; token = rw_lexer_next(&lexer)) {
-        if (token.kind == RW_TOKEN_PARAM || token.kind == RW_TOKEN_BAD ||
-            token.kind == RW_TOKEN_END)
+        if (token.kind == RW_TOKEN_BAD || token.kind == RW_TOKEN_END)
             return false;
+        *parameters = *parameters || token.kind == RW_TOKEN_PARAM;
         more = more || (token.kind != RW_TOKEN_STRING && token.kind != RW_TOKEN_BITS &&
                         !rw_token_is(parser->text, token, "uescape"));
     }
@@ -141,7 +143,7 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     }
     if (wanted.expression &&
         (insert->wanted_count >= MOST_EXPRESSIONS || wanted.to == wanted.from ||
-         !stands_alone(parser, wanted.from, wanted.to, wanted.overridden)))
+         !can_be_asked(parser, wanted.from, wanted.to, wanted.overridden, &wanted.parameters)))
         return false;
     add(parser, wanted);
     return true;

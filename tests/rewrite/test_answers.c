@@ -2,6 +2,8 @@
  * PostgreSQL says about either stands in the client's text. */
 #include "rewrite/insert/answers.h"
 #include "rewrite/insert/parse.h"
+#include "rewrite/insert/render.h"
+#include "rewrite/insert/typed.h"
 #include "tests/rewrite/exact.h"
 #include "tests/rewrite/tables.h"
 
@@ -87,8 +89,7 @@ static void answers_become_constants(void **state)
     rw_filled filled;
     pgw_error error;
     const rw_insert *insert = parse("INSERT INTO made (v, id) VALUES ('x', f(1))", &arena);
-    rw_answer answers[] = {{.type = PGW_INT4, .text = PGW_LITERAL("5")},
-                           {.type = PGW_TIMESTAMPTZ, .null = true}};
+    rw_answer answers[] = {{.text = PGW_LITERAL("5")}, {.null = true}};
     assert_true(rw_fill(insert, answers, &arena, &filled, &error));
     char *text = text_of(filled.text);
     assert_string_equal(text, "INSERT INTO made (v, id, \"at\") VALUES ('x', '5', NULL)");
@@ -96,13 +97,57 @@ static void answers_become_constants(void **state)
     /* The client's bytes are found again: 'x' and the last ')'. */
     assert_int_equal(rw_filled_position(&filled, 40, true), 34);
     assert_int_equal(rw_filled_position(&filled, 0, true), 0);
-    static const uint32_t others[] = {PGW_TEXT, PGW_NUMERIC, PGW_FLOAT8, PGW_BOOL, 2249};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        answers[0].type = others[i];
-        assert_false(rw_fill(insert, answers, &arena, &filled, &error));
-        assert_string_equal(error.sqlstate, "0A000");
-    }
+    columns[1].type_name = "bigint";
+    answers[0].other_type = PGW_LITERAL("json");
+    assert_false(rw_fill(insert, answers, &arena, &filled, &error));
+    assert_string_equal(error.sqlstate, "42804");
+    assert_string_equal(error.message,
+                        "column \"id\" is of type bigint but expression is of type json");
+    assert_int_equal(error.position, 39);
     pgw_arena_free(&arena);
+}
+
+/* Of an error at a byte of the question, -1: at none. */
+static size_t position_of(const rw_question *question, ptrdiff_t at)
+{
+    pgw_error error;
+    pgw_fail(&error, "42883", "no such thing");
+    error.position = (size_t)(at + 1);
+    rw_question_failed(question, &error);
+    return error.position;
+}
+
+/* A cast that does not exist is ours where it stands before an expression. */
+static void casts_are_assignments(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code, *message, *told, *type;
+    } cases[] = {
+        {"42846", "cannot cast type json to bigint",
+         "column \"id\" is of type bigint but expression is of type json", "bigint"},
+        {"42846", "cannot cast type box to numeric",
+         "column \"id\" is of type numeric but expression is of type box", "numeric(6,2)"},
+        {"42846", "cannot cast type box to timestamp without time zone",
+         "column \"id\" is of type timestamp without time zone but expression is of type box",
+         "timestamp(3) without time zone"},
+        {"42846", "der Typ json kann nicht", "der Typ json kann nicht", "bigint"},
+        {"42883", "cannot cast type json to bigint", "cannot cast type json to bigint", "bigint"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_question question;
+        columns[1].type_name = (char *)cases[i].type;
+        rw_question_of(parse("INSERT INTO made (v, id) VALUES ('x', f())", &arena), &arena,
+                       &question);
+        pgw_error error;
+        pgw_fail(&error, cases[i].code, "%s", cases[i].message);
+        error.position = 60;
+        rw_question_failed(&question, &error);
+        assert_string_equal(error.message, cases[i].told);
+        assert_int_equal(error.position, i < 3 ? 39 : 0);
+        pgw_arena_free(&arena);
+    }
 }
 
 static void expressions_are_found_in_the_question(void **state)
@@ -116,11 +161,11 @@ static void expressions_are_found_in_the_question(void **state)
     assert_int_equal(question.count, 2);
     assert_non_null(strstr(text, "unnest('{1}'"));
     assert_non_null(strstr(text, "has_any_column_privilege(7::"));
-    assert_int_equal(rw_question_position(&question, (size_t)(strstr(text, "wrong") - text) + 1),
+    assert_int_equal(position_of(&question, strstr(text, "wrong") - text),
                      strstr(sql, "wrong") - sql); /* ä is one character of two bytes */
-    assert_int_equal(rw_question_position(&question, 1), 0);
-    assert_int_equal(rw_question_position(&question, 0), 0);
-    assert_int_equal(rw_question_position(&question, question.sql.len), 0);
+    assert_int_equal(position_of(&question, 0), 0);
+    assert_int_equal(position_of(&question, -1), 0);
+    assert_int_equal(position_of(&question, (ptrdiff_t)question.sql.len - 1), 0);
     free(text);
     pgw_arena_free(&arena);
 }
@@ -167,24 +212,62 @@ static void real_numbers_are_read_from_their_bits(void **state)
     uint32_t types[] = {PGW_FLOAT8, PGW_TEXT};
     rw_question question = {.types = types};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        rw_answer answer = rw_answer_read(&question, 0, PGW_FLOAT8, exact(cases[i].told), &arena);
+        rw_answer answer = rw_answer_read(&question, 0, exact("701"), exact(cases[i].told), &arena);
         assert_false(answer.null);
         assert_true(pgw_slice_eq_str(answer.text, cases[i].text));
-        answer = rw_answer_read(&question, 1, PGW_FLOAT8, exact(cases[i].told), &arena);
+        answer = rw_answer_read(&question, 1, exact("701"), exact(cases[i].told), &arena);
         assert_true(pgw_slice_eq_str(answer.text, cases[i].told)); /* text is as it is shown */
     }
     assert_true(
-        rw_answer_read(&question, 0, PGW_FLOAT8, exact("00000001000002bdffffffff"), &arena).null);
-    assert_true(rw_answer_read(&question, 1, PGW_TEXT, (pgw_slice){NULL, 0}, &arena).null);
+        rw_answer_read(&question, 0, exact("701"), exact("00000001000002bdffffffff"), &arena).null);
+    assert_true(rw_answer_read(&question, 1, exact("25"), (pgw_slice){NULL, 0}, &arena).null);
     pgw_arena_free(&arena);
+}
+
+static void expressions_of_parameters_keep_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *rendered;
+        bool first, second;
+    } cases[] = {
+        {"INSERT INTO made (id, v, at) VALUES ($1 + 1 /*)*/, $2, $3 -- )\n)",
+         " VALUES (case when true or ($1 + 1\n) is null then $5 end /*)*/, $2, $3 -- )\n, ", true,
+         false},
+        {"INSERT INTO made (at, id) VALUES ($1, $2 + 1)",
+         " VALUES ($1, case when true or ($2 + 1\n) is null then $5 end, ", false, true},
+        {"INSERT INTO made (v, id) OVERRIDING USER VALUE VALUES ($1, $2)",
+         " VALUES ($1, case when true or ($2\n)::pg_catalog.int8 is null then $5 end, $6, ", false,
+         true},
+        {"INSERT INTO made (v, id, at) VALUES ($1, 1 + 1, $2)", " VALUES ($1, $5, $2, ", false,
+         false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_filled filled;
+        pgw_buf out = {0};
+        const rw_insert *asked = parse(cases[i].sql, &arena);
+        rw_fill_parameters(asked, 5, &arena, &filled);
+        rw_insert *insert =
+            parse(pgw_arena_printf(&arena, "%.*s", (int)filled.text.len, filled.text.ptr), &arena);
+        rw_keep_expressions(asked, &filled, &arena, insert);
+        insert->param_count = 9;
+        rw_render_statement(insert, RW_HASH_PARAMETER, NULL, &out);
+        pgw_buf_add_byte(&out, '\0');
+        if (strstr(out.ptr, cases[i].rendered) == NULL)
+            fail_msg("%s", out.ptr);
+        const bool *has = rw_asked_parameters(asked, true, &arena);
+        assert_int_equal(has[0], cases[i].first);
+        assert_int_equal(has[1], cases[i].second);
+        pgw_buf_free(&out);
+        pgw_arena_free(&arena);
+    }
 }
 
 static void what_cannot_be_asked_for_is_refused(void **state)
 {
     (void)state;
     static const char *const refused[] = {
-        "INSERT INTO made (v, id) VALUES ('x', $1 + 1)",
-        "INSERT INTO made (v, id) OVERRIDING USER VALUE VALUES ('x', $1)",
         "INSERT INTO made (v, id[1], at) VALUES ('x', 1, now())",
         "UPSERT INTO made (v, id, at) VALUES ('x', 1 + 1, '2026-01-01 00:00+00')"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -244,9 +327,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_are_filled),
         cmocka_unit_test(answers_become_constants),
+        cmocka_unit_test(casts_are_assignments),
         cmocka_unit_test(expressions_are_found_in_the_question),
         cmocka_unit_test(values_are_made_in_the_order_of_the_insert),
         cmocka_unit_test(real_numbers_are_read_from_their_bits),
+        cmocka_unit_test(expressions_of_parameters_keep_their_place),
         cmocka_unit_test(what_cannot_be_asked_for_is_refused),
         cmocka_unit_test(a_default_is_asked_for_where_it_means_what_it_says),
         cmocka_unit_test(what_was_filled_in_outlives_its_arena),

@@ -149,7 +149,7 @@ static void refusals_name_table_column_and_a_way_out(void **state)
 {
     (void)state;
     static const char *const refused[] = {
-        "INSERT INTO events DEFAULT VALUES", "INSERT INTO events (userid) VALUES ($1 + 1)",
+        "INSERT INTO events DEFAULT VALUES", "UPSERT INTO events (userid) VALUES ($1 + 1)",
         "UPSERT INTO events VALUES (CASE WHEN true THEN 1 END, now())"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         parsed p = parse(refused[i]);

@@ -1,0 +1,312 @@
+#include "rewrite/insert/question.h"
+
+#include "protocol/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    uint32_t oid;
+    const char *name; /* without a modifier, which would cut the value */
+} types[] = {
+    {PGW_INT2, "int2"},       {PGW_INT4, "int4"},           {PGW_INT8, "int8"},
+    {PGW_TEXT, "text"},       {PGW_VARCHAR, "varchar"},     {PGW_BPCHAR, "bpchar"},
+    {PGW_BYTEA, "bytea"},     {PGW_UUID, "uuid"},           {PGW_BOOL, "bool"},
+    {PGW_DATE, "date"},       {PGW_TIMESTAMP, "timestamp"}, {PGW_TIMESTAMPTZ, "timestamptz"},
+    {PGW_NUMERIC, "numeric"}, {PGW_FLOAT8, "float8"}};
+
+const char *rw_asked_type(uint32_t oid)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].oid == oid)
+            return types[i].name;
+    return "text";
+}
+
+static bool is_text(uint32_t type)
+{
+    return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR;
+}
+
+static bool is_time(uint32_t type)
+{
+    return type == PGW_DATE || type == PGW_TIMESTAMP || type == PGW_TIMESTAMPTZ;
+}
+
+/* How a value of the column is told, whatever DateStyle and extra_float_digits are: dates and times
+ * in ISO form, real numbers as a record's bytes. */
+static const char *before_value(const rw_column *column)
+{
+    if (is_time(column->type))
+        return "pg_catalog.to_json(";
+    return column->type == PGW_FLOAT8 ? "pg_catalog.encode(pg_catalog.record_send(row(" : "(";
+}
+
+static const char *behind_value(const rw_column *column)
+{
+    if (is_time(column->type))
+        return ") operator(pg_catalog.#>>) '{}'";
+    return column->type == PGW_FLOAT8 ? ")), 'hex')" : ")::pg_catalog.text";
+}
+
+/* Nothing is evaluated for who may not INSERT. */
+static void add_condition(const rw_insert *insert, pgw_buf *sql)
+{
+    pgw_buf_addf(
+        sql, " where pg_catalog.has_any_column_privilege(%" PRIu32 "::pg_catalog.oid, 'insert')",
+        insert->table->oid);
+}
+
+/* Wanted defaults that are evaluated one after another. */
+typedef struct defaults {
+    const rw_insert *insert;
+    const size_t *order; /* their numbers */
+    size_t count;
+} defaults;
+
+static size_t column_of(const defaults *run, size_t i)
+{
+    return run->insert->wanted[run->order[i]].column;
+}
+
+static bool has_column(const defaults *run, size_t column)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (column_of(run, i) == column)
+            return true;
+    return false;
+}
+
+/* The type, or the value, of the default of column number `c`. */
+static void add_defaults(const defaults *run, bool as_types, pgw_buf *sql)
+{
+    const rw_table *table = run->insert->table;
+    pgw_buf_add_str(sql, "case");
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        const rw_column *of = &table->columns[table->hash_key[i]];
+        if (!has_column(run, table->hash_key[i]))
+            continue;
+        pgw_buf_addf(sql, " when c operator(pg_catalog.=) %zu then ", table->hash_key[i]);
+        if (as_types)
+            pgw_buf_addf(sql, "'%" PRIu32 "'", of->type);
+        else
+            pgw_buf_addf(sql, "%s(%s)::pg_catalog.%s%s", before_value(of), of->default_text,
+                         rw_asked_type(of->type), behind_value(of));
+    }
+    pgw_buf_add_str(sql, " end");
+}
+
+static void add_run(const defaults *run, pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "select n::pg_catalog.text, ");
+    add_defaults(run, true, sql);
+    pgw_buf_add_str(sql, ", ");
+    add_defaults(run, false, sql);
+    pgw_buf_add_str(sql, " from rows from (pg_catalog.unnest('");
+    for (size_t i = 0; i < run->count; i++)
+        pgw_buf_addf(sql, "%c%zu", i == 0 ? '{' : ',', run->order[i]);
+    pgw_buf_add_str(sql, "}'::pg_catalog.int4[]), pg_catalog.unnest('");
+    for (size_t i = 0; i < run->count; i++)
+        pgw_buf_addf(sql, "%c%zu", i == 0 ? '{' : ',', column_of(run, i));
+    pgw_buf_add_str(sql, "}'::pg_catalog.int4[])) q(n, c)");
+    add_condition(run->insert, sql);
+}
+
+/* What an assignment to the column would make of v, or the type of which it can make nothing. */
+static void add_answer(size_t i, const rw_column *column, pgw_buf *sql)
+{
+    const char *type = rw_asked_type(column->type);
+    if (is_text(column->type)) { /* which takes any value's text */
+        pgw_buf_addf(sql, "select '%zu', '%" PRIu32 "', (v)::pg_catalog.text from (select v", i,
+                     column->type);
+    } else {
+        pgw_buf_addf(sql,
+                     "select '%zu', case when fits then '%" PRIu32 "' else t end, case when fits "
+                     "then %s(v)::pg_catalog.%s%s end from (select v, ",
+                     i, column->type, before_value(column), type, behind_value(column));
+        pgw_buf_addf(sql,
+                     "pg_catalog.pg_typeof(v)::pg_catalog.text t, exists (select where "
+                     "pg_catalog.pg_typeof(v)::pg_catalog.oid operator(pg_catalog.=) %" PRIu32
+                     " union all select from pg_catalog.pg_cast where castsource "
+                     "operator(pg_catalog.=) pg_catalog.pg_typeof(v)::pg_catalog.oid and "
+                     "casttarget operator(pg_catalog.=) %" PRIu32
+                     " and castcontext operator(pg_catalog.<>) 'e') fits",
+                     column->type, column->type);
+    }
+    pgw_buf_add_str(sql, " from (values (");
+}
+
+/* As PostgreSQL names them: without a length or precision. */
+static pgw_slice column_of_error(const rw_column *column, pgw_arena *arena)
+{
+    const char *open = strchr(column->type_name, '('), *close = strchr(column->type_name, ')');
+    int len = open != NULL ? (int)(open - column->type_name) : (int)strlen(column->type_name);
+    return pgw_slice_str(pgw_arena_printf(arena, "column \"%s\" is of type %.*s%s", column->name,
+                                          len, column->type_name, close != NULL ? close + 1 : ""));
+}
+
+/* In VALUES it may be what it may be in the INSERT, and no name means anything there. OFFSET 0: it
+ * is evaluated once. */
+static rw_place add_expression(const rw_insert *insert, size_t i, pgw_arena *arena, pgw_buf *sql)
+{
+    const rw_wanted *wanted = &insert->wanted[i];
+    const rw_column *column = &insert->table->columns[wanted->column];
+    add_answer(i, column, sql);
+    if (wanted->overridden) /* which is never NULL: the other's type is looked at, no more */
+        pgw_buf_addf(sql, "coalesce((%s)::pg_catalog.%s, ", column->default_text,
+                     rw_asked_type(column->type));
+    size_t begun = sql->len;
+    pgw_buf_add(sql, insert->text.ptr + wanted->from, wanted->to - wanted->from);
+    if (wanted->overridden) /* a comment may be its end */
+        pgw_buf_addf(sql, "\n)::pg_catalog.%s", rw_asked_type(column->type));
+    pgw_buf_add_str(sql, "\n)) e(v)");
+    add_condition(insert, sql);
+    pgw_buf_add_str(sql, " offset 0) q");
+    return (rw_place){begun, wanted->from, wanted->to - wanted->from,
+                      column_of_error(column, arena)};
+}
+
+/* A lone row is evaluated in the order of the table's columns, rows of several as they are written,
+ * and what is not written behind them. */
+static bool comes_before(const rw_insert *insert, size_t i, size_t j)
+{
+    const rw_wanted *a = &insert->wanted[i], *b = &insert->wanted[j];
+    bool a_written = a->to > 0, b_written = b->to > 0;
+    if (a->row != b->row)
+        return a->row < b->row;
+    if (insert->row_count > 1 && a_written != b_written)
+        return a_written;
+    return insert->row_count > 1 && a_written ? a->from < b->from : a->column < b->column;
+}
+
+/* The numbers of the wanted cells, in the order in which the INSERT would evaluate them. */
+static const size_t *order_of(const rw_insert *insert, pgw_arena *arena)
+{
+    size_t *order = pgw_arena_alloc(arena, insert->wanted_count * sizeof *order);
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        size_t at = i;
+        for (; at > 0 && comes_before(insert, i, order[at - 1]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+void rw_question_of(const rw_insert *insert, pgw_arena *arena, rw_question *out)
+{
+    pgw_buf sql = {0};
+    const rw_wanted *wanted = insert->wanted;
+    const size_t *order = order_of(insert, arena);
+    *out = (rw_question){.utf8 = insert->utf8, .client = pgw_arena_copy(arena, insert->text)};
+    out->places = pgw_arena_alloc(arena, insert->wanted_count * sizeof *out->places);
+    out->types = pgw_arena_alloc(arena, insert->wanted_count * sizeof *out->types);
+    for (size_t i = 0; i < insert->wanted_count; i++)
+        out->types[i] = insert->table->columns[wanted[i].column].type;
+    for (size_t i = 0; i < insert->wanted_count;) {
+        defaults run = {.insert = insert, .order = order + i};
+        pgw_buf_add_str(&sql, i > 0 ? " union all " : "");
+        for (; i < insert->wanted_count && !wanted[order[i]].expression; i++)
+            run.count++;
+        if (run.count > 0)
+            add_run(&run, &sql);
+        else
+            out->places[out->count++] = add_expression(insert, order[i++], arena, &sql);
+    }
+    out->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
+    pgw_buf_free(&sql);
+}
+
+/* ---- the answer ---- */
+
+/* A record of one real number as hexadecimal digits: the number of its columns, the type, the
+ * length (of NULL there is no more), the bits. */
+enum { HEAD_DIGITS = 24, REAL_DIGITS = 16 };
+
+static pgw_slice read_real(pgw_slice record, pgw_arena *arena)
+{
+    char digits[REAL_DIGITS + 1] = "";
+    if (record.len == HEAD_DIGITS + REAL_DIGITS)
+        memcpy(digits, record.ptr + HEAD_DIGITS, REAL_DIGITS);
+    uint64_t bits = strtoull(digits, NULL, 16);
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return pgw_slice_str(isnan(real) ? "NaN" : pgw_arena_printf(arena, "%.17g", real));
+}
+
+static bool is_number(pgw_slice text)
+{
+    return text.len > 0 && text.ptr[0] >= '0' && text.ptr[0] <= '9';
+}
+
+rw_answer rw_answer_read(const rw_question *question, size_t i, pgw_slice type, pgw_slice told,
+                         pgw_arena *arena)
+{
+    bool null = told.ptr == NULL;
+    bool real = question->types[i] == PGW_FLOAT8 && !null;
+    if (!is_number(type))
+        return (rw_answer){.other_type = pgw_arena_copy(arena, type)};
+    return (rw_answer){.null = null || (real && told.len == HEAD_DIGITS),
+                       .text = real ? read_real(told, arena) : pgw_arena_copy(arena, told)};
+}
+
+static void fail_type(pgw_slice column, pgw_slice type, size_t position, pgw_error *error)
+{
+    pgw_fail(error, "42804", "%.*s but expression is of type %.*s", (int)column.len, column.ptr,
+             (int)type.len, type.ptr);
+    pgw_error_hint(error, "You will need to rewrite or cast the expression.");
+    error->position = position;
+}
+
+bool rw_answer_check(const rw_insert *insert, size_t i, const rw_answer *answer, pgw_error *error)
+{
+    const rw_wanted *wanted = &insert->wanted[i];
+    pgw_arena arena = {0};
+    if (answer->other_type.len == 0)
+        return true;
+    fail_type(column_of_error(&insert->table->columns[wanted->column], &arena), answer->other_type,
+              pgw_characters(insert->text, wanted->from, insert->utf8) + 1, error);
+    pgw_arena_free(&arena);
+    return false;
+}
+
+/* ---- errors ---- */
+
+static size_t position_of(const rw_question *question, size_t offset)
+{
+    return pgw_characters(question->client, offset, question->utf8) + 1;
+}
+
+/* The cast to the column's type, before the expression, is ours. */
+static void fail_cast(const rw_question *question, size_t at, pgw_error *error)
+{
+    static const char head[] = "cannot cast type ";
+    const char *type = error->message + strlen(head), *end = strstr(error->message, " to ");
+    size_t i = 0;
+    while (i < question->count && question->places[i].at < at)
+        i++;
+    if (i == question->count || strncmp(error->message, head, strlen(head)) != 0 || end < type)
+        return;
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", (int)(end - type), type);
+    fail_type(question->places[i].column, pgw_slice_str(name),
+              position_of(question, question->places[i].from), error);
+}
+
+void rw_question_failed(const rw_question *question, pgw_error *error)
+{
+    size_t at = pgw_byte_of(question->sql, error->position, question->utf8);
+    bool pointed = error->position > 0;
+    error->position = 0;
+    for (size_t i = 0; i < question->count && pointed; i++) {
+        const rw_place *place = &question->places[i];
+        if (at >= place->at && at - place->at < place->len) {
+            error->position = position_of(question, place->from + (at - place->at));
+            return;
+        }
+    }
+    if (pointed && pgw_error_is(error, "42846"))
+        fail_cast(question, at, error);
+}

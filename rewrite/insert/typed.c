@@ -1,0 +1,59 @@
+#include "rewrite/insert/typed.h"
+
+#include "rewrite/insert/parser.h"
+#include "rewrite/lex/quote.h"
+
+/* The server drops what stands behind OR before it evaluates anything. */
+static pgw_slice before_cell(const rw_insert *asked, const rw_wanted *wanted, pgw_arena *arena)
+{
+    pgw_buf text = {0};
+    pgw_buf_add_str(&text, "case when true or (");
+    pgw_buf_add(&text, asked->text.ptr + wanted->from, wanted->to - wanted->from);
+    pgw_buf_add_str(&text, "\n)"); /* a comment may be its end */
+    if (wanted->overridden)
+        pgw_buf_addf(&text, "::pg_catalog.%s",
+                     rw_asked_type(asked->table->columns[wanted->column].type));
+    pgw_buf_add_str(&text, " is null then ");
+    pgw_slice kept = pgw_arena_copy(arena, pgw_slice_buf(&text));
+    pgw_buf_free(&text);
+    return kept;
+}
+
+static size_t behind_parameter(pgw_slice text, size_t at)
+{
+    do
+        at++;
+    while (at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9');
+    return at;
+}
+
+void rw_keep_expressions(const rw_insert *asked, const rw_filled *filled, pgw_arena *arena,
+                         rw_insert *insert)
+{
+    for (size_t i = 0; i < asked->wanted_count; i++) {
+        size_t at = filled->cells[i];
+        if (!asked->wanted[i].parameters)
+            continue;
+        rw_insert_splice(insert, at, 0, before_cell(asked, &asked->wanted[i], arena), arena);
+        rw_insert_splice(insert, behind_parameter(insert->text, at), 0, PGW_LITERAL(" end"), arena);
+    }
+}
+
+const bool *rw_asked_parameters(const rw_insert *asked, bool conforming, pgw_arena *arena)
+{
+    bool *has = pgw_arena_alloc(arena, asked->param_count + 1);
+    for (size_t i = 0; i < asked->wanted_count; i++) {
+        rw_lexer lexer;
+        rw_lexer_init(&lexer, asked->text, conforming);
+        lexer.at = asked->wanted[i].from;
+        if (!asked->wanted[i].parameters)
+            continue;
+        for (rw_token token = rw_lexer_next(&lexer); token.start < asked->wanted[i].to;
+             token = rw_lexer_next(&lexer)) {
+            uint32_t number = rw_parameter_number(asked->text, token);
+            if (number > 0 && number <= asked->param_count)
+                has[number - 1] = true;
+        }
+    }
+    return has;
+}
