@@ -99,6 +99,7 @@ static const struct {
     {"rpad", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_TEXT}, 0},
     {"rtrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
     {"rtrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
+    {"set_config", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_BOOL}, 0},
     {"setval", PGW_INT8, 2, 3, {REGCLASS, PGW_INT8, PGW_BOOL}, 0},
     {"similar_to_escape", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
     {"split_part", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_INT4}, 0},

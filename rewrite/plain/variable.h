@@ -1,0 +1,38 @@
+/*
+ * variable: the settings that a session has where the database behind knows none: PostgreSQL's
+ * names, what values they take, and how those are shown. A value that would change what the
+ * database does or shows is refused, unless it does that already, or more than that.
+ */
+#ifndef RW_VARIABLE_H
+#define RW_VARIABLE_H
+
+#include "protocol/error.h"
+
+typedef enum rw_variable_kind {
+    RW_VARIABLE_BOOL,
+    RW_VARIABLE_INTEGER,
+    RW_VARIABLE_TIME,   /* milliseconds */
+    RW_VARIABLE_MEMORY, /* kB */
+    RW_VARIABLE_REAL,
+    RW_VARIABLE_ENUM,
+    RW_VARIABLE_TEXT,
+    RW_VARIABLE_ASCII, /* of which what is no ASCII is shown as ? */
+    RW_VARIABLE_PATH,
+    RW_VARIABLE_DATES,
+    RW_VARIABLE_ZONE,
+    RW_VARIABLE_ENCODING,
+    RW_VARIABLE_FIXED /* cannot be changed */
+} rw_variable_kind;
+
+typedef struct rw_variable {
+    const char *name; /* as it is shown */
+    rw_variable_kind kind;
+    const char *value; /* at the start, unless something else is said then */
+    const char *words; /* ENUM: all that PostgreSQL takes, separated by ", " */
+    const char *ours;  /* those that can be had, of any kind; INTEGER: the least; NULL: all */
+    double least, most;
+    bool reported; /* ParameterStatus tells it */
+    const char *description;
+} rw_variable;
+
+#endif

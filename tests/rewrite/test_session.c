@@ -1,0 +1,259 @@
+/* A session's settings, statement by statement, by vectors; bounds, and what others ask for. */
+#include "rewrite/plain/session.h"
+#include "tests/protocol/value_vectors.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
+enum { LIMIT = 2000 };
+static rw_variables *variables;
+static bool in_block;
+static unsigned wrong;
+
+static void describe_rows(const rw_said *said, pgw_buf *out)
+{
+    const char *name = said->columns.ptr + 2;
+    for (size_t i = 0; i < said->width && said->rows == 1; i++) {
+        pgw_slice cell = said->cells[i];
+        pgw_buf_addf(out, " %s=%.*s", name, cell.ptr != NULL ? (int)cell.len : 4,
+                     cell.ptr != NULL ? cell.ptr : "null");
+        name += strlen(name) + 1 + 18;
+    }
+    if (said->columns.len > 0)
+        assert_true(name <= said->columns.ptr + said->columns.len || said->rows != 1);
+}
+
+static void describe_reports(pgw_buf *out)
+{
+    pgw_slice name, value;
+    while (rw_variables_report(variables, &name, &value))
+        pgw_buf_addf(out, " {%.*s=%.*s}", (int)name.len, name.ptr, (int)value.len, value.ptr);
+}
+
+static void begin_session(void)
+{
+    pgw_buf ignored = {0};
+    if (variables != NULL)
+        rw_variables_free(variables);
+    variables = rw_variables_new(LIMIT);
+    describe_reports(&ignored);
+    pgw_buf_free(&ignored);
+}
+
+static bool control(pgw_slice text)
+{
+    if (pgw_slice_eq_str(text, "new"))
+        begin_session();
+    else if (pgw_slice_eq_str(text, "commit"))
+        rw_variables_commit(variables);
+    else if (pgw_slice_eq_str(text, "rollback"))
+        rw_variables_rollback(variables);
+    else if (!pgw_slice_eq_str(text, "begin"))
+        return false;
+    in_block = pgw_slice_eq_str(text, "begin");
+    return true;
+}
+
+/* Describing comes to the same columns, or to the same error, and changes nothing. */
+static void check_described(pgw_slice text, bool ran, const rw_said *said)
+{
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_said described;
+    if (rw_session_describe(variables, text, &(pgw_reading){&env, &arena, &error}, &described) &&
+        ran)
+        assert_true(pgw_slice_eq(described.columns, said->columns));
+    pgw_arena_free(&arena);
+}
+
+static void say(pgw_slice text, pgw_buf *out)
+{
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_said said;
+    bool ran =
+        rw_session_run(variables, text, in_block, &(pgw_reading){&env, &arena, &error}, &said);
+    if (ran) {
+        if (said.warning.sqlstate[0] != '\0')
+            pgw_buf_addf(out, "(%s %s) ", said.warning.sqlstate, said.warning.message);
+        pgw_buf_add_str(out, said.tag);
+        describe_rows(&said, out);
+    } else {
+        pgw_buf_addf(out, "!%s %s", error.sqlstate, error.message);
+        rw_variables_rollback(variables);
+    }
+    check_described(text, ran, &said);
+    if (!in_block && ran)
+        rw_variables_commit(variables);
+    pgw_arena_free(&arena);
+}
+
+static void check(const vector_line *line)
+{
+    pgw_buf got = {0};
+    pgw_slice text = line->fields[0];
+    if (text.len > 0 && text.ptr[0] == '~') /* PostgreSQL answers something else */
+        text = (pgw_slice){text.ptr + 1, text.len - 1};
+    if (!control(text))
+        say(text, &got);
+    describe_reports(&got);
+    wrong += !vector_same(line, line->fields[1], &got);
+    pgw_buf_free(&got);
+}
+
+static void statements_are_answered(void **state)
+{
+    (void)state;
+    wrong = 0;
+    begin_session();
+    assert_true(vector_each(VECTORS "/plain/settings.txt", check) > 150);
+    assert_int_equal(wrong, 0);
+    rw_variables_free(variables);
+    variables = NULL;
+}
+
+static void set(const char *name, const char *value, bool local)
+{
+    pgw_error error;
+    assert_true(
+        rw_variables_set(variables, pgw_slice_str(name), pgw_slice_str(value), local, &error));
+}
+
+static void others_ask(void **state)
+{
+    (void)state;
+    begin_session();
+    assert_int_equal(rw_variables_statement_timeout(variables), 0);
+    assert_false(rw_variables_read_only(variables));
+    set("statement_timeout", "90s", false);
+    set("transaction_read_only", "on", false);
+    assert_int_equal(rw_variables_statement_timeout(variables), 90000);
+    assert_true(rw_variables_read_only(variables));
+    rw_variables_commit(variables);
+    assert_int_equal(rw_variables_statement_timeout(variables), 90000);
+    assert_false(rw_variables_read_only(variables));
+    set("default_transaction_read_only", "on", false);
+    assert_true(rw_variables_read_only(variables));
+    rw_variables_free(variables);
+    variables = NULL;
+}
+
+static void the_start_is_what_reset_goes_back_to(void **state)
+{
+    (void)state;
+    pgw_error error;
+    pgw_slice value;
+    begin_session();
+    assert_true(
+        rw_variables_start(variables, PGW_LITERAL("application_name"), PGW_LITERAL("me"), &error));
+    assert_true(rw_variables_start(variables, PGW_LITERAL("timezone"), PGW_LITERAL("Europe/Berlin"),
+                                   &error));
+    assert_false(
+        rw_variables_start(variables, PGW_LITERAL("datestyle"), PGW_LITERAL("German"), &error));
+    assert_string_equal(error.sqlstate, "0A000");
+    assert_false(
+        rw_variables_start(variables, PGW_LITERAL("server_version"), PGW_LITERAL("1"), &error));
+    assert_string_equal(error.sqlstate, "55P02");
+    rw_variables_define(variables, "server_version", PGW_LITERAL("15.9"));
+    set("application_name", "you", false);
+    rw_variables_commit(variables);
+    rw_variables_reset_all(variables);
+    rw_variables_commit(variables);
+    assert_true(rw_variables_get(variables, PGW_LITERAL("Application_Name"), &value));
+    assert_true(pgw_slice_eq_str(value, "me"));
+    assert_true(rw_variables_get(variables, PGW_LITERAL("TimeZone"), &value));
+    assert_true(pgw_slice_eq_str(value, "UTC"));
+    assert_true(rw_variables_get(variables, PGW_LITERAL("server_version"), &value));
+    assert_true(pgw_slice_eq_str(value, "15.9"));
+    rw_variables_free(variables);
+    variables = NULL;
+}
+
+/* Names and values together; what is given back can be used again. */
+static void memory_is_bounded(void **state)
+{
+    (void)state;
+    static char text[LIMIT + 1];
+    pgw_error error;
+    begin_session();
+    memset(text, 'x', LIMIT);
+    assert_false(rw_variables_set(variables, PGW_LITERAL("application_name"),
+                                  (pgw_slice){text, LIMIT}, false, &error));
+    assert_string_equal(error.sqlstate, "53200");
+    for (size_t i = 0; i < 100; i++) {
+        assert_true(rw_variables_set(variables, PGW_LITERAL("application_name"),
+                                     (pgw_slice){text, LIMIT / 2 - 100}, false, &error));
+        rw_variables_commit(variables);
+    }
+    unsigned made = 0;
+    for (char name[] = "a.aa"; name[3] <= 'z'; name[3]++)
+        made += rw_variables_set(variables, pgw_slice_str(name), PGW_LITERAL("1"), false, &error);
+    assert_in_range(made, 1, 20);
+    assert_string_equal(error.sqlstate, "53200");
+    rw_variables_free(variables);
+    variables = NULL;
+}
+
+static void all_are_shown(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_said said;
+    begin_session();
+    set("application_name", "me", true);
+    assert_true(rw_session_run(variables, PGW_LITERAL("show all"), false,
+                               &(pgw_reading){&env, &arena, &error}, &said));
+    assert_int_equal(said.width, 3);
+    assert_in_range(said.rows, 60, 100);
+    for (size_t i = 0; i < 3 * said.rows; i++)
+        assert_non_null(said.cells[i].ptr);
+    assert_true(pgw_slice_eq_str(said.cells[0], "application_name"));
+    assert_true(pgw_slice_eq_str(said.cells[1], "me"));
+    rw_variables_free(variables);
+    variables = NULL;
+    pgw_arena_free(&arena);
+}
+
+static void check_select(const char *text, bool ours)
+{
+    pgw_arena arena = {0};
+    pgw_error error;
+    assert_int_equal(rw_session_selects(pgw_slice_str(text), &(pgw_reading){&env, &arena, &error}),
+                     ours);
+    pgw_arena_free(&arena);
+}
+
+static void selects_are_told(void **state)
+{
+    (void)state;
+    check_select("select set_config('a', 'b', true)", true);
+    check_select("select current_setting('jit') as cur, pg_catalog.set_config('jit', $1, false)",
+                 true);
+    check_select("select set_config('a', 'b')", false);
+    check_select("select set_config('a', 'b' || 'c', true)", false);
+    check_select("select set_config('a', 'b', true) from t", false);
+    check_select("select set_config('a', 'b', true), 1", false);
+    check_select("select x.set_config('a', 'b', true)", false);
+    check_select("select set_config('a', 'b', true) where false", false);
+    check_select("select set_config('a', 'b', true) union select 1", false);
+    check_select("select upper(current_setting('a'))", false);
+    check_select("select 'set_config'", false);
+    check_select("values (current_setting('a'))", false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statements_are_answered),
+        cmocka_unit_test(others_ask),
+        cmocka_unit_test(the_start_is_what_reset_goes_back_to),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(all_are_shown),
+        cmocka_unit_test(selects_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
