@@ -1,6 +1,7 @@
 /* Whole conversations: clients, keyspread between them, and the links that it opens, by transcripts
  * in tests/vectors/conversations. The backend's part was said by PostgreSQL: tests/proxy/record
- * makes it anew. There is no server. */
+ * makes it anew. There is no server. With --again FILE it prints what keyspread says now to what
+ * links are written to say, which may be what no server would be made to say easily. */
 #define _GNU_SOURCE
 #include "tests/proxy/conversation.h"
 
@@ -365,9 +366,38 @@ static void record(const char *path)
     free(t.text);
 }
 
+/* Prints the transcript with what keyspread says now; links say what they did. */
+static void rewrite(const char *path)
+{
+    transcript t;
+    read_transcript(path, &t);
+    begin_as(&t);
+    for (size_t i = 0; i < t.count;) {
+        size_t before = i;
+        if (is_nothing(t.lines[i]) || is_output(t.lines[i])) {
+            if (t.lines[i++][0] == '#')
+                printf("%s\n", t.lines[before]);
+            continue;
+        }
+        i = do_step(t.lines, i);
+        for (size_t k = before; k < i; k++)
+            printf("%s\n", t.lines[k]);
+        print_step();
+    }
+    pgw_buf counts = {0};
+    print_counts(&counts);
+    printf("%.*s", (int)counts.len, counts.ptr != NULL ? counts.ptr : "");
+    pgw_buf_free(&counts);
+    end();
+    free(t.text);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc > 1) {
+    if (argc > 2 && strcmp(argv[1], "--again") == 0) {
+        rewrite(argv[2]);
+        return 0;
+    } else if (argc > 1) {
         record(argv[1]);
         return 0;
     }
