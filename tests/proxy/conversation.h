@@ -166,9 +166,13 @@ static void read_bytes(const char *text, pgw_buf *out)
     }
 }
 
-/* "Q select 1\0": a message. */
+/* "Q select 1\0": a message; "=Q\l99;sel": bytes, which may be the beginning of one. */
 static void read_message(const char *line, pgw_buf *out)
 {
+    if (line[0] == '=') {
+        read_bytes(line + 1, out);
+        return;
+    }
     size_t begun = pgw_begin(out, line[0]);
     if (line[1] == ' ')
         read_bytes(line + 2, out);
