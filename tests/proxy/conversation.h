@@ -13,18 +13,21 @@
 #include "proxy/backend/kinds.h"
 #include "proxy/backend/pids.h"
 #include "proxy/backend/postgres/writer.h"
+#include "proxy/base/address.h"
 #include "proxy/base/log.h"
 #include "proxy/base/metrics_text.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/cancel.h"
 #include "proxy/client/credentials.h"
 #include "proxy/client/life.h"
+#include "proxy/client/lobby.h"
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
 #include "proxy/client/watch.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/server/config.h"
 
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -375,6 +378,8 @@ static void begin(const char *config)
                               .pids = px_pids_new(),
                               .databases = px_databases_new(),
                               .greetings = px_greetings_new(),
+                              .lobby = px_lobby_new(),
+                              .addresses = px_addresses_new(),
                               .metrics = px_metrics_new(NULL)};
     px_worker_init(&here.worker, &here.server, 0, here_tenants);
     here.worker.config = here.config;
@@ -403,17 +408,10 @@ static void turn(void)
         uv_run(&here.worker.loop, UV_RUN_NOWAIT);
 }
 
-static void come(client *c, char name, const char *parameters)
+/* A startup packet with these parameters. */
+static void send_startup(const client *c, const char *parameters)
 {
-    int fds[2];
     pgw_buf packet = {0};
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
-    c->fd = fds[0];
-    c->here = true;
-    c->party.name = name;
-    atomic_fetch_add(&here.server.unauthenticated, 1);
-    atomic_fetch_add(&here.worker.load, 1);
-    px_life_begin(&here.worker, fds[1], NULL, NULL);
     pgw_buf_add_i32(&packet, 0);
     pgw_buf_add_i32(&packet, 3 << 16);
     read_bytes(parameters, &packet);
@@ -421,6 +419,41 @@ static void come(client *c, char name, const char *parameters)
     packet.ptr[3] = (char)packet.len;
     assert_int_equal(send(c->fd, packet.ptr, packet.len, 0), packet.len);
     pgw_buf_free(&packet);
+}
+
+/* "@7 …" comes from 192.0.2.7, others by a Unix socket; who has no parameters says nothing. */
+static px_address *address_of(const char **parameters)
+{
+    unsigned last, count;
+    int used = 0;
+    struct sockaddr_storage from = {.ss_family = AF_UNIX};
+    struct sockaddr_in *ip = (struct sockaddr_in *)&from;
+    if (sscanf(*parameters, "@%u%n", &last, &used) == 1) {
+        ip->sin_family = AF_INET;
+        ip->sin_addr.s_addr = htonl(0xC0000200 + last);
+        *parameters += used + ((*parameters)[used] == ' ');
+    }
+    return px_address_enter(here.server.addresses, &from, &count);
+}
+
+static void come(client *c, char name, const char *parameters)
+{
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+    c->fd = fds[0];
+    c->here = true;
+    c->party.name = name;
+    px_address *address = address_of(&parameters);
+    px_guest *guest = px_lobby_enter(&here.worker, address);
+    if (guest == NULL) {
+        px_address_leave(address);
+        close(fds[1]);
+        return;
+    }
+    atomic_fetch_add(&here.worker.load, 1);
+    px_life_begin(&here.worker, fds[1], address, guest);
+    if (parameters[0] != '\0')
+        send_startup(c, parameters);
 }
 
 static void listen_to(client *c)
@@ -500,6 +533,8 @@ static void end(void)
     px_pids_free(here.server.pids);
     px_databases_free(here.server.databases);
     px_greetings_free(here.server.greetings);
+    px_lobby_free(here.server.lobby);
+    px_addresses_free(here.server.addresses);
     px_credentials_drop(here.worker.credentials);
     px_credentials_drop(here.credentials);
     cfg_free(here.config);
