@@ -38,6 +38,9 @@ static const struct {
     {"insert into t values ('drop database x')", false, {0}},
     {"drop database 'x", false, {0}},
     {"create database x template =", false, {"template1"}},
+    {"create database", false, {"template1"}},
+    {"create database x template", false, {"template1"}},
+    {"create database template template template", false, {"template"}},
 };
 
 static void test_admin(void **state)
