@@ -2,7 +2,7 @@
 #include "protocol/array.h"
 #include "tests/protocol/wire_vectors.h"
 
-enum { MOST = 4 };
+enum { MOST = 4, KNOWN = 16 };
 
 /* The elements with bars between, or NULL where they are not known. */
 static const struct {
@@ -125,12 +125,33 @@ static void test_types(void **state)
     assert_int_equal(pgw_array_element(PGW_INT8), PGW_UNSPECIFIED);
 }
 
+/* As pg_type has them: name | oid | oid of its array; not all of them are known here. */
+static void test_oids(void **state)
+{
+    (void)state;
+    unsigned type, array, known = 0;
+    FILE *file = fopen(VECTORS "/plain/oids.txt", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "#%*[^\n]\n"), 0);
+    while (fscanf(file, "%*[^|]|%u|%u\n", &type, &array) == 2) {
+        if (pgw_array_of(type) == PGW_UNSPECIFIED)
+            continue;
+        assert_int_equal(pgw_array_of(type), array);
+        assert_int_equal(pgw_array_element(array), type);
+        known++;
+    }
+    assert_true(feof(file));
+    assert_int_equal(known, KNOWN);
+    fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_binary),
         cmocka_unit_test(test_types),
+        cmocka_unit_test(test_oids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,26 @@ static void test_values(void **state)
     check_value((pgw_slice){"a\0b", 3}, "\"a\\x00b\"");
 }
 
+/* Which characters beyond ASCII may steer a terminal or end a line, by all of two and three bytes.
+ */
+static void test_unsafe_characters(void **state)
+{
+    (void)state;
+    for (unsigned c = 0x80; c < 0x10000; c += c == 0xD7FF ? 0x801 : 1) {
+        char text[4] = {0};
+        pgw_buf out = {0};
+        if (c < 0x800)
+            text[0] = (char)(0xC0 | c >> 6);
+        else
+            text[0] = (char)(0xE0 | c >> 12), text[1] = (char)(0x80 | (c >> 6 & 63));
+        text[strlen(text)] = (char)(0x80 | (c & 63));
+        bool unsafe = c < 0xA0 || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+        pgw_add_logfmt(pgw_slice_str(text), &out);
+        assert_int_equal(pgw_slice_eq_str(pgw_slice_buf(&out), text), !unsafe);
+        pgw_buf_free(&out);
+    }
+}
+
 /* As long as may be, and one byte more. */
 static void test_long_values(void **state)
 {
@@ -86,7 +106,8 @@ static void test_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values), cmocka_unit_test(test_long_values),
-        cmocka_unit_test(test_every_byte), cmocka_unit_test(test_lines)};
+        cmocka_unit_test(test_values), cmocka_unit_test(test_unsafe_characters),
+        cmocka_unit_test(test_long_values), cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

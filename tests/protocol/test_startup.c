@@ -168,6 +168,7 @@ static void test_options_by_name(void **state)
     assert_true(pgw_startup_is_option(PGW_LITERAL("_pq_.")));
     assert_true(pgw_startup_is_option(PGW_LITERAL("_pq_.x")));
     assert_false(pgw_startup_is_option(PGW_LITERAL("_pq_")));
+    assert_false(pgw_startup_is_option((pgw_slice){"_pq_.", 4}));
     assert_false(pgw_startup_is_option(PGW_LITERAL("_PQ_.x")));
     assert_false(pgw_startup_is_option((pgw_slice){NULL, 0}));
 }
