@@ -91,8 +91,8 @@ static void types_are_inferred(void **state)
 static void check_oids(const vector_line *line)
 {
     uint32_t type = rw_type_named(line->fields[0]);
-    uint32_t array = (uint32_t)strtoul(line->fields[2].ptr, NULL, 10);
-    assert_int_equal(type, strtoul(line->fields[1].ptr, NULL, 10));
+    uint32_t array = (uint32_t)vector_number(line->fields[2]);
+    assert_int_equal(type, (uint32_t)vector_number(line->fields[1]));
     assert_int_equal(rw_type_array(type), array);
     assert_int_equal(rw_type_element(array), type);
     assert_int_equal(rw_type_element(type), PGW_UNSPECIFIED);
