@@ -7,7 +7,7 @@
 
 #include "rewrite/hash/table.h"
 
-enum { RW_DESCRIBED_MOST = 16 << 20 }; /* bytes of a description; longer ones are not read */
+enum { RW_DESCRIBED_MOST = 8 << 20 }; /* bytes of a description; longer ones are not read */
 
 /* Reads where partitions of a table begin whose key begins with `column`, a hash of `type`. Fills
  * `out` (of kind at; `at` is malloc'ed) and returns NULL, or returns the reason, a constant text

@@ -143,6 +143,82 @@ class Discovery(DiscoveryCase):
         self.check(keyspread, [-2**62, 0, 2**62])
 
 
+class Requests(unittest.TestCase):
+    """Through the dialect: what reaches the endpoint touches one partition each, as it is cut."""
+
+    CLIENTS, ROWS = 16, 20
+
+    @classmethod
+    def setUpClass(cls):
+        cls.postgres = harness.Postgres()
+        cls.addClassCleanup(cls.postgres.remove)
+        cls.postgres.create_database("local")
+        with cls.postgres.admin("local") as admin:
+            admin.rows(f"create table t ({COLUMNS})")
+
+    def start(self, endpoint, partitions):
+        columns = [{"name": "k", "type": "bigint", "not_null": True},
+                   {"name": "h", "type": "bigint", "not_null": True}]
+        keyspread = harness.Keyspread(
+            {"auth": {"mode": "trust"}, "workers": 2,
+             "tables": [{"name": "t", "primary_key": ["k"], "hash_column": "h", "columns": columns,
+                         "hash_function": "xxh3", "partitions": partitions}],
+             "backend": {"dialect": "ydb", "monitoring_s": 1, "batch_links": 4,
+                         "dsn": f"host=127.0.0.1 port={endpoint.port} dbname=/local user=root "
+                                "sslmode=disable",
+                         "monitoring": f"http://127.0.0.1:{endpoint.monitoring}"}})
+        self.addCleanup(keyspread.stop)
+        return keyspread
+
+    def insert(self, keyspread, first):
+        """Many clients at once, a row each time; every one is answered well."""
+        def client(number):
+            with wire.Wire(keyspread.address()) as session:
+                session.login("app", "local")
+                for i in range(self.ROWS):
+                    key = first + number * self.ROWS + i
+                    reply = session.query(f"insert into t (k) values ({key})")
+                    self.assertIsNone(wire.error_of(reply))
+        harness.in_threads(self.CLIENTS, client)
+
+    def touched(self, endpoint, keyspread, first):
+        """Requests by how many partitions they touched, while all insert."""
+        endpoint.http("POST", "/counters")
+        self.insert(keyspread, first)
+        return endpoint.counters()["requests"]
+
+    def test_they_follow(self):
+        endpoint = Endpoint(self.postgres, database="local", request_us=2000, row_us=20,
+                            table="t,column=h,position=2,uniform=4")
+        self.addCleanup(endpoint.stop)
+        keyspread = self.start(endpoint, {"discover": True, "buckets": 1})
+        keyspread.lines.wait_for("event=partitions_discovered table=t partitions=4$")
+        rows = self.CLIENTS * self.ROWS
+        before = self.touched(endpoint, keyspread, 0)
+        self.assertEqual(list(before), ["1"])
+        self.assertLess(before["1"], rows)  # they travelled in company
+        for partition in (0, 2):
+            endpoint.http("POST", "/split", table="t", partition=partition, ms=0)
+        keyspread.lines.wait_for("event=partitions_discovered table=t partitions=6$")
+        after = self.touched(endpoint, keyspread, rows)
+        self.assertEqual(list(after), ["1"])
+        self.assertLess(after["1"], rows)
+        with self.postgres.admin("local") as admin:
+            self.assertEqual(admin.rows("select count(*) from t where k < 1000000"),
+                             [[str(2 * rows)]])
+
+    def test_they_are_refused_while_it_splits(self):
+        """OVERLOADED for 300 ms: repeated, and the map is asked for at once."""
+        endpoint = Endpoint(self.postgres, database="local",
+                            table="t,column=h,position=2,uniform=2")
+        self.addCleanup(endpoint.stop)
+        keyspread = self.start(endpoint, {"discover": True, "buckets": 1})
+        keyspread.lines.wait_for("event=partitions_discovered table=t partitions=2$")
+        endpoint.http("POST", "/split", table="t", partition=1, ms=300)
+        self.insert(keyspread, 10**6)
+        keyspread.lines.wait_for("event=partitions_discovered table=t partitions=3$")
+
+
 class Answers(DiscoveryCase):
     """A monitoring endpoint that is none."""
 
