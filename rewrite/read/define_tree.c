@@ -175,7 +175,11 @@ static const PgQuery__RangeVar *made_by(const PgQuery__Node *statement)
     if (statement->node_case == PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT &&
         statement->create_table_as_stmt->objtype == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE)
         return statement->create_table_as_stmt->into->rel;
-    return NULL;
+    const PgQuery__SelectStmt *first =
+        statement->node_case == PG_QUERY__NODE__NODE_SELECT_STMT ? statement->select_stmt : NULL;
+    while (first != NULL && first->larg != NULL)
+        first = first->larg;
+    return first != NULL && first->into_clause != NULL ? first->into_clause->rel : NULL;
 }
 
 static bool make(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *planned)

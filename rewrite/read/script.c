@@ -226,7 +226,8 @@ static bool define(const candidate *it)
 {
     static const char *const words[] = {"create", "alter", "truncate", "lock", NULL};
     const rw_catalog *planned = it->in->names.view.planned;
-    if (planned == NULL || !begins_with(it, words) || !rw_prefilter_mentions(it->text, planned) ||
+    bool made = begins_with(it, words) || it->piece->marks & RW_MARK_INTO;
+    if (planned == NULL || !made || !rw_prefilter_mentions(it->text, planned) ||
         !rw_tree_can_read(it->text, it->piece))
         return false;
     rw_definition definition;
@@ -240,6 +241,23 @@ static bool define(const candidate *it)
     it->out->behind = definition.behind;
     it->out->defines = definition.count > 0 || rw_statement_has_more(it->out);
     return it->out->defines || it->out->kind == RW_STATEMENT_REFUSED;
+}
+
+/* An INSERT into a table that is made earlier in the text: what it is like is not known yet. */
+static void refuse_made(const candidate *it)
+{
+    rw_insert *insert = NULL;
+    pgw_error *error = new_error(it);
+    const rw_catalog *planned = it->in->names.view.planned;
+    if (planned == NULL || !planned->moved || !is_insert(it) ||
+        it->out->kind != RW_STATEMENT_FORWARD || !rw_prefilter_mentions(it->text, planned) ||
+        (rw_insert_parse(it->text, planned, it->in->env, it->in->arena, &insert, error) &&
+         insert == NULL))
+        return;
+    pgw_fail(error, "0A000", "the table that is written is made earlier in the same Query");
+    pgw_error_hint(error, "Send the INSERT in a Query of its own.");
+    error->position = 0;
+    refuse(it, error);
 }
 
 /* Statements that name a configured table. */
@@ -297,6 +315,8 @@ static void read_statement(const reading *in, const rw_piece *piece, rw_statemen
     else if (!defines && rw_prefilter_asks(it.text, &in->names.view) && can_show(&it) &&
              rw_tree_can_read(it.text, piece))
         show(&it);
+    if (!defines)
+        refuse_made(&it);
     if (out->error != NULL && out->error->position > 0)
         place_error(in, piece, out->error);
 }

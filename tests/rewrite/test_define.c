@@ -53,6 +53,8 @@ static void refusals_point_at_what_is_wrong(void **state)
         {"CREATE TABLE events (userid int, ts int, PRIMARY KEY (userid))", "42P16", 42},
         {"CREATE TABLE events (LIKE other INCLUDING INDEXES)", "0A000", 27},
         {"CREATE TABLE events AS SELECT 1", "0A000", 14},
+        {"SELECT 1 AS userid INTO events", "0A000", 25},
+        {"(WITH x AS (SELECT 1) SELECT 1 INTO events FROM x) UNION SELECT 2", "0A000", 37},
         {"CREATE TABLE events OF a_type", "0A000", 14},
         {"ALTER TABLE events DROP userhash", "0A000", 13},
         {"ALTER TABLE events ADD PRIMARY KEY (userid)", "42P16", 24},
