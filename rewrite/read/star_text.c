@@ -286,6 +286,15 @@ void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text)
     put(texts, from, to + is_sign(texts, to, '*'), text);
 }
 
+void rw_star_cut_schema(rw_star_texts *texts, int32_t location)
+{
+    pgw_buf text = {0};
+    size_t from = token_at(texts, location);
+    texts->failed |= !is_sign(texts, from + 1, '.');
+    pgw_buf_add_byte(&text, ' ');
+    put(texts, from, from + 2, &text);
+}
+
 void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before, pgw_buf *behind)
 {
     size_t from = token_at(texts, location);

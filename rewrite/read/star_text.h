@@ -43,6 +43,8 @@ void rw_star_put_hash(rw_star_texts *texts, int32_t location, size_t tokens,
 /* In the place of a relation, whose name stands at `location`. Frees `text`, as the next ones do.
  */
 void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text);
+/* The first name, and the point behind it, go from a reference. */
+void rw_star_cut_schema(rw_star_texts *texts, int32_t location);
 /* Around a call of a function. */
 void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before, pgw_buf *behind);
 /* The text of its argument `number`, from 0; it has so many. */

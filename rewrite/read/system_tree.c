@@ -23,6 +23,7 @@ typedef struct named {
     struct named *next;
     const PgQuery__ColumnRef *at; /* NULL: … */
     const char *name;             /* a column of USING */
+    bool cut;                     /* its schema is */
 } named;
 
 typedef struct finder {
@@ -38,7 +39,7 @@ typedef struct finder {
 static void add_name(finder *find, const PgQuery__ColumnRef *at, const char *name)
 {
     named *it = pgw_arena_alloc(find->texts->arena, sizeof *it);
-    *it = (named){find->names, at, name};
+    *it = (named){find->names, at, name, false};
     find->names = it;
 }
 
@@ -157,7 +158,25 @@ static bool is_named(const finder *find, const char *name)
     return false;
 }
 
-/* A row of it, its schema before its name; or a query of WITH has the name. */
+/* Its schema stands before its name. */
+static bool is_qualified(const named *it, const asked *relation)
+{
+    return it->at != NULL && it->at->n_fields == 3 && relation->at->alias == NULL &&
+           strcmp(rw_node_name(it->at->fields[0]), relation->relation->schema) == 0 &&
+           strcmp(rw_node_name(it->at->fields[1]), relation->relation->name) == 0;
+}
+
+/* A subquery has no schema. */
+static void cut_schemas(finder *find, const asked *relation)
+{
+    for (named *it = find->names; it != NULL; it = it->next)
+        if (is_qualified(it, relation) && !it->cut) {
+            rw_star_cut_schema(find->texts, it->at->location);
+            it->cut = true;
+        }
+}
+
+/* A row of it, its database before its name; or a query of WITH has the name. */
 static bool needs_relation(const finder *find, const asked *relation)
 {
     const char *name = called(relation);
@@ -169,7 +188,8 @@ static bool needs_relation(const finder *find, const asked *relation)
         }
         size_t fields = it->at->n_fields;
         size_t at = fields > 2 ? 1 : 0;
-        if ((fields == 1 || fields > 2) && strcmp(rw_node_name(it->at->fields[at]), name) == 0)
+        if ((fields == 1 || (fields > 2 && !is_qualified(it, relation))) &&
+            strcmp(rw_node_name(it->at->fields[at]), name) == 0)
             return true;
     }
     return false;
@@ -178,8 +198,9 @@ static bool needs_relation(const finder *find, const asked *relation)
 static bool is_starred(const finder *find, const asked *relation)
 {
     for (const named *it = find->names; it != NULL; it = it->next)
-        if (it->at != NULL && it->at->n_fields == 2 && is_star(it->at->fields[1]) &&
-            strcmp(rw_node_name(it->at->fields[0]), called(relation)) == 0)
+        if (it->at != NULL && (it->at->n_fields == 2 || is_qualified(it, relation)) &&
+            is_star(it->at->fields[it->at->n_fields - 1]) &&
+            strcmp(rw_node_name(it->at->fields[it->at->n_fields - 2]), called(relation)) == 0)
             return true;
     return relation->starred;
 }
@@ -237,6 +258,7 @@ static void put(finder *find, const asked *one)
     pgw_buf text = {0};
     if (needs_relation(find, one) || (!asks_for_shown(find, one) && relation->rows == NULL))
         return;
+    cut_schemas(find, one);
     add_columns(find, one, &text);
     pgw_buf_addf(&text, " from %s.%s", relation->schema, relation->name);
     pgw_buf_add_str(&text, relation->rows != NULL ? " where " : "");

@@ -5,6 +5,15 @@ OWN = (
     "select * from pg_attribute where attrelid = 'ev'::regclass and attnum > 0 order by attnum",
     "select attname from pg_catalog.pg_attribute where pg_attribute.attrelid = 'ev'::regclass order by attnum",
     "select pg_catalog.pg_attribute.attname from pg_catalog.pg_attribute where attrelid = 'other'::regclass order by attnum",
+    "select pg_catalog.pg_attribute.attname from pg_catalog.pg_attribute where pg_catalog.pg_attribute.attrelid in (select pg_catalog.pg_class.oid from"
+    " pg_catalog.pg_class where pg_catalog.pg_class.relnamespace = 2200) and attnum > 0 order by pg_catalog.pg_attribute.attrelid, attnum",
+    "select pg_catalog.pg_tables.* from pg_catalog.pg_tables where pg_catalog.pg_tables.schemaname = 'public' order by 2",
+    "select information_schema.columns.column_name from information_schema.columns where columns.table_schema = 'public' order by table_name, 1",
+    "select tablename, attname from pg_stats where schemaname = 'public' order by 1, 2",
+    "select table_name, column_name, privilege_type from information_schema.column_privileges where table_schema = 'public' order by 1, 2, 3",
+    "select table_name, column_name from information_schema.role_column_grants where table_schema = 'public' order by 1, 2, privilege_type",
+    "select table_name from information_schema.table_privileges where table_schema = 'public' order by 1",
+    "select table_name from information_schema.role_table_grants where table_schema = 'public' order by 1",
     "select indkey, indnatts, indnkeyatts, indclass, indcollation, indoption, indisprimary from pg_index i"
     " where indrelid in ('ev'::regclass, 'other'::regclass) order by indexrelid",
     "select i.indkey[0], i.indnatts from pg_index as i join pg_class c on c.oid = i.indexrelid where relname = 'ev_pkey'",
