@@ -40,6 +40,23 @@ const rw_table *rw_define_altered(const rw_catalog *catalog, const PgQuery__Rang
     return lacks && !made ? NULL : table;
 }
 
+/* Whether it is known where a table is made by its name alone. */
+static bool has_place(const rw_catalog *planned)
+{
+    return planned->unqualified == NULL || planned->unqualified[0] != RW_MEANS_UNKNOWN;
+}
+
+bool rw_define_is_sure(const rw_catalog *catalog, const rw_table *table,
+                       const PgQuery__RangeVar *name)
+{
+    if (name->schemaname[0] != '\0' || catalog->unqualified == NULL)
+        return true;
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->tables[i] == table && catalog->unqualified[i] == RW_MEANS_OURS)
+            return true;
+    return catalog->planned->moved && has_place(catalog->planned);
+}
+
 /* --- tokens --- */
 
 static rw_lexer lexer_at(const rw_definer *it, size_t at)

@@ -54,6 +54,9 @@ const rw_table *rw_define_table(const rw_catalog *catalog, const PgQuery__RangeV
 /* The table of the catalog that a name means, if it has a hash; it may have been made earlier in
  * the text. */
 const rw_table *rw_define_altered(const rw_catalog *catalog, const PgQuery__RangeVar *name);
+/* Whether a name certainly means the table, which may be made earlier in the text. */
+bool rw_define_is_sure(const rw_catalog *catalog, const rw_table *table,
+                       const PgQuery__RangeVar *name);
 /* `text`, which is given away, comes at this byte. */
 void rw_define_change(rw_definer *it, size_t at, pgw_buf *text);
 /* … or right behind a relation's name, before what else comes there. */

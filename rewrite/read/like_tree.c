@@ -79,7 +79,8 @@ bool rw_likes_define(rw_definer *it, const PgQuery__Node *statement, const rw_ca
             continue;
         const PgQuery__TableLikeClause *like = create->table_elts[i]->table_like_clause;
         const rw_table *table = rw_define_altered(catalog, like->relation);
-        if (table == NULL || table->shows_hash)
+        if (table == NULL || table->shows_hash ||
+            !rw_define_is_sure(catalog, table, like->relation))
             continue;
         if (it->made || create->if_not_exists)
             fine = refuse(it, like, it->made ? "with another hash" : "with IF NOT EXISTS");

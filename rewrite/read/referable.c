@@ -97,5 +97,7 @@ void rw_referable_block(const rw_table *table, pgw_buf *out)
     add_name(table, out);
     pgw_buf_add_str(out, " add ");
     rw_referable_constraint(table, out);
-    pgw_buf_add_str(out, "; exception when others then null; end; end if; end; ");
+    pgw_buf_add_str(
+        out, "; exception when insufficient_privilege or wrong_object_type or duplicate_table"
+             " or duplicate_object then null; end; end if; end; ");
 }

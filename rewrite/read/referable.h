@@ -19,7 +19,8 @@ void rw_referable_oid(const rw_table *table, pgw_buf *out);
 /* `declare t …; `, the oid of the table, or NULL, of a block of PL/pgSQL. */
 void rw_referable_declare(const rw_table *table, pgw_buf *out);
 /* A block of PL/pgSQL that adds the constraint to a table that is there and has no UNIQUE of these
- * columns, and does nothing where that cannot be done; for a partitioned table it fails with 0A000.
+ * columns, and does nothing for a role that may not, which PostgreSQL tells then; for a partitioned
+ * table it fails with 0A000.
  */
 void rw_referable_block(const rw_table *table, pgw_buf *out);
 

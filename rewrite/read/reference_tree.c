@@ -112,7 +112,8 @@ static bool refer(void *context, const PgQuery__Constraint *key)
     rw_definer *it = from->it;
     bool itself = it->made && !is_of_other((void *)it->table, key);
     const rw_table *table = itself ? it->table : rw_define_altered(from->catalog, key->pktable);
-    if (table == NULL || !is_of_key(table, key))
+    if (table == NULL || !is_of_key(table, key) ||
+        (!itself && !rw_define_is_sure(from->catalog, table, key->pktable)))
         return true;
     if (key->n_pk_attrs == 0 && !put_columns(it, table, key))
         return false;

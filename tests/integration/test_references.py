@@ -50,6 +50,13 @@ USED = (
     "begin", "set constraints all immediate", "insert into {0} values (8, 8)", "rollback", "delete from {0}", "delete from one",
 )
 
+# Another table of the name, with another key.
+OTHERS = ("create schema if not exists other; create table if not exists other.one (k int primary key)",
+          "set search_path = other; create table plain (id int references one); create table liked (like one including all)",
+          "select conname, pg_get_constraintdef(oid) from pg_constraint where conrelid in ('other.plain'::regclass, 'other.liked'::regclass) order by 1",
+          "drop table other.plain, other.liked", "create table plain (id int references one, x int references one (k))", "drop table other.plain",
+          "reset search_path")
+
 WRONG = (
     "create table plain (id int references nothing)", "create table plain (é text, id text references one)",
     "create table plain (id int references one (nothing))", "create table plain (id int references one, x nothing)",
@@ -139,6 +146,14 @@ class References(DirectCase):
         for text in ("insert into plain values (1, 1, 2)", "delete from pairs"):
             self.query(text)
         self.ask("plain")
+
+    def test_another_table_of_the_name(self):
+        for made in (False, True):
+            if made:
+                self.query(ONE)
+            for text in OTHERS:
+                with self.subTest(text, made=made):
+                    self.is_fine([reply for reply in self.query(text) if reply[0] != "N"])
 
     def test_what_is_wrong(self):
         for text in WRONG:
