@@ -283,6 +283,8 @@ static bool read_query(reader *read)
 {
     rw_cursor *cursor = &read->cursor;
     read->out->source_kind = RW_SOURCE_QUERY;
+    read->out->row_count = 0;
+    read->out->defaults = false;
     while (!ends_source(cursor) || rw_cursor_after_word(cursor, "as") ||
            rw_cursor_after(cursor, '.'))
         if (!rw_cursor_skip(cursor))

@@ -76,8 +76,9 @@ void rw_weave_given_head(const rw_clauses *clauses, const rw_given *given, rw_we
     rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
     if (given->values->listed && given->count > 0)
         weave_list(given, out);
-    rw_weave_client(out, (rw_part){behind, clauses->source.from});
-    rw_weave_client(out, clauses->with);
+    rw_weave_apart(out, (rw_part){behind, clauses->source.from});
+    rw_weave_apart(out, clauses->with);
+    rw_weave_blank(out);
     rw_weave_own(out, given->count > 0 ? "VALUES " : "DEFAULT VALUES");
 }
 

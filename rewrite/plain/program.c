@@ -99,9 +99,9 @@ static void weave_insert(const rw_clauses *clauses, rw_weave *out)
     if (!aliased && rw_part_is_empty(clauses->with) && clauses->body_end == clauses->end)
         return;
     rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
-    rw_weave_client(out, (rw_part){behind, clauses->source.from});
-    rw_weave_client(out, clauses->with);
-    rw_weave_client(out, (rw_part){clauses->source.from, clauses->body_end});
+    rw_weave_apart(out, (rw_part){behind, clauses->source.from});
+    rw_weave_apart(out, clauses->with);
+    rw_weave_apart(out, (rw_part){clauses->source.from, clauses->body_end});
 }
 
 /* … without DEFAULT. */
@@ -153,6 +153,8 @@ static bool weave_change(const rw_subject *subject, rw_weave *out)
         return true;
     rw_weave_client(out, clauses->with);
     rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
+    if (!rw_part_is_empty(rest) && out->client.ptr[rest.from] != ' ')
+        rw_weave_blank(out);
     if (defaults && !weave_defaults(subject, &rest, out))
         return false;
     rw_unalias(clauses, rest, subject->reading->env->conforming, out);

@@ -36,7 +36,10 @@ static void read_item(const rw_subject *subject, rw_cursor *cursor, rw_set_item 
     item->value.from = simple ? ahead.token.start : first.start;
     while (!rw_cursor_ended(cursor) && !rw_cursor_at(cursor, ',') && rw_cursor_skip(cursor))
         ;
-    item->whole.to = item->value.to = cursor->before.end;
+    item->whole.to = cursor->before.end;
+    if (item->value.from > item->whole.to) /* there is none */
+        item->value.from = item->whole.to;
+    item->value.to = item->whole.to;
     if (simple)
         item->column = rw_token_name(subject->text, first, subject->reading->arena);
     if (simple)

@@ -181,7 +181,8 @@ static void weave_head(const rw_conflict *conflict, rw_weave *out)
         return;
     }
     rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
-    rw_weave_client(out, (rw_part){behind, clauses->source.from});
+    rw_weave_apart(out, (rw_part){behind, clauses->source.from});
+    rw_weave_blank(out);
     rw_weave_own(out, "VALUES ");
 }
 

@@ -130,25 +130,29 @@ static bool read_list(const rw_subject *subject, rw_values *out)
 
 static bool wrong_width(const rw_subject *subject, size_t at, size_t count, size_t width)
 {
-    pgw_fail(subject->reading->error, "42601", "INSERT has more %s than %s",
-             count > width ? "expressions" : "target columns",
-             count > width ? "target columns" : "expressions");
-    subject->reading->error->position =
-        pgw_characters(subject->text, at, subject->reading->env->utf8) + 1;
+    pgw_error *error = subject->reading->error;
+    if (count == 0)
+        pgw_fail(error, "42601", "syntax error in VALUES");
+    else
+        pgw_fail(error, "42601", "INSERT has more %s than %s",
+                 count > width ? "expressions" : "target columns",
+                 count > width ? "target columns" : "expressions");
+    error->position = pgw_characters(subject->text, at, subject->reading->env->utf8) + 1;
     return false;
 }
 
-/* The cells of a row, whose '(' is next; NULL to count them. */
+/* The cells of a row, whose '(' is next; NULL to count them. 0: one is empty. */
 static size_t take_cells(rw_cursor *cursor, rw_part *cells, size_t most)
 {
     size_t count = 0;
     rw_cursor_advance(cursor);
     do {
-        rw_part cell = {cursor->token.start, 0};
+        rw_part cell = {cursor->token.start, cursor->token.start};
         while (!rw_cursor_ended(cursor) && !rw_cursor_at(cursor, ',') &&
                !rw_cursor_at(cursor, ')') && rw_cursor_skip(cursor))
-            ;
-        cell.to = cursor->before.end;
+            cell.to = cursor->before.end;
+        if (rw_part_is_empty(cell))
+            return 0;
         if (cells != NULL && count < most)
             cells[count] = cell;
         count++;
@@ -174,7 +178,7 @@ static bool read_rows(const rw_subject *subject, rw_values *out)
     for (size_t i = 0; i < out->row_count; i++) {
         const size_t open = cursor.token.start;
         size_t count = take_cells(&cursor, &out->cells[i * out->width], out->width);
-        if (count != out->width)
+        if (count == 0 || count != out->width)
             return wrong_width(subject, open, count, out->width);
         out->rows[i] = (rw_part){open, cursor.before.end};
         rw_cursor_take(&cursor, ',');

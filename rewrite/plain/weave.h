@@ -26,6 +26,10 @@ void rw_weave_own(rw_weave *weave, const char *text);
 /* What was added behind the first `length` bytes is gone. */
 void rw_weave_cut(rw_weave *weave, size_t length);
 void rw_weave_client(rw_weave *weave, rw_part part);
+/* Adds a blank, if there is none. */
+void rw_weave_blank(rw_weave *weave);
+/* … behind a blank, if there is none. */
+void rw_weave_apart(rw_weave *weave, rw_part part);
 /* Where in the client's text stands what is at this position (both in characters, from 1); 0: the
  * client did not write it. */
 size_t rw_weave_position(const rw_weave *weave, size_t position, bool utf8);
