@@ -2,6 +2,7 @@
  * what YDB takes: no ON CONFLICT, no alias of what is written, no USING. And the program ends, the
  * same way each time, with a tag, whatever the endpoint answers. */
 #include "protocol/utf8.h"
+#include "rewrite/plain/clean.h"
 #include "rewrite/plain/program.h"
 #include "rewrite/plain/syntax.h"
 #include "tests/rewrite/tables.h"
@@ -125,6 +126,22 @@ static void check_program(pgw_slice text, const rw_catalog *catalog, unsigned di
     pgw_arena_free(&arena);
 }
 
+/* Each of its statements, at the very end of its memory. */
+static void check_statements(pgw_slice text, const rw_catalog *catalog, unsigned dice)
+{
+    pgw_arena arena = {0};
+    rw_lexer lexer;
+    rw_clean statement;
+    rw_lexer_init(&lexer, text, true);
+    while (rw_clean_next(&lexer, &env, &arena, &statement)) {
+        char *copy = malloc(statement.text.len);
+        memcpy(copy, statement.text.ptr, statement.text.len);
+        check_program((pgw_slice){copy, statement.text.len}, catalog, dice);
+        free(copy);
+    }
+    pgw_arena_free(&arena);
+}
+
 /* The first byte says what the endpoint does. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -132,9 +149,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const rw_catalog catalog = test_catalog(pointers);
     if (size < 2 || size > MOST_BYTES)
         return 0;
-    char *text = malloc(size); /* read to its very end */
-    memcpy(text, data + 1, size - 1);
-    check_program((pgw_slice){text, size - 1}, &catalog, data[0]);
-    free(text);
+    check_statements((pgw_slice){(const char *)data + 1, size - 1}, &catalog, data[0]);
     return 0;
 }
