@@ -168,9 +168,10 @@ static void postgres_columns(size_t count, pgw_buf *out)
 {
     size_t begun = pgw_begin(out, 'T');
     pgw_buf_add_i16(out, (int16_t)count);
-    for (size_t i = 0; i < count; i++)
-        pgw_buf_addf(out, "c%zu%c", i + 1, 0),
-            pgw_buf_add(out, "\0\0\0\0\0\0\0\0\0\x19\xFF\xFF\xFF\xFF\xFF\xFF\0\0", 18);
+    for (size_t i = 0; i < count; i++) {
+        pgw_buf_addf(out, "c%zu%c", i + 1, 0);
+        pgw_buf_add(out, "\0\0\0\0\0\0\0\0\0\x19\xFF\xFF\xFF\xFF\xFF\xFF\0\0", 18);
+    }
     pgw_end_small(out, begun);
 }
 
@@ -303,8 +304,8 @@ static void *postgres_serve(void *argument)
         if (open && type == 'Q')
             postgres_answer(fd, in.ptr, &out);
         if (type == 'P')
-            pgw_buf_clear(&parsed), pgw_buf_add(&parsed, in.ptr, in.len);
-        if (type == 'B')
+            pgw_buf_clear(&parsed);
+        if (type == 'P' || type == 'B')
             pgw_buf_add(&parsed, in.ptr, in.len);
         if (type == 'S')
             postgres_answer_bound(fd, pgw_slice_buf(&parsed), &out);

@@ -595,6 +595,48 @@ static void the_last_of_equal_keys_wins(void **state)
     pgw_arena_free(&p.arena);
 }
 
+/* A row gives way to a later one of the same key, all columns of it, and to no other. */
+static void rows_of_one_key_give_way(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rows;
+        const char *superseded; /* x: that one is */
+    } cases[] = {
+        {"(1, 'A'), (1, 'B'), (2, 'A'), (1, 'A'), (2, 'B')", "x...."},
+        {"(1, 'A'), (2, 'A'), (3, 'A'), (4, 'A'), (5, 'A')", "....."},
+        {"(1, 'A'), (1, 'A'), (1, 'A')", "xx."},
+        {"(1, 'A'), (2, 'B'), (1, 'A'), (2, 'B'), (1, 'A')", "xxx.."},
+        {"(256, 'A'), (1, 'A'), (65536, 'A')", "..."},
+        {"(1, 'A')", "."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_buf text = {0};
+        parsed p;
+        rw_key keys[8];
+        size_t marked = 0;
+        pgw_buf_add_str(&text, "UPSERT INTO events (userid, ts) VALUES ");
+        for (const char *at = cases[i].rows; *at != '\0'; at++)
+            if (*at == 'A' || *at == 'B')
+                pgw_buf_addf(&text, "2026-01-0%d 00:00:00+00", *at - 'A' + 1);
+            else
+                pgw_buf_add_byte(&text, *at);
+        pgw_buf_add_byte(&text, '\0');
+        rw_insert *insert = must_parse(&p, text.ptr);
+        for (size_t k = 0; k < insert->row_count; k++)
+            assert_int_equal(rw_insert_key(insert, k, RW_NO_PARAMS,
+                                           &(pgw_reading){&test_env, &p.arena, &p.error}, &keys[k]),
+                             PGW_KNOWN);
+        for (size_t k = 0; k < strlen(cases[i].superseded); k++)
+            marked += cases[i].superseded[k] == 'x';
+        assert_int_equal(rw_insert_supersede(insert, keys, &p.arena), marked);
+        for (size_t k = 0; k < insert->row_count; k++)
+            assert_int_equal(insert->rows[k].superseded, cases[i].superseded[k] == 'x');
+        pgw_arena_free(&p.arena);
+        pgw_buf_free(&text);
+    }
+}
+
 /* --- rows that are alike --- */
 
 static void rows_that_repeat_the_first_have_a_width(void **state)
@@ -1125,6 +1167,7 @@ int main(void)
         cmocka_unit_test(the_clients_own_hash_is_checked),
         cmocka_unit_test(two_columns_are_hashed_in_their_order),
         cmocka_unit_test(the_last_of_equal_keys_wins),
+        cmocka_unit_test(rows_of_one_key_give_way),
         cmocka_unit_test(rows_that_repeat_the_first_have_a_width),
         cmocka_unit_test(generated_inserts_agree_with_postgresql),
         cmocka_unit_test(what_a_default_computes_is_the_sessions_own),

@@ -157,3 +157,7 @@ SELECT event FROM public.events JOIN other USING (userid) GROUP BY userid, ts;
 SELECT event FROM public.events e(userid, ts) GROUP BY userid, ts;
 SELECT e FROM public.events e GROUP BY userid, ts;
 SELECT userhash, event FROM public.events e GROUP BY userid, ts;
+SELECT e, e.xmin FROM public.events e;
+SELECT e, e.xmax FROM public.events e;
+SELECT e, e.cmin FROM public.events e;
+SELECT e, e.cmax FROM public.events e;
