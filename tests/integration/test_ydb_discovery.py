@@ -192,6 +192,7 @@ class Requests(unittest.TestCase):
                             table="t,column=h,position=2,uniform=4")
         self.addCleanup(endpoint.stop)
         keyspread = self.start(endpoint, {"discover": True, "buckets": 1})
+        keyspread.lines.wait_for('level=warn event=capabilities_unconfirmed rows="update_from=no ')
         keyspread.lines.wait_for("event=partitions_discovered table=t partitions=4$")
         rows = self.CLIENTS * self.ROWS
         before = self.touched(endpoint, keyspread, 0)

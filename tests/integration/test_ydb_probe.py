@@ -109,6 +109,22 @@ class Probe(EndpointCase):
                                      "/local?sslmode=disable"))
         self.assertIn("ydb-probe: ", self.probe(dsn=dsn + " password=wrong", code=1))
 
+    def test_tls(self):
+        """A password that may not go in the clear goes over TLS; a certificate is looked at only
+        if that is asked for."""
+        with tempfile.TemporaryDirectory() as folder:
+            key, certificate = f"{folder}/tls.key", f"{folder}/tls.crt"
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout",
+                            key, "-out", certificate, "-subj", "/CN=localhost", "-days", "2"],
+                           check=True, capture_output=True)
+            endpoint = self.start(certificate=certificate, key=key, user="root", password="1")
+            dsn = f"host=127.0.0.1 port={endpoint.port} user=root password=1 dbname=local"
+            for mode in ("prefer", "require", "disable"):
+                self.assertIn("savepoints: confirmed", self.probe(dsn=f"{dsn} sslmode={mode}"))
+            self.assertIn("CERTIFICATE", self.probe(dsn=f"{dsn} sslmode=verify-full", code=1))
+        plain = f"host=127.0.0.1 port={self.endpoint.port} user=app dbname=local sslmode=require"
+        self.assertIn("no TLS", self.probe(dsn=plain, code=1))
+
     def test_nobody_there(self):
         port = harness.free_port()
         self.assertIn("ydb-probe: ", self.probe(dsn=f"host=127.0.0.1 port={port}", code=1))
