@@ -168,6 +168,7 @@ static void build_link(cfg_document *document, const cfg_raw *raw, cfg_config *c
 {
     const char *in = "backend.";
     config->backend.allow_cleartext = WORD(raw->backend.allow_cleartext, false);
+    config->backend.insert_first = WORD(raw->backend.upsert_first, false);
     config->backend.exact_counts = WORD(raw->backend.update_counts, true);
     config->backend.keepalive_s =
         take_number(document, in, "keepalive_s", raw->backend.keepalive_s, (range){300, 1, 590});

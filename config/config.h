@@ -169,6 +169,7 @@ typedef struct cfg_config {
         bool allow_cleartext; /* passwords may travel unencrypted to other machines */
         bool exact_counts;    /* rows that UPDATE and DELETE touch are counted; true */
         uint64_t max_message; /* 1536 KiB: the longest text that is sent */
+        bool insert_first;    /* ON CONFLICT tries an INSERT first; false */
         uint32_t keepalive_s; /* 300 */
         uint32_t retry_ms;    /* 30000 */
     } backend;

@@ -28,6 +28,7 @@ static const cyaml_strval_t tls_verifies[] = {{"optional", CFG_TLS_VERIFY_OPTION
                                               {"verify-full", CFG_TLS_VERIFY_FULL}};
 static const cyaml_strval_t auth_modes[] = {
     {"trust", CFG_AUTH_TRUST}, {"scram", CFG_AUTH_SCRAM}, {"forward", CFG_AUTH_FORWARD}};
+static const cyaml_strval_t upsert_firsts[] = {{"select", false}, {"insert", true}};
 static const cyaml_strval_t update_counts[] = {{"exact", true}, {"unknown", false}};
 static const cyaml_strval_t dialects[] = {{"postgres", CFG_DIALECT_POSTGRES},
                                           {"ydb", CFG_DIALECT_YDB}};
@@ -163,6 +164,7 @@ static const cyaml_schema_field_t backend_fields[] = {
     UINT("catalog_s", cfg_raw, backend.catalog_s),
     BOOL("allow_cleartext", cfg_raw, backend.allow_cleartext),
     ENUM("update_counts", cfg_raw, backend.update_counts, update_counts),
+    ENUM("upsert_first", cfg_raw, backend.upsert_first, upsert_firsts),
     UINT("keepalive_s", cfg_raw, backend.keepalive_s),
     UINT("retry_ms", cfg_raw, backend.retry_ms),
     CYAML_FIELD_END};

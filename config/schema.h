@@ -101,7 +101,7 @@ typedef struct cfg_raw {
         } capabilities;
         bool *allow_cleartext;
         uint32_t *keepalive_s, *retry_ms;
-        int *update_counts;
+        int *update_counts, *upsert_first;
         cfg_links *links;
         uint32_t *max_links, *batch_links, *link_wait_ms, *link_age_s, *connect_ms, *catalog_s;
     } backend;

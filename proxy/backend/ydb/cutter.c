@@ -1,6 +1,6 @@
 #include "proxy/backend/ydb/cutter.h"
 
-#include "rewrite/plain/clean.h"
+#include "rewrite/plain/order.h"
 
 static pgw_command command_of(const rw_clean *clean, pgw_slice text)
 {
@@ -28,40 +28,48 @@ static pgw_command command_of(const rw_clean *clean, pgw_slice text)
     }
 }
 
-/* What can be looked into, at most; more is refused, for memory is the client's to cause. */
+/* At most, in one text: their list is memory that a client causes. */
 enum { MOST_PIECES = 100000 };
 
-static bool add(pgw_buf *pieces, size_t count, const rw_clean *clean, pgw_slice text,
-                pgw_error *error)
+static bool read_piece(pgw_slice text, const rw_clean *clean, const pgw_reading *reading,
+                       pgw_piece *out)
 {
+    pgw_slice source = {text.ptr + clean->start, text.len - clean->start};
     if (clean->kind == RW_CLEAN_WRONG) {
-        *error = *clean->error;
+        *reading->error = *clean->error;
         return false;
     }
     if (clean->kind == RW_CLEAN_TWO_PHASE)
-        return pgw_fail(error, "0A000", "YDB has no prepared transactions");
-    if (count >= MOST_PIECES)
-        return pgw_fail(error, "54000", "a text of more than %d statements", MOST_PIECES);
-    pgw_slice source = {text.ptr + clean->start, text.len - clean->start};
-    pgw_piece piece = {
+        return pgw_fail(reading->error, "0A000", "YDB has no prepared transactions");
+    if (clean->kind == RW_CLEAN_SESSION)
+        return rw_order_read(text, clean, reading, out);
+    *out = (pgw_piece){
         .text = clean->text, .command = command_of(clean, source), .chain = clean->chain};
-    pgw_buf_add(pieces, &piece, sizeof piece);
+    return true;
+}
+
+static bool add(pgw_buf *pieces, size_t *count, const pgw_piece *piece, pgw_error *error)
+{
+    if (*count == MOST_PIECES)
+        return pgw_fail(error, "54000", "a text of more than %d statements", MOST_PIECES);
+    pgw_buf_add(pieces, piece, sizeof *piece);
+    ++*count;
     return true;
 }
 
 bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, pgw_error *error)
 {
-    const pgw_env *env = data;
+    const pgw_reading reading = {data, arena, error};
     pgw_buf pieces = {0};
     rw_lexer lexer;
     rw_clean clean;
+    pgw_piece piece;
     bool fine = true;
     *out = (pgw_script){0};
-    rw_lexer_init(&lexer, text, env->conforming);
-    while (fine && rw_clean_next(&lexer, env, arena, &clean)) {
-        fine = add(&pieces, out->count, &clean, text, error);
-        out->count += fine;
-    }
+    rw_lexer_init(&lexer, text, reading.env->conforming);
+    while (fine && rw_clean_next(&lexer, reading.env, arena, &clean))
+        fine =
+            read_piece(text, &clean, &reading, &piece) && add(&pieces, &out->count, &piece, error);
     out->pieces = (const pgw_piece *)pgw_arena_keep(arena, &pieces).ptr;
     pgw_buf_free(&pieces);
     return fine;

@@ -68,12 +68,23 @@ static bool find_rows(pgw_slice text, bool conforming, pattern *out)
     return true;
 }
 
-/* Nothing but blanks and comments. */
-static bool is_blank(pgw_slice text, bool conforming)
+/* What stands behind the rows means the same for all of them, and each of them counts: nothing, or
+ * ON CONFLICT … DO UPDATE for any row. */
+static bool is_for_all(pgw_slice text, bool conforming)
 {
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, conforming);
-    return rw_lexer_next(&lexer).kind == RW_TOKEN_END;
+    bool updates = false, nothing = true;
+    for (;;) {
+        rw_token token = rw_lexer_next(&lexer);
+        if (token.kind == RW_TOKEN_END)
+            return updates || nothing;
+        if (token.kind == RW_TOKEN_PARAM || token.kind == RW_TOKEN_BAD ||
+            rw_token_is(text, token, "where") || rw_token_is(text, token, "returning"))
+            return false;
+        nothing = false;
+        updates = updates || rw_token_is(text, token, "update");
+    }
 }
 
 static bool read_pattern(merger *m, const px_unit_prepared *prepared, const rw_catalog *catalog,
@@ -130,7 +141,7 @@ static bool merge_params(merger *m, const rw_catalog *catalog)
     const px_unit_prepared *prepared = m->units[0]->prepared;
     pattern p;
     if (m->units[0]->prepared_count != 1 || prepared->columns.len > 0 ||
-        !read_pattern(m, prepared, catalog, &p) || !is_blank(p.tail, m->env->conforming))
+        !read_pattern(m, prepared, catalog, &p) || !is_for_all(p.tail, m->env->conforming))
         return false;
     pgw_buf_add_slice(m->out, p.head);
     for (size_t i = 0; i < m->count; i++) {

@@ -185,9 +185,23 @@ static void say_unknown(px_runner *runner)
     pgw_error_detail(&runner->failure, "%s", was.detail[0] != '\0' ? was.detail : was.message);
 }
 
+static void go_on_with_program(px_runner *runner);
+
+/* The program has another way, where this one was refused. */
+static bool has_another_way(px_runner *runner)
+{
+    return runner->thing == PX_RUNNER_STEPPING && runner->fate == PX_YDB_REFUSED &&
+           !runner->in_block && !runner->given && runner->executor != NULL &&
+           rw_program_failed(runner->program, runner->failure.sqlstate);
+}
+
 /* What has failed has left nothing at the executor. */
 static void decide(px_runner *runner)
 {
+    if (has_another_way(runner)) {
+        go_on_with_program(runner);
+        return;
+    }
     bool unknown = may_be_done(runner);
     if (!unknown && may_repeat(runner)) {
         if (runner->fate == PX_YDB_ELSEWHERE)
@@ -242,10 +256,10 @@ static void step(px_runner *runner)
     run(runner, PX_RUNNER_COMMITTING, PGW_LITERAL("COMMIT"));
 }
 
-static void begin_program(px_runner *runner)
+/* From where the program stands. */
+static void go_on_with_program(px_runner *runner)
 {
     runner->ops->on_again(runner->owner);
-    rw_program_rewind(runner->program);
     runner->failure = PGW_ERROR_NONE;
     runner->own_block = !runner->in_block && !rw_program_is_single(runner->program);
     runner->committing = false;
@@ -253,6 +267,12 @@ static void begin_program(px_runner *runner)
         run(runner, PX_RUNNER_BEGINNING, PGW_LITERAL("BEGIN"));
     else
         step(runner);
+}
+
+static void begin_program(px_runner *runner)
+{
+    rw_program_rewind(runner->program);
+    go_on_with_program(runner);
 }
 
 static void begin_control(px_runner *runner)

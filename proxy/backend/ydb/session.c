@@ -398,10 +398,12 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
     const cfg_capabilities *capabilities = &config->backend.capabilities;
     const pgw_env *env = &session->link->identity->env;
     const pgw_reading reading = {env, &run->arena, error};
+    bool idle = pgw_server_status(session->server) == 'I';
     rw_catalog catalog = catalog_of(session);
     pgw_slice text;
     const rw_program_options options = {.env = env,
                                         .exact = config->backend.exact_counts,
+                                        .insert_first = config->backend.insert_first && idle,
                                         .update_from = capabilities->can[CFG_CAN_UPDATE_FROM],
                                         .drops_typmods = !capabilities->can[CFG_CAN_TYPMODS],
                                         .most = capabilities->max_message};
@@ -471,6 +473,9 @@ static void do_action(px_ydb_session *session, const pgw_action *action)
         return;
     case PGW_ASK_RUN:
         run(session, action->portal);
+        return;
+    case PGW_ASK_SETTLE:
+        pgw_server_done(session->server);
         return;
     case PGW_ASK_BEGIN:
         px_runner_control(session->runner, PX_CONTROL_BEGIN);

@@ -31,12 +31,16 @@ static bool put(pgw_slice source, const rw_inlining *how, const pgw_reading *rea
 bool px_ydb_word(const pgw_portal *portal, size_t most, const pgw_reading *reading, pgw_slice *text)
 {
     const pgw_slice *texts = NULL;
+    const pgw_statement *statement = portal->statement;
     rw_params params = params_of(portal, reading->arena);
-    *text = portal->statement->piece.text;
-    if (!rw_bound_texts(params, most, reading, &texts))
+    *text = statement->piece.text;
+    if (portal->arguments != NULL)
+        texts = rw_argument_texts(portal->arguments, statement->types, statement->type_count,
+                                  reading->arena);
+    else if (!rw_bound_texts(params, most, reading, &texts))
         return false;
     const rw_inlining how = {.texts = texts,
-                             .count = params.count,
+                             .count = statement->type_count,
                              .conforming = reading->env->conforming,
                              .most = most};
     return put(*text, &how, reading, text);
