@@ -8,7 +8,13 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { FIRST_PAUSE_MS = 5, SLOW_PAUSE_MS = 50, LONGEST_MS = 500, LONGEST_SLOW_MS = 5000 };
+enum {
+    STUMBLES = 3,
+    FIRST_PAUSE_MS = 5,
+    SLOW_PAUSE_MS = 50,
+    LONGEST_MS = 500,
+    LONGEST_SLOW_MS = 5000
+};
 
 static void go(px_runner *runner);
 
@@ -163,10 +169,14 @@ static bool may_be_done(const px_runner *runner)
     return runner->own_block ? runner->committing : rw_program_writes(runner->program);
 }
 
-/* It was not answered, or may be answered otherwise. */
+/* It was not answered, or may be answered otherwise. What YDB has stumbled over may be the
+ * statement's own fault. */
 static bool is_worth_it(const px_runner *runner)
 {
-    bool silence = runner->lost && pgw_error_is(&runner->failure, "08006");
+    bool undetermined =
+        runner->fate == PX_YDB_UNDETERMINED && !pgw_error_is(&runner->failure, "57014");
+    bool silence =
+        undetermined && (runner->stumbles < STUMBLES || pgw_error_is(&runner->failure, "08006"));
     return runner->fate == PX_YDB_AGAIN || runner->fate == PX_YDB_SLOWLY ||
            runner->fate == PX_YDB_ELSEWHERE || silence;
 }
@@ -209,10 +219,13 @@ static void decide(px_runner *runner)
         runner->state = PX_RUNNER_PAUSING;
         start_timer(runner, pause_of(runner));
         runner->tries++;
+        runner->stumbles += runner->fate == PX_YDB_UNDETERMINED;
         return;
     }
     if (unknown)
         say_unknown(runner);
+    else if (pgw_error_is(&runner->failure, "08007"))
+        memcpy(runner->failure.sqlstate, "40001", 6); /* it was undone */
     if (runner->fate == PX_YDB_ELSEWHERE && !runner->in_block)
         drop_executor(runner);
     fail(runner);
@@ -348,7 +361,7 @@ static void on_executed(void *owner, const px_executed *executed)
         return;
     }
     if (state == PX_RUNNER_UNDOING) {
-        if (executed->lost)
+        if (executed->lost || runner->block != 'I')
             drop_executor(runner);
         decide(runner);
     } else if (executed->failed) {
@@ -390,7 +403,7 @@ static void begin(px_runner *runner, px_runner_state thing)
 {
     runner->thing = thing;
     runner->given = runner->cancelled = runner->lost = false;
-    runner->tries = 0;
+    runner->tries = runner->stumbles = 0;
     runner->until =
         px_worker_now(runner->link->worker) + runner->link->worker->config->backend.retry_ms;
     runner->failure = PGW_ERROR_NONE;

@@ -65,7 +65,7 @@ typedef struct px_runner {
     bool own_block;  /* the program has a transaction of its own */
     bool committing; /* … of which the COMMIT was sent */
     rw_step step;
-    unsigned tries;
+    unsigned tries, stumbles;
     uint64_t until;    /* px_worker_now() scale: not tried any more */
     pgw_error failure; /* of what is being undone, or the answer that is due */
     px_ydb_fate fate;  /* … */
