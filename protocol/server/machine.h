@@ -22,7 +22,8 @@ struct pgw_server {
     pgw_cut *cut;
     void *cut_data;
     pgw_prepared prepared;
-    pgw_buf out; /* replies */
+    pgw_buf out;   /* replies */
+    pgw_buf notes; /* what is told in front of the next ReadyForQuery */
 
     pgw_action action;
     pgw_then *then;   /* what follows the action */

@@ -27,6 +27,7 @@ void pgw_server_free(pgw_server *server)
     pgw_prepared_free(&server->prepared);
     pgw_arena_free(&server->arena);
     pgw_buf_free(&server->out);
+    pgw_buf_free(&server->notes);
     free(server);
 }
 
@@ -206,6 +207,11 @@ void pgw_server_failed(pgw_server *server, const pgw_error *error)
         pgw_server_done(server);
     else
         fail(server, *error);
+}
+
+pgw_buf *pgw_server_notes(pgw_server *server)
+{
+    return &server->notes;
 }
 
 pgw_buf *pgw_server_output(pgw_server *server)

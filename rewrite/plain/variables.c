@@ -71,6 +71,8 @@ static void free_entry(rw_variables *variables, entry *it)
 
 void rw_variables_free(rw_variables *variables)
 {
+    if (variables == NULL)
+        return;
     for (size_t i = 0; i < RW_VARIABLES; i++)
         free_entry(variables, &variables->known[i]);
     for (entry *it = variables->own, *next; it != NULL; it = next) {

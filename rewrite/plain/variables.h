@@ -12,7 +12,7 @@ typedef struct rw_variables rw_variables;
 /* Values and names that are not PostgreSQL's take at most `limit` bytes. Ended by
  * rw_variables_free(). */
 rw_variables *rw_variables_new(size_t limit);
-void rw_variables_free(rw_variables *variables);
+void rw_variables_free(rw_variables *variables); /* NULL is fine */
 
 /* What the client's StartupMessage says, and its `options`: what RESET goes back to. A TimeZone
  * that cannot be had is left alone, for drivers send that of their machine; ParameterStatus tells

@@ -220,8 +220,12 @@ static void go_on(connection *c)
 static void on_open(void *owner)
 {
     connection *c = owner;
+    pgw_error error;
     c->link.settings = 1;
-    px_link_be_ready(&c->link);
+    if (px_ydb_session_open(&c->session, &error))
+        px_link_be_ready(&c->link);
+    else
+        px_link_fail(&c->link, &error);
 }
 
 static void on_refused(void *owner, const pgw_error *error)
@@ -383,31 +387,9 @@ static void go_on_reading(px_link *link)
     call(c);
 }
 
-/* What a session of PostgreSQL reports at its start, and YDB does not. */
 static const char *parameter(const px_link *link, const char *name)
 {
-    static const struct {
-        const char *name, *value;
-    } known[] = {
-        {"server_encoding", "UTF8"},
-        {"client_encoding", "UTF8"},
-        {"is_superuser", "off"},
-        {"DateStyle", "ISO, MDY"},
-        {"IntervalStyle", "postgres"},
-        {"TimeZone", "UTC"},
-        {"integer_datetimes", "on"},
-        {"standard_conforming_strings", "on"},
-        {"default_transaction_read_only", "off"},
-        {"in_hot_standby", "off"},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0)
-            return known[i].value;
-    if (strcmp(name, "session_authorization") == 0)
-        return link->identity->user;
-    if (strcmp(name, "application_name") == 0)
-        return link->identity->application;
-    return px_runner_parameter(&of_const(link)->runner, name);
+    return px_ydb_session_setting(&of_const(link)->session, name);
 }
 
 const px_link_kind px_ydb_link = {

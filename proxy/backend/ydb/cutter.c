@@ -1,6 +1,7 @@
 #include "proxy/backend/ydb/cutter.h"
 
 #include "rewrite/plain/order.h"
+#include "rewrite/plain/session.h"
 
 static pgw_command command_of(const rw_clean *clean, pgw_slice text)
 {
@@ -43,8 +44,11 @@ static bool read_piece(pgw_slice text, const rw_clean *clean, const pgw_reading 
         return pgw_fail(reading->error, "0A000", "YDB has no prepared transactions");
     if (clean->kind == RW_CLEAN_SESSION)
         return rw_order_read(text, clean, reading, out);
+    bool sets = clean->kind == RW_CLEAN_READ && rw_session_selects(clean->text, reading);
     *out = (pgw_piece){
         .text = clean->text, .command = command_of(clean, source), .chain = clean->chain};
+    if (sets)
+        out->command = PGW_COMMAND_SESSION;
     return true;
 }
 

@@ -284,11 +284,74 @@ static void analyzed(px_ydb_session *session)
                         pgw_slice_buf(&session->columns));
 }
 
+const char *px_ydb_session_setting(const px_ydb_session *session, const char *name)
+{
+    pgw_slice value;
+    bool known = session->variables != NULL &&
+                 rw_variables_get(session->variables, pgw_slice_str(name), &value);
+    return known ? value.ptr : NULL;
+}
+
 static const char *setting_of(void *data, const char *name)
 {
-    const px_ydb_session *session = data;
-    const char *value = px_link_parameter(session->link, name);
+    const char *value = px_ydb_session_setting(data, name);
     return value != NULL ? value : "";
+}
+
+/* ---- settings ---- */
+
+static void report(px_ydb_session *session)
+{
+    px_ydb_settings_report(session->variables, pgw_server_notes(session->server));
+}
+
+static void settle(px_ydb_session *session, bool keep)
+{
+    (keep ? rw_variables_commit : rw_variables_rollback)(session->variables);
+    report(session);
+}
+
+static bool is_about_settings(pgw_command command)
+{
+    return command == PGW_COMMAND_SESSION || command == PGW_COMMAND_DISCARD;
+}
+
+static void analyze_settings(px_ydb_session *session, const pgw_statement *statement,
+                             const rw_inferred *inferred, const pgw_reading *reading)
+{
+    rw_said said;
+    if (rw_session_describe(session->variables, statement->piece.text, reading, &said))
+        pgw_server_analyzed(session->server, inferred->types, inferred->count, said.columns);
+    else
+        pgw_server_failed(session->server, reading->error);
+}
+
+static void say(px_ydb_session *session, const rw_said *said)
+{
+    bool wanted = said->columns.len == 0 || pgw_server_columns(session->server, said->columns);
+    for (size_t i = 0; wanted && i < said->rows; i++)
+        wanted = pgw_server_row(session->server, &said->cells[i * said->width], said->width);
+    if (said->warning.sqlstate[0] != '\0')
+        pgw_notice_write(&said->warning, "WARNING", pgw_server_output(session->server));
+    if (wanted)
+        pgw_server_completed(session->server, said->tag);
+}
+
+static void run_settings(px_ydb_session *session, const pgw_portal *portal)
+{
+    rw_said said;
+    pgw_error error;
+    pgw_slice text;
+    pgw_reading reading = reading_of(session, &error);
+    bool in_block = pgw_server_status(session->server) != 'I';
+    size_t most = config_of(session)->backend.capabilities.max_message;
+    if (!px_ydb_word(portal, most, &reading, &text) ||
+        !rw_session_run(session->variables, text, in_block, &reading, &said)) {
+        pgw_server_failed(session->server, &error);
+        return;
+    }
+    report(session);
+    say(session, &said);
 }
 
 /* What the rooms above ask of a session's state is answered here, for here it is. */
@@ -357,6 +420,10 @@ static void analyze(px_ydb_session *session, const pgw_statement *statement)
         pgw_server_failed(session->server, &error);
         return;
     }
+    if (is_about_settings(statement->piece.command)) {
+        analyze_settings(session, statement, &inferred, &reading);
+        return;
+    }
     if (learns(session, statement, &inferred))
         return;
     session->types = inferred.types;
@@ -419,6 +486,10 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         run_state(session, portal->statement->piece.text);
         return;
     }
+    if (is_about_settings(portal->statement->piece.command)) {
+        run_settings(session, portal);
+        return;
+    }
     px_ydb_run *run = new_run(session, portal);
     pgw_error error;
     if (portal->statement->piece.command == PGW_COMMAND_ALONE)
@@ -475,6 +546,7 @@ static void do_action(px_ydb_session *session, const pgw_action *action)
         run(session, action->portal);
         return;
     case PGW_ASK_SETTLE:
+        settle(session, action->keep);
         pgw_server_done(session->server);
         return;
     case PGW_ASK_BEGIN:
@@ -521,14 +593,24 @@ void px_ydb_session_go_on(px_ydb_session *session)
     }
 }
 
+/* BEGIN, COMMIT or ROLLBACK, which settle what was set within. */
+static void on_controlled(px_ydb_session *session, bool done)
+{
+    pgw_asked asked = pgw_server_next(session->server).ask;
+    if (asked == PGW_ASK_COMMIT || asked == PGW_ASK_ROLLBACK)
+        settle(session, done && asked == PGW_ASK_COMMIT);
+}
+
 void px_ydb_session_done(px_ydb_session *session, const char *tag)
 {
-    if (session->running != NULL)
+    if (session->running != NULL) {
         end_run(session, tag, NULL);
-    else if (pgw_server_next(session->server).ask == PGW_ASK_ANALYZE)
+    } else if (pgw_server_next(session->server).ask == PGW_ASK_ANALYZE) {
         on_described(session);
-    else
+    } else {
+        on_controlled(session, true);
         pgw_server_done(session->server);
+    }
     if (!px_runner_is_busy(session->runner))
         pgw_arena_free(&session->arena);
 }
@@ -536,10 +618,12 @@ void px_ydb_session_done(px_ydb_session *session, const char *tag)
 void px_ydb_session_failed(px_ydb_session *session, const pgw_error *error)
 {
     session->learning = NULL;
-    if (session->running != NULL)
+    if (session->running != NULL) {
         end_run(session, "", error);
-    else
+    } else {
+        on_controlled(session, false);
         pgw_server_failed(session->server, error);
+    }
     pgw_arena_free(&session->arena);
 }
 
@@ -554,6 +638,20 @@ void px_ydb_session_begin(px_ydb_session *session, px_link *link, px_runner *run
     session->server = pgw_server_new(px_ydb_cut, &link->identity->env, PREPARED_BYTES);
 }
 
+bool px_ydb_session_open(px_ydb_session *session, pgw_error *error)
+{
+    pgw_buf told = {0};
+    const char *version = px_runner_parameter(session->runner, "server_version");
+    rw_variables_free(session->variables);
+    session->variables =
+        px_ydb_settings_new(session->link, version != NULL ? version : "14.5", error);
+    if (session->variables == NULL)
+        return false;
+    px_ydb_settings_report(session->variables, &told); /* the rooms above tell them at first */
+    pgw_buf_free(&told);
+    return true;
+}
+
 void px_ydb_session_end(px_ydb_session *session)
 {
     while (session->runs != NULL) {
@@ -562,6 +660,7 @@ void px_ydb_session_end(px_ydb_session *session)
     }
     if (session->server != NULL)
         pgw_server_free(session->server);
+    rw_variables_free(session->variables);
     px_ydb_learned_forget(&session->learned);
     pgw_arena_free(&session->arena);
     pgw_buf_free(&session->columns);

@@ -10,6 +10,7 @@
 #include "protocol/server/server.h"
 #include "proxy/backend/ydb/learned.h"
 #include "proxy/backend/ydb/runner.h"
+#include "proxy/backend/ydb/settings.h"
 
 /* A portal that was begun to be run, and whose end is not told yet. */
 typedef struct px_ydb_run {
@@ -37,6 +38,7 @@ typedef struct px_ydb_session {
     px_ydb_run *runs;
     px_ydb_run *running; /* what the runner runs is of that one; NULL: none */
     pgw_arena arena;     /* of the action at hand */
+    rw_variables *variables;
     px_ydb_learned learned;
     const rw_relation *learning; /* what is described is that, for ANALYZE; NULL: the statement */
     const uint32_t *types;       /* ANALYZE: what is known of its parameters … */
@@ -49,6 +51,10 @@ typedef struct px_ydb_session {
 
 /* `session` is all zero. The runner is the caller's, who passes on what it tells. */
 void px_ydb_session_begin(px_ydb_session *session, px_link *link, px_runner *runner);
+/* The link has opened. False: what its client has set at its start is refused. */
+PGW_MUST_CHECK bool px_ydb_session_open(px_ydb_session *session, pgw_error *error);
+/* A setting's value; NULL: there is none of the name. Valid until it is set. */
+const char *px_ydb_session_setting(const px_ydb_session *session, const char *name);
 void px_ydb_session_end(px_ydb_session *session);
 
 /* Does what the machine asks for, until that is a message, or the connection's end, or the runner
