@@ -21,7 +21,7 @@ typedef struct connection {
     size_t out_at, expected;
     bool crowded;  /* `in` was PX_STREAM_HIGH */
     bool starving; /* it holds but a part of a message, and nothing else is to be done */
-    bool paused, finishing, cancelling, drained, relieved, ended;
+    bool paused, finishing, drained, relieved, ended;
     bool running;    /* the runner has not closed yet */
     px_message turn; /* the owner is told on a later turn */
     bool turning;
@@ -199,7 +199,7 @@ static void go_on(connection *c)
 {
     pgw_asked ask = PGW_ASK_MESSAGE;
     c->starving = false;
-    while (!c->link.closing && !c->cancelling && !c->ended && !c->starving) {
+    while (!c->link.closing && !c->runner.cancelling && !c->ended && !c->starving) {
         px_ydb_session_go_on(&c->session);
         take_output(c);
         ask = pgw_server_next(c->session.server).ask;
@@ -274,7 +274,6 @@ static void on_failed(void *owner, const pgw_error *error)
 static void on_cancelled(void *owner)
 {
     connection *c = owner;
-    c->cancelling = false;
     c->drained = true;
     call(c);
     go_on(c);
@@ -306,12 +305,12 @@ static void open_connection(px_link *link)
 static void cancel(px_link *link)
 {
     connection *c = of(link);
-    c->cancelling = px_runner_cancel(&c->runner);
+    px_runner_cancel(&c->runner);
 }
 
 static bool is_cancelling(const px_link *link)
 {
-    return of_const(link)->cancelling;
+    return of_const(link)->runner.cancelling;
 }
 
 static void finish(px_link *link)

@@ -28,6 +28,8 @@ static void finish(px_runner *runner, bool failed)
     runner->state = runner->executor != NULL ? PX_RUNNER_IDLE : PX_RUNNER_CLOSED;
     runner->thing = PX_RUNNER_IDLE;
     runner->program = NULL;
+    if (runner->limited)
+        uv_timer_stop(&runner->limit);
 }
 
 static void succeed(px_runner *runner)
@@ -36,8 +38,16 @@ static void succeed(px_runner *runner)
     runner->ops->on_done(runner->owner, runner->tag);
 }
 
+/* What has been cancelled because it took too long says so. */
+static void name_timeout(px_runner *runner)
+{
+    if (runner->timed_out && pgw_error_is(&runner->failure, "57014"))
+        pgw_fail(&runner->failure, "57014", "canceling statement due to statement timeout");
+}
+
 static void fail(px_runner *runner)
 {
+    name_timeout(runner);
     pgw_error error = runner->failure;
     finish(runner, true);
     runner->ops->on_failed(runner->owner, &error);
@@ -74,6 +84,22 @@ static void on_timer(uv_timer_t *timer)
     }
 }
 
+static void on_limit(uv_timer_t *timer)
+{
+    px_runner *runner = timer->data;
+    runner->timed_out = true;
+    px_runner_cancel(runner);
+}
+
+static void start_limit(px_runner *runner, uint64_t ms)
+{
+    if (!runner->limited)
+        uv_timer_init(&runner->link->worker->loop, &runner->limit);
+    runner->limited = true;
+    runner->limit.data = runner;
+    uv_timer_start(&runner->limit, on_limit, ms, 0);
+}
+
 /* Twice as long each time, less up to a half of it: what collided shall not do so again. */
 static uint64_t pause_of(const px_runner *runner)
 {
@@ -90,7 +116,8 @@ static uint64_t pause_of(const px_runner *runner)
 
 static void end_if_quiet(px_runner *runner)
 {
-    if (!runner->closing || runner->executors > 0 || runner->timed || runner->called_back)
+    if (!runner->closing || runner->executors > 0 || runner->timed || runner->limited ||
+        runner->called_back)
         return;
     pgw_buf_free(&runner->text);
     runner->ops->on_closed(runner->owner);
@@ -378,6 +405,7 @@ static void on_executed(void *owner, const px_executed *executed)
 static void on_cancelled(void *owner)
 {
     px_runner *runner = owner;
+    runner->cancelling = false;
     runner->ops->on_cancelled(runner->owner);
 }
 
@@ -402,7 +430,7 @@ bool px_runner_is_busy(const px_runner *runner)
 static void begin(px_runner *runner, px_runner_state thing)
 {
     runner->thing = thing;
-    runner->given = runner->cancelled = runner->lost = false;
+    runner->given = runner->cancelled = runner->lost = runner->timed_out = false;
     runner->tries = runner->stumbles = 0;
     runner->until =
         px_worker_now(runner->link->worker) + runner->link->worker->config->backend.retry_ms;
@@ -450,9 +478,11 @@ static void answer_lost(px_runner *runner, px_runner_state thing)
     answer(runner, thing, &error);
 }
 
-void px_runner_program(px_runner *runner, rw_program *program)
+void px_runner_program(px_runner *runner, rw_program *program, uint64_t timeout)
 {
     runner->program = program;
+    if (timeout > 0)
+        start_limit(runner, timeout);
     if (has_lost_block(runner))
         answer_lost(runner, PX_RUNNER_STEPPING);
     else
@@ -500,22 +530,19 @@ static void fail_cancelled(px_runner *runner)
     answer(runner, runner->thing, &error);
 }
 
-bool px_runner_cancel(px_runner *runner)
+void px_runner_cancel(px_runner *runner)
 {
     runner->cancelled = true;
-    if (!px_runner_is_busy(runner) || runner->called_back)
-        return false;
-    if (runner->state == PX_RUNNER_PAUSING) {
+    if (!px_runner_is_busy(runner) || runner->called_back || runner->cancelling)
+        return;
+    if (runner->state == PX_RUNNER_PAUSING || runner->state == PX_RUNNER_OPENING) {
         keep(runner);
+        if (runner->state == PX_RUNNER_OPENING)
+            drop_executor(runner);
         fail_cancelled(runner);
-        return false;
+        return;
     }
-    if (runner->state == PX_RUNNER_OPENING) {
-        drop_executor(runner);
-        fail_cancelled(runner);
-        return false;
-    }
-    return runner->kind->cancel(runner->executor);
+    runner->cancelling = runner->kind->cancel(runner->executor);
 }
 
 const char *px_runner_parameter(const px_runner *runner, const char *name)
@@ -534,7 +561,10 @@ void px_runner_open(px_runner *runner, px_link *link, const px_executor_kind *ki
 static void on_timer_closed(uv_handle_t *handle)
 {
     px_runner *runner = handle->data;
-    runner->timed = false;
+    if (handle == (uv_handle_t *)&runner->timer)
+        runner->timed = false;
+    else
+        runner->limited = false;
     end_if_quiet(runner);
 }
 
@@ -543,6 +573,8 @@ void px_runner_close(px_runner *runner)
     runner->closing = true;
     if (runner->timed)
         uv_close((uv_handle_t *)&runner->timer, on_timer_closed);
+    if (runner->limited)
+        uv_close((uv_handle_t *)&runner->limit, on_timer_closed);
     drop_executor(runner);
     end_if_quiet(runner);
 }

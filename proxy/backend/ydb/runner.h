@@ -48,11 +48,13 @@ typedef struct px_runner {
     px_executor *executor;
     unsigned executors; /* that have not closed yet, this one among them */
     px_runner_state state;
-    bool closing, timed;
+    bool closing, timed, limited;
+    uv_timer_t limit; /* statement_timeout, of a program */
+    bool timed_out;   /* … is over */
     uv_timer_t timer; /* the pause; or until the connection has said nothing for too long */
     char block;       /* the executor's transaction: 'I', 'T' or 'E' */
     bool in_block;    /* the client's: it began, and has not ended */
-    bool cancelled;
+    bool cancelled, cancelling;
     bool called_back; /* a message to itself is on its way */
     px_message call;
 
@@ -79,7 +81,8 @@ void px_runner_open(px_runner *runner, px_link *link, const px_executor_kind *ki
 void px_runner_close(px_runner *runner);
 
 /* Nothing is at hand: */
-void px_runner_program(px_runner *runner, rw_program *program);
+/* `timeout` in ms, 0: none. What takes longer is ended with 57014. */
+void px_runner_program(px_runner *runner, rw_program *program, uint64_t timeout);
 void px_runner_describe(px_runner *runner, pgw_slice text);
 void px_runner_control(px_runner *runner, px_control control);
 bool px_runner_is_busy(const px_runner *runner);
@@ -87,8 +90,9 @@ bool px_runner_is_busy(const px_runner *runner);
 /* No more rows, until it goes on. */
 void px_runner_pause(px_runner *runner);
 void px_runner_resume(px_runner *runner);
-/* What is at hand is to end with 57014. True: on_cancelled comes, and nothing is begun before. */
-PGW_MUST_CHECK bool px_runner_cancel(px_runner *runner);
+/* What is at hand is to end with 57014. If it is `cancelling` then, on_cancelled comes, and nothing
+ * is begun before. */
+void px_runner_cancel(px_runner *runner);
 const char *px_runner_parameter(const px_runner *runner, const char *name);
 
 #endif

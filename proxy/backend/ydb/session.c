@@ -504,7 +504,8 @@ static void run(px_ydb_session *session, pgw_portal *portal)
     run->held = run->kept = several && pgw_server_status(session->server) == 'I';
     pgw_buf_add_slice(&run->columns, portal->statement->columns);
     session->running = run;
-    px_runner_program(session->runner, run->program);
+    px_runner_program(session->runner, run->program,
+                      (uint64_t)rw_variables_statement_timeout(session->variables));
 }
 
 static void resume(px_ydb_session *session, px_ydb_run *resumed)

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""A link to YDB's endpoint, seen by a client of keyspread on the fake: what goes wrong behind it is
+made good, or told as PostgreSQL would tell it."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+import harness
+import wire
+from ydb import Endpoint
+
+COLUMNS = [{"name": "id", "type": "bigint", "not_null": True}, {"name": "v", "type": "text"},
+           {"name": "id_hash", "type": "bigint", "not_null": True}]
+DDL = ("drop table if exists items, plain; create table items (id bigint not null, v text, id_hash "
+       "bigint not null, primary key (id_hash, id)); create table plain (id int primary key, v text)")
+
+
+def settings(endpoint, **backend):
+    return {"workers": 1, "admin": {},
+            "backend": {"dsn": f"postgresql://app@127.0.0.1:{endpoint.port}/local",
+                        "dialect": "ydb", **backend},
+            "tables": [{"name": "items", "primary_key": ["id"], "hash_function": "xxh3",
+                        "columns": COLUMNS, "partitions": {"uniform": 4}}]}
+
+
+class LinkCase(unittest.TestCase):
+    options, backend = {}, {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.postgres = harness.Postgres()
+        cls.addClassCleanup(cls.postgres.remove)
+        cls.postgres.create_database("app")
+        cls.endpoint = Endpoint(cls.postgres, **cls.options)
+        cls.addClassCleanup(cls.endpoint.stop)
+        cls.keyspread = harness.Keyspread(settings(cls.endpoint, **cls.backend))
+        cls.addClassCleanup(cls.keyspread.stop)
+
+    def setUp(self):
+        self.endpoint.http("DELETE", "/faults")
+        with self.postgres.admin("app") as admin:
+            admin.rows(DDL)
+
+    def session(self):
+        link = wire.Wire(("127.0.0.1", self.keyspread.port))
+        self.addCleanup(link.close)
+        link.login("app", "/local")
+        return link
+
+    def says(self, link, sql):
+        """Tags, SQLSTATEs and the status."""
+        return [message.tag() if message.kind == "C" else message.body.decode()
+                if message.kind == "Z" else message.sqlstate
+                for message in link.query(sql) if message.kind in "CEZ"]
+
+
+class Retries(LinkCase):
+    def test_what_was_not_done_is_tried_again(self):
+        link = self.session()
+        for status in ("ABORTED", "UNAVAILABLE", "OVERLOADED", "BAD_SESSION", "SESSION_EXPIRED",
+                       "SESSION_BUSY"):
+            for sql, tag in (("insert into plain values (1)", "INSERT 0 1"),
+                             ("update plain set v = 'x' where id = 1", "UPDATE 1"),
+                             ("select id from plain", "SELECT 1"),
+                             ("delete from plain", "DELETE 1"),
+                             ("insert into items values (1, 'a') on conflict (id) do update "
+                              "set v = excluded.v", "INSERT 0 1")):
+                self.endpoint.order(status, times=2, every=1)
+                self.assertEqual(self.says(link, sql), [tag, "I"], (status, sql))
+                self.endpoint.http("DELETE", "/faults")
+
+    def test_a_transaction_is_not(self):
+        link = self.session()
+        self.assertEqual(self.says(link, "begin"), ["BEGIN", "T"])
+        self.says(link, "insert into plain values (1)")
+        self.endpoint.order("ABORTED", begins="insert")
+        self.assertEqual(self.says(link, "insert into plain values (2)"), ["40001", "E"])
+        self.assertEqual(self.says(link, "select 1"), ["25P02", "E"])
+        self.assertEqual(self.says(link, "commit"), ["ROLLBACK", "I"])
+        self.assertEqual(self.says(link, "select id from plain"), ["SELECT 0", "I"])
+
+    def test_commit_fails(self):
+        link = self.session()
+        self.says(link, "begin; insert into plain values (1)")
+        self.endpoint.order("ABORTED", begins="commit")
+        self.assertEqual(self.says(link, "commit"), ["40001", "I"])
+        self.assertEqual(self.says(link, "insert into plain values (1)"), ["INSERT 0 1", "I"])
+
+    def test_unknown(self):
+        """Only what could have committed is."""
+        link = self.session()
+        for fault in ("UNDETERMINED", "INTERNAL_ERROR", "drop_before_commit", "drop_after_commit"):
+            self.endpoint.order(fault, begins="insert")
+            self.assertEqual(self.says(link, "insert into plain values (1)"), ["08007", "I"], fault)
+            self.endpoint.http("DELETE", "/faults")
+            self.says(link, "delete from plain")
+        self.says(link, "begin; insert into plain values (1)")
+        self.endpoint.order("UNDETERMINED", begins="commit")
+        self.assertEqual(self.says(link, "commit"), ["08007", "I"])
+
+    def test_a_transaction_whose_connection_is_lost(self):
+        link = self.session()
+        self.says(link, "begin; insert into plain values (1)")
+        self.endpoint.order("INTERNAL_ERROR", begins="select")
+        self.assertEqual(self.says(link, "select 1")[-1], "E")
+        self.assertEqual(self.says(link, "rollback"), ["ROLLBACK", "I"])
+        self.assertEqual(self.says(link, "select id from plain"), ["SELECT 0", "I"])
+
+    def test_errors_are_postgresqls(self):
+        link = self.session()
+        self.says(link, "insert into plain values (1)")
+        for sql, state in (("select * from nothing", "42P01"), ("select nothing from plain", "42703"),
+                           ("selec 1", "42601"), ("insert into plain values (1)", "23505"),
+                           ("select 1/0", "22012"), ("insert into items values (null, 'a')", "23502"),
+                           ("rollback to s", "25P01"), ("begin; create table x (id int primary key)",
+                                                         "0A000")):
+            states = [state for state in self.says(link, sql) if len(state) == 5 and
+                      state not in ("BEGIN",)]
+            self.assertEqual(states, [state], sql)
+            self.says(link, "rollback")
+
+    def test_cancel(self):
+        link = self.session()
+        self.endpoint.order("stall", begins="select", ms=0)
+        link.send(wire.query("select 1"))
+        harness.eventually("the statement runs", lambda: self.endpoint.http(
+            "GET", "/faults")[0]["done"] == 1)
+        with wire.Wire(("127.0.0.1", self.keyspread.port)) as other:
+            other.send(wire.cancel_request(link.pid, link.key))
+        self.assertEqual([m.sqlstate for m in link.read_ready() if m.kind == "E"], ["57014"])
+        self.assertEqual(self.says(link, "select 2"), ["SELECT 1", "I"])
+
+    def test_statement_timeout(self):
+        link = self.session()
+        self.says(link, "set statement_timeout = '200ms'")
+        self.endpoint.order("stall", begins="select", ms=0)
+        self.assertEqual(self.says(link, "select 1"), ["57014", "I"])
+        self.endpoint.http("DELETE", "/faults")
+        self.endpoint.order("OVERLOADED", begins="select", every=1)
+        self.assertEqual(self.says(link, "select 1"), ["57014", "I"])
+        self.endpoint.http("DELETE", "/faults")
+        self.assertEqual(self.says(link, "select 2"), ["SELECT 1", "I"])
+
+    def test_long_messages(self):
+        """A row of 30 MB is refused, whatever the protocol, and nothing else is."""
+        link = self.session()
+        self.assertEqual(self.says(link, f"insert into plain values (1, '{'x' * 30_000_000}')"),
+                         ["54000", "I"])
+        reply = link.ask(wire.parse("", "insert into plain values ($1, $2)")
+                         + wire.bind("", "", [1, "x" * 30_000_000]) + wire.execute() + wire.sync())
+        self.assertEqual(wire.error_of(reply), "54000")
+        self.assertEqual(self.says(link, f"insert into plain values (1, '{'x' * 1_000_000}')"),
+                         ["INSERT 0 1", "I"])
+
+    def test_a_cursor_and_other_statements(self):
+        """There is one connection: rows that are not fetched yet are put by."""
+        link = self.session()
+        values = ", ".join(f"({number})" for number in range(1000))
+        self.says(link, f"insert into plain values {values}")
+        self.says(link, "begin; declare c cursor for select id from plain order by id")
+        found = []
+        for _ in range(10):
+            found += link.rows("fetch 100 from c")
+            self.assertEqual(link.rows("select count(*) from plain"), [["1000"]])
+        self.assertEqual([int(row[0]) for row in found], list(range(1000)))
+        self.assertEqual(self.says(link, "commit"), ["COMMIT", "I"])
+
+
+class Idle(LinkCase):
+    """YDB closes connections that say nothing."""
+    options = {"idle_ms": 700}
+
+    def is_closed(self):
+        with self.postgres.admin("app") as admin:
+            return not admin.rows("select from pg_stat_activity where datname = 'app' "
+                                  "and pid <> pg_backend_pid()")
+
+    def test_another_connection(self):
+        link = self.session()
+        harness.eventually("it is closed", self.is_closed)
+        self.assertEqual(self.says(link, "insert into plain values (1)"), ["INSERT 0 1", "I"])
+
+    def test_a_transaction(self):
+        link = self.session()
+        self.says(link, "begin; insert into plain values (1)")
+        harness.eventually("it is closed", self.is_closed)
+        self.assertEqual(self.says(link, "insert into plain values (2)"), ["08006", "E"])
+        self.assertEqual(self.says(link, "commit"), ["ROLLBACK", "I"])
+        self.assertEqual(self.says(link, "select id from plain"), ["SELECT 0", "I"])
+
+
+class Kept(LinkCase):
+    """… unless they are used now and then."""
+    options, backend = {"idle_ms": 3000}, {"keepalive_s": 1}
+
+    def test_the_connection_stays(self):
+        link = self.session()
+        self.says(link, "begin; insert into plain values (1)")
+        self.endpoint.http("POST", "/counters")
+        harness.eventually("it was used for longer than it may be silent",
+                           lambda: self.endpoint.counters()["statements"] >= 5)
+        self.assertEqual(self.says(link, "commit"), ["COMMIT", "I"])
+
+
+class Cleartext(unittest.TestCase):
+    def check(self, dsn, **backend):
+        with tempfile.TemporaryDirectory(prefix="keyspread-") as folder:
+            path = os.path.join(folder, "keyspread.yaml")
+            lines = [f"  {name}: {value}" for name, value in backend.items()]
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join(["backend:", f'  dsn: "{dsn}"', "  dialect: ydb", *lines, ""]))
+            return subprocess.run([harness.program(), "check", path], capture_output=True, text=True,
+                                  check=False)
+
+    def test_passwords_in_clear_do_not_leave_the_machine(self):
+        for dsn in ("host=ydb.example user=a", "host=localhost,ydb.example user=a sslmode=prefer",
+                    "postgresql://a:b@10.0.0.1/local"):
+            done = self.check(dsn)
+            self.assertEqual(done.returncode, 1, dsn)
+            self.assertIn("passwords in clear", done.stderr)
+            self.assertEqual(self.check(dsn, allow_cleartext="true").returncode, 0, dsn)
+        for dsn in ("host=ydb.example user=a sslmode=require", "host=127.0.0.1", "host=/run user=a",
+                    "host=ydb.example sslmode=verify-full"):
+            self.assertEqual(self.check(dsn).returncode, 0, dsn)
+
+
+if __name__ == "__main__":
+    unittest.main()
