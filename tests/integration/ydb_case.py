@@ -1,0 +1,75 @@
+"""ydb_case: one application's world twice: a PostgreSQL of its own, and keyspread before the fake of
+YDB's endpoint, whose tables have the hash column. Both are called `local`, so that nobody can tell
+them apart by that.
+"""
+import unittest
+
+import harness
+from ydb import Endpoint
+
+DATABASE = "local"
+STORE = "app"  # what the fake keeps
+
+
+def columns_of(table):
+    """As the configuration wants them, of declarations such as `id bigint not null`."""
+    declared = [(table.hash_column, "bigint", True)]
+    for column in table.columns:
+        name, kind = column.split(" ", 1)
+        declared.append((name, kind.removesuffix(" not null"), kind.endswith(" not null")))
+    return [{"name": name, "type": kind, "not_null": filled} for name, kind, filled in declared]
+
+
+def config(endpoint, tables, **more):
+    backend = {"dsn": f"host=127.0.0.1 port={endpoint.port} sslmode=disable dbname={DATABASE}",
+               "dialect": "ydb", **more.pop("backend", {})}
+    return {"auth": {"mode": "trust"}, "backend": backend, "workers": 2,
+            "tables": [{**table.config(), "columns": columns_of(table)} for table in tables],
+            **more}
+
+
+class YdbCase(unittest.TestCase):
+    """A world for the class; `sides` are ports: PostgreSQL's own, and keyspread's."""
+
+    maxDiff = None
+    tables = ()
+    plain_sql = ""  # tables that keyspread is told nothing of
+    endpoint_options = {}
+    options = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.postgres = harness.Postgres()
+        cls.addClassCleanup(cls.postgres.remove)
+        cls.admins = {}
+        for database, hashed in ((DATABASE, False), (STORE, True)):
+            cls.postgres.create_database(database)
+            cls.admins[hashed] = cls.postgres.admin(database)
+            cls.addClassCleanup(cls.admins[hashed].close)
+            for table in cls.tables:
+                cls.admins[hashed].rows(table.ddl(hashed, partitioned=False))
+            if cls.plain_sql:
+                cls.admins[hashed].rows(cls.plain_sql)
+        cls.endpoint = Endpoint(cls.postgres, **cls.endpoint_options)
+        cls.addClassCleanup(cls.endpoint.stop)
+        cls.start_keyspread()
+
+    @classmethod
+    def start_keyspread(cls):
+        cls.keyspread = harness.Keyspread(config(cls.endpoint, cls.tables, **cls.options))
+        cls.addClassCleanup(cls.keyspread.stop)
+        cls.sides = {"PostgreSQL": cls.postgres.port, "keyspread": cls.keyspread.port}
+
+    def setUp(self):
+        if self.keyspread.gone:
+            self.start_keyspread()
+        self.empty()
+
+    def tearDown(self):
+        self.keyspread.check_alive()
+
+    def empty(self):
+        """All tables, on both sides."""
+        for admin in self.admins.values():
+            for (name,) in admin.rows("select tablename from pg_tables where schemaname = 'public'"):
+                admin.rows(f"truncate {name} restart identity")
