@@ -150,6 +150,16 @@ px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
     return is_right(worker, e) ? e->seen.catalog : NULL;
 }
 
+px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity)
+{
+    entry *e = find_or_add(worker, identity->database);
+    note_use(worker, e);
+    if (!is_right(worker, e))
+        px_database_look(e->database, &e->seen);
+    px_catalog *last = e->seen.catalog;
+    return last != NULL && last->config == worker->config ? last : NULL;
+}
+
 bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity)
 {
     const entry *e = find_entry(worker, identity->database);

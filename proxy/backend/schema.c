@@ -7,6 +7,7 @@
 
 #include "proxy/backend/schema_type.h"
 #include "rewrite/hash/hash.h"
+#include "rewrite/plain/written_type.h"
 #include "rewrite/read/statement.h"
 
 struct px_schema_rows {
@@ -165,6 +166,8 @@ static void column_from_file(rw_table *table, const cfg_column *written)
                "type \"%s\" of column %s is not understood: write it as in CREATE TABLE, such as "
                "bigint, varchar(30) or numeric(6,2)",
                written->type, written->name);
+    if (column->type == PGW_UNSPECIFIED) /* parameters want to know even what no key can be */
+        column->type = rw_written_type(written->type);
     column->name = copy(written->name);
     column->not_null = written->not_null;
 }

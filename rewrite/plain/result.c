@@ -3,6 +3,7 @@
 #include "protocol/value_in.h"
 #include "protocol/value_numeric.h"
 #include "protocol/value_out.h"
+#include "rewrite/plain/result_time.h"
 #include "rewrite/plain/types.h"
 
 #include <string.h>
@@ -17,6 +18,9 @@ bool rw_result_has_binary(uint32_t type)
     case RW_JSON:
     case RW_JSONB:
     case RW_VOID:
+    case RW_TIME:
+    case RW_TIMETZ:
+    case RW_INTERVAL:
         return true;
     default:
         return pgw_type_is_key(type);
@@ -107,6 +111,12 @@ bool rw_result_send(uint32_t type, pgw_slice text, const pgw_env *env, pgw_buf *
         return send_oid(text, out, error);
     case PGW_NUMERIC:
         return send_numeric(text, out, error);
+    case RW_TIME:
+        return rw_send_time(text, out) || refuse(type, error);
+    case RW_TIMETZ:
+        return rw_send_timetz(text, out) || refuse(type, error);
+    case RW_INTERVAL:
+        return rw_send_interval(text, out) || refuse(type, error);
     default:
         return rw_result_has_binary(type) ? send_value(type, text, env, out, error)
                                           : refuse(type, error);

@@ -192,7 +192,7 @@ class Asyncpg:
         columns = [(one.name, one.type.oid) for one in statement.get_attributes()]
         rows = await statement.fetch(*values)
         return self.notices + [f"parameters {kinds}", f"columns {columns}",
-                               statement.get_statusmsg()] + [
+                               str(statement.get_statusmsg())] + [
             f"row {tuple(row.items())}" for row in rows] + [
             f"in a transaction: {self.connection.is_in_transaction()}"]
 
@@ -304,4 +304,10 @@ class PgjdbcBinary(Pgjdbc):
 
 
 class PgjdbcSimple(Pgjdbc):
+    """It cannot write bytea so that anybody could read it, so they are texts."""
+
     options = "preferQueryMode=simple"
+
+    def step(self, sql, values):
+        return super().step(sql, [("text", "\\x" + text) if kind == "bytea" and text is not None
+                                  else (kind, text) for kind, text in values])

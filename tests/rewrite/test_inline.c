@@ -159,7 +159,7 @@ static void results_are_sent_in_binary(void **state)
     wrong = 0;
     assert_true(vector_each(VECTORS "/plain/results.txt", check_result) > 45);
     assert_int_equal(wrong, 0);
-    assert_false(rw_result_has_binary(RW_INTERVAL));
+    assert_false(rw_result_has_binary(1009));
 }
 
 int main(void)

@@ -272,7 +272,7 @@ static void end_run(px_ydb_session *session, const char *tag, const pgw_error *e
 
 static rw_catalog catalog_of(px_ydb_session *session)
 {
-    const px_catalog *known = px_catalog_now(session->link->worker, session->link->identity);
+    const px_catalog *known = px_catalog_last(session->link->worker, session->link->identity);
     if (known == NULL)
         return (rw_catalog){0};
     return (rw_catalog){.tables = (const rw_table *const *)known->tables, .count = known->count};

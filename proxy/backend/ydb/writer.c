@@ -52,7 +52,7 @@ static void reset_unit(px_unit *unit)
 
 static rw_catalog catalog_of(const writer *w)
 {
-    const px_catalog *known = px_catalog_now(w->link->worker, w->link->identity);
+    const px_catalog *known = px_catalog_last(w->link->worker, w->link->identity);
     if (known == NULL)
         return (rw_catalog){0};
     return (rw_catalog){.tables = (const rw_table *const *)known->tables, .count = known->count};

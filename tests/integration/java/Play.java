@@ -18,11 +18,10 @@ import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.postgresql.util.PGInterval;
-import org.postgresql.util.PGobject;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
@@ -41,13 +40,6 @@ public class Play {
         for (int i = 0; i < result.length; i++)
             result[i] = (byte) Integer.parseInt(hex.substring(2 * i, 2 * i + 2), 16);
         return result;
-    }
-
-    static PGobject object(String kind, String text) throws SQLException {
-        PGobject made = new PGobject();
-        made.setType(kind);
-        made.setValue(text);
-        return made;
     }
 
     static Object[] list(String text) {
@@ -74,14 +66,19 @@ public class Play {
             case "time": to.setObject(at, LocalTime.parse(text)); break;
             case "timestamp": to.setObject(at, LocalDateTime.parse(text)); break;
             case "timestamptz": to.setObject(at, OffsetDateTime.parse(text)); break;
-            case "interval": to.setObject(at, new PGInterval(text + " seconds")); break;
+            case "interval": to.setObject(at, text + " seconds", Types.OTHER); break;
             case "int8[]": to.setArray(at, to.getConnection().createArrayOf("int8", list(text)));
                 break;
             case "text[]": to.setArray(at, to.getConnection().createArrayOf("text", list(text)));
                 break;
-            case "json": case "jsonb": to.setObject(at, object(kind, text)); break;
+            case "json": case "jsonb": to.setObject(at, text, Types.OTHER); break;
             default: to.setString(at, text);
         }
+    }
+
+    static String value(ResultSet result, int at) throws SQLException {
+        Object value = result.getObject(at);
+        return value instanceof byte[] ? Arrays.toString((byte[]) value) : result.getString(at);
     }
 
     static void rows(ResultSet result, List<String> seen) throws SQLException {
@@ -96,7 +93,7 @@ public class Play {
         while (result.next()) {
             line = new StringBuilder("row");
             for (int i = 1; i <= columns.getColumnCount(); i++)
-                line.append(" | ").append(result.getString(i));
+                line.append(" | ").append(value(result, i));
             seen.add(line.toString());
         }
     }

@@ -1,0 +1,37 @@
+#include "rewrite/plain/written_type.h"
+
+#include "rewrite/plain/names.h"
+#include "rewrite/plain/syntax.h"
+
+#include <string.h>
+
+enum { LONGEST = 200 }; /* bytes of what is read */
+
+static uint32_t type_of_cast(const PgQuery__Node *statement)
+{
+    if (statement->node_case != PG_QUERY__NODE__NODE_SELECT_STMT ||
+        statement->select_stmt->n_target_list != 1)
+        return PGW_UNSPECIFIED;
+    const PgQuery__Node *value = statement->select_stmt->target_list[0]->res_target->val;
+    return value->node_case == PG_QUERY__NODE__NODE_TYPE_CAST
+               ? rw_type_of_name(value->type_cast->type_name)
+               : PGW_UNSPECIFIED;
+}
+
+uint32_t rw_written_type(const char *text)
+{
+    static const pgw_env env = {.utf8 = true, .conforming = true};
+    uint32_t type = PGW_UNSPECIFIED;
+    pgw_arena arena = {0};
+    pgw_error unused;
+    rw_syntax syntax;
+    if (strlen(text) > LONGEST)
+        return type;
+    pgw_slice cast = pgw_slice_str(pgw_arena_printf(&arena, "SELECT CAST(NULL AS %s)", text));
+    if (rw_syntax_parse(cast, &env, &arena, &syntax, &unused)) {
+        type = type_of_cast(syntax.statement);
+        rw_syntax_free(&syntax);
+    }
+    pgw_arena_free(&arena);
+    return type;
+}
