@@ -76,11 +76,6 @@ public class Play {
         }
     }
 
-    static String value(ResultSet result, int at) throws SQLException {
-        Object value = result.getObject(at);
-        return value instanceof byte[] ? Arrays.toString((byte[]) value) : result.getString(at);
-    }
-
     static void rows(ResultSet result, List<String> seen) throws SQLException {
         ResultSetMetaData columns = result.getMetaData();
         StringBuilder line = new StringBuilder("columns");
@@ -93,7 +88,8 @@ public class Play {
         while (result.next()) {
             line = new StringBuilder("row");
             for (int i = 1; i <= columns.getColumnCount(); i++)
-                line.append(" | ").append(value(result, i));
+                line.append(" | ").append(columns.getColumnTypeName(i).equals("bytea")
+                    ? Arrays.toString(result.getBytes(i)) : result.getString(i));
             seen.add(line.toString());
         }
     }
