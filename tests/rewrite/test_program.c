@@ -1,5 +1,6 @@
 /* What statements take on YDB: by vectors. */
 #include "rewrite/plain/program.h"
+#include "rewrite/plain/returning.h"
 #include "rewrite/plain/types.h"
 #include "tests/protocol/value_vectors.h"
 
@@ -186,8 +187,41 @@ static void programs_are_planned(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* What a statement is described by; NULL: by nothing. */
+static void returning_is_described(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"insert into t values (NULL::int8) returning *", " SELECT * FROM t"},
+        {"insert into s.t as x (a, b) values (1, 2) on conflict do nothing RETURNING x.a, b + 1 c",
+         " SELECT x.a, b + 1 c FROM s.t as x"},
+        {"update only t set a = 1 from u where t.a = u.a returning t.a, u.b",
+         " SELECT t.a, u.b FROM only t, u"},
+        {"with w as (select 1) delete from t x where a in (table w) returning a",
+         "with w as (select 1)  SELECT a FROM t x"},
+        {"delete from t where b = 'returning'", NULL},
+        {"select returning from t", NULL},
+        {"insert into t values (1)", NULL},
+    };
+    pgw_arena arena = {0};
+    pgw_error error;
+    const pgw_env env = {.utf8 = true, .conforming = true};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_slice query;
+        assert_true(rw_returning_query(pgw_slice_str(cases[i][0]),
+                                       &(pgw_reading){&env, &arena, &error}, &query));
+        pgw_slice wanted = {NULL, 0};
+        if (cases[i][1] != NULL)
+            wanted = pgw_slice_str(cases[i][1]);
+        if (!pgw_slice_eq(query, wanted))
+            fail_msg("%s: %.*s", cases[i][0], (int)query.len, query.ptr);
+    }
+    pgw_arena_free(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(programs_are_planned)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(programs_are_planned),
+                                       cmocka_unit_test(returning_is_described)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "proxy/backend/ydb/cutter.h"
 #include "proxy/backend/ydb/wording.h"
 #include "rewrite/plain/result.h"
+#include "rewrite/plain/returning.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -401,7 +402,21 @@ static bool learns(px_ydb_session *session, const pgw_statement *statement,
     return true;
 }
 
-/* Writes are not looked at before they are run: that would cost them a round trip. */
+/* A read is described by itself, RETURNING by a query that has its columns. Other writes are not
+ * looked at before they are run: that would cost them a round trip. */
+static void describe(px_ydb_session *session, const pgw_statement *statement, pgw_slice text)
+{
+    pgw_error error;
+    const pgw_reading reading = reading_of(session, &error);
+    pgw_slice query = text;
+    if (statement->piece.command != PGW_COMMAND_READ && !rw_returning_query(text, &reading, &query))
+        pgw_server_failed(session->server, &error);
+    else if (query.len > 0)
+        px_runner_describe(session->runner, query);
+    else
+        analyzed(session);
+}
+
 static void analyze(px_ydb_session *session, const pgw_statement *statement)
 {
     pgw_error error;
@@ -428,10 +443,7 @@ static void analyze(px_ydb_session *session, const pgw_statement *statement)
         return;
     session->types = inferred.types;
     session->type_count = inferred.count;
-    if (statement->piece.command == PGW_COMMAND_READ)
-        px_runner_describe(session->runner, text);
-    else
-        analyzed(session);
+    describe(session, statement, text);
 }
 
 static void on_described(px_ydb_session *session)
