@@ -205,7 +205,6 @@ static void returning_is_described(void **state)
     };
     pgw_arena arena = {0};
     pgw_error error;
-    const pgw_env env = {.utf8 = true, .conforming = true};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_slice query;
         assert_true(rw_returning_query(pgw_slice_str(cases[i][0]),
