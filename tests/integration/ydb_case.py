@@ -2,6 +2,7 @@
 YDB's endpoint, whose tables have the hash column. Both are called `local`, so that nobody can tell
 them apart by that.
 """
+import re
 import unittest
 
 import harness
@@ -15,8 +16,8 @@ def columns_of(table):
     """As the configuration wants them, of declarations such as `id bigint not null`."""
     declared = [(table.hash_column, "bigint", True)]
     for column in table.columns:
-        name, kind = column.split(" ", 1)
-        declared.append((name, kind.removesuffix(" not null"), kind.endswith(" not null")))
+        name, kind = re.match(r"(\w+) (.*?)(?= not null| references|$)", column).groups()
+        declared.append((name, kind.replace("bigserial", "bigint"), " not null" in column))
     return [{"name": name, "type": kind, "not_null": filled} for name, kind, filled in declared]
 
 
