@@ -399,7 +399,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->hash_type = WORD(raw->hash_type, CFG_HASH_INT8);
     table->uncomputable = WORD(raw->uncomputable, CFG_UNCOMPUTABLE_ERROR);
     table->null_key = WORD(raw->null_key, CFG_NULL_KEY_ERROR);
-    table->hide = WORD(raw->hide, true);
+    table->hide = WORD(raw->hide, CFG_HIDE_YES);
     table->hide_in_catalog = WORD(raw->hide_in_catalog, true);
     table->lookups = WORD(raw->lookups, true);
     table->atomicity = WORD(raw->atomicity, CFG_ATOMICITY_STATEMENT);

@@ -313,6 +313,11 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
               "store: column of %s is not available in this version: write `store: row`, or remove "
               "the table from the file so that it passes untouched",
               check.table->label);
+    if (check.table->hide == CFG_HIDE_STRICT && !check.table->hide_in_catalog)
+        WRONG(&check, "hide_in_catalog",
+              "hide_in_catalog: false of %s tells of a column that is not there with "
+              "`hide: strict`: keep one of both",
+              check.table->label);
     check_key(&check);
     check_hash(&check);
     check_columns(&check);

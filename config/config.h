@@ -25,6 +25,7 @@ typedef enum cfg_hash_function {
 } cfg_hash_function;
 typedef enum cfg_hash_type { CFG_HASH_INT8, CFG_HASH_UINT64 } cfg_hash_type;
 typedef enum cfg_uncomputable { CFG_UNCOMPUTABLE_ERROR, CFG_UNCOMPUTABLE_FORWARD } cfg_uncomputable;
+typedef enum cfg_hide { CFG_HIDE_NO, CFG_HIDE_YES, CFG_HIDE_STRICT } cfg_hide;
 typedef enum cfg_null_key { CFG_NULL_KEY_ERROR, CFG_NULL_KEY_ALLOW } cfg_null_key;
 typedef enum cfg_atomicity { CFG_ATOMICITY_STATEMENT, CFG_ATOMICITY_PARTITION } cfg_atomicity;
 typedef enum cfg_sequences { CFG_SEQUENCES_SESSION, CFG_SEQUENCES_IGNORE } cfg_sequences;
@@ -116,7 +117,8 @@ typedef struct cfg_table {
     cfg_partitions partitions;
     cfg_uncomputable uncomputable;
     cfg_null_key null_key;
-    bool hide;            /* `*` and rows of the table are shown without the hash column */
+    cfg_hide hide; /* `*` and rows of the table are shown without the hash column; strict: who names
+                      it is told that there is none */
     bool hide_in_catalog; /* what is asked of PostgreSQL's catalog is answered without it */
     bool lookups; /* rows that are asked for by their hash_key are looked for by their hash */
     cfg_atomicity atomicity;

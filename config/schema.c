@@ -50,6 +50,11 @@ static const cyaml_strval_t uncomputables[] = {{"error", CFG_UNCOMPUTABLE_ERROR}
                                                {"forward", CFG_UNCOMPUTABLE_FORWARD}};
 static const cyaml_strval_t null_keys[] = {{"error", CFG_NULL_KEY_ERROR},
                                            {"allow", CFG_NULL_KEY_ALLOW}};
+/* The words of a switch, and one more. */
+static const cyaml_strval_t hides[] = {{"true", CFG_HIDE_YES},     {"yes", CFG_HIDE_YES},
+                                       {"on", CFG_HIDE_YES},       {"false", CFG_HIDE_NO},
+                                       {"no", CFG_HIDE_NO},        {"off", CFG_HIDE_NO},
+                                       {"strict", CFG_HIDE_STRICT}};
 static const cyaml_strval_t atomicities[] = {{"statement", CFG_ATOMICITY_STATEMENT},
                                              {"partition", CFG_ATOMICITY_PARTITION}};
 static const cyaml_strval_t sequence_modes[] = {{"session", CFG_SEQUENCES_SESSION},
@@ -119,7 +124,7 @@ static const cyaml_schema_field_t table_fields[] = {
     ENUM("store", cfg_raw_table, store, stores),
     ENUM("uncomputable", cfg_raw_table, uncomputable, uncomputables),
     ENUM("null_key", cfg_raw_table, null_key, null_keys),
-    BOOL("hide", cfg_raw_table, hide),
+    ENUM("hide", cfg_raw_table, hide, hides),
     BOOL("hide_in_catalog", cfg_raw_table, hide_in_catalog),
     BOOL("lookups", cfg_raw_table, lookups),
     ENUM("atomicity", cfg_raw_table, atomicity, atomicities),

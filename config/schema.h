@@ -63,7 +63,7 @@ typedef struct cfg_raw_table {
     int *store;
     cfg_uncomputable *uncomputable;
     cfg_null_key *null_key;
-    bool *hide;
+    cfg_hide *hide;
     bool *hide_in_catalog;
     bool *lookups;
     cfg_atomicity *atomicity;

@@ -300,7 +300,8 @@ static void set_rules(rw_table *table, const cfg_table *config)
     table->hash_type = config->hash_type == CFG_HASH_INT8 ? RW_HASH_INT8 : RW_HASH_UINT64;
     table->forward_uncomputable = config->uncomputable == CFG_UNCOMPUTABLE_FORWARD;
     table->allow_null_key = config->null_key == CFG_NULL_KEY_ALLOW;
-    table->shows_hash = !config->hide;
+    table->shows_hash = config->hide == CFG_HIDE_NO;
+    table->strict = config->hide == CFG_HIDE_STRICT;
     table->listed = !config->hide_in_catalog;
     table->looked_up = config->lookups;
     table->ignore_sequences = config->sequences == CFG_SEQUENCES_IGNORE;
@@ -444,9 +445,9 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable ||
         a->changes_rows != b->changes_rows || a->looked_up != b->looked_up ||
-        a->heeds_updates != b->heeds_updates || a->in_parts != b->in_parts || a->quiet != b->quiet ||
-        a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
-        !same_text(a->part_names, b->part_names))
+        a->heeds_updates != b->heeds_updates || a->in_parts != b->in_parts ||
+        a->quiet != b->quiet || a->reads_settings != b->reads_settings || a->oid != b->oid ||
+        a->triggers != b->triggers || !same_text(a->part_names, b->part_names))
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))

@@ -83,8 +83,9 @@ typedef struct rw_table {
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     unsigned quiet; /* RW_EFFECT_RUNS, RW_EFFECT_READS: what its database stores for such
                        statements cannot change a session's state */
-    bool shows_hash; /* `*` and rows of the table are with the hash column */
+    bool shows_hash; /* `*` and rows of the table are with the hash column; else without it … */
     bool in_parts;   /* PostgreSQL has it as a partitioned table */
+    bool strict;     /* … and who names it is told that there is none */
     bool listed;     /* PostgreSQL's catalog is asked of the table with the hash column */
     bool looked_up;  /* rows are found by their hash where a statement gives their whole hash key */
     bool reads_settings; /* a default or check of it may: what a session has set decides */

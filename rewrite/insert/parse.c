@@ -112,6 +112,8 @@ static rw_outcome parse_columns(rw_parser *parser)
             return rw_syntax_error(parser);
         size_t position = parser->token.start;
         size_t column = rw_table_column(parser->table, rw_take_name(parser));
+        if (rw_denies(parser, column))
+            return rw_deny_column(parser, position);
         rw_target *target = rw_add_target(parser, column, position);
         parser->unknown_column |= column == parser->table->column_count;
         parser->insert->hash_listed |= target->slot == RW_HASH_SLOT;

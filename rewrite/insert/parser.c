@@ -226,6 +226,20 @@ rw_outcome rw_syntax_error(rw_parser *parser)
     return RW_REFUSED;
 }
 
+bool rw_denies(const rw_parser *parser, size_t column)
+{
+    return parser->table->strict && column == parser->table->hash_column;
+}
+
+rw_outcome rw_deny_column(rw_parser *parser, size_t position)
+{
+    const rw_table *table = parser->table;
+    pgw_fail(parser->error, "42703", "column \"%s\" of relation \"%s\" does not exist",
+             table->columns[table->hash_column].name, table->name);
+    rw_set_position(parser, position);
+    return RW_REFUSED;
+}
+
 rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size_t position, const char *why)
 {
     const rw_table *table = parser->table;

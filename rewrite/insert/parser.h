@@ -108,6 +108,10 @@ PGW_MUST_CHECK rw_outcome rw_syntax_error(rw_parser *parser);
 /* Refused with 0A000, or untouched if the table forwards. `why` ends "column … …". */
 PGW_MUST_CHECK rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size_t position,
                                           const char *why);
+/* Whether nobody is to know that there is such a column: then it is refused, as PostgreSQL would.
+ */
+bool rw_denies(const rw_parser *parser, size_t column);
+PGW_MUST_CHECK rw_outcome rw_deny_column(rw_parser *parser, size_t position);
 /* The error's position: where the byte at `offset` is, in characters. */
 void rw_set_position(rw_parser *parser, size_t offset);
 /* Which cell of a row's key the column's values are; RW_HASH_SLOT; RW_NO_SLOT. */

@@ -86,13 +86,25 @@ static rw_outcome parse_target(rw_parser *parser, bool *whole, bool *hashed)
     return RW_PARSED;
 }
 
+/* PostgreSQL says it of the parenthesis at `position`. */
+static rw_outcome deny_target(rw_parser *parser, size_t position)
+{
+    pgw_fail(parser->error, "42703", "column \"%s\" does not exist",
+             parser->table->columns[parser->table->hash_column].name);
+    rw_set_position(parser, position);
+    return RW_REFUSED;
+}
+
 /* Behind the '(' of a conflict target. */
 static rw_outcome parse_conflict_columns(rw_parser *parser)
 {
     bool whole = false, hashed = false;
+    size_t position = parser->last_end - 1;
     rw_outcome outcome = parse_target(parser, &whole, &hashed);
     if (outcome != RW_PARSED)
         return outcome;
+    if (hashed && rw_denies(parser, parser->table->hash_column))
+        return deny_target(parser, position);
     parser->conflict_on_key = whole;
     if (whole && !hashed) {
         pgw_buf text = {0};
@@ -156,6 +168,8 @@ static rw_outcome parse_set_column(rw_parser *parser)
         return rw_syntax_error(parser);
     size_t position = parser->token.start;
     size_t column = rw_table_column(parser->table, rw_take_name(parser));
+    if (rw_denies(parser, column))
+        return rw_deny_column(parser, position);
     if (!is_hash_key(parser->table, column) ||
         (column != parser->table->hash_column && parser->conflict_on_key &&
          at_row_value(parser, column)))

@@ -451,6 +451,15 @@ static void add_field(char code, pgw_slice body, pgw_slice field, const rw_sent 
         pgw_buf_add_slice(out, field);
 }
 
+/* There is a column named "h" in table "t", but it cannot be referenced … */
+static bool hints_at_hash(pgw_slice body, pgw_slice hint, const rw_sent *sent)
+{
+    const rw_table *table = sent->insert != NULL ? sent->insert->table : NULL;
+    return table != NULL && table->strict &&
+           pgw_slice_eq_str(pgw_error_field(body, 'C'), "42703") &&
+           rw_text_mentions(hint, table->columns[table->hash_column].name);
+}
+
 void rw_hide_error(pgw_slice body, const rw_sent *sent, pgw_buf *out)
 {
     size_t at = 0;
@@ -460,7 +469,8 @@ void rw_hide_error(pgw_slice body, const rw_sent *sent, pgw_buf *out)
         pgw_slice field = {start, nul == NULL ? body.len - at - 1 : (size_t)(nul - start)};
         size_t position = 1;
         bool placed = body.ptr[at] == 'P' && is_within(field, sent, &position);
-        if (!placed || position > 0) {
+        bool told = body.ptr[at] == 'H' && hints_at_hash(body, field, sent);
+        if (!told && (!placed || position > 0)) {
             pgw_buf_add_byte(out, body.ptr[at]);
             add_field(body.ptr[at], body, field, sent, out);
             pgw_buf_add_byte(out, '\0');

@@ -166,8 +166,12 @@ static void read_found(const candidate *it, const rw_tree_found *found)
 static void show(const candidate *it)
 {
     rw_tree_found found;
-    if (ask_tree(it, &found, new_error(it)) == RW_TREE_HARMLESS)
+    pgw_error *error = new_error(it);
+    rw_tree_answer answer = ask_tree(it, &found, error);
+    if (answer == RW_TREE_HARMLESS)
         read_found(it, &found);
+    else if (answer == RW_TREE_REFUSED && !pgw_error_is(error, "0A000"))
+        refuse(it, error);
 }
 
 static void change_key(const candidate *it, const rw_key_change *change)
@@ -195,13 +199,25 @@ static bool check_tree(const candidate *it)
     return found.inserts && answer == RW_TREE_HARMLESS;
 }
 
-/* In the query that an INSERT of ours takes its rows from. */
+/* Whether an INSERT of ours names a column that nobody is to know of. */
+static bool names_hash(const candidate *it)
+{
+    const rw_table *table = it->out->insert->table;
+    return table->strict && rw_text_mentions(it->text, table->columns[table->hash_column].name);
+}
+
+/* In the query that an INSERT of ours takes its rows from, and in what stands behind them. */
 static void put_stars(const candidate *it)
 {
     rw_tree_found found;
     rw_change *stars;
-    if (!rw_tree_can_read(it->text, it->piece) ||
-        ask_tree(it, &found, new_error(it)) != RW_TREE_HARMLESS || found.stars == NULL)
+    pgw_error *error = new_error(it);
+    if (!rw_tree_can_read(it->text, it->piece))
+        return;
+    rw_tree_answer answer = ask_tree(it, &found, error);
+    if (answer == RW_TREE_REFUSED && !pgw_error_is(error, "0A000"))
+        refuse(it, error);
+    if (answer != RW_TREE_HARMLESS || found.stars == NULL)
         return;
     size_t count =
         rw_stars_read(found.stars, it->text, it->in->env->conforming, it->in->arena, &stars);
@@ -217,7 +233,7 @@ static void parse_insert(const candidate *it)
         refuse(it, error);
     else if (it->out->insert != NULL)
         it->out->kind = RW_STATEMENT_INSERT;
-    if (it->out->kind == RW_STATEMENT_INSERT && it->out->insert->query)
+    if (it->out->kind == RW_STATEMENT_INSERT && (it->out->insert->query || names_hash(it)))
         put_stars(it);
 }
 

@@ -209,6 +209,14 @@ void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of
     put_reference(texts, at, &text);
 }
 
+void rw_star_put_qualifier(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
+{
+    pgw_buf text = {0};
+    size_t before = token_at(texts, at->location);
+    add_qualifier(item, &text);
+    put(texts, before, before, &text);
+}
+
 /* --- a table in a FROM --- */
 
 /* Behind name [*], or [ONLY] (name); `*from` becomes the first token. */

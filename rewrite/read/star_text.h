@@ -29,6 +29,9 @@ void rw_star_put_all(rw_star_texts *texts, const PgQuery__ColumnRef *at,
 void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at,
                          const rw_star_item *item);
 void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, const rw_star_item *item);
+/* Before the name of a column: whose it is. */
+void rw_star_put_qualifier(rw_star_texts *texts, const PgQuery__ColumnRef *at,
+                           const rw_star_item *item);
 /* In the place of a table in a FROM: a subquery. */
 void rw_star_put_query(rw_star_texts *texts, const rw_star_item *item);
 /* … of the table of COPY … TO. */

@@ -6,6 +6,7 @@
  */
 #include "rewrite/read/stars_tree.h"
 
+#include "rewrite/read/named_hash.h"
 #include "rewrite/read/star_groups.h"
 #include "rewrite/read/star_scope.h"
 #include "rewrite/read/star_text.h"
@@ -34,6 +35,7 @@ typedef struct finder {
     shown *list;
     rw_star_item *ours; /* what stands in a FROM */
     rw_star_groups groups;
+    rw_named_hashes hashes;
 } finder;
 
 static shown *add(finder *find, const PgQuery__ColumnRef *at)
@@ -107,6 +109,7 @@ static bool is_listed(const finder *find, const PgQuery__ColumnRef *it)
 
 static void look_at_reference(finder *find, const PgQuery__ColumnRef *it)
 {
+    rw_named_note(&find->hashes, find->place.scope, it);
     rw_star_item *row = row_of(find, it), *of = qualifier_of(find, it);
     if (is_listed(find, it) || it->n_fields == 0)
         return;
@@ -173,6 +176,9 @@ static void note_typed(finder *find, node argument)
 
 static void look_at_call(finder *find, const PgQuery__FuncCall *call)
 {
+    const rw_star_item *row = call->n_args == 1 ? row_of(find, reference_of(call->args[0])) : NULL;
+    if (row != NULL && call->n_funcname == 1)
+        rw_named_call(&find->hashes, row, rw_star_name(call->funcname[0]), call->location);
     for (size_t i = 0; i < call->n_args && !takes_any_row(call); i++)
         note_typed(find, call->args[i]);
 }
@@ -192,6 +198,7 @@ static bool is_selection(finder *find, const PgQuery__AIndirection *it)
     if (row == NULL || it->n_indirection == 0)
         return false;
     const char *name = rw_star_name(it->indirection[0]);
+    rw_named_selection(&find->hashes, row, name, it->arg->column_ref->location);
     if (name[0] == '\0' && row->written)
         note_typed(find, it->arg);
     else if (name[0] != '\0' &&
@@ -278,10 +285,17 @@ static void add_from(finder *find, rw_star_scope *scope, PgQuery__Node **from, s
         rw_star_add_from(&find->world, &find->place, scope, from[i]);
 }
 
+/* Whether the text names a table's hash column. */
+static bool is_named(const finder *find, const rw_table *table)
+{
+    return rw_star_texts_name(&find->texts, table->columns[table->hash_column].name);
+}
+
 static void keep_items(finder *find, const rw_star_scope *scope)
 {
     for (rw_star_item *it = scope->items; it != NULL; it = it->next)
         if (it->table != NULL) {
+            it->wraps |= it->table->strict && is_named(find, it->table);
             it->older = find->ours;
             find->ours = it;
         }
@@ -324,8 +338,6 @@ static void look_at_query(finder *find, const ProtobufCMessage *message)
         const PgQuery__DeleteStmt *it = (const PgQuery__DeleteStmt *)message;
         look_at_write(find, it->relation, it->using_clause, it->n_using_clause, it->with_clause);
         add_targets(find, it->returning_list, it->n_returning_list, NULL);
-    } else if (type == &pg_query__insert_stmt__descriptor) {
-        new_scope(find, ((const PgQuery__InsertStmt *)message)->with_clause);
     } else if (type == &pg_query__merge_stmt__descriptor) {
         const PgQuery__MergeStmt *it = (const PgQuery__MergeStmt *)message;
         PgQuery__Node *source = it->source_relation;
@@ -338,8 +350,30 @@ static void look_at_copy(finder *find, const PgQuery__CopyStmt *copy)
     const rw_table *table = copy->relation == NULL || copy->is_from
                                 ? NULL
                                 : rw_star_table(&find->world, &find->place, copy->relation);
+    for (size_t i = 0; table != NULL && i < copy->n_attlist; i++)
+        rw_named_listed(&find->hashes, table, rw_star_name(copy->attlist[i]));
     if (table != NULL)
         rw_star_put_copy(&find->texts, copy, table);
+}
+
+/* What is behind the rows names the table's columns. */
+static void look_at_insert(finder *find, const PgQuery__InsertStmt *it)
+{
+    const rw_star_scope *outside = find->hashes.inserted;
+    new_scope(find, it->with_clause);
+    if (it->select_stmt != NULL)
+        visit(find, (const ProtobufCMessage *)it->select_stmt);
+    rw_star_scope *table = pgw_arena_alloc(find->world.arena, sizeof *table);
+    add_written(find, table, it->relation);
+    rw_star_item *excluded = pgw_arena_alloc(find->world.arena, sizeof *excluded);
+    *excluded = (rw_star_item){.called = "excluded", .table = table->items->table, .written = true};
+    table->items->next = excluded;
+    find->hashes.inserted = table;
+    if (it->on_conflict_clause != NULL)
+        visit(find, (const ProtobufCMessage *)it->on_conflict_clause);
+    for (size_t i = 0; i < it->n_returning_list; i++)
+        visit(find, (const ProtobufCMessage *)it->returning_list[i]);
+    find->hashes.inserted = outside;
 }
 
 static bool is_for_later(const ProtobufCMessageDescriptor *type)
@@ -368,7 +402,10 @@ static bool visit(void *context, const ProtobufCMessage *message)
         look_at_copy(find, (const PgQuery__CopyStmt *)message);
     else
         look_at_query(find, message);
-    look_into(find, message);
+    if (type == &pg_query__insert_stmt__descriptor)
+        look_at_insert(find, (const PgQuery__InsertStmt *)message);
+    else
+        look_into(find, message);
     find->place = outside;
     return true;
 }
@@ -403,21 +440,21 @@ static void put(finder *find, const shown *it)
         rw_star_put_columns(&find->texts, it->at, it->item);
 }
 
-/* Whether the text names a table's hash column. */
-static bool is_unnamed(void *context, const rw_table *table)
+/* Whether a table's hash column is not to be seen. */
+static bool is_hidden(void *context, const rw_table *table)
 {
-    finder *find = context;
-    return !table->shows_hash &&
-           !rw_star_texts_name(&find->texts, table->columns[table->hash_column].name);
+    return !table->shows_hash && (table->strict || !is_named(context, table));
 }
 
-const rw_star_map *rw_stars_find(const PgQuery__Node *statement, pgw_slice text, bool conforming,
-                                 const rw_catalog *catalog, pgw_arena *arena, bool *by_value)
+bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,
+                   const pgw_reading *reading, rw_stars_found *out)
 {
-    finder find = {.world = {.catalog = catalog, .arena = arena, .hides = is_unnamed}};
+    finder find = {.world = {.catalog = catalog, .arena = reading->arena, .hides = is_hidden},
+                   .hashes = {.reading = reading, .text = text}};
     find.world.context = &find;
-    rw_star_texts_init(&find.texts, text, conforming, arena);
+    rw_star_texts_init(&find.texts, text, reading->env->conforming, reading->arena);
     visit(&find, (const ProtobufCMessage *)statement);
+    rw_named_judge(&find.hashes, &find.texts);
     for (const shown *it = find.list; it != NULL; it = it->next)
         put(&find, it);
     for (const rw_star_item *it = find.ours; it != NULL; it = it->older) {
@@ -427,7 +464,7 @@ const rw_star_map *rw_stars_find(const PgQuery__Node *statement, pgw_slice text,
             rw_star_put_whole(&find.texts, it); /* it is an ordinary one to who asks the catalog */
     }
     rw_star_groups_put(&find.groups, &find.texts);
-    *by_value |= find.groups.by_value;
     rw_system_find(statement, catalog, &find.texts);
-    return rw_star_texts_map(&find.texts, arena);
+    *out = (rw_stars_found){rw_star_texts_map(&find.texts, reading->arena), find.groups.by_value};
+    return !find.hashes.denied;
 }

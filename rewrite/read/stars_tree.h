@@ -5,15 +5,23 @@
 #ifndef RW_STARS_TREE_H
 #define RW_STARS_TREE_H
 
+#include "protocol/error.h"
+#include "protocol/value.h"
 #include "rewrite/hash/table.h"
 #include "rewrite/read/stars.h"
 
 #include <pg_query/pg_query.pb-c.h>
 
-/* NULL: nothing is to be changed. In `arena`. `text` is what the tree was made of. A table whose
- * hash column the text names is left as it is: its client knows it. `by_value` becomes true where
- * its constants decide. */
-const rw_star_map *rw_stars_find(const PgQuery__Node *statement, pgw_slice text, bool conforming,
-                                 const rw_catalog *catalog, pgw_arena *arena, bool *by_value);
+typedef struct rw_stars_found {
+    const rw_star_map *map; /* NULL: nothing is to be changed */
+    bool by_value;          /* the statement's constants decide */
+} rw_stars_found;
+
+/* In the arena. `text` is what the tree was made of. A table whose hash column the text names is
+ * left as it is: its client knows it. If the table is strict, there is no such column: false, and
+ * the error is filled, where PostgreSQL itself would not say so. */
+PGW_MUST_CHECK bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text,
+                                  const rw_catalog *catalog, const pgw_reading *reading,
+                                  rw_stars_found *out);
 
 #endif

@@ -106,6 +106,12 @@ static void refuse_target(walker *walk, const rw_table *table, const PgQuery__Re
                           const char *hint)
 {
     const char *hash = table->columns[table->hash_column].name;
+    if (table->strict && strcmp(target->name, hash) == 0) {
+        pgw_fail(walk->error, "42703", "column \"%s\" of relation \"%s\" does not exist", hash,
+                 table->name);
+        set_position(walk, target->location);
+        return;
+    }
     pgw_fail(walk->error, "0A000", "cannot update column \"%s\" of table \"%s\" through keyspread",
              target->name, table->name);
     if (strcmp(target->name, hash) == 0) {
@@ -334,8 +340,12 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
     rw_tree_found *found = walk->found;
     if (found->change.otherwise && found->same_count != walk->same_count)
         found->change = (rw_key_change){.table = NULL}; /* another UPDATE asks for more */
-    found->stars = rw_stars_find(top, walk->text, walk->env->conforming, walk->catalog, arena,
-                                 &found->by_value);
+    rw_stars_found shown;
+    if (!rw_stars_find(top, walk->text, walk->catalog,
+                       &(pgw_reading){walk->env, arena, walk->error}, &shown))
+        return RW_TREE_REFUSED;
+    found->stars = shown.map;
+    found->by_value |= shown.by_value;
     if (walk->env->conforming && !found->inserts)
         found->lookups = rw_lookup_find(top, walk->text, walk->catalog, found->stars, arena);
     return RW_TREE_HARMLESS;
