@@ -281,10 +281,21 @@ class Clients(YdbCase):
     tables = (THINGS, STAMPS)
     plain_sql = PLAIN
     endpoint_options = {"uuid_keys": "allowed"}
+    programs = {}
+
+    @classmethod
+    def opened(cls, client, port):
+        """One in another language takes long to start, so it plays all cases."""
+        if not issubclass(client, ydb_clients.Program):
+            return client(port)
+        if (client, port) not in cls.programs:
+            program = cls.programs[client, port] = client(port)
+            cls.addClassCleanup(program.end)
+        return cls.programs[client, port]
 
     def play(self, client, port, steps):
         """What it saw of each step."""
-        opened = client(port)
+        opened = self.opened(client, port)
         seen = []
         try:
             for step in steps:

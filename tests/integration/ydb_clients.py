@@ -264,6 +264,9 @@ class Program:
         return [one.replace("\\n", "\n") for one in line.rstrip("\n").split("\t")]
 
     def close(self):
+        """It goes on with the next case."""
+
+    def end(self):
         self.process.stdin.close()
         self.process.wait(harness.PATIENCE)
         self.process.stdout.close()
