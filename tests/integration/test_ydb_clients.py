@@ -266,15 +266,8 @@ GAPS = [
 
 
 # What a client cannot do here, by its name and the case's. It is to go when the client can.
-DEALLOCATES = "psycopg 3 sends DEALLOCATE after a rollback and after DDL"
 INTROSPECTS = "asyncpg asks pg_catalog what an array is, and YDB cannot answer that"
-UNABLE = {
-    ("Asyncpg", "arrays"): INTROSPECTS,
-    ("Psycopg3", "transactions"): DEALLOCATES,
-    ("Psycopg3Binary", "transactions"): DEALLOCATES,
-    ("Psycopg3Binary", "failed transactions"): DEALLOCATES,
-    ("Psycopg3Binary", "tables"): DEALLOCATES,
-}
+UNABLE = {("Asyncpg", "arrays"): INTROSPECTS}
 
 
 class Clients(YdbCase):
