@@ -13,6 +13,7 @@ import unittest
 import harness
 import sequence_case
 import sequences
+import wire
 import ydb_case
 from ydb import Endpoint
 
@@ -58,10 +59,10 @@ class Sequences(sequence_case.SequenceCase):
         """After another reply than PostgreSQL's one that is waited for may never come."""
         try:
             replies, stored = self.play(sequence, database, port, False)
-        except AssertionError as failure:
+        except (AssertionError, wire.Closed) as failure:
             if reason is None:
                 raise
-            return [str(failure)]
+            return [f"{failure} {getattr(failure, 'messages', '')}"]
         return lines_of(replies) + [f"stored {rows}" for rows in stored]
 
     def check(self, sequence, reason):
