@@ -113,12 +113,15 @@ class Retries(LinkCase):
         for sql, state in (("select * from nothing", "42P01"), ("select nothing from plain", "42703"),
                            ("selec 1", "42601"), ("insert into plain values (1)", "23505"),
                            ("select 1/0", "22012"), ("insert into items values (null, 'a')", "23502"),
-                           ("rollback to s", "25P01"), ("begin; create table x (id int primary key)",
-                                                         "0A000")):
+                           ("rollback to s", "25P01"), ("begin; create table x (id int primary key)", "0A000"),
+                           ("create table x (id int primary key); insert into x values (1)",
+                            "0A000")):
             states = [state for state in self.says(link, sql) if len(state) == 5 and
                       state not in ("BEGIN",)]
             self.assertEqual(states, [state], sql)
             self.says(link, "rollback")
+        self.says(link, "begin")
+        self.assertEqual(self.says(link, "create table x (id int primary key)"), ["0A000", "E"])
 
     def test_cancel(self):
         link = self.session()

@@ -61,6 +61,24 @@ static bool add(pgw_buf *pieces, size_t *count, const pgw_piece *piece, pgw_erro
     return true;
 }
 
+/* YDB makes and changes tables at once, outside of transactions; statements of one text are one. */
+static bool check_mixture(const pgw_script *script, pgw_error *error)
+{
+    bool alone = false, others = false;
+    for (size_t i = 0; i < script->count; i++) {
+        pgw_command command = script->pieces[i].command;
+        alone = alone || command == PGW_COMMAND_ALONE;
+        others = others || command == PGW_COMMAND_WRITE || pgw_command_controls(command);
+    }
+    if (!alone || !others)
+        return true;
+    pgw_fail(error, "0A000",
+             "a text that changes tables and rows cannot be one transaction on YDB");
+    pgw_error_hint(error, "Send CREATE, ALTER, DROP and the like by themselves, outside of "
+                          "transactions.");
+    return false;
+}
+
 bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, pgw_error *error)
 {
     const pgw_reading reading = {data, arena, error};
@@ -76,5 +94,5 @@ bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, p
             read_piece(text, &clean, &reading, &piece) && add(&pieces, &out->count, &piece, error);
     out->pieces = (const pgw_piece *)pgw_arena_keep(arena, &pieces).ptr;
     pgw_buf_free(&pieces);
-    return fine;
+    return fine && check_mixture(out, error);
 }

@@ -427,6 +427,11 @@ bool px_runner_is_busy(const px_runner *runner)
     return runner->thing != PX_RUNNER_IDLE;
 }
 
+bool px_runner_is_in_block(const px_runner *runner)
+{
+    return runner->in_block;
+}
+
 static void begin(px_runner *runner, px_runner_state thing)
 {
     runner->thing = thing;

@@ -86,6 +86,7 @@ void px_runner_program(px_runner *runner, rw_program *program, uint64_t timeout)
 void px_runner_describe(px_runner *runner, pgw_slice text);
 void px_runner_control(px_runner *runner, px_control control);
 bool px_runner_is_busy(const px_runner *runner);
+bool px_runner_is_in_block(const px_runner *runner); /* BEGIN was done, and no end of it */
 
 /* No more rows, until it goes on. */
 void px_runner_pause(px_runner *runner);

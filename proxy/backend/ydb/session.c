@@ -492,6 +492,19 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
     return run->program != NULL;
 }
 
+/* YDB would do it at once, whatever becomes of the transaction. */
+static bool refuses_alone(px_ydb_session *session, const pgw_portal *portal)
+{
+    pgw_error error;
+    if (portal->statement->piece.command != PGW_COMMAND_ALONE ||
+        !px_runner_is_in_block(session->runner))
+        return false;
+    pgw_fail(&error, "0A000", "tables cannot be changed inside a transaction on YDB");
+    pgw_error_hint(&error, "Send CREATE, ALTER, DROP and the like outside of transactions.");
+    pgw_server_failed(session->server, &error);
+    return true;
+}
+
 static void run(px_ydb_session *session, pgw_portal *portal)
 {
     if (px_state_is_question(portal->statement->piece.text)) {
@@ -502,6 +515,8 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         run_settings(session, portal);
         return;
     }
+    if (refuses_alone(session, portal))
+        return;
     px_ydb_run *run = new_run(session, portal);
     pgw_error error;
     if (portal->statement->piece.command == PGW_COMMAND_ALONE)
