@@ -1,9 +1,11 @@
 #include "proxy/backend/ydb/runner.h"
 
 #include "config/config.h"
+#include "proxy/backend/discovery.h"
 #include "proxy/loop/worker.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -232,6 +234,22 @@ static bool has_another_way(px_runner *runner)
            rw_program_failed(runner->program, runner->failure.sqlstate);
 }
 
+/* Partitions that were split or have moved refuse what is sent them, for a while. */
+static void doubt_maps(const px_runner *runner)
+{
+    const px_worker *worker = runner->link->worker;
+    if (!pgw_error_is(&runner->failure, "53000") && !pgw_error_is(&runner->failure, "57P03"))
+        return;
+    for (size_t i = 0; i < worker->config->table_count; i++) {
+        const cfg_table *table = &worker->config->tables[i];
+        char label[2 * 64 + 2];
+        snprintf(label, sizeof label, "%s.%s", table->schema != NULL ? table->schema : "public",
+                 table->name);
+        if (table->partitions.discover)
+            px_discovery_doubt(worker->server->discovery, label);
+    }
+}
+
 /* What has failed has left nothing at the executor. */
 static void decide(px_runner *runner)
 {
@@ -240,6 +258,7 @@ static void decide(px_runner *runner)
         return;
     }
     bool unknown = may_be_done(runner);
+    doubt_maps(runner);
     if (!unknown && may_repeat(runner)) {
         if (runner->fate == PX_YDB_ELSEWHERE)
             drop_executor(runner);
