@@ -194,18 +194,28 @@ void px_ydb_session_columns(px_ydb_session *session, pgw_slice columns)
 
 /* ---- the ends of runs ---- */
 
-static void tell_end(px_ydb_session *session, const px_ydb_run *run)
+/* Behind what is told of a run its portal may be gone. */
+static void detach(px_ydb_run *run)
 {
+    if (run->portal != NULL)
+        run->portal->link = NULL;
+    run->portal = NULL;
+}
+
+static void tell_end(px_ydb_session *session, px_ydb_run *run)
+{
+    detach(run);
     if (run->error.sqlstate[0] != '\0')
         pgw_server_failed(session->server, &run->error);
     else
         pgw_server_completed(session->server, run->tag);
 }
 
-static void tell_unwanted(px_ydb_session *session, const px_ydb_run *run)
+static void tell_unwanted(px_ydb_session *session, px_ydb_run *run)
 {
     if (run->portal == NULL)
         return;
+    detach(run);
     if (run->error.sqlstate[0] != '\0')
         pgw_server_failed(session->server, &run->error);
     else
