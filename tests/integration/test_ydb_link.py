@@ -182,6 +182,7 @@ class Idle(LinkCase):
     def test_another_connection(self):
         link = self.session()
         harness.eventually("it is closed", self.is_closed)
+        self.assertEqual(self.says(link, "select 1"), ["SELECT 1", "I"])
         self.assertEqual(self.says(link, "insert into plain values (1)"), ["INSERT 0 1", "I"])
 
     def test_a_transaction(self):

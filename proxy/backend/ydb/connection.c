@@ -2,6 +2,8 @@
 
 #include "config/config.h"
 #include "protocol/frame.h"
+#include "proxy/backend/ydb/answers.h"
+#include "proxy/backend/ydb/runs.h"
 #include "proxy/backend/ydb/session.h"
 #include "proxy/backend/ydb/simple.h"
 #include "proxy/loop/worker.h"
@@ -237,13 +239,13 @@ static void on_refused(void *owner, const pgw_error *error)
 static void on_columns(void *owner, pgw_slice columns)
 {
     connection *c = owner;
-    px_ydb_session_columns(&c->session, columns);
+    px_ydb_runs_columns(&c->session, columns);
 }
 
 static void on_row(void *owner, const pgw_slice *cells, size_t count)
 {
     connection *c = owner;
-    px_ydb_session_row(&c->session, cells, count);
+    px_ydb_runs_row(&c->session, cells, count);
     take_output(c);
     if (unsaid(c) > PX_STREAM_HIGH)
         px_runner_pause(&c->runner);
@@ -254,7 +256,7 @@ static void on_row(void *owner, const pgw_slice *cells, size_t count)
 static void on_again(void *owner)
 {
     connection *c = owner;
-    px_ydb_session_again(&c->session);
+    px_ydb_runs_again(&c->session);
 }
 
 static void on_done(void *owner, const char *tag)
@@ -358,7 +360,7 @@ static void consume(px_link *link, size_t len)
     c->expected = 0;
     if (!full || unsaid(c) > PX_STREAM_HIGH)
         return;
-    px_ydb_session_drained(&c->session);
+    px_ydb_runs_drained(&c->session);
     c->drained = c->relieved = true;
     call(c);
 }
@@ -388,7 +390,7 @@ static void go_on_reading(px_link *link)
 
 static const char *parameter(const px_link *link, const char *name)
 {
-    return px_ydb_session_setting(&of_const(link)->session, name);
+    return px_ydb_setting(&of_const(link)->session, name);
 }
 
 const px_link_kind px_ydb_link = {

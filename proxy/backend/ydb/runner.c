@@ -1,7 +1,7 @@
 #include "proxy/backend/ydb/runner.h"
 
 #include "config/config.h"
-#include "proxy/backend/discovery.h"
+#include "proxy/backend/ydb/fate.h"
 #include "proxy/loop/worker.h"
 
 #include <stddef.h>
@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-enum {
-    STUMBLES = 3,
-    FIRST_PAUSE_MS = 5,
-    SLOW_PAUSE_MS = 50,
-    LONGEST_MS = 500,
-    LONGEST_SLOW_MS = 5000
-};
 
 static void go(px_runner *runner);
 
@@ -40,16 +32,9 @@ static void succeed(px_runner *runner)
     runner->ops->on_done(runner->owner, runner->tag);
 }
 
-/* What has been cancelled because it took too long says so. */
-static void name_timeout(px_runner *runner)
-{
-    if (runner->timed_out && pgw_error_is(&runner->failure, "57014"))
-        pgw_fail(&runner->failure, "57014", "canceling statement due to statement timeout");
-}
-
 static void fail(px_runner *runner)
 {
-    name_timeout(runner);
+    px_runner_name_timeout(runner);
     pgw_error error = runner->failure;
     finish(runner, true);
     runner->ops->on_failed(runner->owner, &error);
@@ -100,18 +85,6 @@ static void start_limit(px_runner *runner, uint64_t ms)
     runner->limited = true;
     runner->limit.data = runner;
     uv_timer_start(&runner->limit, on_limit, ms, 0);
-}
-
-/* Twice as long each time, less up to a half of it: what collided shall not do so again. */
-static uint64_t pause_of(const px_runner *runner)
-{
-    bool slowly = runner->fate == PX_YDB_SLOWLY;
-    uint64_t most = slowly ? LONGEST_SLOW_MS : LONGEST_MS;
-    unsigned doublings = runner->tries < 10 ? runner->tries : 10;
-    uint64_t pause = (uint64_t)(slowly ? SLOW_PAUSE_MS : FIRST_PAUSE_MS) << doublings;
-    uint64_t seed[2] = {uv_hrtime(), (uint64_t)(uintptr_t)runner};
-    pause = pause < most ? pause : most;
-    return pause - XXH3_64bits(seed, sizeof seed) % (pause / 2 + 1);
 }
 
 /* ---- executors ---- */
@@ -185,45 +158,6 @@ static void on_idle_lost(void *owner)
 
 /* ---- what goes wrong ---- */
 
-/* Only what commits can have done something that is not known: rows of its own transaction, or a
- * text that has none. */
-static bool may_be_done(const px_runner *runner)
-{
-    if (runner->fate != PX_YDB_UNDETERMINED)
-        return false;
-    if (runner->thing == PX_RUNNER_CONTROLLING)
-        return runner->control == PX_CONTROL_COMMIT;
-    if (runner->thing != PX_RUNNER_STEPPING || runner->in_block)
-        return false;
-    return runner->own_block ? runner->committing : rw_program_writes(runner->program);
-}
-
-/* It was not answered, or may be answered otherwise. What YDB has stumbled over may be the
- * statement's own fault. */
-static bool is_worth_it(const px_runner *runner)
-{
-    bool undetermined =
-        runner->fate == PX_YDB_UNDETERMINED && !pgw_error_is(&runner->failure, "57014");
-    bool silence =
-        undetermined && (runner->stumbles < STUMBLES || pgw_error_is(&runner->failure, "08006"));
-    return runner->fate == PX_YDB_AGAIN || runner->fate == PX_YDB_SLOWLY ||
-           runner->fate == PX_YDB_ELSEWHERE || silence;
-}
-
-static bool may_repeat(const px_runner *runner)
-{
-    bool ends = runner->thing == PX_RUNNER_CONTROLLING && runner->control != PX_CONTROL_BEGIN;
-    return !ends && !runner->in_block && !runner->given && !runner->cancelled &&
-           is_worth_it(runner) && px_worker_now(runner->link->worker) < runner->until;
-}
-
-static void say_unknown(px_runner *runner)
-{
-    pgw_error was = runner->failure;
-    pgw_fail(&runner->failure, "08007", "it is not known whether the statement was committed");
-    pgw_error_detail(&runner->failure, "%s", was.detail[0] != '\0' ? was.detail : was.message);
-}
-
 static void go_on_with_program(px_runner *runner);
 
 /* The program has another way, where this one was refused. */
@@ -234,22 +168,6 @@ static bool has_another_way(px_runner *runner)
            rw_program_failed(runner->program, runner->failure.sqlstate);
 }
 
-/* Partitions that were split or have moved refuse what is sent them, for a while. */
-static void doubt_maps(const px_runner *runner)
-{
-    const px_worker *worker = runner->link->worker;
-    if (!pgw_error_is(&runner->failure, "53000") && !pgw_error_is(&runner->failure, "57P03"))
-        return;
-    for (size_t i = 0; i < worker->config->table_count; i++) {
-        const cfg_table *table = &worker->config->tables[i];
-        char label[2 * 64 + 2];
-        snprintf(label, sizeof label, "%s.%s", table->schema != NULL ? table->schema : "public",
-                 table->name);
-        if (table->partitions.discover)
-            px_discovery_doubt(worker->server->discovery, label);
-    }
-}
-
 /* What has failed has left nothing at the executor. */
 static void decide(px_runner *runner)
 {
@@ -257,19 +175,19 @@ static void decide(px_runner *runner)
         go_on_with_program(runner);
         return;
     }
-    bool unknown = may_be_done(runner);
-    doubt_maps(runner);
-    if (!unknown && may_repeat(runner)) {
+    bool unknown = px_runner_may_be_done(runner);
+    px_runner_doubt_maps(runner);
+    if (!unknown && px_runner_may_repeat(runner)) {
         if (runner->fate == PX_YDB_ELSEWHERE)
             drop_executor(runner);
         runner->state = PX_RUNNER_PAUSING;
-        start_timer(runner, pause_of(runner));
+        start_timer(runner, px_runner_pause_ms(runner));
         runner->tries++;
         runner->stumbles += runner->fate == PX_YDB_UNDETERMINED;
         return;
     }
     if (unknown)
-        say_unknown(runner);
+        px_runner_say_unknown(runner);
     else if (pgw_error_is(&runner->failure, "08007"))
         memcpy(runner->failure.sqlstate, "40001", 6); /* it was undone */
     if (runner->fate == PX_YDB_ELSEWHERE && !runner->in_block)
@@ -441,16 +359,6 @@ static const px_executor_ops executor_ops = {
 
 /* ---- things ---- */
 
-bool px_runner_is_busy(const px_runner *runner)
-{
-    return runner->thing != PX_RUNNER_IDLE;
-}
-
-bool px_runner_is_in_block(const px_runner *runner)
-{
-    return runner->in_block;
-}
-
 static void begin(px_runner *runner, px_runner_state thing)
 {
     runner->thing = thing;
@@ -533,18 +441,6 @@ void px_runner_control(px_runner *runner, px_control control)
         begin(runner, PX_RUNNER_CONTROLLING);
 }
 
-void px_runner_pause(px_runner *runner)
-{
-    if (runner->executor != NULL)
-        runner->kind->pause(runner->executor);
-}
-
-void px_runner_resume(px_runner *runner)
-{
-    if (runner->executor != NULL)
-        runner->kind->resume(runner->executor);
-}
-
 /* ---- cancel, life ---- */
 
 static void fail_cancelled(px_runner *runner)
@@ -567,11 +463,6 @@ void px_runner_cancel(px_runner *runner)
         return;
     }
     runner->cancelling = runner->kind->cancel(runner->executor);
-}
-
-const char *px_runner_parameter(const px_runner *runner, const char *name)
-{
-    return runner->executor != NULL ? runner->kind->parameter(runner->executor, name) : NULL;
 }
 
 void px_runner_open(px_runner *runner, px_link *link, const px_executor_kind *kind,

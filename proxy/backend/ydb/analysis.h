@@ -1,0 +1,14 @@
+/*
+ * analysis: the types of a statement's parameters and its columns, as Parse is to tell them.
+ */
+#ifndef PX_YDB_ANALYSIS_H
+#define PX_YDB_ANALYSIS_H
+
+#include "proxy/backend/ydb/half.h"
+
+/* ANALYZE. */
+void px_ydb_analyze(px_ydb_session *session, const pgw_statement *statement);
+/* … what YDB was asked for it is in session->columns. */
+void px_ydb_described(px_ydb_session *session);
+
+#endif

@@ -1,0 +1,98 @@
+#include "proxy/backend/ydb/answers.h"
+
+#include "config/config.h"
+#include "protocol/backend.h"
+#include "proxy/backend/state.h"
+#include "proxy/backend/ydb/runs.h"
+#include "proxy/backend/ydb/wording.h"
+
+const char *px_ydb_setting(const px_ydb_session *session, const char *name)
+{
+    pgw_slice value;
+    bool known = session->variables != NULL &&
+                 rw_variables_get(session->variables, pgw_slice_str(name), &value);
+    return known ? value.ptr : NULL;
+}
+
+static const char *setting_of(void *data, const char *name)
+{
+    const char *value = px_ydb_setting(data, name);
+    return value != NULL ? value : "";
+}
+
+static void report(px_ydb_session *session)
+{
+    px_ydb_settings_report(session->variables, pgw_server_notes(session->server));
+}
+
+void px_ydb_settle(px_ydb_session *session, bool keep)
+{
+    (keep ? rw_variables_commit : rw_variables_rollback)(session->variables);
+    report(session);
+}
+
+bool px_ydb_is_about_settings(pgw_command command)
+{
+    return command == PGW_COMMAND_SESSION || command == PGW_COMMAND_DISCARD;
+}
+
+void px_ydb_settings_analyze(px_ydb_session *session, const pgw_statement *statement,
+                             const rw_inferred *inferred, const pgw_reading *reading)
+{
+    rw_said said;
+    if (rw_session_describe(session->variables, statement->piece.text, reading, &said))
+        pgw_server_analyzed(session->server, inferred->types, inferred->count, said.columns);
+    else
+        pgw_server_failed(session->server, reading->error);
+}
+
+static void say(px_ydb_session *session, const rw_said *said)
+{
+    bool wanted = said->columns.len == 0 || pgw_server_columns(session->server, said->columns);
+    for (size_t i = 0; wanted && i < said->rows; i++)
+        wanted = pgw_server_row(session->server, &said->cells[i * said->width], said->width);
+    if (said->warning.sqlstate[0] != '\0')
+        pgw_notice_write(&said->warning, "WARNING", pgw_server_output(session->server));
+    if (wanted)
+        pgw_server_completed(session->server, said->tag);
+}
+
+void px_ydb_settings_run(px_ydb_session *session, const pgw_portal *portal)
+{
+    rw_said said;
+    pgw_error error;
+    pgw_slice text;
+    pgw_reading reading = px_ydb_reading(session, &error);
+    bool in_block = pgw_server_status(session->server) != 'I';
+    size_t most = px_ydb_config(session)->backend.capabilities.max_message;
+    if (!px_ydb_word(portal, most, &reading, &text) ||
+        !rw_session_run(session->variables, text, in_block, &reading, &said)) {
+        pgw_server_failed(session->server, &error);
+        return;
+    }
+    report(session);
+    say(session, &said);
+}
+
+/* What the rooms above ask of a session's state is answered here, for here it is. */
+static pgw_slice *answer_state(px_ydb_session *session, pgw_slice question)
+{
+    pgw_slice *cells = px_ydb_cells(session, px_state_cells(question));
+    pgw_buf_clear(&session->columns);
+    px_state_answer(question, setting_of, session, &session->columns, cells);
+    return cells;
+}
+
+void px_ydb_state_run(px_ydb_session *session, pgw_slice question)
+{
+    pgw_slice *cells = answer_state(session, question);
+    if (pgw_server_columns(session->server, pgw_slice_buf(&session->columns)) &&
+        pgw_server_row(session->server, cells, px_state_cells(question)))
+        pgw_server_completed(session->server, "SELECT 1");
+}
+
+void px_ydb_state_analyze(px_ydb_session *session, pgw_slice question)
+{
+    answer_state(session, question);
+    pgw_server_analyzed(session->server, NULL, 0, pgw_slice_buf(&session->columns));
+}

@@ -1,0 +1,91 @@
+#include "proxy/backend/ydb/fate.h"
+
+#include "config/config.h"
+#include "proxy/backend/discovery.h"
+#include "proxy/base/shared.h"
+#include "proxy/loop/worker.h"
+
+#include <stdio.h>
+#include <xxhash.h>
+
+enum {
+    STUMBLES = 3,
+    FIRST_PAUSE_MS = 5,
+    SLOW_PAUSE_MS = 50,
+    LONGEST_MS = 500,
+    LONGEST_SLOW_MS = 5000
+};
+
+/* Twice as long each time, less up to a half of it: what collided shall not do so again. */
+uint64_t px_runner_pause_ms(const px_runner *runner)
+{
+    bool slowly = runner->fate == PX_YDB_SLOWLY;
+    uint64_t most = slowly ? LONGEST_SLOW_MS : LONGEST_MS;
+    unsigned doublings = runner->tries < 10 ? runner->tries : 10;
+    uint64_t pause = (uint64_t)(slowly ? SLOW_PAUSE_MS : FIRST_PAUSE_MS) << doublings;
+    uint64_t seed[2] = {uv_hrtime(), (uint64_t)(uintptr_t)runner};
+    pause = pause < most ? pause : most;
+    return pause - XXH3_64bits(seed, sizeof seed) % (pause / 2 + 1);
+}
+
+/* Only what commits can have done something that is not known: rows of its own transaction, or a
+ * text that has none. */
+bool px_runner_may_be_done(const px_runner *runner)
+{
+    if (runner->fate != PX_YDB_UNDETERMINED)
+        return false;
+    if (runner->thing == PX_RUNNER_CONTROLLING)
+        return runner->control == PX_CONTROL_COMMIT;
+    if (runner->thing != PX_RUNNER_STEPPING || runner->in_block)
+        return false;
+    return runner->own_block ? runner->committing : rw_program_writes(runner->program);
+}
+
+/* It was not answered, or may be answered otherwise. What YDB has stumbled over may be the
+ * statement's own fault. */
+static bool is_worth_it(const px_runner *runner)
+{
+    bool undetermined =
+        runner->fate == PX_YDB_UNDETERMINED && !pgw_error_is(&runner->failure, "57014");
+    bool silence =
+        undetermined && (runner->stumbles < STUMBLES || pgw_error_is(&runner->failure, "08006"));
+    return runner->fate == PX_YDB_AGAIN || runner->fate == PX_YDB_SLOWLY ||
+           runner->fate == PX_YDB_ELSEWHERE || silence;
+}
+
+bool px_runner_may_repeat(const px_runner *runner)
+{
+    bool ends = runner->thing == PX_RUNNER_CONTROLLING && runner->control != PX_CONTROL_BEGIN;
+    return !ends && !runner->in_block && !runner->given && !runner->cancelled &&
+           is_worth_it(runner) && px_worker_now(runner->link->worker) < runner->until;
+}
+
+void px_runner_say_unknown(px_runner *runner)
+{
+    pgw_error was = runner->failure;
+    pgw_fail(&runner->failure, "08007", "it is not known whether the statement was committed");
+    pgw_error_detail(&runner->failure, "%s", was.detail[0] != '\0' ? was.detail : was.message);
+}
+
+/* Partitions that were split or have moved refuse what is sent them, for a while. */
+void px_runner_doubt_maps(const px_runner *runner)
+{
+    const px_worker *worker = runner->link->worker;
+    if (!pgw_error_is(&runner->failure, "53000") && !pgw_error_is(&runner->failure, "57P03"))
+        return;
+    for (size_t i = 0; i < worker->config->table_count; i++) {
+        const cfg_table *table = &worker->config->tables[i];
+        char label[2 * 64 + 2];
+        snprintf(label, sizeof label, "%s.%s", table->schema != NULL ? table->schema : "public",
+                 table->name);
+        if (table->partitions.discover)
+            px_discovery_doubt(worker->server->discovery, label);
+    }
+}
+
+/* What has been cancelled because it took too long says so. */
+void px_runner_name_timeout(px_runner *runner)
+{
+    if (runner->timed_out && pgw_error_is(&runner->failure, "57014"))
+        pgw_fail(&runner->failure, "57014", "canceling statement due to statement timeout");
+}

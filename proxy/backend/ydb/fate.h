@@ -1,0 +1,25 @@
+/*
+ * fate: what becomes of a thing that a runner did and that failed: whether it may have been done,
+ * whether it is tried again, and when.
+ */
+#ifndef PX_YDB_FATE_H
+#define PX_YDB_FATE_H
+
+#include "proxy/backend/ydb/runner_state.h"
+
+/* Of the runner's failure: nobody knows whether it has been committed. */
+bool px_runner_may_be_done(const px_runner *runner);
+/* What is not done, and may be another time. */
+bool px_runner_may_repeat(const px_runner *runner);
+/* The pause until then. Twice as long each time, less up to a half of it: what collided shall not
+ * do so again. */
+uint64_t px_runner_pause_ms(const px_runner *runner);
+/* The failure becomes 08007. */
+void px_runner_say_unknown(px_runner *runner);
+/* What has been cancelled because it took too long says so. */
+void px_runner_name_timeout(px_runner *runner);
+/* Partitions that were split or have moved refuse what is sent them, for a while: where tables'
+ * partitions are discovered, they are asked for. */
+void px_runner_doubt_maps(const px_runner *runner);
+
+#endif

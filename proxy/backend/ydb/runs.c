@@ -1,0 +1,285 @@
+#include "proxy/backend/ydb/runs.h"
+
+#include "config/config.h"
+#include "protocol/backend.h"
+#include "rewrite/plain/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    KEPT_BYTES = 64 * 1024 * 1024, /* of rows that nobody wants yet, of one portal */
+    COLUMN_BYTES = 18              /* of a RowDescription's column, behind its name */
+};
+
+px_ydb_run *px_ydb_run_new(px_ydb_session *session, pgw_portal *portal)
+{
+    px_ydb_run *run = pgw_calloc(1, sizeof *run);
+    run->portal = portal;
+    run->next = session->runs;
+    session->runs = run;
+    portal->link = run;
+    return run;
+}
+
+void px_ydb_run_free(px_ydb_session *session, px_ydb_run *run)
+{
+    px_ydb_run **at = &session->runs;
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
+    if (run->portal != NULL)
+        run->portal->link = NULL;
+    rw_program_free(run->program);
+    pgw_arena_free(&run->arena);
+    pgw_buf_free(&run->columns);
+    pgw_buf_free(&run->rows);
+    free(run);
+}
+
+/* The runner is free, or what it runs goes on, to make it so. */
+bool px_ydb_runs_make_way(px_ydb_session *session)
+{
+    px_ydb_run *run = session->running;
+    if (run != NULL) {
+        run->kept = !run->unwanted;
+        run->suspended = false;
+        px_runner_resume(session->runner);
+    }
+    return !px_runner_is_busy(session->runner);
+}
+
+/* The type of the next column of a RowDescription. */
+static uint32_t next_type(pgw_reader *columns)
+{
+    pgw_read_string(columns);
+    pgw_reader rest = pgw_reader_of(pgw_read_bytes(columns, COLUMN_BYTES));
+    pgw_read_bytes(&rest, 6);
+    return pgw_read_u32(&rest);
+}
+
+/* The format of each column: by the rules for 0, 1 and n codes. */
+static bool is_binary(pgw_slice results, size_t column)
+{
+    pgw_reader reader = pgw_reader_of(results);
+    size_t count = pgw_read_u16(&reader), skipped = count > 1 ? column : 0;
+    if (count == 0)
+        return false;
+    pgw_read_bytes(&reader, 2 * skipped);
+    return pgw_read_u16(&reader) == 1;
+}
+
+static bool add_cell(px_ydb_session *session, uint32_t type, pgw_slice text, bool binary,
+                     pgw_error *error)
+{
+    if (binary)
+        return rw_result_send(type, text, &session->link->identity->env, &session->row, error);
+    pgw_buf_add_slice(&session->row, text);
+    return true;
+}
+
+pgw_slice *px_ydb_cells(px_ydb_session *session, size_t count)
+{
+    if (count > session->cells_room) {
+        session->cells_room = count;
+        session->cells = pgw_realloc(session->cells, count * sizeof *session->cells);
+    }
+    return session->cells;
+}
+
+/* session->cells; their bytes are in session->row, which moves while it grows. */
+static bool convert(px_ydb_session *session, const px_ydb_run *run, const pgw_slice *cells,
+                    size_t count, pgw_error *error)
+{
+    pgw_reader columns = pgw_reader_of(pgw_slice_buf(&run->columns));
+    pgw_slice *out = px_ydb_cells(session, count);
+    pgw_read_u16(&columns);
+    pgw_buf_clear(&session->row);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = session->row.len;
+        uint32_t type = next_type(&columns);
+        bool binary = is_binary(run->portal->bind.results, i);
+        if (cells[i].ptr != NULL && !add_cell(session, type, cells[i], binary, error))
+            return false;
+        out[i].len = session->row.len - at;
+    }
+    const char *bytes = pgw_buf_reserve(&session->row, 1) - session->row.len;
+    for (size_t i = 0; i < count; bytes += out[i++].len)
+        out[i].ptr = cells[i].ptr == NULL ? NULL : bytes;
+    return true;
+}
+
+/* What it still gives is nobody's. */
+void px_ydb_run_leave(px_ydb_run *run)
+{
+    run->portal->link = NULL;
+    run->portal = NULL;
+    run->unwanted = true;
+}
+
+/* True: more rows are wanted. */
+static bool give(px_ydb_session *session, px_ydb_run *run, const pgw_slice *cells, size_t count)
+{
+    pgw_error error;
+    if (run->portal->bind.results.len <= 2)
+        return pgw_server_row(session->server, cells, count);
+    if (convert(session, run, cells, count, &error))
+        return pgw_server_row(session->server, session->cells, count);
+    px_ydb_run_leave(run);
+    pgw_server_failed(session->server, &error);
+    return false;
+}
+
+static void keep(px_ydb_run *run, const pgw_slice *cells, size_t count)
+{
+    run->overflowed = run->overflowed || run->rows.len > KEPT_BYTES ||
+                      !pgw_write_data_row(cells, count, &run->rows);
+}
+
+void px_ydb_runs_row(px_ydb_session *session, const pgw_slice *cells, size_t count)
+{
+    px_ydb_run *run = session->running;
+    if (run->unwanted)
+        return;
+    if (run->kept)
+        keep(run, cells, count);
+    else if (!give(session, run, cells, count))
+        run->suspended = run->portal != NULL;
+    bool full = pgw_server_output(session->server)->len > PX_STREAM_HIGH;
+    if (run->suspended || (full && !run->kept))
+        px_runner_pause(session->runner);
+}
+
+void px_ydb_runs_again(px_ydb_session *session)
+{
+    if (session->running != NULL)
+        pgw_buf_clear(&session->running->rows);
+}
+
+void px_ydb_runs_drained(px_ydb_session *session)
+{
+    if (session->running != NULL && !session->running->suspended)
+        px_runner_resume(session->runner);
+}
+
+void px_ydb_runs_columns(px_ydb_session *session, pgw_slice columns)
+{
+    px_ydb_run *run = session->running;
+    pgw_buf *to = run != NULL ? &run->columns : &session->columns;
+    pgw_buf_clear(to);
+    pgw_buf_add_slice(to, columns);
+    bool lone = run != NULL && run->portal != NULL && run->portal->borrowed;
+    if (lone && !pgw_server_columns(session->server, columns))
+        px_ydb_run_leave(run);
+}
+
+/* Behind what is told of a run its portal may be gone. */
+static void detach(px_ydb_run *run)
+{
+    if (run->portal != NULL)
+        run->portal->link = NULL;
+    run->portal = NULL;
+}
+
+static void tell_end(px_ydb_session *session, px_ydb_run *run)
+{
+    detach(run);
+    if (run->error.sqlstate[0] != '\0')
+        pgw_server_failed(session->server, &run->error);
+    else
+        pgw_server_completed(session->server, run->tag);
+}
+
+static void tell_unwanted(px_ydb_session *session, px_ydb_run *run)
+{
+    if (run->portal == NULL)
+        return;
+    detach(run);
+    if (run->error.sqlstate[0] != '\0')
+        pgw_server_failed(session->server, &run->error);
+    else
+        pgw_server_done(session->server);
+}
+
+static void say_overflowed(px_ydb_run *run)
+{
+    if (!run->overflowed)
+        return;
+    pgw_fail(&run->error, "53200",
+             "rows of a portal that are not fetched yet take more than %d MiB",
+             KEPT_BYTES / 1024 / 1024);
+    pgw_error_hint(&run->error, "Fetch them before another statement is run, or on another "
+                                "connection.");
+}
+
+/* Rows that were put by. */
+static void give_kept(px_ydb_session *session, px_ydb_run *run)
+{
+    while (run->at < run->rows.len) {
+        pgw_slice rest = {run->rows.ptr + run->at, run->rows.len - run->at};
+        pgw_frame frame;
+        if (pgw_frame_next(rest, &frame) != PGW_FRAME_OK)
+            break;
+        run->at += frame.size;
+        pgw_reader reader = pgw_reader_of(pgw_frame_body(rest, frame));
+        size_t count = pgw_read_u16(&reader);
+        pgw_slice *cells = pgw_arena_alloc(&session->arena, count * sizeof *cells + 1);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t len = pgw_read_u32(&reader);
+            cells[i] = len == UINT32_MAX ? (pgw_slice){NULL, 0} : pgw_read_bytes(&reader, len);
+        }
+        if (!give(session, run, cells, count)) {
+            if (run->portal == NULL)
+                px_ydb_run_free(session, run);
+            return;
+        }
+    }
+    tell_end(session, run);
+    px_ydb_run_free(session, run);
+}
+
+/* The runner has done its part; `error` NULL: with success. */
+void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *error)
+{
+    px_ydb_run *run = session->running;
+    session->running = NULL;
+    run->ended = true;
+    snprintf(run->tag, sizeof run->tag, "%s", tag);
+    if (error != NULL)
+        run->error = *error;
+    say_overflowed(run);
+    if (run->held && run->portal != NULL && !run->unwanted) {
+        give_kept(session, run);
+        return;
+    }
+    if (run->kept)
+        return;
+    (run->unwanted ? tell_unwanted : tell_end)(session, run);
+    px_ydb_run_free(session, run);
+}
+
+void px_ydb_runs_resume(px_ydb_session *session, px_ydb_run *resumed)
+{
+    if (resumed != session->running) {
+        give_kept(session, resumed);
+        return;
+    }
+    resumed->suspended = false;
+    px_runner_resume(session->runner);
+}
+
+void px_ydb_runs_unwanted(px_ydb_session *session, px_ydb_run *ended)
+{
+    if (ended == session->running && ended != NULL) {
+        ended->unwanted = true;
+        ended->kept = ended->suspended = false;
+        px_runner_resume(session->runner);
+        return;
+    }
+    if (ended == NULL) {
+        pgw_server_done(session->server);
+        return;
+    }
+    tell_unwanted(session, ended);
+    px_ydb_run_free(session, ended);
+}
