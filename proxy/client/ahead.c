@@ -48,11 +48,17 @@ static bool may_share(const px_session *session)
     return !session->who.is_private && (session->known.touched & RW_EFFECT_DRAWS) == 0;
 }
 
+/* No number is drawn before somebody wants it, but one who draws does so for all that wait. */
+static bool gathers(const rw_insert *insert)
+{
+    return insert->table->block == 1;
+}
+
 /* Of the numbers that the statement wants; NULL: it wants none, or other things, too. */
 static px_reserve *reserve_of(px_session *session, const rw_insert *insert, size_t *column,
                               size_t *count)
 {
-    if (!count_numbers(insert, column, count) || *count == 0 || insert->table->block < 2)
+    if (!count_numbers(insert, column, count) || *count == 0 || insert->table->block == 0)
         return NULL;
     return px_reserve_of(session->worker, session->who.base,
                          insert->table->columns[*column].draws_from);
@@ -64,8 +70,12 @@ bool px_ahead_has(px_session *session, const rw_insert *insert)
     if (count_numbers(insert, &column, &count) && count == 0)
         return true;
     const px_reserve *reserve = reserve_of(session, insert, &column, &count);
-    return reserve != NULL && reserve->count >= count && may_share(session) &&
-           reserve->since > session->own.drew_apart;
+    if (reserve == NULL || reserve->count < count || !may_share(session))
+        return false;
+    if (gathers(insert))
+        return session->hand.awaits.reserve == reserve &&
+               reserve->since > session->hand.awaits.since;
+    return reserve->since > session->own.drew_apart;
 }
 
 static pgw_slice random_uuid(pgw_arena *arena)
@@ -112,7 +122,7 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
     px_count(session->worker->metrics, PX_KEYS_BLOCK, count);
     px_count(session->worker->metrics, PX_KEYS_RANDOM, insert->wanted_count - count);
     px_ahead_drew(session, insert, answers, true);
-    if (reserve != NULL && reserve->count <= reserve->size / 2)
+    if (reserve != NULL && reserve->count <= reserve->size / 2 && !gathers(insert))
         px_refill_want(session, reserve, insert->table, column);
 }
 
@@ -124,12 +134,24 @@ static bool is_free(const px_session *session)
            session->pending.replies.count == 0;
 }
 
+static void note_wait(px_session *session, const px_reserve *reserve, size_t count)
+{
+    session->hand.awaits.reserve = reserve;
+    session->hand.awaits.count = count;
+    session->hand.awaits.since = px_reserve_blocks();
+}
+
 bool px_ahead_comes(px_session *session, const rw_insert *insert)
 {
     size_t column = 0, count;
     const px_reserve *reserve = reserve_of(session, insert, &column, &count);
-    return reserve != NULL && reserve->asking && may_share(session) && is_free(session) &&
-           px_worker_now(session->worker) < reserve->asked_at + COMES_MS;
+    bool comes = reserve != NULL && reserve->asking && may_share(session) && is_free(session) &&
+                 px_worker_now(session->worker) < reserve->asked_at + COMES_MS;
+    if (!comes)
+        session->hand.awaits.reserve = NULL;
+    else if (session->hand.awaits.reserve != reserve)
+        note_wait(session, reserve, count);
+    return comes;
 }
 
 /* What was drawn ahead before is not for this session any more: its numbers grow. */
@@ -140,18 +162,23 @@ px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_are
     px_reserve *reserve = reserve_of(session, insert, &column, &count);
     if (reserve == NULL)
         return NULL;
-    bool shares = may_share(session) && is_free(session) && !reserve->asking;
-    size_t more = shares ? px_reserve_size(session->worker, reserve, insert->table->block) : 0;
-    if (shares && more > 0)
-        reserve->count = 0;
-    if (shares)
-        px_reserve_begin(session->worker, reserve, more);
-    if (more == 0)
+    if (!may_share(session) || !is_free(session) || reserve->asking)
         return NULL;
+    bool together = gathers(insert);
+    size_t more = together ? px_reserve_awaited(session->worker, reserve)
+                           : px_reserve_size(session->worker, reserve, insert->table->block);
+    if (more > 0 && !together)
+        reserve->count = 0;
+    px_reserve_begin(session->worker, reserve, more, together);
+    if (more == 0)
+        return together ? reserve : NULL;
     pgw_buf sql = {0};
     pgw_buf_add_slice(&sql, question->sql);
     pgw_buf_add_str(&sql, " union all ");
-    rw_block_question(insert->table, column, insert->wanted_count, more, &sql);
+    rw_block_question(insert->table, column,
+                      (rw_block){insert->wanted_count, more,
+                                 together && px_reserve_is_sure(session->worker, reserve)},
+                      &sql);
     question->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);
     return reserve;

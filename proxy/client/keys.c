@@ -26,6 +26,7 @@ struct px_keys {
 void px_keys_forget(px_session *session)
 {
     struct px_keys *keys = session->hand.keys;
+    session->hand.awaits.reserve = NULL;
     if (keys == NULL)
         return;
     session->hand.keys = NULL;
@@ -93,7 +94,7 @@ static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
     struct px_keys *keys = new_keys(session, insert->wanted_count);
     rw_question_of(insert, &keys->arena, &keys->question);
     keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
-    keys->ahead = keys->reserve != NULL;
+    keys->ahead = keys->reserve != NULL && keys->reserve->size > 0;
     keys->before = of->before;
     bool bound = of->bind != NULL && read_values(of, &keys->arena, &values);
     for (size_t i = 0; i < insert->wanted_count; i++)
@@ -196,8 +197,8 @@ void px_keys_answered(px_session *session)
     px_count(session->worker->metrics, PX_KEYS_ASKED, keys->known);
     if (keys->reserve != NULL)
         px_reserve_end(session->worker, keys->reserve, true);
-    else /* it may be behind what others drew ahead at the same time, which is not for it any more
-          */
+    if (!keys->ahead) /* it may be behind what others drew ahead at the same time, which is not for
+                         it any more */
         session->own.drew_apart = px_reserve_blocks();
     keys->reserve = NULL;
 }

@@ -20,7 +20,7 @@ void px_refill_want(px_session *session, px_reserve *reserve, const rw_table *ta
     struct px_refill *refill = session->own.refill = pgw_calloc(1, sizeof *refill);
     refill->reserve = reserve;
     refill->count = count;
-    rw_block_question(table, column, 0, count, &refill->question);
+    rw_block_question(table, column, (rw_block){.count = count}, &refill->question);
     reserve->held++;
 }
 
@@ -42,7 +42,7 @@ void px_refill_ask(px_session *session)
         return;
     }
     pgw_buf out = {0};
-    px_reserve_begin(session->worker, refill->reserve, refill->count);
+    px_reserve_begin(session->worker, refill->reserve, refill->count, false);
     px_ask(session, pgw_slice_buf(&refill->question), PX_ASKS_AHEAD, &out);
     px_ask_send(session, PX_ASKS_AHEAD, &out);
     pgw_buf_free(&refill->question);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORGOTTEN_MS = 5 * 60 * 1000, IN_VAIN_MS = 10 * 1000, SHORT_MS = 500 };
+enum { FORGOTTEN_MS = 5 * 60 * 1000, IN_VAIN_MS = 10 * 1000, SHORT_MS = 500, MOST_AWAITED = 1000 };
 
 static void free_reserve(px_reserve *reserve)
 {
@@ -57,9 +57,10 @@ px_reserve *px_reserve_of(px_worker *worker, px_identity *identity, uint32_t seq
 {
     px_reserve *reserve = find_or_add(worker, identity, sequence);
     uint64_t resets = px_catalog_resets(worker, identity), now = px_worker_now(worker);
-    if (reserve->resets != resets)
+    if (reserve->resets != resets) {
         empty(reserve);
-    else if (now > reserve->used_at + SHORT_MS)
+        reserve->sure_at = 0;
+    } else if (now > reserve->used_at + SHORT_MS)
         reserve->count = 0;
     reserve->resets = resets;
     reserve->used_at = now;
@@ -69,6 +70,8 @@ px_reserve *px_reserve_of(px_worker *worker, px_identity *identity, uint32_t seq
 int64_t px_reserve_take(px_reserve *reserve)
 {
     reserve->count--;
+    if (reserve->older > 0 && --reserve->older == 0)
+        reserve->since = reserve->last;
     return reserve->values[reserve->first++];
 }
 
@@ -82,6 +85,30 @@ size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_
     return size < most ? size : most;
 }
 
+bool px_reserve_is_sure(const px_worker *worker, const px_reserve *reserve)
+{
+    return reserve->sure_at > 0 && px_worker_now(worker) < reserve->sure_at + SHORT_MS;
+}
+
+size_t px_reserve_awaited(px_worker *worker, px_reserve *reserve)
+{
+    size_t owed = 0, more = 0;
+    for (size_t i = 0; i < px_sessions_slots(worker); i++) {
+        const px_session *session = px_sessions_at(worker, i);
+        if (session == NULL || session->hand.awaits.reserve != reserve)
+            continue;
+        if (reserve->since > session->hand.awaits.since)
+            owed += session->hand.awaits.count;
+        else
+            more += session->hand.awaits.count;
+    }
+    if (owed < reserve->count)
+        reserve->count = owed;
+    if (px_worker_now(worker) < reserve->not_before)
+        return 0;
+    return more < MOST_AWAITED ? more : MOST_AWAITED;
+}
+
 static _Atomic uint64_t blocks;
 
 uint64_t px_reserve_blocks(void)
@@ -90,17 +117,22 @@ uint64_t px_reserve_blocks(void)
 }
 
 /* One is asked for when half of the last is used up: there are never parts of more than two. */
-void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count)
+void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count, bool gathers)
 {
     reserve->asked_at = px_worker_now(worker);
     reserve->size = count;
-    reserve->asking = count > 0;
+    reserve->asking = count > 0 || gathers;
     reserve->spoiled = reserve->came = false;
+    reserve->looks = !px_reserve_is_sure(worker, reserve);
     if (count == 0)
         return;
     px_count(worker->metrics, PX_SEQUENCE_BLOCKS, 1);
     uint64_t number = atomic_fetch_add(&blocks, 1) + 1;
-    reserve->since = reserve->count > 0 ? reserve->last : number;
+    if (reserve->count == 0)
+        reserve->since = number;
+    else if (reserve->older == 0)
+        reserve->since = reserve->last;
+    reserve->older = reserve->count;
     reserve->last = number;
 }
 
@@ -133,7 +165,7 @@ void px_reserve_row(px_reserve *reserve, pgw_slice body)
         return;
     reserve->came = true;
     if (reserve->file != (uint64_t)number_of(cells[1]))
-        reserve->count = 0;
+        reserve->count = reserve->older = 0;
     reserve->file = (uint64_t)number_of(cells[1]);
     if (!reserve->spoiled)
         add(reserve, number_of(cells[2]));
@@ -151,7 +183,9 @@ static void wake_waiting(px_worker *worker)
 void px_reserve_end(px_worker *worker, px_reserve *reserve, bool answered)
 {
     reserve->asking = false;
-    if (answered && !reserve->came)
+    if (reserve->came && reserve->looks)
+        reserve->sure_at = reserve->asked_at;
+    if (answered && !reserve->came && reserve->size > 0)
         reserve->not_before = px_worker_now(worker) + IN_VAIN_MS;
     wake_waiting(worker);
 }

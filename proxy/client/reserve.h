@@ -16,6 +16,7 @@ typedef struct px_reserve {
     uint64_t file;         /* the sequence's when they were drawn: another one when it began anew */
     int64_t *values;       /* in the order in which they were drawn */
     size_t first, count, cap;
+    size_t older;        /* of them, those that are of blocks before the last */
     size_t size;         /* of the last block; 0: nobody has drawn just before */
     uint64_t asked_at;   /* when it was asked for; px_worker_now(), as all the others */
     uint64_t last;       /* the block that was asked for last (px_reserve_blocks()) … */
@@ -24,8 +25,10 @@ typedef struct px_reserve {
     bool asking;         /* it is under way … */
     bool spoiled;        /* … and is not to be used */
     bool came;           /* … and some of it has come */
+    bool looks;          /* its question looks at stored code, if need be */
     uint64_t not_before; /* none is asked for until then */
     uint64_t used_at;
+    uint64_t sure_at; /* a block came whose question looked at stored code, and was asked then */
 } px_reserve;
 
 /* That of the sequence for sessions that came as `identity`; it lives on while a block is under
@@ -38,8 +41,14 @@ int64_t px_reserve_take(px_reserve *reserve);
 /* How many numbers are to be drawn ahead, should any be drawn now: the sooner the last block was
  * used up, the more, at most `most`. 0: none. */
 size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_t most);
-/* A block of so many is asked for. 0: none, but numbers are drawn. */
-void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count);
+/* Whether a block came just before, so that no stored code asks what was drawn. */
+bool px_reserve_is_sure(const px_worker *worker, const px_reserve *reserve);
+/* How many numbers sessions wait for, besides those that are here for them; all others that are
+ * here are nobody's any more. */
+size_t px_reserve_awaited(px_worker *worker, px_reserve *reserve);
+/* A block of so many is asked for. 0: none, but numbers are drawn. `gathers`: whoever wants some
+ * meanwhile waits. */
+void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count, bool gathers);
 /* How many blocks the process has asked for: they are numbered so. */
 uint64_t px_reserve_blocks(void);
 /* A DataRow that answers rw_block_question(). */

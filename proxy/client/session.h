@@ -111,7 +111,12 @@ typedef struct px_hand {
     bool databases_left;  /* those that it is about */
     pgw_buf told;         /* … that goes on in its place (drawn.h); empty: nothing does */
     struct px_keys *keys; /* what its statement's key is asked for; NULL: nothing (keys.h) */
-    bool doubted;         /* its statement would have been refused */
+    struct {
+        const void *reserve; /* of numbers that its statement waits for (ahead.h); or NULL */
+        size_t count;
+        uint64_t since; /* how many blocks the process had asked for by then */
+    } awaits;
+    bool doubted;   /* its statement would have been refused */
     size_t replans; /* so many held messages have plans that are sure, but the last one's is being
                        made anew; 0: none is */
 } px_hand;

@@ -300,5 +300,85 @@ class Asked(Shared):
             admin.rows("drop function last_one()")
 
 
+@harness.proxied
+class Together(harness.StackCase):
+    """Nothing is drawn ahead, as by default: who draws does so for all that wait, in PostgreSQL's order."""
+    tables = (Table("items", ["id bigserial", "v text"], ["id"], hash_first=False),)
+    options = {"workers": 1, "admin": {}}
+
+    def test_each_draws_behind_all_that_are_answered(self):
+        """And is told what it got itself."""
+        latest = [0]
+        before = metrics.Scrape(self.keyspread)
+
+        def client(number):
+            session = self.wire()
+            for turn in range(40):
+                answered = latest[0]
+                if turn % 2:
+                    id = int(session.rows("insert into items (v) values ('x') returning id")[0][0])
+                else:
+                    replies = session.ask(wire.parse("", "insert into items (v) values ($1) returning id"),
+                                          wire.bind("", "", ["y"]), wire.execute(), wire.sync())
+                    id = int(next(one.row()[0] for one in replies if one.kind == "D"))
+                self.assertGreater(id, answered)
+                latest[0] = max(latest[0], id)
+                if turn % 5 == 4:
+                    told = [int(value) for value in session.rows(
+                        "select lastval(), currval('items_id_seq'),"
+                        " currval(pg_get_serial_sequence('items', 'id'))")[0]]
+                    self.assertEqual(told, [id] * 3)
+        harness.in_threads(32, client)
+        self.check_stored(count=32 * 40, table=self.tables[0])
+        counted = metrics.Scrape(self.keyspread).since(before)
+        made = counted.by("keys_made_total", "by")
+        self.assertEqual(sum(made.values()), 32 * 40)
+        self.assertGreater(made["block"], 0)
+
+    def test_alone_nothing_is_shared(self):
+        """So that everything tells what was drawn."""
+        session = self.wire()
+        for turn in range(5):
+            id = session.rows("insert into items (v) values ('x') returning id")[0][0]
+            self.assertEqual(session.rows("select * from lastval()"), [[id]])
+
+    def test_the_one_who_draws_fails_or_leaves(self):
+        """Those that wait for it draw for themselves."""
+        def client(number):
+            for turn in range(10):
+                session = self.wire()
+                if number % 4 == 0:
+                    session.send(wire.query("insert into items (v) values ('left')"))
+                    session.close()
+                elif number % 4 == 1:
+                    session.rows("set statement_timeout = 1")
+                    session.ask(wire.query("insert into items (v) values ('late') returning id"))
+                else:
+                    session.rows("insert into items (v) values ('x') returning id")
+                session.close()
+        harness.in_threads(16, client)
+        with self.postgres.admin(self.database) as admin:
+            self.assertEqual(admin.rows("select count(*) from items where v = 'x'"), [["80"]])
+        self.check_stored(table=self.tables[0])
+
+    def test_a_sequence_that_ends(self):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("truncate items; alter sequence items_id_seq restart maxvalue 50")
+            self.addCleanup(self.admin_rows, "alter sequence items_id_seq no maxvalue")
+
+        def client(number):
+            session = self.wire()
+            return [wire.error_of(session.ask(wire.query("insert into items (v) values ('x')")))
+                    for _ in range(5)]
+        errors = sum(harness.in_threads(20, client), [])
+        self.assertEqual(sorted(map(str, errors)), ["2200H"] * 50 + ["None"] * 50)
+        with self.postgres.admin(self.database) as admin:
+            self.assertEqual(admin.rows("select count(*), min(id), max(id) from items"), [["50", "1", "50"]])
+
+    def admin_rows(self, text):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows(text)
+
+
 if __name__ == "__main__":
     unittest.main()

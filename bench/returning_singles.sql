@@ -1,0 +1,1 @@
+insert into singles (v) values ('x') returning id;
