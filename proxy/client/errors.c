@@ -324,7 +324,8 @@ static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)
     pgw_buf_add(body, "\0", 2);
 }
 
-static void add_guard_hint(const cfg_config *config, pgw_buf *body)
+/* True: a row came without its hash. */
+static bool add_guard_hint(const cfg_config *config, pgw_buf *body)
 {
     pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
     bool (*is_of)(const cfg_table *, pgw_slice) = pgw_slice_eq_str(code, "23502")   ? is_null_hash
@@ -332,12 +333,13 @@ static void add_guard_hint(const cfg_config *config, pgw_buf *body)
                                                   : pgw_slice_eq_str(code, "42501") ? is_denied
                                                                                     : NULL;
     if (is_of == NULL || pgw_error_field(all, 'H').len > 0)
-        return;
+        return false;
     for (size_t i = 0; i < config->table_count; i++)
         if (is_of(&config->tables[i], all)) {
             add_hint(&config->tables[i], is_of == is_denied, body);
-            return;
+            return is_of != is_denied;
         }
+    return false;
 }
 
 /* PostgreSQL cannot do it with a partitioned table, and names a column that its client need not
@@ -392,7 +394,8 @@ void px_error_explain(px_worker *worker, const px_identity *identity, pgw_buf *b
     px_seen seen;
     pgw_buf out = {0};
     const px_catalog *catalog = px_catalog_before(worker, identity, &seen);
-    add_guard_hint(worker->config, body);
+    if (add_guard_hint(worker->config, body)) /* its table may have been another's, or away */
+        px_catalog_stale(worker, identity->database);
     if (catalog != NULL)
         explain_parts(catalog, body);
     if (catalog != NULL && rw_part_names((const rw_table *const *)catalog->tables, catalog->count,

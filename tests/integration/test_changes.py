@@ -51,6 +51,29 @@ class LinksOnDemand(ChangesCase):
 
 
 @harness.proxied
+class RarelyRead(ChangesCase):
+    """What is wrong is noticed by its errors."""
+    options = {"backend": {"catalog_s": 3600}}
+
+    def test_a_table_that_was_away(self):
+        session, stored = self.wire(), 0
+        for protocol in range(2):
+            def insert(k):
+                text = f"insert into pairs (k, v) values ({protocol * 10 + k}, 'x')"
+                messages = [wire.parse("", text), wire.bind("", ""), wire.execute(), wire.sync()]
+                return wire.error_of(session.ask(*(messages if protocol else [wire.query(text)])))
+            self.assertIsNone(insert(1))
+            self.admin("alter table pairs rename to away")
+            self.assertEqual([insert(2), insert(3)], ["42P01"] * 2)
+            self.admin("alter table away rename to pairs")
+            first = insert(4)
+            self.assertIn(first, (None, "23502"))
+            self.assertEqual([insert(5), insert(6)], [None] * 2)
+            stored += 3 + (first is None)
+        self.right("pairs", stored)
+
+
+@harness.proxied
 class Changes(ChangesCase):
     def test_a_time_zone_set_in_the_same_query(self):
         session = self.wire()
