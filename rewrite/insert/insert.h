@@ -45,6 +45,7 @@ typedef struct rw_wanted {
     size_t from, to;    /* bytes of the cell, an expression or DEFAULT; equal: the row has none */
     bool expression;
     bool parameters; /* … of parameters, too */
+    bool draws;      /* … that is nextval('…'), of whichever sequence */
     bool overridden; /* … whose type alone counts: OVERRIDING USER VALUE; its default is wanted */
 } rw_wanted;
 

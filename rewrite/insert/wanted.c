@@ -51,6 +51,27 @@ static bool can_be_asked(const rw_parser *parser, size_t from, size_t to, bool a
     return more;
 }
 
+/* nextval('…'), and nothing else: it has no effect that a transaction could undo. */
+static bool only_draws(const rw_parser *parser, size_t from, size_t to)
+{
+    pgw_slice text = parser->text;
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, parser->env->conforming);
+    lexer.at = from;
+    rw_token token = rw_lexer_next(&lexer);
+    if (rw_token_is(text, token, "pg_catalog") &&
+        pgw_slice_eq_str(rw_token_text(text, rw_lexer_next(&lexer)), "."))
+        token = rw_lexer_next(&lexer);
+    if (!rw_token_is(text, token, "nextval") ||
+        !pgw_slice_eq_str(rw_token_text(text, rw_lexer_next(&lexer)), "(") ||
+        rw_lexer_next(&lexer).kind != RW_TOKEN_STRING)
+        return false;
+    token = rw_lexer_next(&lexer);
+    if (token.kind == RW_TOKEN_CAST && rw_token_is(text, rw_lexer_next(&lexer), "regclass"))
+        token = rw_lexer_next(&lexer);
+    return pgw_slice_eq_str(rw_token_text(text, token), ")") && token.end == to;
+}
+
 static void *grown(pgw_arena *arena, const void *list, size_t count, size_t size)
 {
     if (count > 0 && (count & (count - 1)) != 0)
@@ -145,6 +166,7 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
         (insert->wanted_count >= MOST_EXPRESSIONS || wanted.to == wanted.from ||
          !can_be_asked(parser, wanted.from, wanted.to, wanted.overridden, &wanted.parameters)))
         return false;
+    wanted.draws = wanted.expression && only_draws(parser, wanted.from, wanted.to);
     add(parser, wanted);
     return true;
 }

@@ -335,6 +335,22 @@ class Together(harness.StackCase):
         self.assertEqual(sum(made.values()), 32 * 40)
         self.assertGreater(made["block"], 0)
 
+    def test_nextval_of_the_client_s_is_batched(self):
+        """It has no part in the transaction of its row."""
+        session, sequence = self.wire(), "items_id_seq"
+        for call in (f"nextval('{sequence}')", f"pg_catalog.nextval('public.{sequence}'::regclass)",
+                     f"""NextVal( '"{sequence}"' /* its own */ )"""):
+            before = metrics.Scrape(self.keyspread)
+            text = f"insert into items (id, v) values ({call}, 'x') returning id"
+            ids = [session.rows(text)[0][0] for _ in range(3)]
+            for _ in range(3):
+                replies = session.ask(wire.parse("", text),
+                                      wire.bind("", ""), wire.execute(), wire.sync())
+                ids.append(next(one.row()[0].decode() for one in replies if one.kind == "D"))
+            self.assertEqual(ids, sorted(set(ids), key=int))
+            self.assertEqual(session.rows("select lastval()"), [[ids[-1]]])
+            self.assertEqual(metrics.Scrape(self.keyspread).since(before).get("batched_rows_total"), 6, call)
+
     def test_alone_nothing_is_shared(self):
         """So that everything tells what was drawn."""
         session = self.wire()
