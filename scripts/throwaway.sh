@@ -15,13 +15,18 @@ if [ "$(id -u)" = 0 ]; then
 fi
 children=() # what is ended by its number when the script ends, last started first
 
-cleanup() {
+stop_children() {
   local i
-  trap - EXIT
   for ((i = ${#children[@]} - 1; i >= 0; i--)); do
     kill "${children[i]}" 2>/dev/null || continue
     wait "${children[i]}" 2>/dev/null || true
   done
+  children=()
+}
+
+cleanup() {
+  trap - EXIT
+  stop_children
   if [ -f "$folder/data/postmaster.pid" ]; then
     (cd "$folder" && "${as_postgres[@]}" "$pg_bin/pg_ctl" -s -D data -m immediate stop) || true
   fi
@@ -117,5 +122,56 @@ tables:
       - { name: ts, type: timestamptz, not_null: true }
       - { name: event, type: text }
     partitions: { uniform: 16 }
+YAML
+}
+
+# start_ydb DATABASE OPTION…: the tests' fake of YDB's endpoint on `ydb_port`, before that database of
+# PostgreSQL, with `events` cut into 16 partitions by its hash, and `plain`, which has none, by its userid; of OPTIONs
+# see tests/ydb_endpoint/options.c.
+start_ydb() {
+  local database=$1
+  shift
+  ydb_port=$(free_port 2137)
+  ydb_monitoring=$(free_port 8765)
+  sql "$database" -c 'create unlogged table events (userhash bigint not null, userid bigint not null,
+    ts timestamptz not null, event text, primary key (userhash, userid, ts));
+    create unlogged table plain (userid bigint not null, ts timestamptz not null, event text,
+    primary key (userid, ts))'
+  start_child ydb ready build-release/ydb_endpoint --listen "127.0.0.1:$ydb_port" \
+    --monitoring "127.0.0.1:$ydb_monitoring" --table events,column=userhash,position=1,uniform=16 \
+    --table plain,column=userid,position=1,uniform=16 \
+    --store "host=$folder port=$pg_port user=app dbname=$database" "$@"
+}
+
+# ask_ydb METHOD PATH: what the fake's monitoring answers, a JSON object.
+ask_ydb() {
+  exec 3<>"/dev/tcp/127.0.0.1/$ydb_monitoring"
+  printf '%s %s HTTP/1.0\r\nContent-Length: 0\r\n\r\n' "$1" "$2" >&3
+  sed '1,/^\r*$/d' <&3
+  exec 3<&-
+}
+
+# ydb_config PORT BATCH_LINKS BATCH PARTITIONS: the keyspread.yaml before that fake.
+ydb_config() {
+  cat <<YAML
+listen: ["127.0.0.1:$1"]
+workers: 1
+auth: { mode: trust }
+backend:
+  dsn: "host=127.0.0.1 port=$ydb_port user=app dbname=/local sslmode=disable"
+  dialect: ydb
+  batch_links: $2
+tables:
+  - name: events
+    primary_key: [userid, ts]
+    hash_key: [userid]
+    hash_column: userhash
+    hash_function: xxh3
+    columns:
+      - { name: userid, type: bigint, not_null: true }
+      - { name: ts, type: timestamptz, not_null: true }
+      - { name: event, type: text }
+    partitions: $4
+    batch: $3
 YAML
 }

@@ -52,6 +52,7 @@ bool ye_cost_begin(ye_session *session, const PgQuery__Node *statement, const pg
 {
     ye_map *map = &session->endpoint->map;
     size_t count;
+    session->begun = ye_now();
     pgw_buf_clear(&session->ranges);
     if (statement != NULL)
         ye_ranges_of(map, statement, bind, &session->ranges);
@@ -65,7 +66,7 @@ void ye_cost_end(ye_session *session, const PgQuery__Node *statement, bool writt
 {
     ye_endpoint *endpoint = session->endpoint;
     const ye_price price = {endpoint->options.request_us, endpoint->options.row_us,
-                            endpoint->options.factor};
+                            endpoint->options.factor, session->begun};
     size_t count, touched;
     const ye_range *ranges = ranges_of(&session->ranges, &count);
     uint64_t rows = statement == NULL ? 0 : ye_rows_of(statement);

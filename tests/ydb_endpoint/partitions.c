@@ -170,12 +170,12 @@ static int64_t free_from(const ye_map *map, int64_t now)
 int64_t ye_map_request(ye_map *map, const ye_range *ranges, size_t count, uint64_t rows,
                        const ye_price *price, size_t *touched)
 {
-    int64_t now = ye_now(), cost = (price->request_us + price->row_us * (int64_t)rows) * 1000;
+    int64_t cost = (price->request_us + price->row_us * (int64_t)rows) * 1000;
     pthread_mutex_lock(&map->lock);
     *touched = mark(map, ranges, count);
     if (*touched > 1)
         cost *= price->factor;
-    const int64_t end = free_from(map, now) + cost;
+    const int64_t end = free_from(map, price->begun) + cost;
     keep_busy(map, end, rows);
     pthread_mutex_unlock(&map->lock);
     return end;

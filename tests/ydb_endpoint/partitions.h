@@ -49,6 +49,8 @@ typedef struct ye_range {
 typedef struct ye_price {
     int64_t request_us, row_us;
     int64_t factor; /* of a request that touches more than one partition */
+    int64_t begun;  /* when it came, ns of the monotonic clock: what the store takes is part of its
+                       time, not added to it */
 } ye_price;
 
 /* Adds a table: "name,column=userhash,position=1,uniform=16" and perhaps "unsigned". False: that is

@@ -53,7 +53,8 @@ typedef struct ye_session {
     bool lost;       /* a cancelled statement took the transaction along */
     bool closing;    /* once `out` is written */
     bool severed;    /* nothing more reaches the client */
-    pgw_buf ranges;  /* ye_range's: what the statement touches */
+    pgw_buf ranges;  /* ye_range's: what the statement touches … */
+    int64_t begun;   /* … from here on: ns of the monotonic clock */
     pgw_buf written; /* … and what the transaction has written */
     uint64_t rows;   /* of the last statement, as its tag had them */
     atomic_bool cancelled;
