@@ -1,7 +1,7 @@
 #include "proxy/client/prepare.h"
 
-#include "rewrite/insert/typed.h"
 #include "rewrite/insert/returned.h"
+#include "rewrite/insert/typed.h"
 
 #include "proxy/client/changes.h"
 #include "proxy/client/describe.h"

@@ -5,6 +5,7 @@
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/insert/typed.h"
 #include "rewrite/read/conditions.h"
 #include "rewrite/read/script.h"
 
@@ -136,6 +137,20 @@ static void add_rows(const rw_insert *insert, const row_keys *keys, pgw_buf *out
     pgw_buf_free(&partitions);
 }
 
+/* … with what is asked for first. */
+static const char *why_not_asked(const rw_insert *asked, rw_obstacle obstacle)
+{
+    bool expression = false, parameters = false;
+    for (size_t i = 0; i < asked->wanted_count; i++) {
+        expression |= asked->wanted[i].expression && !asked->wanted[i].draws;
+        parameters |= asked->wanted[i].parameters;
+    }
+    if (obstacle != RW_BATCHABLE || !expression)
+        return why_not(obstacle);
+    return parameters ? "no, because its key is asked for in its transaction"
+                      : "yes; no where it is prepared, for its key is asked for in its transaction";
+}
+
 /* What it becomes when the backend has told its key. */
 static bool explain_asked(const rw_insert *insert, const rw_catalog *catalog, const pgw_env *env,
                           pgw_arena *arena, pgw_buf *out)
@@ -149,6 +164,7 @@ static bool explain_asked(const rw_insert *insert, const rw_catalog *catalog, co
     rw_question question;
     pgw_buf rewritten = {0};
     rw_question_of(insert, arena, &question);
+    rw_keep_expressions(insert, &filled, arena, whole);
     rw_render_statement(whole, RW_HASH_PARAMETER, NULL, &rewritten);
     add_line(out, "asked", question.sql);
     add_line(out, "rewritten", pgw_slice_buf(&rewritten));
@@ -157,7 +173,7 @@ static bool explain_asked(const rw_insert *insert, const rw_catalog *catalog, co
     add_text_line(out, "table", pgw_arena_printf(arena, "%s.%s", table->schema, table->name));
     add_text_line(out, "hash", "per answer");
     add_text_line(out, "partition", "per answer");
-    add_text_line(out, "batchable", why_not(whole->obstacle));
+    add_text_line(out, "batchable", why_not_asked(insert, whole->obstacle));
     return true;
 }
 
