@@ -66,7 +66,8 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
     pgw_env env = *reading->env;
     env.zone_known = false; /* the server may read the constants anew, by another TimeZone */
     pgw_slice written = {text.ptr + statement->start, statement->end - statement->start};
-    uint32_t highest = rw_highest_parameter(written, env.conforming);
+    bool prepares = (statement->effects & RW_EFFECT_PREPARE) != 0; /* whose $n are its own */
+    uint32_t highest = prepares ? 0 : rw_highest_parameter(written, env.conforming);
     size_t own = highest > declared.count ? highest : declared.count;
     rw_prepared prepared = {written, {declared.types, declared.count}, (uint32_t)own};
     rw_conditions conditions;

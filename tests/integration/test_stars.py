@@ -255,6 +255,13 @@ class Stars(DirectCase):
                     "select attname, attnum + 0 from pg_attribute where attrelid = 'made'::regclass and attnum > 0"),
                     wire.query("select count(*), min(made::text) from made"), ready=3)
 
+    def test_prepared_by_sql_by_message(self):
+        """The parameters of what PREPARE prepares are none of its own."""
+        self.same(list(self.sessions()),
+                  wire.parse("", "prepare p(bigint) as select * from ev where userid = $1"),
+                  wire.bind("", "", []), wire.execute(), wire.sync(), wire.query("execute p(1)"),
+                  ready=2)
+
     def test_prepared_by_sql(self):
         self.same(list(self.sessions()), wire.query("prepare p(bigint) as select * from ev where userid = $1"),
                   wire.query("execute p(1)"), wire.query("create temp table made as execute p(2)"),
