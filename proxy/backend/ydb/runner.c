@@ -5,12 +5,10 @@
 #include "proxy/loop/worker.h"
 
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 static void go(px_runner *runner);
+static void take_up(px_runner *runner);
 
 /* ---- the answer ---- */
 
@@ -44,13 +42,18 @@ static void fail(px_runner *runner)
 
 static void on_timer(uv_timer_t *timer);
 
+static void start(px_runner *runner, uv_timer_t *timer, bool *made, uv_timer_cb on_due, uint64_t ms)
+{
+    if (!*made)
+        uv_timer_init(&runner->link->worker->loop, timer);
+    *made = true;
+    timer->data = runner;
+    uv_timer_start(timer, on_due, ms, 0);
+}
+
 static void start_timer(px_runner *runner, uint64_t ms)
 {
-    if (!runner->timed)
-        uv_timer_init(&runner->link->worker->loop, &runner->timer);
-    runner->timed = true;
-    runner->timer.data = runner;
-    uv_timer_start(&runner->timer, on_timer, ms, 0);
+    start(runner, &runner->timer, &runner->timed, on_timer, ms);
 }
 
 /* YDB closes a connection that has said nothing for ten minutes. */
@@ -76,15 +79,6 @@ static void on_limit(uv_timer_t *timer)
     px_runner *runner = timer->data;
     runner->timed_out = true;
     px_runner_cancel(runner);
-}
-
-static void start_limit(px_runner *runner, uint64_t ms)
-{
-    if (!runner->limited)
-        uv_timer_init(&runner->link->worker->loop, &runner->limit);
-    runner->limited = true;
-    runner->limit.data = runner;
-    uv_timer_start(&runner->limit, on_limit, ms, 0);
 }
 
 /* ---- executors ---- */
@@ -148,12 +142,27 @@ static void on_refused(void *owner, const pgw_error *error)
         runner->ops->on_refused(runner->owner, error);
 }
 
+static void on_cancelled(void *owner)
+{
+    px_runner *runner = owner;
+    runner->cancelling = false;
+    runner->ops->on_cancelled(runner->owner);
+}
+
+/* Nobody tells of the cancel of an executor that is gone. */
+static void end_cancel(px_runner *runner)
+{
+    if (runner->cancelling && runner->executor == NULL && !runner->closing)
+        on_cancelled(runner);
+}
+
 static void on_idle_lost(void *owner)
 {
     px_runner *runner = owner;
     drop_executor(runner);
     if (runner->state == PX_RUNNER_IDLE)
         runner->state = PX_RUNNER_CLOSED;
+    end_cancel(runner);
 }
 
 /* ---- what goes wrong ---- */
@@ -205,7 +214,6 @@ static void take_failure(px_runner *runner, const px_executed *executed)
 {
     runner->failure = executed->error;
     runner->fate = executed->fate;
-    runner->lost = executed->lost;
     if (executed->lost)
         drop_executor(runner);
     bool open =
@@ -311,39 +319,40 @@ static void on_stepped(px_runner *runner, const px_executed *executed)
     step(runner);
 }
 
+/* What has waited for it may find that its transaction is not there any more. */
+static void on_kept(px_runner *runner, const px_executed *executed)
+{
+    if (executed->lost)
+        drop_executor(runner);
+    runner->state = executed->lost ? PX_RUNNER_CLOSED : PX_RUNNER_IDLE;
+    if (runner->thing != PX_RUNNER_IDLE)
+        take_up(runner);
+}
+
+static void on_undone(px_runner *runner, const px_executed *executed)
+{
+    if (executed->lost || runner->block != 'I')
+        drop_executor(runner);
+    decide(runner);
+}
+
 static void on_executed(void *owner, const px_executed *executed)
 {
     px_runner *runner = owner;
     runner->block = executed->block;
-    px_runner_state state = runner->state;
-    if (state == PX_RUNNER_KEEPING) {
-        if (executed->lost)
-            drop_executor(runner);
-        runner->state = executed->lost ? PX_RUNNER_CLOSED : PX_RUNNER_IDLE;
-        if (runner->thing != PX_RUNNER_IDLE)
-            go(runner);
-        return;
-    }
-    if (state == PX_RUNNER_UNDOING) {
-        if (executed->lost || runner->block != 'I')
-            drop_executor(runner);
-        decide(runner);
-    } else if (executed->failed) {
+    if (runner->state == PX_RUNNER_KEEPING)
+        on_kept(runner, executed);
+    else if (runner->state == PX_RUNNER_UNDOING)
+        on_undone(runner, executed);
+    else if (executed->failed)
         take_failure(runner, executed);
-    } else if (state == PX_RUNNER_BEGINNING) {
+    else if (runner->state == PX_RUNNER_BEGINNING)
         step(runner);
-    } else if (state == PX_RUNNER_STEPPING) {
+    else if (runner->state == PX_RUNNER_STEPPING)
         on_stepped(runner, executed);
-    } else {
+    else
         succeed(runner);
-    }
-}
-
-static void on_cancelled(void *owner)
-{
-    px_runner *runner = owner;
-    runner->cancelling = false;
-    runner->ops->on_cancelled(runner->owner);
+    end_cancel(runner);
 }
 
 static const px_executor_ops executor_ops = {
@@ -359,25 +368,6 @@ static const px_executor_ops executor_ops = {
 
 /* ---- things ---- */
 
-static void begin(px_runner *runner, px_runner_state thing)
-{
-    runner->thing = thing;
-    runner->given = runner->cancelled = runner->lost = runner->timed_out = false;
-    runner->tries = runner->stumbles = 0;
-    runner->until =
-        px_worker_now(runner->link->worker) + runner->link->worker->config->backend.retry_ms;
-    runner->failure = PGW_ERROR_NONE;
-    runner->tag[0] = '\0';
-    if (runner->state == PX_RUNNER_IDLE || runner->state == PX_RUNNER_CLOSED)
-        go(runner);
-}
-
-/* The client's transaction went with its connection: nothing of it is there. */
-static bool has_lost_block(px_runner *runner)
-{
-    return runner->in_block && runner->executor == NULL;
-}
-
 static void on_call(px_worker *worker, px_message *message)
 {
     (void)worker;
@@ -391,34 +381,62 @@ static void on_call(px_worker *worker, px_message *message)
         succeed(runner);
 }
 
-/* It is over without YDB's having been asked; the owner hears of it on a later turn. */
-static void answer(px_runner *runner, px_runner_state thing, const pgw_error *failure)
+/* The thing is over without YDB's having been asked, with `failure` or well; the owner hears of it
+ * on a later turn. */
+static void answer(px_runner *runner)
 {
-    runner->thing = thing;
-    runner->failure = *failure;
-    runner->tag[0] = '\0';
     runner->called_back = true;
     runner->call.run = on_call;
     px_worker_send(runner->link->worker, &runner->call);
 }
 
-static void answer_lost(px_runner *runner, px_runner_state thing)
+static void answer_lost(px_runner *runner)
 {
-    pgw_error error;
-    pgw_fail(&error, "08006", "the transaction ended when its connection to YDB was lost");
-    pgw_error_hint(&error, "Nothing of it was committed: repeat it.");
-    answer(runner, thing, &error);
+    pgw_fail(&runner->failure, "08006",
+             "the transaction ended when its connection to YDB was lost");
+    pgw_error_hint(&runner->failure, "Nothing of it was committed: repeat it.");
+    answer(runner);
+}
+
+static void answer_cancelled(px_runner *runner)
+{
+    pgw_fail(&runner->failure, "57014", "canceling statement due to user request");
+    answer(runner);
+}
+
+/* The client's transaction goes with its connection: no other one may take what belongs to it. */
+static void take_up(px_runner *runner)
+{
+    bool undoes = runner->thing == PX_RUNNER_CONTROLLING && runner->control == PX_CONTROL_ROLLBACK;
+    if (runner->cancelled)
+        answer_cancelled(runner);
+    else if (undoes && runner->block == 'I')
+        answer(runner);
+    else if (runner->in_block && runner->executor == NULL)
+        answer_lost(runner);
+    else
+        go(runner);
+}
+
+static void begin(px_runner *runner, px_runner_state thing)
+{
+    runner->thing = thing;
+    runner->given = runner->cancelled = runner->timed_out = false;
+    runner->tries = runner->stumbles = 0;
+    runner->until =
+        px_worker_now(runner->link->worker) + runner->link->worker->config->backend.retry_ms;
+    runner->failure = PGW_ERROR_NONE;
+    runner->tag[0] = '\0';
+    if (runner->state == PX_RUNNER_IDLE || runner->state == PX_RUNNER_CLOSED)
+        take_up(runner);
 }
 
 void px_runner_program(px_runner *runner, rw_program *program, uint64_t timeout)
 {
     runner->program = program;
     if (timeout > 0)
-        start_limit(runner, timeout);
-    if (has_lost_block(runner))
-        answer_lost(runner, PX_RUNNER_STEPPING);
-    else
-        begin(runner, PX_RUNNER_STEPPING);
+        start(runner, &runner->limit, &runner->limited, on_limit, timeout);
+    begin(runner, PX_RUNNER_STEPPING);
 }
 
 void px_runner_describe(px_runner *runner, pgw_slice text)
@@ -430,25 +448,11 @@ void px_runner_describe(px_runner *runner, pgw_slice text)
 
 void px_runner_control(px_runner *runner, px_control control)
 {
-    bool lost = has_lost_block(runner);
-    bool nothing = control == PX_CONTROL_ROLLBACK && runner->block == 'I';
     runner->control = control;
-    if (lost && control == PX_CONTROL_COMMIT)
-        answer_lost(runner, PX_RUNNER_CONTROLLING);
-    else if (nothing)
-        answer(runner, PX_RUNNER_CONTROLLING, &PGW_ERROR_NONE);
-    else
-        begin(runner, PX_RUNNER_CONTROLLING);
+    begin(runner, PX_RUNNER_CONTROLLING);
 }
 
 /* ---- cancel, life ---- */
-
-static void fail_cancelled(px_runner *runner)
-{
-    pgw_error error;
-    pgw_fail(&error, "57014", "canceling statement due to user request");
-    answer(runner, runner->thing, &error);
-}
 
 void px_runner_cancel(px_runner *runner)
 {
@@ -459,7 +463,7 @@ void px_runner_cancel(px_runner *runner)
         keep(runner);
         if (runner->state == PX_RUNNER_OPENING)
             drop_executor(runner);
-        fail_cancelled(runner);
+        answer_cancelled(runner);
         return;
     }
     runner->cancelling = runner->kind->cancel(runner->executor);

@@ -1,0 +1,362 @@
+/* What a runner does about what YDB answers: scenes of a script and its transcript. */
+#include "tests/proxy/backend/ydb/scripted.h"
+
+typedef struct scene {
+    const char *sql, *script, *transcript;
+} scene;
+
+/* One scene, with a runner of its own. */
+static bool is_as_written(const scene *played)
+{
+    static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
+    static rw_column columns[] = {{.name = "k", .type = 20, .type_name = "int8", .typmod = -1},
+                                  {.name = "h", .type = 20, .type_name = "int8", .typmod = -1}};
+    static size_t key[] = {0};
+    static const rw_table table = {.schema = "public",
+                                   .name = "t",
+                                   .columns = columns,
+                                   .column_count = 2,
+                                   .primary_key = key,
+                                   .primary_key_count = 1,
+                                   .hash_key = key,
+                                   .hash_key_count = 1,
+                                   .hash_column = 1};
+    static const rw_table *const tables[] = {&table};
+    static const rw_catalog catalog = {.tables = tables, .count = 1};
+    const rw_program_options options = {
+        .env = &env, .exact = true, .insert_first = true, .most = 1000};
+    pgw_error error;
+    setup(NULL);
+    here.program = rw_program_new(pgw_slice_str(played->sql), &catalog, &options, &error);
+    assert_non_null(here.program);
+    open_it(executor());
+    pgw_buf_clear(&here.log);
+    play(played->script);
+    pgw_buf_add_byte(&here.log, '\0');
+    bool same = strcmp(here.log.ptr, played->transcript) == 0;
+    if (!same)
+        print_error("%s: %s\n  is:     %s\n  should: %s\n", played->sql, played->script,
+                    here.log.ptr, played->transcript);
+    teardown(NULL);
+    return same;
+}
+
+static void check(const scene *scenes, size_t count)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < count; i++)
+        wrong += !is_as_written(&scenes[i]);
+    assert_int_equal(wrong, 0);
+}
+
+#define CHECK(scenes) check(scenes, sizeof(scenes) / sizeof *(scenes))
+
+/* ---- scenes ---- */
+
+#define WRITE "insert into u values (1)" /* one text, */
+#define READ "select 1"
+#define CHANGE "delete from t" /* … and two, in a transaction of their own: */
+#define COUNT "SELECT count(*) FROM t"
+#define STEPS "anew; BEGIN; " COUNT "; " CHANGE
+
+static void what_succeeds_is_done_once(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {WRITE, "run ok", "anew; " WRITE "; done INSERT 0 1"},
+        {READ, "run row=1 ok", "anew; select 1; columns c; row 1; done select 1"},
+        {CHANGE, "run ok row=5 ok ok ok", STEPS "; COMMIT; done DELETE 5"},
+        {WRITE, "describe row=1 ok", "describe x; columns c; done"},
+        {CHANGE, "begin ok run row=5 ok ok commit ok",
+         "BEGIN; done; anew; " COUNT "; " CHANGE "; done DELETE 5; COMMIT; done"},
+        {WRITE, "begin ok rollback ok", "BEGIN; done; ROLLBACK; done"},
+        {WRITE, "rollback turn", "done"}, /* of nothing */
+    };
+    CHECK(scenes);
+}
+
+static void what_was_not_done_is_tried_again(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {WRITE, "run aborted pause ok", "anew; " WRITE "; pause; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "run overloaded pause overloaded pause ok",
+         "anew; " WRITE "; long pause; anew; " WRITE "; long pause; anew; " WRITE
+         "; done INSERT 0 1"},
+        {WRITE, "run session pause open ok",
+         "anew; " WRITE "; close; pause; open; anew; " WRITE "; done INSERT 0 1"},
+        {CHANGE, "run ok row=5 aborted ok pause ok row=4 ok ok ok",
+         "anew; BEGIN; " COUNT "; ROLLBACK; pause; " STEPS "; COMMIT; done DELETE 4"},
+        {CHANGE, "run ok row=5 ok ok aborted ok pause ok row=4 ok ok ok",
+         STEPS "; COMMIT; ROLLBACK; pause; " STEPS "; COMMIT; done DELETE 4"},
+        {CHANGE, "run session pause open ok row=5 ok ok ok",
+         "anew; BEGIN; close; pause; open; " STEPS "; COMMIT; done DELETE 5"},
+        {CHANGE, "run unknown pause ok row=5 ok ok ok",
+         "anew; BEGIN; pause; " STEPS "; COMMIT; done DELETE 5"},
+        {WRITE, "describe unavailable pause ok", "describe x; pause; describe x; done"},
+        {WRITE, "begin unavailable pause ok", "BEGIN; pause; BEGIN; done"},
+        {WRITE, "gone run open ok", "close; open; anew; " WRITE "; done INSERT 0 1"},
+    };
+    CHECK(scenes);
+}
+
+static void nor_is_what_would_fail_again(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {WRITE, "run refused", "anew; " WRITE "; failed 23505"},
+        {CHANGE, "run ok refused ok", "anew; BEGIN; " COUNT "; ROLLBACK; failed 23505"},
+        {CHANGE, "run refused", "anew; BEGIN; failed 23505"},
+        {WRITE, "run late aborted", "anew; " WRITE "; failed 40001"},
+        {WRITE, "run aborted pause late overloaded",
+         "anew; " WRITE "; pause; anew; " WRITE "; failed 53000"},
+        {WRITE, "run late session", "anew; " WRITE "; close; failed 08006"},
+        {WRITE, "run session pause closed",
+         "anew; " WRITE "; close; pause; open; close; failed 57P03"},
+        {READ, "run row=1 aborted", "anew; select 1; columns c; row 1; failed 40001"},
+        {READ, "run internal pause internal pause internal pause internal",
+         "anew; select 1; pause; anew; select 1; pause; anew; select 1; pause; anew; select 1; "
+         "failed XX000"},
+        {READ, "run ended", "anew; select 1; failed 57014; ended"},
+        {WRITE, "gone describe closed", "close; open; close; failed 57P03"},
+    };
+    CHECK(scenes);
+}
+
+static void another_way_is_gone(void **state)
+{
+    (void)state;
+#define UPSERT "insert into t (k) values (1) on conflict (k) do nothing"
+#define FIRST "insert into t (k) VALUES (1)"
+    static const scene scenes[] = {
+        {UPSERT, "run ok", "anew; " FIRST "; done INSERT 0 1"},
+        {UPSERT, "run refused ok row=1 ok ok",
+         "anew; " FIRST "; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = CAST(1 AS int8); COMMIT; "
+         "done INSERT 0 0"},
+        {UPSERT, "run aborted pause ok",
+         "anew; " FIRST "; pause; anew; " FIRST "; done INSERT 0 1"},
+        {UPSERT, "begin ok run refused", "BEGIN; done; anew; " FIRST "; failed 23505"},
+    };
+    CHECK(scenes);
+}
+
+/* Only what commits may have been done; rows of a transaction without its COMMIT never are. */
+static void only_commits_are_unknown(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {WRITE, "run unknown", "anew; " WRITE "; failed 08007"},
+        {WRITE, "run lost", "anew; " WRITE "; close; failed 08007"},
+        {WRITE, "run ended", "anew; " WRITE "; failed 08007"},
+        {CHANGE, "run ok row=5 ok ok unknown ok", STEPS "; COMMIT; ROLLBACK; failed 08007"},
+        {CHANGE, "run ok row=5 ok ok lost", STEPS "; COMMIT; close; failed 08007"},
+        {CHANGE, "run ok row=5 ok lost pause open ok row=5 ok ok ok",
+         STEPS "; close; pause; open; " STEPS "; COMMIT; done DELETE 5"},
+        {CHANGE, "run ok row=5 ok unknown ok pause ok row=5 ok ok ok",
+         STEPS "; ROLLBACK; pause; " STEPS "; COMMIT; done DELETE 5"},
+        {CHANGE, "run ok late row=5 ok unknown ok", STEPS "; ROLLBACK; failed 40001"},
+        {CHANGE, "run ok row=5 ok ok lost run open ok row=5 ok lost pause",
+         STEPS "; COMMIT; close; failed 08007; open; " STEPS "; close; pause; open"},
+        {READ, "run lost pause open ok",
+         "anew; select 1; close; pause; open; anew; select 1; done select 1"},
+        {WRITE, "begin ok run ok commit lost",
+         "BEGIN; done; anew; " WRITE "; done INSERT 0 1; COMMIT; close; failed 08007"},
+    };
+    CHECK(scenes);
+}
+
+static void a_transaction_of_the_clients_is_never_repeated(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {WRITE, "begin ok run aborted rollback ok",
+         "BEGIN; done; anew; " WRITE "; failed 40001; ROLLBACK; done"},
+        {WRITE, "begin ok run unknown", "BEGIN; done; anew; " WRITE "; failed 40001"},
+        {WRITE, "begin ok run session", "BEGIN; done; anew; " WRITE "; failed 08006"},
+        {WRITE, "begin ok run lost run turn rollback turn run open ok",
+         "BEGIN; done; anew; " WRITE "; close; failed 08006; failed 08006; done; open; anew; " WRITE
+         "; done INSERT 0 1"},
+        {WRITE, "begin ok gone commit turn begin open ok",
+         "BEGIN; done; close; failed 08006; open; BEGIN; done"},
+        {WRITE, "begin ok commit aborted ok", "BEGIN; done; COMMIT; ROLLBACK; failed 40001"},
+        {CHANGE, "begin ok run row=5 aborted", "BEGIN; done; anew; " COUNT "; failed 40001"},
+    };
+    CHECK(scenes);
+}
+
+static void what_cannot_be_undone_goes_with_its_connection(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {CHANGE, "run ok aborted refused pause open ok row=5 ok ok ok",
+         "anew; BEGIN; " COUNT "; ROLLBACK; close; pause; open; " STEPS "; COMMIT; done DELETE 5"},
+        {CHANGE, "run ok refused lost", "anew; BEGIN; " COUNT "; ROLLBACK; close; failed 23505"},
+        {CHANGE, "run ok row=5 ok ok unknown lost",
+         STEPS "; COMMIT; ROLLBACK; close; failed 08007"},
+    };
+    CHECK(scenes);
+}
+
+static void cancels_end_what_is_at_hand(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {READ, "cancel", ""},
+        {READ, "run cancel ended heard", "anew; select 1; cancel; failed 57014; ended; cancelled"},
+        {READ, "run cancel heard cancel ended heard",
+         "anew; select 1; cancel; cancelled; cancel; failed 57014; ended; cancelled"},
+        {READ, "deaf run cancel ended", "anew; select 1; cancel; failed 57014; ended"},
+        {READ, "run cancel aborted heard", "anew; select 1; cancel; failed 40001; cancelled"},
+        {WRITE, "run cancel ended heard", "anew; " WRITE "; cancel; failed 08007; cancelled"},
+        {WRITE, "run cancel ok heard", "anew; " WRITE "; cancel; done INSERT 0 1; cancelled"},
+        {WRITE, "run aborted cancel cancel turn run ok",
+         "anew; " WRITE "; failed 57014; user request; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "gone run cancel turn run open ok",
+         "close; open; close; failed 57014; user request; open; anew; " WRITE "; done INSERT 0 1"},
+        {READ, "limited limit ended heard",
+         "anew; select 1; cancel; failed 57014; statement timeout; cancelled"},
+        {WRITE, "limited aborted limit turn", "anew; " WRITE "; failed 57014; statement timeout"},
+    };
+    CHECK(scenes);
+}
+
+/* Nobody tells of the cancel of an executor that is gone. */
+static void a_cancel_ends_with_its_executor(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {READ, "run cancel lost heard", "anew; select 1; cancel; close; failed 08006; cancelled"},
+        {READ, "run cancel ended gone heard",
+         "anew; select 1; cancel; failed 57014; ended; close; cancelled"},
+        {READ, "run cancel session heard",
+         "anew; select 1; cancel; close; failed 08006; cancelled"},
+        {CHANGE, "run ok cancel aborted refused",
+         "anew; BEGIN; " COUNT "; cancel; ROLLBACK; close; failed 40001; cancelled"},
+    };
+    CHECK(scenes);
+}
+
+static void connections_are_kept(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {WRITE, "quiet ok run ok", "SELECT 1; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "quiet run ok ok", "SELECT 1; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "quiet lost run open ok",
+         "SELECT 1; close; open; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "quiet run lost open ok",
+         "SELECT 1; close; open; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "run quiet ok", "anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "begin ok quiet ok commit ok", "BEGIN; done; SELECT 1; COMMIT; done"},
+        {WRITE, "begin ok run aborted quiet rollback ok",
+         "BEGIN; done; anew; " WRITE "; failed 40001; ROLLBACK; done"},
+        {WRITE, "begin ok quiet lost run turn", "BEGIN; done; SELECT 1; close; failed 08006"},
+    };
+    CHECK(scenes);
+}
+
+/* What came while it was kept does not find another transaction there. */
+static void what_waits_behind_keeping_is_no_other(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {WRITE, "begin ok quiet run lost turn", "BEGIN; done; SELECT 1; close; failed 08006"},
+        {WRITE, "begin ok quiet commit lost turn", "BEGIN; done; SELECT 1; close; failed 08006"},
+        {WRITE, "begin ok quiet rollback lost turn", "BEGIN; done; SELECT 1; close; done"},
+        {WRITE, "begin ok quiet describe lost turn", "BEGIN; done; SELECT 1; close; failed 08006"},
+        {WRITE, "begin ok gone describe turn run turn",
+         "BEGIN; done; close; failed 08006; failed 08006"},
+        {WRITE, "quiet rollback ok turn run ok",
+         "SELECT 1; done; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "quiet run cancel ok turn heard run ok",
+         "SELECT 1; cancel; failed 57014; user request; cancelled; anew; " WRITE
+         "; done INSERT 0 1"},
+    };
+    CHECK(scenes);
+}
+
+static void pauses_grow_and_differ(void **state)
+{
+    (void)state;
+    static const uint64_t most[2][12] = {
+        {5, 10, 20, 40, 80, 160, 320, 500, 500, 500, 500, 500},
+        {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000, 5000, 5000}};
+    px_runner runner = {.link = &here.link};
+    for (unsigned i = 0; i < 24; i++) {
+        runner.fate = i < 12 ? PX_YDB_AGAIN : PX_YDB_SLOWLY;
+        runner.tries = i % 12;
+        uint64_t pause = px_runner_pause_ms(&runner), longest = most[i / 12][i % 12];
+        assert_in_range(pause, longest - longest / 2, longest);
+    }
+    runner.tries = 4000000000; /* is no number of bits */
+    assert_in_range(px_runner_pause_ms(&runner), 2500, 5000);
+}
+
+static void maps_are_doubted_where_partitions_are_not_to_be_had(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sqlstate, *label;
+    } cases[] = {{"53000", "public.t"}, {"57P03", "public.t"}, {"40001", ""}, {"08006", ""}};
+    px_worker worker = {.config = &here.config, .server = &here.server};
+    px_link link = {.worker = &worker};
+    px_runner runner = {.link = &link};
+    here.table = (cfg_table){.name = "t", .partitions.discover = true};
+    here.config.tables = &here.table;
+    here.config.table_count = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        here.doubted[0] = '\0';
+        pgw_fail(&runner.failure, cases[i].sqlstate, "not there");
+        px_runner_doubt_maps(&runner);
+        assert_string_equal(here.doubted, cases[i].label);
+    }
+    here.table.partitions.discover = false;
+    here.doubted[0] = '\0';
+    pgw_fail(&runner.failure, "53000", "not there");
+    px_runner_doubt_maps(&runner);
+    assert_string_equal(here.doubted, "");
+}
+
+static void a_first_executor_may_be_refused(void **state)
+{
+    (void)state;
+    refuse(executor());
+    pgw_buf_add_byte(&here.log, '\0');
+    assert_string_equal(here.log.ptr, "open; close; refused 57P03");
+}
+
+/* Closed, whatever it is at, and whatever was sent to itself. */
+static void a_runner_closes_at_any_time(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {CHANGE, "run ok", "anew; BEGIN; " COUNT},
+        {WRITE, "limited aborted", "anew; " WRITE},
+        {WRITE, "rollback", ""},
+        {WRITE, "gone run", "close; open"},
+        {WRITE, "run cancel", "anew; " WRITE "; cancel"},
+    };
+    CHECK(scenes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_succeeds_is_done_once),
+        cmocka_unit_test(what_was_not_done_is_tried_again),
+        cmocka_unit_test(nor_is_what_would_fail_again),
+        cmocka_unit_test(another_way_is_gone),
+        cmocka_unit_test(only_commits_are_unknown),
+        cmocka_unit_test(a_transaction_of_the_clients_is_never_repeated),
+        cmocka_unit_test(what_cannot_be_undone_goes_with_its_connection),
+        cmocka_unit_test(cancels_end_what_is_at_hand),
+        cmocka_unit_test(a_cancel_ends_with_its_executor),
+        cmocka_unit_test(connections_are_kept),
+        cmocka_unit_test(what_waits_behind_keeping_is_no_other),
+        cmocka_unit_test(pauses_grow_and_differ),
+        cmocka_unit_test(maps_are_doubted_where_partitions_are_not_to_be_had),
+        cmocka_unit_test_setup_teardown(a_first_executor_may_be_refused, setup, teardown),
+        cmocka_unit_test(a_runner_closes_at_any_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
