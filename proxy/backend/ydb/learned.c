@@ -31,10 +31,10 @@ const rw_relation *px_ydb_learned_lacks(const px_ydb_learned *learned, const rw_
 {
     const rw_catalog all = {.tables = (const rw_table *const *)learned->tables,
                             .count = learned->count};
-    while (list != NULL &&
-           rw_catalog_find(&all, pgw_slice_str(list->schema), pgw_slice_str(list->name)) != NULL)
-        list = list->next;
-    return list;
+    for (size_t i = 0; i < MOST && list != NULL; i++, list = list->next)
+        if (rw_catalog_find(&all, pgw_slice_str(list->schema), pgw_slice_str(list->name)) == NULL)
+            return list;
+    return NULL;
 }
 
 void px_ydb_learned_ask(const rw_relation *relation, pgw_buf *text)

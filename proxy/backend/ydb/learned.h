@@ -16,7 +16,8 @@ typedef struct px_ydb_learned {
 
 /* Those of before `now` are forgotten. Valid until the next call. */
 const rw_catalog *px_ydb_learned_now(px_ydb_learned *learned, uint64_t now);
-/* Which of them is to be asked for; NULL: none. */
+/* Which of them is to be asked for; NULL: none. Of more than are kept the first ones are looked at.
+ */
 const rw_relation *px_ydb_learned_lacks(const px_ydb_learned *learned, const rw_relation *list);
 /* The text whose columns are the relation's. */
 void px_ydb_learned_ask(const rw_relation *relation, pgw_buf *text);
