@@ -16,7 +16,7 @@ typedef struct merger {
     px_unit *const *units;
     size_t count;
     const pgw_env *env;
-    size_t most;
+    size_t most; /* that `out` may grow to */
     pgw_arena arena;
     pgw_error error;
     pgw_buf *out;
@@ -177,13 +177,13 @@ bool px_ydb_merge(px_unit *const *units, size_t count, const rw_catalog *catalog
     merger m = {.units = units,
                 .count = count,
                 .env = &key->identity->env,
-                .most = most,
+                .most = begun + most,
                 .out = text,
                 .first = true};
     bool fine = key->kind == PX_UNIT_ROWS     ? merge_rows(&m)
                 : key->kind == PX_UNIT_PARAMS ? merge_params(&m, catalog)
                                               : false;
-    fine = fine && text->len - begun <= most;
+    fine = fine && text->len <= m.most;
     pgw_arena_free(&m.arena);
     if (!fine)
         text->len = begun;

@@ -16,6 +16,7 @@ enum { MOST_STATEMENTS = 32, MOST_DEPTH = 32 };
 /* Units that are sent together, by their places in the attempt. */
 typedef struct portion {
     size_t from, to;
+    bool singly; /* one by one: they have failed together too often */
 } portion;
 
 typedef struct writer {
@@ -103,9 +104,9 @@ static bool write_merged(writer *w, px_unit *const *units, size_t count, pgw_buf
 {
     uint64_t most = w->link->worker->config->backend.capabilities.max_message;
     rw_catalog catalog = catalog_of(w);
-    size_t begun = pgw_begin(out, 'Q');
+    size_t before = out->len, begun = pgw_begin(out, 'Q');
     if (!px_ydb_merge(units, count, &catalog, most, out)) {
-        out->len = begun;
+        out->len = before;
         return false;
     }
     pgw_buf_add_byte(out, '\0');
@@ -139,17 +140,31 @@ static void write_portion(writer *w, portion now, pgw_buf *out)
     px_link_send_buf(w->link, out);
 }
 
-static void push(writer *w, size_t from, size_t to)
+static void push(writer *w, portion waiting)
 {
-    w->waiting[w->waiting_count++] = (portion){from, to};
+    w->waiting[w->waiting_count++] = waiting;
 }
 
 /* What failed together is tried again in halves, the first one first; in the end singly. */
 static void divide(writer *w, portion whole)
 {
-    size_t middle = w->statements < MOST_STATEMENTS ? (whole.from + whole.to) / 2 : whole.from + 1;
-    push(w, middle, whole.to);
-    push(w, whole.from, middle);
+    size_t middle = (whole.from + whole.to) / 2;
+    whole.singly = w->statements >= MOST_STATEMENTS;
+    if (whole.singly) {
+        push(w, whole);
+        return;
+    }
+    push(w, (portion){middle, whole.to, false});
+    push(w, (portion){whole.from, middle, false});
+}
+
+static portion pop(writer *w)
+{
+    portion *top = &w->waiting[w->waiting_count - 1], next = *top;
+    if (next.singly)
+        next.to = ++top->from;
+    w->waiting_count -= next.to == top->to;
+    return next;
 }
 
 static void begin(px_writer *base, px_attempt *attempt)
@@ -157,12 +172,12 @@ static void begin(px_writer *base, px_attempt *attempt)
     writer *w = (writer *)base;
     w->attempt = attempt;
     w->waiting_count = w->statements = 0;
-    portion all = {0, attempt->count};
+    portion all = {0, attempt->count, false};
     if (attempt->shared || attempt->count == 1)
-        push(w, all.from, all.to);
+        push(w, all);
     else
         divide(w, all);
-    write_portion(w, w->waiting[--w->waiting_count], attempt->scratch);
+    write_portion(w, pop(w), attempt->scratch);
 }
 
 /* ---- reading ---- */
@@ -237,7 +252,7 @@ static px_progress on_ready_for_query(writer *w, pgw_slice body)
     if (w->waiting_count == 0)
         return PX_PROGRESS_DONE;
     pgw_buf out = {0};
-    write_portion(w, w->waiting[--w->waiting_count], &out);
+    write_portion(w, pop(w), &out);
     pgw_buf_free(&out);
     return PX_PROGRESS_MORE;
 }
