@@ -166,17 +166,24 @@ static void on_again(void *owner)
     note("anew");
 }
 
+/* Nothing of what is over is left. */
+static void check_rest(void)
+{
+    assert_false(px_runner_is_busy(&here.runner));
+    assert_false(here.runner.limited && uv_is_active((uv_handle_t *)&here.runner.limit));
+}
+
 static void on_done(void *owner, const char *tag)
 {
     (void)owner;
-    assert_false(px_runner_is_busy(&here.runner));
+    check_rest();
     note(*tag != '\0' ? "done %s" : "done%s", tag);
 }
 
 static void on_failed(void *owner, const pgw_error *error)
 {
     (void)owner;
-    assert_false(px_runner_is_busy(&here.runner));
+    check_rest();
     note("failed %s", error->sqlstate);
     if (strcmp(error->sqlstate, "57014") == 0)
         note("%s", strstr(error->message, "due to ") + strlen("due to "));

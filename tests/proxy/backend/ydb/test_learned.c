@@ -116,6 +116,9 @@ static void the_first_that_is_lacking_is_asked_for(void **state)
     assert_ptr_equal(px_ydb_learned_lacks(&learned, &a), &c); /* another one's schema */
     add(&c, 10);
     assert_null(px_ydb_learned_lacks(&learned, &a));
+    px_ydb_learned_forget(&learned);
+    add(&c, 10);
+    assert_ptr_equal(px_ydb_learned_lacks(&learned, &a), &a);
 }
 
 static void what_is_asked_is_quoted(void **state)

@@ -121,6 +121,7 @@ static void what_looks_at_its_rows_stays_alone(void **state)
         "insert into t (k, v) values ($1, 'a') on conflict (k) do update set v = $2",
         "insert into t (k, v) values ($1, $2) on conflict (k) do update set v = 'x' where t.k > 1",
         "insert into t (k, v) values ($1, $2) returning k",
+        "insert into t (k, v) values ($1, $2) on conflict (k) do update set v = 'x' returning k",
         "insert into t (k, v) select $1, $2",
         "insert into t (k, v) values",
         "insert into t default values",

@@ -107,6 +107,7 @@ static void nor_is_what_would_fail_again(void **state)
         {WRITE, "run refused", "anew; " WRITE "; failed 23505"},
         {CHANGE, "run ok refused ok", "anew; BEGIN; " COUNT "; ROLLBACK; failed 23505"},
         {CHANGE, "run refused", "anew; BEGIN; failed 23505"},
+        {CHANGE, "run ok row=x ok ok", "anew; BEGIN; " COUNT "; ROLLBACK; failed XX000"},
         {WRITE, "run late aborted", "anew; " WRITE "; failed 40001"},
         {WRITE, "run aborted pause late overloaded",
          "anew; " WRITE "; pause; anew; " WRITE "; failed 53000"},
@@ -159,6 +160,9 @@ static void only_commits_are_unknown(void **state)
          STEPS "; COMMIT; close; failed 08007; open; " STEPS "; close; pause; open"},
         {READ, "run lost pause open ok",
          "anew; select 1; close; pause; open; anew; select 1; done select 1"},
+        {READ, "run lost pause open lost pause open lost pause open lost pause open ok",
+         "anew; select 1; close; pause; open; anew; select 1; close; pause; open; anew; select 1; "
+         "close; pause; open; anew; select 1; close; pause; open; anew; select 1; done select 1"},
         {WRITE, "begin ok run ok commit lost",
          "BEGIN; done; anew; " WRITE "; done INSERT 0 1; COMMIT; close; failed 08007"},
     };
@@ -215,6 +219,9 @@ static void cancels_end_what_is_at_hand(void **state)
          "close; open; close; failed 57014; user request; open; anew; " WRITE "; done INSERT 0 1"},
         {READ, "limited limit ended heard",
          "anew; select 1; cancel; failed 57014; statement timeout; cancelled"},
+        {READ, "limited ok", "anew; select 1; done select 1"},
+        {READ, "run cancel cancel ended heard",
+         "anew; select 1; cancel; failed 57014; ended; cancelled"},
         {WRITE, "limited aborted limit turn", "anew; " WRITE "; failed 57014; statement timeout"},
     };
     CHECK(scenes);

@@ -162,6 +162,10 @@ static void a_sqlstate_is_given_in_four_cases(void **state)
          PX_YDB_UNDETERMINED, true},
         {"08006", "Status: BAD_SESSION\nIssues:\n<main>: Error: x\n", "08006", PX_YDB_ELSEWHERE,
          true},
+        {"42P01", "Status: GENERIC_ERROR\nIssues:\n<main>: Error: x\n", "42P01", PX_YDB_REFUSED,
+         false},
+        {"08006", "Status: INTERNAL_ERROR\nIssues:\n<main>: Error: x\n", "XX000",
+         PX_YDB_UNDETERMINED, true},
         {"57014", "Status: CANCELLED\nIssues:\n<main>: Error: x\n", "57014", PX_YDB_UNDETERMINED,
          false},
         /* it was cancelled, whatever is told of it */
@@ -190,6 +194,7 @@ static void texts_may_have_any_form(void **state)
         {"Database not found", "XX000", "Database not found", ""},
         {"a portal is not there\nsecond line", "XX000", "a portal is not there", ""},
         {"syntax error: x", "42601", "syntax error: x", ""},
+        {"a syntax error", "42601", "a syntax error", ""},
         {"Status: ", "XX000", "Status: ", ""},
         {"Status:ABORTED", "XX000", "Status:ABORTED", ""},
         {"x Status: ABORTED", "XX000", "x Status: ABORTED", ""},

@@ -270,6 +270,7 @@ static void what_fails_together_is_repeated(void **state)
     hear("E23505 Z");
     expect_progress(PX_PROGRESS_DONE);
     expect_answers("R0 R1 R2 ");
+    assert_int_equal(here.attempt.at, 0);
     assert_int_equal(here.units[0]->completed, 0);
     assert_false(here.attempt.refused_size);
 }
@@ -337,6 +338,18 @@ static void halves_find_the_row_that_fails(void **state)
     expect_progress(PX_PROGRESS_DONE);
     expect_answers("C4 ");
     assert_int_equal(here.attempt.at, 5);
+}
+
+static void halves_are_counted_each(void **state)
+{
+    (void)state;
+    here.attempt.shared = false;
+    add_rows(4);
+    begin();
+    hear("C2 Z");
+    hear("C2 Z");
+    expect_progress(PX_PROGRESS_DONE);
+    expect_answers("C0 C1 C2 C3 ");
 }
 
 /* Of a portion alone: the others are sent. */
@@ -438,6 +451,7 @@ int main(void)
         TEST(of_a_unit_that_is_unknown_nothing_is_completed),
         TEST(what_is_too_large_is_told),
         TEST(halves_find_the_row_that_fails),
+        TEST(halves_are_counted_each),
         TEST(the_unknown_of_a_half_is_that_halfs),
         TEST(many_failures_are_sent_singly),
         TEST(units_are_sent_anew),
