@@ -110,7 +110,8 @@ static bool check_logins(const cfg_config *config, FILE *errors)
         PQfreemem(message);
         return false;
     }
-    bool good = check_cleartext(config, options, errors) & check_discovery(config, errors);
+    bool good = check_cleartext(config, options, errors);
+    good = check_discovery(config, errors) && good;
     PQconninfoFree(options);
     return check_dsn(config, errors) && good;
 }
