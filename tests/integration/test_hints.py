@@ -13,8 +13,6 @@ RANGED = Table("ranged", ["k bigint not null", "v text"], ["k"], hash_first=Fals
 
 # What is refused, a part of the hint, and what its reader does then.
 ADVICE = (
-    ("insert into pairs values (random(), 'x')", "Cast it to the type of the column",
-     "insert into pairs values (random()::bigint, 'x')"),
     ("insert into pairs select '2', v.* from (values ('x')) v", "Write the columns instead of *",
      "insert into pairs select '2', v.v from (values ('x')) v(v)"),
     ("insert into pairs (k_hash, k) select 1, 1", "Leave the column out", "insert into pairs (k) select 1"),
