@@ -126,7 +126,7 @@ static void print_columns(ddl_writer *ddl)
 static void add_partitions(const rw_table *table, pgw_buf *out)
 {
     for (uint32_t i = 0; i < table->partitions.count; i++) {
-        rw_hash_column_partition(table, i, "TABLE", out);
+        rw_hash_column_partition(table, i, out);
         pgw_buf_add_str(out, ";\n");
     }
 }

@@ -68,12 +68,14 @@ static void add_bound(const rw_table *table, uint32_t number, const char *open, 
         rw_hash_print(table, rw_partition_start(table, number), out);
 }
 
-void rw_hash_column_partition(const rw_table *table, uint32_t number, const char *kind,
-                              pgw_buf *out)
+void rw_hash_column_partition_name(const rw_table *table, uint32_t number, pgw_buf *out)
 {
-    pgw_buf_addf(out, "CREATE %s ", kind);
     add_schema(table, out);
     add_partition_name(table, number, out);
+}
+
+void rw_hash_column_partition_of(const rw_table *table, uint32_t number, pgw_buf *out)
+{
     pgw_buf_add_str(out, " PARTITION OF ");
     add_schema(table, out);
     rw_add_identifier(out, table->name);
@@ -82,4 +84,11 @@ void rw_hash_column_partition(const rw_table *table, uint32_t number, const char
     pgw_buf_add_str(out, ") TO (");
     add_bound(table, number + 1, "MAXVALUE", out);
     pgw_buf_add_byte(out, ')');
+}
+
+void rw_hash_column_partition(const rw_table *table, uint32_t number, pgw_buf *out)
+{
+    pgw_buf_add_str(out, "CREATE TABLE ");
+    rw_hash_column_partition_name(table, number, out);
+    rw_hash_column_partition_of(table, number, out);
 }

@@ -16,9 +16,10 @@ bool rw_hash_column_check(const rw_table *table, pgw_buf *out);
 bool rw_table_is_partitioned(const rw_table *table);
 /* ` PARTITION BY RANGE ("h")`. */
 void rw_hash_column_partition_by(const rw_table *table, pgw_buf *out);
-/* `CREATE TABLE … PARTITION OF … FOR VALUES FROM (…) TO (…)` of partition `number`, from 0. `kind`:
- * "TABLE", or of another sort. */
-void rw_hash_column_partition(const rw_table *table, uint32_t number, const char *kind,
-                              pgw_buf *out);
+/* `CREATE TABLE … PARTITION OF … FOR VALUES FROM (…) TO (…)` of partition `number`, from 0. */
+void rw_hash_column_partition(const rw_table *table, uint32_t number, pgw_buf *out);
+/* … its name, `"schema"."table_p12"`, and what stands behind that. */
+void rw_hash_column_partition_name(const rw_table *table, uint32_t number, pgw_buf *out);
+void rw_hash_column_partition_of(const rw_table *table, uint32_t number, pgw_buf *out);
 
 #endif

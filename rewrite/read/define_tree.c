@@ -222,11 +222,13 @@ static bool alter(rw_definer *it, const PgQuery__Node *statement, const rw_catal
     return it->table == NULL || rw_alter_table(it, alters);
 }
 
-/* There is a table of that name: PostgreSQL says so itself, as an error or, with IF NOT EXISTS, as a
- * notice, before it looks at the columns. */
-static bool is_there(const PgQuery__Node *statement, const rw_catalog *catalog)
+/* There is a table of that name: PostgreSQL says so itself, as an error or, with IF NOT EXISTS, as
+ * a notice, before it looks at the columns, which is what the refusal was about. */
+static bool is_there(const rw_definer *it, const PgQuery__Node *statement,
+                     const rw_catalog *catalog)
 {
-    return statement->node_case == PG_QUERY__NODE__NODE_CREATE_STMT && !catalog->planned->moved &&
+    return pgw_error_is(it->error, "42P16") &&
+           statement->node_case == PG_QUERY__NODE__NODE_CREATE_STMT && !catalog->planned->moved &&
            rw_define_table(catalog, statement->create_stmt->relation) != NULL;
 }
 
@@ -236,7 +238,7 @@ static bool define(rw_definer *it, const PgQuery__Node *statement, const rw_cata
         statement->node_case == PG_QUERY__NODE__NODE_ALTER_TABLE_STMT)
         return alter(it, statement, catalog);
     rw_parts_name_whole(it, statement, catalog);
-    return make(it, statement, catalog->planned) || is_there(statement, catalog);
+    return make(it, statement, catalog->planned) || is_there(it, statement, catalog);
 }
 
 bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,

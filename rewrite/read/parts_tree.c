@@ -5,6 +5,7 @@
 #include "rewrite/read/parts_tree.h"
 
 #include "rewrite/hash/hash_column.h"
+#include "rewrite/lex/quote.h"
 #include "rewrite/read/referable.h"
 #include "rewrite/read/reference_tree.h"
 #include "rewrite/read/walk.h"
@@ -112,6 +113,44 @@ void rw_parts_name_whole(rw_definer *it, const PgQuery__Node *statement, const r
 
 /* --- partitions --- */
 
+/* `name`, but with what s holds behind it, inside of its quotes. */
+static void add_with_suffix(pgw_slice name, const pgw_buf *behind, pgw_buf *block)
+{
+    pgw_buf end = {0};
+    pgw_buf_add_byte(&end, '"');
+    pgw_buf_add_slice(&end, pgw_slice_buf(behind));
+    pgw_buf_add_str(block, "pg_catalog.concat(");
+    rw_add_constant(block, (pgw_slice){name.ptr, name.len - 1});
+    pgw_buf_add_str(block, ", s, ");
+    rw_add_constant(block, pgw_slice_buf(&end));
+    pgw_buf_add_byte(block, ')');
+    pgw_buf_free(&end);
+}
+
+/* Partitions keep their names when their table is renamed: those of a new one may be taken. */
+static void find_suffix(const rw_table *table, pgw_buf *block)
+{
+    pgw_buf name = {0}, nothing = {0};
+    rw_hash_column_partition_name(table, 0, &name);
+    pgw_buf_add_str(block, "while pg_catalog.to_regclass(");
+    add_with_suffix(pgw_slice_buf(&name), &nothing, block);
+    pgw_buf_add_str(block, ") is not null loop s := pg_catalog.concat(s, '_'); end loop; ");
+    pgw_buf_free(&name);
+}
+
+static void add_partition(const rw_table *table, uint32_t number, bool unlogged, pgw_buf *block)
+{
+    pgw_buf text = {0}, behind = {0};
+    pgw_buf_add_str(&text, unlogged ? "CREATE UNLOGGED TABLE " : "CREATE TABLE ");
+    rw_hash_column_partition_name(table, number, &text);
+    rw_hash_column_partition_of(table, number, &behind);
+    pgw_buf_add_str(block, "execute ");
+    add_with_suffix(pgw_slice_buf(&text), &behind, block);
+    pgw_buf_add_str(block, "; ");
+    pgw_buf_free(&text);
+    pgw_buf_free(&behind);
+}
+
 void rw_parts_define(rw_definer *it, const PgQuery__CreateStmt *create, size_t at)
 {
     bool unlogged = strcmp(create->relation->relpersistence, "u") == 0;
@@ -119,13 +158,13 @@ void rw_parts_define(rw_definer *it, const PgQuery__CreateStmt *create, size_t a
     rw_hash_column_partition_by(it->table, &by);
     rw_define_change(it, at, &by);
     rw_referable_declare(it->table, &block);
-    pgw_buf_add_str(&block, "begin if exists (select from pg_catalog.pg_class c where c.oid = t"
-                            " and c.relkind = 'p') and not exists (select from"
-                            " pg_catalog.pg_inherits i where i.inhparent = t) then ");
-    for (uint32_t i = 0; i < it->table->partitions.count; i++) {
-        rw_hash_column_partition(it->table, i, unlogged ? "UNLOGGED TABLE" : "TABLE", &block);
-        pgw_buf_add_str(&block, "; ");
-    }
+    pgw_buf_add_str(
+        &block, "s text := ''; begin if exists (select from pg_catalog.pg_class c where c.oid = t"
+                " and c.relkind = 'p') and not exists (select from"
+                " pg_catalog.pg_inherits i where i.inhparent = t) then ");
+    find_suffix(it->table, &block);
+    for (uint32_t i = 0; i < it->table->partitions.count; i++)
+        add_partition(it->table, i, unlogged, &block);
     pgw_buf_add_str(&block, "end if; end; ");
     it->out->behind = rw_define_do(it, pgw_slice_buf(&block));
     pgw_buf_free(&block);

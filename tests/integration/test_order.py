@@ -66,7 +66,10 @@ class Gone(DirectCase):
     def test_what_cannot_be_written(self):
         for change, past, messages in itertools.product(self.others, (False, True), (BOUND, TWICE)):
             with self.subTest(change, past=past):
-                through = self.heard(self.texts[0], [], change, past, messages)[1]
+                direct, through = self.heard(self.texts[0], [], change, past, messages)
+                if change == self.others[1] and not past:  # what is made through keyspread has a hash
+                    self.assertEqual(direct, through)
+                    continue
                 errors = [line for line in through if line.startswith("E")]
                 self.assertEqual([line[:40].split("C='")[1][:5] for line in errors], ["55000"])
 

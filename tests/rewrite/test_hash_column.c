@@ -44,13 +44,13 @@ static void partitions_meet_without_a_gap(void **state)
     rw_table table = test_tables[0];
     pgw_buf out = {0};
     table.partitions.count = 3;
-    rw_hash_column_partition(&table, 0, "TABLE", &out);
+    rw_hash_column_partition(&table, 0, &out);
     expect(&out, "CREATE TABLE \"public\".\"events_p0\" PARTITION OF \"public\".\"events\" FOR "
                  "VALUES FROM (MINVALUE) TO (-3074457345618258602)");
-    rw_hash_column_partition(&table, 1, "TABLE", &out);
+    rw_hash_column_partition(&table, 1, &out);
     expect(&out, "CREATE TABLE \"public\".\"events_p1\" PARTITION OF \"public\".\"events\" FOR "
                  "VALUES FROM (-3074457345618258602) TO (3074457345618258603)");
-    rw_hash_column_partition(&table, 2, "TABLE", &out);
+    rw_hash_column_partition(&table, 2, &out);
     expect(&out, "CREATE TABLE \"public\".\"events_p2\" PARTITION OF \"public\".\"events\" FOR "
                  "VALUES FROM (3074457345618258603) TO (MAXVALUE)");
     pgw_buf_free(&out);
@@ -79,7 +79,7 @@ static void long_names_leave_room_for_the_number(void **state)
     memcpy(name + 58, "\xc3\xa4", 2); /* would be split */
     table.name = name;
     table.partitions.count = 200;
-    rw_hash_column_partition(&table, 123, "TABLE", &out);
+    rw_hash_column_partition(&table, 123, &out);
     snprintf(expected, sizeof expected, "CREATE TABLE \"public\".\"%.58s_p123\" PARTITION OF",
              name);
     assert_memory_equal(out.ptr, expected, strlen(expected));
