@@ -102,6 +102,7 @@ static bool add_keyed(char **fields, size_t count)
     free(table->name);
     table->name = strdup(fields[0]);
     table->column_count = 0;
+    free(table->columns[0].name);
     free(table->columns);
     table->columns = calloc(count, sizeof *table->columns);
     table->primary_key = calloc(FIELDS, sizeof *table->primary_key);
