@@ -14,8 +14,8 @@ typedef enum px_audit {
     PX_AUDIT_UNREADABLE
 } px_audit;
 
-/* The settings under which stored values are to be read, so that their text reads back exactly; and
- * as options of a link. */
+/* The settings under which stored values are to be read, so that their text reads back exactly
+ * (YDB's clients have no others); and as options of a link. */
 extern const pgw_env px_plain_env;
 #define PX_AUDIT_OPTIONS                                                                           \
     "-c DateStyle=ISO -c TimeZone=UTC -c client_encoding=UTF8 -c bytea_output=hex"                 \

@@ -170,6 +170,28 @@ class Retries(LinkCase):
         self.assertEqual(self.says(link, "commit"), ["COMMIT", "I"])
 
 
+class Strings(LinkCase):
+    def test_backslashes_are_characters(self):
+        """From the first statement of a session, whose settings are known before any link is."""
+        link = self.session()
+        upsert = " on conflict (id) do update set v = excluded.v"
+        for sql, tag in ((r"update plain set v = '\'", "UPDATE 0"),
+                         (r"insert into plain (id, v) values (1, '\')" + upsert, "INSERT 0 1"),
+                         (r"insert into items (id, v) values (1, 'a\nb')" + upsert, "INSERT 0 1"),
+                         (r"update plain set v = v || U&'\0041' || E'\\' where v = '\'", "UPDATE 1"),
+                         (r"update items set v = '\' || v where id = 1 and v <> '\'", "UPDATE 1"),
+                         (r"delete from plain where v in ('\', '')", "DELETE 0")):
+            self.assertEqual(self.says(link, sql), [tag, "I"], sql)
+        self.assertEqual(self.says(link, r"select '\'; insert into plain values (2, '\'); select 1"),
+                         ["SELECT 1", "INSERT 0 1", "SELECT 1", "I"])
+        reply = link.ask(wire.parse("", r"update plain set v = $1 || '\' where id = 2")
+                         + wire.bind("", "", ["\\'"]) + wire.execute() + wire.sync())
+        self.assertEqual(wire.tags_of(reply), ["UPDATE 1"])
+        self.assertEqual(link.rows("select id, v from plain order by id"),
+                         [["1", "\\A\\"], ["2", "\\'\\"]])
+        self.assertEqual(link.rows("select v from items"), [["\\a\\nb"]])
+
+
 class Idle(LinkCase):
     """YDB closes connections that say nothing."""
     options = {"idle_ms": 700}

@@ -1,5 +1,6 @@
 #include "proxy/backend/ydb/cutter.h"
 
+#include "proxy/backend/audit.h"
 #include "rewrite/plain/order.h"
 #include "rewrite/plain/session.h"
 
@@ -81,12 +82,13 @@ static bool check_mixture(const pgw_script *script, pgw_error *error)
 
 bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, pgw_error *error)
 {
-    const pgw_reading reading = {data, arena, error};
+    const pgw_reading reading = {&px_plain_env, arena, error};
     pgw_buf pieces = {0};
     rw_lexer lexer;
     rw_clean clean;
     pgw_piece piece;
     bool fine = true;
+    (void)data;
     *out = (pgw_script){0};
     rw_lexer_init(&lexer, text, reading.env->conforming);
     while (fine && rw_clean_next(&lexer, reading.env, arena, &clean))

@@ -7,7 +7,7 @@
 #include "protocol/server/command.h"
 #include "protocol/value.h"
 
-/* A pgw_cut; `data` is the pgw_env by which the text is read. May use libpg_query (clean.h). */
+/* A pgw_cut, without `data`. May use libpg_query (clean.h). */
 bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, pgw_error *error);
 
 #endif

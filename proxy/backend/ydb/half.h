@@ -6,6 +6,7 @@
 #define PX_YDB_HALF_H
 
 #include "protocol/server/server.h"
+#include "proxy/backend/audit.h"
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/ydb/learned.h"
 #include "proxy/backend/ydb/runner.h"
@@ -53,10 +54,11 @@ static inline const cfg_config *px_ydb_config(const px_ydb_session *session)
     return session->link->worker->config;
 }
 
-/* How texts and values of the action are read. */
+/* How texts and values of the action are read: as no SET can change on YDB. The identity of a link
+ * is made before the settings are known. */
 static inline pgw_reading px_ydb_reading(px_ydb_session *session, pgw_error *error)
 {
-    return (pgw_reading){&session->link->identity->env, &session->arena, error};
+    return (pgw_reading){&px_plain_env, &session->arena, error};
 }
 
 /* The configured tables. */

@@ -73,7 +73,7 @@ static bool add_cell(px_ydb_session *session, uint32_t type, pgw_slice text, boo
                      pgw_error *error)
 {
     if (binary)
-        return rw_result_send(type, text, &session->link->identity->env, &session->row, error);
+        return rw_result_send(type, text, &px_plain_env, &session->row, error);
     pgw_buf_add_slice(&session->row, text);
     return true;
 }

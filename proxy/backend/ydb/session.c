@@ -28,7 +28,7 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
 {
     const cfg_config *config = px_ydb_config(session);
     const cfg_capabilities *capabilities = &config->backend.capabilities;
-    const pgw_env *env = &session->link->identity->env;
+    const pgw_env *env = &px_plain_env;
     const pgw_reading reading = {env, &run->arena, error};
     bool idle = pgw_server_status(session->server) == 'I';
     rw_catalog catalog = px_ydb_catalog(session);
@@ -190,7 +190,7 @@ void px_ydb_session_begin(px_ydb_session *session, px_link *link, px_runner *run
 {
     session->link = link;
     session->runner = runner;
-    session->server = pgw_server_new(px_ydb_cut, &link->identity->env, PREPARED_BYTES);
+    session->server = pgw_server_new(px_ydb_cut, NULL, PREPARED_BYTES);
 }
 
 bool px_ydb_session_open(px_ydb_session *session, pgw_error *error)
