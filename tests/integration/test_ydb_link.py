@@ -192,6 +192,21 @@ class Strings(LinkCase):
         self.assertEqual(link.rows("select v from items"), [["\\a\\nb"]])
 
 
+class Together(LinkCase):
+    def test_statements_that_stay_their_own(self):
+        """Rows with DO NOTHING share a transaction, but not a statement: each client has its count."""
+        def insert(number):
+            link = self.session()
+            return [self.says(link, f"insert into items (id, v) values ({key}, '{number}') "
+                                    "on conflict (id) do nothing")[0] for key in range(40)]
+        told = harness.in_threads(8, insert)
+        for key, tags in enumerate(zip(*told)):
+            self.assertEqual(sorted(tags), ["INSERT 0 0"] * 7 + ["INSERT 0 1"], key)
+        link = self.session()
+        found = [int(row[0]) for row in link.rows("select v from items order by id")]
+        self.assertEqual(found, [tags.index("INSERT 0 1") for tags in zip(*told)])
+
+
 class Idle(LinkCase):
     """YDB closes connections that say nothing."""
     options = {"idle_ms": 700}
