@@ -207,6 +207,17 @@ class Together(LinkCase):
         self.assertEqual(found, [tags.index("INSERT 0 1") for tags in zip(*told)])
 
 
+class Gone(LinkCase):
+    def test_nobody_listens(self):
+        """Each login is refused, and keyspread lives."""
+        self.endpoint.stop()
+        for _ in range(20):
+            with wire.Wire(("127.0.0.1", self.keyspread.port)) as link:
+                with self.assertRaises(wire.Closed):
+                    link.login("app", "/local")
+        self.keyspread.check_alive()
+
+
 class Idle(LinkCase):
     """YDB closes connections that say nothing."""
     options = {"idle_ms": 700}

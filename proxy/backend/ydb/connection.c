@@ -63,8 +63,9 @@ static void close_connection(px_link *link)
 {
     connection *c = of(link);
     if (c->running)
-        px_runner_close(&c->runner);
-    end_if_quiet(c);
+        px_runner_close(&c->runner); /* may be the end of both */
+    else
+        end_if_quiet(c);
 }
 
 /* ---- what the owner is told, on a later turn ---- */

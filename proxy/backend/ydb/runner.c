@@ -494,6 +494,8 @@ void px_runner_close(px_runner *runner)
         uv_close((uv_handle_t *)&runner->timer, on_timer_closed);
     if (runner->limited)
         uv_close((uv_handle_t *)&runner->limit, on_timer_closed);
+    runner->executors++; /* the end is below */
     drop_executor(runner);
+    runner->executors--;
     end_if_quiet(runner);
 }
