@@ -480,10 +480,7 @@ void px_runner_open(px_runner *runner, px_link *link, const px_executor_kind *ki
 static void on_timer_closed(uv_handle_t *handle)
 {
     px_runner *runner = handle->data;
-    if (handle == (uv_handle_t *)&runner->timer)
-        runner->timed = false;
-    else
-        runner->limited = false;
+    *(handle == (uv_handle_t *)&runner->timer ? &runner->timed : &runner->limited) = false;
     end_if_quiet(runner);
 }
 
