@@ -41,3 +41,16 @@ void px_unit_fail(px_unit *unit, const pgw_error *error)
     pgw_buf_free(&message);
     unit->outcome = PX_UNIT_FAILED;
 }
+
+void px_unit_reset(px_unit *unit)
+{
+    unit->completed = 0;
+    pgw_buf_clear(&unit->error);
+    pgw_buf_clear(&unit->notices);
+    pgw_buf_clear(&unit->returned);
+    for (size_t i = 0; i < unit->statement_count; i++) {
+        struct px_unit_statement *statement = &unit->statements[i];
+        statement->bound = statement->suspended = false;
+        statement->tag = statement->returned = statement->noticed = 0;
+    }
+}

@@ -154,6 +154,8 @@ typedef struct px_unit {
 
 px_unit *px_unit_new(px_worker *home); /* all zero but home; with a deadline far away */
 void px_unit_free(px_unit *unit);
+/* Nothing has come of its statements: before it is sent, at first or once more. */
+void px_unit_reset(px_unit *unit);
 /* Makes the unit FAILED with an error of our own. */
 void px_unit_fail(px_unit *unit, const pgw_error *error);
 

@@ -37,19 +37,6 @@ typedef struct writer {
 
 /* ---- writing ---- */
 
-static void reset_unit(px_unit *unit)
-{
-    unit->completed = 0;
-    pgw_buf_clear(&unit->error);
-    pgw_buf_clear(&unit->notices);
-    pgw_buf_clear(&unit->returned);
-    for (size_t i = 0; i < unit->statement_count; i++) {
-        struct px_unit_statement *statement = &unit->statements[i];
-        statement->bound = statement->suspended = false;
-        statement->tag = statement->returned = statement->noticed = 0;
-    }
-}
-
 static bool is_one_transaction(const px_attempt *attempt)
 {
     return attempt->shared || attempt->count == 1;
@@ -145,7 +132,7 @@ static void begin(px_writer *base, px_attempt *attempt)
     pgw_buf_clear(&w->error);
     pgw_buf_clear(&w->prepare_error);
     for (size_t i = 0; i < attempt->count; i++)
-        reset_unit(attempt->units[i]);
+        px_unit_reset(attempt->units[i]);
     write_attempt(w, attempt->scratch);
     px_link_send_buf(w->link, attempt->scratch);
 }

@@ -38,19 +38,6 @@ typedef struct writer {
 
 /* ---- writing ---- */
 
-static void reset_unit(px_unit *unit)
-{
-    unit->completed = 0;
-    pgw_buf_clear(&unit->error);
-    pgw_buf_clear(&unit->notices);
-    pgw_buf_clear(&unit->returned);
-    for (size_t i = 0; i < unit->statement_count; i++) {
-        struct px_unit_statement *statement = &unit->statements[i];
-        statement->bound = statement->suspended = false;
-        statement->tag = statement->returned = statement->noticed = 0;
-    }
-}
-
 static rw_catalog catalog_of(const writer *w)
 {
     const px_catalog *known = px_catalog_last(w->link->worker, w->link->identity);
@@ -133,7 +120,7 @@ static void write_portion(writer *w, portion now, pgw_buf *out)
     w->statements++;
     pgw_buf_clear(&w->error);
     for (size_t i = 0; i < count; i++)
-        reset_unit(units[i]);
+        px_unit_reset(units[i]);
     w->merged = count > 1 && !w->attempt->joined && write_merged(w, units, count, out);
     if (!w->merged)
         write_units(units, count, out);
