@@ -70,6 +70,20 @@ class Retries(LinkCase):
                 self.assertEqual(self.says(link, sql), [tag, "I"], (status, sql))
                 self.endpoint.http("DELETE", "/faults")
 
+    def test_what_is_returned_comes_once(self):
+        """Its rows, and what describes them, also where the write behind them is tried again."""
+        link = self.session()
+        for sql, begins, tag in (
+                ("insert into items values (1, 'a') returning id", "insert", "INSERT 0 1"),
+                ("update items set v = 'b' where id = 1 returning v", "update", "UPDATE 1"),
+                ("delete from items where id = 1 returning v", "delete", "DELETE 1")):
+            self.endpoint.order("ABORTED", times=2, every=1, begins=begins)
+            kinds = wire.kinds(link.query(sql))
+            self.assertEqual(kinds, "TDCZ", sql)
+            self.endpoint.http("DELETE", "/faults")
+        self.says(link, "insert into items values (1, 'a')")
+        self.assertEqual(wire.kinds(link.query("insert into items values (1, 'a') returning id")), "EZ")
+
     def test_a_transaction_is_not(self):
         link = self.session()
         self.assertEqual(self.says(link, "begin"), ["BEGIN", "T"])

@@ -289,7 +289,7 @@ static void on_columns(void *owner, pgw_slice columns)
     bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows != RW_ROWS_CLIENT;
     if (ours || (runner->state != PX_RUNNER_STEPPING && runner->state != PX_RUNNER_DESCRIBING))
         return;
-    runner->given = runner->given || !runner->own_block;
+    runner->given = runner->given || runner->program == NULL || !rw_program_writes(runner->program);
     runner->ops->on_columns(runner->owner, columns);
 }
 

@@ -35,6 +35,12 @@ static inline bool px_runner_is_in_block(const px_runner *runner)
     return runner->in_block;
 }
 
+/* In on_row: the program fails with this behind the step whose rows they are. */
+static inline void px_runner_refuse(px_runner *runner, const pgw_error *error)
+{
+    runner->failure = *error;
+}
+
 /* No more rows, until it goes on. */
 static inline void px_runner_pause(px_runner *runner)
 {

@@ -136,6 +136,17 @@ static void keep(px_ydb_run *run, const pgw_slice *cells, size_t count)
                       !pgw_write_data_row(cells, count, &run->rows);
 }
 
+static void say_overflowed(px_ydb_run *run)
+{
+    if (!run->overflowed)
+        return;
+    pgw_fail(&run->error, "53200",
+             "rows of a portal that are not fetched yet take more than %d MiB",
+             KEPT_BYTES / 1024 / 1024);
+    pgw_error_hint(&run->error, "Fetch them before another statement is run, or on another "
+                                "connection.");
+}
+
 void px_ydb_runs_row(px_ydb_session *session, const pgw_slice *cells, size_t count)
 {
     px_ydb_run *run = session->running;
@@ -145,6 +156,10 @@ void px_ydb_runs_row(px_ydb_session *session, const pgw_slice *cells, size_t cou
         keep(run, cells, count);
     else if (!give(session, run, cells, count))
         run->suspended = run->portal != NULL;
+    if (run->held && run->overflowed) { /* its rows come before anything is written */
+        say_overflowed(run);
+        px_runner_refuse(session->runner, &run->error);
+    }
     bool full = pgw_server_output(session->server)->len > PX_STREAM_HIGH;
     if (run->suspended || (full && !run->kept))
         px_runner_pause(session->runner);
@@ -152,8 +167,11 @@ void px_ydb_runs_row(px_ydb_session *session, const pgw_slice *cells, size_t cou
 
 void px_ydb_runs_again(px_ydb_session *session)
 {
-    if (session->running != NULL)
-        pgw_buf_clear(&session->running->rows);
+    if (session->running == NULL)
+        return;
+    pgw_buf_clear(&session->running->rows);
+    session->running->overflowed = false;
+    session->running->error = PGW_ERROR_NONE;
 }
 
 void px_ydb_runs_drained(px_ydb_session *session)
@@ -162,14 +180,20 @@ void px_ydb_runs_drained(px_ydb_session *session)
         px_runner_resume(session->runner);
 }
 
+/* A Query's only: the others were described. False: they are not wanted so. */
+static bool tells_columns(px_ydb_session *session, const px_ydb_run *run)
+{
+    bool lone = run->portal != NULL && run->portal->borrowed && run->columns.len > 0;
+    return !lone || pgw_server_columns(session->server, pgw_slice_buf(&run->columns));
+}
+
 void px_ydb_runs_columns(px_ydb_session *session, pgw_slice columns)
 {
     px_ydb_run *run = session->running;
     pgw_buf *to = run != NULL ? &run->columns : &session->columns;
     pgw_buf_clear(to);
     pgw_buf_add_slice(to, columns);
-    bool lone = run != NULL && run->portal != NULL && run->portal->borrowed;
-    if (lone && !pgw_server_columns(session->server, columns))
+    if (run != NULL && !run->held && !tells_columns(session, run))
         px_ydb_run_leave(run);
 }
 
@@ -201,17 +225,6 @@ static void tell_unwanted(px_ydb_session *session, px_ydb_run *run)
         pgw_server_done(session->server);
 }
 
-static void say_overflowed(px_ydb_run *run)
-{
-    if (!run->overflowed)
-        return;
-    pgw_fail(&run->error, "53200",
-             "rows of a portal that are not fetched yet take more than %d MiB",
-             KEPT_BYTES / 1024 / 1024);
-    pgw_error_hint(&run->error, "Fetch them before another statement is run, or on another "
-                                "connection.");
-}
-
 /* Rows that were put by. */
 static void give_kept(px_ydb_session *session, px_ydb_run *run)
 {
@@ -238,6 +251,20 @@ static void give_kept(px_ydb_session *session, px_ydb_run *run)
     px_ydb_run_free(session, run);
 }
 
+/* What was put by until it was certain; an error takes the place of all of it. */
+static void give_held(px_ydb_session *session, px_ydb_run *run)
+{
+    if (run->error.sqlstate[0] == '\0' && tells_columns(session, run)) {
+        give_kept(session, run);
+        return;
+    }
+    if (run->error.sqlstate[0] != '\0')
+        tell_end(session, run);
+    else
+        px_ydb_run_leave(run);
+    px_ydb_run_free(session, run);
+}
+
 /* The runner has done its part; `error` NULL: with success. */
 void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *error)
 {
@@ -249,7 +276,7 @@ void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *
         run->error = *error;
     say_overflowed(run);
     if (run->held && run->portal != NULL && !run->unwanted) {
-        give_kept(session, run);
+        give_held(session, run);
         return;
     }
     if (run->kept)

@@ -80,8 +80,8 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         pgw_server_failed(session->server, &error);
         return;
     }
-    bool several = !rw_program_is_single(run->program);
-    run->held = run->kept = several && pgw_server_status(session->server) == 'I';
+    bool repeats = !px_runner_is_in_block(session->runner);
+    run->held = run->kept = repeats && rw_program_writes(run->program);
     pgw_buf_add_slice(&run->columns, portal->statement->columns);
     session->running = run;
     px_runner_program(session->runner, run->program,
