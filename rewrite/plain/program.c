@@ -429,11 +429,3 @@ void rw_program_tag(const rw_program *program, char tag[RW_TAG_MOST])
         snprintf(tag, RW_TAG_MOST, "%s %llu", word_of(program->clauses.verb),
                  (unsigned long long)count);
 }
-
-size_t rw_program_position(const rw_program *program, size_t position)
-{
-    const rw_weave *weave = program->upsert != NULL ? rw_upsert_weave(program->upsert)
-                                                    : &program->acts[program->at].weave;
-    return weave->text.len == 0 ? position
-                                : rw_weave_position(weave, position, program->options.env->utf8);
-}

@@ -41,8 +41,5 @@ void rw_program_rewind(rw_program *program);
 enum { RW_TAG_MOST = 64 };
 /* As PostgreSQL has it: "INSERT 0 3". Once it is through. */
 void rw_program_tag(const rw_program *program, char tag[RW_TAG_MOST]);
-/* Where in the client's text stands what is at this position of the step's (in characters, from 1);
- * 0: the client did not write it. */
-size_t rw_program_position(const rw_program *program, size_t position);
 
 #endif

@@ -205,11 +205,6 @@ size_t rw_upsert_count(const rw_upsert *upsert)
     return count_fates(upsert, RW_FATE_INSERTED) + count_fates(upsert, RW_FATE_UPDATED);
 }
 
-const rw_weave *rw_upsert_weave(const rw_upsert *upsert)
-{
-    return &upsert->weave;
-}
-
 /* --- rows --- */
 
 static bool read_cell(const pgw_slice *cells, size_t count, size_t which, size_t most, size_t *out)

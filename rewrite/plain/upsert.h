@@ -24,6 +24,5 @@ PGW_MUST_CHECK bool rw_upsert_failed(rw_upsert *upsert, const char *sqlstate);
 void rw_upsert_rewind(rw_upsert *upsert);
 /* The rows that PostgreSQL's tag counts. */
 size_t rw_upsert_count(const rw_upsert *upsert);
-const rw_weave *rw_upsert_weave(const rw_upsert *upsert);
 
 #endif

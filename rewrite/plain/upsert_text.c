@@ -144,7 +144,7 @@ static bool is_too_much(const rw_conflict *conflict, size_t count, size_t before
 {
     if (count == 0 || out->text.len <= conflict->options->most)
         return false;
-    rw_weave_cut(out, before);
+    out->text.len = before;
     return true;
 }
 

@@ -71,11 +71,14 @@ static bool find(const rw_named_hashes *hashes, const rw_star_scope *scope, rw_n
 void rw_named_note(rw_named_hashes *hashes, const rw_star_scope *scope,
                    const PgQuery__ColumnRef *at)
 {
-    rw_named named = {.next = hashes->list, .at = at};
+    rw_named named = {.at = at};
     if (last_name(at)[0] == '\0' || !find(hashes, scope, &named))
         return;
-    hashes->list = pgw_arena_alloc(hashes->reading->arena, sizeof named);
-    *hashes->list = named;
+    rw_named **end = &hashes->list; /* in order: the first is told of */
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = pgw_arena_alloc(hashes->reading->arena, sizeof named);
+    **end = named;
 }
 
 /* --- what is said --- */

@@ -268,12 +268,16 @@ void rw_star_put_query(rw_star_texts *texts, item_of item)
 
 void rw_star_put_whole(rw_star_texts *texts, item_of item)
 {
-    size_t name = token_at(texts, item->relation->location);
-    if (name == 0 || !is_at(texts, name - 1, "only"))
+    size_t name = token_at(texts, item->relation->location), from = name;
+    size_t to = skip_relation(texts, &from);
+    if (from == name)
         return;
+    const rw_token *first = &texts->tokens[name],
+                   *last = &texts->tokens[skip_names(texts, name) - 1];
     pgw_buf text = {0};
-    pgw_buf_add_slice(&text, rw_token_text(texts->text, texts->tokens[name]));
-    put(texts, name - 1, name + 1, &text);
+    pgw_buf_add(&text, texts->text.ptr + first->start, last->end - first->start);
+    pgw_buf_add_byte(&text, ' ');
+    put(texts, from, to, &text);
 }
 
 void rw_star_put_hash(rw_star_texts *texts, int32_t location, size_t tokens, item_of item)

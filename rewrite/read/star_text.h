@@ -36,7 +36,7 @@ void rw_star_put_qualifier(rw_star_texts *texts, const PgQuery__ColumnRef *at,
 void rw_star_put_query(rw_star_texts *texts, const rw_star_item *item);
 /* … of the table of COPY … TO. */
 void rw_star_put_copy(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table);
-/* The name alone in the place of ONLY name. */
+/* The name alone in the place of ONLY name, or ONLY (name). */
 void rw_star_put_whole(rw_star_texts *texts, const rw_star_item *item);
 
 /* `, name."hash"`, behind so many tokens. */

@@ -75,6 +75,21 @@ TEXTS = (
     "insert into ev (userid, ts) select userid_hash + 50, '2026-01-01' from other returning *",
     "insert into other (userid_hash) values (1) returning userid_hash", "insert into other select userid, 1 from ev returning userid_hash",
     "select a, userid_hash from tx, other where other.b = tx.b order by 1, 2",
+    # in one table's place, and with more than one that does not exist
+    "select e.* from only (ev) e", "select count(*) from only ev", "select ts from only(public.ev)where userid = 2",
+    "update only (ev) set event = 'y' where userid = 1 returning *", "delete from only ev returning *",
+    "select other.userid_hash, ev.userid_hash from ev, other", "select userid_hash from ev, other o, none n where n.b = ev.userid",
+    "select userid_hash from ev, (select 1) s", "select count(userid_hash) from ev", "select userid_hash(ev, 1) from ev",
+    "select * from ev where exists (select 1 from tx where userid_hash = 1)", "select pg_catalog.userid_hash(ev) from ev",
+    "select (e).userid from ev e where userid = 1", "select (e).nothing from ev e", "copy public.ev (event, userid) to stdout",
+    "copy ev (\"userid_hash\") to stdout", "select a.userid_hash from ev e", "select e.userid_hash from ev e(userid_hash)",
+    "select max(userid_hash) from ev e(a, b, c) join other on true", "SELECT * FROM EV WHERE USERID_HASH = 1 AND USERID_HASH = 2",
+    "select c.userid_hash from ev c join tx c2 on true where c2.userid_hash = 1",
+    "select e.ts, e.userid_hash from ev e where e.userid_hash = 1 order by e.userid_hash",
+    "delete from ev where ev.userid_hash = 1 returning ev.userid_hash",
+    "merge into ev using other on b = userid when matched then update set event = userid_hash::text",
+    "merge into ev using other on b = userid when matched and userid_hash = 1 then delete",
+    "update ev set (userid_hash, event) = (select 1, 'y')", "update ev e set userid_hash = 1", "delete from ev where userid_hash in (1, 2)",
 )
 
 # The message is another; SQLSTATE and position are the same.
