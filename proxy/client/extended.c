@@ -6,16 +6,15 @@
 #include "proxy/client/doubt.h"
 #include "proxy/client/draft.h"
 #include "proxy/client/forward.h"
+#include "proxy/client/glance.h"
 #include "proxy/client/keys.h"
 #include "proxy/client/names.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
 #include "proxy/client/same.h"
-#include "proxy/client/script.h"
 #include "proxy/client/settle.h"
 #include "proxy/client/sync.h"
 #include "proxy/ingest/obstacles.h"
-#include "rewrite/read/prefilter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,11 +104,13 @@ static px_step on_parse(px_session *session, const px_said *said)
             return PX_STEP_LATER;
         px_names_of_execute(session, parse.query);
     }
-    if (rw_prefilter_passes(parse.query, px_catalog_filter(session->worker),
-                            &session->known.parsed.effects))
-        return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
-    if (session->who.opaque && px_script_is_opaque(session, parse.query, &error))
+    px_glance glance = px_glance_at(session, parse.query, &session->known.parsed.effects, &error);
+    if (glance == PX_GLANCE_LATER)
+        return PX_STEP_LATER;
+    if (glance == PX_GLANCE_REFUSED)
         return px_prepare_refuse(session, &parse.name, &error);
+    if (glance == PX_GLANCE_PASSES)
+        return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
     px_step step = px_prepare(session, &parse, &plan);
     if (plan == NULL && step == PX_STEP_PASS && session->names.lookups != NULL)
         return px_by_key_parse(session, said);

@@ -2,6 +2,7 @@
 
 #include "proxy/client/keys.h"
 #include "proxy/client/session.h"
+#include "rewrite/read/spelling.h"
 
 enum { LONGEST_NAME = 256 }; /* bytes, and more than a name has; it may come in two parts */
 
@@ -18,7 +19,9 @@ void px_relay_refuse_large(px_session *session)
 static size_t harmless(px_session *session, size_t part)
 {
     pgw_slice text = {px_stream_input(session->peer.stream).ptr, part};
-    if (rw_catalog_mentioned(px_catalog_names(session->worker), text)) {
+    const rw_catalog *names = px_catalog_names(session->worker);
+    if (rw_catalog_mentioned(names, text) ||
+        rw_part_may_spell_table(&session->who.written, text, names)) {
         px_relay_refuse_large(session);
         return 0;
     }

@@ -53,12 +53,3 @@ void px_script_note(px_session *session, const rw_script *script, bool alone)
     session->pending.zone_moving = session->pending.zone_moving || px_moves_zone(effects);
     px_state_note(session, effects);
 }
-
-bool px_script_is_opaque(px_session *session, pgw_slice text, pgw_error *error)
-{
-    if (!rw_catalog_mentioned(px_catalog_names(session->worker), text))
-        return false;
-    pgw_fail(error, "0A000", "a configured table cannot be named in this client_encoding");
-    pgw_error_hint(error, "SET client_encoding TO 'UTF8'.");
-    return true;
-}

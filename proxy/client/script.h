@@ -13,8 +13,5 @@ unsigned px_script_changes(const struct px_session *session, pgw_slice text,
                            const rw_script *script);
 /* It is sent; `alone`: its only statement is answered before anything else. */
 void px_script_note(struct px_session *session, const rw_script *script, bool alone);
-/* A text in an encoding that cannot be lexed byte by byte, and that may name a configured table: it
- * is refused. */
-bool px_script_is_opaque(struct px_session *session, pgw_slice text, pgw_error *error);
 
 #endif

@@ -18,6 +18,7 @@
 #include "proxy/ingest/owner.h"
 #include "proxy/loop/stream.h"
 #include "rewrite/read/script.h"
+#include "rewrite/read/spelling.h"
 
 enum { PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
@@ -70,7 +71,7 @@ typedef struct px_who {
     char *settings[RW_TRACKED];   /* changed since; NULL = as at the start */
     bool is_private;              /* its writes use its own link */
     bool output_changed;          /* values may be written as text otherwise than on batch links */
-    bool opaque;                  /* client_encoding has characters with ASCII bytes in them */
+    rw_script_encoding written;   /* how its texts are */
 } px_who;
 
 /* Its own link. */

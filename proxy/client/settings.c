@@ -31,16 +31,18 @@ static const char *setting_now(const px_session *session, rw_tracked_setting set
                                                   : greeted_with(session, setting);
 }
 
-/* Encodings in which a byte of a character may look like a quote's backslash or a letter: a text in
- * them cannot be lexed byte by byte. */
-static bool is_opaque(const char *encoding)
+/* The server takes bytes for its own if the client says SQL_ASCII; letters of names it folds only
+ * where each is a byte. */
+static rw_script_encoding written_in(const char *client, const char *server)
 {
-    static const char *const opaque[] = {"BIG5", "GB18030",        "GBK", "JOHAB",
-                                         "SJIS", "SHIFT_JIS_2004", "UHC"};
-    for (size_t i = 0; encoding != NULL && i < sizeof opaque / sizeof *opaque; i++)
-        if (strcmp(encoding, opaque[i]) == 0)
-            return true;
-    return false;
+    bool serves_utf8 = server != NULL && strcmp(server, "UTF8") == 0;
+    rw_script_encoding how = {.encoding = rw_encoding_of(client != NULL ? client : "")};
+    bool as_it_is = serves_utf8 && client != NULL && strcmp(client, "SQL_ASCII") == 0;
+    if (as_it_is)
+        how.encoding = RW_ENCODING_UTF8;
+    how.recoded = how.encoding != RW_ENCODING_UTF8;
+    how.folded = !serves_utf8;
+    return how;
 }
 
 static px_identity *identity_with_settings(px_session *session)
@@ -56,8 +58,8 @@ static px_identity *identity_with_settings(px_session *session)
     const char *encoding = setting_now(session, RW_CLIENT_ENCODING);
     const char *zone = setting_now(session, RW_TIMEZONE);
     from.env = px_identity_env(encoding, zone, setting_now(session, RW_CONFORMING_STRINGS));
-    session->who.opaque = is_opaque(encoding);
     const char *server = px_greeting_value(session->who.greeting, "server_encoding");
+    session->who.written = written_in(encoding, server);
     from.env.utf8 = from.env.utf8 && server != NULL &&
                     strcmp(server, "UTF8") == 0; /* lengths are the server's */
     from.options = options.ptr;

@@ -7,6 +7,7 @@
 #include "proxy/client/changes.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
+#include "proxy/client/glance.h"
 #include "proxy/client/keys.h"
 #include "proxy/client/names.h"
 #include "proxy/client/outcome.h"
@@ -19,7 +20,6 @@
 #include "proxy/client/settle.h"
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
-#include "rewrite/read/prefilter.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/read/script.h"
 
@@ -269,6 +269,27 @@ static px_step refuse_here(px_session *session, const pgw_error *error)
     return PX_STEP_DONE;
 }
 
+static px_step pass(px_session *session, unsigned effects)
+{
+    px_state_note(session, effects);
+    px_changes_note(session, effects);
+    return PX_STEP_PASS;
+}
+
+static px_step look(px_session *session, pgw_slice text)
+{
+    px_catalog *catalog;
+    rw_catalog view;
+    if (!px_own_look_catalog(session, text, &catalog, &view))
+        return PX_STEP_LATER;
+    px_text *parsed =
+        px_text_parse(session->worker, text, catalog, &view, &session->who.identity->env);
+    px_step step =
+        px_text_wants(parsed) ? fill(session, parsed, &view) : look_into(session, parsed);
+    px_text_drop(parsed);
+    return step;
+}
+
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (px_outcome_has_rest(session))
@@ -287,23 +308,18 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     pgw_error error;
     if (readable && px_same_is_executed(session, text, &error))
         return refuse_here(session, &error);
-    unsigned effects = PX_UNREAD;
-    if (!readable || session->who.identity->replication != NULL ||
-        rw_prefilter_passes(text, px_catalog_filter(session->worker), &effects)) {
-        px_state_note(session, effects);
-        px_changes_note(session, effects);
-        return PX_STEP_PASS;
-    }
-    if (session->who.opaque && px_script_is_opaque(session, text, &error))
-        return refuse_here(session, &error);
-    px_catalog *catalog;
-    rw_catalog view;
-    if (!px_own_look_catalog(session, text, &catalog, &view))
+    if (!readable || session->who.identity->replication != NULL)
+        return pass(session, PX_UNREAD);
+    unsigned effects;
+    switch (px_glance_at(session, text, &effects, &error)) {
+    case PX_GLANCE_LATER:
         return PX_STEP_LATER;
-    px_text *parsed =
-        px_text_parse(session->worker, text, catalog, &view, &session->who.identity->env);
-    px_step step =
-        px_text_wants(parsed) ? fill(session, parsed, &view) : look_into(session, parsed);
-    px_text_drop(parsed);
-    return step;
+    case PX_GLANCE_REFUSED:
+        return refuse_here(session, &error);
+    case PX_GLANCE_PASSES:
+        return pass(session, effects);
+    case PX_GLANCE_LOOK:
+        break;
+    }
+    return look(session, text);
 }

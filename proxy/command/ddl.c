@@ -27,7 +27,7 @@ static const rw_column *hash_column(const ddl_writer *ddl)
 static const char *quoted(ddl_writer *ddl, const char *name)
 {
     pgw_buf text = {0};
-    rw_add_identifier(&text, name);
+    rw_add_quoted(&text, name);
     const char *copy = pgw_arena_copy(&ddl->arena, pgw_slice_buf(&text)).ptr;
     pgw_buf_free(&text);
     return copy;

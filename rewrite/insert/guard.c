@@ -51,7 +51,7 @@ static void add_columns(const rw_table *table, pgw_buf *out)
         "array(select attname from pg_catalog.pg_attribute where attrelid" EQUALS "%" PRIu32
         " and attnum operator(pg_catalog.>) 0 and not attisdropped order by attnum)" EQUALS,
         table->oid);
-    rw_add_constant(out, pgw_slice_str(known.ptr));
+    rw_add_name_constant(out, pgw_slice_str(known.ptr));
     pgw_buf_add_str(out, "::pg_catalog.name[]");
     pgw_buf_free(&known);
 }

@@ -170,7 +170,7 @@ pgw_slice rw_define_do(const rw_definer *it, pgw_slice blocks)
     pgw_buf_add_slice(&block, blocks);
     pgw_buf_add_str(&block, "end");
     pgw_buf_add_str(&text, "DO ");
-    rw_add_constant(&text, pgw_slice_buf(&block));
+    rw_add_name_constant(&text, pgw_slice_buf(&block));
     pgw_buf_free(&block);
     return pgw_arena_keep(it->arena, &text);
 }

@@ -50,7 +50,7 @@ static void add_block(const PgQuery__RangeVar *made, const rw_table *table, pgw_
 {
     const char *hash = table->columns[table->hash_column].name;
     pgw_buf quoted = {0};
-    rw_add_constant(&quoted, pgw_slice_str(hash));
+    rw_add_name_constant(&quoted, pgw_slice_str(hash));
     pgw_slice name = pgw_slice_buf(&quoted);
     pgw_buf_add_str(out, "declare t pg_catalog.regclass := ");
     add_made(made, out);

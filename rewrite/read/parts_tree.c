@@ -120,9 +120,9 @@ static void add_with_suffix(pgw_slice name, const pgw_buf *behind, pgw_buf *bloc
     pgw_buf_add_byte(&end, '"');
     pgw_buf_add_slice(&end, pgw_slice_buf(behind));
     pgw_buf_add_str(block, "pg_catalog.concat(");
-    rw_add_constant(block, (pgw_slice){name.ptr, name.len - 1});
+    rw_add_name_constant(block, (pgw_slice){name.ptr, name.len - 1});
     pgw_buf_add_str(block, ", s, ");
-    rw_add_constant(block, pgw_slice_buf(&end));
+    rw_add_name_constant(block, pgw_slice_buf(&end));
     pgw_buf_add_byte(block, ')');
     pgw_buf_free(&end);
 }

@@ -39,7 +39,7 @@ void rw_referable_oid(const rw_table *table, pgw_buf *out)
     pgw_buf name = {0};
     add_name(table, &name);
     pgw_buf_add_str(out, "pg_catalog.to_regclass(");
-    rw_add_constant(out, pgw_slice_buf(&name));
+    rw_add_name_constant(out, pgw_slice_buf(&name));
     pgw_buf_add_byte(out, ')');
     pgw_buf_free(&name);
 }
@@ -64,7 +64,7 @@ static void add_is_fine(const rw_table *table, pgw_buf *out)
                          " where k.place <= x.indnkeyatts and a.attname not in (");
     for (size_t i = 0; i < table->primary_key_count; i++) {
         pgw_buf_add_str(out, i > 0 ? ", " : "");
-        rw_add_constant(out, pgw_slice_str(table->columns[table->primary_key[i]].name));
+        rw_add_name_constant(out, pgw_slice_str(table->columns[table->primary_key[i]].name));
     }
     pgw_buf_add_str(out, ")))");
 }
@@ -77,7 +77,7 @@ static void add_refusal(const rw_table *table, pgw_buf *out)
                  "keyspread",
                  table->name);
     pgw_buf_add_str(out, "raise exception using errcode = '0A000', message = ");
-    rw_add_constant(out, pgw_slice_buf(&message));
+    rw_add_name_constant(out, pgw_slice_buf(&message));
     pgw_buf_add_str(out,
                     ", hint = 'A partitioned table holds no UNIQUE without its hash column. With"
                     " partitions: { buckets: N } in keyspread''s configuration CREATE TABLE makes"

@@ -434,7 +434,7 @@ static void add_constants(pgw_buf *out, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         pgw_buf_add_str(out, i > 0 ? ", " : "");
-        rw_add_constant(out, pgw_slice_str(names[i]));
+        rw_add_name_constant(out, pgw_slice_str(names[i]));
     }
 }
 

@@ -1,0 +1,112 @@
+#include "rewrite/lex/encoding.h"
+
+#include <string.h>
+
+rw_encoding rw_encoding_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        rw_encoding encoding;
+    } known[] = {
+        {"UTF8", RW_ENCODING_UTF8},           {"UNICODE", RW_ENCODING_UTF8},
+        {"BIG5", RW_ENCODING_PAIRS},          {"GBK", RW_ENCODING_PAIRS},
+        {"UHC", RW_ENCODING_PAIRS},           {"EUC_CN", RW_ENCODING_PAIRS},
+        {"EUC_JP", RW_ENCODING_EUC},          {"EUC_KR", RW_ENCODING_EUC},
+        {"EUC_JIS_2004", RW_ENCODING_EUC},    {"JOHAB", RW_ENCODING_EUC},
+        {"EUC_TW", RW_ENCODING_EUC_TW},       {"SJIS", RW_ENCODING_SJIS},
+        {"SHIFT_JIS_2004", RW_ENCODING_SJIS}, {"GB18030", RW_ENCODING_GB18030},
+        {"MULE_INTERNAL", RW_ENCODING_MULE},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i].name) == 0)
+            return known[i].encoding;
+    return RW_ENCODING_SINGLE;
+}
+
+static size_t utf8_length(unsigned char first)
+{
+    return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/* SS2 and SS3 say that the character is of another set. */
+static size_t euc_length(unsigned char first, size_t after_ss2)
+{
+    return first == 0x8e ? after_ss2 : first == 0x8f ? 3 : 2;
+}
+
+static size_t mule_length(unsigned char first)
+{
+    return first <= 0x8d ? 2 : first <= 0x99 ? 3 : first <= 0x9b ? 3 : first <= 0x9d ? 4 : 1;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static size_t announced(rw_encoding encoding, pgw_slice text)
+{
+    unsigned char first = (unsigned char)text.ptr[0];
+    if (first < 0x80)
+        return 1;
+    switch (encoding) {
+    case RW_ENCODING_UTF8:
+        return utf8_length(first);
+    case RW_ENCODING_SINGLE:
+        return 1;
+    case RW_ENCODING_PAIRS:
+        return 2;
+    case RW_ENCODING_EUC:
+        return euc_length(first, 2);
+    case RW_ENCODING_EUC_TW:
+        return euc_length(first, 4);
+    case RW_ENCODING_SJIS:
+        return first >= 0xa1 && first <= 0xdf ? 1 : 2;
+    case RW_ENCODING_GB18030:
+        return text.len > 1 && is_digit(text.ptr[1]) ? 4 : 2;
+    case RW_ENCODING_MULE:
+        return mule_length(first);
+    }
+    return 1;
+}
+
+size_t rw_character_length(rw_encoding encoding, pgw_slice text)
+{
+    size_t length = announced(encoding, text);
+    return length < text.len ? length : text.len;
+}
+
+static pgw_slice from(pgw_slice text, size_t at)
+{
+    return (pgw_slice){text.ptr + at, text.len - at};
+}
+
+static bool is_mark(char c)
+{
+    char lower = c | 0x20;
+    return (unsigned char)c < 0x80 && !is_digit(c) && !(lower >= 'a' && lower <= 'z') && c != '_';
+}
+
+bool rw_encoding_hides_marks(rw_encoding encoding, pgw_slice text)
+{
+    for (size_t at = 0; at < text.len;) {
+        size_t length = rw_character_length(encoding, from(text, at));
+        for (size_t i = 1; i < length; i++)
+            if (is_mark(text.ptr[at + i]))
+                return true;
+        at += length;
+    }
+    return false;
+}
+
+pgw_slice rw_encoding_lexable(rw_encoding encoding, pgw_slice text, pgw_arena *arena)
+{
+    pgw_slice copy = pgw_arena_copy(arena, text);
+    char *bytes = (char *)copy.ptr;
+    for (size_t at = 0; at < text.len;) {
+        size_t length = rw_character_length(encoding, from(text, at));
+        memset(bytes + at + 1, 0xff, length - 1);
+        at += length;
+    }
+    return copy;
+}
