@@ -373,6 +373,34 @@ static void build_sequences(cfg_document *document, const char *prefix, cfg_tabl
     free(in);
 }
 
+/* A list, or the word auto, which leaves it empty. */
+static void build_primary_key(cfg_document *document, const char *prefix, cfg_table *table)
+{
+    enum { MOST = 1000 }; /* more than are possible, so that it is told */
+    for (size_t i = 0; i < MOST; i++) {
+        char *where = cfg_printf("%sprimary_key[%zu]", prefix, i);
+        const char *column = cfg_document_word(document, where);
+        free(where);
+        if (column == NULL)
+            return;
+        table->primary_key =
+            cfg_grow(table->primary_key, (table->primary_key_count + 1) * sizeof(char *));
+        table->primary_key[table->primary_key_count++] = cfg_copy(column);
+    }
+}
+
+static void build_key(cfg_document *document, const char *prefix, const cfg_raw_table *raw,
+                      cfg_table *table)
+{
+    build_primary_key(document, prefix, table);
+    bool listed = raw->hash_key_count > 0, known = table->primary_key_count > 0;
+    table->hash_key_count = listed ? raw->hash_key_count : known;
+    table->hash_key = copy_list(listed ? raw->hash_key : table->primary_key, table->hash_key_count);
+    table->hash_column = raw->hash_column ? cfg_copy(raw->hash_column)
+                         : known          ? cfg_printf("%s_hash", table->hash_key[0])
+                                          : cfg_copy("keyspread_hash");
+}
+
 static void build_table(cfg_document *document, size_t index, const cfg_raw_table *raw,
                         cfg_table *table)
 {
@@ -387,14 +415,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
         table->name = cfg_copy(raw->name);
         table->label = cfg_copy(raw->name);
     }
-    table->primary_key = copy_list(raw->primary_key, raw->primary_key_count);
-    table->primary_key_count = raw->primary_key_count;
-    bool listed = raw->hash_key_count > 0;
-    table->hash_key =
-        copy_list(listed ? raw->hash_key : raw->primary_key, listed ? raw->hash_key_count : 1);
-    table->hash_key_count = listed ? raw->hash_key_count : 1;
-    table->hash_column =
-        raw->hash_column ? cfg_copy(raw->hash_column) : cfg_printf("%s_hash", table->hash_key[0]);
+    build_key(document, prefix, raw, table);
     table->hash_function = *raw->hash_function;
     table->hash_type = WORD(raw->hash_type, CFG_HASH_INT8);
     table->uncomputable = WORD(raw->uncomputable, CFG_UNCOMPUTABLE_ERROR);
@@ -412,6 +433,23 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     free(prefix);
 }
 
+/* Those with names of their own, and then the patterns. */
+static void build_tables(cfg_document *document, const cfg_raw *raw, cfg_config *config)
+{
+    cfg_table *all = cfg_alloc(raw->tables_count * sizeof *all);
+    config->tables = cfg_alloc(raw->tables_count * sizeof *config->tables);
+    for (size_t i = 0; i < raw->tables_count; i++) {
+        build_table(document, i, &raw->tables[i], &all[i]);
+        all[i].place = i;
+        if (!all[i].pattern)
+            config->tables[config->table_count++] = all[i];
+    }
+    for (size_t i = 0; i < raw->tables_count; i++)
+        if (all[i].pattern)
+            config->tables[config->table_count + config->pattern_count++] = all[i];
+    free(all);
+}
+
 cfg_config *cfg_build(cfg_document *document, const cfg_raw *raw)
 {
     cfg_config *config = cfg_alloc(sizeof *config);
@@ -424,10 +462,7 @@ cfg_config *cfg_build(cfg_document *document, const cfg_raw *raw)
     build_admin(document, raw, config);
     build_backend(document, raw, config);
     config->log_level = WORD(raw->log.level, CFG_LOG_INFO);
-    config->table_count = raw->tables_count;
-    config->tables = cfg_alloc(raw->tables_count * sizeof *config->tables);
-    for (size_t i = 0; i < raw->tables_count; i++)
-        build_table(document, i, &raw->tables[i], &config->tables[i]);
+    build_tables(document, raw, config);
     build_limits(document, raw, config);
     return config;
 }

@@ -130,7 +130,8 @@ static void check_key(const table_check *check)
     if (check->raw->hash_key_count > 0)
         check_names(check, "hash_key", table->hash_key, table->hash_key_count);
     for (size_t i = 0; i < check->raw->hash_key_count; i++)
-        if (!in_list(table->hash_key[i], table->primary_key, table->primary_key_count)) {
+        if (table->primary_key_count > 0 &&
+            !in_list(table->hash_key[i], table->primary_key, table->primary_key_count)) {
             char *item = cfg_printf("hash_key[%zu]", i);
             WRONG(check, item,
                   "hash_key of %s names %s, which is not in its primary_key: the hash must follow "
@@ -153,7 +154,7 @@ static void check_hash(const table_check *check)
               "hash_column of %s is %s, which is in its primary_key: primary_key is the key as the "
               "application knows it, without the hash; name another column or take it out",
               table->label, table->hash_column);
-    if (table->hash_function == CFG_NUMERIC_HASH && table->hash_key_count != 1)
+    if (table->hash_function == CFG_NUMERIC_HASH && table->hash_key_count > 1)
         WRONG(check, "hash_function",
               "hash_function numeric_hash of %s takes exactly one hash_key column, and there are "
               "%zu: name one integer column, or take xxh3",
@@ -281,7 +282,7 @@ static void check_twin(const table_check *check, const cfg_config *config)
 {
     const cfg_table *table = check->table;
     for (const cfg_table *other = config->tables; other < table; other++)
-        if (strcmp(table->name, other->name) == 0 &&
+        if (strcmp(table->name, other->name) == 0 && table->pattern == other->pattern &&
             strcmp(schema_of(table), schema_of(other)) == 0) {
             WRONG(check, "name", "table %s is configured twice (first in line %u): keep one",
                   table->label, other->line);
@@ -303,11 +304,35 @@ static void check_case(const table_check *check)
         }
 }
 
+/* What is said of tables that nobody knows yet. */
+static void check_pattern(const table_check *check, const cfg_config *config)
+{
+    const cfg_table *table = check->table;
+    if (!table->pattern) {
+        if (table->primary_key_count == 0)
+            WRONG(check, "primary_key",
+                  "primary_key: auto of %s is for patterns, such as events_*: list the columns",
+                  table->label);
+        return;
+    }
+    if (config->backend.dialect == CFG_DIALECT_YDB)
+        WRONG(check, "name",
+              "%s is a pattern: YDB cannot be asked which tables there are; give each an entry of "
+              "its own",
+              table->label);
+    if (table->column_count > 0)
+        WRONG(check, "columns",
+              "%s is a pattern: its tables have the columns that the backend tells; remove "
+              "`columns`",
+              table->label);
+}
+
 static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_config *config,
                         size_t index)
 {
-    table_check check = {document, &raw->tables[index], &config->tables[index],
-                         cfg_printf("tables[%zu].", index)};
+    size_t place = config->tables[index].place;
+    table_check check = {document, &raw->tables[place], &config->tables[index],
+                         cfg_printf("tables[%zu].", place)};
     if (check.raw->store != NULL && *check.raw->store == CFG_STORE_COLUMN)
         WRONG(&check, "store",
               "store: column of %s is not available in this version: write `store: row`, or remove "
@@ -319,6 +344,7 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
               "`hide: strict`: keep one of both",
               check.table->label);
     check_key(&check);
+    check_pattern(&check, config);
     check_hash(&check);
     check_columns(&check);
     check_partitions(&check, config);
@@ -334,8 +360,9 @@ void cfg_check(cfg_document *document, const cfg_raw *raw, const cfg_config *con
     cfg_check_door(document, raw, config);
     check_numbers(document, raw, config);
     check_dialect(document, config);
-    for (size_t i = 0; i < config->table_count; i++)
+    size_t count = config->table_count + config->pattern_count;
+    for (size_t i = 0; i < count; i++)
         check_table(document, raw, config, i);
-    if (config->table_count == 0)
+    if (count == 0)
         cfg_warning(document, "", "no tables are configured: every statement passes untouched");
 }

@@ -57,7 +57,7 @@ void cfg_free(cfg_config *config)
     free(config->client_tls.key);
     free(config->client_tls.ca);
     free(config->auth.users_file);
-    for (size_t i = 0; i < config->table_count; i++)
+    for (size_t i = 0; i < config->table_count + config->pattern_count; i++)
         free_table(&config->tables[i]);
     free(config->tables);
     free(config->backend.dsn);
@@ -96,4 +96,22 @@ const cfg_table *cfg_find_table(const cfg_config *config, const char *name)
             bare = table;
     }
     return bare;
+}
+
+static const char *schema_of(const cfg_table *table)
+{
+    return table->schema != NULL ? table->schema : "public";
+}
+
+const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name)
+{
+    const cfg_table *found = NULL;
+    for (size_t i = 0; i < config->pattern_count; i++) {
+        const cfg_table *pattern = &config->tables[config->table_count + i];
+        size_t len = strlen(pattern->name);
+        if (strncmp(pattern->name, name, len) == 0 && strcmp(schema_of(pattern), schema) == 0 &&
+            (found == NULL || len > strlen(found->name)))
+            found = pattern;
+    }
+    return found;
 }

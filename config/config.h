@@ -104,12 +104,14 @@ typedef struct cfg_batch {
 typedef struct cfg_table {
     char *schema; /* NULL if not written */
     char *name;
-    char *label; /* what cfg_table_label() gives */
+    char *label;  /* what cfg_table_label() gives */
+    bool pattern; /* it is all tables whose names begin with `name`, and are none of another's */
     char **primary_key;
-    size_t primary_key_count;
-    char **hash_key; /* defaulted: the first key column */
-    size_t hash_key_count;
-    char *hash_column; /* defaulted: <first hash_key column>_hash */
+    size_t primary_key_count; /* 0, of a pattern: as each of its tables has it */
+    char **hash_key;          /* defaulted: the first key column */
+    size_t hash_key_count;    /* 0: the first column of each table's key */
+    char *hash_column; /* defaulted: <first hash_key column>_hash, or keyspread_hash where that is
+                          each table's own */
     cfg_hash_function hash_function;
     cfg_hash_type hash_type;
     cfg_column *columns;
@@ -126,6 +128,7 @@ typedef struct cfg_table {
     uint32_t block; /* numbers of a sequence that are drawn at once; 1 */
     cfg_batch batch;
     cfg_ydb ydb;
+    size_t place;  /* among all of the file */
     unsigned line; /* in the file, for messages */
 } cfg_table;
 
@@ -177,7 +180,8 @@ typedef struct cfg_config {
     } backend;
     cfg_log_level log_level;
     cfg_table *tables;
-    size_t table_count;
+    size_t table_count;   /* with names of their own */
+    size_t pattern_count; /* behind these */
     struct {
         uint64_t row_bytes; /* 8 MiB */
         uint64_t key_bytes; /* 2 KiB */
@@ -203,5 +207,8 @@ bool cfg_same_text(const cfg_config *a, const cfg_config *b);
 const char *cfg_table_label(const cfg_table *table);
 /* Finds a table by the label or the bare name; NULL if there is none. */
 const cfg_table *cfg_find_table(const cfg_config *config, const char *name);
+/* The pattern that a table is of which has no entry of its own: of those that its name begins
+ * with the longest; NULL if there is none. */
+const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name);
 
 #endif

@@ -150,7 +150,7 @@ bool cfg_is_local(const cfg_listen *listen)
     return inet_pton(AF_INET6, listen->host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-/* One part of a table's name; NULL if it is malformed, else where it ends. */
+/* One part of a table's name; NULL if it is malformed, else where it ends: also before a `*`. */
 static const char *name_part(const char *text, char *part)
 {
     size_t len = 0;
@@ -159,7 +159,7 @@ static const char *name_part(const char *text, char *part)
     for (;; text++) {
         if (quoted && text[0] == '"' && text[1] == '"')
             text++;
-        else if (quoted ? *text == '"' : (*text == '\0' || *text == '.'))
+        else if (quoted ? *text == '"' : (*text == '\0' || *text == '.' || *text == '*'))
             break;
         else if (*text == '\0' || (!quoted && strchr(" \t\r\n\"'()", *text)))
             return NULL;
@@ -173,10 +173,11 @@ static const char *name_part(const char *text, char *part)
 
 const char *cfg_parse_table_name(const char *text, cfg_table *table)
 {
-    static const char right[] =
-        "it takes name or schema.name as PostgreSQL stores them, each of 1 "
-        "to 63 bytes; a part with "
-        "a dot, a blank, a quote or a parenthesis in it stands in double quotes";
+    static const char right[] = "it takes name or schema.name as PostgreSQL stores them, each of 1 "
+                                "to 63 bytes; a part with "
+                                "a dot, a blank, a star, a quote or a parenthesis in it stands in "
+                                "double quotes; a * behind "
+                                "the name makes it a pattern";
     char first[CFG_MAX_NAME + 1], second[CFG_MAX_NAME + 1];
     const char *end = name_part(text, first);
     if (end == NULL)
@@ -184,8 +185,10 @@ const char *cfg_parse_table_name(const char *text, cfg_table *table)
     bool qualified = *end == '.';
     if (qualified)
         end = name_part(end + 1, second);
-    if (end == NULL || *end != '\0')
+    bool pattern = end != NULL && *end == '*';
+    if (end == NULL || end[pattern] != '\0')
         return right;
+    table->pattern = pattern;
     table->schema = qualified ? cfg_copy(first) : NULL;
     table->name = cfg_copy(qualified ? second : first);
     table->label = cfg_copy(text);

@@ -112,8 +112,7 @@ static const cyaml_schema_field_t batch_fields[] = {
 
 static const cyaml_schema_field_t table_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, cfg_raw_table, name, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_SEQUENCE("primary_key", CYAML_FLAG_POINTER, cfg_raw_table, primary_key, &text, 1,
-                         CYAML_UNLIMITED),
+    CYAML_FIELD_IGNORE("primary_key", CYAML_FLAG_DEFAULT),
     SEQUENCE("hash_key", cfg_raw_table, hash_key, &text, 1),
     STRING("hash_column", cfg_raw_table, hash_column),
     CYAML_FIELD_ENUM_PTR("hash_function", CYAML_FLAG_POINTER | CYAML_FLAG_STRICT, cfg_raw_table,
@@ -211,6 +210,12 @@ const cyaml_schema_value_t cfg_sequences_mapping = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, uint32_t, sequences_fields)};
 const cyaml_schema_value_t cfg_sequences_word = {CYAML_VALUE_ENUM(
     CYAML_FLAG_STRICT, cfg_sequences, sequence_modes, CYAML_ARRAY_LEN(sequence_modes))};
+
+static const cyaml_strval_t key_words[] = {{"auto", 0}};
+const cyaml_schema_value_t cfg_key_list = {
+    CYAML_VALUE_SEQUENCE(CYAML_FLAG_POINTER, char **, &text, 1, CYAML_UNLIMITED)};
+const cyaml_schema_value_t cfg_key_word = {
+    CYAML_VALUE_ENUM(CYAML_FLAG_STRICT, int, key_words, CYAML_ARRAY_LEN(key_words))};
 
 const cyaml_schema_value_t cfg_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, cfg_raw, file_fields)};

@@ -50,8 +50,6 @@ enum { CFG_STORE_ROW, CFG_STORE_COLUMN };
 
 typedef struct cfg_raw_table {
     char *name;
-    char **primary_key;
-    unsigned primary_key_count;
     char **hash_key;
     unsigned hash_key_count;
     char *hash_column;
@@ -123,6 +121,8 @@ extern const cyaml_schema_value_t cfg_schema;
 /* `sequences` is a word or a mapping, of which libcyaml knows nothing: it ignores the key, and what
  * was written is taken of the document. */
 extern const cyaml_schema_value_t cfg_sequences_word, cfg_sequences_mapping;
+/* … and that primary_key has. */
+extern const cyaml_schema_value_t cfg_key_word, cfg_key_list;
 
 /* What to say of a key that the design has but this version has not; NULL for a key that is
  * nobody's. `mapping` is where it stands: "", "tables", "tables.partitions" … */

@@ -262,12 +262,21 @@ static void walk_scalar(cfg_document *document, const cyaml_schema_value_t *sche
     }
 }
 
+/* What a key with two forms is, by the one that is written. */
+static const cyaml_schema_value_t *one_of_two(const yaml_node_t *node, const place *at)
+{
+    if (strcmp(at->mapping, "tables.primary_key") != 0)
+        return node->type == YAML_MAPPING_NODE ? &cfg_sequences_mapping : &cfg_sequences_word;
+    bool word = node->type == YAML_SCALAR_NODE && strcmp(scalar(node), "auto") == 0;
+    return word ? &cfg_key_word : &cfg_key_list;
+}
+
 static void walk(cfg_document *document, const cyaml_schema_value_t *schema, int index,
                  const place *at)
 {
     const yaml_node_t *node = yaml_document_get_node(&document->yaml, index);
     if (schema->type == CYAML_IGNORE)
-        schema = node->type == YAML_MAPPING_NODE ? &cfg_sequences_mapping : &cfg_sequences_word;
+        schema = one_of_two(node, at);
     yaml_node_type_t wanted = schema->type == CYAML_MAPPING    ? YAML_MAPPING_NODE
                               : schema->type == CYAML_SEQUENCE ? YAML_SEQUENCE_NODE
                                                                : YAML_SCALAR_NODE;

@@ -52,12 +52,13 @@ static void free_names(struct px_catalogs *catalogs)
 static void make_names(struct px_catalogs *catalogs)
 {
     const cfg_config *config = catalogs->worker->config;
+    size_t count = config->table_count + config->pattern_count;
     free_names(catalogs);
-    catalogs->planned = pgw_calloc(config->table_count, sizeof(rw_table *));
-    for (size_t i = 0; i < config->table_count; i++)
+    catalogs->planned = pgw_calloc(count, sizeof(rw_table *));
+    for (size_t i = 0; i < count; i++)
         catalogs->planned[i] = px_schema_plan(&config->tables[i]);
-    catalogs->names = (rw_catalog){.tables = (const rw_table *const *)catalogs->planned,
-                                   .count = config->table_count};
+    catalogs->names =
+        (rw_catalog){.tables = (const rw_table *const *)catalogs->planned, .count = count};
     rw_prefilter_init(&catalogs->filter, &catalogs->names);
     catalogs->one_database = px_dsn_names(config->backend.dsn, "dbname");
     catalogs->names_of = config;

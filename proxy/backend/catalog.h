@@ -15,8 +15,8 @@
 struct px_catalogs *px_catalogs_new(px_worker *worker);
 extern const px_tenant px_catalogs_tenant; /* which frees them */
 
-/* The tables by the file alone, as px_schema_plan() has them: enough to see that a text is none of
- * ours, and to make one of them. */
+/* The tables and patterns by the file alone, in its order, as px_schema_plan() has them: enough to
+ * see that a text is none of ours, and to make one of them. */
 const rw_catalog *px_catalog_names(px_worker *worker);
 /* … and what sees that in the least time. */
 const rw_prefilter *px_catalog_filter(px_worker *worker);

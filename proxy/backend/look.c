@@ -132,21 +132,40 @@ static bool is_same(const px_look *look, const px_catalog *catalog)
            px_catalog_same(last->catalog, catalog);
 }
 
+/* What is told of a table is told by this name. */
+static const char *label_of(const px_catalog *catalog, size_t i, pgw_buf *name)
+{
+    const rw_table *table = catalog->tables[i];
+    if (!table->by_pattern)
+        return cfg_table_label(catalog->configs[i]);
+    pgw_buf_addf(name, "%s.%s", table->schema, table->name);
+    pgw_buf_add_byte(name, '\0');
+    return name->ptr;
+}
+
+static bool is_sampled(const px_look *look)
+{
+    pgw_buf name = {0};
+    const px_catalog *catalog = look->sight.catalog;
+    const char *label = label_of(catalog, look->at, &name);
+    bool sampled = px_findings_meet(look->findings, label, catalog->tables[look->at], look->now);
+    pgw_buf_free(&name);
+    return sampled;
+}
+
 /* Asks for rows of the next table that needs it; SAME and OTHER: there is none left. */
 static px_look_step sample_on(px_look *look, pgw_buf *out)
 {
     px_catalog *catalog = look->sight.catalog;
     for (; look->findings != NULL && look->at < catalog->count; look->at++) {
-        rw_table *table = catalog->tables[look->at];
-        const char *label = cfg_table_label(catalog->configs[look->at]);
-        if (!px_findings_meet(look->findings, label, table, look->now))
+        if (!is_sampled(look))
             continue;
         look->state = PX_LOOK_SAMPLING;
         look->sample_rows = look->sample_wrong = 0;
         look->busy = false;
         pgw_buf sql = {0};
         pgw_buf_add_str(&sql, SAMPLE_LIMITS);
-        px_audit_query(table, SAMPLE_ROWS, &sql);
+        px_audit_query(sampled_table(look), SAMPLE_ROWS, &sql);
         return ask(look, &sql, out);
     }
     if (look->findings != NULL)
@@ -194,10 +213,12 @@ static px_look_step after_load(px_look *look, pgw_buf *out)
 static px_look_step after_sample(px_look *look, pgw_buf *out)
 {
     px_catalog *catalog = look->sight.catalog;
+    pgw_buf name = {0};
     if (!look->busy)
-        px_findings_judge(look->findings, cfg_table_label(catalog->configs[look->at]),
+        px_findings_judge(look->findings, label_of(catalog, look->at, &name),
                           catalog->tables[look->at], look->sample_rows, look->sample_wrong,
                           look->metrics);
+    pgw_buf_free(&name);
     look->at++;
     return sample_on(look, out);
 }

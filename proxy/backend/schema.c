@@ -45,6 +45,27 @@ void px_schema_rows_add(px_schema_rows *rows, const pgw_slice *cells, const bool
     rows->count++;
 }
 
+static bool is_of(char *const *row, const char *schema, const char *table)
+{
+    return strcmp(row[PX_SCHEMA_SCHEMA], schema) == 0 && strcmp(row[PX_SCHEMA_TABLE], table) == 0;
+}
+
+bool px_schema_rows_next(const px_schema_rows *rows, px_schema_part *part)
+{
+    if (rows == NULL || part->to == rows->count)
+        return false;
+    char *const *first = rows->rows[part->to];
+    *part = (px_schema_part){first[PX_SCHEMA_SCHEMA], first[PX_SCHEMA_TABLE], part->to, part->to};
+    while (part->to < rows->count && is_of(rows->rows[part->to], part->schema, part->table))
+        part->to++;
+    return true;
+}
+
+const char *px_schema_rows_cell(const px_schema_rows *rows, size_t row, px_schema_cell cell)
+{
+    return rows->rows[row][cell];
+}
+
 static bool is_true(const char *cell)
 {
     return cell[0] == 't';
@@ -147,8 +168,7 @@ static void columns_from_rows(rw_table *table, const px_schema_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
         char *const *row = rows->rows[i];
-        if (strcmp(row[PX_SCHEMA_SCHEMA], table->schema) != 0 ||
-            strcmp(row[PX_SCHEMA_TABLE], table->name) != 0)
+        if (!is_of(row, table->schema, table->name))
             continue;
         if (table->column_count == 0)
             relation_from_row(table, row);
@@ -357,6 +377,7 @@ static rw_table *new_table(const cfg_table *config)
     rw_table *table = pgw_calloc(1, sizeof *table);
     table->schema = copy(config->schema ? config->schema : "public");
     table->name = copy(config->name);
+    table->pattern = config->pattern;
     table->schema_written = strcmp(table->schema, "public") != 0;
     set_rules(table, config);
     set_partitions(&table->partitions, &config->partitions);
@@ -406,6 +427,14 @@ rw_table *px_schema_build(const cfg_table *config, const px_schema_rows *rows, u
     set_hash_column(table, config->hash_column, rows != NULL);
     check_function(table);
     return table;
+}
+
+rw_table *px_schema_build_part(const cfg_table *config, const px_schema_rows *rows,
+                               px_schema_part part, uint64_t epoch)
+{
+    pgw_error error = PGW_ERROR_NONE;
+    px_schema_rows own = {.rows = rows->rows + part.from, .count = part.to - part.from};
+    return px_schema_build(config, &own, epoch, &error);
 }
 
 /* -- comparison -- */

@@ -54,6 +54,15 @@ void px_schema_rows_free(px_schema_rows *rows); /* NULL is fine */
  */
 void px_schema_rows_add(px_schema_rows *rows, const pgw_slice *cells, const bool *nulls, size_t n);
 
+/* The rows of one table, which stand together. */
+typedef struct px_schema_part {
+    const char *schema, *table;
+    size_t from, to;
+} px_schema_part;
+/* The one behind `part`, or with a `part` of all zero the first; false: there is none. */
+bool px_schema_rows_next(const px_schema_rows *rows, px_schema_part *part);
+const char *px_schema_rows_cell(const px_schema_rows *rows, size_t row, px_schema_cell cell);
+
 /* The table for the rewriter, freed by rw_table_free(). With `rows` NULL nothing was asked: the
  * columns are those of the file.
  * NULL with 42P01 if the backend has no such table, or nothing was asked and the file has no
@@ -61,6 +70,9 @@ void px_schema_rows_add(px_schema_rows *rows, const pgw_slice *cells, const bool
  * appended, so that all indexes hold. */
 rw_table *px_schema_build(const cfg_table *table, const px_schema_rows *rows, uint64_t epoch,
                           pgw_error *error);
+/* … which these rows are of. */
+rw_table *px_schema_build_part(const cfg_table *table, const px_schema_rows *rows,
+                               px_schema_part part, uint64_t epoch);
 /* The table by its names and rules alone, whether it is there or not: of its columns those of the
  * key, of no type, and the hash column. Freed by rw_table_free(). */
 rw_table *px_schema_plan(const cfg_table *table);

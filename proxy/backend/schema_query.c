@@ -1,7 +1,11 @@
 #include "proxy/backend/schema_query.h"
 
+#include "protocol/types.h"
 #include "proxy/backend/quiet.h"
+#include "rewrite/hash/table.h"
 #include "rewrite/lex/quote.h"
+
+#include <string.h>
 
 /* One line a table: its schema and name, as a row of constants. */
 static void add_tables(const cfg_config *config, pgw_buf *sql)
@@ -16,6 +20,61 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
     }
     if (config->table_count == 0)
         pgw_buf_add_str(sql, "(null::pg_catalog.name, null::pg_catalog.name)");
+}
+
+/* `prefix%`, for LIKE; `!` escapes. */
+static void add_beginning(const char *prefix, pgw_buf *sql)
+{
+    pgw_buf pattern = {0};
+    for (; *prefix != '\0'; prefix++) {
+        if (strchr("!_%", *prefix) != NULL)
+            pgw_buf_add_byte(&pattern, '!');
+        pgw_buf_add_byte(&pattern, *prefix);
+    }
+    pgw_buf_add_byte(&pattern, '%');
+    pgw_buf_add_str(sql, "c.relname operator(pg_catalog.~~) pg_catalog.like_escape(");
+    rw_add_constant(sql, pgw_slice_buf(&pattern));
+    pgw_buf_add_str(sql, ", '!')");
+    pgw_buf_free(&pattern);
+}
+
+/* The tables that may be of a pattern: they have the hash column, in front of the primary key, if
+ * there is one; and none of a type of its own. */
+static void add_pattern(const cfg_table *pattern, const char *named, pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n"
+                         " on n.oid = c.relnamespace join pg_catalog.pg_attribute h"
+                         " on h.attrelid = c.oid where ");
+    add_beginning(pattern->name, sql);
+    pgw_buf_add_str(sql, " and n.nspname = ");
+    rw_add_constant(sql, pgw_slice_str(pattern->schema ? pattern->schema : "public"));
+    pgw_buf_add_str(sql, " and h.attname = ");
+    rw_add_constant(sql, pgw_slice_str(pattern->hash_column));
+    pgw_buf_addf(sql,
+                 " and h.attnum > 0 and not h.attisdropped and h.attnotnull and not h.atthasdef"
+                 " and h.atttypid = %d and c.relkind in ('r', 'p') and not c.relispartition"
+                 " and c.relpersistence <> 't' and (n.nspname, c.relname) not in"
+                 " (select w.nspname, w.relname from %s w where w.relname is not null)"
+                 " and %s (select from pg_catalog.pg_index i where i.indrelid = c.oid"
+                 " and i.indisprimary and i.indkey[0] %s h.attnum)",
+                 pattern->hash_type == CFG_HASH_INT8 ? PGW_INT8 : PGW_NUMERIC, named,
+                 pattern->primary_key_count > 0 ? "not exists" : "exists",
+                 pattern->primary_key_count > 0 ? "<>" : "=");
+}
+
+/* The oids of all of them, the oldest if there are more than can be dealt with; `named` has the
+ * configured names. */
+static void add_matched(const cfg_config *config, const char *named, pgw_buf *sql)
+{
+    const cfg_table *patterns = config->tables + config->table_count;
+    if (config->pattern_count == 0)
+        return;
+    pgw_buf_add_str(sql, ", matched(oid) as materialized (");
+    for (size_t i = 0; i < config->pattern_count; i++) {
+        pgw_buf_add_str(sql, i > 0 ? " union " : "");
+        add_pattern(&patterns[i], named, sql);
+    }
+    pgw_buf_addf(sql, " order by 1 limit %d)", RW_PATTERN_TABLES);
 }
 
 /* The tables in the right schema, and with their descendants. One index entry at a time (OFFSET
@@ -138,12 +197,20 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "with recursive wanted(nspname, relname) as (values ");
     add_tables(config, sql);
+    pgw_buf_add_byte(sql, ')');
+    add_matched(config, "wanted", sql);
+    pgw_buf_add_str(sql, ", ours as materialized (select n.nspname, c.relname, c.oid, c.relkind,"
+                         " c.relrowsecurity from wanted w join pg_catalog.pg_namespace n"
+                         " on n.nspname = w.nspname join pg_catalog.pg_class c"
+                         " on c.relnamespace = n.oid and c.relname = w.relname"
+                         " and c.relkind in ('r', 'p', 'v', 'm', 'f')");
+    if (config->pattern_count > 0)
+        pgw_buf_add_str(sql, " union all select n.nspname, c.relname, c.oid, c.relkind,"
+                             " c.relrowsecurity from matched m join pg_catalog.pg_class c"
+                             " on c.oid = m.oid join pg_catalog.pg_namespace n"
+                             " on n.oid = c.relnamespace");
     pgw_buf_add_str(sql,
-                    "), ours as materialized (select n.nspname, c.relname, c.oid, c.relkind,"
-                    " c.relrowsecurity from wanted w join pg_catalog.pg_namespace n"
-                    " on n.nspname = w.nspname join pg_catalog.pg_class c"
-                    " on c.relnamespace = n.oid and c.relname = w.relname"
-                    " and c.relkind in ('r', 'p', 'v', 'm', 'f'))," TREE "," FIRED "," CASCADED
+                    ")," TREE "," FIRED "," CASCADED
                     ", relations as materialized (select c.*, (select pg_catalog.count(*)"
                     " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
                     " as triggers, ");
@@ -207,11 +274,27 @@ static const char *const stored[] = {"pg_proc",   "pg_rewrite", "pg_attrdef",   
                                      "pg_policy", "pg_trigger", "pg_extension", "pg_operator",
                                      "pg_cast",   "pg_amproc"};
 
-static const char relations[] =
-    "), named as materialized (select c.oid, c.relnamespace, n.nspname, c.relname"
-    " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
-    " where c.relname in (select w.relname from w) and c.relpersistence <> 't'),"
-    " ours as materialized (select named.oid from named join w using (nspname, relname))," TREE;
+#define NAMED                                                                                      \
+    "select c.oid, c.relnamespace, n.nspname, c.relname"                                           \
+    " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where "
+
+/* 16384 is the first oid of what is not PostgreSQL's own. */
+static void add_versioned(const cfg_config *config, pgw_buf *sql)
+{
+    pgw_buf_add_byte(sql, ')');
+    add_matched(config, "w", sql);
+    pgw_buf_add_str(sql, ", named as materialized (" NAMED
+                         "c.relname in (select w.relname from w) and c.relpersistence <> 't'");
+    for (size_t i = 0; i < config->pattern_count; i++) {
+        pgw_buf_add_str(sql, " union " NAMED);
+        add_beginning(config->tables[config->table_count + i].name, sql);
+        pgw_buf_add_str(sql, " and c.relpersistence <> 't' and c.oid >= 16384");
+    }
+    pgw_buf_add_str(sql, "), ours as materialized (select named.oid from named join w using"
+                         " (nspname, relname)");
+    pgw_buf_add_str(sql, config->pattern_count > 0 ? " union select m.oid from matched m" : "");
+    pgw_buf_add_str(sql, ")," TREE);
+}
 
 static const char unlimited[] =
     "coalesce((select r.rolconnlimit < 0 from pg_catalog.pg_roles r"
@@ -229,10 +312,11 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "with recursive w(nspname, relname) as (values ");
     add_tables(config, sql);
+    add_versioned(config, sql);
     pgw_buf_addf(sql,
-                 "%s select pg_catalog.hashtextextended(pg_catalog.string_agg(v.version, ','"
+                 " select pg_catalog.hashtextextended(pg_catalog.string_agg(v.version, ','"
                  " order by v.version), 0)::text, (%s)::text, (%s)::text from (",
-                 relations, unlimited, places);
+                 unlimited, places);
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
         pgw_buf_addf(sql,
                      "%sselect pg_catalog.concat_ws(' ', %zu, x.tableoid, %s, x.xmin, x.ctid)"

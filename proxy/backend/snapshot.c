@@ -1,5 +1,7 @@
 #include "proxy/backend/snapshot.h"
 
+#include "proxy/backend/pattern.h"
+
 #include <stdlib.h>
 
 px_catalog *px_catalog_take(px_catalog *catalog)
@@ -27,6 +29,13 @@ const cfg_table *px_catalog_config(const px_catalog *catalog, const rw_table *ta
     return NULL;
 }
 
+size_t px_catalog_place(const px_catalog *catalog, size_t i)
+{
+    size_t own = catalog->count - catalog->by_pattern;
+    return i < own ? (size_t)(catalog->configs[i] - catalog->config->tables)
+                   : i - own + catalog->config->table_count + catalog->config->pattern_count;
+}
+
 px_catalog *px_catalog_none(void)
 {
     static px_catalog none = {.references = 1};
@@ -40,8 +49,9 @@ px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *row
     atomic_init(&catalog->references, 1);
     catalog->epoch = atomic_fetch_add(&epochs, 1) + 1;
     catalog->config = config;
-    catalog->tables = pgw_calloc(config->table_count, sizeof *catalog->tables);
-    catalog->configs = pgw_calloc(config->table_count, sizeof *catalog->configs);
+    size_t most = config->table_count + px_pattern_most(config, rows);
+    catalog->tables = pgw_calloc(most, sizeof *catalog->tables);
+    catalog->configs = pgw_calloc(most, sizeof *catalog->configs);
     for (size_t i = 0; i < config->table_count; i++) {
         pgw_error error = PGW_ERROR_NONE;
         rw_table *table = px_schema_build(&config->tables[i], rows, catalog->epoch, &error);
@@ -51,6 +61,10 @@ px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *row
         catalog->tables[catalog->count++] = table;
     }
     catalog->incomplete = catalog->count < config->table_count;
+    catalog->by_pattern =
+        px_pattern_tables(config, rows, catalog->epoch, catalog->tables + catalog->count,
+                          catalog->configs + catalog->count);
+    catalog->count += catalog->by_pattern;
     return catalog;
 }
 

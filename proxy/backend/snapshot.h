@@ -15,8 +15,11 @@ typedef struct px_catalog {
     _Atomic unsigned references;
     uint64_t epoch; /* of the process: two snapshots that differ never have the same */
     rw_table **tables;
-    const cfg_table **configs; /* of each, in the configuration it was built with */
+    const cfg_table **configs; /* of each, in the configuration it was built with: its own or that
+                                  of its pattern */
     size_t count;
+    size_t by_pattern; /* of these, the last ones: they have only that, and are in order of their
+                          oids */
     const cfg_config *config; /* that one; it lives as long as the process */
     bool incomplete;          /* a configured table is not in the database: looked for again soon */
 } px_catalog;
@@ -25,6 +28,9 @@ typedef struct px_catalog {
 px_catalog *px_catalog_take(px_catalog *catalog);
 void px_catalog_drop(px_catalog *catalog); /* NULL is fine */
 const cfg_table *px_catalog_config(const px_catalog *catalog, const rw_table *table);
+/* The place of its table `i` among all that a session is asked for: tables and patterns as
+ * px_catalog_names() has them, and then those that have only a pattern. */
+size_t px_catalog_place(const px_catalog *catalog, size_t i);
 /* One without tables, for texts that name none. Not counted, and never freed. */
 px_catalog *px_catalog_none(void);
 

@@ -28,20 +28,27 @@ static void add_escaped(pgw_buf *sql, const char *text, bool quotes)
     }
 }
 
-/* 't': the name means this table, 'f': another relation, nothing: none; and 'h' behind it: a table
- * that is made by this name is this one. The functions are asked rather than the catalogs, for a
- * plan of these takes longer than all the rest. */
-static void add_table(pgw_buf *sql, const rw_table *table)
+static void add_meaning(pgw_buf *sql, const rw_table *table)
 {
-    pgw_buf_addf(sql, ", pg_catalog.concat((pg_catalog.pg_identify_object(%d::pg_catalog.oid,",
-                 PG_CLASS);
+    pgw_buf_addf(sql, "(pg_catalog.pg_identify_object(%d::pg_catalog.oid,", PG_CLASS);
     pgw_buf_add_str(sql, " pg_catalog.to_regclass(E'\"");
     add_escaped(sql, table->name, true);
     pgw_buf_add_str(sql,
                     "\"')::pg_catalog.oid, 0)).schema operator(pg_catalog.=)"
                     " pg_catalog.quote_ident(E'"); /* as the setting has it, as is the schema */
     add_escaped(sql, table->schema, false);
-    pgw_buf_add_str(sql, "'), case when pg_catalog.current_schema() operator(pg_catalog.=) E'");
+    pgw_buf_add_str(sql, "'), ");
+}
+
+/* 't': the name means this table, 'f': another relation, nothing: none; and 'h' behind it: a table
+ * that is made by this name is this one. The functions are asked rather than the catalogs, for a
+ * plan of these takes longer than all the rest. */
+static void add_table(pgw_buf *sql, const rw_table *table)
+{
+    pgw_buf_add_str(sql, ", pg_catalog.concat(");
+    if (!table->pattern)
+        add_meaning(sql, table);
+    pgw_buf_add_str(sql, "case when pg_catalog.current_schema() operator(pg_catalog.=) E'");
     add_escaped(sql, table->schema, false);
     pgw_buf_add_str(sql, "' then 'h' end)");
 }
@@ -175,6 +182,7 @@ void px_answer_free(px_answer *answer)
     free(answer->changed);
     free(answer->names);
     free(answer->made);
+    free(answer->oids);
     *answer = (px_answer){0};
 }
 
@@ -185,7 +193,7 @@ static char *copy_text(const char *text)
 
 void px_answer_copy(const px_answer *answer, px_answer *copy)
 {
-    *copy = (px_answer){.count = answer->count};
+    *copy = (px_answer){.count = answer->count, .oid_count = answer->oid_count};
     copy->user = copy_text(answer->user);
     copy->role = copy_text(answer->role);
     for (size_t i = 0; i < RW_TRACKED; i++)
@@ -198,6 +206,9 @@ void px_answer_copy(const px_answer *answer, px_answer *copy)
         memcpy(copy->names, answer->names, answer->count * sizeof *copy->names);
         memcpy(copy->made, answer->made, answer->count * sizeof *copy->made);
     }
+    copy->oids = pgw_calloc(answer->oid_count + 1, sizeof *copy->oids);
+    if (answer->oid_count > 0)
+        memcpy(copy->oids, answer->oids, answer->oid_count * sizeof *copy->oids);
 }
 
 /* ---- what the session itself changed ---- */

@@ -20,6 +20,8 @@ typedef struct px_answer {
     rw_meaning *names; /* one a table of the catalog */
     rw_meaning *made;  /* … and what one would be that is made by the name */
     size_t count;
+    uint32_t *oids; /* of the last `oid_count` of them, ascending; put in by who asked */
+    size_t oid_count;
 } px_answer;
 
 /* Appends one SELECT, without ';'. With `everything` it tells `changed`, which takes PostgreSQL

@@ -172,6 +172,7 @@ void px_state_free(px_state *state)
     px_answer_free(&state->base);
     free(state->guess);
     free(state->plans);
+    free(state->asked);
     free(state->drawn);
     pgw_buf_free(&state->failure);
 }

@@ -26,7 +26,9 @@ typedef struct px_state {
     size_t guessed;                  /* how many fit */
     rw_catalog planned;              /* all tables of the configuration, and … */
     rw_meaning *plans;               /* … what they would be if they were made now; owned */
-    bool everything;                 /* what is being asked */
+    bool everything;                 /* what is being asked … */
+    uint32_t *asked; /* … of tables that only a pattern names: their oids; owned */
+    size_t asked_count;
     unsigned asking; /* statements whose end is awaited, the question's last; 0: none */
     unsigned loud;   /* what the catalog said when it was asked (px_state_loud()) */
     pgw_buf failure; /* the ErrorResponse that came instead */

@@ -17,10 +17,12 @@ enum { BELIEVED_MS = 60000 }; /* an answer; others may have changed schemas and 
 
 /* ---- whether there is doubt ---- */
 
-/* What was asked before the catalog was read goes with any, and so does a catalog of no table. */
+/* What was asked before the catalog was read goes with any that has no tables but the
+ * configuration's, and so does a catalog of no table. */
 static bool is_of(uint64_t epoch, const px_catalog *catalog)
 {
-    return epoch == 0 || catalog->count == 0 || epoch == catalog->epoch;
+    return catalog->count == 0 || epoch == catalog->epoch ||
+           (epoch == 0 && catalog->by_pattern == 0);
 }
 
 static bool is_believed(const px_session *session, const px_catalog *catalog)
@@ -57,15 +59,12 @@ static bool is_settled(px_session *session, const px_catalog *catalog)
     return is_believed(session, catalog) || is_as_its_kind(session, catalog);
 }
 
-/* What the name of table `i` of the catalog means, by the answer, which is of the configuration's.
- */
+/* What the name of table `i` of the catalog means, by the answer. */
 static rw_meaning meaning_of(const px_state *state, const px_catalog *catalog, size_t i)
 {
-    const cfg_table *tables = state->config->tables;
-    size_t count = state->config->table_count;
-    const cfg_table *table = catalog->configs[i];
-    if (table >= tables && table < tables + count)
-        return state->now.names[table - tables];
+    size_t place = px_catalog_place(catalog, i);
+    if (catalog->config == state->config && place < state->now.count)
+        return state->now.names[place];
     return RW_MEANS_UNKNOWN; /* of a configuration that is gone: it is read again soon */
 }
 
@@ -149,6 +148,26 @@ static void send_question(px_session *session, pgw_slice text, pgw_slice sql)
     px_ask_send(session, PX_ASKS_STATE, &out);
 }
 
+/* All that the configuration names, and what the database has by its patterns. */
+static void question(px_session *session, const px_catalog *catalog, pgw_buf *sql)
+{
+    px_state *state = &session->known;
+    const rw_catalog *names = px_catalog_names(session->worker);
+    size_t more = catalog->by_pattern;
+    const rw_table **tables = pgw_calloc(names->count + more + 1, sizeof *tables);
+    state->asked = pgw_realloc(state->asked, (more + 1) * sizeof *state->asked);
+    state->asked_count = more;
+    for (size_t i = 0; i < names->count; i++)
+        tables[i] = names->tables[i];
+    for (size_t i = 0; i < more; i++) {
+        tables[names->count + i] = catalog->tables[catalog->count - more + i];
+        state->asked[i] = tables[names->count + i]->oid;
+    }
+    rw_catalog all = {.tables = tables, .count = names->count + more};
+    px_state_question(&all, state->everything, sql);
+    free(tables);
+}
+
 /* `text`: the Query that waits for the answer; empty: something else does. */
 static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
@@ -161,7 +180,7 @@ static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
     state->everything =
         (px_state_reduced(state->doubt, catalog) & px_state_boundless) != 0 || !compares;
     pgw_buf sql = {0};
-    px_state_question(px_catalog_names(session->worker), state->everything, &sql);
+    question(session, catalog, &sql);
     state->config = session->worker->config;
     state->epoch = catalog->count > 0 ? catalog->epoch : 0;
     state->loud = px_state_loud(catalog);
@@ -216,10 +235,26 @@ bool px_settle_kind(px_session *session, const px_catalog *catalog)
 
 /* ---- the answer ---- */
 
+/* Whether the tables of both that were known by a pattern mean the same; others came or went. */
+static bool same_by_pattern(const px_answer *a, const px_answer *b)
+{
+    size_t own = a->count - a->oid_count;
+    for (size_t i = 0, j = 0; i < a->oid_count && j < b->oid_count;) {
+        if (a->oids[i] == b->oids[j] && a->names[own + i] != b->names[own + j])
+            return false;
+        bool behind = a->oids[i] < b->oids[j], both = a->oids[i] == b->oids[j];
+        i += behind || both;
+        j += !behind || both;
+    }
+    return true;
+}
+
 static bool same_names(const px_answer *a, const px_answer *b)
 {
-    return a->count == b->count &&
-           (a->count == 0 || memcmp(a->names, b->names, a->count * sizeof *a->names) == 0);
+    size_t own = a->count - a->oid_count;
+    return own == b->count - b->oid_count &&
+           (own == 0 || memcmp(a->names, b->names, own * sizeof *a->names) == 0) &&
+           same_by_pattern(a, b);
 }
 
 /* What setting `i` is to be replayed as; NULL: as at the start. */
@@ -288,9 +323,15 @@ void px_settle_row(px_session *session, pgw_slice body)
 {
     px_state *state = &session->known;
     px_answer answer;
-    if (state->asking == 0 ||
-        !px_answer_read(body, state->config->table_count, state->everything, &answer))
+    if (state->asking == 0)
         return;
+    size_t count = state->config->table_count + state->config->pattern_count + state->asked_count;
+    if (!px_answer_read(body, count, state->everything, &answer))
+        return;
+    answer.oids = state->asked;
+    answer.oid_count = state->asked_count;
+    state->asked = NULL;
+    state->asked_count = 0;
     adopt(session, &answer);
     state->doubt = 0;
     session->pending.zone_moving = false;

@@ -105,18 +105,38 @@ static bool is_meant(const rw_catalog *catalog, size_t table)
                                         : !catalog->tables[table]->schema_written;
 }
 
+/* Whether the table may be meant where `schema` (empty: not written) stands before a name. */
+static bool is_here(const rw_catalog *catalog, size_t table, pgw_slice schema)
+{
+    return schema.len == 0 ? is_meant(catalog, table)
+                           : pgw_slice_eq_str(schema, catalog->tables[table]->schema);
+}
+
 const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name)
 {
     name = pgw_name_cut(name);
     schema = pgw_name_cut(schema);
     for (size_t i = 0; i < catalog->count; i++) {
         const rw_table *table = catalog->tables[i];
-        bool here =
-            schema.len == 0 ? is_meant(catalog, i) : pgw_slice_eq_str(schema, table->schema);
-        if (here && pgw_slice_eq_str(name, table->name))
+        if (!table->pattern && is_here(catalog, i, schema) && pgw_slice_eq_str(name, table->name))
             return table;
     }
     return NULL;
+}
+
+const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, pgw_slice name)
+{
+    const rw_table *found = NULL;
+    name = pgw_name_cut(name);
+    schema = pgw_name_cut(schema);
+    for (size_t i = 0; i < catalog->count; i++) {
+        const rw_table *table = catalog->tables[i];
+        size_t len = strlen(table->name);
+        if (table->pattern && is_here(catalog, i, schema) && len <= name.len &&
+            memcmp(table->name, name.ptr, len) == 0 && (found == NULL || len > strlen(found->name)))
+            found = table;
+    }
+    return found;
 }
 
 static char lower(char c)

@@ -53,6 +53,8 @@ typedef struct rw_partitions {
     bool discovered; /* these are but for as long as the store's own are not known */
 } rw_partitions;
 
+enum { RW_PATTERN_TABLES = 1000 }; /* that only patterns name, in one database, at most */
+
 enum { RW_PART_NAME = '\1', RW_PART_LINE = '\2' }; /* what stands between part_names */
 
 typedef struct rw_table {
@@ -60,6 +62,9 @@ typedef struct rw_table {
     uint32_t triggers; /* user's triggers on itself, of any kind */
     char *schema;      /* "public" if the file names none */
     char *name;
+    bool pattern;        /* `name` is what names of tables begin with, of which each is like this:
+                            this one is none, and is found by rw_catalog_pattern() alone */
+    bool by_pattern;     /* it is one of these */
     bool schema_written; /* the file wrote schema.table with a schema other than public:
                             only the qualified name matches */
     rw_column *columns;  /* visible, live columns in attnum order, the hash column included */
@@ -138,12 +143,14 @@ typedef struct rw_catalog {
                                          the names of their columns; `unqualified`: what a table
                                          that is made by that name would be; `moved`: one was made
                                          earlier in the text. NULL: nothing is made or altered */
-    const struct rw_catalog *others; /* tables that are none of ours, of which the names and types
-                                        of their columns are known; NULL: of none */
+    const struct rw_catalog *others;  /* tables that are none of ours, of which the names and types
+                                         of their columns are known; NULL: of none */
 } rw_catalog;
 
 /* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */
 const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
+/* … or the pattern that a table of this name is of: of those that it begins with, the longest. */
+const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
 /* True if `text` holds the name of a configured table anywhere, in any case, quoted or not, also in
  * U&"" form (then always true). False is certain; true is only a candidate. */
 bool rw_catalog_mentioned(const rw_catalog *catalog, pgw_slice text);

@@ -5,21 +5,26 @@
 
 enum { SLOTS_A_WORD = 16 };
 
-void rw_word_set_init(rw_word_set *set, size_t most)
+void rw_word_set_init(rw_word_set *set, size_t most, unsigned letters)
 {
     unsigned bits = 4;
     while ((size_t)1 << bits < SLOTS_A_WORD * (most + 1))
         bits++;
     *set = (rw_word_set){.keys = pgw_calloc((size_t)1 << bits, sizeof *set->keys),
                          .bits = bits,
-                         .words = pgw_calloc(most + 1, sizeof *set->words)};
+                         .letters = letters,
+                         .words = pgw_calloc(most + 1, sizeof *set->words),
+                         .beginnings = pgw_calloc(most + 1, sizeof *set->beginnings)};
 }
 
 void rw_word_set_free(rw_word_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
         free(set->words[i]);
+    for (size_t i = 0; i < set->beginning_count; i++)
+        free(set->beginnings[i]);
     free(set->words);
+    free(set->beginnings);
     free(set->keys);
     *set = (rw_word_set){0};
 }
@@ -40,16 +45,26 @@ void rw_word_set_note(rw_word_set *set, pgw_slice word)
     unsigned letters = 0;
     for (; letters < sizeof bytes && letters < word.len && is_letter(word.ptr[letters]); letters++)
         bytes[letters] = word.ptr[letters];
-    uint64_t key = rw_word_key(bytes, ~(uint64_t)0 << letters);
+    uint64_t key = rw_word_key(bytes, ~(uint64_t)0 << letters, set->letters);
     *rw_word_set_slot(set, key) = key;
 }
 
-void rw_word_set_add(rw_word_set *set, pgw_slice word)
+static char *in_small(pgw_slice word)
 {
     char *copy = pgw_strndup(word.ptr, word.len);
     for (char *c = copy; *c != '\0'; c++)
         *c = lower(*c);
-    set->words[set->count++] = copy;
+    return copy;
+}
+
+void rw_word_set_add(rw_word_set *set, pgw_slice word)
+{
+    set->words[set->count++] = in_small(word);
+}
+
+void rw_word_set_add_beginning(rw_word_set *set, pgw_slice beginning)
+{
+    set->beginnings[set->beginning_count++] = in_small(beginning);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -74,7 +89,18 @@ static int in_lower(const void *key, const void *entry)
     return held[word->len] == '\0' ? 0 : -1;
 }
 
+static bool begins(pgw_slice word, const char *beginning)
+{
+    size_t at = 0;
+    while (at < word.len && beginning[at] != '\0' && lower(word.ptr[at]) == beginning[at])
+        at++;
+    return beginning[at] == '\0';
+}
+
 bool rw_word_set_holds(const rw_word_set *set, pgw_slice word)
 {
+    for (size_t i = 0; i < set->beginning_count; i++)
+        if (begins(word, set->beginnings[i]))
+            return true;
     return bsearch(&word, set->words, set->count, sizeof *set->words, in_lower) != NULL;
 }

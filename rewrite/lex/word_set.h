@@ -7,30 +7,36 @@
 
 #include "protocol/bytes.h"
 
-enum { RW_KEY_LETTERS = 8 }; /* as many of a word's first letters are its key; never 0 */
+enum { RW_KEY_LETTERS = 8 }; /* at most so many of a word's first letters are its key; never 0 */
 
 typedef struct rw_word_set {
-    uint64_t *keys; /* open addressing, at most a sixteenth full */
-    unsigned bits;  /* there are 2^bits of them */
-    char **words;   /* in lower case; sorted once all are there */
+    uint64_t *keys;   /* open addressing, at most a sixteenth full */
+    unsigned bits;    /* there are 2^bits of them */
+    unsigned letters; /* of a word are its key */
+    char **words;     /* in lower case; sorted once all are there */
     size_t count;
+    char **beginnings; /* … of words that are in it, whatever comes behind */
+    size_t beginning_count;
 } rw_word_set;
 
-/* An empty set for at most `most` words; freed by rw_word_set_free(). */
-void rw_word_set_init(rw_word_set *set, size_t most);
+/* An empty set for at most `most` words and beginnings of words, none of which has fewer than
+ * `letters` letters in front; freed by rw_word_set_free(). */
+void rw_word_set_init(rw_word_set *set, size_t most, unsigned letters);
 void rw_word_set_free(rw_word_set *set);
 /* The word itself, to be held. It is found in a text only if its key is noted, too. */
 void rw_word_set_add(rw_word_set *set, pgw_slice word);
+/* Likewise all words that begin so, in any case. */
+void rw_word_set_add_beginning(rw_word_set *set, pgw_slice beginning);
 /* The key of a word that begins with a letter (see window.h). */
 void rw_word_set_note(rw_word_set *set, pgw_slice word);
 /* After the last one was added. */
 void rw_word_set_sort(rw_word_set *set);
-/* Whether the word itself was added, in any case. */
+/* Whether the word itself was added, in any case, or its beginning. */
 PGW_MUST_CHECK bool rw_word_set_holds(const rw_word_set *set, pgw_slice word);
 
 /* The key of the word at `bytes`, of which 8 can be read; `others` has a bit for each byte that is
- * no letter, the lowest bit for the first, which is one. */
-static inline uint64_t rw_word_key(const char *bytes, uint64_t others)
+ * no letter, the lowest bit for the first, which is one; of `letters` letters at most, 1 to 8. */
+static inline uint64_t rw_word_key(const char *bytes, uint64_t others, unsigned letters)
 {
     static const uint64_t first[RW_KEY_LETTERS + 1] = {
         0,          0xff,         0xffff,         0xffffff,
@@ -43,7 +49,7 @@ static inline uint64_t rw_word_key(const char *bytes, uint64_t others)
     key = __builtin_bswap64(key);
 #endif
     key |= 0x2020202020202020; /* in any case; other bytes that become one cost a look more */
-    return key & first[(unsigned)__builtin_ctz((uint32_t)others | 1u << RW_KEY_LETTERS)];
+    return key & first[(unsigned)__builtin_ctz((uint32_t)others | 1u << letters)];
 }
 
 /* Where the key stands, or could. */

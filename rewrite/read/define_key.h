@@ -15,6 +15,7 @@
 typedef struct rw_definition {
     rw_change *changes; /* in order of the text, in the arena, with their texts */
     size_t count;
+    const rw_table *made;     /* by it, of a pattern, in the arena; NULL: none */
     pgw_slice before, behind; /* statements of ours that are run with it, unseen; empty: none */
 } rw_definition;
 
@@ -29,6 +30,7 @@ typedef struct rw_definer {
     const char *joint; /* between a list and what is added to it */
     pgw_buf behind;    /* keys that have moved, each with a joint before it */
     bool made;         /* `table` is made by it, with its hash column */
+    bool copied;       /* … as a copy of another one of its pattern, as the text has it */
 } rw_definer;
 
 /* A key as it is written. */

@@ -7,6 +7,7 @@
 
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/read/alter_tree.h"
+#include "rewrite/read/define_pattern.h"
 #include "rewrite/read/like_tree.h"
 #include "rewrite/read/parts_tree.h"
 #include "rewrite/read/referable.h"
@@ -182,10 +183,23 @@ static const PgQuery__RangeVar *made_by(const PgQuery__Node *statement)
     return first != NULL && first->into_clause != NULL ? first->into_clause->rel : NULL;
 }
 
-static bool make(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *planned)
+/* A table that the configuration names, or one that has only a pattern there. */
+static const rw_table *made_table(rw_definer *it, const PgQuery__Node *statement,
+                                  const PgQuery__RangeVar *made, const rw_catalog *catalog)
 {
+    const rw_table *table = rw_define_table(catalog->planned, made);
+    if (table != NULL || statement->node_case != PG_QUERY__NODE__NODE_CREATE_STMT)
+        return table;
+    rw_written_key written = key_of(statement->create_stmt);
+    it->copied = rw_copies_pattern(catalog, statement->create_stmt, &written);
+    return it->copied ? NULL : rw_define_by_pattern(it, catalog, statement->create_stmt, &written);
+}
+
+static bool make(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *catalog)
+{
+    const rw_catalog *planned = catalog->planned;
     const PgQuery__RangeVar *made = made_by(statement);
-    it->table = made != NULL ? rw_define_table(planned, made) : NULL;
+    it->table = made != NULL ? made_table(it, statement, made, catalog) : NULL;
     if (it->table == NULL || is_left(it, statement))
         return true;
     if (is_unknown(planned, made)) {
@@ -196,6 +210,7 @@ static bool make(rw_definer *it, const PgQuery__Node *statement, const rw_catalo
                                 "Send the statement as a text of its own, or write the schema "
                                 "before the table's name.");
     }
+    it->out->made = it->table->by_pattern ? it->table : NULL;
     if (statement->node_case == PG_QUERY__NODE__NODE_CREATE_STMT)
         return define_created(it, statement->create_stmt);
     pgw_fail(it->error, "0A000", "cannot make table \"%s\" of a query through keyspread",
@@ -238,7 +253,7 @@ static bool define(rw_definer *it, const PgQuery__Node *statement, const rw_cata
         statement->node_case == PG_QUERY__NODE__NODE_ALTER_TABLE_STMT)
         return alter(it, statement, catalog);
     rw_parts_name_whole(it, statement, catalog);
-    return make(it, statement, catalog->planned) || is_there(it, statement, catalog);
+    return make(it, statement, catalog) || is_there(it, statement, catalog);
 }
 
 bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,

@@ -74,6 +74,8 @@ bool rw_likes_define(rw_definer *it, const PgQuery__Node *statement, const rw_ca
     const PgQuery__CreateStmt *create = statement->create_stmt;
     bool fine = true;
     pgw_buf blocks = {0};
+    if (it->copied)
+        return true;
     for (size_t i = 0; fine && i < create->n_table_elts; i++) {
         if (create->table_elts[i]->node_case != PG_QUERY__NODE__NODE_TABLE_LIKE_CLAUSE)
             continue;

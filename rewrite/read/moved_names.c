@@ -3,6 +3,8 @@
 #include "rewrite/lex/lexer.h"
 #include "rewrite/read/prefilter.h"
 
+#include <string.h>
+
 /* Whether the table is what its name means under a search_path that begins with `schema`: now it
  * is, so nothing temporary is in front. */
 static bool stays(const rw_table *table, rw_meaning now, pgw_slice schema)
@@ -73,6 +75,28 @@ static void move_place(rw_names *names)
     own_planned(names)->unqualified = unknown;
 }
 
+/* What is made by a pattern is planned from here on as if the configuration named it. */
+static void plan_made(rw_names *names, const rw_table *made)
+{
+    rw_catalog *planned = own_planned(names);
+    size_t count = planned->count;
+    const rw_table **tables = pgw_arena_alloc(names->arena, (count + 1) * sizeof *tables);
+    rw_meaning *meanings = pgw_arena_alloc(names->arena, (count + 1) * sizeof *meanings);
+    meanings[count] = RW_MEANS_OTHERS;
+    for (size_t i = 0; i < count; i++) {
+        tables[i] = planned->tables[i];
+        meanings[i] = planned->unqualified != NULL ? planned->unqualified[i]
+                      : tables[i]->schema_written  ? RW_MEANS_OTHERS
+                                                   : RW_MEANS_OURS;
+        if (tables[i]->pattern && strcmp(tables[i]->schema, made->schema) == 0)
+            meanings[count] = meanings[i];
+    }
+    tables[count] = made;
+    planned->tables = tables;
+    planned->unqualified = meanings;
+    planned->count++;
+}
+
 void rw_names_follow(rw_names *names, const rw_statement *statement, pgw_slice text)
 {
     const rw_catalog *view = &names->view;
@@ -80,6 +104,8 @@ void rw_names_follow(rw_names *names, const rw_statement *statement, pgw_slice t
         move_place(names);
     if (statement->defines)
         own_planned(names)->moved = true;
+    if (statement->made != NULL)
+        plan_made(names, statement->made);
     bool quiet = view->count == 0 || view->tables[0]->quiet & RW_EFFECT_RUNS;
     unsigned effects = statement->effects;
     if (effects & RW_EFFECT_DISCARD_ALL || (effects & RW_EFFECT_CALLS && !quiet) ||

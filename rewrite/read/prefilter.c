@@ -89,13 +89,16 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* Whether `name`, as far as it is one word, is `word` in any case. */
-static bool is_name(pgw_slice word, const char *name)
+/* Whether `word` may be of the table's name: what that is as far as it is one word, in any case, or
+ * begins with all of a pattern. */
+static bool is_name(pgw_slice word, const rw_table *table)
 {
+    const char *name = table->name;
     size_t at = 0;
     while (at < word.len && lower(name[at]) == lower(word.ptr[at]))
         at++;
-    return at == word.len && at > 0 && !is_word(name[at]);
+    return at > 0 &&
+           ((at == word.len && !is_word(name[at])) || (table->pattern && name[at] == '\0'));
 }
 
 static bool is_number(char c)
@@ -118,8 +121,8 @@ static bool may_be_table(pgw_slice word, const rw_catalog *catalog)
 {
     pgw_slice rest = without_number(word);
     for (size_t i = 0; i < catalog->count; i++) {
-        const char *name = catalog->tables[i]->name;
-        if (is_name(word, name) || is_name(rest, name) || !is_word(name[0]))
+        const rw_table *table = catalog->tables[i];
+        if (is_name(word, table) || is_name(rest, table) || !is_word(table->name[0]))
             return true;
     }
     return word.len > PGW_NAME_MAX; /* it is cut, and may be one of ours then */
@@ -177,6 +180,32 @@ static void note(rw_prefilter *filter, pgw_slice letters)
         rw_word_set_note(&filter->words, letters);
 }
 
+/* How many letters the keys of words may have, so that each word that begins with a pattern has
+ * one that is noted. */
+static unsigned key_letters(const rw_catalog *catalog)
+{
+    unsigned least = RW_KEY_LETTERS;
+    for (size_t i = 0; i < catalog->count; i++) {
+        pgw_slice name = without_number(pgw_slice_str(catalog->tables[i]->name));
+        unsigned letters = 0;
+        while (letters < name.len && is_word(name.ptr[letters]) && !is_number(name.ptr[letters]))
+            letters++;
+        if (catalog->tables[i]->pattern && letters < least)
+            least = letters > 0 ? letters : 1;
+    }
+    return least;
+}
+
+static void add_name(rw_prefilter *filter, const rw_table *table)
+{
+    pgw_slice word = word_at(pgw_slice_str(table->name), 0);
+    if (table->pattern && table->name[word.len] == '\0')
+        rw_word_set_add_beginning(&filter->words, word);
+    else
+        rw_word_set_add(&filter->words, word);
+    note(filter, without_number(word));
+}
+
 void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog)
 {
     static const char *const noted[] = {
@@ -188,16 +217,13 @@ void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog)
     while (rw_system_name(system) != NULL)
         system++;
     *filter = (rw_prefilter){.tables = catalog->count > 0, .shortest = 4}; /* into */
-    rw_word_set_init(&filter->words, NOTED + system + catalog->count);
+    rw_word_set_init(&filter->words, NOTED + system + catalog->count, key_letters(catalog));
     for (size_t i = 0; i < NOTED; i++)
         note(filter, pgw_slice_str(noted[i]));
     for (size_t i = 0; i < system; i++)
         note(filter, pgw_slice_str(rw_system_name(i)));
-    for (size_t i = 0; i < catalog->count; i++) {
-        pgw_slice word = word_at(pgw_slice_str(catalog->tables[i]->name), 0);
-        rw_word_set_add(&filter->words, word);
-        note(filter, without_number(word));
-    }
+    for (size_t i = 0; i < catalog->count; i++)
+        add_name(filter, catalog->tables[i]);
     rw_word_set_sort(&filter->words);
 }
 
@@ -308,7 +334,7 @@ static bool words_pass(glance *it, const char *bytes, size_t base, uint64_t star
     const rw_word_set words = it->filter->words;
     for (; starts != 0; starts &= starts - 1) {
         unsigned at = (unsigned)__builtin_ctzll(starts);
-        uint64_t key = rw_word_key(bytes + at, ~letters >> at);
+        uint64_t key = rw_word_key(bytes + at, ~letters >> at, words.letters);
         if (rw_word_set_begins(&words, key) && is_suspicious(it, base + at))
             return false;
     }
