@@ -320,6 +320,13 @@ static void check_pattern(const table_check *check, const cfg_config *config)
               "%s is a pattern: YDB cannot be asked which tables there are; give each an entry of "
               "its own",
               table->label);
+    for (const char *at = table->name; *at != '\0'; at++)
+        if ((unsigned char)*at >= 0x80) {
+            WRONG(check, "name",
+                  "%s is a pattern with letters beyond ASCII: give its tables entries of their own",
+                  table->label);
+            break;
+        }
     if (table->column_count > 0)
         WRONG(check, "columns",
               "%s is a pattern: its tables have the columns that the backend tells; remove "

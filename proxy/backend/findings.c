@@ -135,10 +135,12 @@ bool px_findings_meet(px_findings *findings, const char *label, rw_table *table,
     return false;
 }
 
-/* Another function or another key: a few rows may have been written past keyspread, or by hand. */
-static bool is_wrong_as_a_whole(unsigned rows, unsigned wrong)
+/* Another function or another key: a few rows may have been written past keyspread, or by hand. A
+ * table of a pattern may have had another key before. */
+static bool is_wrong_as_a_whole(const rw_table *table, unsigned rows, unsigned wrong)
 {
-    return (rows >= 3 && wrong == rows) || (rows >= 20 && wrong > rows / 2);
+    return (table->by_pattern && wrong == rows && wrong > 0) || (rows >= 3 && wrong == rows) ||
+           (rows >= 20 && wrong > rows / 2);
 }
 
 void px_findings_judge(px_findings *findings, const char *label, rw_table *table, unsigned rows,
@@ -150,7 +152,7 @@ void px_findings_judge(px_findings *findings, const char *label, rw_table *table
     f->verdict = NULL;
     if (wrong > 0)
         px_count(metrics, PX_WRONG_HASHES, wrong);
-    if (is_wrong_as_a_whole(rows, wrong)) {
+    if (is_wrong_as_a_whole(table, rows, wrong)) {
         pgw_buf why = {0};
         pgw_buf_addf(&why, "it has rows whose hash is wrong: %u of the first %u", wrong, rows);
         f->verdict = pgw_strndup(why.ptr, why.len);

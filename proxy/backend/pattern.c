@@ -85,6 +85,22 @@ static bool take_key(cfg_table *table, char **key, size_t count)
     return true;
 }
 
+/* Names beyond ASCII may come in other bytes, which a pattern would not be found by. */
+static bool is_ascii(const char *name)
+{
+    while (*name != '\0' && (unsigned char)*name < 0x80)
+        name++;
+    return *name == '\0';
+}
+
+static bool are_ascii(const cfg_table *table)
+{
+    bool ascii = is_ascii(table->name) && is_ascii(table->hash_column);
+    for (size_t i = 0; ascii && i < table->primary_key_count; i++)
+        ascii = is_ascii(table->primary_key[i]);
+    return ascii;
+}
+
 /* The table as the file would have it; NULL: it is none of the pattern's. */
 static rw_table *build(const cfg_table *pattern, const px_schema_rows *rows, px_schema_part part,
                        uint64_t epoch)
@@ -95,7 +111,8 @@ static rw_table *build(const cfg_table *pattern, const px_schema_rows *rows, px_
     table.name = table.label = (char *)part.table;
     table.pattern = false;
     bool first = count == 0 || (key[0] != NULL && strcmp(key[0], table.hash_column) == 0);
-    if (!first || !has_column(rows, part, table.hash_column) || !take_key(&table, key, count))
+    if (!first || !has_column(rows, part, table.hash_column) || !take_key(&table, key, count) ||
+        !are_ascii(&table))
         return NULL;
     rw_table *built = px_schema_build_part(&table, rows, part, epoch);
     if (built != NULL)

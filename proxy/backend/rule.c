@@ -33,14 +33,40 @@ static bool same_rule(const cfg_table *a, const cfg_table *b)
     return same;
 }
 
+static const char *schema_of(const cfg_table *table)
+{
+    return table->schema != NULL ? table->schema : "public";
+}
+
+static bool same_name(const cfg_table *a, const cfg_table *b)
+{
+    return a->pattern == b->pattern && strcmp(a->name, b->name) == 0 &&
+           strcmp(schema_of(a), schema_of(b)) == 0;
+}
+
+/* The entry that tables of this one go by in another configuration; NULL: none. */
+static const cfg_table *counterpart(const cfg_config *config, const cfg_table *table)
+{
+    for (size_t i = 0; i < config->table_count + config->pattern_count; i++)
+        if (same_name(&config->tables[i], table))
+            return &config->tables[i];
+    return cfg_find_pattern(config, schema_of(table), table->name);
+}
+
 static void find_changed(inquiry *it, const cfg_config *old)
 {
-    it->changed = pgw_calloc(it->fresh->table_count + 1, sizeof *it->changed);
-    for (size_t i = 0; i < it->fresh->table_count; i++) {
-        const cfg_table *now = &it->fresh->tables[i];
-        const cfg_table *before = cfg_find_table(old, cfg_table_label(now));
-        if (before != NULL && !same_rule(before, now))
-            it->changed[it->count++] = now;
+    size_t now = it->fresh->table_count + it->fresh->pattern_count;
+    size_t before = old->table_count + old->pattern_count;
+    it->changed = pgw_calloc(now + before + 1, sizeof *it->changed);
+    for (size_t i = 0; i < now; i++) {
+        const cfg_table *table = &it->fresh->tables[i], *was = counterpart(old, table);
+        if (was != NULL && !same_rule(was, table))
+            it->changed[it->count++] = table;
+    }
+    for (size_t i = 0; i < before; i++) { /* … and what only a pattern is left of */
+        const cfg_table *was = &old->tables[i], *table = counterpart(it->fresh, was);
+        if (table != NULL && !same_name(table, was) && !same_rule(was, table))
+            it->changed[it->count++] = table;
     }
 }
 
@@ -50,6 +76,8 @@ static void find_changed(inquiry *it, const cfg_config *old)
 static const char *judge_table(PGconn *link, const cfg_table *table)
 {
     pgw_buf sql = {0};
+    if (table->pattern)
+        return "it is a pattern, whose tables may have rows";
     pgw_buf_add_str(&sql, "select from ");
     rw_add_identifier(&sql, table->schema != NULL ? table->schema : "public");
     pgw_buf_add_byte(&sql, '.');

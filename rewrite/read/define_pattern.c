@@ -116,6 +116,14 @@ static char *kept(pgw_arena *arena, const char *text)
     return pgw_arena_printf(arena, "%s", text);
 }
 
+/* Names beyond ASCII may come in other bytes, which a pattern would not be found by. */
+static bool is_ascii(const char *name)
+{
+    while (*name != '\0' && (unsigned char)*name < 0x80)
+        name++;
+    return *name == '\0';
+}
+
 /* Its columns are those of the key, and the hash. False: the hash is not to be made of these. */
 static bool put_key(rw_table *table, const rw_table *pattern, const char *const *names,
                     size_t count, pgw_arena *arena)
@@ -125,6 +133,8 @@ static bool put_key(rw_table *table, const rw_table *pattern, const char *const 
     table->column_count = count + 1;
     table->primary_key_count = table->hash_column = count;
     for (size_t i = 0; i < count; i++) {
+        if (!is_ascii(names[i]))
+            return false;
         table->columns[i] = (rw_column){.name = kept(arena, names[i]), .typmod = -1};
         table->primary_key[i] = i;
     }
@@ -151,7 +161,8 @@ static rw_table *table_of(const rw_definer *it, const rw_table *pattern, const c
     table->name = kept(it->arena, name);
     table->pattern = false;
     table->by_pattern = true;
-    return count > 0 && put_key(table, pattern, names, count, it->arena) ? table : NULL;
+    return count > 0 && is_ascii(name) && put_key(table, pattern, names, count, it->arena) ? table
+                                                                                           : NULL;
 }
 
 /* --- the statement --- */

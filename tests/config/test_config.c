@@ -311,6 +311,32 @@ static void test_capabilities(void **state)
     cfg_free(config);
 }
 
+static void test_patterns(void **state)
+{
+    (void)state;
+    cfg_config *config = load_good(FILES "good_patterns.yaml");
+    assert_int_equal(config->table_count, 2);
+    assert_int_equal(config->pattern_count, 4);
+    assert_string_equal(config->tables[0].name, "events_own");
+    assert_string_equal(config->tables[1].name, "odd*");
+    const cfg_table *all = &config->tables[2];
+    assert_ptr_equal(cfg_find_pattern(config, "public", "events_1"), &all[0]);
+    assert_ptr_equal(cfg_find_pattern(config, "public", "events_"), &all[0]);
+    assert_ptr_equal(cfg_find_pattern(config, "public", "events_long_1"), &all[1]);
+    assert_ptr_equal(cfg_find_pattern(config, "app", "events_long_1"), &all[2]);
+    assert_ptr_equal(cfg_find_pattern(config, "public", "odd table"), &all[3]);
+    assert_null(cfg_find_pattern(config, "public", "events"));
+    assert_null(cfg_find_pattern(config, "public", "Events_1"));
+    assert_null(cfg_find_pattern(config, "other", "events_1"));
+    assert_null(cfg_find_table(config, "events_1"));
+    assert_int_equal(all[0].primary_key_count + all[0].hash_key_count, 0);
+    assert_string_equal(all[0].hash_column, "keyspread_hash");
+    assert_string_equal(all[1].hash_column, "userid_hash");
+    assert_string_equal(all[2].hash_column, "h");
+    assert_string_equal(all[2].hash_key[0], "id");
+    cfg_free(config);
+}
+
 static void test_find_table(void **state)
 {
     (void)state;
@@ -332,10 +358,11 @@ static void test_find_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),      cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_order),      cmocka_unit_test(test_sample_is_defaults),
-        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_full),
-        cmocka_unit_test(test_find_table), cmocka_unit_test(test_capabilities),
+        cmocka_unit_test(test_files),        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_sample_is_defaults),
+        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_full),
+        cmocka_unit_test(test_patterns),     cmocka_unit_test(test_find_table),
+        cmocka_unit_test(test_capabilities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

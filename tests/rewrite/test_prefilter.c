@@ -249,6 +249,36 @@ static void a_name_is_seen_wherever_it_stands(void **state)
 }
 
 /* PostgreSQL cuts a name that is too long: then it may be one of ours. */
+static void a_pattern_is_seen_in_each_of_its_names(void **state)
+{
+    (void)state;
+    char *list[] = {(char *)"ev_", (char *)"Orders_of_2024", (char *)"odd table", (char *)"plain"};
+    names it = names_of(list, 4);
+    rw_prefilter_free(&it.filter);
+    for (size_t i = 0; i < 3; i++)
+        it.tables[i].pattern = true;
+    rw_prefilter_init(&it.filter, &it.catalog);
+    static const char *const seen[] = {
+        "ev_1",  "EV_archive",      "ev_", "ev_x_y",         "\"ev_é\"",    "orders_of_2024_5",
+        "5ev_1", "orders_of_20245", "odd", "\"odd tables\"", "public.ev_2", "plain"};
+    static const char *const unseen[] = {"ev",     "eva_1",    "my_ev_1", "orders_of_2023",
+                                         "plain2", "evening_", "odds",    "into_ev"};
+    char text[200];
+    for (size_t before = 0; before < 100; before++) {
+        for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
+            snprintf(text, sizeof text, "select%*sfrom %s", (int)before + 1, "", seen[i]);
+            assert_false(passes(&it, text));
+            assert_true(rw_prefilter_mentions(exact(text), &it.catalog));
+        }
+        for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++) {
+            snprintf(text, sizeof text, "select%*sfrom %s", (int)before + 1, "", unseen[i]);
+            assert_true(passes(&it, text));
+            assert_false(rw_prefilter_mentions(exact(text), &it.catalog));
+        }
+    }
+    free_names(&it);
+}
+
 static void what_is_cut_may_be_a_name(void **state)
 {
     (void)state;
@@ -283,6 +313,7 @@ int main(void)
         cmocka_unit_test(windows_tell_letters_and_marks),
         cmocka_unit_test(texts_pass_as_word_by_word),
         cmocka_unit_test(a_name_is_seen_wherever_it_stands),
+        cmocka_unit_test(a_pattern_is_seen_in_each_of_its_names),
         cmocka_unit_test(what_is_cut_may_be_a_name),
         cmocka_unit_test(a_name_without_letters_lets_nothing_pass),
     };
