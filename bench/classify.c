@@ -119,22 +119,28 @@ static rw_catalog make_tables(size_t count)
 int main(void)
 {
     rw_catalog one = make_tables(1), many = make_tables(1000);
-    rw_prefilter for_one, for_many;
+    rw_prefilter for_one, for_many, for_pattern;
     rw_prefilter_init(&for_one, &one);
     rw_prefilter_init(&for_many, &many);
-    printf("%6s %8s %6s %8s %6s %8s %8s  statement\n", "bytes", "by word", "seen", "by word*",
-           "seen*", "new", "known");
+    rw_table pattern = test_tables[0];
+    pattern.pattern = true;
+    rw_prefilter_init(&for_pattern,
+                      &(rw_catalog){.tables = (const rw_table *[]){&pattern}, .count = 1});
+    printf("%6s %8s %6s %8s %6s %8s %8s %8s  statement\n", "bytes", "by word", "seen", "by word*",
+           "seen*", "pattern", "new", "known");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rw_shape_cache shapes = {0};
         subject with_one = {.text = pgw_slice_str(texts[i]), .catalog = &one, .filter = &for_one};
         subject with_many = with_one, known = with_one;
+        subject with_pattern = with_one;
+        with_pattern.filter = &for_pattern;
         with_many.catalog = &many;
         with_many.filter = &for_many;
         known.shapes = &shapes;
         printf("%6zu %8.0f %6.0f", with_one.text.len, median(look_word_by_word, with_one, 2000),
                median(look, with_one, 2000));
-        printf(" %8.0f %6.0f", median(look_word_by_word, with_many, 200),
-               median(look, with_many, 2000));
+        printf(" %8.0f %6.0f %8.0f", median(look_word_by_word, with_many, 200),
+               median(look, with_many, 2000), median(look, with_pattern, 2000));
         printf(" %8.0f %8.0f  %.60s\n", median(parse, with_one, 100), median(parse, known, 2000),
                texts[i]);
         rw_shape_cache_clear(&shapes);

@@ -45,6 +45,12 @@ typedef struct px_unit_table {
     struct px_key_table *keys; /* keylocks': where the claims of its rows stand */
 } px_unit_table;
 
+/* What its rows are counted by: all tables of a pattern together, for they may be any number. */
+static inline const char *px_unit_table_counted(const char *name, const cfg_table *config)
+{
+    return config != NULL && config->pattern ? cfg_table_label(config) : name;
+}
+
 /* A statement that is prepared on links, of which a unit's are executions. */
 typedef struct px_unit_prepared {
     pgw_slice name;        /* made of a hash of it */

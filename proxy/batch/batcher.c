@@ -348,8 +348,8 @@ static void measure(px_batcher *batcher)
     px_limits_begin(metrics);
     for (size_t i = 0; i < batcher->queues.slot_count; i++)
         for (px_queue *queue = batcher->queues.slots[i]; queue != NULL; queue = queue->chain)
-            px_limits_note(metrics, queue->key.tables[0].name, queue->limit_rows,
-                           queue->limit_bytes);
+            px_limits_note(metrics, px_unit_table_counted(queue->key.tables[0].name, queue->table),
+                           queue->limit_rows, queue->limit_bytes);
     px_limits_end(metrics);
 }
 

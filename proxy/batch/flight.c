@@ -122,15 +122,17 @@ static void count_rows(px_metrics *metrics, const px_batch *batch)
     const px_unit *first = batch->attempt.units[0];
     px_observe(metrics, PX_BATCH_ROWS, batch->rows);
     if (!first->several_partitions) {
-        px_count_request_to(metrics, first->tables->name, first->tables->partitions,
-                            first->partition, batch->rows);
+        px_count_request_to(metrics,
+                            px_unit_table_counted(first->tables->name, first->tables->config),
+                            first->tables->partitions, first->partition, batch->rows);
         return;
     }
     uint32_t *numbers = pgw_alloc(batch->rows * sizeof *numbers);
     for (size_t t = 0; t < first->table_count; t++) {
         size_t rows = list_partitions(batch, t, numbers);
-        px_count_request(metrics, first->tables[t].name, first->tables[t].partitions, numbers,
-                         rows);
+        const px_unit_table *table = &first->tables[t];
+        px_count_request(metrics, px_unit_table_counted(table->name, table->config),
+                         table->partitions, numbers, rows);
     }
     free(numbers);
 }

@@ -54,6 +54,8 @@ static void count_rows(const px_worker *worker, const rw_insert *insert, const r
     if (keys == NULL)
         return;
     const rw_table *table = insert->table;
+    const cfg_table *pattern =
+        table->by_pattern ? cfg_find_pattern(worker->config, table->schema, table->name) : NULL;
     pgw_buf name = {0};
     pgw_buf_addf(&name, "%s.%s", table->schema, table->name);
     pgw_buf_add_byte(&name, '\0');
@@ -62,7 +64,8 @@ static void count_rows(const px_worker *worker, const rw_insert *insert, const r
     for (size_t r = 0; r < insert->row_count; r++)
         if (!insert->rows[r].superseded)
             numbers[rows++] = keys[r].partition;
-    px_count_request(worker->metrics, name.ptr, px_map_count(worker, table), numbers, rows);
+    px_count_request(worker->metrics, px_unit_table_counted(name.ptr, pattern),
+                     px_map_count(worker, table), numbers, rows);
     free(numbers);
     pgw_buf_free(&name);
 }

@@ -4,9 +4,10 @@ replies to the same statements without keyspread."""
 import unittest
 
 import harness
+import metrics
 import test_create_table
 import wire
-from direct_case import shown
+from direct_case import DirectCase, shown
 from test_create_table import Planned
 
 COLUMNS = """select string_agg(a.attname, ',' order by a.attnum) from pg_attribute a
@@ -18,9 +19,10 @@ TABLES = (Planned("events_*", "auto", hash_column="keyspread_hash"), Planned("ev
 
 
 @harness.proxied
-class Patterns(test_create_table.DirectCase):
+class Patterns(DirectCase):
     tables = TABLES
     setup_sql = "create schema shop; create schema other; create table events_old (id int primary key, n int)"
+    options = {"admin": {}}
 
     def setUp(self):
         self.sessions = []
@@ -133,6 +135,17 @@ class Patterns(test_create_table.DirectCase):
         self.has("events_t", "n", "id", "keyspread_hash", key="keyspread_hash, id")
         self.both("drop table events_t")
 
+    def test_metrics_count_by_the_pattern(self):
+        """For there may be any number of tables, one after the other."""
+        for number in range(3):
+            self.both(f"create table events_m{number} (id int primary key, n int)")
+            self.both(f"insert into events_m{number} values (1, 1), (2, 2)")
+            self.both(f"begin; insert into events_m{number} values (3, 3); commit")
+            self.both(f"drop table events_m{number}")
+        counted = metrics.Scrape(self.keyspread).by("rows_total", "table")
+        self.assertIn("events_*", counted)
+        self.assertEqual([name for name in counted if name.startswith(("public.events_m", "events_m"))], [])
+
     def test_renames(self):
         """Within the pattern it stays ours; a key column's new name is the key's; out of it the guard holds."""
         self.both("create table events_r (id int primary key, n int)")
@@ -207,6 +220,16 @@ class Patterns(test_create_table.DirectCase):
             engine.dispose()
             return got
         self.assertEqual(*[use(port, database) for database, port in (("direct", self.postgres.port), self.route())])
+
+
+@harness.proxied
+class AsIfNamed(test_create_table.CreateTable):
+    """However a table is made and altered, by ORMs and by hand: by a pattern as by an entry of its own."""
+    tables = (Planned("on*", ["id"]), Planned("event*", ["userid", "ts"]), Planned("shop.item*", ["id"]),
+              Planned('"Odd "*', ["Id of"], hash_column="The hash"), Planned("check*", ["id"], hash_function="pg_hash"),
+              Planned("larg*", ["id"], hash_type="uint64"), Planned("cut*", ["id"], kind={"uniform": 4}))
+    test_what_is_refused = None  # such tables are ordinary ones
+    test_a_dump_is_restored = None  # which verifies by the names of the configuration
 
 
 if __name__ == "__main__":
