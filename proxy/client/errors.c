@@ -278,14 +278,22 @@ void px_error_of_portal(const px_plan *plan, pgw_slice portal, pgw_slice body, p
 
 /* ---- the guard ---- */
 
+/* Whether the field is the table's name, or one of its pattern's. */
+static bool is_named(const cfg_table *table, pgw_slice name)
+{
+    size_t len = strlen(table->name);
+    return table->pattern ? name.len >= len && memcmp(name.ptr, table->name, len) == 0
+                          : pgw_slice_eq_str(name, table->name);
+}
+
 /* NOT NULL of the hash column. In a partition the table's own name stands in the message alone. */
 static bool is_null_hash(const cfg_table *table, pgw_slice body)
 {
     pgw_slice message = pgw_error_field(body, 'M');
     char name[80];
-    snprintf(name, sizeof name, "\"%s\"", table->name);
+    snprintf(name, sizeof name, "\"%s%s", table->name, table->pattern ? "" : "\"");
     return pgw_slice_eq_str(pgw_error_field(body, 'c'), table->hash_column) &&
-           (pgw_slice_eq_str(pgw_error_field(body, 't'), table->name) ||
+           (is_named(table, pgw_error_field(body, 't')) ||
             (message.len > 0 && memmem(message.ptr, message.len, name, strlen(name)) != NULL));
 }
 
@@ -295,7 +303,7 @@ static bool is_unplaced(const cfg_table *table, pgw_slice body)
     char key[80];
     snprintf(key, sizeof key, "(%s) = (null)", table->hash_column);
     pgw_slice detail = pgw_error_field(body, 'D');
-    return pgw_slice_eq_str(pgw_error_field(body, 't'), table->name) && detail.len > 0 &&
+    return is_named(table, pgw_error_field(body, 't')) && detail.len > 0 &&
            memmem(detail.ptr, detail.len, key, strlen(key)) != NULL;
 }
 
@@ -304,7 +312,7 @@ static bool is_denied(const cfg_table *table, pgw_slice body)
 {
     char denied[100];
     snprintf(denied, sizeof denied, "permission denied for table %s", table->name);
-    return pgw_slice_eq_str(pgw_error_field(body, 'M'), denied);
+    return !table->pattern && pgw_slice_eq_str(pgw_error_field(body, 'M'), denied);
 }
 
 static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)
@@ -320,7 +328,7 @@ static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)
                      "HThe row came without its hash, past keyspread: from a view, a function, a "
                      "trigger or a cascade. Send INSERT … VALUES into \"%s\" itself through "
                      "keyspread.",
-                     table->name);
+                     table->pattern ? cfg_table_label(table) : table->name);
     pgw_buf_add(body, "\0", 2);
 }
 
@@ -334,7 +342,7 @@ static bool add_guard_hint(const cfg_config *config, pgw_buf *body)
                                                                                     : NULL;
     if (is_of == NULL || pgw_error_field(all, 'H').len > 0)
         return false;
-    for (size_t i = 0; i < config->table_count; i++)
+    for (size_t i = 0; i < config->table_count + config->pattern_count; i++)
         if (is_of(&config->tables[i], all)) {
             add_hint(&config->tables[i], is_of == is_denied, body);
             return is_of != is_denied;

@@ -158,6 +158,12 @@ class Patterns(DirectCase):
         self.both("alter table events_s rename to kept")
         replies = self.sessions[1].query("insert into kept (pk, n) values (3, 1)")
         self.assertEqual([reply.fields()["C"] for reply in replies if reply.kind == "E"], ["23502"])
+        self.both("alter table kept rename to events_r")
+        self.admins["hashed"].rows("create function put() returns void language sql as 'insert into events_r (pk, n) values (9, 9)'")
+        errors = [reply.fields() for reply in self.sessions[1].query("select put()") if reply.kind == "E"]
+        self.assertEqual([(e["C"], "past keyspread" in e.get("H", "")) for e in errors], [("23502", True)])
+        self.admins["hashed"].rows("drop function put()")
+        self.both("alter table events_r rename to kept")
         self.both("drop table kept")
 
     def test_copies(self):
