@@ -85,6 +85,51 @@ static void what_is_another_rule(void **state)
     judge(&events, &now, false);
 }
 
+/* The tables of each are all that there are: patterns behind the others, as in a file. */
+static void judge_entry(const cfg_table *before, const cfg_table *now, bool refused)
+{
+    cfg_table was = *before, is = *now;
+    cfg_config old = {.tables = &was,
+                      .table_count = !was.pattern,
+                      .pattern_count = was.pattern,
+                      .backend.dsn = (char *)"user=x"},
+               fresh = {.tables = &is,
+                        .table_count = !is.pattern,
+                        .pattern_count = is.pattern,
+                        .backend.dsn = (char *)"user=x"};
+    verdict found = {0};
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    px_rule_judge(&loop, &old, &fresh, note, &found);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    assert_ptr_equal(found.refused, refused ? &is : NULL);
+}
+
+static void a_pattern_has_a_rule_for_all_of_its_tables(void **state)
+{
+    (void)state;
+    cfg_table pattern = events, other = events, table = events;
+    pattern.pattern = other.pattern = true;
+    pattern.name = (char *)"ev";
+    other.name = (char *)"even";
+    judge_entry(&pattern, &pattern, false);
+    judge_entry(&pattern, &table, false);
+    judge_entry(&table, &pattern, false);
+    judge_entry(&pattern, &other, false);
+    judge_entry(&other, &pattern, false);
+    pattern.hash_function = CFG_CITYHASH64;
+    judge_entry(&pattern, &table, true);
+    judge_entry(&table, &pattern, true);
+    judge_entry(&pattern, &other, true);
+    judge_entry(&other, &pattern, true);
+    pattern.name = (char *)"events_";
+    judge_entry(&table, &pattern, false);
+    other = pattern;
+    other.hash_column = (char *)"g";
+    judge_entry(&pattern, &other, true);
+}
+
 /* With another hash function than before, asked by that user. */
 static void ask(const char *table, const char *user, const char *reason)
 {
@@ -151,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_another_rule),
+        cmocka_unit_test(a_pattern_has_a_rule_for_all_of_its_tables),
         cmocka_unit_test(rows_keep_a_rule),
         cmocka_unit_test(what_a_connection_string_names),
     };
