@@ -134,15 +134,21 @@ void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
 
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    int len = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    char *end = pgw_buf_reserve(buf, (size_t)len + 1);
-    va_start(args, format);
-    vsnprintf(end, (size_t)len + 1, format, args);
-    va_end(args);
-    buf->len += (size_t)len;
+    enum { MOSTLY = 64 }; /* then it is formatted once */
+    size_t room = MOSTLY;
+    for (;;) {
+        char *end = pgw_buf_reserve(buf, room);
+        room = buf->cap - buf->len;
+        va_list args;
+        va_start(args, format);
+        size_t len = (size_t)vsnprintf(end, room, format, args);
+        va_end(args);
+        if (len < room) {
+            buf->len += len;
+            return;
+        }
+        room = len + 1;
+    }
 }
 
 void pgw_buf_clear(pgw_buf *buf)

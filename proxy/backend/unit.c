@@ -17,11 +17,21 @@ void px_unit_free(px_unit *unit)
     if (unit == NULL)
         return;
     px_identity_drop(unit->identity);
+    if (unit->source.of != NULL)
+        unit->source.drop(unit->source.of);
     pgw_buf_free(&unit->error);
     pgw_buf_free(&unit->notices);
     pgw_buf_free(&unit->returned);
     pgw_arena_free(&unit->arena);
     free(unit);
+}
+
+void px_unit_write_alone(const px_unit *unit, pgw_buf *out)
+{
+    if (unit->source.of != NULL)
+        unit->source.write(unit->source.of, out);
+    else
+        pgw_buf_add_slice(out, unit->alone);
 }
 
 void px_unknown_outcome(pgw_error *error)

@@ -61,6 +61,14 @@ typedef struct px_unit_prepared {
                           empty: nothing */
 } px_unit_prepared;
 
+/* Something of `home`'s that does not change while the unit is under way, so that any worker may
+ * have it written. */
+typedef struct px_unit_source {
+    void *of; /* NULL: there is none */
+    void (*write)(const void *of, pgw_buf *out);
+    void (*drop)(void *of); /* on the thread of `home`, when the unit is freed */
+} px_unit_source;
+
 /* One row's place among the keys: what "possibly equal" needs. */
 typedef struct px_unit_key {
     uint64_t hash; /* of the row */
@@ -108,9 +116,11 @@ typedef struct px_unit {
         size_t returned; /* out: bytes in the unit's `returned` up to its end … */
         size_t noticed;  /* … and in its `notices` */
     } * statements;
-    /* The unit as its client sent it (rewritten), ROWS, TEXT: a Query's text; PARAMS: NULL (Parse
-       if needed + batches + Sync serve). */
+    /* The unit as its client sent it (rewritten), ROWS, TEXT: a Query's text, or where it is
+       rendered from when it is asked for; PARAMS: neither (Parse if needed + batches + Sync
+       serve). */
     pgw_slice alone;
+    px_unit_source source;
     pgw_slice lifted; /* ROWS, TEXT: the same as Bind + Execute of the prepared statement; empty:
                          there is none, or it has failed, which is to be told of the text */
 
@@ -162,6 +172,8 @@ px_unit *px_unit_new(px_worker *home); /* all zero but home; with a deadline far
 void px_unit_free(px_unit *unit);
 /* Nothing has come of its statements: before it is sent, at first or once more. */
 void px_unit_reset(px_unit *unit);
+/* Appends a text unit as its client sent it. */
+void px_unit_write_alone(const px_unit *unit, pgw_buf *out);
 /* Makes the unit FAILED with an error of our own. */
 void px_unit_fail(px_unit *unit, const pgw_error *error);
 

@@ -155,9 +155,8 @@ void px_unit_add_rows(px_unit *unit, const px_text *text, px_chosen chosen)
     statement->batch = keep(unit, &rows);
 }
 
-static void finish(px_unit *unit, pgw_buf *alone)
+static void set_merge_hash(px_unit *unit)
 {
-    unit->alone = keep(unit, alone);
     uint64_t parts[] = {unit->kind,
                         unit->epoch,
                         XXH3_64bits(unit->head.ptr, unit->head.len),
@@ -170,11 +169,29 @@ static void finish(px_unit *unit, pgw_buf *alone)
                                                 unit->merge_hash);
 }
 
-void px_unit_finish_script(px_unit *unit, const px_text *text)
+static void write_text(const void *text, pgw_buf *out)
 {
-    pgw_buf alone = {0};
-    px_text_render(text, NULL, &alone);
-    finish(unit, &alone);
+    px_text_render(text, NULL, out);
+}
+
+static void drop_text(void *text)
+{
+    px_text_drop(text);
+}
+
+/* Rows seldom travel as their client sent them: that is rendered when they do. */
+void px_unit_finish_script(px_unit *unit, px_text *text)
+{
+    if (unit->kind == PX_UNIT_ROWS) {
+        px_text_take(text);
+        unit->source = (px_unit_source){text, write_text, drop_text};
+        unit->bytes += text->text.len;
+    } else {
+        pgw_buf alone = {0};
+        write_text(text, &alone);
+        unit->alone = keep(unit, &alone);
+    }
+    set_merge_hash(unit);
 }
 
 void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen)
@@ -188,7 +205,8 @@ void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen)
         rw_render_row(insert, chosen.rows[at], text->hashes[0][chosen.rows[at]], at == 0, &alone);
     }
     pgw_buf_add_slice(&alone, unit->tail);
-    finish(unit, &alone);
+    unit->alone = keep(unit, &alone);
+    set_merge_hash(unit);
 }
 
 /* ---- parameters ---- */

@@ -29,7 +29,7 @@ void px_unit_lifted(px_unit *unit, pgw_buf *execution);
 /* The next statement of the script, as far as it was chosen. */
 void px_unit_add_rows(px_unit *unit, const px_text *text, px_chosen chosen);
 /* All were added: the text by which the unit can be told to the backend without company. */
-void px_unit_finish_script(px_unit *unit, const px_text *text);
+void px_unit_finish_script(px_unit *unit, px_text *text);
 void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen);
 
 /* A Bind that is executed. */

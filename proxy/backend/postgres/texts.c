@@ -61,7 +61,7 @@ void px_write_texts(px_unit *const *units, size_t count, pgw_buf *out)
         if (i > 0 && unit->kind == PX_UNIT_ROWS && !unit->guarded)
             write_behind(unit, out);
         else
-            pgw_buf_add_slice(out, unit->alone);
+            px_unit_write_alone(unit, out);
     }
     pgw_buf_add_byte(out, '\0');
     pgw_end_small(out, begun);

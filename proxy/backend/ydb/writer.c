@@ -68,7 +68,7 @@ static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)
     size_t begun = pgw_begin(out, 'Q');
     for (size_t i = 0; i < count; i++) {
         pgw_buf_add_str(out, i > 0 ? "\n;\n" : "");
-        pgw_buf_add_slice(out, units[i]->alone);
+        px_unit_write_alone(units[i], out);
     }
     pgw_buf_add_byte(out, '\0');
     pgw_end_small(out, begun);
