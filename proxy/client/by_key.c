@@ -63,13 +63,41 @@ px_step px_by_key_parse(px_session *session, const px_said *said)
 /* The statement that a Bind has for itself. */
 #define ONCE PGW_LITERAL("keyspread plain")
 
+/* The backend is asked what it takes the statement for, and says so if it is none any more. */
+static void describe_unseen(px_session *session, pgw_slice name, px_lookups *lookups)
+{
+    pgw_buf out = {0};
+    pgw_write_describe('S', name, &out);
+    send_message(session, PX_REPLY_DESCRIBE, lookups, &out)->swallow = true;
+}
+
+/* Before a statement is parsed anew, its parameters' types must be known: they stay what they were
+ * when its client prepared it. False: they were known, or have been asked for in vain. */
+static bool ask_types(px_session *session, pgw_slice name, px_lookups *lookups)
+{
+    lookups->asked = lookups->retyped && !lookups->asked && !px_lookups_know_types(lookups);
+    if (!lookups->asked)
+        return false;
+    pgw_buf out = {0};
+    px_names_prepare(session, name);
+    describe_unseen(session, name, lookups);
+    pgw_write_flush(&out);
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+    px_session_set_wait(session, PX_WAIT_IDLE);
+    return true;
+}
+
 /* As its client wrote it, if names mean something else by now; else without conditions. */
 static void bind_plain(px_session *session, const px_statement *statement, const pgw_bind *bind,
                        pgw_buf *out)
 {
-    const px_lookups *lookups = statement->lookups;
+    px_lookups *lookups = statement->lookups;
     bool moved = statement->foreign.generation != session->known.generation;
     pgw_buf parse = {0};
+    if (lookups->retyped)
+        describe_unseen(session, bind->statement, lookups);
+    lookups->retyped = lookups->retyped || px_changes_unseen(session); /* perhaps; till next time */
     px_names_close_unsynced(session, ONCE);
     px_lookups_parse(lookups, ONCE, moved ? lookups->text : lookups->plain, &parse);
     send_message(session, PX_REPLY_PARSE, NULL, &parse)->swallow = true;
@@ -120,8 +148,7 @@ px_step px_by_key_renew(px_session *session, pgw_slice name)
     px_statement *statement = px_by_key_find(session, name);
     if (statement == NULL)
         return PX_STEP_DONE;
-    if (!px_own_look_now(session, &catalog, &view) ||
-        !px_settle(session, catalog))
+    if (!px_own_look_now(session, &catalog, &view) || !px_settle(session, catalog))
         return PX_STEP_LATER;
     bool holds = px_lookups_hold(statement->lookups, catalog);
     if (statement->foreign.changes_key && (!holds || is_moved(session, statement)))
@@ -131,7 +158,8 @@ px_step px_by_key_renew(px_session *session, pgw_slice name)
         px_lookups_drop(otherwise);
         statement->lookups->otherwise = NULL;
     }
-    if (!holds)
+    statement->lookups->retyped = !holds && px_lookups_retyped(statement->lookups, catalog);
+    if (!holds && !statement->lookups->retyped)
         px_names_forget_lookups(session, name);
     else if (statement->foreign.generation != session->known.generation)
         renew_meaning(session, statement, catalog, &view);
@@ -171,13 +199,16 @@ px_step px_by_key_bind(px_session *session, const px_said *said, bool changes)
     if (!px_bind_count(bind, lookups->own, &error))
         return px_prepare_refuse(session, NULL, &error);
     px_step step = use_link(session);
+    if (step == PX_STEP_DONE && ask_types(session, bind->statement, lookups))
+        return PX_STEP_LATER;
     if (step != PX_STEP_DONE)
         return step;
     pgw_buf out = {0};
     pgw_env env = px_settings_env(session);
-    bool sure = changes || (statement->foreign.generation == session->known.generation &&
-                            (lookups->defines || !px_changes_unseen(session)) &&
-                            px_lookups_bind(lookups, bind, &env, &out));
+    bool sure = changes ||
+                (!lookups->retyped && statement->foreign.generation == session->known.generation &&
+                 (lookups->defines || !px_changes_unseen(session)) &&
+                 px_lookups_bind(lookups, bind, &env, &out));
     px_names_prepare(session, bind->statement);
     if (changes)
         bind_change(session, lookups, bind, &out);

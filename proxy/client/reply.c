@@ -202,18 +202,21 @@ static void described_otherwise(px_session *session, const px_reply *head)
 }
 
 /* Without those of the hashes. */
-static px_fate on_own_parameters(px_session *session, const px_lookups *lookups, pgw_slice body)
+static px_fate on_own_parameters(px_session *session, px_reply *head, pgw_slice body)
 {
     size_t count;
     pgw_slice types;
+    px_lookups *lookups = head->lookups;
     if (!pgw_parameter_description_decode(body, &count, &types) || count < lookups->own)
-        return PX_SHOW;
+        return head->swallow ? PX_HIDE : PX_SHOW;
     uint32_t *list = pgw_calloc(lookups->own + 1, sizeof *list);
     for (size_t i = 0; i < lookups->own; i++)
         list[i] = pgw_type_at(types, i);
+    px_lookups_learn(lookups, list);
     pgw_buf out = {0};
     pgw_certainly(pgw_write_parameter_description(list, lookups->own, &out));
-    px_stream_put_buf(session->peer.stream, &out);
+    if (!head->swallow)
+        px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     free(list);
     return PX_INSTEAD;
@@ -225,7 +228,7 @@ static px_fate on_parameters(px_session *session, px_reply *head, pgw_slice body
     size_t count;
     pgw_slice types;
     if (head != NULL && head->lookups != NULL)
-        return on_own_parameters(session, head->lookups, body);
+        return on_own_parameters(session, head, body);
     if (head == NULL || head->plan == NULL ||
         !pgw_parameter_description_decode(body, &count, &types))
         return head != NULL && head->swallow ? PX_HIDE : PX_SHOW;

@@ -126,6 +126,42 @@ static bool keeps_changing(const px_lookups *lookups, const rw_catalog *now)
     return is != NULL && rw_key_may_change(is);
 }
 
+/* Whether it is the same table as before, but that columns of its key are of other types. */
+static bool is_retyped(const rw_table *was, const rw_catalog *now)
+{
+    const rw_table *is = rw_catalog_find(now, pgw_slice_str(was->schema), pgw_slice_str(was->name));
+    if (is == NULL || is->oid != was->oid || is->hash_column >= is->column_count ||
+        is->hash_key_count != was->hash_key_count ||
+        strcmp(is->columns[is->hash_column].name, was->columns[was->hash_column].name) != 0)
+        return false;
+    bool retyped = false;
+    for (size_t i = 0; i < was->hash_key_count; i++) {
+        const rw_column *old = &was->columns[was->hash_key[i]],
+                        *new = &is->columns[is->hash_key[i]];
+        if (strcmp(old->name, new->name) != 0)
+            return false;
+        retyped = retyped || old->type != new->type || old->typmod != new->typmod;
+    }
+    return retyped;
+}
+
+bool px_lookups_retyped(const px_lookups *lookups, const px_catalog *now)
+{
+    const rw_catalog tables = {.tables = (const rw_table *const *)now->tables, .count = now->count};
+    bool retyped = false;
+    for (size_t i = 0; i < lookups->conditions.lookup_count; i++) {
+        const rw_lookup *it = lookups->conditions.lookups[i];
+        const rw_table *const both[] = {it->table, it->other};
+        for (size_t k = 0; k < 2 && both[k] != NULL; k++) {
+            bool this = is_retyped(both[k], &tables);
+            if (!this && same_rule(both[k], &tables) == NULL)
+                return false;
+            retyped = retyped || this;
+        }
+    }
+    return retyped;
+}
+
 bool px_lookups_hold(px_lookups *lookups, px_catalog *now)
 {
     const rw_catalog tables = {.tables = (const rw_table *const *)now->tables, .count = now->count};
@@ -153,8 +189,24 @@ void px_lookups_parse(const px_lookups *lookups, pgw_slice name, pgw_slice query
 {
     bool more = query.ptr == lookups->rewritten.ptr && lookups->conditions.parameters > 0;
     size_t all = lookups->own + lookups->conditions.parameters;
-    pgw_certainly(pgw_write_parse(name, query, lookups->declared.types,
-                                  more ? all : lookups->declared.count, out));
+    if (lookups->retyped && query.ptr != lookups->rewritten.ptr)
+        pgw_certainly(pgw_write_parse(name, query, lookups->types, lookups->own, out));
+    else
+        pgw_certainly(pgw_write_parse(name, query, lookups->declared.types,
+                                      more ? all : lookups->declared.count, out));
+}
+
+bool px_lookups_know_types(const px_lookups *lookups)
+{
+    for (size_t i = 0; i < lookups->own; i++)
+        if (lookups->types[i] == PGW_UNSPECIFIED)
+            return false;
+    return true;
+}
+
+void px_lookups_learn(px_lookups *lookups, const uint32_t *types)
+{
+    memcpy(lookups->types, types, lookups->own * sizeof *types);
 }
 
 /* Arrays travel in text, and what stands beside them. */

@@ -29,8 +29,10 @@ typedef struct px_lookups {
     px_declared declared;         /* by the client */
     uint32_t *types;              /* of the client's parameters, as the backend takes them … */
     size_t own;                   /* … which are as many; the hashes are behind them */
-    bool defines;                 /* it makes or alters a table, by whatever that is like */
-    bool utf8;                    /* what positions count: characters, or bytes */
+    bool retyped; /* its tables have keys of other types by now, and it must not be run as it is */
+    bool asked;   /* the backend is being asked for the types of its parameters */
+    bool defines; /* it makes or alters a table, by whatever that is like */
+    bool utf8;    /* what positions count: characters, or bytes */
 } px_lookups;
 
 /* Those of the only statement of a text. NULL: nothing is put in, or run with it. */
@@ -42,9 +44,17 @@ void px_lookups_drop(px_lookups *lookups); /* NULL is fine */
 /* Whether its hashes are those of the rows, and no row is lost by asking for them, as `now` is what
  * is known of the tables. If not, it has to go as its client wrote it. */
 PGW_MUST_CHECK bool px_lookups_hold(px_lookups *lookups, px_catalog *now);
+/* Whether all that is against it is that columns of keys have other types: it is the backend that
+ * has to say whether the statement is still one. */
+PGW_MUST_CHECK bool px_lookups_retyped(const px_lookups *lookups, const px_catalog *now);
+/* Whether the types of all of its client's parameters are known; if not, the backend tells them. */
+PGW_MUST_CHECK bool px_lookups_know_types(const px_lookups *lookups);
+/* What the backend took the client's parameters for, `own` types. */
+void px_lookups_learn(px_lookups *lookups, const uint32_t *types);
 /* Whether columns stand in it for a star of its client's. */
 bool px_lookups_show(const px_lookups *lookups);
-/* A Parse for the backend; `query` is `rewritten`, `plain` or `text`. */
+/* A Parse for the backend; `query` is `rewritten`, `plain` or `text`. What is parsed behind a
+ * change of its key's types declares those that the parameters had before. */
 void px_lookups_parse(const px_lookups *lookups, pgw_slice name, pgw_slice query, pgw_buf *out);
 /* The Bind for the backend, with the hashes. False: a hash cannot be computed, so it has to be one
  * of the plain statement. */

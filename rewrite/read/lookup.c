@@ -298,8 +298,10 @@ void rw_lookup_types(const rw_lookup *lookup, uint32_t *types, size_t count)
             types[cell->parameter - 1] != PGW_UNSPECIFIED)
             continue;
         uint32_t type = cell->cast_count > 0 ? cell->casts[0].type : column_of(lookup, i)->type;
-        if (is_array(lookup, i)) /* varchar has no = of its own */
-            type = pgw_array_of(cell->cast_count == 0 && is_text(type) ? PGW_TEXT : type);
+        if (cell->cast_count == 0 && is_text(type)) /* varchar has no = of its own */
+            type = PGW_TEXT;
+        if (is_array(lookup, i))
+            type = pgw_array_of(type);
         types[cell->parameter - 1] = type;
     }
 }

@@ -1,5 +1,6 @@
 """Reads by key that were prepared while the table, or what is known of it, was another than when they are run, and
 those whose condition must not be seen or not be put in: no row is lost, and nothing is told that PostgreSQL would not."""
+import struct
 import unittest
 
 import harness
@@ -30,7 +31,7 @@ def one_group(*texts):
     return [*group, wire.sync()]
 
 
-class Kept(DirectCase):
+class KeptCase(DirectCase):
     tables = (table("ints", "k int not null"), table("times", "k timestamptz not null"))
     setup_sql = ("create schema other; create table other.ints (id int, v text); insert into other.ints values (1, 'o');"
                  "create table plain (k int, v text)")
@@ -64,6 +65,8 @@ class Kept(DirectCase):
         for step, direct, through in zip(steps, answers, answers[half:]):
             self.assertEqual(direct, through, step)
 
+
+class Kept(KeptCase):
     def test_two_tables_of_one_name(self):
         for text in ("select ints.v from public.ints, other.ints where k = 5",
                      "select count(*) from public.ints, other.ints where k = 5",
@@ -134,6 +137,80 @@ class Kept(DirectCase):
                         [wire.parse("s", text), *one_group(*change[:2], ("s", "5"), *back)], run("s", "5"))
         self.play_steps(prepared("s", text), "begin", change[0], change[1], one_group(("s", "5"), ("s", "6")),
                         one_group("select 1", text.replace("$1", "5")), "rollback", run("s", "5"))
+
+
+def run_binary(name, *values):
+    return [wire.bind("", name, values, (1,)), wire.execute(), wire.sync()]
+
+
+class Retyped(KeptCase):
+    """The key's type is another than when the statement was prepared: its parameters stay of the types that they had,
+    and so must what it shows."""
+
+    def check(self, text, values, binary, kind="bigint", told=False):
+        described = [wire.parse("s", text), wire.describe("S", "s"), wire.sync()] if told else prepared("s", text)
+        columns = [wire.describe("S", "s"), wire.sync()]
+        self.play_steps(described, run("s", *values), f"alter table ints alter k type {kind}", run("s", *values),
+                        run_binary("s", *binary), columns, run("s", *values), "begin", run_binary("s", *binary),
+                        "rollback", "alter table ints alter k type int using k::int", run_binary("s", *binary),
+                        columns, "select k, v from ints order by k")
+
+    TEXTS = ("select v from ints where k = $1", "update ints set v = v || '!' where k = $1 returning v",
+             "select max(v) from ints where k in ($1, 6)", "select 1 from ints a join ints b using (k) where a.k = $1",
+             "delete from ints where k = $1 returning v")
+    SHOWING = ("select * from ints where k = $1", "select k from ints where k = $1", "table ints",
+               "update ints set v = v where k = $1 returning *")
+
+    def test_parameters_of_the_old_type(self):
+        for text in self.TEXTS:
+            for kind in ("bigint", "text"):
+                for told in (False, True):
+                    self.check(text, ["5"], [struct.pack("!i", 5)], kind, told)
+                    self.tearDown()
+                    self.setUp()
+
+    def test_others_parameters(self):
+        five = struct.pack("!i", 5)
+        for told in (False, True):
+            self.check("update ints set v = $2 where k = $1", ["5", "x"], [five, b"y"], told=told)
+            self.check("select v from ints where k = $1 and length(v) > $2", ["5", "1"], [five, five], told=told)
+            self.check("select v from ints where k = $1 and k < $2", ["5", "7"], [five, struct.pack("!i", 7)], told=told)
+
+    def test_what_is_shown(self):
+        for text in self.SHOWING:
+            values = ["5"] if "$1" in text else []
+            self.check(text, values, [struct.pack("!i", 5)] if values else [])
+
+    def test_in_one_group(self):
+        for text in self.TEXTS:
+            self.play_steps(prepared("s", text), "begin", one_group("alter table ints alter k type bigint", ("s", "5")),
+                            "rollback", run("s", "5"))
+
+    def test_in_pipelines(self):
+        """What the backend is asked is seen nowhere: in a group, behind its failure, in a failed transaction, nor with
+        answers that are asked for by Flush."""
+        two = "select v from ints where k = $1 and k < $2"
+        values, binary = ("5", "7"), (struct.pack("!i", 5), struct.pack("!i", 7))
+        bound = [wire.bind("", "s", binary, (1,)), wire.execute()]
+        for kind in ("bigint", "text"):
+            change = f"alter table ints alter k type {kind}"
+            for group in ([*bound, wire.flush(), *bound, *one_group("select 1")],
+                          one_group("select 1", ("s", *values), "select 2", ("s", *values)),
+                          one_group(change, ("s", *values), ("s", *values)),
+                          one_group(("s", *values), "select 1/0", ("s", *values)),
+                          one_group("select 1/0", ("s", *values)), [*bound, *bound, wire.sync()],
+                          [wire.parse("r", two), wire.describe("S", "r"), *bound, wire.close("S", "s"), *bound,
+                           wire.sync()]):
+                self.play_steps(prepared("s", two), run("s", *values), "begin", change, group, "select 1/0", group,
+                                "rollback", run("s", *values), run_binary("s", *binary))
+
+    def test_the_parameter_of_another_table(self):
+        """A column that is no part of the key changes its type."""
+        self.play_steps(prepared("s", "update ints set v = $2 where k = $1 returning v"),
+                        prepared("r", "select * from ints where k = $1"), "begin",
+                        "alter table ints alter v type int using length(v)", run("r", "5"), "rollback", "begin",
+                        "alter table ints alter v type int using length(v)", run("s", "5", "7"), "rollback",
+                        run("s", "5", "seven"), run("r", "5"))
 
 
 class Changed(unittest.TestCase):

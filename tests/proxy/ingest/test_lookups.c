@@ -59,6 +59,28 @@ static void a_parse_declares_the_hashes(void **state)
     px_lookups_drop(lookups);
 }
 
+static void behind_a_change_of_types_the_old_ones_are_declared(void **state)
+{
+    (void)state;
+    static const uint32_t learned[] = {PGW_INT4, PGW_TIMESTAMPTZ};
+    px_lookups *lookups = lookups_of(TEXT, NULL, 0);
+    assert_false(px_lookups_know_types(lookups));
+    px_lookups_learn(lookups, learned);
+    assert_true(px_lookups_know_types(lookups));
+    for (int retyped = 0; retyped < 2; retyped++) {
+        pgw_buf out = {0};
+        pgw_parse parse;
+        lookups->retyped = retyped;
+        px_lookups_parse(lookups, pgw_slice_str("s"), lookups->plain, &out);
+        assert_true(pgw_parse_decode(body_of(&out), &parse));
+        assert_int_equal(parse.type_count, retyped ? 2 : 0);
+        for (size_t i = 0; i < parse.type_count; i++)
+            assert_int_equal(pgw_parse_type(&parse, i), learned[i]);
+        pgw_buf_free(&out);
+    }
+    px_lookups_drop(lookups);
+}
+
 /* Asks for a row, and returns the last parameter's text; "": the statement has to be plain. */
 static const char *bound(const px_lookups *lookups, const char *userid)
 {
@@ -197,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_parse_declares_the_hashes),
+        cmocka_unit_test(behind_a_change_of_types_the_old_ones_are_declared),
         cmocka_unit_test(a_bind_is_given_the_hash),
         cmocka_unit_test(what_is_not_asked_for_by_its_key_has_none),
         cmocka_unit_test(constants_of_no_known_moment_are_left),
