@@ -1,6 +1,8 @@
+#include "proxy/base/shared.h"
 #include "proxy/client/keys.h"
 
 #include "protocol/backend.h"
+#include "proxy/backend/backend.h"
 #include "proxy/client/ahead.h"
 #include "proxy/client/ask.h"
 #include "proxy/client/doubt.h"
@@ -94,7 +96,8 @@ static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
     const rw_insert *insert = of->insert;
     px_unseen_values values;
     struct px_keys *keys = new_keys(session, insert->wanted_count);
-    rw_question_of(insert, &keys->arena, &keys->question);
+    rw_question_of(insert, session->worker->server->backend->by_file, &keys->arena,
+                   &keys->question);
     keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
     keys->ahead = keys->reserve != NULL && keys->reserve->size > 0;
     keys->before = of->before;

@@ -148,12 +148,37 @@ static pgw_slice column_of_error(const rw_column *column, pgw_arena *arena)
                                           len, column->type_name, close != NULL ? close + 1 : ""));
 }
 
-/* In VALUES it may be what it may be in the INSERT, and no name means anything there. OFFSET 0: it
- * is evaluated once. */
-static rw_place add_expression(const rw_insert *insert, size_t i, pgw_arena *arena, pgw_buf *sql)
+/* Of a table that is known by the file alone, before a database that tells no types (YDB). COALESCE
+ * refuses what an assignment would; the cast makes of the rest what it would. */
+static rw_place add_cast(const rw_insert *insert, size_t i, pgw_buf *sql)
 {
     const rw_wanted *wanted = &insert->wanted[i];
     const rw_column *column = &insert->table->columns[wanted->column];
+    const char *type = rw_asked_type(column->type);
+    const bool any = is_text(column->type); /* which takes any value's text */
+    pgw_buf_addf(sql, "select '%zu'::text, '%" PRIu32 "'::text, cast(%s", i, column->type,
+                 any ? "(" : "cast(coalesce(");
+    size_t begun = sql->len;
+    pgw_buf_add(sql, insert->text.ptr + wanted->from, wanted->to - wanted->from);
+    if (any)
+        pgw_buf_add_str(sql, "\n) as text)");
+    else
+        pgw_buf_addf(sql, "\n, cast(null as %s)) as %s) as text)", type, type);
+    return (rw_place){begun, wanted->from, wanted->to - wanted->from, {NULL, 0}};
+}
+
+/* In VALUES it may be what it may be in the INSERT, and no name means anything there. OFFSET 0: it
+ * is evaluated once. */
+static rw_place add_expression(const rw_insert *insert, size_t i, bool plain, pgw_arena *arena,
+                               pgw_buf *sql)
+{
+    const rw_wanted *wanted = &insert->wanted[i];
+    const rw_column *column = &insert->table->columns[wanted->column];
+    if (plain) {
+        rw_place place = add_cast(insert, i, sql);
+        place.column = column_of_error(column, arena);
+        return place;
+    }
     add_answer(i, column, sql);
     if (wanted->overridden) /* which is never NULL: the other's type is looked at, no more */
         pgw_buf_addf(sql, "coalesce((%s)::pg_catalog.%s, ", column->default_text,
@@ -195,12 +220,13 @@ static const size_t *order_of(const rw_insert *insert, pgw_arena *arena)
     return order;
 }
 
-void rw_question_of(const rw_insert *insert, pgw_arena *arena, rw_question *out)
+void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_question *out)
 {
     pgw_buf sql = {0};
     const rw_wanted *wanted = insert->wanted;
     const size_t *order = order_of(insert, arena);
-    *out = (rw_question){.utf8 = insert->utf8, .client = pgw_arena_copy(arena, insert->text)};
+    *out = (rw_question){
+        .utf8 = insert->utf8, .plain = plain, .client = pgw_arena_copy(arena, insert->text)};
     out->places = pgw_arena_alloc(arena, insert->wanted_count * sizeof *out->places);
     out->types = pgw_arena_alloc(arena, insert->wanted_count * sizeof *out->types);
     for (size_t i = 0; i < insert->wanted_count; i++)
@@ -213,7 +239,7 @@ void rw_question_of(const rw_insert *insert, pgw_arena *arena, rw_question *out)
         if (run.count > 0)
             add_run(&run, &sql);
         else
-            out->places[out->count++] = add_expression(insert, order[i++], arena, &sql);
+            out->places[out->count++] = add_expression(insert, order[i++], plain, arena, &sql);
     }
     out->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);
@@ -245,7 +271,7 @@ rw_answer rw_answer_read(const rw_question *question, size_t i, pgw_slice type, 
                          pgw_arena *arena)
 {
     bool null = told.ptr == NULL;
-    bool real = question->types[i] == PGW_FLOAT8 && !null;
+    bool real = question->types[i] == PGW_FLOAT8 && !null && !question->plain;
     if (!is_number(type))
         return (rw_answer){.other_type = pgw_arena_copy(arena, type)};
     return (rw_answer){.null = null || (real && told.len == HEAD_DIGITS),
@@ -279,11 +305,12 @@ static size_t position_of(const rw_question *question, size_t offset)
     return pgw_characters(question->client, offset, question->utf8) + 1;
 }
 
-/* The cast to the column's type, before the expression, is ours. */
-static void fail_cast(const rw_question *question, size_t at, pgw_error *error)
+/* The cast to the column's type, before the expression, is ours, and so is COALESCE: `head` and
+ * `behind` are the words around the expression's type. */
+static void fail_cast(const rw_question *question, size_t at, const char *head, const char *behind,
+                      pgw_error *error)
 {
-    static const char head[] = "cannot cast type ";
-    const char *type = error->message + strlen(head), *end = strstr(error->message, " to ");
+    const char *type = error->message + strlen(head), *end = strstr(error->message, behind);
     size_t i = 0;
     while (i < question->count && question->places[i].at < at)
         i++;
@@ -307,6 +334,8 @@ void rw_question_failed(const rw_question *question, pgw_error *error)
             return;
         }
     }
-    if (pointed && pgw_error_is(error, "42846"))
-        fail_cast(question, at, error);
+    if ((pointed || question->plain) && pgw_error_is(error, "42846"))
+        fail_cast(question, pointed ? at : 0, "cannot cast type ", " to ", error);
+    if (question->plain && question->count == 1 && pgw_error_is(error, "42804"))
+        fail_cast(question, 0, "COALESCE types ", " and ", error);
 }

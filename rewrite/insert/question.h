@@ -25,15 +25,17 @@ typedef struct rw_question {
     uint32_t *types;  /* of the columns, one a wanted cell */
     rw_place *places;
     size_t count;
-    bool utf8; /* what positions count */
+    bool utf8;  /* what positions count */
+    bool plain; /* asked of a database that tells no types */
 } rw_question;
 
 /* The type's name in pg_catalog. */
 const char *rw_asked_type(uint32_t oid);
 /* The answer is a row of three texts for each wanted cell: its number, type and value; no rows come
- * to who may not INSERT. Sequences are drawn from in the order in which the INSERT would. Memory
- * from `arena`, that of the statement's text with it. */
-void rw_question_of(const rw_insert *insert, pgw_arena *arena, rw_question *out);
+ * to who may not INSERT. Sequences are drawn from in the order in which the INSERT would. `plain`:
+ * the database tells no types, and only expressions are wanted. Memory from `arena`, that of the
+ * statement's text with it. */
+void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_question *out);
 /* The value of wanted cell `i`, as such a row tells it (nowhere: NULL); memory from `arena`. */
 rw_answer rw_answer_read(const rw_question *question, size_t i, pgw_slice type, pgw_slice told,
                          pgw_arena *arena);

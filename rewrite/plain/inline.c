@@ -130,8 +130,38 @@ static bool take_parameter(inliner *it, rw_token token, pgw_error *error)
     return true;
 }
 
+static bool is_dot_next(const inliner *it, rw_lexer *ahead)
+{
+    return is_char(it, rw_lexer_next(ahead), '.');
+}
+
+/* `public.t.c` or `public.t.*`, whose schema is left out: YDB's columns take no more than two
+ * names. */
+static bool begins_schema(const inliner *it, rw_token token)
+{
+    static const char name[] = "public";
+    rw_lexer ahead = {.text = it->text, .at = token.end, .conforming = it->how->conforming};
+    pgw_slice quoted = {it->text.ptr + token.start, token.end - token.start};
+    bool is_it = rw_token_is(it->text, token, name) ||
+                 (token.kind == RW_TOKEN_QUOTED && pgw_slice_eq_str(quoted, "\"public\""));
+    if (!is_it || is_char(it, it->previous, '.') || !is_dot_next(it, &ahead))
+        return false;
+    rw_token table = rw_lexer_next(&ahead);
+    return (table.kind == RW_TOKEN_WORD || table.kind == RW_TOKEN_QUOTED) &&
+           is_dot_next(it, &ahead);
+}
+
+static void leave_schema(inliner *it, rw_token schema)
+{
+    rw_lexer ahead = {.text = it->text, .at = schema.end, .conforming = it->how->conforming};
+    copy_to(it, schema.start);
+    it->copied = rw_lexer_next(&ahead).end;
+}
+
 static bool take(inliner *it, rw_token token, pgw_error *error)
 {
+    if (begins_schema(it, token))
+        leave_schema(it, token);
     if (token.kind == RW_TOKEN_PARAM && !take_parameter(it, token, error))
         return false;
     if (it->named_at == token.end)

@@ -19,8 +19,8 @@ typedef struct rw_inlining {
 } rw_inlining;
 
 /* Appends the statement, which is of PostgreSQL's grammar, with each $n replaced, but in strings
- * and comments. False: it has a parameter that there is no text for (42P02), or the result would
- * be longer than `most` (54000); then nothing is appended. */
+ * and comments, and columns without the schema `public`. False: it has a parameter that there is no
+ * text for (42P02), or the result would be longer than `most` (54000); then nothing is appended. */
 PGW_MUST_CHECK bool rw_inline(pgw_slice text, const rw_inlining *how, pgw_buf *out,
                               pgw_error *error);
 

@@ -163,7 +163,7 @@ static bool explain_asked(const rw_insert *insert, const rw_catalog *catalog, co
         return false;
     rw_question question;
     pgw_buf rewritten = {0};
-    rw_question_of(insert, arena, &question);
+    rw_question_of(insert, false, arena, &question);
     rw_keep_expressions(insert, &filled, arena, whole);
     rw_render_statement(whole, RW_HASH_PARAMETER, NULL, &rewritten);
     add_line(out, "asked", question.sql);

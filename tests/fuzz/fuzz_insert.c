@@ -63,7 +63,7 @@ static void check_filled(const rw_insert *insert, const rw_catalog *catalog, pgw
     rw_question question;
     rw_insert *again;
     pgw_error error;
-    rw_question_of(insert, arena, &question);
+    rw_question_of(insert, false, arena, &question);
     rw_fill_parameters(insert, insert->param_count + 1, arena, &filled);
     if (insert->param_count + insert->wanted_count > PGW_MAX_PARAMETERS)
         return;

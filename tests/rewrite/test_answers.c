@@ -138,7 +138,7 @@ static void casts_are_assignments(void **state)
         pgw_arena arena = {0};
         rw_question question;
         columns[1].type_name = (char *)cases[i].type;
-        rw_question_of(parse("INSERT INTO made (v, id) VALUES ('x', f())", &arena), &arena,
+        rw_question_of(parse("INSERT INTO made (v, id) VALUES ('x', f())", &arena), false, &arena,
                        &question);
         pgw_error error;
         pgw_fail(&error, cases[i].code, "%s", cases[i].message);
@@ -156,7 +156,7 @@ static void expressions_are_found_in_the_question(void **state)
     pgw_arena arena = {0};
     rw_question question;
     const char *sql = "INSERT INTO made (v, id) VALUES ('ä', nosuch(1)), ('y', wrong(2))";
-    rw_question_of(parse(sql, &arena), &arena, &question);
+    rw_question_of(parse(sql, &arena), false, &arena, &question);
     char *text = text_of(question.sql);
     assert_int_equal(question.count, 2);
     assert_non_null(strstr(text, "unnest('{1}'"));
@@ -167,6 +167,61 @@ static void expressions_are_found_in_the_question(void **state)
     assert_int_equal(position_of(&question, -1), 0);
     assert_int_equal(position_of(&question, (ptrdiff_t)question.sql.len - 1), 0);
     free(text);
+    pgw_arena_free(&arena);
+}
+
+/* YDB has no catalog that could be asked: the table is the file's. */
+static void tables_of_the_file_are_asked_about_in_plain_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code, *message, *told_code, *told;
+    } cases[] = {
+        {"42804", "COALESCE types text and timestamp with time zone cannot be matched", "42804",
+         "column \"at\" is of type timestamp with time zone but expression is of type text"},
+        {"42846", "cannot cast type box to timestamp with time zone", "42804",
+         "column \"at\" is of type timestamp with time zone but expression is of type box"},
+        {"42804", "argument of WHERE must be type boolean", "42804",
+         "argument of WHERE must be type boolean"},
+        {"22012", "division by zero", "22012", "division by zero"},
+    };
+    pgw_arena arena = {0};
+    rw_question question;
+    rw_table table = made;
+    rw_insert *insert = parse("INSERT INTO made (at, v) VALUES (f(), 'x')", &arena);
+    table.columns[3].type_name = "timestamp with time zone";
+    insert->table = &table;
+    for (size_t i = 0; i < insert->wanted_count; i++)
+        if (insert->wanted[i].expression)
+            insert->wanted[0] = insert->wanted[i];
+    insert->wanted_count = 1;
+    rw_question_of(insert, true, &arena, &question);
+    assert_true(pgw_slice_eq_str(
+        question.sql,
+        "select '0'::text, '1184'::text, "
+        "cast(cast(coalesce(f()\n, cast(null as timestamptz)) as timestamptz) as text)"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_error error;
+        pgw_fail(&error, cases[i].code, "%s", cases[i].message);
+        rw_question_failed(&question, &error);
+        assert_string_equal(error.sqlstate, cases[i].told_code);
+        assert_string_equal(error.message, cases[i].told);
+    }
+    pgw_arena_free(&arena);
+}
+
+/* Their real numbers come as text. */
+static void plain_answers_are_as_they_are_told(void **state)
+{
+    (void)state;
+    uint32_t types[] = {PGW_FLOAT8};
+    pgw_arena arena = {0};
+    const rw_question question = {.types = types, .plain = true};
+    rw_answer answer = rw_answer_read(&question, 0, PGW_LITERAL("701"), PGW_LITERAL("0.1"), &arena);
+    assert_true(pgw_slice_eq_str(answer.text, "0.1"));
+    assert_false(answer.null);
+    assert_true(
+        rw_answer_read(&question, 0, PGW_LITERAL("701"), (pgw_slice){NULL, 0}, &arena).null);
     pgw_arena_free(&arena);
 }
 
@@ -187,7 +242,7 @@ static void values_are_made_in_the_order_of_the_insert(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_arena arena = {0};
         rw_question question;
-        rw_question_of(parse(cases[i].sql, &arena), &arena, &question);
+        rw_question_of(parse(cases[i].sql, &arena), false, &arena, &question);
         char *text = text_of(question.sql);
         const char *first = strstr(text, cases[i].first), *second = strstr(text, cases[i].second);
         if (first == NULL || second == NULL || first > second)
@@ -329,6 +384,8 @@ int main(void)
         cmocka_unit_test(answers_become_constants),
         cmocka_unit_test(casts_are_assignments),
         cmocka_unit_test(expressions_are_found_in_the_question),
+        cmocka_unit_test(tables_of_the_file_are_asked_about_in_plain_words),
+        cmocka_unit_test(plain_answers_are_as_they_are_told),
         cmocka_unit_test(values_are_made_in_the_order_of_the_insert),
         cmocka_unit_test(real_numbers_are_read_from_their_bits),
         cmocka_unit_test(expressions_of_parameters_keep_their_place),

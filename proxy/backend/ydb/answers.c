@@ -46,18 +46,15 @@ void px_ydb_settings_analyze(px_ydb_session *session, const pgw_statement *state
         pgw_server_failed(session->server, reading->error);
 }
 
-static void say(px_ydb_session *session, const rw_said *said)
+static void say(px_ydb_session *session, pgw_portal *portal, const rw_said *said)
 {
-    bool wanted = said->columns.len == 0 || pgw_server_columns(session->server, said->columns);
-    for (size_t i = 0; wanted && i < said->rows; i++)
-        wanted = pgw_server_row(session->server, &said->cells[i * said->width], said->width);
+    const px_ydb_made made = {said->columns, said->cells, said->rows, said->width, said->tag};
     if (said->warning.sqlstate[0] != '\0')
         pgw_notice_write(&said->warning, "WARNING", pgw_server_output(session->server));
-    if (wanted)
-        pgw_server_completed(session->server, said->tag);
+    px_ydb_runs_made(session, portal, &made);
 }
 
-void px_ydb_settings_run(px_ydb_session *session, const pgw_portal *portal)
+void px_ydb_settings_run(px_ydb_session *session, pgw_portal *portal)
 {
     rw_said said;
     pgw_error error;
@@ -71,7 +68,7 @@ void px_ydb_settings_run(px_ydb_session *session, const pgw_portal *portal)
         return;
     }
     report(session);
-    say(session, &said);
+    say(session, portal, &said);
 }
 
 /* What the rooms above ask of a session's state is answered here, for here it is. */
@@ -83,12 +80,16 @@ static pgw_slice *answer_state(px_ydb_session *session, pgw_slice question)
     return cells;
 }
 
-void px_ydb_state_run(px_ydb_session *session, pgw_slice question)
+void px_ydb_state_run(px_ydb_session *session, pgw_portal *portal)
 {
-    pgw_slice *cells = answer_state(session, question);
-    if (pgw_server_columns(session->server, pgw_slice_buf(&session->columns)) &&
-        pgw_server_row(session->server, cells, px_state_cells(question)))
-        pgw_server_completed(session->server, "SELECT 1");
+    const pgw_slice question = portal->statement->piece.text;
+    const pgw_slice *cells = answer_state(session, question);
+    const px_ydb_made made = {.columns = pgw_slice_buf(&session->columns),
+                              .cells = cells,
+                              .rows = 1,
+                              .width = px_state_cells(question),
+                              .tag = "SELECT 1"};
+    px_ydb_runs_made(session, portal, &made);
 }
 
 void px_ydb_state_analyze(px_ydb_session *session, pgw_slice question)

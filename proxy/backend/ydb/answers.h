@@ -17,9 +17,9 @@ void px_ydb_settle(px_ydb_session *session, bool keep);
 bool px_ydb_is_about_settings(pgw_command command);
 void px_ydb_settings_analyze(px_ydb_session *session, const pgw_statement *statement,
                              const rw_inferred *inferred, const pgw_reading *reading);
-void px_ydb_settings_run(px_ydb_session *session, const pgw_portal *portal);
+void px_ydb_settings_run(px_ydb_session *session, pgw_portal *portal);
 /* … of px_state_question(). */
 void px_ydb_state_analyze(px_ydb_session *session, pgw_slice question);
-void px_ydb_state_run(px_ydb_session *session, pgw_slice question);
+void px_ydb_state_run(px_ydb_session *session, pgw_portal *portal);
 
 #endif

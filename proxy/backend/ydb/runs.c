@@ -285,6 +285,18 @@ void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *
     px_ydb_run_free(session, run);
 }
 
+void px_ydb_runs_made(px_ydb_session *session, pgw_portal *portal, const px_ydb_made *made)
+{
+    px_ydb_run *run = px_ydb_run_new(session, portal);
+    run->ended = true;
+    pgw_buf_add_slice(&run->columns, made->columns);
+    for (size_t i = 0; i < made->rows; i++)
+        keep(run, &made->cells[i * made->width], made->width);
+    snprintf(run->tag, sizeof run->tag, "%s", made->tag);
+    say_overflowed(run);
+    give_held(session, run);
+}
+
 void px_ydb_runs_resume(px_ydb_session *session, px_ydb_run *resumed)
 {
     if (resumed != session->running) {

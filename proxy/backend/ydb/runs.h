@@ -24,6 +24,14 @@ void px_ydb_runs_row(px_ydb_session *session, const pgw_slice *cells, size_t cou
 void px_ydb_runs_again(px_ydb_session *session); /* it is begun once more */
 /* … what runs is through; `error` NULL: with success. */
 void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *error);
+/* RUN of what YDB is not asked for: the portal gives these rows, of `width` cells each. */
+typedef struct px_ydb_made {
+    pgw_slice columns; /* the body of a RowDescription; empty: no rows */
+    const pgw_slice *cells;
+    size_t rows, width;
+    const char *tag;
+} px_ydb_made;
+void px_ydb_runs_made(px_ydb_session *session, pgw_portal *portal, const px_ydb_made *made);
 /* The machine's output was full, and is not any more. */
 void px_ydb_runs_drained(px_ydb_session *session);
 

@@ -61,7 +61,7 @@ static bool refuses_alone(px_ydb_session *session, const pgw_portal *portal)
 static void run(px_ydb_session *session, pgw_portal *portal)
 {
     if (px_state_is_question(portal->statement->piece.text)) {
-        px_ydb_state_run(session, portal->statement->piece.text);
+        px_ydb_state_run(session, portal);
         return;
     }
     if (px_ydb_is_about_settings(portal->statement->piece.command)) {
@@ -80,8 +80,7 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         pgw_server_failed(session->server, &error);
         return;
     }
-    bool repeats = !px_runner_is_in_block(session->runner);
-    run->held = run->kept = repeats && rw_program_writes(run->program);
+    run->held = run->kept = rw_program_writes(run->program);
     pgw_buf_add_slice(&run->columns, portal->statement->columns);
     session->running = run;
     px_runner_program(session->runner, run->program,
