@@ -31,14 +31,13 @@ KEYS_SHOWN = ("enable row level security", "bytea_output", "extra_float_digits")
 TEMPORARY = re.compile(r"\bpg_temp_\d+")
 ASSIGNMENT = re.compile(r'PL/pgSQL assignment ".*"\n')
 FUNCTION = re.compile(r'\bfunction (?:"?public"?\.)?"?(\w+)"?\(')
-STAND_INS = {"42703": "refused", "26000": "no such statement", "34000": "no such portal"}
 
 
 def _error(message, fields_told):
     fields = message.fields()
     if "D" not in fields_told and fields["C"] not in ("23503", "23505"):
         fields_told += "D"
-    if driver.is_refusal(message) or _stands_in(fields):
+    if driver.is_refusal(message) or driver.stands_in(fields):
         return f"{message.name} refused"
     if "#" in fields_told and _is_behind_rule(fields):
         return f"{message.name} of a parameter, or of what a rule forbids"
@@ -60,11 +59,6 @@ def _is_behind_rule(fields):
     return ("cannot be used with table that has INSERT or UPDATE rules" in fields["M"]
             or "cannot perform INSERT RETURNING on relation" in fields["M"]
             or re.search(r"portal.* parameter \$", fields.get("W", "")) is not None)
-
-
-def _stands_in(fields):
-    word = STAND_INS.get(fields.get("C"))
-    return word is not None and word in fields["M"]
 
 
 def _columns(message, exact):

@@ -10,6 +10,7 @@ PATIENCE = 12.0
 ENDS = {"Parse": "1", "Bind": "2", "Describe": "Tn", "Execute": "CIs", "Close": "3",
         "Query": "Z", "Sync": "Z"}
 REFUSED = "select refused"
+STAND_INS = {"42703": "refused", "26000": "no such statement", "34000": "no such portal"}
 
 
 class Hangs(Exception):
@@ -178,13 +179,14 @@ def named(thing, one, other):
     return [named(part, one, other) for part in thing] if isinstance(thing, list) else thing
 
 
-def refusals(transcript):
-    """Where keyspread refused: {(step, place): which statement of a Query}, and its errors."""
+def refusals(transcript, is_one=None):
+    """Where keyspread refused, by is_refusal() or another one: {(step, place): which statement of a
+    Query}, and its errors."""
     found, errors = {}, []
     for at, entries in enumerate(transcript):
         for place, (_, message, replies) in enumerate(entries):
             for reply in replies:
-                if reply.kind == "E" and is_refusal(reply):
+                if reply.kind == "E" and (is_one or is_refusal)(reply):
                     found[at, place] = _statement(message, replies, reply)
                     errors.append((message, reply))
     return found, errors
@@ -226,6 +228,12 @@ def _failing(message, number):
             "Bind": ["Bind", "", "no such statement", []],
             "Describe": ["Describe", "P", "no such portal"],
             "Execute": ["Execute", "no such portal", 0]}.get(message[0], message)
+
+
+def stands_in(fields):
+    """The error of what was put there."""
+    word = STAND_INS.get(fields.get("C"))
+    return word is not None and word in fields["M"]
 
 
 def with_refusals(steps, found):

@@ -11,6 +11,7 @@ and a message what tests/integration/sequences.py knows, a Query with a list of 
 import random
 
 from copies import Copies
+from kinds import KINDS
 from settings import Settings
 from statements import BAD, HARMLESS, Statements
 from tables import TABLES, TWINS
@@ -19,13 +20,19 @@ NAMES = ("", "", "", "a", "b")
 
 
 class Generator(Settings, Copies):
+    known, favoured = TABLES, TWINS + ("by_set",)  # favoured: whose statements differ the most
+
+    @staticmethod
+    def kinds_made():
+        return KINDS
+
     def __init__(self, seed, kinds):
         self.dice, self.kinds = random.Random(seed), kinds
         self.again = random.Random(-seed)
         dice = self.dice
-        self.tables = dice.sample(sorted(TABLES), dice.choice((1, 1, 1, 2)))
+        self.tables = dice.sample(sorted(self.known), dice.choice((1, 1, 1, 2)))
         if dice.random() < 0.3:
-            self.tables[0] = dice.choice(TWINS + ("by_set",))
+            self.tables[0] = dice.choice(self.favoured)
         self.sql = Statements(dice, self.tables, kinds)
         self.steps, self.cleanup, self.renew = [], [], False
         self.loud = dice.random() < 0.1  # see tables.LOUD

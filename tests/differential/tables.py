@@ -32,7 +32,7 @@ class Table:
                 "hash_column": "h", "hash_function": self.function,
                 "partitions": {"uniform": PARTITIONS}}
 
-    def ddl(self, hashed, schema="public"):
+    def ddl(self, hashed, schema="public", partitioned=True):
         columns = [f"{name} {declared} not null" for name, declared in self.key.items()]
         columns += ["v text", "n int default 7", *self.more]
         key = list(self.key)
@@ -41,7 +41,7 @@ class Table:
             key.insert(0, "h")
         body = ", ".join(columns + [f"primary key ({', '.join(key)})"])
         where = f"{schema}.{self.name}"
-        if not hashed or not self.partitioned:
+        if not (hashed and self.partitioned and partitioned):
             return f"create table {where} ({body})"
         bounds = [number * 2**64 // PARTITIONS - 2**63 for number in range(PARTITIONS)]
         bounds = ["minvalue"] + bounds[1:] + ["maxvalue"]
@@ -105,9 +105,9 @@ TABLES = _all()
 TWINS = ("t_i4", "t_tx", "d_it")
 NAMED_EVERYWHERE = "t_i4"
 
-BEFORE = """
-create table plain (a int primary key, b text);
-insert into plain select n, 'plain ' || n from generate_series(1, 3) n;
+PLAIN_ROWS = "insert into plain select n, 'plain ' || n from generate_series(1, 3) n"
+PLAIN = f"create table plain (a int primary key, b text); {PLAIN_ROWS}"
+BEFORE = PLAIN + """;
 create table copied (a int check (a < 9), b text);
 create function slow() returns trigger language plpgsql as
   $$ begin perform pg_sleep(0.005); return null; end $$;

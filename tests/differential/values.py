@@ -197,7 +197,7 @@ def _day(text):
     return (datetime.date.fromisoformat(text) - datetime.date(2000, 1, 1)).days
 
 
-def _binary(kind, value, dice):
+def binary(kind, value, dice):
     """(oid, bytes), by a type that the column takes."""
     if kind in ("int2", "int4", "int8"):
         wide = dice.choice((("int8", "!q"), ("int4", "!i"), ("int2", "!h"), (kind, None)))
@@ -228,6 +228,6 @@ def parameter(kind, number, dice):
     if dice.random() < 0.03:
         return dice.choice(((0, 0, None), (0, 0, b"x"), (OIDS[kind], 1, b"\0\0\0")))
     if dice.random() < 0.45:
-        oid, data = _binary(kind, value, dice)
+        oid, data = binary(kind, value, dice)
         return oid, 1, data
     return dice.choice((0, 0, OIDS[kind])), 0, _text_parameter(kind, value, dice)

@@ -9,6 +9,7 @@ import harness
 import slow
 import tables
 import wire
+from generator import Generator
 from tables import NAMED_EVERYWHERE, TABLES
 
 CATALOG_S = 2
@@ -23,14 +24,6 @@ class Waits(Exception):
 Result = collections.namedtuple("Result", "difference refusals")
 
 
-def make_templates(postgres):
-    """What all databases of all workers are copies of."""
-    for hashed, name in enumerate(TEMPLATES):
-        postgres.create_database(name)
-        with postgres.admin(name) as admin:
-            admin.rows(tables.setup(hashed))
-
-
 def needs(sequence):
     """Whether its databases are to be loud, and the tables that its keyspread is to know: its own and
     the one that texts name everywhere, for what PostgreSQL is asked grows with their number; all,
@@ -41,6 +34,17 @@ def needs(sequence):
 
 class World:
     """`postgres` is shared by all workers, everything else is this worker's."""
+
+    generator, twins = Generator, tables.TWINS
+    order = staticmethod(needs)  # those behind each other that one keyspread can play
+
+    @staticmethod
+    def make_templates(postgres):
+        """What all databases of all workers are copies of."""
+        for hashed, name in enumerate(TEMPLATES):
+            postgres.create_database(name)
+            with postgres.admin(name) as admin:
+                admin.rows(tables.setup(hashed))
 
     def __init__(self, postgres, number, kinds, slowly=False):
         """`slowly`: what keyspread hears of PostgreSQL comes in pieces."""
@@ -204,7 +208,7 @@ class World:
         admin, told = self.admins[hashed], []
         for name in sequence["tables"]:
             told += self._rows(admin, TABLES[name], hashed)
-            if name in tables.TWINS:
+            if name in self.twins:
                 told += [f"other.{name} {row[0]}" for row in admin.rows(
                     f"select to_jsonb(t)::text from other.{name} t order by 1")]
         if "delete from copied" in sequence["cleanup"]:

@@ -1,0 +1,133 @@
+"""ydb_compare: transcripts of PostgreSQL and of keyspread before YDB's endpoint, made equal where they
+may differ.
+
+Allowed differences, all of them:
+- an error's words and fields: of it the severity and the SQLSTATE count, of a notice too;
+- which table and column of it a result's column is: YDB tells neither;
+- what is wrong with a text or a value, met when it is executed, not when it is parsed or bound: YDB is
+  not asked before, and nothing happens between;
+- a refusal (0A000) that ydb.txt names with its reason stands where direct a statement was put that
+  fails: see driver;
+- process ids and keys; the version of the server, and whether somebody is a superuser.
+
+Who meets 40001 in a transaction is by chance on either side: such a sequence is not compared.
+"""
+import os
+import re
+
+import driver
+import wire
+
+REASONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ydb.txt")
+EARLY = ("Parse", "Bind", "Describe")
+ENDS = ("Sync", "Query")
+TRANSACTION_TAGS = ("BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK")
+OWN = ("server_version", "is_superuser")  # settings that are the endpoint's
+
+
+def is_refusal(reply):
+    fields = reply.fields()
+    return fields["S"] == "ERROR" and fields["C"] == "0A000" and "R" not in fields
+
+
+def reasons():
+    """[(pattern of a refusal's words, why)]"""
+    with open(REASONS, encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split(" | ") for line in file
+                 if line.strip() and not line.startswith("#")]
+    return [(re.compile(pattern), why) for pattern, why in lines]
+
+
+KNOWN = reasons()
+
+
+def without_reason(refused):
+    """What was refused and is not in the list."""
+    found = []
+    for message, error in refused:
+        fields = error.fields()
+        words = "\n".join(fields.get(code, "") for code in "MD")
+        if not any(pattern.search(words) for pattern, _ in KNOWN):
+            found.append(f"refused without a reason: {message}: {words}")
+    return found
+
+
+def conflicts(*transcripts):
+    return any(reply.kind == "E" and reply.sqlstate == "40001" for transcript in transcripts
+               for entries in transcript for _, _, replies in entries for reply in replies)
+
+
+def _cycles(entries):
+    """Places of messages that one Sync or Query ends."""
+    cycle = []
+    for place, (session, message, _) in enumerate(entries):
+        if cycle and entries[cycle[0]][0] != session:
+            yield cycle
+            cycle = []
+        cycle.append(place)
+        if message[0] in ENDS:
+            yield cycle
+            cycle = []
+    if cycle:
+        yield cycle
+
+
+def _failed(entries, cycle):
+    """(place, SQLSTATE) of a group's error."""
+    for place in cycle:
+        _, message, replies = entries[place]
+        for reply in replies:
+            if reply.kind == "E" and message[0] != "Query":
+                return place, reply
+    return None, None
+
+
+def _settle(direct, through):
+    """An error that is met early direct and later through keyspread is taken for met early."""
+    for cycle in _cycles(direct):
+        early, error = _failed(direct, cycle)
+        late, other = _failed(through, cycle)
+        if early is None or late is None or early >= late or direct[early][1][0] not in EARLY:
+            continue
+        between = [reply for place in range(early, late) for reply in through[place][2]]
+        if any(one.kind == "C" and one.tag() in TRANSACTION_TAGS for one in between):
+            continue
+        if error.sqlstate == other.sqlstate or is_refusal(other):
+            for place in range(early, late + 1):
+                direct[place][2][:] = []
+                through[place][2][:] = []
+
+
+def _one(message):
+    if message.kind in "EN":
+        fields = message.fields()
+        if is_refusal(message) or driver.stands_in(fields):
+            return f"{message.name} refused"
+        return f"{message.name} {fields['S']} {fields['C']}"
+    if message.kind == "T":
+        return f"{message.name} {[(column[0], *column[3:]) for column in message.columns()]}"
+    if message.kind == "K" or message.kind == "S" and message.body.split(b"\0")[0].decode() in OWN:
+        return message.name
+    return repr(wire.Message(message.kind, message.body))
+
+
+def _lines(transcript):
+    told = []
+    for number, entries in enumerate(transcript):
+        notices = []
+        for session, message, replies in entries:
+            told.append(f"step {number}, session {session}: {message}")
+            heard = [f"    {_one(reply)}" for reply in replies if reply.kind != "N"]
+            notices += [f"    {session}: {_one(reply)}" for reply in replies if reply.kind == "N"]
+            told += sorted(heard) if message == ["login"] else heard
+        told += notices
+    return told
+
+
+def told(direct, through):
+    """Lines of both, to be compared. The messages are shown as keyspread was sent them."""
+    for there, here in zip(direct, through):
+        _settle(there, here)
+        there[:] = [(session, message, replies)
+                    for (session, _, replies), (_, message, _) in zip(there, here)]
+    return _lines(direct), _lines(through)
