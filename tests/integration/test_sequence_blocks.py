@@ -323,20 +323,17 @@ class Together(harness.StackCase):
                     id = int(next(one.row()[0] for one in replies if one.kind == "D"))
                 self.assertGreater(id, answered)
                 latest[0] = max(latest[0], id)
-                if turn % 5 == 4:
+                if number % 4 == 0 and turn % 5 == 4:  # who asks draws for itself from then on
                     told = [int(value) for value in session.rows(
                         "select lastval(), currval('items_id_seq'),"
                         " currval(pg_get_serial_sequence('items', 'id'))")[0]]
                     self.assertEqual(told, [id] * 3)
-        for rounds in range(1, 20):
-            harness.in_threads(32, client)
-            made = metrics.Scrape(self.keyspread).since(before).by("keys_made_total", "by")
-            self.assertEqual(sum(made.values()), rounds * 32 * 40)
-            if made.get("block", 0) > 0:
-                break  # on a machine with much to do they seldom ask at one moment
-        else:
-            self.fail("none drew together")
-        self.check_stored(count=rounds * 32 * 40, table=self.tables[0])
+        harness.in_threads(32, client)
+        self.check_stored(count=32 * 40, table=self.tables[0])
+        counted = metrics.Scrape(self.keyspread).since(before)
+        made = counted.by("keys_made_total", "by")
+        self.assertEqual(sum(made.values()), 32 * 40)
+        self.assertGreater(made["block"], 0)
 
     def test_nextval_of_the_client_s_is_batched(self):
         """It has no part in the transaction of its row."""
