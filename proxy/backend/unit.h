@@ -158,7 +158,10 @@ typedef struct px_unit {
     size_t batch_bytes;            /* of its statements, which count against a batch's limit */
     px_unit_key least;             /* by (hash, fingerprint): its place in a batch */
     uint64_t arrived, submitted;   /* the latter by px_worker_clock() of `home` */
-    unsigned attempts;             /* alone, after a serialization failure */
+    unsigned attempts;             /* that the backend did not do for reasons of its own */
+    unsigned stumbles;             /* … of them, those that may be its own fault */
+    size_t company;                /* at most so many units are sent in one batch; 0: any */
+    uint64_t again_at;             /* px_worker_now() scale: its pause is over */
     bool renewed;                  /* its prepared statement was made anew once */
     bool withdrawn;                /* asked for while it could not be taken out */
     int state;                     /* px_unit_state of queue.h; the owner's */

@@ -12,6 +12,8 @@ typedef enum px_verdict {
     PX_VERDICT_COMMITTED,
     PX_VERDICT_FAILED, /* unit->error says why */
     PX_VERDICT_REPEAT, /* wrote nothing, is to be sent again alone */
+    PX_VERDICT_LATER,  /* wrote nothing, and may do another time: is to be sent again behind a pause
+                          (pause_ms), that needs no link; unit->error says why */
     PX_VERDICT_REROUTE /* wrote nothing, waits for a lock: its session's own link is the place */
 } px_verdict;
 
@@ -33,6 +35,7 @@ typedef struct px_attempt {
     size_t at;         /* units before this one have their outcome, whatever happens to the link */
     bool refused_size; /* it was too large: all together, or a unit alone */
     bool doubted;      /* rows failed merged, for no reason that is known */
+    uint32_t pause_ms; /* of the unit that is answered by LATER */
     uint64_t notices;  /* that came for no single unit */
     char fatal[6];     /* SQLSTATE of the error by which the backend has ended the link */
 } px_attempt;

@@ -20,6 +20,7 @@ typedef struct px_batch {
     bool first;        /* it is the first attempt */
     size_t returned;   /* bytes of rows that its units were given back */
     bool failed;       /* some unit did not commit in it */
+    bool postponed;    /* … and is to be sent again later */
     bool refused_size; /* the first attempt failed with 54000 */
     bool doubted;      /* rows failed merged, for no reason that is known, and none has alone yet */
 } px_batch;

@@ -4,6 +4,7 @@
 #include "proxy/base/shared.h"
 #include "proxy/batch/flight.h"
 #include "proxy/batch/keylocks.h"
+#include "proxy/batch/pauses.h"
 #include "proxy/batch/register.h"
 #include "proxy/batch/schedule.h"
 #include "proxy/loop/worker.h"
@@ -27,6 +28,7 @@ struct px_batcher {
     px_flights flights;
     px_register home;      /* of this worker's sessions */
     px_unit_chain waiting; /* for keys */
+    px_pauses pauses;
     px_schedule schedule;
     px_unit_line granted; /* have their keys now, and are to be queued */
     px_unit_line done;    /* of this worker's sessions, to be told */
@@ -54,9 +56,7 @@ static bool give_up(px_batcher *batcher, px_unit *unit);
 
 static px_pool *find_pool(px_batcher *batcher, px_identity *identity)
 {
-    px_pool *pool = batcher->pools.first;
-    while (pool != NULL && strcmp(pool->identity->key, identity->key) != 0)
-        pool = pool->next;
+    px_pool *pool = px_pools_find(&batcher->pools, identity);
     if (pool == NULL) {
         pool = px_pool_new(batcher->worker, identity, &px_flight_pool_ops, &batcher->flights);
         pool->next = batcher->pools.first;
@@ -236,6 +236,9 @@ static void take_out(px_batcher *batcher, px_unit *unit)
         px_queue_remove(unit->queue, unit);
         px_schedule_place(&batcher->schedule, unit->queue);
         fail_cancelled(batcher, unit);
+    } else if (unit->state == PX_UNIT_PAUSING) {
+        px_pauses_remove(&batcher->pauses, unit);
+        fail_cancelled(batcher, unit);
     } else if (unit->state == PX_UNIT_WAITING && px_keylocks_cancel(unit, &granted)) {
         px_unit_chain_remove(&batcher->waiting, unit);
         hand_over(batcher, granted);
@@ -295,22 +298,25 @@ static void look_at_deadline(px_batcher *batcher, px_unit *unit)
         note_deadline(batcher, unit);
 }
 
+static void look_at_deadlines(px_batcher *batcher, const px_unit_chain *chain)
+{
+    for (px_unit *unit = chain->first, *next; unit != NULL; unit = next) {
+        next = unit->next;
+        look_at_deadline(batcher, unit);
+    }
+}
+
 /* Units in flight are not looked at: on_done does, before it sends them again. */
 static void expire(px_batcher *batcher)
 {
     if (batcher->next_deadline > now_of(batcher))
         return;
     batcher->next_deadline = UINT64_MAX;
-    for (px_unit *unit = batcher->waiting.first, *next; unit != NULL; unit = next) {
-        next = unit->next;
-        look_at_deadline(batcher, unit);
-    }
+    look_at_deadlines(batcher, &batcher->waiting);
+    look_at_deadlines(batcher, &batcher->pauses.units);
     for (size_t i = 0; i < batcher->queues.slot_count; i++)
         for (px_queue *queue = batcher->queues.slots[i]; queue != NULL; queue = queue->chain)
-            for (px_unit *unit = queue->waiting.first, *next; unit != NULL; unit = next) {
-                next = unit->next;
-                look_at_deadline(batcher, unit);
-            }
+            look_at_deadlines(batcher, &queue->waiting);
 }
 
 static void on_queue_free(px_queue *queue)
@@ -328,15 +334,7 @@ static void sweep(px_batcher *batcher)
     batcher->next_sweep = now + SWEEP_MS;
     if (now > idle)
         px_queue_sweep(&batcher->queues, now - idle, on_queue_free);
-    for (px_pool **at = &batcher->pools.first; *at != NULL;) {
-        px_pool *pool = *at;
-        if (pool->references > 0 || pool->link_count > 0) {
-            at = &pool->next;
-            continue;
-        }
-        *at = pool->next;
-        px_pool_free(pool);
-    }
+    px_pools_sweep(&batcher->pools);
 }
 
 static void measure(px_batcher *batcher)
@@ -353,20 +351,12 @@ static void measure(px_batcher *batcher)
     px_limits_end(metrics);
 }
 
-/* Behind a batch that takes long, another one may leave. */
-static void look_at_flights(px_batcher *batcher, const px_pool *pool)
-{
-    for (const px_pool_link *link = pool->links; link != NULL; link = link->next)
-        if (link->batch != NULL)
-            px_schedule_place(&batcher->schedule, link->batch->queue);
-}
-
 void px_batcher_tick(px_batcher *batcher)
 {
     expire(batcher);
     for (px_pool *pool = batcher->pools.first; pool != NULL; pool = pool->next) {
         px_pool_tick(pool);
-        look_at_flights(batcher, pool);
+        px_schedule_flights(&batcher->schedule, pool);
         px_flight_dispatch(pool);
     }
     sweep(batcher);
@@ -396,6 +386,14 @@ static void on_back(void *owner, px_unit *unit)
     note_deadline(owner, unit);
 }
 
+static void on_later(void *owner, px_unit *unit, uint32_t ms)
+{
+    px_batcher *batcher = owner;
+    unit->state = PX_UNIT_PAUSING;
+    note_deadline(batcher, unit);
+    px_pauses_add(&batcher->pauses, unit, ms);
+}
+
 static void on_moved(void *owner, px_queue *queue)
 {
     px_batcher *batcher = owner;
@@ -410,6 +408,7 @@ static void on_wind_up(void *owner)
 static const px_flight_ops flight_ops = {.finish = on_finish,
                                          .give_up = on_give_up,
                                          .back = on_back,
+                                         .later = on_later,
                                          .moved = on_moved,
                                          .wind_up = on_wind_up};
 
@@ -419,6 +418,19 @@ static void on_due(void *owner)
     wind_up(owner);
 }
 
+/* Its place is where it was: in front of what has come since. Its queue may be another one. */
+static void on_paused(void *owner, px_unit *unit)
+{
+    px_batcher *batcher = owner;
+    if (give_up(batcher, unit))
+        return;
+    px_queue *queue = find_queue(batcher, unit);
+    px_queue_push_front(queue, unit);
+    px_schedule_place(&batcher->schedule, queue);
+}
+
+static const px_pauses_ops pauses_ops = {.over = on_paused, .due = on_due};
+
 px_batcher *px_batcher_new(px_worker *worker)
 {
     px_batcher *batcher = pgw_calloc(1, sizeof *batcher);
@@ -427,6 +439,7 @@ px_batcher *px_batcher_new(px_worker *worker)
     batcher->home.worker = worker;
     batcher->flights = (px_flights){.worker = worker, .ops = &flight_ops, .owner = batcher};
     px_schedule_begin(&batcher->schedule, worker, on_due, batcher);
+    px_pauses_begin(&batcher->pauses, worker, &pauses_ops, batcher);
     worker->pools = &batcher->pools;
     return batcher;
 }
@@ -439,6 +452,7 @@ void px_batcher_free(px_batcher *batcher)
     }
     px_queue_table_free(&batcher->queues);
     px_schedule_end(&batcher->schedule);
+    px_pauses_end(&batcher->pauses);
     pgw_buf_free(&batcher->flights.scratch);
     px_register_free(&batcher->home);
     free(batcher);

@@ -47,6 +47,23 @@ static void note_time(px_batch *batch, px_unit *unit)
     batch->since = now;
 }
 
+/* The unit gives its link back until it is sent again, and keeps its keys; unless nobody wants it
+ * any more. False: there is no time left for another try, so it is told why this one has failed. */
+static bool postpone(px_batch *batch, px_unit *unit)
+{
+    const px_flights *flights = flights_of(batch->link->pool);
+    uint64_t until = unit->arrived + flights->worker->config->backend.retry_ms;
+    uint64_t next = px_worker_now(flights->worker) + batch->attempt.pause_ms;
+    if (unit->withdrawn)
+        return give_up(flights, unit);
+    if (next >= until || next >= unit->deadline)
+        return false;
+    batch->postponed = true;
+    px_count(metrics_of(batch), PX_UNITS_REPEATED, 1);
+    flights->ops->later(flights->owner, unit, batch->attempt.pause_ms);
+    return true;
+}
+
 static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
 {
     px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
@@ -56,6 +73,8 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
         px_discovery_doubt(unit->owner->server->discovery, unit->tables->name);
     batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
     batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
+    if (verdict == PX_VERDICT_LATER && postpone(batch, unit))
+        return;
     if (verdict == PX_VERDICT_REPEAT) {
         px_batch_add_again(batch, unit);
         px_count(metrics_of(batch), PX_UNITS_REPEATED, 1);
@@ -227,11 +246,12 @@ static void learn(px_flights *flights, px_batch *batch)
 {
     px_count(flights->worker->metrics, PX_NOTICES_DROPPED, batch->attempt.notices);
     px_count(flights->worker->metrics, PX_BATCHES_FAILED, batch->first && batch->failed);
+    px_count(flights->worker->metrics, PX_BATCH_RETRIES, batch->postponed);
     learn_form(flights, batch);
     bool shared = batch->first && batch->attempt.shared;
     if (learn_size(batch) || (shared && batch->returned > batch->queue->table->batch.bytes))
         px_queue_refused(batch->queue);
-    else if (batch->first && batch->again_count == 0)
+    else if (batch->first && batch->again_count == 0 && !batch->postponed)
         learn_time(flights, batch);
 }
 

@@ -15,6 +15,8 @@ typedef struct px_flight_ops {
     bool (*give_up)(void *owner, px_unit *unit);
     /* The unit is about to wait in its queue again. */
     void (*back)(void *owner, px_unit *unit);
+    /* … in so many ms. */
+    void (*later)(void *owner, px_unit *unit, uint32_t ms);
     /* Units, or a batch, have come into the queue or gone from it. */
     void (*moved)(void *owner, px_queue *queue);
     /* All that was to be told was told. */

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     IDLE_MS = 60 * 1000,
@@ -64,6 +65,27 @@ void px_pool_free(px_pool *pool)
     px_identity_drop(pool->identity);
     free(pool->ready.heap);
     free(pool);
+}
+
+px_pool *px_pools_find(const px_pools *pools, const px_identity *identity)
+{
+    px_pool *pool = pools->first;
+    while (pool != NULL && strcmp(pool->identity->key, identity->key) != 0)
+        pool = pool->next;
+    return pool;
+}
+
+void px_pools_sweep(px_pools *pools)
+{
+    for (px_pool **at = &pools->first; *at != NULL;) {
+        px_pool *pool = *at;
+        if (pool->references > 0 || pool->link_count > 0) {
+            at = &pool->next;
+            continue;
+        }
+        *at = pool->next;
+        px_pool_free(pool);
+    }
 }
 
 /* ---- what links tell ---- */

@@ -26,6 +26,10 @@ struct px_pool_ops {
 px_pool *px_pool_new(px_worker *worker, px_identity *identity, const px_pool_ops *ops, void *owner);
 /* Closes its links: no batch is on any. */
 void px_pool_free(px_pool *pool);
+/* The pool of that identity; NULL: there is none. */
+px_pool *px_pools_find(const px_pools *pools, const px_identity *identity);
+/* Frees those without queues and links. */
+void px_pools_sweep(px_pools *pools);
 
 /* An idle link, now busy; or NULL, and then another one is opened if the pool may have it. */
 PGW_MUST_CHECK px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms);

@@ -266,6 +266,12 @@ static void take_first(px_queue *queue, px_batch *batch)
     px_batch_add(batch, unit);
 }
 
+/* How many units may go with this one and those that `most` holds for. */
+static size_t least_company(size_t most, const px_unit *unit)
+{
+    return unit->company > 0 && unit->company < most ? unit->company : most;
+}
+
 px_batch *px_queue_form(px_queue *queue, uint64_t now)
 {
     px_batch *batch = pgw_calloc(1, sizeof *batch);
@@ -275,12 +281,14 @@ px_batch *px_queue_form(px_queue *queue, uint64_t now)
     queue->flights[queue->flying++] = batch;
     bool alone = travels_alone(queue, queue->waiting.first);
     size_t bytes = queue->waiting.first->batch_bytes;
+    size_t most = least_company(SIZE_MAX, queue->waiting.first);
     take_first(queue, batch);
     while (!alone && queue->waiting.first != NULL) {
         const px_unit *unit = queue->waiting.first;
         bytes += unit->batch_bytes;
+        most = least_company(most, unit);
         if (travels_alone(queue, unit) || bytes > queue->limit_bytes ||
-            batch->rows + unit->row_count > queue->limit_rows)
+            batch->attempt.count >= most || batch->rows + unit->row_count > queue->limit_rows)
             break;
         take_first(queue, batch);
     }

@@ -13,6 +13,7 @@ typedef enum px_unit_state {
     PX_UNIT_WAITING, /* for rows before it with the same keys; on the batcher's list */
     PX_UNIT_QUEUED,  /* on its queue's list */
     PX_UNIT_FLYING,  /* in a batch */
+    PX_UNIT_PAUSING, /* between two of them; on the list of pauses */
     PX_UNIT_DONE     /* has its outcome; the owner must not touch it again */
 } px_unit_state;
 

@@ -80,6 +80,13 @@ void px_schedule_place(px_schedule *schedule, px_queue *queue)
         arm(schedule, held_until(queue));
 }
 
+void px_schedule_flights(px_schedule *schedule, const px_pool *pool)
+{
+    for (const px_pool_link *link = pool->links; link != NULL; link = link->next)
+        if (link->batch != NULL)
+            px_schedule_place(schedule, link->batch->queue);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     px_schedule *schedule = timer->data;

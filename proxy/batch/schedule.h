@@ -22,5 +22,7 @@ void px_schedule_begin(px_schedule *schedule, px_worker *worker, void (*due)(voi
 void px_schedule_end(px_schedule *schedule);
 /* Puts the queue where it belongs now. */
 void px_schedule_place(px_schedule *schedule, px_queue *queue);
+/* … each of which the pool has a batch under way: behind one that takes long, another may leave. */
+void px_schedule_flights(px_schedule *schedule, const px_pool *pool);
 
 #endif

@@ -2,6 +2,7 @@
 """A link to YDB's endpoint, seen by a client of keyspread on the fake: what goes wrong behind it is
 made good, or told as PostgreSQL would tell it."""
 import os
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -219,6 +220,68 @@ class Together(LinkCase):
         link = self.session()
         found = [int(row[0]) for row in link.rows("select v from items order by id")]
         self.assertEqual(found, [tags.index("INSERT 0 1") for tags in zip(*told)])
+
+
+class Paused(LinkCase):
+    """Rows that wait for another try leave their connection to others."""
+    backend = {"batch_links": 1}
+
+    def test_others_use_the_connection(self):
+        waits, others = self.session(), self.session()
+        for status in ("ABORTED", "OVERLOADED", "UNAVAILABLE", "BAD_SESSION"):
+            self.endpoint.order(status, every=1,
+                                begins='insert into items (id, v, "id_hash") values (1,')
+            waits.send(wire.query("insert into items (id, v) values (1, 'a')"))
+            self.same_key.send(wire.query("insert into items (id, v) values (1, 'b')"))
+            harness.eventually("it was refused", self.has_struck)
+            for key in range(2, 12):
+                self.assertEqual(self.says(others, f"insert into items (id, v) values ({key}, 'b')"),
+                                 ["INSERT 0 1", "I"])
+            self.endpoint.http("DELETE", "/faults")
+            self.assertEqual(wire.error_of(waits.read_ready()), None)
+            self.assertEqual(wire.error_of(self.same_key.read_ready()), "23505")
+            self.assertEqual(self.says(others, "delete from items"), ["DELETE 11", "I"])
+
+    def setUp(self):
+        super().setUp()
+        self.same_key = self.session()
+
+    def has_struck(self):
+        return any(one["done"] for one in self.endpoint.http("GET", "/faults"))
+
+    def test_the_deadline_holds(self):
+        link = self.session()
+        self.says(link, "set statement_timeout = 300")
+        self.endpoint.order("OVERLOADED", every=1, begins="insert")
+        self.assertIn(self.says(link, "insert into items (id, v) values (1, 'a')")[0], ("53000", "57014"))
+        self.endpoint.http("DELETE", "/faults")
+        self.assertEqual(self.says(link, "insert into items (id, v) values (1, 'a')"),
+                         ["INSERT 0 1", "I"])
+
+
+class Away(LinkCase):
+    """Nobody is there for a while."""
+
+    def refuse_twice(self):
+        with socket.create_server(("127.0.0.1", self.endpoint.port)) as server:
+            server.settimeout(harness.PATIENCE)
+            for _ in range(2):
+                server.accept()[0].close()
+
+    def test_it_is_waited_for(self):
+        """By connections that were open before, those for batches too."""
+        link = self.session()
+        for sql, tag in (("insert into items (id, v) values (1, 'a')", "INSERT 0 1"),
+                         ("select id from plain", "SELECT 0"),
+                         ("update items set v = 'b' where id = 1", "UPDATE 1")):
+            self.assertEqual(self.says(link, "select 1"), ["SELECT 1", "I"])
+            self.assertEqual(self.says(link, "insert into items (id, v) values (2, 'b')")[-1], "I")
+            self.endpoint.stop()
+            link.send(wire.query(sql))
+            self.refuse_twice()
+            type(self).endpoint = Endpoint(self.postgres, port=self.endpoint.port)
+            self.addClassCleanup(self.endpoint.stop)
+            self.assertEqual(wire.tags_of(link.read_ready()), [tag], sql)
 
 
 class Gone(LinkCase):

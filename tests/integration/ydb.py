@@ -13,13 +13,14 @@ DATABASE = "/local"
 
 
 class Endpoint:
-    """A running fake; ready when the constructor returns. Options: --conflicts is `conflicts`."""
+    """A running fake; ready when the constructor returns. Options: --conflicts is `conflicts`.
+    Without a `port` it takes one that is free."""
 
-    def __init__(self, postgres, database="app", **options):
+    def __init__(self, postgres, database="app", port=None, **options):
         path = os.path.join(os.path.dirname(program()), "ydb_endpoint")
         store = f"host=127.0.0.1 port={postgres.port} user=postgres dbname={database}"
         for attempt in range(5):
-            self.port, self.monitoring = free_port(), free_port()
+            self.port, self.monitoring = port or free_port(), free_port()
             command = with_us() + [path, "--listen", f"127.0.0.1:{self.port}", "--store", store,
                                    "--monitoring", f"127.0.0.1:{self.monitoring}"]
             for name, value in options.items():

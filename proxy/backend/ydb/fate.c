@@ -1,31 +1,19 @@
 #include "proxy/backend/ydb/fate.h"
 
 #include "config/config.h"
+#include "proxy/backend/classify.h"
 #include "proxy/backend/discovery.h"
+#include "proxy/backend/ydb/pause.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
 
 #include <stdio.h>
-#include <xxhash.h>
 
-enum {
-    STUMBLES = 3,
-    FIRST_PAUSE_MS = 5,
-    SLOW_PAUSE_MS = 50,
-    LONGEST_MS = 500,
-    LONGEST_SLOW_MS = 5000
-};
+enum { STUMBLES = 3 };
 
-/* Twice as long each time, less up to a half of it: what collided shall not do so again. */
 uint64_t px_runner_pause_ms(const px_runner *runner)
 {
-    bool slowly = runner->fate == PX_YDB_SLOWLY;
-    uint64_t most = slowly ? LONGEST_SLOW_MS : LONGEST_MS;
-    unsigned doublings = runner->tries < 10 ? runner->tries : 10;
-    uint64_t pause = (uint64_t)(slowly ? SLOW_PAUSE_MS : FIRST_PAUSE_MS) << doublings;
-    uint64_t seed[2] = {uv_hrtime(), (uint64_t)(uintptr_t)runner};
-    pause = pause < most ? pause : most;
-    return pause - XXH3_64bits(seed, sizeof seed) % (pause / 2 + 1);
+    return px_ydb_pause_ms(runner->tries, runner->fate == PX_YDB_SLOWLY, runner);
 }
 
 /* Only what commits can have done something that is not known: rows of its own transaction, or a
@@ -38,7 +26,7 @@ bool px_runner_may_be_done(const px_runner *runner)
         return runner->control == PX_CONTROL_COMMIT;
     if (runner->thing != PX_RUNNER_STEPPING || runner->in_block)
         return false;
-    return runner->own_block ? runner->committing : rw_program_writes(runner->program);
+    return runner->own_block ? runner->committing : runner->step.writes;
 }
 
 /* It was not answered, or may be answered otherwise. What YDB has stumbled over may be the
@@ -53,11 +41,26 @@ static bool is_worth_it(const px_runner *runner)
            runner->fate == PX_YDB_ELSEWHERE || silence;
 }
 
+/* What carries rows of many clients serves others meanwhile: its writer sees to it that they are
+ * sent again. */
+static bool gives_back(const px_runner *runner)
+{
+    return runner->link->role == PX_LINK_BATCH;
+}
+
 bool px_runner_may_repeat(const px_runner *runner)
 {
     bool ends = runner->thing == PX_RUNNER_CONTROLLING && runner->control != PX_CONTROL_BEGIN;
-    return !ends && !runner->in_block && !runner->given && !runner->cancelled &&
-           is_worth_it(runner) && px_worker_now(runner->link->worker) < runner->until;
+    return !ends && !runner->in_block && !gives_back(runner) && !runner->given &&
+           !runner->cancelled && is_worth_it(runner) &&
+           px_worker_now(runner->link->worker) < runner->until;
+}
+
+void px_runner_note_refusal(px_runner *runner, const pgw_error *error)
+{
+    bool passes = px_error_is_absence(error) || px_error_is_full(error);
+    runner->failure = *error;
+    runner->fate = passes ? PX_YDB_SLOWLY : PX_YDB_REFUSED;
 }
 
 void px_runner_say_unknown(px_runner *runner)

@@ -9,11 +9,14 @@
 
 /* Of the runner's failure: nobody knows whether it has been committed. */
 bool px_runner_may_be_done(const px_runner *runner);
-/* What is not done, and may be another time. */
+/* What is not done, and may be another time, and is the runner's to repeat: not on a link for
+ * batches. */
 bool px_runner_may_repeat(const px_runner *runner);
 /* The pause until then. Twice as long each time, less up to a half of it: what collided shall not
  * do so again. */
 uint64_t px_runner_pause_ms(const px_runner *runner);
+/* No executor is to be had: nobody is there just now, or not for us. */
+void px_runner_note_refusal(px_runner *runner, const pgw_error *error);
 /* The failure becomes 08007. */
 void px_runner_say_unknown(px_runner *runner);
 /* What has been cancelled because it took too long says so. */

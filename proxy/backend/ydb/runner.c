@@ -9,6 +9,7 @@
 
 static void go(px_runner *runner);
 static void take_up(px_runner *runner);
+static void decide(px_runner *runner);
 
 /* ---- the answer ---- */
 
@@ -135,9 +136,9 @@ static void on_refused(void *owner, const pgw_error *error)
     px_runner *runner = owner;
     drop_executor(runner);
     runner->state = PX_RUNNER_CLOSED;
-    runner->failure = *error;
+    px_runner_note_refusal(runner, error);
     if (runner->thing != PX_RUNNER_IDLE)
-        fail(runner);
+        decide(runner);
     else
         runner->ops->on_refused(runner->owner, error);
 }

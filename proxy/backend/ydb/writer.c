@@ -6,12 +6,13 @@
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/classify.h"
 #include "proxy/backend/ydb/merge.h"
+#include "proxy/backend/ydb/pause.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* How many statements a batch that failed is divided into before its units are sent singly. */
-enum { MOST_STATEMENTS = 32, MOST_DEPTH = 32 };
+enum { MOST_STATEMENTS = 32, MOST_DEPTH = 32, STUMBLES = 3, TWICE = 2 };
 
 /* Units that are sent together, by their places in the attempt. */
 typedef struct portion {
@@ -210,12 +211,46 @@ static void answer(writer *w, px_verdict verdict)
     }
 }
 
+/* YDB has not done it, for a reason that is not of the rows'. What it has stumbled over (XX000) may
+ * be of them, but not each time. */
+static bool is_later(const writer *w)
+{
+    static const char *const codes[] = {"40001", "57P03", "53000", "08006", "53300"};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (is_error(w, codes[i]))
+            return true;
+    const px_unit *first = w->attempt->units[w->now.from];
+    bool alone = w->now.to - w->now.from == 1;
+    return alone && is_error(w, "XX000") && first->stumbles < STUMBLES;
+}
+
+/* All of them again, behind a pause that grows; what is ABORTED for the second time, in halves. */
+static void postpone(writer *w)
+{
+    px_unit *const *units = w->attempt->units;
+    size_t count = w->now.to - w->now.from, half = count > 1 ? count / 2 : 1;
+    unsigned tries = 0;
+    for (size_t i = w->now.from; i < w->now.to; i++) {
+        px_unit *unit = units[i];
+        tries = unit->attempts > tries ? unit->attempts : tries;
+        unit->stumbles += is_error(w, "XX000");
+        if (++unit->attempts >= TWICE && is_error(w, "40001"))
+            unit->company = half;
+    }
+    w->attempt->pause_ms = (uint32_t)px_ydb_pause_ms(tries, is_error(w, "53000"), w);
+    answer(w, PX_VERDICT_LATER);
+}
+
 /* Whether what was sent together is to be tried in parts. */
 static bool settle_failed(writer *w)
 {
     px_attempt *attempt = w->attempt;
     bool alone = w->now.to - w->now.from == 1;
     attempt->refused_size |= px_classify(pgw_slice_buf(&w->error)) == PX_ERROR_SIZE;
+    if (is_later(w)) {
+        postpone(w);
+        return false;
+    }
     if (alone || is_error(w, "08007")) {
         answer(w, PX_VERDICT_FAILED);
         return false;

@@ -292,10 +292,10 @@ static void deliver(void)
     message->run(&here.worker, message);
 }
 
-static void refuse(px_executor *e)
+static void refuse(px_executor *e, const char *sqlstate)
 {
     pgw_error error;
-    pgw_fail(&error, "57P03", "not now");
+    pgw_fail(&error, sqlstate, "not now");
     e->opening = false;
     e->ops->on_refused(e->owner, &error);
 }
@@ -356,7 +356,9 @@ static void happen(const char *word)
     else if (strcmp(word, "open") == 0)
         open_it(e);
     else if (strcmp(word, "closed") == 0)
-        refuse(e);
+        refuse(e, "57P03");
+    else if (strcmp(word, "denied") == 0)
+        refuse(e, "28P01");
     else if (strcmp(word, "pause") == 0)
         end_pause();
     else if (strcmp(word, "quiet") == 0)
@@ -373,6 +375,8 @@ static void happen(const char *word)
         e->ops->on_idle_lost(e->owner);
     else if (strcmp(word, "deaf") == 0)
         here.deaf = true;
+    else if (strcmp(word, "batches") == 0)
+        here.link.role = PX_LINK_BATCH;
     else
         assert_true(fail_with(e, word));
 }

@@ -57,6 +57,11 @@ static void check(const scene *scenes, size_t count)
 #define READ "select 1"
 #define CHANGE "delete from t" /* … and two, in a transaction of their own: */
 #define COUNT "SELECT count(*) FROM t"
+#define SHOWN "insert into t (k) values (5) returning k"
+#define SHOW "SELECT k FROM (VALUES (CAST(5 AS int8))) t(\"k\")"
+#define PUT "insert into t (k) values (5)"
+#define UPSERT "insert into t (k) values (1) on conflict (k) do nothing"
+#define FIRST "insert into t (k) VALUES (1)"
 #define STEPS "anew; BEGIN; " COUNT "; " CHANGE
 
 static void what_succeeds_is_done_once(void **state)
@@ -96,6 +101,36 @@ static void what_was_not_done_is_tried_again(void **state)
         {WRITE, "describe unavailable pause ok", "describe x; pause; describe x; done"},
         {WRITE, "begin unavailable pause ok", "BEGIN; pause; BEGIN; done"},
         {WRITE, "gone run open ok", "close; open; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "run session pause closed pause closed pause open ok",
+         "anew; " WRITE "; close; pause; open; close; long pause; open; close; long pause; open; "
+         "anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "gone describe closed pause open ok",
+         "close; open; close; long pause; open; describe x; done"},
+        {SHOWN, "run lost pause open row=5 ok ok",
+         "anew; " SHOW "; close; pause; open; anew; " SHOW "; columns c; row 5; " PUT
+         "; done INSERT 0 0"},
+    };
+    CHECK(scenes);
+}
+
+/* What carries rows of many clients is wanted by others meanwhile. */
+static void a_link_for_batches_repeats_nothing(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {WRITE, "batches run aborted run ok",
+         "anew; " WRITE "; failed 40001; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "batches run overloaded", "anew; " WRITE "; failed 53000"},
+        {WRITE, "batches run session run open ok",
+         "anew; " WRITE "; close; failed 08006; open; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "batches gone run closed", "close; open; close; failed 57P03"},
+        {CHANGE, "batches run ok row=5 unknown ok",
+         "anew; BEGIN; " COUNT "; ROLLBACK; failed 40001"},
+        {CHANGE, "batches run ok row=5 lost", "anew; BEGIN; " COUNT "; close; failed 08006"},
+        {WRITE, "batches run lost", "anew; " WRITE "; close; failed 08007"},
+        {UPSERT, "batches run refused ok row=1 ok ok",
+         "anew; " FIRST "; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = CAST(1 AS int8); COMMIT; "
+         "done INSERT 0 0"},
     };
     CHECK(scenes);
 }
@@ -112,14 +147,13 @@ static void nor_is_what_would_fail_again(void **state)
         {WRITE, "run aborted pause late overloaded",
          "anew; " WRITE "; pause; anew; " WRITE "; failed 53000"},
         {WRITE, "run late session", "anew; " WRITE "; close; failed 08006"},
-        {WRITE, "run session pause closed",
-         "anew; " WRITE "; close; pause; open; close; failed 57P03"},
         {READ, "run row=1 aborted", "anew; select 1; columns c; row 1; failed 40001"},
         {READ, "run internal pause internal pause internal pause internal",
          "anew; select 1; pause; anew; select 1; pause; anew; select 1; pause; anew; select 1; "
          "failed XX000"},
         {READ, "run ended", "anew; select 1; failed 57014; ended"},
-        {WRITE, "gone describe closed", "close; open; close; failed 57P03"},
+        {WRITE, "gone describe denied", "close; open; close; failed 28P01"},
+        {WRITE, "gone describe late closed", "close; open; close; failed 57P03"},
     };
     CHECK(scenes);
 }
@@ -127,8 +161,6 @@ static void nor_is_what_would_fail_again(void **state)
 static void another_way_is_gone(void **state)
 {
     (void)state;
-#define UPSERT "insert into t (k) values (1) on conflict (k) do nothing"
-#define FIRST "insert into t (k) VALUES (1)"
     static const scene scenes[] = {
         {UPSERT, "run ok", "anew; " FIRST "; done INSERT 0 1"},
         {UPSERT, "run refused ok row=1 ok ok",
@@ -327,7 +359,7 @@ static void maps_are_doubted_where_partitions_are_not_to_be_had(void **state)
 static void a_first_executor_may_be_refused(void **state)
 {
     (void)state;
-    refuse(executor());
+    refuse(executor(), "57P03");
     pgw_buf_add_byte(&here.log, '\0');
     assert_string_equal(here.log.ptr, "open; close; refused 57P03");
 }
@@ -351,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_succeeds_is_done_once),
         cmocka_unit_test(what_was_not_done_is_tried_again),
+        cmocka_unit_test(a_link_for_batches_repeats_nothing),
         cmocka_unit_test(nor_is_what_would_fail_again),
         cmocka_unit_test(another_way_is_gone),
         cmocka_unit_test(only_commits_are_unknown),
