@@ -10,6 +10,7 @@ void rw_cursor_begin(rw_cursor *cursor, pgw_slice text, rw_part part, bool confo
 
 void rw_cursor_advance(rw_cursor *cursor)
 {
+    cursor->dotted = rw_cursor_after(cursor, '.');
     cursor->before = cursor->token;
     cursor->token = rw_lexer_next(&cursor->lexer);
 }
@@ -36,7 +37,7 @@ bool rw_cursor_after(const rw_cursor *cursor, char c)
 
 bool rw_cursor_after_word(const rw_cursor *cursor, const char *lower)
 {
-    return rw_token_is(cursor->lexer.text, cursor->before, lower);
+    return !cursor->dotted && rw_token_is(cursor->lexer.text, cursor->before, lower);
 }
 
 bool rw_cursor_at_name(const rw_cursor *cursor)

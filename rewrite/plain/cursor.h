@@ -15,6 +15,7 @@ typedef struct rw_cursor {
     rw_lexer lexer;
     rw_token token;  /* the next one, not yet taken; END behind the part */
     rw_token before; /* the last one taken; END at first */
+    bool dotted;     /* … behind a dot: a name, whatever word it is */
 } rw_cursor;
 
 void rw_cursor_begin(rw_cursor *cursor, pgw_slice text, rw_part part, bool conforming);
@@ -22,7 +23,7 @@ void rw_cursor_advance(rw_cursor *cursor);
 bool rw_cursor_at(const rw_cursor *cursor, char c); /* a CHAR token */
 bool rw_cursor_at_word(const rw_cursor *cursor, const char *lower);
 bool rw_cursor_after(const rw_cursor *cursor, char c);
-bool rw_cursor_after_word(const rw_cursor *cursor, const char *lower);
+bool rw_cursor_after_word(const rw_cursor *cursor, const char *lower); /* no name behind a dot */
 bool rw_cursor_at_name(const rw_cursor *cursor); /* an identifier, quoted or not */
 /* END, or a token that is not PostgreSQL's. */
 bool rw_cursor_ended(const rw_cursor *cursor);
