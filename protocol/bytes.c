@@ -64,12 +64,19 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
+bool pgw_slice_ieq(pgw_slice a, pgw_slice b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++)
+        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+            return false;
+    return true;
+}
+
 bool pgw_slice_ieq_str(pgw_slice a, const char *b)
 {
-    for (size_t i = 0; i < a.len; i++)
-        if (b[i] == '\0' || lower(a.ptr[i]) != lower(b[i]))
-            return false;
-    return b[a.len] == '\0';
+    return pgw_slice_ieq(a, pgw_slice_str(b));
 }
 
 char *pgw_buf_reserve(pgw_buf *buf, size_t more)

@@ -46,6 +46,7 @@ pgw_slice pgw_slice_buf(const pgw_buf *buf);
 bool pgw_slice_eq(pgw_slice a, pgw_slice b);
 bool pgw_slice_eq_str(pgw_slice a, const char *b);
 /* ASCII letters compare without case, as in PostgreSQL's keywords. */
+bool pgw_slice_ieq(pgw_slice a, pgw_slice b); /* whatever the case of ASCII letters */
 bool pgw_slice_ieq_str(pgw_slice a, const char *b);
 
 /* Makes room for `more` bytes and returns the end, where they are to be written; the caller adds to

@@ -37,21 +37,11 @@ static bool next_word(const char **at, pgw_slice *word)
     return true;
 }
 
-static bool same_word(pgw_slice a, pgw_slice b)
-{
-    char text[64];
-    if (b.len >= sizeof text)
-        return false;
-    memcpy(text, b.ptr, b.len);
-    text[b.len] = '\0';
-    return pgw_slice_ieq_str(a, text);
-}
-
 /* The word of the list as it stands there; empty: none of it. */
 static pgw_slice word_of(const char *list, pgw_slice value)
 {
     for (pgw_slice word; next_word(&list, &word);)
-        if (same_word(value, word))
+        if (pgw_slice_ieq(value, word))
             return word;
     return (pgw_slice){NULL, 0};
 }
@@ -101,7 +91,7 @@ static bool read_enum(const rw_variable *variable, pgw_slice value, pgw_buf *sho
 static bool is_prefix(pgw_slice value, const char *word, size_t least)
 {
     return value.len >= least && value.len <= strlen(word) &&
-           same_word(value, (pgw_slice){word, value.len});
+           pgw_slice_ieq(value, (pgw_slice){word, value.len});
 }
 
 static bool read_bool(const rw_variable *variable, pgw_slice value, pgw_buf *shown,
@@ -293,30 +283,37 @@ static bool next_item(pgw_slice *rest, pgw_slice *item)
     return true;
 }
 
+static pgw_slice unquote(pgw_slice item)
+{
+    bool quoted = item.len >= 2 && item.ptr[0] == '"' && item.ptr[item.len - 1] == '"';
+    return quoted ? (pgw_slice){item.ptr + 1, item.len - 2} : item;
+}
+
 /* There is one schema, which is searched whatever is said; names of others would mean others. */
 static bool read_path(const rw_variable *variable, pgw_slice value, pgw_buf *shown,
                       pgw_error *error)
 {
-    static const char known[] = "public, \"public\", \"$user\", $user, pg_catalog, \"pg_catalog\"";
     bool found = false;
     pgw_slice rest = value;
     for (pgw_slice item; next_item(&rest, &item);) {
-        if (word_of(known, item).len == 0)
+        if (word_of("public, $user, pg_catalog", unquote(item)).len == 0)
             return refuse_other(variable, value, "The only schema is public.", error);
-        found = found || is_prefix(item, "public", 6) || is_prefix(item, "\"public\"", 8);
+        found = found || pgw_slice_ieq_str(unquote(item), "public");
     }
     pgw_buf_add_slice(shown, value);
     return found || refuse_other(variable, value, "The schema public is always searched.", error);
 }
 
 typedef struct date_style {
-    const char *style, *order; /* NULL: nothing is said of it */
+    pgw_slice style, order; /* empty: nothing is said of it */
     bool conflict;
 } date_style;
 
-static void put(const char **what, const char *word, bool *conflict)
+static void put(pgw_slice *what, pgw_slice word, bool *conflict)
 {
-    *conflict = *conflict || (*what != NULL && strncmp(*what, word, 3) != 0);
+    if (word.len == 0)
+        return;
+    *conflict = *conflict || (what->len > 0 && !pgw_slice_eq(*what, word));
     *what = word;
 }
 
@@ -335,23 +332,15 @@ static bool read_date_word(pgw_slice word, date_style *out)
                       : begins(word, "noneuro") || pgw_slice_ieq_str(word, "us")
                           ? PGW_LITERAL("MDY")
                           : word_of(orders, word);
-    if (style.len > 0)
-        put(&out->style, style.ptr, &out->conflict);
-    if (order.len > 0)
-        put(&out->order, order.ptr, &out->conflict);
-    return style.len + order.len > 0 || pgw_slice_ieq_str(word, "default");
-}
-
-static pgw_slice unquote(pgw_slice item)
-{
-    bool quoted = item.len >= 2 && item.ptr[0] == '"' && item.ptr[item.len - 1] == '"';
-    return quoted ? (pgw_slice){item.ptr + 1, item.len - 2} : item;
+    put(&out->style, style, &out->conflict);
+    put(&out->order, order, &out->conflict);
+    return style.len > 0 || order.len > 0 || pgw_slice_ieq_str(word, "default");
 }
 
 static bool read_dates(const rw_variable *variable, pgw_slice value, pgw_buf *shown,
                        pgw_error *error)
 {
-    date_style said = {NULL, NULL, false};
+    date_style said = {.conflict = false};
     pgw_slice rest = trim(value).len > 0 ? value : (pgw_slice){NULL, 0};
     for (pgw_slice item; next_item(&rest, &item);) {
         if (read_date_word(unquote(item), &said))
@@ -365,8 +354,8 @@ static bool read_dates(const rw_variable *variable, pgw_slice value, pgw_buf *sh
         pgw_error_detail(error, "Conflicting \"datestyle\" specifications.");
         return false;
     }
-    if ((said.style != NULL && !begins(pgw_slice_str(said.style), "ISO")) ||
-        (said.order != NULL && !begins(pgw_slice_str(said.order), "MDY")))
+    if ((said.style.len > 0 && !pgw_slice_eq_str(said.style, "ISO")) ||
+        (said.order.len > 0 && !pgw_slice_eq_str(said.order, "MDY")))
         return refuse_other(variable, value,
                             "Dates are always in the form 2000-12-31: leave it at \"ISO, MDY\".",
                             error);

@@ -1,5 +1,6 @@
 /* A session's settings, statement by statement, by vectors; bounds, and what others ask for. */
 #include "rewrite/plain/session.h"
+#include "rewrite/read/tree.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>
@@ -135,6 +136,10 @@ static void others_ask(void **state)
     rw_variables_commit(variables);
     assert_int_equal(rw_variables_statement_timeout(variables), 90000);
     assert_false(rw_variables_read_only(variables));
+    set("statement_timeout", "0", false);
+    assert_int_equal(rw_variables_statement_timeout(variables), 0);
+    set("statement_timeout", "1", false);
+    assert_int_equal(rw_variables_statement_timeout(variables), 1);
     set("default_transaction_read_only", "on", false);
     assert_true(rw_variables_read_only(variables));
     rw_variables_free(variables);
@@ -170,6 +175,69 @@ static void the_start_is_what_reset_goes_back_to(void **state)
     assert_true(pgw_slice_eq_str(value, "15.9"));
     rw_variables_free(variables);
     variables = NULL;
+}
+
+/* What stands beside the message: the detail, or the hint. */
+static void errors_say_more(void **state)
+{
+    (void)state;
+    static const char *const times = "Valid units for this parameter are \"us\", \"ms\", \"s\", "
+                                     "\"min\", \"h\", and \"d\".";
+    static const char *const memory = "Valid units for this parameter are \"B\", \"kB\", \"MB\", "
+                                      "\"GB\", and \"TB\".";
+    static const char *const names =
+        "Custom parameter names must be two or more simple identifiers separated by dots.";
+    const struct {
+        const char *name, *value, *detail, *hint;
+    } cases[] = {
+        {"statement_timeout", "soon", "", times},
+        {"work_mem", "much", "", memory},
+        {"extra_float_digits", "many", "", ""},
+        {"work_mem", "3000000000", "", "Value exceeds integer range."},
+        {"extra_float_digits", "0", "", "Numbers are always shown in full: use 1, 2 or 3."},
+        {"bytea_output", "base64", "", "Available values: escape, hex."},
+        {"bytea_output", "escape", "", "What there is: hex."},
+        {"search_path", "mine", "", "The only schema is public."},
+        {"search_path", "pg_catalog", "", "The schema public is always searched."},
+        {"datestyle", "iso, 'x'", "Unrecognized key word: \"'x'\".", ""},
+        {"datestyle", "sql, iso", "Conflicting \"datestyle\" specifications.", ""},
+        {"datestyle", "sql", "",
+         "Dates are always in the form 2000-12-31: leave it at \"ISO, MDY\"."},
+        {"client_encoding", "latin1", "", "The only encoding is UTF8."},
+        {"client_encoding", "klingon", "", ""},
+        {"a.", "x", names, ""},
+        {"a", "x", "", ""},
+    };
+    begin_session();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_error error = PGW_ERROR_NONE;
+        assert_false(rw_variables_set(variables, pgw_slice_str(cases[i].name),
+                                      pgw_slice_str(cases[i].value), false, &error));
+        assert_string_equal(error.detail, cases[i].detail);
+        assert_string_equal(error.hint, cases[i].hint);
+    }
+    rw_variables_free(variables);
+    variables = NULL;
+}
+
+static void zero_bytes_are_no_number(void **state)
+{
+    (void)state;
+    pgw_error error = PGW_ERROR_NONE;
+    begin_session();
+    assert_false(rw_variables_set(variables, PGW_LITERAL("statement_timeout"),
+                                  (pgw_slice){"1\0", 2}, false, &error));
+    assert_string_equal(error.sqlstate, "22023");
+    char digits[64];
+    memset(digits, '0', sizeof digits);
+    assert_true(rw_variables_set(variables, PGW_LITERAL("statement_timeout"),
+                                 (pgw_slice){digits, 63}, false, &error));
+    assert_false(rw_variables_set(variables, PGW_LITERAL("statement_timeout"),
+                                  (pgw_slice){digits, 64}, false, &error));
+    assert_string_equal(error.sqlstate, "22023");
+    rw_variables_free(variables);
+    variables = NULL;
+    rw_variables_free(NULL);
 }
 
 /* Names and values together; what is given back can be used again. */
@@ -218,6 +286,41 @@ static void all_are_shown(void **state)
     pgw_arena_free(&arena);
 }
 
+/* A statement may be so long, and not a byte longer. */
+static void statements_are_bounded(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_said said;
+    pgw_buf text = {0};
+    begin_session();
+    pgw_buf_add_str(&text, "show jit");
+    while (text.len <= RW_TREE_MAX_BYTES)
+        pgw_buf_add_byte(&text, ' ');
+    pgw_slice all = pgw_slice_buf(&text);
+    assert_false(
+        rw_session_run(variables, all, false, &(pgw_reading){&env, &arena, &error}, &said));
+    assert_string_equal(error.sqlstate, "54000");
+    all.len = RW_TREE_MAX_BYTES;
+    assert_true(rw_session_run(variables, all, false, &(pgw_reading){&env, &arena, &error}, &said));
+    assert_false(rw_session_run(variables, PGW_LITERAL("select 1"), false,
+                                &(pgw_reading){&env, &arena, &error}, &said));
+    assert_string_equal(error.sqlstate, "XX000");
+    assert_false(rw_session_run(variables, PGW_LITERAL("insert into t values (1)"), false,
+                                &(pgw_reading){&env, &arena, &error}, &said));
+    assert_string_equal(error.sqlstate, "XX000");
+    assert_false(rw_session_run(variables, PGW_LITERAL("select current_setting($1)"), false,
+                                &(pgw_reading){&env, &arena, &error}, &said));
+    assert_string_equal(error.sqlstate, "42P02");
+    assert_true(rw_session_describe(variables, PGW_LITERAL("select current_setting($1)"),
+                                    &(pgw_reading){&env, &arena, &error}, &said));
+    rw_variables_free(variables);
+    variables = NULL;
+    pgw_buf_free(&text);
+    pgw_arena_free(&arena);
+}
+
 static void check_select(const char *text, bool ours)
 {
     pgw_arena arena = {0};
@@ -240,6 +343,32 @@ static void selects_are_told(void **state)
     check_select("select x.set_config('a', 'b', true)", false);
     check_select("select set_config('a', 'b', true) where false", false);
     check_select("select set_config('a', 'b', true) union select 1", false);
+    check_select("select set_config('a', 'b', true) group by 1", false);
+    check_select("select set_config('a', 'b', true) having true", false);
+    check_select("select set_config('a', 'b', true) window w as ()", false);
+    check_select("select set_config('a', 'b', true) order by 1", false);
+    check_select("select set_config('a', 'b', true) limit 1", false);
+    check_select("select set_config('a', 'b', true) offset 1", false);
+    check_select("with a as (select 1) select set_config('a', 'b', true)", false);
+    check_select("select set_config('a', 'b', true) into t", false);
+    check_select("select distinct set_config('a', 'b', true)", false);
+    check_select("select set_config('a', 'b', true) for update", false);
+    check_select("select set_config('a', 'b', true) over ()", false);
+    check_select("select set_config(distinct 'a', 'b', true)", false);
+    check_select("select set_config('a', 'b', true order by 1)", false);
+    check_select("select set_config('a', 'b', true) filter (where true)", false);
+    check_select("select set_config('a', 'b', variadic 'c')", false);
+    check_select("select a.pg_catalog.set_config('a', 'b', true)", false);
+    check_select("select current_setting(*)", false);
+    check_select("select current_setting()", false);
+    check_select("select current_setting('a', 'b')", true);
+    check_select("select current_setting('a', 'b', 'c')", false);
+    check_select("select current_setting('a', B'1')", false);
+    check_select("select current_setting('a'::text::text, $1::bool)", true);
+    check_select("select current_settings('a')", false);
+    check_select("select 'current_setting', 1", false);
+    check_select("select current_setting('a') as", false);
+    check_select("show current_setting", false);
     check_select("select upper(current_setting('a'))", false);
     check_select("select 'set_config'", false);
     check_select("values (current_setting('a'))", false);
@@ -251,8 +380,11 @@ int main(void)
         cmocka_unit_test(statements_are_answered),
         cmocka_unit_test(others_ask),
         cmocka_unit_test(the_start_is_what_reset_goes_back_to),
+        cmocka_unit_test(errors_say_more),
+        cmocka_unit_test(zero_bytes_are_no_number),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(all_are_shown),
+        cmocka_unit_test(statements_are_bounded),
         cmocka_unit_test(selects_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
