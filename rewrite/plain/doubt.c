@@ -1,10 +1,9 @@
 #include "rewrite/plain/doubt.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* Of pg_proc (PostgreSQL 15 and 16) with provolatile = 'v', in the order of strcmp(); those that
- * begin with pg_ or lo_ are all taken for such. */
+/* Of pg_proc (PostgreSQL 15 and 16) with provolatile = 'v'; those that begin with pg_ or lo_ are
+ * all taken for such. */
 static const char *const volatiles[] = {
     "clock_timestamp", "currval",    "cursor_to_xml", "gen_random_uuid", "lastval",
     "loread",          "lowrite",    "nextval",       "query_to_xml",    "random",
@@ -50,42 +49,37 @@ static const char *const moments[] = {"age", "now", "statement_timestamp", "tran
 static const char *const moment_words[] = {"current_timestamp", "current_date", "current_time",
                                            "localtimestamp", "localtime"};
 
-static int compare(const void *key, const void *entry)
+static bool is_in(const char *const *names, size_t count, pgw_slice name)
 {
-    return strcmp(key, *(const char *const *)entry);
+    for (size_t i = 0; i < count; i++)
+        if (pgw_slice_ieq_str(name, names[i]))
+            return true;
+    return false;
 }
 
-#define IS_IN(list, name)                                                                          \
-    (bsearch(name, list, sizeof list / sizeof *list, sizeof *list, compare) != NULL)
+#define IS_IN(list, name) is_in(list, sizeof list / sizeof *list, name)
 
-/* A name in lower case, without quotes; what does not fit is none of those here. */
-static bool fold(pgw_slice name, char lower[32])
+static pgw_slice unquoted(pgw_slice name)
 {
-    if (name.len > 1 && name.ptr[0] == '"')
-        name = (pgw_slice){name.ptr + 1, name.len - 2};
-    if (name.len == 0 || name.len >= 32)
-        return false;
-    for (size_t i = 0; i < name.len; i++)
-        lower[i] =
-            name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? (char)(name.ptr[i] + 32) : name.ptr[i];
-    lower[name.len] = '\0';
-    return true;
+    return name.ptr[0] == '"' ? (pgw_slice){name.ptr + 1, name.len - 2} : name;
+}
+
+/* lo_…, pg_… */
+static bool is_of_a_family(pgw_slice name)
+{
+    pgw_slice family = {name.ptr, name.len < 3 ? name.len : 3};
+    return pgw_slice_ieq_str(family, "lo_") ||
+           (pgw_slice_ieq_str(family, "pg_") && !pgw_slice_ieq_str(name, "pg_typeof"));
 }
 
 /* The doubts about a function of this name. */
-static unsigned doubts_of_call(pgw_slice name)
+static unsigned doubts_of_call(pgw_slice written)
 {
-    char lower[32];
-    if (name.len > 1 && (name.ptr[0] == 'u' || name.ptr[0] == 'U') && name.ptr[1] == '&')
+    const pgw_slice name = unquoted(written);
+    if (is_of_a_family(name) || memchr(written.ptr, '&', written.len) != NULL) /* U&"…" */
         return RW_DOUBT_VOLATILE | RW_DOUBT_SETS;
-    if (!fold(name, lower))
-        return 0;
-    unsigned doubts = IS_IN(volatiles, lower) ? RW_DOUBT_VOLATILE : 0;
-    if (strncmp(lower, "lo_", 3) == 0 ||
-        (strncmp(lower, "pg_", 3) == 0 && strcmp(lower, "pg_typeof") != 0))
-        doubts |= RW_DOUBT_VOLATILE | RW_DOUBT_SETS;
-    doubts |= IS_IN(moments, lower) ? RW_DOUBT_MOMENT : 0;
-    return doubts | (IS_IN(sets, lower) ? RW_DOUBT_SETS : 0);
+    return (IS_IN(volatiles, name) ? RW_DOUBT_VOLATILE : 0) |
+           (IS_IN(moments, name) ? RW_DOUBT_MOMENT : 0) | (IS_IN(sets, name) ? RW_DOUBT_SETS : 0);
 }
 
 static bool tells_time(const rw_cursor *cursor)
