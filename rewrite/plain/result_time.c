@@ -58,7 +58,7 @@ static bool take_fraction(printed *it, uint64_t *usecs)
 /* What follows the hours, of which there are no more than an interval has. */
 static bool take_rest(printed *it, uint64_t hours, uint64_t *usecs)
 {
-    const uint64_t most_hours = 2562047789;
+    const uint64_t most_hours = 2562047788;
     uint64_t minutes, seconds, fraction;
     if (hours > most_hours || !take_char(it, ':') || !take_sixtieth(it, &minutes) ||
         !take_char(it, ':') || take_digits(it, &seconds) != 2 || seconds > 60 ||
