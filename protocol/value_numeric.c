@@ -226,7 +226,7 @@ pgw_verdict pgw_numeric_fit(int32_t typmod, pgw_arena *arena, pgw_value *value, 
                          precision, scale);
         return PGW_INVALID;
     }
-    decimal number = {.minus = text.len > 0 && text.ptr[0] == '-',
+    decimal number = {.minus = text.ptr[0] == '-',
                       .digits = pgw_arena_alloc(arena, text.len + 1100)};
     size_t at = number.minus ? 1 : 0;
     if (!parse_digits(text, &at, &number))
@@ -244,8 +244,8 @@ pgw_verdict pgw_numeric_to_integer(pgw_slice text, uint32_t type, pgw_value *out
     if (pgw_numeric_is_special(text))
         return PGW_REFUSE(error, "0A000", "cannot convert %s to %s",
                           text.ptr[0] == 'N' ? "NaN" : "infinity", pgw_type_name(type));
-    size_t at = text.len > 0 && text.ptr[0] == '-' ? 1 : 0;
-    bool minus = at == 1, too_large = false;
+    bool minus = text.ptr[0] == '-', too_large = false;
+    size_t at = minus ? 1 : 0;
     int64_t number = 0;
     for (; at < text.len && pgw_is_digit(text.ptr[at]); at++)
         too_large = too_large || __builtin_mul_overflow(number, 10, &number) ||
@@ -263,9 +263,9 @@ pgw_slice pgw_numeric_shortest(pgw_slice text)
 {
     if (memchr(text.ptr, '.', text.len) == NULL)
         return text;
-    while (text.len > 0 && text.ptr[text.len - 1] == '0')
+    while (text.ptr[text.len - 1] == '0')
         text.len--;
-    if (text.len > 0 && text.ptr[text.len - 1] == '.')
+    if (text.ptr[text.len - 1] == '.')
         text.len--;
     return text;
 }
@@ -287,18 +287,13 @@ static void expand_groups(pgw_slice bytes, int count, decimal *number)
     }
 }
 
-static pgw_verdict recv_special(int sign, size_t left, pgw_value *out, pgw_error *error)
+/* NULL: the sign is none of these. */
+static const char *special_of(int sign)
 {
-    const char *special = sign == 0xc000   ? "NaN"
-                          : sign == 0xd000 ? "Infinity"
-                          : sign == 0xf000 ? "-Infinity"
-                                           : NULL;
-    if (special == NULL)
-        return PGW_REFUSE(error, "22P03", "invalid sign in external \"numeric\" value");
-    if (left > 0)
-        return PGW_REFUSE(error, "22P03", "incorrect binary data format");
-    *out = (pgw_value){.type = PGW_NUMERIC, .as.bytes = pgw_slice_str(special)};
-    return PGW_KNOWN;
+    return sign == 0xc000   ? "NaN"
+           : sign == 0xd000 ? "Infinity"
+           : sign == 0xf000 ? "-Infinity"
+                            : NULL;
 }
 
 /* Digits beyond the display scale are cut, not rounded, as numeric_recv() does. */
@@ -329,7 +324,8 @@ pgw_verdict pgw_numeric_recv_long(pgw_slice bytes, int64_t most, pgw_arena *aren
     if (bytes.len < 8) /* which part is missing decides which error: not worth repeating */
         return PGW_UNKNOWABLE;
     int count = read_16(bytes, 0), sign = read_16(bytes, 4), scale = read_16(bytes, 6);
-    if (sign != 0 && sign != 0x4000 && sign != 0xc000 && sign != 0xd000 && sign != 0xf000)
+    const char *special = special_of(sign);
+    if (sign != 0 && sign != 0x4000 && special == NULL)
         return PGW_REFUSE(error, "22P03", "invalid sign in external \"numeric\" value");
     if ((scale & ~SCALE_MAX) != 0)
         return PGW_REFUSE(error, "22P03", "invalid scale in external \"numeric\" value");
@@ -340,11 +336,12 @@ pgw_verdict pgw_numeric_recv_long(pgw_slice bytes, int64_t most, pgw_arena *aren
         if (read_16(bytes, at) > 9999)
             return PGW_REFUSE(error, "22P03", "invalid digit in external \"numeric\" value");
     }
-    size_t left = bytes.len - 8 - 2 * (size_t)count;
-    if (sign != 0 && sign != 0x4000)
-        return recv_special(sign, left, out, error);
-    if (left > 0)
+    if (bytes.len > 8 + 2 * (size_t)count)
         return PGW_REFUSE(error, "22P03", "incorrect binary data format");
+    if (special != NULL) {
+        *out = (pgw_value){.type = PGW_NUMERIC, .as.bytes = pgw_slice_str(special)};
+        return PGW_KNOWN;
+    }
     return recv_finite(bytes, most, arena, out, error);
 }
 
@@ -361,10 +358,10 @@ typedef struct printed {
 
 static printed find_digits(pgw_slice text)
 {
-    printed out = {.minus = text.len > 0 && text.ptr[0] == '-'};
+    printed out = {.minus = text.ptr[0] == '-'};
     if (out.minus)
         text = (pgw_slice){text.ptr + 1, text.len - 1};
-    const char *point = text.len > 0 ? memchr(text.ptr, '.', text.len) : NULL;
+    const char *point = memchr(text.ptr, '.', text.len);
     out.whole = (pgw_slice){text.ptr, point == NULL ? text.len : (size_t)(point - text.ptr)};
     if (point != NULL)
         out.fraction = (pgw_slice){point + 1, text.len - out.whole.len - 1};

@@ -156,7 +156,7 @@ pgw_slice pgw_uuid_out(pgw_slice bytes, pgw_arena *arena)
 {
     char *text = pgw_arena_alloc(arena, 37);
     size_t at = 0;
-    for (size_t i = 0; i < bytes.len && i < 16; i++) {
+    for (size_t i = 0; i < 16; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
             text[at++] = '-';
         text[at++] = "0123456789abcdef"[(unsigned char)bytes.ptr[i] >> 4];

@@ -126,11 +126,11 @@ static uint64_t hash_numeric(pgw_slice text)
 {
     enum { SHORT = 64 };
     char room[SHORT] = {0};
-    if (text.len > 0 && (text.ptr[0] == 'N' || text.ptr[text.len - 1] == 'y'))
+    if (text.ptr[0] == 'N' || text.ptr[text.len - 1] == 'y')
         return 0; /* NaN and the infinities: the seed */
-    if (text.len > 0 && text.ptr[0] == '-')
+    if (text.ptr[0] == '-')
         text = (pgw_slice){text.ptr + 1, text.len - 1};
-    const char *dot = text.len > 0 ? memchr(text.ptr, '.', text.len) : NULL;
+    const char *dot = memchr(text.ptr, '.', text.len);
     size_t point = dot != NULL ? (size_t)(dot - text.ptr) : text.len;
     int first = (int)(point + 3) / 4, last = (int)(text.len - point + 3) / 4;
     size_t needed = 2 * (size_t)(first + last);
