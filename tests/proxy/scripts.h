@@ -193,6 +193,7 @@ static void script_happen(size_t number, const char *what)
     } else {
         assert_int_equal(sscanf(what, "failed %5s", code), 1);
         pgw_fail(&error, code, "by the transcript");
+        here.scripts[number] = NULL; /* it may open again, as another */
         px_link_fail(&s->link, &error);
     }
 }

@@ -24,10 +24,17 @@ static size_t link_named(char name)
     return number;
 }
 
+/* A word to who records: what its server says is not heard any more, or not from `later` to `now`,
+ * nor is the link ready meanwhile. */
+static bool is_to_recorder(const char *what)
+{
+    return strcmp(what, "silent") == 0 || strcmp(what, "later") == 0 || strcmp(what, "now") == 0;
+}
+
 /* "1! ready" and what else becomes of a link. */
 static void happen(size_t number, const char *what)
 {
-    if (strcmp(what, "silent") != 0) /* a word to who records */
+    if (!is_to_recorder(what))
         (here.sockets ? endpoint_happen : script_happen)(number, what);
 }
 
@@ -217,8 +224,9 @@ static int leave(void **state)
 /* ---- recording ---- */
 
 static PGconn *conns[LINKS];
-static bool waits[LINKS];  /* for its server's ReadyForQuery */
-static bool silent[LINKS]; /* what its server says is not heard any more */
+static bool waits[LINKS]; /* for its server's ReadyForQuery */
+static bool silent[LINKS];
+static bool held[LINKS]; /* from `later` to `now` */
 static bool welcomed[LINKS];
 
 static bool is_there(size_t number)
@@ -313,7 +321,7 @@ static void settle_all(const char *next)
     for (bool busy = true; busy;) {
         busy = false;
         for (size_t i = 0; i < here.link_count && !busy; i++) {
-            if (!is_there(i) || (is_opening(i) && next[0] == here.links[i].name))
+            if (!is_there(i) || held[i] || (is_opening(i) && next[0] == here.links[i].name))
                 continue;
             if (is_opening(i)) {
                 printf("%zu! ready\n", i + 1);
@@ -342,6 +350,15 @@ static const char *next_of_ours(const transcript *t, size_t i)
     return t->lines[i];
 }
 
+static void heed(const char *line)
+{
+    size_t number = (size_t)(line[0] - '1');
+    if (line[1] != '!' || number >= LINKS || !is_to_recorder(line + 3))
+        return;
+    silent[number] = silent[number] || strcmp(line + 3, "silent") == 0;
+    held[number] = strcmp(line + 3, "later") == 0;
+}
+
 /* Prints the transcript with the same clients and another server's part. */
 static void record(const char *path)
 {
@@ -358,8 +375,7 @@ static void record(const char *path)
             i++;
             continue;
         }
-        if (strstr(line, "! silent") != NULL)
-            silent[line[0] - '1'] = true;
+        heed(line);
         size_t before = i;
         i = do_step(t.lines, i);
         for (size_t k = before; k < i; k++)
