@@ -26,7 +26,10 @@ typedef enum pgw_asked {
     /* No more rows of `portal` are wanted: done. A write has its effect all the same: it comes
      * before the transaction ends, and if it fails now, then so does COMMIT. */
     PGW_ASK_END,
-    PGW_ASK_BEGIN,    /* opens a transaction, as `text` says; empty: nobody said: done */
+    /* Opens a transaction, as `text` says; empty: nobody said; of the `chain` that the one before
+     * has ended with, with the modes of that one: done. */
+    PGW_ASK_BEGIN,
+    PGW_ASK_MODES,    /* `text`, a BEGIN, has met a transaction, whose modes are to be its: done */
     PGW_ASK_COMMIT,   /* done */
     PGW_ASK_ROLLBACK, /* done. Also where the backend has closed the transaction by itself */
     PGW_ASK_CLOSE,    /* the connection, once the output has been sent; nothing follows */
@@ -41,7 +44,8 @@ typedef struct pgw_action {
     const pgw_statement *statement; /* ANALYZE; what is of an action lives until it is answered */
     pgw_portal *portal;             /* BIND, RUN, RESUME, END */
     uint32_t limit;                 /* RUN, RESUME */
-    pgw_slice text;                 /* BEGIN */
+    pgw_slice text;                 /* BEGIN, MODES */
+    bool chain;                     /* BEGIN */
     bool keep;                      /* SETTLE */
 } pgw_action;
 

@@ -43,7 +43,7 @@ bool pgw_server_columns(pgw_server *server, pgw_slice columns);
 PGW_MUST_CHECK bool pgw_server_row(pgw_server *server, const pgw_slice *cells, size_t count);
 /* RUN, RESUME: all rows have been given; the tag as PostgreSQL has it. */
 void pgw_server_completed(pgw_server *server, const char *tag);
-/* BIND, END, BEGIN, COMMIT, ROLLBACK, SETTLE. */
+/* BIND, END, BEGIN, MODES, COMMIT, ROLLBACK, SETTLE. */
 void pgw_server_done(pgw_server *server);
 /* Any of them cannot be done. A position is one in the text of the action, and is told as one in
  * the client's. A run that failed is over; a COMMIT that failed has closed the transaction. */

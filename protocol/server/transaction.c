@@ -51,20 +51,18 @@ static void begin(pgw_server *server)
 {
     if (server->block == PGW_BLOCK_EXPLICIT)
         pgw_warn(server, "25001", "there is already a transaction in progress");
-    if (server->block != PGW_BLOCK_NONE) {
-        on_begun(server);
-        return;
-    }
-    pgw_ask(server, PGW_ASK_BEGIN, on_begun);
+    pgw_ask(server, server->block == PGW_BLOCK_NONE ? PGW_ASK_BEGIN : PGW_ASK_MODES, on_begun);
     server->action.text = server->control.text;
 }
 
 static void on_ended(pgw_server *server)
 {
-    if (server->control.chain)
-        pgw_ask(server, PGW_ASK_BEGIN, on_begun);
-    else
+    if (!server->control.chain) {
         complete(server);
+        return;
+    }
+    pgw_ask(server, PGW_ASK_BEGIN, on_begun);
+    server->action.chain = true;
 }
 
 /* The transaction or group is over, also if the commit fails. */

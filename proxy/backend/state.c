@@ -113,7 +113,7 @@ static void add_column(pgw_buf *columns)
 }
 
 void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const char *name),
-                     void *data, pgw_buf *columns, pgw_slice *cells)
+                     void *data, pgw_slice changed, pgw_buf *columns, pgw_slice *cells)
 {
     size_t count = px_state_cells(text), tables = FIXED_CELLS;
     cells[0] = pgw_slice_str(setting(data, "session_authorization"));
@@ -124,7 +124,7 @@ void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const ch
     for (size_t i = tables; i < count; i++)
         cells[i] = PGW_LITERAL("th");
     if (asks_everything(text))
-        cells[count - 1] = PGW_LITERAL("");
+        cells[count - 1] = changed;
     pgw_buf_add_i16(columns, (int16_t)count);
     for (size_t i = 0; i < count; i++)
         add_column(columns);

@@ -30,11 +30,11 @@ void px_state_question(const rw_catalog *catalog, bool everything, pgw_buf *sql)
 /* Whether a text is such a question; and the answer to it of a backend that has nothing but
  * settings, where all names mean what the file says: appends a RowDescription's body to `columns`,
  * and fills px_state_cells() cells, which are the settings' own bytes. `setting` gives "" for what
- * it does not know. */
+ * it does not know; `changed` has the form of px_answer's. */
 bool px_state_is_question(pgw_slice text);
 size_t px_state_cells(pgw_slice text);
 void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const char *name),
-                     void *data, pgw_buf *columns, pgw_slice *cells);
+                     void *data, pgw_slice changed, pgw_buf *columns, pgw_slice *cells);
 /* Reads a DataRow's body, for as many tables as were asked for; false if it cannot be. */
 PGW_MUST_CHECK bool px_answer_read(pgw_slice body, size_t tables, bool everything, px_answer *out);
 void px_answer_free(px_answer *answer);

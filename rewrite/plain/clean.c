@@ -92,28 +92,14 @@ static rw_clean_kind transaction_kind(PgQuery__TransactionStmtKind kind)
     }
 }
 
-static void read_mode(const PgQuery__DefElem *mode, rw_clean *out)
-{
-    const PgQuery__Node *arg = mode->arg;
-    if (strcmp(mode->defname, "transaction_read_only") == 0)
-        out->read_only = arg != NULL && arg->node_case == PG_QUERY__NODE__NODE_A_CONST &&
-                         arg->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL &&
-                         arg->a_const->ival->ival != 0;
-    else if (strcmp(mode->defname, "transaction_isolation") != 0)
-        out->understood = false;
-}
-
 static void read_transaction(const PgQuery__TransactionStmt *stmt, pgw_arena *arena, rw_clean *out)
 {
     out->kind = transaction_kind(stmt->kind);
     out->chain = stmt->chain;
-    out->understood = true;
     out->name = pgw_arena_copy(arena, pgw_slice_str(stmt->savepoint_name));
     const char *usual = usual_text(out->kind);
-    if (usual != NULL)
+    if (usual != NULL && stmt->n_options == 0)
         out->text = pgw_slice_str(usual);
-    for (size_t i = 0; i < stmt->n_options; i++)
-        read_mode(stmt->options[i]->def_elem, out);
 }
 
 /* --- by its first word --- */

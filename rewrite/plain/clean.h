@@ -26,13 +26,12 @@ typedef enum rw_clean_kind {
 
 typedef struct rw_clean {
     rw_clean_kind kind;
-    pgw_slice text;   /* in the client's text; BEGIN, COMMIT and ROLLBACK: this word alone */
+    pgw_slice text;   /* in the client's text; COMMIT, ROLLBACK, and a BEGIN that names no mode of
+                         its transaction: this word alone */
     size_t start;     /* where it begins in the client's text */
     unsigned marks;   /* of splitter.h, as of a statement behind its first word */
     pgw_slice name;   /* of a savepoint, as stored; arena-owned */
     bool chain;       /* COMMIT or ROLLBACK AND CHAIN */
-    bool read_only;   /* BEGIN READ ONLY */
-    bool understood;  /* BEGIN: nothing else was asked for than an isolation level or that */
     pgw_error *error; /* of WRONG; arena-owned */
 } rw_clean;
 

@@ -211,6 +211,19 @@ static bool set_value(const speaker *it, const PgQuery__VariableSetStmt *stmt)
            set(it, pgw_slice_str(stmt->name), value, stmt->is_local);
 }
 
+static bool set_each_mode(const speaker *it, const char *prefix, PgQuery__Node *const *modes,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const PgQuery__DefElem *mode = modes[i]->def_elem;
+        const char *name = pgw_arena_printf(it->reading->arena, "%s%s", prefix, mode->defname);
+        pgw_slice value;
+        if (!read_constant(it, mode->arg, &value) || !set(it, pgw_slice_str(name), value, false))
+            return false;
+    }
+    return true;
+}
+
 /* SET TRANSACTION …, or SET SESSION CHARACTERISTICS AS TRANSACTION …. */
 static bool set_modes(const speaker *it, const PgQuery__VariableSetStmt *stmt)
 {
@@ -221,14 +234,7 @@ static bool set_modes(const speaker *it, const PgQuery__VariableSetStmt *stmt)
         warn(it, "SET TRANSACTION");
     else
         return pgw_fail(it->reading->error, "0A000", "SET TRANSACTION SNAPSHOT is not supported");
-    for (size_t i = 0; i < stmt->n_args; i++) {
-        const PgQuery__DefElem *mode = stmt->args[i]->def_elem;
-        const char *name = pgw_arena_printf(it->reading->arena, "%s%s", prefix, mode->defname);
-        pgw_slice value;
-        if (!read_constant(it, mode->arg, &value) || !set(it, pgw_slice_str(name), value, false))
-            return false;
-    }
-    return true;
+    return set_each_mode(it, prefix, stmt->args, stmt->n_args);
 }
 
 static bool reset(const speaker *it, const PgQuery__VariableSetStmt *stmt)
@@ -403,6 +409,9 @@ static bool say(const speaker *it, const PgQuery__Node *node)
     switch ((int)node->node_case) {
     case PG_QUERY__NODE__NODE_VARIABLE_SET_STMT:
         return set_statement(it, node->variable_set_stmt);
+    case PG_QUERY__NODE__NODE_TRANSACTION_STMT:
+        return set_each_mode(it, "", node->transaction_stmt->options,
+                             node->transaction_stmt->n_options);
     case PG_QUERY__NODE__NODE_VARIABLE_SHOW_STMT:
         return strcmp(node->variable_show_stmt->name, "all") == 0
                    ? show_all(it)

@@ -4,6 +4,7 @@
 #include "rewrite/plain/variable_name.h"
 #include "rewrite/plain/variable_value.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ typedef struct entry {
     const rw_variable *known; /* NULL: anybody's own */
     char *name;               /* of that */
     choice start, kept, set, local;
+    choice last; /* transaction_…: at the end of the last transaction */
     char *told;
     struct entry *next; /* of those that are anybody's own */
 } entry;
@@ -27,6 +29,7 @@ struct rw_variables {
     entry known[RW_VARIABLES];
     entry *own;
     size_t bytes, limit;
+    bool queried; /* a statement of this transaction has seen the tables */
 };
 
 rw_variables *rw_variables_new(size_t limit)
@@ -65,6 +68,7 @@ static void free_entry(rw_variables *variables, entry *it)
     forget(variables, &it->kept);
     forget(variables, &it->set);
     forget(variables, &it->local);
+    forget(variables, &it->last);
     free(it->told);
     free(it->name);
 }
@@ -94,24 +98,30 @@ static entry *find(const rw_variables *variables, pgw_slice name)
     return it;
 }
 
-static const char *current(const rw_variables *variables, const entry *it);
+/* A mode of the transaction: transaction_read_only … */
+static bool is_mode(const entry *it)
+{
+    return it->known != NULL && strncmp(it->known->name, "transaction_", 12) == 0;
+}
 
-/* transaction_… without a SET TRANSACTION is what default_transaction_… says. */
-static const char *by_default(const rw_variables *variables, const entry *it)
+/* What default_transaction_… was when the transaction began. */
+static const char *mode_by_default(const rw_variables *variables, const entry *it)
 {
     char name[64];
+    int len = snprintf(name, sizeof name, "default_%s", it->known->name);
+    const entry *from = find(variables, (pgw_slice){name, (size_t)len});
+    return from->kept.value != NULL    ? from->kept.value
+           : from->start.value != NULL ? from->start.value
+                                       : from->known->value;
+}
+
+static const char *by_default(const rw_variables *variables, const entry *it)
+{
     if (it->start.value != NULL)
         return it->start.value;
     if (it->known == NULL)
         return "";
-    if (strncmp(it->known->name, "transaction_", 12) != 0)
-        return it->known->value;
-    pgw_buf text = {0};
-    pgw_buf_addf(&text, "default_%s", it->known->name);
-    size_t len = text.len < sizeof name ? text.len : sizeof name;
-    memcpy(name, text.ptr, len);
-    pgw_buf_free(&text);
-    return current(variables, find(variables, (pgw_slice){name, len}));
+    return is_mode(it) ? mode_by_default(variables, it) : it->known->value;
 }
 
 static const char *current(const rw_variables *variables, const entry *it)
@@ -126,6 +136,12 @@ bool rw_variables_get(const rw_variables *variables, pgw_slice name, pgw_slice *
     if (it != NULL)
         *value = pgw_slice_str(current(variables, it));
     return it != NULL;
+}
+
+bool rw_variables_differs(const rw_variables *variables, pgw_slice name)
+{
+    const entry *it = find(variables, name);
+    return it != NULL && strcmp(current(variables, it), by_default(variables, it)) != 0;
 }
 
 /* ---- changes ---- */
@@ -190,6 +206,25 @@ static pgw_slice slice_of(const pgw_buf *shown, pgw_slice value)
     return shown->len > 0 ? pgw_slice_buf(shown) : PGW_LITERAL("");
 }
 
+/* Once it has seen the tables, a transaction stays what it is. */
+static bool check_mode(const rw_variables *variables, const entry *it, pgw_slice value,
+                       pgw_error *error)
+{
+    pgw_slice now = pgw_slice_str(current(variables, it));
+    if (!variables->queried)
+        return true;
+    if (strcmp(it->known->name, "transaction_deferrable") == 0)
+        return pgw_fail(error, "25001",
+                        "SET TRANSACTION [NOT] DEFERRABLE must be called before any query");
+    if (pgw_slice_eq(value, now))
+        return true;
+    if (strcmp(it->known->name, "transaction_isolation") == 0)
+        return pgw_fail(error, "25001",
+                        "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+    return pgw_slice_eq_str(now, "off") ||
+           pgw_fail(error, "25001", "transaction read-write mode must be set before any query");
+}
+
 bool rw_variables_set(rw_variables *variables, pgw_slice name, pgw_slice value, bool local,
                       pgw_error *error)
 {
@@ -199,9 +234,9 @@ bool rw_variables_set(rw_variables *variables, pgw_slice name, pgw_slice value, 
         return false;
     if (is_fixed(it))
         return is_unchanged(it, value) || rw_variable_read(it->known, value, &shown, error);
-    bool fine = read(variables, it, value, &shown, error);
-    bool of_transaction = it->known != NULL && strncmp(it->known->name, "transaction_", 12) == 0;
-    if (fine && (local || of_transaction)) {
+    bool fine = read(variables, it, value, &shown, error) &&
+                (!is_mode(it) || check_mode(variables, it, slice_of(&shown, value), error));
+    if (fine && (local || is_mode(it))) {
         choose(variables, &it->local, slice_of(&shown, value));
     } else if (fine) {
         choose(variables, &it->set, slice_of(&shown, value));
@@ -238,8 +273,11 @@ void rw_variables_reset_all(rw_variables *variables)
 {
     static const pgw_slice none = {NULL, 0};
     for (size_t i = 0; i < RW_VARIABLES; i++) {
-        choose(variables, &variables->known[i].set, none);
-        forget(variables, &variables->known[i].local);
+        entry *it = &variables->known[i];
+        if (is_mode(it))
+            continue;
+        choose(variables, &it->set, none);
+        forget(variables, &it->local);
     }
     for (entry *it = variables->own; it != NULL; it = it->next) {
         choose(variables, &it->set, none);
@@ -261,12 +299,37 @@ static void settle(rw_variables *variables, entry *it, bool keep)
     }
 }
 
+static void remember_modes(rw_variables *variables)
+{
+    for (size_t i = 0; i < RW_VARIABLES; i++) {
+        entry *it = &variables->known[i];
+        if (is_mode(it))
+            choose(variables, &it->last, pgw_slice_str(current(variables, it)));
+    }
+}
+
 static void settle_all(rw_variables *variables, bool keep)
 {
+    remember_modes(variables);
+    variables->queried = false;
     for (size_t i = 0; i < RW_VARIABLES; i++)
         settle(variables, &variables->known[i], keep);
     for (entry *it = variables->own; it != NULL; it = it->next)
         settle(variables, it, keep);
+}
+
+void rw_variables_chain(rw_variables *variables)
+{
+    for (size_t i = 0; i < RW_VARIABLES; i++) {
+        entry *it = &variables->known[i];
+        if (is_mode(it) && it->last.made)
+            choose(variables, &it->local, pgw_slice_str(it->last.value));
+    }
+}
+
+void rw_variables_queried(rw_variables *variables)
+{
+    variables->queried = true;
 }
 
 void rw_variables_commit(rw_variables *variables)

@@ -25,11 +25,17 @@ void rw_variables_define(rw_variables *variables, const char *name, pgw_slice va
 /* The value as SHOW tells it, until the next call that changes one. False: there is none. */
 PGW_MUST_CHECK bool rw_variables_get(const rw_variables *variables, pgw_slice name,
                                      pgw_slice *value);
+/* Whether it is another than it was at the start. */
+bool rw_variables_differs(const rw_variables *variables, pgw_slice name);
 /* SET, or SET LOCAL; {NULL, 0} is DEFAULT. False: refused. */
 PGW_MUST_CHECK bool rw_variables_set(rw_variables *variables, pgw_slice name, pgw_slice value,
                                      bool local, pgw_error *error);
 void rw_variables_reset_all(rw_variables *variables);
 
+/* A transaction begins behind another, in a chain: with the modes that this had at its end. */
+void rw_variables_chain(rw_variables *variables);
+/* A statement of the transaction has seen the tables: its modes are settled. */
+void rw_variables_queried(rw_variables *variables);
 /* The transaction, or a group without one, is over: so is a COMMIT that has failed, by rollback.
  * What is set outside of both waits for the next of these. */
 void rw_variables_commit(rw_variables *variables);

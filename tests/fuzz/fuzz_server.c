@@ -116,8 +116,8 @@ static void answer_end(backend *b, const pgw_action *action)
 static void answer_control(backend *b, const pgw_action *action)
 {
     bool fails = pgw_read_u8(&b->input) > 200;
-    if (action->ask == PGW_ASK_SETTLE) {
-        require(!b->open);
+    if (action->ask == PGW_ASK_SETTLE || action->ask == PGW_ASK_MODES) {
+        require(b->open == (action->ask == PGW_ASK_MODES));
         pgw_server_done(b->server);
         return;
     }

@@ -371,7 +371,7 @@ class Half:
                 return self.say(*self.backend.control(action.text or action.kind))
         except Failed as failed:
             return self.say(*self.backend.failure(failed.args[0]))
-        if action.kind in ("end", "settle"):
+        if action.kind in ("end", "settle", "modes"):
             self.backend.runs.pop(action.portal, None)
             return self.say("done")
         return self.run(action)

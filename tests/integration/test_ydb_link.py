@@ -43,10 +43,10 @@ class LinkCase(unittest.TestCase):
         with self.postgres.admin("app") as admin:
             admin.rows(DDL)
 
-    def session(self):
+    def session(self, **params):
         link = wire.Wire(("127.0.0.1", self.keyspread.port))
         self.addCleanup(link.close)
-        link.login("app", "/local")
+        link.login("app", "/local", **params)
         return link
 
     def says(self, link, sql):
@@ -183,6 +183,64 @@ class Retries(LinkCase):
             self.assertEqual(link.rows("select count(*) from plain"), [["1000"]])
         self.assertEqual([int(row[0]) for row in found], list(range(1000)))
         self.assertEqual(self.says(link, "commit"), ["COMMIT", "I"])
+
+
+class ReadOnly(LinkCase):
+    """What only reads is held to it by keyspread, which YDB is not asked about."""
+    insert = "insert into items (id, v) values (1, 'a')"
+
+    def check(self, link, *steps):
+        for sql, said in steps:
+            self.assertEqual(self.says(link, sql), said, sql)
+
+    def test_each_way_to_say_so(self):
+        link = self.session()
+        for begin in ("begin read only", "begin; set transaction read only",
+                      "start transaction isolation level serializable, read only",
+                      "begin; set local transaction_read_only = on", "begin; begin read only",
+                      "begin read only; commit and chain", "begin read only; rollback and chain"):
+            self.assertEqual(self.says(link, begin)[-1], "T", begin)
+            self.check(link, (self.insert, ["25006", "E"]), ("rollback", ["ROLLBACK", "I"]))
+        self.assertEqual(self.says(link, "begin read only; begin read write; " + self.insert)[-2:],
+                         ["INSERT 0 1", "T"])
+        self.check(link, ("commit", ["COMMIT", "I"]), ("delete from items", ["DELETE 1", "I"]))
+
+    def test_a_session_that_does(self):
+        link, other = self.session(), self.session()
+        self.check(link, ("set session characteristics as transaction read only", ["SET", "I"]),
+                   (self.insert, ["25006", "I"]), ("delete from plain", ["25006", "I"]))
+        for _ in range(20):  # none of its rows is put into another one's batch
+            link.send(wire.query(self.insert))
+            self.assertEqual(self.says(other, "insert into items (id) values (2)"), ["INSERT 0 1", "I"])
+            self.assertEqual([reply.sqlstate for reply in link.read_ready() if reply.kind == "E"],
+                             ["25006"])
+            self.says(other, "delete from items")
+        self.check(link, ("create table x (id int primary key)", ["25006", "I"]),
+                   ("select count(*) from items", ["SELECT 1", "I"]),
+                   ("begin read write", ["BEGIN", "T"]), (self.insert, ["INSERT 0 1", "T"]),
+                   ("commit", ["COMMIT", "I"]), ("reset all", ["RESET", "I"]),
+                   ("delete from items", ["DELETE 1", "I"]))
+
+    def test_a_login_that_does(self):
+        link = self.session(options="-c default_transaction_read_only=on")
+        self.check(link, (self.insert, ["25006", "I"]), ("delete from items", ["25006", "I"]),
+                   ("set default_transaction_read_only = off", ["SET", "I"]),
+                   (self.insert, ["INSERT 0 1", "I"]))
+
+    def test_in_a_group(self):
+        link = self.session()
+        self.assertEqual(self.says(link, f"set transaction read only; {self.insert}"),
+                         ["SET", "25006", "I"])
+        self.check(link, (self.insert, ["INSERT 0 1", "I"]))
+
+    def test_what_stands_in_it_is_named(self):
+        link = self.session()
+        self.says(link, "set default_transaction_read_only = on")
+        for sql, name in ((self.insert, "INSERT"), ("/* x */ update plain set v = ''", "UPDATE"),
+                          ("with a as (select 1) delete from plain", "DELETE"),
+                          ("create table x (id int primary key)", "CREATE TABLE")):
+            told = [reply.fields()["M"] for reply in link.query(sql) if reply.kind == "E"]
+            self.assertEqual(told, [f"cannot execute {name} in a read-only transaction"], sql)
 
 
 class Strings(LinkCase):

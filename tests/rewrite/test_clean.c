@@ -28,10 +28,8 @@ static const char *const kinds[] = {
 
 static void describe(const rw_clean *it, pgw_slice text, pgw_buf *out)
 {
-    bool begin = it->kind == RW_CLEAN_BEGIN;
-    pgw_buf_addf(out, "%s%s%s%s%s", out->len > 0 ? " " : "", kinds[it->kind],
-                 begin && !it->understood ? " not_understood" : "",
-                 it->read_only ? " read_only" : "", it->chain ? " chain" : "");
+    pgw_buf_addf(out, "%s%s%s", out->len > 0 ? " " : "", kinds[it->kind],
+                 it->chain ? " chain" : "");
     if (it->name.len > 0)
         pgw_buf_addf(out, " name=%.*s", (int)it->name.len, it->name.ptr);
     if (it->kind == RW_CLEAN_WRONG)

@@ -71,12 +71,31 @@ void px_ydb_settings_run(px_ydb_session *session, pgw_portal *portal)
     say(session, portal, &said);
 }
 
+static void add_changed(const px_ydb_session *session, const char *name, pgw_buf *out)
+{
+    if (rw_variables_differs(session->variables, pgw_slice_str(name)))
+        pgw_buf_addf(out, "%s,", name);
+}
+
+/* What the session has changed, and matters to its rows: in a batch, too. Nothing else that can be
+ * set before YDB does. */
+static pgw_slice changed(px_ydb_session *session)
+{
+    pgw_buf names = {0};
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        add_changed(session, rw_tracked[i], &names);
+    add_changed(session, "default_transaction_read_only", &names);
+    pgw_slice kept = names.len > 0 ? pgw_arena_keep(&session->arena, &names) : PGW_LITERAL("");
+    pgw_buf_free(&names);
+    return kept;
+}
+
 /* What the rooms above ask of a session's state is answered here, for here it is. */
 static pgw_slice *answer_state(px_ydb_session *session, pgw_slice question)
 {
     pgw_slice *cells = px_ydb_cells(session, px_state_cells(question));
     pgw_buf_clear(&session->columns);
-    px_state_answer(question, setting_of, session, &session->columns, cells);
+    px_state_answer(question, setting_of, session, changed(session), &session->columns, cells);
     return cells;
 }
 

@@ -7,6 +7,8 @@
 #include "proxy/backend/ydb/cutter.h"
 #include "proxy/backend/ydb/runs.h"
 #include "proxy/backend/ydb/wording.h"
+#include "rewrite/plain/command_name.h"
+#include "rewrite/plain/session.h"
 
 #include <stdlib.h>
 
@@ -58,6 +60,22 @@ static bool refuses_alone(px_ydb_session *session, const pgw_portal *portal)
     return true;
 }
 
+/* BEGIN READ ONLY is the session's, and held to here, before YDB is asked what it thinks of the
+ * statement. */
+static bool refuses_write(px_ydb_session *session, const pgw_portal *portal)
+{
+    pgw_error error;
+    char name[RW_COMMAND_NAME_MOST];
+    const pgw_piece *piece = &portal->statement->piece;
+    bool writes = piece->command == PGW_COMMAND_WRITE || piece->command == PGW_COMMAND_ALONE;
+    if (!writes || !rw_variables_read_only(session->variables))
+        return false;
+    rw_command_name(piece->text, px_plain_env.conforming, name);
+    pgw_fail(&error, "25006", "cannot execute %s in a read-only transaction", name);
+    pgw_server_failed(session->server, &error);
+    return true;
+}
+
 static void run(px_ydb_session *session, pgw_portal *portal)
 {
     if (px_state_is_question(portal->statement->piece.text)) {
@@ -68,8 +86,10 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         px_ydb_settings_run(session, portal);
         return;
     }
-    if (refuses_alone(session, portal))
+    if (refuses_write(session, portal) || refuses_alone(session, portal))
         return;
+    if (px_runner_is_in_block(session->runner))
+        rw_variables_queried(session->variables);
     px_ydb_run *run = px_ydb_run_new(session, portal);
     pgw_error error;
     if (portal->statement->piece.command == PGW_COMMAND_ALONE)
@@ -85,6 +105,38 @@ static void run(px_ydb_session *session, pgw_portal *portal)
     session->running = run;
     px_runner_program(session->runner, run->program,
                       (uint64_t)rw_variables_statement_timeout(session->variables));
+}
+
+/* What BEGIN asks for of its transaction. False: refused. */
+static bool set_modes(px_ydb_session *session, const pgw_action *action, pgw_error *error)
+{
+    rw_said said;
+    const pgw_reading reading = px_ydb_reading(session, error);
+    if (action->chain)
+        rw_variables_chain(session->variables);
+    return action->text.len == 0 ||
+           rw_session_run(session->variables, action->text, true, &reading, &said);
+}
+
+static void begin(px_ydb_session *session, const pgw_action *action)
+{
+    pgw_error error;
+    if (set_modes(session, action, &error)) {
+        px_runner_control(session->runner, PX_CONTROL_BEGIN);
+        return;
+    }
+    px_ydb_settle(session, false);
+    pgw_server_failed(session->server, &error);
+}
+
+/* A BEGIN within a transaction. */
+static void change_modes(px_ydb_session *session, const pgw_action *action)
+{
+    pgw_error error;
+    if (set_modes(session, action, &error))
+        pgw_server_done(session->server);
+    else
+        pgw_server_failed(session->server, &error);
 }
 
 static void do_action(px_ydb_session *session, const pgw_action *action)
@@ -103,8 +155,11 @@ static void do_action(px_ydb_session *session, const pgw_action *action)
         px_ydb_settle(session, action->keep);
         pgw_server_done(session->server);
         return;
+    case PGW_ASK_MODES:
+        change_modes(session, action);
+        return;
     case PGW_ASK_BEGIN:
-        px_runner_control(session->runner, PX_CONTROL_BEGIN);
+        begin(session, action);
         return;
     case PGW_ASK_COMMIT:
         px_runner_control(session->runner, PX_CONTROL_COMMIT);
@@ -147,11 +202,11 @@ void px_ydb_session_go_on(px_ydb_session *session)
     }
 }
 
-/* BEGIN, COMMIT or ROLLBACK, which settle what was set within. */
+/* BEGIN, COMMIT or ROLLBACK: what was set within is settled, unless a transaction has begun. */
 static void on_controlled(px_ydb_session *session, bool done)
 {
     pgw_asked asked = pgw_server_next(session->server).ask;
-    if (asked == PGW_ASK_COMMIT || asked == PGW_ASK_ROLLBACK)
+    if (asked == PGW_ASK_COMMIT || asked == PGW_ASK_ROLLBACK || (asked == PGW_ASK_BEGIN && !done))
         px_ydb_settle(session, done && asked == PGW_ASK_COMMIT);
 }
 

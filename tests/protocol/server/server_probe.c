@@ -139,8 +139,9 @@ static void print_portal(const pgw_action *action)
 
 static void print_action(void)
 {
-    static const char *const names[] = {"message", "analyze", "bind",     "run",   "resume", "end",
-                                        "begin",   "commit",  "rollback", "close", "settle"};
+    static const char *const names[] = {"message", "analyze",  "bind",  "run",
+                                        "resume",  "end",      "begin", "modes",
+                                        "commit",  "rollback", "close", "settle"};
     pgw_action action = pgw_server_next(server);
     printf("%d\t%s\t", server->running != NULL, names[action.ask]);
     if (action.portal != NULL) {

@@ -17,7 +17,7 @@ enum { LIMIT = 4096, PARTS = 8 };
 typedef struct conversation {
     pgw_server *server;
     pgw_buf trace;
-    const char *fails; /* the next "begin" or "commit"; NULL: none */
+    const char *fails; /* the next "begin", "modes" or "commit"; NULL: none */
 } conversation;
 
 /* ---- what was replied ---- */
@@ -232,14 +232,19 @@ static void trace_arguments(conversation *c, const pgw_portal *portal)
 static void act(conversation *c, const pgw_action *action)
 {
     static const char *const names[] = {
-        [PGW_ASK_ANALYZE] = "analyze", [PGW_ASK_BIND] = "bind",         [PGW_ASK_RUN] = "run",
-        [PGW_ASK_RESUME] = "resume",   [PGW_ASK_END] = "end",           [PGW_ASK_BEGIN] = "begin",
-        [PGW_ASK_COMMIT] = "commit",   [PGW_ASK_ROLLBACK] = "rollback", [PGW_ASK_SETTLE] = "undo"};
-    pgw_slice text = action->ask == PGW_ASK_BEGIN     ? action->text
+        [PGW_ASK_ANALYZE] = "analyze", [PGW_ASK_BIND] = "bind",     [PGW_ASK_RUN] = "run",
+        [PGW_ASK_RESUME] = "resume",   [PGW_ASK_END] = "end",       [PGW_ASK_BEGIN] = "begin",
+        [PGW_ASK_MODES] = "modes",     [PGW_ASK_COMMIT] = "commit", [PGW_ASK_ROLLBACK] = "rollback",
+        [PGW_ASK_SETTLE] = "undo"};
+    pgw_slice text = action->ask <= PGW_ASK_MODES && action->ask >= PGW_ASK_BEGIN ? action->text
                      : action->ask == PGW_ASK_ANALYZE ? action->statement->piece.text
                      : action->portal != NULL         ? action->portal->statement->piece.text
                                                       : (pgw_slice){NULL, 0};
-    trace_action(c, action->keep ? "keep" : names[action->ask], text, action->limit);
+    trace_action(c,
+                 action->keep    ? "keep"
+                 : action->chain ? "chain"
+                                 : names[action->ask],
+                 text, action->limit);
     if (action->ask == PGW_ASK_RUN && action->portal->arguments != NULL)
         trace_arguments(c, action->portal);
     if (c->server->fetched != NULL && action->portal->bind.results.len >= 4)
@@ -379,7 +384,9 @@ static void check_line(const vector *v, void *data)
         return;
     }
     if (strncmp(v->field[0], "the next ", 9) == 0) {
-        c->fails = strstr(v->field[0], "begin") != NULL ? "begin" : "commit";
+        c->fails = strstr(v->field[0], "begin") != NULL   ? "begin"
+                   : strstr(v->field[0], "modes") != NULL ? "modes"
+                                                          : "commit";
         return;
     }
     char type;
