@@ -26,12 +26,17 @@ void px_unit_free(px_unit *unit)
     free(unit);
 }
 
+void px_unit_write_statement(const px_unit *unit, size_t i, pgw_buf *out)
+{
+    if (unit->kind == PX_UNIT_ROWS)
+        unit->source.write_rows(unit->source.of, i, out);
+    else
+        pgw_buf_add_slice(out, unit->statements[i].messages);
+}
+
 void px_unit_write_alone(const px_unit *unit, pgw_buf *out)
 {
-    if (unit->source.of != NULL)
-        unit->source.write(unit->source.of, out);
-    else
-        pgw_buf_add_slice(out, unit->alone);
+    unit->source.write_alone(unit->source.of, out);
 }
 
 void px_unknown_outcome(pgw_error *error)

@@ -61,13 +61,25 @@ typedef struct px_unit_prepared {
                           empty: nothing */
 } px_unit_prepared;
 
-/* Something of `home`'s that does not change while the unit is under way, so that any worker may
- * have it written. */
+/* What a text's unit is rendered from, in the form in which it travels, when it does. It is
+ * `home`'s, and does not change while the unit is under way, so that any worker may have it
+ * written. */
 typedef struct px_unit_source {
-    void *of; /* NULL: there is none */
-    void (*write)(const void *of, pgw_buf *out);
+    void *of; /* NULL: the unit is no text's */
+    /* ROWS: "(…),(…)", those of a statement of the unit's */
+    void (*write_rows)(const void *of, size_t statement, pgw_buf *out);
+    /* a Query's text, as the client sent it (rewritten) */
+    void (*write_alone)(const void *of, pgw_buf *out);
     void (*drop)(void *of); /* on the thread of `home`, when the unit is freed */
 } px_unit_source;
+
+/* A text's lone row as parameters of the prepared statement that can stand for it. */
+typedef struct px_unit_lifted {
+    const pgw_slice *values; /* in text; {NULL, 0} is NULL. NULL: there are none, or they have
+                                failed, which is to be told of the text */
+    size_t count;
+    bool returns; /* rows, which its client is to have described */
+} px_unit_lifted;
 
 /* One row's place among the keys: what "possibly equal" needs. */
 typedef struct px_unit_key {
@@ -107,22 +119,18 @@ typedef struct px_unit {
     /* Its statements, in order. */
     size_t statement_count;
     struct px_unit_statement {
-        pgw_slice batch; /* ROWS: "(…),(…)" its rows; PARAMS: Bind + Execute messages */
-        uint32_t rows;   /* in its VALUES */
-        size_t prepared; /* PARAMS: which of them it executes */
-        uint64_t tag;    /* out: rows its CommandComplete counted (ROWS: `rows`) */
-        bool bound;      /* out, PARAMS: BindComplete came (for the one that failed) */
-        bool suspended;  /* out, PARAMS: it gave all rows it was asked for, and no tag */
-        size_t returned; /* out: bytes in the unit's `returned` up to its end … */
-        size_t noticed;  /* … and in its `notices` */
+        pgw_slice messages; /* PARAMS: Bind + Execute */
+        size_t bytes;       /* that it takes in a batch, or a few more */
+        uint32_t rows;      /* in its VALUES */
+        size_t prepared;    /* PARAMS: which of them it executes */
+        uint64_t tag;       /* out: rows its CommandComplete counted (ROWS: `rows`) */
+        bool bound;         /* out, PARAMS: BindComplete came (for the one that failed) */
+        bool suspended;     /* out, PARAMS: it gave all rows it was asked for, and no tag */
+        size_t returned;    /* out: bytes in the unit's `returned` up to its end … */
+        size_t noticed;     /* … and in its `notices` */
     } * statements;
-    /* The unit as its client sent it (rewritten), ROWS, TEXT: a Query's text, or where it is
-       rendered from when it is asked for; PARAMS: neither (Parse if needed + batches + Sync
-       serve). */
-    pgw_slice alone;
-    px_unit_source source;
-    pgw_slice lifted; /* ROWS, TEXT: the same as Bind + Execute of the prepared statement; empty:
-                         there is none, or it has failed, which is to be told of the text */
+    px_unit_source source; /* ROWS, TEXT */
+    px_unit_lifted lifted; /* ROWS, TEXT */
 
     px_unit_key *keys; /* one a row, sorted by nobody */
     size_t row_count;
@@ -175,7 +183,9 @@ px_unit *px_unit_new(px_worker *home); /* all zero but home; with a deadline far
 void px_unit_free(px_unit *unit);
 /* Nothing has come of its statements: before it is sent, at first or once more. */
 void px_unit_reset(px_unit *unit);
-/* Appends a text unit as its client sent it. */
+/* Appends what its statement `i` is in a batch: ROWS: "(…),(…)"; PARAMS: messages. */
+void px_unit_write_statement(const px_unit *unit, size_t i, pgw_buf *out);
+/* Appends a text's unit as its client sent it. */
 void px_unit_write_alone(const px_unit *unit, pgw_buf *out);
 /* Makes the unit FAILED with an error of our own. */
 void px_unit_fail(px_unit *unit, const pgw_error *error);

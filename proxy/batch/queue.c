@@ -192,9 +192,9 @@ void px_queue_configure(px_queue *queue, const cfg_table *table)
 
 static void count_in(px_queue *queue, px_unit *unit)
 {
-    unit->batch_bytes = unit->kind == PX_UNIT_TEXT ? unit->alone.len : 0;
+    unit->batch_bytes = 0;
     for (size_t i = 0; i < unit->statement_count; i++)
-        unit->batch_bytes += unit->statements[i].batch.len;
+        unit->batch_bytes += unit->statements[i].bytes;
     queue->units++;
     queue->rows += unit->row_count;
     queue->bytes += unit->batch_bytes;

@@ -83,14 +83,15 @@ static void send_text(px_session *session, px_text *text)
     px_script_note(session, &text->script, alone);
     if (text->script.effects & RW_EFFECT_PREPARE)
         px_state_note_prepare(session, text->text, text->catalog);
-    pgw_buf rendered = {0}, message = {0};
-    px_text_render(text, NULL, &rendered);
-    pgw_certainly(pgw_write_query(pgw_slice_buf(&rendered), &message));
+    pgw_buf message = {0};
+    size_t begun = pgw_begin(&message, 'Q');
+    px_text_render(text, NULL, &message);
+    pgw_buf_add_byte(&message, '\0');
+    pgw_certainly(pgw_end(&message, begun));
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     px_reply_is_about(&session->pending.replies, reply, text);
     session->names.unnamed_on_link = session->units.repeated = false;
     px_session_send(session, &message);
-    pgw_buf_free(&rendered);
     pgw_buf_free(&message);
 }
 
@@ -212,7 +213,7 @@ static px_step look_into(px_session *session, px_text *text)
 }
 
 /* Values of its key are asked for, and it goes on as if its client had written them. */
-static px_step fill(px_session *session, const px_text *text, const rw_catalog *view)
+static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
 {
     bool later;
     pgw_error error;

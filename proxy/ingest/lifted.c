@@ -1,6 +1,5 @@
 #include "proxy/ingest/lifted.h"
 
-#include "proxy/ingest/bind.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/units.h"
 #include "rewrite/insert/lift.h"
@@ -50,31 +49,19 @@ static const px_plan *plan_for(px_worker *worker, pgw_slice lifted, const px_tex
     return px_plan_find(worker->plans, id);
 }
 
-static void write_values(const rw_insert *insert, pgw_buf *out)
+/* Its values where they stand in the text, and the hash behind them. */
+static px_unit_lifted values_of(const px_plan *plan, const px_text *text, pgw_arena *arena)
 {
-    for (size_t i = 0; i < insert->lift_count; i++) {
-        const rw_lift *lift = &insert->lifts[i];
-        pgw_buf_add_i32(out, lift->null ? -1 : (int32_t)lift->value.len);
-        pgw_buf_add_slice(out, lift->value);
-    }
-}
-
-static bool write_execution(const px_plan *plan, const rw_insert *insert, int64_t hash,
-                            pgw_slice name, pgw_buf *out)
-{
-    pgw_buf values = {0};
-    write_values(insert, &values);
-    pgw_bind bind = {.values = pgw_slice_buf(&values), .value_count = insert->lift_count};
-    px_bound bound = {.hashes = &hash};
-    pgw_error error;
-    bool good =
-        px_bind_write(plan, &bind, (px_bind_names){PGW_LITERAL(""), name}, &bound, out, &error);
-    if (good && insert->returning > 0) /* its client has to be told what */
-        pgw_write_describe('P', PGW_LITERAL(""), out);
-    if (good)
-        pgw_write_execute(PGW_LITERAL(""), 0, out);
-    pgw_buf_free(&values);
-    return good;
+    const rw_insert *insert = text->script.statements[0].insert;
+    size_t count = insert->lift_count;
+    pgw_slice *values = pgw_arena_alloc(arena, (count + 1) * sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        if (!insert->lifts[i].null)
+            values[i] = insert->lifts[i].value;
+    if (plan->form == RW_HASH_PARAMETER)
+        values[count++] =
+            pgw_slice_str(pgw_arena_printf(arena, "%lld", (long long)(int64_t)text->hashes[0][0]));
+    return (px_unit_lifted){values, count, .returns = insert->returning > 0};
 }
 
 /* Whether there is a statement of one row, all of which may be lifted, and a guard in it for the
@@ -91,15 +78,12 @@ void px_lift(px_worker *worker, const px_text *text, px_unit *unit)
     if (!may_be_lifted(text))
         return;
     const rw_insert *insert = text->script.statements[0].insert;
-    pgw_buf lifted = {0}, message = {0};
+    pgw_buf lifted = {0};
     rw_lift_text(insert, &lifted);
     const px_plan *plan = plan_for(worker, pgw_slice_buf(&lifted), text, unit->identity);
     if (plan != NULL) {
         px_unit_prepare(unit, plan);
-        if (write_execution(plan, insert, (int64_t)text->hashes[0][0], unit->prepared->name,
-                            &message))
-            px_unit_lifted(unit, &message);
+        unit->lifted = values_of(plan, text, &unit->arena);
     }
     pgw_buf_free(&lifted);
-    pgw_buf_free(&message);
 }

@@ -123,9 +123,7 @@ bool px_split_script(px_owner *owner, const px_standing *standing, px_text *text
     for (size_t i = 0; i < split->count; i++) {
         px_part *part = &split->parts[i];
         px_chosen chosen = {split->order + part->first, part->rows};
-        part->unit = px_unit_of_text(owner, standing, text, part->rows);
-        px_unit_add_rows(part->unit, text, chosen);
-        px_unit_finish_part(part->unit, text, chosen);
+        part->unit = px_unit_of_text(owner, standing, text, chosen);
     }
     px_text_take(text);
     owner->text = text;

@@ -55,14 +55,7 @@ void px_submit_script(px_owner *owner, const px_standing *standing, px_text *tex
 {
     if (px_split_script(owner, standing, text))
         return;
-    const rw_script *script = &text->script;
-    size_t rows = 0;
-    for (size_t i = 0; i < script->count; i++)
-        rows += script->statements[i].insert->row_count;
-    px_unit *unit = px_unit_of_text(owner, standing, text, rows);
-    for (size_t i = 0; i < script->count; i++)
-        px_unit_add_rows(unit, text, (px_chosen){0});
-    px_unit_finish_script(unit, text);
+    px_unit *unit = px_unit_of_text(owner, standing, text, (px_chosen){0});
     px_lift(owner->worker, text, unit);
     px_text_take(text);
     owner->text = text;

@@ -11,19 +11,26 @@
 #include "rewrite/read/script.h"
 #include "rewrite/read/tree.h"
 
+/* A text that is in `arena` (given away). */
+static px_text *parse(px_worker *worker, pgw_arena arena, pgw_slice text, px_catalog *catalog,
+                      const rw_catalog *view, const pgw_env *env)
+{
+    px_text *parsed = pgw_arena_alloc(&arena, sizeof *parsed);
+    *parsed = (px_text){.references = 1, .catalog = catalog, .text = text};
+    px_catalog_take(catalog);
+    rw_script_parse(text, view, env, &worker->plans->shapes, &arena, &parsed->script);
+    rw_explain_query(text, view, env, &arena, &parsed->script);
+    rw_script_refuse_wanting(text, &parsed->script, &arena);
+    parsed->arena = arena;
+    return parsed;
+}
+
 px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
                        const rw_catalog *view, const pgw_env *env)
 {
     pgw_arena arena = {0};
-    px_text *parsed = pgw_arena_alloc(&arena, sizeof *parsed);
-    *parsed = (px_text){.references = 1, .catalog = catalog};
-    px_catalog_take(catalog);
-    parsed->text = pgw_arena_copy(&arena, text);
-    rw_script_parse(parsed->text, view, env, &worker->plans->shapes, &arena, &parsed->script);
-    rw_explain_query(parsed->text, view, env, &arena, &parsed->script);
-    rw_script_refuse_wanting(parsed->text, &parsed->script, &arena);
-    parsed->arena = arena;
-    return parsed;
+    text = pgw_arena_copy(&arena, text);
+    return parse(worker, arena, text, catalog, view, env);
 }
 
 bool px_text_wants(const px_text *text)
@@ -32,24 +39,33 @@ bool px_text_wants(const px_text *text)
     return insert != NULL && insert->wanted_count > 0;
 }
 
-px_text *px_text_fill(px_worker *worker, const px_text *text, const rw_answer *answers,
-                      const rw_catalog *view, const pgw_env *env, pgw_error *error)
+/* The filled statement with what stands around it in the text. */
+static pgw_slice put_back(const px_text *text, pgw_slice filled, pgw_arena *arena)
 {
     const rw_statement *statement = &text->script.statements[0];
+    pgw_buf whole = {0};
+    if (statement->start == 0 && statement->end == text->text.len)
+        return filled;
+    pgw_buf_add(&whole, text->text.ptr, statement->start);
+    pgw_buf_add_slice(&whole, filled);
+    pgw_buf_add(&whole, text->text.ptr + statement->end, text->text.len - statement->end);
+    return pgw_arena_keep(arena, &whole);
+}
+
+px_text *px_text_fill(px_worker *worker, px_text *text, const rw_answer *answers,
+                      const rw_catalog *view, const pgw_env *env, pgw_error *error)
+{
     pgw_arena arena = {0};
-    rw_filled filled;
-    if (!rw_fill(statement->insert, answers, &arena, &filled, error)) {
+    rw_filled *filled = pgw_arena_alloc(&arena, sizeof *filled);
+    if (!rw_fill(text->script.statements[0].insert, answers, &arena, filled, error)) {
         pgw_arena_free(&arena);
         return NULL;
     }
-    pgw_buf whole = {0};
-    pgw_buf_add(&whole, text->text.ptr, statement->start);
-    pgw_buf_add_slice(&whole, filled.text);
-    pgw_buf_add(&whole, text->text.ptr + statement->end, text->text.len - statement->end);
-    px_text *parsed = px_text_parse(worker, pgw_slice_buf(&whole), text->catalog, view, env);
-    pgw_buf_free(&whole);
-    parsed->filled = rw_filled_keep(&filled, &parsed->arena);
-    pgw_arena_free(&arena);
+    pgw_slice whole = put_back(text, filled->text, &arena);
+    px_text *parsed = parse(worker, arena, whole, text->catalog, view, env);
+    parsed->filled = filled;
+    parsed->asked = text;
+    px_text_take(text);
     return parsed;
 }
 
@@ -62,6 +78,7 @@ void px_text_drop(px_text *text)
 {
     if (text == NULL || --text->references > 0)
         return;
+    px_text_drop(text->asked);
     px_catalog_drop(text->catalog);
     pgw_arena arena = text->arena; /* the text itself lives in it */
     pgw_arena_free(&arena);

@@ -19,7 +19,8 @@ typedef struct px_text {
     px_catalog *catalog;
     pgw_slice text;
     const rw_filled *filled; /* its only statement was filled with values of its key; NULL: it is as
-                                its client sent it */
+                                its client sent it … */
+    struct px_text *asked;   /* … with the wanted cells, which is kept for what is told of it */
     rw_script script;
     uint64_t **hashes;  /* for each statement that is an INSERT: its rows' */
     rw_key **keys;      /* likewise */
@@ -36,7 +37,7 @@ px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
                        const rw_catalog *view, const pgw_env *env);
 /* The first statement's wanted cells filled with these answers, parsed anew; the caller has a
  * reference. NULL: the error. */
-px_text *px_text_fill(px_worker *worker, const px_text *text, const rw_answer *answers,
+px_text *px_text_fill(px_worker *worker, px_text *text, const rw_answer *answers,
                       const rw_catalog *view, const pgw_env *env, pgw_error *error);
 /* Values of its key are to be asked for first. */
 bool px_text_wants(const px_text *text);

@@ -115,44 +115,103 @@ static bool merges(px_unit *unit, const rw_script *script)
     return true;
 }
 
-px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, const px_text *text,
-                         size_t rows)
+/* What the unit's text is rendered from: rows of it that were chosen. */
+typedef struct origin {
+    px_text *text;
+    px_chosen chosen;
+} origin;
+
+enum { HASH_ROOM = 24 }; /* bytes, with commas */
+
+/* The number of rows of the statement that may be among the chosen ones; and which the next is. */
+static size_t count_chosen(px_chosen chosen, const rw_insert *insert)
 {
-    const rw_insert *insert = text->script.statements[0].insert;
-    px_unit *unit = new_unit(owner, standing, text->script.count, rows);
-    begin(unit, owner, standing, insert->table, text->catalog);
-    unit->identity = px_identity_take(standing->identity);
-    unit->kind = merges(unit, &text->script) ? PX_UNIT_ROWS : PX_UNIT_TEXT;
-    if (unit->kind == PX_UNIT_TEXT) {
-        unit->head = unit->tail = (pgw_slice){NULL, 0};
-    } else {
-        unit->guarded = rw_guard_reads(insert);
-        unit->conditions = render(unit, insert, rw_guard_conditions);
-    }
-    return unit;
+    return chosen.rows != NULL ? chosen.count : insert->row_count;
 }
 
-void px_unit_add_rows(px_unit *unit, const px_text *text, px_chosen chosen)
+static size_t chosen_row(px_chosen chosen, size_t at)
+{
+    return chosen.rows != NULL ? chosen.rows[at] : at;
+}
+
+static void write_rows(const origin *of, size_t i, bool guarded, pgw_buf *out)
+{
+    const rw_insert *insert = of->text->script.statements[i].insert;
+    size_t begun = out->len;
+    for (size_t at = 0; at < count_chosen(of->chosen, insert); at++) {
+        size_t r = chosen_row(of->chosen, at);
+        if (insert->rows[r].superseded)
+            continue;
+        pgw_buf_add_str(out, out->len > begun ? ",\n" : "");
+        rw_render_row(insert, r, of->text->hashes[i][r], guarded && at == 0, out);
+    }
+}
+
+static void write_batch(const void *of, size_t i, pgw_buf *out)
+{
+    write_rows(of, i, false, out);
+}
+
+/* A part of a statement is one as well. */
+static void write_alone(const void *of, pgw_buf *out)
+{
+    const origin *from = of;
+    const rw_insert *insert = from->text->script.statements[0].insert;
+    if (from->chosen.rows == NULL) {
+        px_text_render(from->text, NULL, out);
+        return;
+    }
+    rw_render_head(insert, out);
+    write_rows(from, 0, true, out);
+    rw_render_tail(insert, out);
+}
+
+static void drop_origin(void *of)
+{
+    px_text_drop(((origin *)of)->text);
+}
+
+static void set_source(px_unit *unit, px_text *text, px_chosen chosen)
+{
+    origin *of = pgw_arena_alloc(&unit->arena, sizeof *of);
+    *of = (origin){text, chosen};
+    px_text_take(text);
+    if (chosen.rows != NULL) {
+        pgw_slice rows = {(const char *)chosen.rows, chosen.count * sizeof *chosen.rows};
+        of->chosen.rows = (const size_t *)pgw_arena_copy(&unit->arena, rows).ptr;
+    }
+    unit->source = (px_unit_source){of, write_batch, write_alone, drop_origin};
+}
+
+/* What the text's next statement takes in a batch, but for its rows. */
+static size_t bytes_around(const px_unit *unit, const rw_statement *statement)
+{
+    const rw_insert *insert = statement->insert;
+    size_t rows = 0;
+    for (size_t r = 0; r < insert->row_count; r++)
+        rows += insert->rows[r].close + 1 - insert->rows[r].open;
+    return unit->kind == PX_UNIT_ROWS
+               ? 0
+               : statement->end - statement->start - rows + rw_render_added(insert);
+}
+
+/* The next statement of the script, as far as it was chosen. */
+static void add_statement(px_unit *unit, const px_text *text, px_chosen chosen)
 {
     size_t i = unit->statement_count++;
     const rw_insert *insert = text->script.statements[i].insert;
     struct px_unit_statement *statement = &unit->statements[i];
-    size_t count = chosen.rows != NULL ? chosen.count : insert->row_count;
     uint16_t place = place_of(unit, insert->table, text->catalog);
-    pgw_buf rows = {0};
-    for (size_t at = 0; at < count; at++) {
-        size_t r = chosen.rows != NULL ? chosen.rows[at] : at;
-        if (insert->rows[r].superseded)
+    statement->bytes = bytes_around(unit, &text->script.statements[i]);
+    for (size_t at = 0; at < count_chosen(chosen, insert); at++) {
+        const rw_row *row = &insert->rows[chosen_row(chosen, at)];
+        if (row->superseded)
             continue;
-        add_key(unit, insert->table, place, &text->keys[i][r]);
+        add_key(unit, insert->table, place, &text->keys[i][chosen_row(chosen, at)]);
         statement->rows++;
-        if (unit->kind == PX_UNIT_TEXT)
-            continue;
-        if (rows.len > 0)
-            pgw_buf_add_str(&rows, ",\n");
-        rw_render_row(insert, r, text->hashes[i][r], false, &rows);
+        statement->bytes += row->close + 1 - row->open + HASH_ROOM;
     }
-    statement->batch = keep(unit, &rows);
+    unit->bytes += statement->bytes;
 }
 
 static void set_merge_hash(px_unit *unit)
@@ -169,44 +228,41 @@ static void set_merge_hash(px_unit *unit)
                                                 unit->merge_hash);
 }
 
-static void write_text(const void *text, pgw_buf *out)
-{
-    px_text_render(text, NULL, out);
-}
-
-static void drop_text(void *text)
-{
-    px_text_drop(text);
-}
-
-/* Rows seldom travel as their client sent them: that is rendered when they do. */
-void px_unit_finish_script(px_unit *unit, px_text *text)
-{
-    if (unit->kind == PX_UNIT_ROWS) {
-        px_text_take(text);
-        unit->source = (px_unit_source){text, write_text, drop_text};
-        unit->bytes += text->text.len;
-    } else {
-        pgw_buf alone = {0};
-        write_text(text, &alone);
-        unit->alone = keep(unit, &alone);
-    }
-    set_merge_hash(unit);
-}
-
-void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen)
+/* Its kind, and what it has to have in common with others. */
+static void set_merge_key(px_unit *unit, const px_text *text)
 {
     const rw_insert *insert = text->script.statements[0].insert;
-    pgw_buf alone = {0};
-    pgw_buf_add_slice(&alone, unit->head);
-    for (size_t at = 0; at < chosen.count; at++) {
-        if (at > 0)
-            pgw_buf_add_str(&alone, ",\n");
-        rw_render_row(insert, chosen.rows[at], text->hashes[0][chosen.rows[at]], at == 0, &alone);
+    unit->kind = merges(unit, &text->script) ? PX_UNIT_ROWS : PX_UNIT_TEXT;
+    if (unit->kind == PX_UNIT_TEXT) {
+        unit->head = unit->tail = (pgw_slice){NULL, 0};
+        return;
     }
-    pgw_buf_add_slice(&alone, unit->tail);
-    unit->alone = keep(unit, &alone);
+    unit->guarded = rw_guard_reads(insert);
+    unit->conditions = render(unit, insert, rw_guard_conditions);
+}
+
+static size_t count_rows(const rw_script *script, px_chosen chosen)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < script->count; i++)
+        rows += count_chosen(chosen, script->statements[i].insert);
+    return rows;
+}
+
+px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, px_text *text,
+                         px_chosen chosen)
+{
+    const rw_script *script = &text->script;
+    px_unit *unit = new_unit(owner, standing, script->count, count_rows(script, chosen));
+    begin(unit, owner, standing, script->statements[0].insert->table, text->catalog);
+    unit->identity = px_identity_take(standing->identity);
+    set_merge_key(unit, text);
+    for (size_t i = 0; i < script->count; i++)
+        add_statement(unit, text, chosen);
+    set_source(unit, text, chosen);
+    unit->bytes += chosen.rows != NULL ? unit->statements[0].bytes : text->text.len;
     set_merge_hash(unit);
+    return unit;
 }
 
 /* ---- parameters ---- */
@@ -222,11 +278,6 @@ size_t px_unit_prepare(px_unit *unit, const px_plan *plan)
     prepared->types = px_plan_types(plan, &prepared->type_count, &unit->arena);
     prepared->columns = pgw_arena_copy(&unit->arena, plan->columns);
     return unit->prepared_count++;
-}
-
-void px_unit_lifted(px_unit *unit, pgw_buf *execution)
-{
-    unit->lifted = keep(unit, execution);
 }
 
 px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_plan *plan,
@@ -261,7 +312,8 @@ bool px_unit_add_bound(px_unit *unit, px_execution execution, const px_bound *bo
     struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
     uint16_t place = place_of(unit, insert->table, plan->catalog);
     statement->prepared = prepare(unit, plan);
-    statement->batch = keep(unit, &message);
+    statement->bytes = message.len;
+    statement->messages = keep(unit, &message);
     for (size_t r = 0; r < insert->row_count; r++) {
         if (insert->rows[r].superseded)
             continue;

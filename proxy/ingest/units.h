@@ -14,23 +14,18 @@ typedef struct px_chosen {
     size_t count;
 } px_chosen;
 
-/* A unit with room for so many rows of a script, or of so many executions of prepared statements,
- * the first of which is of `plan`. Its owner is to set `done`. */
-px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, const px_text *text,
-                         size_t rows);
+/* The chosen rows of a script's statements (of more than one statement, all). It is rendered when
+ * it travels. The caller is to set `done`. */
+px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, px_text *text,
+                         px_chosen chosen);
+
+/* A unit with room for so many executions of prepared statements, the first of which is of `plan`.
+ * The caller is to set `done`. */
 px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_plan *plan,
                          size_t executions, size_t rows);
 
 /* The place of the plan among the unit's prepared statements, of which it is one from now on. */
 size_t px_unit_prepare(px_unit *unit, const px_plan *plan);
-/* The execution of the one that can stand for its text (emptied). */
-void px_unit_lifted(px_unit *unit, pgw_buf *execution);
-
-/* The next statement of the script, as far as it was chosen. */
-void px_unit_add_rows(px_unit *unit, const px_text *text, px_chosen chosen);
-/* All were added: the text by which the unit can be told to the backend without company. */
-void px_unit_finish_script(px_unit *unit, px_text *text);
-void px_unit_finish_part(px_unit *unit, const px_text *text, px_chosen chosen);
 
 /* A Bind that is executed. */
 typedef struct px_execution {

@@ -156,8 +156,7 @@ static void fill(filling *f)
             fill_row(f, row);
     }
     copy_up_to(f, insert->text.len);
-    f->out->text = pgw_arena_copy(f->arena, pgw_slice_buf(&f->text));
-    pgw_buf_free(&f->text);
+    f->out->text = pgw_arena_keep(f->arena, &f->text);
 }
 
 void rw_fill_parameters(const rw_insert *insert, size_t first, pgw_arena *arena, rw_filled *out)
@@ -173,17 +172,6 @@ bool rw_fill(const rw_insert *insert, const rw_answer *answers, pgw_arena *arena
             return false;
     fill(&(filling){.insert = insert, .answers = answers, .arena = arena, .out = out});
     return true;
-}
-
-rw_filled *rw_filled_keep(const rw_filled *filled, pgw_arena *arena)
-{
-    rw_filled *kept = pgw_arena_alloc(arena, sizeof *kept);
-    kept->text = pgw_arena_copy(arena, filled->text);
-    kept->client = pgw_arena_copy(arena, filled->client);
-    kept->count = filled->count;
-    kept->edits = pgw_arena_alloc(arena, filled->count * sizeof *kept->edits);
-    memcpy(kept->edits, filled->edits, filled->count * sizeof *kept->edits);
-    return kept;
 }
 
 size_t rw_filled_offset(const rw_filled *filled, size_t at)

@@ -19,7 +19,7 @@ typedef struct rw_filled {
     rw_edit *edits; /* in order */
     size_t count;
     size_t *cells; /* where the parameter for each wanted cell stands; NULL: they are constants */
-    pgw_slice client; /* the text as its client sent it */
+    pgw_slice client; /* the text as its client sent it: the statement's own */
 } rw_filled;
 
 /* The statement with an answer for each wanted cell, as constants. False: a column cannot be
@@ -28,8 +28,6 @@ PGW_MUST_CHECK bool rw_fill(const rw_insert *insert, const rw_answer *answers, p
                             rw_filled *out, pgw_error *error);
 /* The statement with parameters $first, $first + 1, … in their places, of their columns' types. */
 void rw_fill_parameters(const rw_insert *insert, size_t first, pgw_arena *arena, rw_filled *out);
-/* A copy with all that it needs. */
-rw_filled *rw_filled_keep(const rw_filled *filled, pgw_arena *arena);
 /* Where in the client's text stands what is at byte `at` of the filled one. */
 size_t rw_filled_offset(const rw_filled *filled, size_t at);
 /* … in characters, counting from 1; 0 stays 0. */

@@ -6,6 +6,7 @@
 #define TEST_CONVERSATION_H
 
 #include "proxy/backend/ydb/ydb.h"
+#include "tests/proxy/copies.h"
 #include "tests/proxy/endpoint.h"
 #include "tests/proxy/scripts.h"
 
@@ -30,6 +31,7 @@ static void open_backend(void)
 static void begin(const char *config)
 {
     memset(&here, 0, sizeof here);
+    copies_begin();
     signal(SIGPIPE, SIG_IGN);
     px_log_level(CFG_LOG_ERROR);
     here.config = px_config_load(config, stderr);
@@ -74,8 +76,10 @@ static void turn(void)
 {
     if (here.sockets)
         endpoint_turn();
+    here.running = true;
     for (int i = 0; i < 6; i++)
         uv_run(&here.worker.loop, UV_RUN_NOWAIT);
+    here.running = false;
 }
 
 /* A startup packet with these parameters. */
@@ -158,6 +162,7 @@ static void print_counts(pgw_buf *out)
         if (shown)
             pgw_buf_addf(out, "= %s\n", line);
     }
+    copies_print(out);
     pgw_buf_free(&page);
 }
 

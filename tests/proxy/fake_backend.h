@@ -18,6 +18,7 @@
 #include "proxy/batch/keylocks.h"
 #include "proxy/batch/register.h"
 #include "proxy/server/server.h"
+#include "tests/proxy/unit_source.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -448,10 +449,11 @@ UNUSED static px_unit *rows_unit(told *t, uint32_t partition, uint64_t key)
     unit->guarded = true; /* so that few are merged, too */
     unit->head = PGW_LITERAL("insert into t values ");
     const char *row = pgw_arena_printf(&unit->arena, "(%d)", (int)key);
-    unit->statements[0].batch = pgw_slice_str(row);
+    source_of(unit)->rows[0] = pgw_slice_str(row);
+    unit->statements[0].bytes = strlen(row);
     unit->statements[0].rows = 1;
     fake_key(unit, 0, key, key);
-    unit->alone =
+    source_of(unit)->alone =
         pgw_slice_str(pgw_arena_printf(&unit->arena, "INSERT INTO t VALUES (%d)", (int)key));
     unit->bytes = 100;
     return unit;
@@ -468,7 +470,7 @@ UNUSED static px_unit *text_unit(told *t, uint32_t partition, uint64_t key, size
         fake_key(unit, i, key + i, key + i);
         pgw_buf_addf(&all, "%s%s", i > 0 ? "; " : "", text);
     }
-    unit->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&all));
+    source_of(unit)->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&all));
     pgw_buf_free(&all);
     return unit;
 }
@@ -502,7 +504,8 @@ UNUSED static px_unit *params_unit(told *t, uint32_t partition, uint64_t key, si
         pgw_certainly(
             pgw_write_bind(&bind, PGW_LITERAL(""), unit->prepared->name, &value, 1, &out));
         pgw_write_execute(PGW_LITERAL(""), 0, &out);
-        unit->statements[i].batch = pgw_arena_copy(&unit->arena, pgw_slice_buf(&out));
+        unit->statements[i].messages = pgw_arena_copy(&unit->arena, pgw_slice_buf(&out));
+        unit->statements[i].bytes = out.len;
         unit->statements[i].rows = 1;
         fake_key(unit, i, key + i, key + i);
         pgw_buf_free(&out);
@@ -513,11 +516,11 @@ UNUSED static px_unit *params_unit(told *t, uint32_t partition, uint64_t key, si
 /* rows_unit() of a text that can also be an execution of params_unit()'s statement. */
 UNUSED static px_unit *lifted_unit(told *t, uint32_t partition, uint64_t key)
 {
-    told ignored;
-    px_unit *unit = rows_unit(t, partition, key), *like = params_unit(&ignored, partition, key, 1);
-    fake_prepared(unit, like->prepared->name);
-    unit->lifted = pgw_arena_copy(&unit->arena, like->statements[0].batch);
-    px_unit_free(like);
+    px_unit *unit = rows_unit(t, partition, key);
+    pgw_slice *value = pgw_arena_alloc(&unit->arena, sizeof *value);
+    fake_prepared(unit, PGW_LITERAL("ks_1"));
+    *value = pgw_slice_str(pgw_arena_printf(&unit->arena, "%d", (int)key));
+    unit->lifted = (px_unit_lifted){.values = value, .count = 1};
     return unit;
 }
 

@@ -79,7 +79,8 @@ static struct {
     size_t link_count;
     client clients[CLIENTS];
     uint64_t ms;
-    bool ending; /* time passes by itself */
+    bool ending;  /* time passes by itself */
+    bool running; /* it is keyspread that does what is done, and nobody here */
     char names[NAMES][NAME];
     bool sockets;                                      /* links are real ones: endpoint.h */
     void (*on_open)(size_t link, const char *startup); /* of who records */

@@ -174,7 +174,9 @@ static void script_say(size_t number, pgw_slice bytes)
 {
     script *s = script_at(number);
     pgw_buf_add_slice(&s->in, bytes);
+    here.running = true;
     s->link.ops->on_message(&s->link);
+    here.running = false;
 }
 
 /* "1! ready" and what else becomes of a link. */
@@ -183,6 +185,7 @@ static void script_happen(size_t number, const char *what)
     pgw_error error;
     char code[6];
     script *s = script_at(number);
+    here.running = true;
     if (strcmp(what, "ready") == 0) {
         px_link_be_ready(&s->link);
     } else if (strcmp(what, "lost") == 0) {
@@ -196,6 +199,7 @@ static void script_happen(size_t number, const char *what)
         here.scripts[number] = NULL; /* it may open again, as another */
         px_link_fail(&s->link, &error);
     }
+    here.running = false;
 }
 
 static void script_lose_all(void)

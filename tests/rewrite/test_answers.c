@@ -360,23 +360,6 @@ static void a_default_is_asked_for_where_it_means_what_it_says(void **state)
     }
 }
 
-static void what_was_filled_in_outlives_its_arena(void **state)
-{
-    (void)state;
-    pgw_arena first = {0}, second = {0};
-    rw_filled filled;
-    const char *sql = "INSERT INTO made (v, id, at) VALUES ('x', f(1), '2026-01-01 00:00+00')";
-    rw_fill_parameters(parse(sql, &first), 5, &first, &filled);
-    rw_filled *kept = rw_filled_keep(&filled, &second);
-    char *text = text_of(filled.text);
-    pgw_arena_free(&first);
-    assert_true(pgw_slice_eq_str(kept->text, text));
-    assert_true(pgw_slice_eq_str(kept->client, sql));
-    assert_int_equal(rw_filled_offset(kept, kept->text.len - 1), strlen(sql) - 1);
-    free(text);
-    pgw_arena_free(&second);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,7 +374,6 @@ int main(void)
         cmocka_unit_test(expressions_of_parameters_keep_their_place),
         cmocka_unit_test(what_cannot_be_asked_for_is_refused),
         cmocka_unit_test(a_default_is_asked_for_where_it_means_what_it_says),
-        cmocka_unit_test(what_was_filled_in_outlives_its_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@ void px_write_statements(const px_unit *unit, const char *separator, pgw_buf *ou
     for (size_t i = 0; i < unit->statement_count; i++) {
         if (i > 0)
             pgw_buf_add_str(out, separator);
-        pgw_buf_add_slice(out, unit->statements[i].batch);
+        px_unit_write_statement(unit, i, out);
     }
 }
 
@@ -46,7 +46,7 @@ static void write_behind(const px_unit *unit, pgw_buf *out)
         if (i > 0)
             pgw_buf_add_byte(out, ';');
         pgw_buf_add_slice(out, unit->head);
-        pgw_buf_add_slice(out, unit->statements[i].batch);
+        px_unit_write_statement(unit, i, out);
         pgw_buf_add_slice(out, unit->tail);
     }
 }

@@ -42,6 +42,17 @@ static bool is_one_transaction(const px_attempt *attempt)
     return attempt->shared || attempt->count == 1;
 }
 
+/* The row's only copy between its text and what is sent. */
+static void write_lifted(const px_unit *unit, pgw_buf *out)
+{
+    const px_unit_lifted *lifted = &unit->lifted;
+    const pgw_bind bind = {.statement = unit->prepared->name};
+    pgw_certainly(pgw_write_bind_text(&bind, lifted->values, lifted->count, out));
+    if (lifted->returns)
+        pgw_write_describe('P', PGW_LITERAL(""), out);
+    pgw_write_execute(PGW_LITERAL(""), 0, out);
+}
+
 static void write_executions(const px_attempt *attempt, pgw_buf *out)
 {
     bool one = is_one_transaction(attempt);
@@ -50,7 +61,7 @@ static void write_executions(const px_attempt *attempt, pgw_buf *out)
         if (unit->kind == PX_UNIT_PARAMS)
             px_write_statements(unit, "", out);
         else
-            pgw_buf_add_slice(out, unit->lifted);
+            write_lifted(unit, out);
         if (!one)
             pgw_write_sync(out);
     }
@@ -88,7 +99,7 @@ static bool are_lifted(const px_attempt *attempt)
 {
     px_unit *const *units = attempt->units;
     for (size_t i = 0; i < attempt->count; i++)
-        if (units[i]->lifted.len == 0 ||
+        if (units[i]->lifted.values == NULL ||
             !pgw_slice_eq(units[i]->prepared->name, units[0]->prepared->name))
             return false;
     return true;
@@ -179,11 +190,11 @@ static px_unit *answering(const writer *w)
 /* What failed was lifted out of the unit's text, which alone can tell the client's error. */
 static bool returns_to_text(writer *w, px_unit *unit, px_error_kind kind)
 {
-    if (!w->piped || unit->lifted.len == 0 || (kind != PX_ERROR_OWN && !is_stale(kind)))
+    if (!w->piped || unit->lifted.values == NULL || (kind != PX_ERROR_OWN && !is_stale(kind)))
         return false;
     if (is_stale(kind))
         px_parses_forget(&w->parses, unit);
-    unit->lifted.len = 0;
+    unit->lifted.values = NULL;
     return true;
 }
 
@@ -237,7 +248,7 @@ static void end_shared(writer *w)
         px_unit *unit = attempt->units[i];
         unit->renewed |= stale;
         if (failed) {
-            unit->lifted.len = 0;
+            unit->lifted.values = NULL;
             unit->completed = 0; /* none of it is stored, should it be given up now */
             pgw_buf_clear(&unit->returned);
         }

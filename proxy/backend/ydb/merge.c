@@ -147,7 +147,7 @@ static bool merge_params(merger *m, const rw_catalog *catalog)
     for (size_t i = 0; i < m->count; i++) {
         const px_unit *unit = m->units[i];
         for (size_t s = 0; s < unit->statement_count; s++)
-            if (!add_bound(m, &p, unit->statements[s].batch))
+            if (!add_bound(m, &p, unit->statements[s].messages))
                 return false;
     }
     pgw_buf_add_slice(m->out, p.tail);
@@ -162,7 +162,7 @@ static bool merge_rows(merger *m)
         const px_unit *unit = m->units[i];
         for (size_t s = 0; s < unit->statement_count; s++) {
             add_separator(m);
-            pgw_buf_add_slice(m->out, unit->statements[s].batch);
+            px_unit_write_statement(unit, s, m->out);
         }
     }
     pgw_buf_add_slice(m->out, key->tail);

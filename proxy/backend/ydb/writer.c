@@ -61,7 +61,7 @@ static void write_prepared(const px_unit *unit, pgw_buf *out)
 static void write_executions(const px_unit *unit, pgw_buf *out)
 {
     for (size_t i = 0; i < unit->statement_count; i++)
-        pgw_buf_add_slice(out, unit->statements[i].batch);
+        px_unit_write_statement(unit, i, out);
 }
 
 static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)

@@ -51,7 +51,7 @@ static px_unit *unit_of(rows *it, size_t row_count, size_t bytes)
 {
     *it = (rows){0};
     it->tables[0] = (px_unit_table){.config = &config, .name = (char *)"public.events"};
-    it->statement.batch = (pgw_slice){"", bytes};
+    it->statement.bytes = bytes;
     it->unit = (px_unit){.identity = t.identity,
                          .tables = it->tables,
                          .table_count = 1,
@@ -256,23 +256,19 @@ static void first_come_first_served(void **state)
     expect_queue(queue, all, "32", 7, 70);
 }
 
-/* A text counts by itself, and statements by what they are in a batch. */
 static void bytes_are_those_of_a_batch(void **state)
 {
     (void)state;
-    struct px_unit_statement two[2] = {{.batch = {"", 5}}, {.batch = {"", 6}}};
+    struct px_unit_statement two[2] = {{.bytes = 5}, {.bytes = 6}};
     rows it;
     unit_of(&it, 1, 1);
     it.unit.statements = two;
     it.unit.statement_count = 2;
-    it.unit.alone = (pgw_slice){"", 100};
     px_queue *queue = queue_of(&it.unit);
     px_queue_push(queue, &it.unit);
     assert_int_equal(queue->bytes, 11);
     px_queue_remove(queue, &it.unit);
-    it.unit.kind = PX_UNIT_TEXT;
-    px_queue_push(queue, &it.unit);
-    assert_int_equal(queue->bytes, 111);
+    assert_int_equal(queue->bytes, 0);
 }
 
 /* --- what leaves --- */

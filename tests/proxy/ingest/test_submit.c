@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -141,7 +142,8 @@ static void describe(const px_unit *unit, pgw_buf *out)
     pgw_buf_add_str(out, "> <");
     for (size_t i = 0; i < unit->statement_count && unit->kind != PX_UNIT_PARAMS; i++) {
         pgw_buf_addf(out, "%s%u ", i > 0 ? " + " : "", unit->statements[i].rows);
-        pgw_buf_add_slice(out, unit->statements[i].batch);
+        if (unit->kind == PX_UNIT_ROWS)
+            px_unit_write_statement(unit, i, out);
     }
     pgw_buf_add_str(out, "> <");
     pgw_buf_add_slice(out, unit->tail);
@@ -204,7 +206,7 @@ static void what_a_unit_knows(void **state)
     assert_true(unit->own_link && unit->repeated);
     assert_false(unit->send_alone);
     assert_int_equal(unit->deadline, NOW + WAIT_MS);
-    assert_true(unit->bytes >= strlen(one) + unit->head.len + unit->statements[0].batch.len);
+    assert_true(unit->bytes >= strlen(one) + unit->head.len + unit->statements[0].bytes);
     uint64_t merge_hash = unit->merge_hash;
     come_back(0, PX_UNIT_COMMITTED, 0);
     submit_text("INSERT INTO events (userid, ts) VALUES (6, now())");
@@ -220,7 +222,7 @@ static bool next_is_lifted(const char *sql)
 {
     submit_text(sql);
     const px_unit *unit = t.units[t.count - 1];
-    bool lifted = unit->lifted.len > 0;
+    bool lifted = unit->lifted.values != NULL;
     assert_int_equal(lifted, unit->prepared_count);
     come_back(t.count - 1, PX_UNIT_COMMITTED, 0);
     return lifted;
@@ -247,9 +249,11 @@ static void lone_rows_are_lifted(void **state)
         "other columns')::bigint end)"));
     assert_int_equal(unit->prepared[0].type_count, 3);
     assert_int_equal(unit->prepared[0].types[1], PGW_TIMESTAMPTZ);
-    pgw_slice rest = unit->lifted;
-    assert_memory_equal(rest.ptr, "B", 1);
-    assert_memory_equal(rest.ptr + rest.len - 10, "E\0\0\0\x09\0\0\0\0\0", 10);
+    assert_int_equal(unit->lifted.count, 3);
+    assert_true(pgw_slice_eq_str(unit->lifted.values[0], "6"));
+    assert_null(unit->lifted.values[1].ptr);
+    assert_true(strtoll(unit->lifted.values[2].ptr, NULL, 10) == (int64_t)unit->keys[0].hash);
+    assert_false(unit->lifted.returns);
     come_back(t.count - 1, PX_UNIT_COMMITTED, 0);
     assert_false(next_is_lifted("INSERT INTO events (userid, ts) VALUES (5, now())"));
     assert_false(next_is_lifted("INSERT INTO events (userid) VALUES (5), (6)"));
@@ -521,12 +525,12 @@ static void executions_become_a_unit(void **state)
     assert_int_equal(unit->prepared[0].types[2], PGW_INT8);
     assert_true(unit->merge_hash == t.owner.plans[0]->merge_hash);
     assert_true(pgw_slice_eq_str(unit->prepared[0].name, t.owner.plans[0]->name));
-    pgw_slice batch = unit->statements[0].batch;
+    pgw_slice batch = unit->statements[0].messages;
     pgw_frame frame;
     assert_int_equal(pgw_frame_next(batch, &frame), PGW_FRAME_OK);
     assert_int_equal(frame.type, 'B');
     assert_int_equal(batch.ptr[frame.size], 'E');
-    assert_int_equal(unit->bytes, unit->statements[0].batch.len + unit->statements[1].batch.len);
+    assert_int_equal(unit->bytes, unit->statements[0].bytes + unit->statements[1].bytes);
     come_back(0, PX_UNIT_COMMITTED, 0);
     assert_int_equal(t.told.statement_count, 2);
     assert_null(t.owner.plans);

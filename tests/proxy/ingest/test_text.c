@@ -5,17 +5,19 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "tests/proxy/ingest/plans.h"
 #include "tests/rewrite/vectors.h"
 
+static px_plan_cache cache;
+static cfg_config config = {.limits = {.row_bytes = 1 << 20, .key_bytes = 1 << 20}};
+static px_worker worker = {.config = &config, .plans = &cache};
+
 static px_text *parse(const char *sql, const pgw_env *env)
 {
-    static px_plan_cache cache;
-    static cfg_config config = {.limits = {.row_bytes = 1 << 20, .key_bytes = 1 << 20}};
-    static px_worker worker = {.config = &config, .plans = &cache};
     const rw_table *pointers[TEST_TABLE_COUNT];
     rw_catalog view = test_catalog(pointers);
     px_text *text = px_text_parse(&worker, pgw_slice_str(sql), &plans.catalog, &view, env);
@@ -95,6 +97,36 @@ static void a_text_lives_as_long_as_somebody_has_it(void **state)
     px_text_drop(NULL);
 }
 
+/* What is filled in keeps what its client wrote, where errors are told of. */
+static void what_was_wanted_is_filled_in(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *asked, *filled;
+    } cases[] = {
+        {"insert into events (userid) values (1 + 4)", "insert into events (userid) values ('5')"},
+        {"/* é */ insert into events (userid) values (1 + 4); ",
+         "/* é */ insert into events (userid) values ('5'); "},
+    };
+    const rw_answer answer = {.text = PGW_LITERAL("5")};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const rw_table *pointers[TEST_TABLE_COUNT];
+        rw_catalog view = test_catalog(pointers);
+        pgw_error error;
+        px_text *text = parse(cases[i].asked, &test_env);
+        assert_true(px_text_wants(text));
+        px_text *filled = px_text_fill(&worker, text, &answer, &view, &test_env, &error);
+        px_text_drop(text);
+        assert_true(pgw_slice_eq_str(filled->text, cases[i].filled));
+        assert_false(px_text_wants(filled));
+        size_t close = filled->filled->text.len,
+               asked = strlen("insert into events (userid) values (1 + 4)");
+        assert_int_equal(rw_filled_position(filled->filled, close, true), asked);
+        px_text_drop(filled);
+        px_plan_cache_clear(&cache);
+    }
+}
+
 static void the_first_refusal_stays(void **state)
 {
     (void)state;
@@ -145,8 +177,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, plans_setup, plans_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(texts_are_sent_as),          TEST(a_text_lives_as_long_as_somebody_has_it),
-        TEST(the_first_refusal_stays),    TEST(rows_that_are_committed_are_left_out),
+        TEST(texts_are_sent_as),
+        TEST(a_text_lives_as_long_as_somebody_has_it),
+        TEST(what_was_wanted_is_filled_in),
+        TEST(the_first_refusal_stays),
+        TEST(rows_that_are_committed_are_left_out),
         TEST(effects_that_move_the_zone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,8 +39,8 @@ static void rows_stand_between_head_and_tail(void **state)
     (void)state;
     add(row_unit(1));
     add(unit_of(PX_UNIT_ROWS, 2));
-    units[1]->statements[0].batch = PGW_LITERAL("(2), (3)");
-    units[1]->statements[1].batch = PGW_LITERAL("(4)");
+    source_of(units[1])->rows[0] = PGW_LITERAL("(2), (3)");
+    source_of(units[1])->rows[1] = PGW_LITERAL("(4)");
     assert_true(merges(1000, "insert into t values (1),\n(2), (3),\n(4)"));
     units[0]->tail = PGW_LITERAL(" on conflict do nothing");
     assert_true(merges(1000, "insert into t values (1),\n(2), (3),\n(4) on conflict do nothing"));
@@ -152,7 +152,7 @@ static void what_is_no_execution_stays_alone(void **state)
     static const char text[] = "insert into t (k, v) values ($1, $2)";
     add(bound_unit(text, types, 2, "5 a"));
     add(bound_unit(text, types, 2, "6 b"));
-    units[1]->statements[0].batch = PGW_LITERAL("E\0\0\0\x09\0\0\0\0\0");
+    units[1]->statements[0].messages = PGW_LITERAL("E\0\0\0\x09\0\0\0\0\0");
     assert_false(merges(1000, ""));
 }
 

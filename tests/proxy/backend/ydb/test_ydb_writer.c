@@ -190,8 +190,8 @@ static void several_are_one_statement(void **state)
 {
     (void)state;
     add_rows(3);
-    here.units[1]->statements[0] =
-        (struct px_unit_statement){.batch = PGW_LITERAL("(7),(8)"), .rows = 2};
+    source_of(here.units[1])->rows[0] = PGW_LITERAL("(7),(8)");
+    here.units[1]->statements[0].rows = 2;
     here.units[1]->row_count = 2;
     begin();
     expect_sent("Q[insert into t values (0),\n(7),(8),\n(2)]");
@@ -251,7 +251,7 @@ static void one_that_fails_alone_keeps_its_error(void **state)
 {
     (void)state;
     add(unit_of(PX_UNIT_TEXT, 2));
-    here.units[0]->alone = PGW_LITERAL("a; b");
+    source_of(here.units[0])->alone = PGW_LITERAL("a; b");
     begin();
     expect_sent("Q[a; b]");
     hear("C1 E23505 E42601 Z");
@@ -290,7 +290,7 @@ static void of_a_unit_that_is_unknown_nothing_is_completed(void **state)
 {
     (void)state;
     add(unit_of(PX_UNIT_TEXT, 2));
-    here.units[0]->alone = PGW_LITERAL("a; b");
+    source_of(here.units[0])->alone = PGW_LITERAL("a; b");
     begin();
     hear("C1 E08007 Z");
     expect_answers("F0 ");

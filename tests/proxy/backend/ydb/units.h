@@ -8,6 +8,7 @@
 #include "proxy/backend/unit.h"
 #include "proxy/base/shared.h"
 #include "rewrite/hash/table.h"
+#include "tests/proxy/unit_source.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,8 +58,9 @@ static px_unit *row_unit(int key)
     px_unit *unit = unit_of(PX_UNIT_ROWS, 1);
     unit->head = PGW_LITERAL("insert into t values ");
     unit->tail = PGW_LITERAL("");
-    unit->statements[0].batch = pgw_slice_str(pgw_arena_printf(&unit->arena, "(%d)", key));
-    unit->alone = pgw_slice_str(pgw_arena_printf(&unit->arena, "INSERT INTO t VALUES (%d)", key));
+    source_of(unit)->rows[0] = pgw_slice_str(pgw_arena_printf(&unit->arena, "(%d)", key));
+    source_of(unit)->alone =
+        pgw_slice_str(pgw_arena_printf(&unit->arena, "INSERT INTO t VALUES (%d)", key));
     return unit;
 }
 
@@ -83,7 +85,7 @@ static px_unit *bound_unit(const char *text, const uint32_t *types, size_t type_
         list[count++] = strcmp(value, "-") == 0 ? (pgw_slice){NULL, 0} : pgw_slice_str(value);
     pgw_certainly(pgw_write_bind_text(&bind, list, count, &out));
     pgw_write_execute(PGW_LITERAL(""), 0, &out);
-    unit->statements[0].batch = pgw_arena_copy(&unit->arena, pgw_slice_buf(&out));
+    unit->statements[0].messages = pgw_arena_copy(&unit->arena, pgw_slice_buf(&out));
     pgw_buf_free(&out);
     return unit;
 }
