@@ -115,8 +115,10 @@ static rw_table *build(const cfg_table *pattern, const px_schema_rows *rows, px_
         !are_ascii(&table))
         return NULL;
     rw_table *built = px_schema_build_part(&table, rows, part, epoch);
-    if (built != NULL)
+    if (built != NULL) {
         built->by_pattern = true;
+        built->own_key = pattern->hash_key_count == 0;
+    }
     return built;
 }
 

@@ -105,6 +105,12 @@ static bool is_meant(const rw_catalog *catalog, size_t table)
                                         : !catalog->tables[table]->schema_written;
 }
 
+/* … and no other table of the name does. */
+static bool is_certain(const rw_catalog *catalog, size_t table)
+{
+    return catalog->unqualified == NULL || catalog->unqualified[table] == RW_MEANS_OURS;
+}
+
 /* Whether the table may be meant where `schema` (empty: not written) stands before a name. */
 static bool is_here(const rw_catalog *catalog, size_t table, pgw_slice schema)
 {
@@ -114,14 +120,18 @@ static bool is_here(const rw_catalog *catalog, size_t table, pgw_slice schema)
 
 const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name)
 {
+    const rw_table *possible = NULL;
     name = pgw_name_cut(name);
     schema = pgw_name_cut(schema);
     for (size_t i = 0; i < catalog->count; i++) {
         const rw_table *table = catalog->tables[i];
-        if (!table->pattern && is_here(catalog, i, schema) && pgw_slice_eq_str(name, table->name))
+        if (table->pattern || !is_here(catalog, i, schema) || !pgw_slice_eq_str(name, table->name))
+            continue;
+        if (schema.len > 0 || is_certain(catalog, i))
             return table;
+        possible = possible != NULL ? possible : table;
     }
-    return NULL;
+    return possible;
 }
 
 const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, pgw_slice name)

@@ -62,9 +62,11 @@ typedef struct rw_table {
     uint32_t triggers; /* user's triggers on itself, of any kind */
     char *schema;      /* "public" if the file names none */
     char *name;
-    bool pattern;        /* `name` is what names of tables begin with, of which each is like this:
-                            this one is none, and is found by rw_catalog_pattern() alone */
-    bool by_pattern;     /* it is one of these */
+    bool pattern;    /* `name` is what names of tables begin with, of which each is like this:
+                        this one is none, and is found by rw_catalog_pattern() alone */
+    bool by_pattern; /* it is one of these */
+    bool own_key;    /* … and hash_key is what its own primary key says: another table, that gets
+                        its name, may have another one */
     bool schema_written; /* the file wrote schema.table with a schema other than public:
                             only the qualified name matches */
     rw_column *columns;  /* visible, live columns in attnum order, the hash column included */

@@ -77,6 +77,36 @@ static void add_typmod(const rw_table *table, size_t column, pgw_buf *out)
                  table->oid, table->columns[column].attnum, table->columns[column].typmod);
 }
 
+static void add_name(const rw_table *table, size_t column, pgw_buf *out)
+{
+    pgw_buf_addf(out,
+                 "(select attname from pg_catalog.pg_attribute where attrelid" EQUALS "%" PRIu32
+                 " and attnum" EQUALS "%d)" EQUALS,
+                 table->oid, table->columns[column].attnum);
+    rw_add_name_constant(out, pgw_slice_str(table->columns[column].name));
+}
+
+void rw_guard_is_table(const rw_table *table, pgw_buf *out)
+{
+    pgw_buf name = {0};
+    rw_add_identifier(&name, table->schema);
+    pgw_buf_add_byte(&name, '.');
+    rw_add_identifier(&name, table->name);
+    rw_add_name_constant(out, pgw_slice_buf(&name));
+    pgw_buf_addf(out, "::pg_catalog.regclass" EQUALS "%" PRIu32 "::pg_catalog.oid", table->oid);
+    pgw_buf_free(&name);
+}
+
+/* It is the table whose key the hash is made of, and that has its columns as they were. */
+static void add_own_key(const rw_table *table, pgw_buf *out)
+{
+    rw_guard_is_table(table, out);
+    for (size_t h = 0; h < table->hash_key_count; h++) {
+        pgw_buf_add_str(out, " and ");
+        add_name(table, table->hash_key[h], out);
+    }
+}
+
 /* A varchar's typmod takes nothing but blanks from the end. */
 static bool may_end_in_blank(const rw_cell *cell)
 {
@@ -143,6 +173,10 @@ static void add_all(const rw_insert *insert, bool any, pgw_buf *out)
         add_and(&first, out);
         add_typmod(table, table->hash_key[h], out);
     }
+    if (table->own_key) {
+        add_and(&first, out);
+        add_own_key(table, out);
+    }
     if (!heeds_list(insert))
         return;
     add_and(&first, out);
@@ -166,7 +200,7 @@ bool rw_guard_wanted(const rw_insert *insert)
 
 bool rw_guard_reads(const rw_insert *insert)
 {
-    bool reads = heeds_list(insert);
+    bool reads = heeds_list(insert) || insert->table->own_key;
     for (size_t h = 0; h < insert->table->hash_key_count && !reads; h++)
         reads = heeds_typmod(insert, insert->table->hash_key[h], insert->query);
     return reads && rw_guard_wanted(insert);
@@ -199,6 +233,10 @@ void rw_guard_new_key(const rw_table *table, const char *hash, pgw_buf *out)
     }
     pgw_buf_add_str(out, "case when ");
     add_triggers(table, ON_INSERT | ON_UPDATE, out);
+    if (table->own_key) {
+        pgw_buf_add_str(out, " and ");
+        add_own_key(table, out);
+    }
     for (size_t h = 0; h < table->hash_key_count; h++) {
         pgw_buf_add_str(out, " and ");
         add_type(table, table->hash_key[h], out);

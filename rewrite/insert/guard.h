@@ -12,6 +12,9 @@
  * and, where what was written depends on it, which columns there are. */
 #define RW_CHANGED "keyspread met other columns"
 
+/* Appends a condition: the table's name means the one that was looked at. It is answered when the
+ * statement is analysed, under the lock that it has by then, and gone when it is planned. */
+void rw_guard_is_table(const rw_table *table, pgw_buf *out);
 /* Appends conditions, each behind " and ", under which the rows of several statements might be
  * merged as `insert` may: the table has no trigger that was not known, and its columns are what
  * they were. */

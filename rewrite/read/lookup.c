@@ -3,6 +3,7 @@
 #include "protocol/array.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/lex/lexer_text.h"
+#include "rewrite/insert/guard.h"
 #include "rewrite/lex/quote.h"
 
 #include <inttypes.h>
@@ -385,10 +386,28 @@ static void add_hash_column(const rw_table *table, const char *called, pgw_buf *
     rw_add_identifier(out, table->columns[table->hash_column].name);
 }
 
+/* Where another table has got the name, whose hash is made of other columns, all rows are looked
+ * at. The planner is not told of it otherwise. */
+static bool add_unless_other(const rw_lookup *lookup, pgw_buf *out)
+{
+    const rw_table *tables[] = {lookup->table, lookup->keys == 0 ? lookup->other : NULL};
+    bool any = false;
+    for (size_t i = 0; i < 2; i++) {
+        if (tables[i] == NULL || !tables[i]->own_key)
+            continue;
+        pgw_buf_add_str(out, any ? "NOT " : "(NOT ");
+        rw_guard_is_table(tables[i], out);
+        pgw_buf_add_str(out, " OR ");
+        any = true;
+    }
+    return any;
+}
+
 void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t first, pgw_buf *out)
 {
     const rw_table *table = lookup->table;
     pgw_buf_add_str(out, lookup->wrapped ? " WHERE " : " ");
+    bool unless = add_unless_other(lookup, out);
     add_hash_column(table, lookup->called, out);
     pgw_buf_add_str(out, lookup->array > 0 ? " = ANY (" : lookup->keys > 1 ? " IN (" : " = ");
     if (lookup->keys == 0)
@@ -401,5 +420,6 @@ void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t 
             rw_hash_print(table, hashes[key], out);
     }
     pgw_buf_add_str(out, lookup->keys > 1 || lookup->array > 0 ? ")" : "");
+    pgw_buf_add_str(out, unless ? ")" : "");
     pgw_buf_add_str(out, lookup->wrapped ? "" : " AND");
 }

@@ -15,7 +15,8 @@ where a.attrelid = '{}'::regclass and a.attnum > 0 and not a.attisdropped"""
 KEY = "select pg_get_constraintdef(oid) from pg_constraint where conrelid = '{}'::regclass and contype = 'p'"
 TABLES = (Planned("events_*", "auto", hash_column="keyspread_hash"), Planned("events_long_*", ["userid", "ts"]),
           Planned("events_own", ["id"]), Planned("shop.app_*", "auto", hash_column="keyspread_hash"),
-          Planned('"Odd "*', "auto", hash_column="keyspread_hash"))
+          Planned('"Odd "*', "auto", hash_column="keyspread_hash"), Planned("shop.events_*", "auto", hash_column="keyspread_hash"),
+          Planned("twins", ["id"], hash_column="keyspread_hash"), Planned("shop.twins", ["n"], hash_column="keyspread_hash"))
 
 
 @harness.proxied
@@ -165,6 +166,75 @@ class Patterns(DirectCase):
         self.admins["hashed"].rows("drop function put()")
         self.both("alter table events_r rename to kept")
         self.both("drop table kept")
+
+    def behind(self, change, *messages, ready=1):
+        """The replies to what has to wait for the change, made past keyspread, which sees it only behind its look."""
+        answers = []
+        for database, session in zip(("direct", "hashed"), self.sessions):
+            admin = self.admins[database]
+            admin.rows(f"begin; {change}")
+            session.send(*messages)
+            with self.postgres.admin(database) as other:
+                harness.eventually("it waits for the lock", lambda: other.rows(
+                    "select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())"))
+            admin.rows("commit")
+            replies = session.read_ready(ready)
+            if wire.error_of(replies) == "40001":  # of what its own link does, and is to be sent again
+                replies = session.ask(*messages, ready=ready)
+            answers.append([shown(reply) for reply in replies])
+        self.assertEqual(*answers, change)
+
+    def test_another_table_gets_the_name(self):
+        """While a statement waits, of which the hash is made: rows get that of the key that the table has, and none is lost."""
+        swap = ("alter table events_k1 rename to events_k3; alter table events_k2 rename to events_k1;"
+                " alter table events_k3 rename to events_k2")
+        columns = "alter table events_k1 rename id to x; alter table events_k1 rename n to id; alter table events_k1 rename x to n"
+        self.both("create table events_k1 (id int primary key, n int)")
+        self.both("create table events_k2 (id int, n int primary key)")
+        for table in ("events_k1", "events_k2"):
+            self.both(f"insert into {table} (id, n) values (1, 11), (2, 12)")
+        for session in self.sessions:
+            session.ask(wire.parse("put", "insert into events_k1 (id, n) values ($1, $2) returning *"),
+                        wire.parse("get", "select * from events_k1 where id = $1"), wire.sync())
+        values = iter(range(21, 1000))
+        rows = (("insert into events_k1 (id, n) values ({0}, 1{0})", None), ("insert into events_k1 values ({0}, 1{0}), (1{0}, 2{0})", None),
+                ("insert into events_k1 (id, n) select {0}, 1{0}", None))
+        others = (
+            ("{0} 1{0}", "put"), ("2", "get"), ("insert into events_k1 values ({0}, 1{0}) returning *", None),
+            ("select * from events_k1 where id = 2", None), ("select * from events_k1 where id = 2 and n = 12", None),
+            ("select * from events_k1 where n = 12", None), ("select * from events_k1 a join events_k1 b on a.id = b.id where a.n = 12", None),
+            ("select * from events_k1 a join events_k1 b using (id) order by 1", None), ("delete from events_k1 where id = 11 or id = 12", None))
+        for change, cases in ((swap, rows + others), (swap, rows + others), (columns, rows), (columns, rows)):
+            for text, prepared in cases:
+                text = text.format(next(values))
+                with self.subTest(change=change, text=text):
+                    self.behind(change, *([wire.bind("", prepared, text.split()), wire.execute(), wire.sync()] if prepared else
+                                          [wire.query(text)]))
+                    for table in ("events_k1", "events_k2"):
+                        key = self.admins["hashed"].rows(KEY.format(table))[0][0]
+                        self.is_right(table, key="n" if key.endswith(" n)") else "id")
+                    for column in ("id", "n"):
+                        self.both(f"select * from events_k1 where {column} = 2 order by 1")
+        self.both("drop table events_k1, events_k2")
+
+    def test_one_name_in_two_schemas(self):
+        """Of two patterns, and of two entries: the rule is that of the schema that a text sets before it writes."""
+        for table in ("events_1", "twins"):
+            for made in ("{} (id int primary key, n int)", "shop.{} (n int primary key, id int)"):
+                self.both(f"create table {made.format(table)}")
+            for number, text in enumerate((
+                    "set search_path = public; insert into {} (id, n) values ({}, 5)",
+                    "set search_path = shop", "set search_path = shop; insert into {} (id, n) values (6, {})",
+                    "set search_path = shop, public; insert into {} (id, n) values (7, {}); update {} set n = n + 10 where id = 7",
+                    "insert into {} (id, n) values (8, {})", "begin; set local search_path = public", "insert into {} (id, n) values ({}, 9)", "commit",
+                    "insert into {} (id, n) values (10, {})", "set search_path = shop; begin; set local search_path = shop; insert into {} (id, n) values (11, {}); commit",
+                    "reset search_path", "insert into {} (id, n) values ({}, 12)")):
+                self.both(text.format(table, number + 100, table))
+            self.is_right(table)
+            self.is_right(f"shop.{table}", key="n")
+            for name in (table, f"shop.{table}"):
+                self.both(f"select id, n from {name} order by id")
+                self.both(f"drop table {name}")
 
     def test_copies(self):
         self.both("create table events_c (id int primary key, n int default 5)")

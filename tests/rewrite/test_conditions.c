@@ -138,6 +138,33 @@ static void conditions_of_several_places(void **state)
     pgw_arena_free(&arena);
 }
 
+/* A key that is each table's own: under another table of the name all rows are looked at. */
+static void another_table_of_the_name_loses_no_row(void **state)
+{
+    (void)state;
+    rw_table own = test_tables[0];
+    own.own_key = true;
+    own.oid = 7;
+    const rw_lookup read = {.table = &own, .called = "e", .keys = 1};
+    const rw_lookup joined = {
+        .table = &own, .called = "e", .other = &own, .other_called = "f", .wrapped = true};
+    const uint64_t hashes[] = {5};
+    pgw_buf out = {0};
+    rw_lookup_render(&read, hashes, 0, &out);
+    assert_true(pgw_slice_eq_str(pgw_slice_buf(&out),
+                                 " (NOT '\"public\".\"events\"'::pg_catalog.regclass "
+                                 "operator(pg_catalog.=) 7::pg_catalog.oid OR "
+                                 "\"e\".\"userhash\" = 5) AND"));
+    pgw_buf_clear(&out);
+    rw_lookup_render(&joined, NULL, 0, &out);
+    assert_true(pgw_slice_eq_str(
+        pgw_slice_buf(&out),
+        " WHERE (NOT '\"public\".\"events\"'::pg_catalog.regclass operator(pg_catalog.=) "
+        "7::pg_catalog.oid OR NOT '\"public\".\"events\"'::pg_catalog.regclass "
+        "operator(pg_catalog.=) 7::pg_catalog.oid OR \"e\".\"userhash\" = \"f\".\"userhash\")"));
+    pgw_buf_free(&out);
+}
+
 /* An array gives an array of hashes, in text; what stands beside it is in each of its keys. */
 static void an_array_gives_an_array(void **state)
 {
@@ -241,6 +268,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(what_is_bound_may_have_no_hash, setup, teardown),
         cmocka_unit_test_setup_teardown(conditions_of_several_places, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_table_of_the_name_loses_no_row, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_gives_an_array, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_is_of_the_columns_type, setup, teardown),
         cmocka_unit_test_setup_teardown(no_more_parameters_than_a_bind_can_hold, setup, teardown),

@@ -221,6 +221,37 @@ static void a_changed_key_is_guarded(void **state)
     pgw_buf_free(&out);
 }
 
+/* Where the key is each table's own, the name must mean the table, and its columns must have their
+ * names. */
+static void another_tables_key_is_guarded(void **state)
+{
+    (void)state;
+    static const char *const asked =
+        "'\"a b\".\"t\"'::pg_catalog.regclass operator(pg_catalog.=) 7::pg_catalog.oid and "
+        "(select attname from pg_catalog.pg_attribute where attrelid operator(pg_catalog.=) 7 and "
+        "attnum operator(pg_catalog.=) 3) operator(pg_catalog.=) 'i'";
+    pgw_arena arena = {0};
+    pgw_buf out = {0};
+    rw_table table = by_i;
+    for (int own = 0; own < 2; own++) {
+        table.own_key = own;
+        const rw_insert *insert =
+            parse("INSERT INTO \"a b\".t (code, n, i) VALUES ('a', 1, 2)", &table, &arena);
+        rw_guard_hash_before(insert, &out);
+        assert_int_equal(holds(&out, asked), own);
+        assert_int_equal(rw_guard_reads(insert), own);
+        pgw_buf_clear(&out);
+        rw_guard_conditions(insert, &out);
+        assert_int_equal(holds(&out, asked), own);
+        pgw_buf_clear(&out);
+        rw_guard_new_key(&table, "HASH", &out);
+        assert_int_equal(holds(&out, asked), own);
+        pgw_buf_clear(&out);
+    }
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +263,7 @@ int main(void)
         cmocka_unit_test(types_are_asked_for_that_decide),
         cmocka_unit_test(triggers_are_asked_for),
         cmocka_unit_test(a_changed_key_is_guarded),
+        cmocka_unit_test(another_tables_key_is_guarded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

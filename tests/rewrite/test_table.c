@@ -37,6 +37,26 @@ static void tables_match_by_name_and_schema(void **state)
     assert_string_equal(found(&catalog, "public", "events"), "events");
 }
 
+/* Of two tables of a name that the session's name alone may mean, the one that it certainly does.
+ */
+static void what_is_certain_comes_first(void **state)
+{
+    (void)state;
+    rw_table one = test_tables[0], other = test_tables[0];
+    one.schema = "one";
+    other.schema = "other";
+    const rw_table *both[] = {&one, &other};
+    rw_meaning means[2] = {RW_MEANS_UNKNOWN, RW_MEANS_OURS};
+    rw_catalog catalog = {.tables = both, .count = 2, .unqualified = means};
+    pgw_slice name = pgw_slice_str(one.name), nothing = {NULL, 0};
+    assert_ptr_equal(rw_catalog_find(&catalog, nothing, name), &other);
+    assert_ptr_equal(rw_catalog_find(&catalog, PGW_LITERAL("one"), name), &one);
+    means[1] = RW_MEANS_UNKNOWN;
+    assert_ptr_equal(rw_catalog_find(&catalog, nothing, name), &one);
+    means[0] = RW_MEANS_OTHERS;
+    assert_ptr_equal(rw_catalog_find(&catalog, nothing, name), &other);
+}
+
 /* PostgreSQL cuts names to 63 bytes, and never in the middle of a character. */
 static void long_names_are_cut(void **state)
 {
@@ -151,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_match_by_name_and_schema),
+        cmocka_unit_test(what_is_certain_comes_first),
         cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(columns_are_found_as_stored),
         cmocka_unit_test(mentions_are_never_missed),
