@@ -10,62 +10,6 @@
 #include "rewrite/plain/written_type.h"
 #include "rewrite/read/statement.h"
 
-struct px_schema_rows {
-    char *(*rows)[PX_SCHEMA_CELLS];
-    size_t count, cap;
-    pgw_arena arena;
-};
-
-px_schema_rows *px_schema_rows_new(void)
-{
-    return pgw_calloc(1, sizeof(px_schema_rows));
-}
-
-void px_schema_rows_free(px_schema_rows *rows)
-{
-    if (rows == NULL)
-        return;
-    pgw_arena_free(&rows->arena);
-    free(rows->rows);
-    free(rows);
-}
-
-void px_schema_rows_add(px_schema_rows *rows, const pgw_slice *cells, const bool *nulls, size_t n)
-{
-    if (n != PX_SCHEMA_CELLS)
-        return;
-    if (rows->count == rows->cap) {
-        rows->cap = rows->cap ? rows->cap * 2 : 16;
-        rows->rows = pgw_realloc(rows->rows, rows->cap * sizeof *rows->rows);
-    }
-    for (size_t i = 0; i < n; i++) {
-        pgw_slice cell = nulls[i] ? (pgw_slice){NULL, 0} : cells[i];
-        rows->rows[rows->count][i] = (char *)pgw_arena_copy(&rows->arena, cell).ptr;
-    }
-    rows->count++;
-}
-
-static bool is_of(char *const *row, const char *schema, const char *table)
-{
-    return strcmp(row[PX_SCHEMA_SCHEMA], schema) == 0 && strcmp(row[PX_SCHEMA_TABLE], table) == 0;
-}
-
-bool px_schema_rows_next(const px_schema_rows *rows, px_schema_part *part)
-{
-    if (rows == NULL || part->to == rows->count)
-        return false;
-    char *const *first = rows->rows[part->to];
-    *part = (px_schema_part){first[PX_SCHEMA_SCHEMA], first[PX_SCHEMA_TABLE], part->to, part->to};
-    while (part->to < rows->count && is_of(rows->rows[part->to], part->schema, part->table))
-        part->to++;
-    return true;
-}
-
-const char *px_schema_rows_cell(const px_schema_rows *rows, size_t row, px_schema_cell cell)
-{
-    return rows->rows[row][cell];
-}
-
 static bool is_true(const char *cell)
 {
     return cell[0] == 't';
@@ -164,15 +108,24 @@ static void relation_from_row(rw_table *table, char *const *row)
         refuse(table, "%s.%s is a view: configure the table behind it", table->schema, table->name);
 }
 
+/* NULL: the column is in none. */
+static char *key_name(char *const *row)
+{
+    const char *blank = strchr(row[PX_SCHEMA_KEY], ' ');
+    return blank != NULL ? copy(blank + 1) : NULL;
+}
+
 static void columns_from_rows(rw_table *table, const px_schema_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
         char *const *row = rows->rows[i];
-        if (!is_of(row, table->schema, table->name))
+        if (!px_schema_row_is_of(row, table->schema, table->name))
             continue;
         if (table->column_count == 0)
             relation_from_row(table, row);
         column_from_row(table, row);
+        if (table->key_name == NULL)
+            table->key_name = key_name(row);
     }
 }
 
@@ -433,7 +386,7 @@ rw_table *px_schema_build_part(const cfg_table *config, const px_schema_rows *ro
                                px_schema_part part, uint64_t epoch)
 {
     pgw_error error = PGW_ERROR_NONE;
-    px_schema_rows own = {.rows = rows->rows + part.from, .count = part.to - part.from};
+    px_schema_rows own = px_schema_rows_of(rows, part);
     return px_schema_build(config, &own, epoch, &error);
 }
 
@@ -476,7 +429,8 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->changes_rows != b->changes_rows || a->looked_up != b->looked_up ||
         a->heeds_updates != b->heeds_updates || a->in_parts != b->in_parts ||
         a->quiet != b->quiet || a->reads_settings != b->reads_settings || a->oid != b->oid ||
-        a->triggers != b->triggers || !same_text(a->part_names, b->part_names))
+        a->triggers != b->triggers || !same_text(a->part_names, b->part_names) ||
+        !same_text(a->key_name, b->key_name))
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))

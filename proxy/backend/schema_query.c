@@ -128,10 +128,11 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
 
 /* A column may be among the INCLUDEd ones, too. */
 #define KEY                                                                                        \
-    "coalesce((select k.place from pg_catalog.pg_index i,"                                         \
+    "coalesce((select pg_catalog.concat(k.place, ' ', x.relname) from pg_catalog.pg_index i"       \
+    " join pg_catalog.pg_class x on x.oid = i.indexrelid,"                                         \
     " pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"                                \
     " where i.indrelid = c.oid and i.indisprimary and k.attnum = a.attnum"                         \
-    " and k.place <= i.indnkeyatts), 0)::text"
+    " and k.place <= i.indnkeyatts), '0')"
 
 /* Sequences are named by their oids, for the one that looks may have another search_path than those
  * who use what it sees; what names functions of others than PostgreSQL, or is written otherwise

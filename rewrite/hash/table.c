@@ -94,6 +94,7 @@ void rw_table_free(rw_table *table)
     free(table->schema);
     free(table->name);
     free(table->part_names);
+    free(table->key_name);
     free(table->unusable);
     free(table);
 }

@@ -98,6 +98,7 @@ typedef struct rw_table {
     bool reads_settings; /* a default or check of it may: what a session has set decides */
     char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index
                          and the table's index; NULL: it has none */
+    char *key_name;   /* what its primary key is called; NULL: that is not known, or it has none */
     char *unusable;   /* NULL, or why every write to it must be refused (55000) */
     uint64_t epoch;   /* grows with each change of the schema that was seen */
 } rw_table;

@@ -49,6 +49,51 @@ static bool take_key(rw_written_key *out, const PgQuery__AlterTableCmd *command)
     return out->key != NULL;
 }
 
+/* --- the key that is there --- */
+
+static bool is_of_key(const rw_table *table, const char *column)
+{
+    for (size_t i = 0; i < table->primary_key_count; i++)
+        if (strcmp(table->columns[table->primary_key[i]].name, column) == 0)
+            return true;
+    return false;
+}
+
+/* A key that begins as the one that was. */
+static bool adds_key(const rw_definer *it, const PgQuery__AlterTableStmt *alter)
+{
+    rw_written_key written;
+    const rw_table *table = it->table;
+    for (size_t i = 0; i < alter->n_cmds; i++)
+        if (take_key(&written, alter->cmds[i]->alter_table_cmd) && rw_key_count(&written) > 0)
+            return strcmp(rw_key_column(&written, 0), table->columns[table->hash_key[0]].name) == 0;
+    return false;
+}
+
+/* Nothing else would say what the hashes are made of. */
+static bool keep_key(rw_definer *it, const PgQuery__AlterTableStmt *alter)
+{
+    const rw_table *table = it->table;
+    bool kept = !table->own_key;
+    for (size_t i = 0; !kept && i < alter->n_cmds; i++) {
+        const PgQuery__AlterTableCmd *command = alter->cmds[i]->alter_table_cmd;
+        bool column = command->subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn &&
+                      is_of_key(table, command->name);
+        bool key = command->subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint &&
+                   table->key_name != NULL && strcmp(command->name, table->key_name) == 0;
+        if (!column && (!key || adds_key(it, alter)))
+            continue;
+        pgw_fail(it->error, "0A000",
+                 "cannot take the primary key of table \"%s\" away through keyspread", table->name);
+        pgw_error_detail(it->error, "keyspread hashes its first column, and knows of no other.");
+        return rw_define_refuse(it, alter->relation->location,
+                                "Give the table an entry of its own in keyspread's configuration "
+                                "first, or add a key that begins with the same column in the same "
+                                "ALTER TABLE.");
+    }
+    return true;
+}
+
 /* --- the statement --- */
 
 static bool check_command(rw_definer *it, const PgQuery__AlterTableCmd *command,
@@ -76,6 +121,8 @@ bool rw_alter_table(rw_definer *it, const PgQuery__AlterTableStmt *alter)
 {
     it->joint = ", ADD ";
     rw_parts_whole(it, it->table, alter->relation);
+    if (!keep_key(it, alter))
+        return false;
     for (size_t i = 0; i < alter->n_cmds; i++)
         if (!check_command(it, alter->cmds[i]->alter_table_cmd, alter->relation))
             return false;

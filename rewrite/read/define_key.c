@@ -247,6 +247,9 @@ static const char *listed(const rw_table *table, pgw_arena *arena)
 
 bool rw_key_is_right(const rw_table *table, const rw_written_key *written)
 {
+    if (table->own_key) /* any that begins as the one that it has */
+        return rw_key_count(written) > 0 &&
+               strcmp(rw_key_column(written, 0), table->columns[table->hash_key[0]].name) == 0;
     bool same = rw_key_count(written) == table->primary_key_count;
     for (size_t i = 0; same && i < table->primary_key_count; i++)
         same = rw_key_uses(written, table->columns[table->primary_key[i]].name) == 1;

@@ -71,7 +71,8 @@ size_t rw_key_count(const rw_written_key *it);
 const char *rw_key_column(const rw_written_key *it, size_t i);
 /* How often it holds the column. */
 size_t rw_key_uses(const rw_written_key *it, const char *name);
-/* Whether it is the key of the configuration, in whatever order. */
+/* Whether it is the key of the configuration, in whatever order; or one that may stand for the
+ * table's own. */
 bool rw_key_is_right(const rw_table *table, const rw_written_key *written);
 /* Puts the hash in it; nothing if there is none, or more than one. False: it is another key than
  * the configuration's, and is refused. */

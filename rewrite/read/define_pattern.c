@@ -204,7 +204,8 @@ const rw_table *rw_define_by_pattern(const rw_definer *it, const rw_catalog *cat
                                      const rw_written_key *written)
 {
     const rw_table *pattern = pattern_of(catalog, create->relation);
-    if (pattern == NULL || create->of_typename != NULL || written->keys > 1 || is_full(catalog))
+    if (pattern == NULL || create->of_typename != NULL || create->partspec != NULL ||
+        written->keys > 1 || is_full(catalog))
         return NULL;
     const rw_table *table = table_of(it, pattern, create->relation->relname, written);
     return table != NULL && is_hashable(table, create) ? table : NULL;

@@ -8,6 +8,7 @@
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/read/alter_tree.h"
 #include "rewrite/read/define_pattern.h"
+#include "rewrite/read/heirs_tree.h"
 #include "rewrite/read/like_tree.h"
 #include "rewrite/read/parts_tree.h"
 #include "rewrite/read/referable.h"
@@ -129,7 +130,30 @@ static bool is_left(const rw_definer *it, const PgQuery__Node *statement)
            is_refused(create, &written);
 }
 
-static bool define_created(rw_definer *it, const PgQuery__CreateStmt *create)
+/* The hash column and its CHECK, behind the list; a parent may bring both. */
+static void add_hash_column(const rw_definer *it, const PgQuery__CreateStmt *create, bool inherited,
+                            pgw_buf *text)
+{
+    const char *joint = create->n_table_elts > 0 ? ", " : "";
+    pgw_buf check = {0};
+    if (!inherited) {
+        pgw_buf_add_str(text, joint);
+        rw_hash_column_define(it->table, text);
+        joint = ", ";
+    }
+    pgw_buf_add_slice(text, pgw_slice_buf(&it->behind));
+    if (!inherited && rw_hash_column_check(it->table, &check))
+        pgw_buf_add_str(text, ", ");
+    pgw_buf_add_slice(text, pgw_slice_buf(&check));
+    pgw_buf_free(&check);
+    if (rw_refers_to_itself(it->table, create)) {
+        pgw_buf_add_str(text, joint);
+        rw_referable_constraint(it->table, text);
+    }
+}
+
+static bool define_created(rw_definer *it, const PgQuery__CreateStmt *create,
+                           const rw_catalog *catalog)
 {
     rw_written_key written = key_of(create);
     if (!check_form(it, create) || !check_columns(it, create) ||
@@ -137,18 +161,7 @@ static bool define_created(rw_definer *it, const PgQuery__CreateStmt *create)
         !rw_define_key(it, &written))
         return false;
     pgw_buf text = {0};
-    pgw_buf_add_str(&text, create->n_table_elts > 0 ? ", " : "");
-    rw_hash_column_define(it->table, &text);
-    pgw_buf_add_slice(&text, pgw_slice_buf(&it->behind));
-    pgw_buf check = {0};
-    if (rw_hash_column_check(it->table, &check))
-        pgw_buf_add_str(&text, ", ");
-    pgw_buf_add_slice(&text, pgw_slice_buf(&check));
-    pgw_buf_free(&check);
-    if (rw_refers_to_itself(it->table, create)) {
-        pgw_buf_add_str(&text, ", ");
-        rw_referable_constraint(it->table, &text);
-    }
+    add_hash_column(it, create, rw_heirs_inherits_hash(it, create, catalog), &text);
     size_t behind, end = end_of_columns(it, create, &behind);
     rw_define_change(it, end, &text);
     if (rw_table_is_partitioned(it->table))
@@ -212,7 +225,7 @@ static bool make(rw_definer *it, const PgQuery__Node *statement, const rw_catalo
     }
     it->out->made = it->table->by_pattern ? it->table : NULL;
     if (statement->node_case == PG_QUERY__NODE__NODE_CREATE_STMT)
-        return define_created(it, statement->create_stmt);
+        return define_created(it, statement->create_stmt, catalog);
     pgw_fail(it->error, "0A000", "cannot make table \"%s\" of a query through keyspread",
              it->table->name);
     return rw_define_refuse(it, made->location,
@@ -266,7 +279,8 @@ bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, const rw_cat
                      .error = reading->error,
                      .joint = ", "};
     *out = (rw_definition){0};
-    bool fine = define(&it, statement, catalog) && rw_references_define(&it, statement, catalog) &&
+    bool fine = define(&it, statement, catalog) && rw_heirs_check(&it, statement, catalog) &&
+                rw_references_define(&it, statement, catalog) &&
                 rw_likes_define(&it, statement, catalog);
     pgw_buf_free(&it.behind);
     return fine;

@@ -236,6 +236,67 @@ class Patterns(DirectCase):
                 self.both(f"select id, n from {name} order by id")
                 self.both(f"drop table {name}")
 
+    def refused(self, *texts):
+        for text in texts:
+            with self.subTest(text):
+                self.assertEqual(wire.error_of(self.sessions[1].query(text)), "0A000")
+
+    def test_the_key_is_kept(self):
+        """Nothing else says what is hashed. One that begins with the same column may take its place."""
+        self.both("create table events_e (id int, n int, x int, constraint \"The Key\" primary key (id, n))")
+        self.both("insert into events_e values (1, 11, 5), (2, 12, 5)")
+        self.refused('alter table events_e drop constraint "The Key"', "alter table events_e drop column id", "alter table events_e drop column n cascade",
+                     'alter table events_e drop constraint if exists "The Key", add primary key (n, id)',
+                     'alter table events_e add z int, drop constraint "The Key" cascade')
+        for text in ("alter table events_e drop constraint if exists nothing", "alter table events_e drop column x",
+                     'alter table events_e drop constraint "The Key", add primary key (id)', "alter table events_e drop column n",
+                     "alter table events_e drop constraint events_e_pkey, add constraint again primary key (id)"):
+            self.both(text)
+            self.both("insert into events_e (id) select max(id) + 1 from events_e")
+        self.refused("alter table events_e drop constraint again")
+        self.both("select * from events_e order by id")
+        self.is_right("events_e")
+        self.both("drop table events_e")
+        self.both("create table events_long_1 (userid int, ts int, n int, primary key (userid, ts))")  # whose key the file says
+        self.both("alter table events_long_1 drop constraint events_long_1_pkey")
+        self.both("insert into events_long_1 values (1, 1, 1), (1, 1, 1)")
+        self.both("select * from events_long_1")
+        self.both("drop table events_long_1")
+
+    def test_heirs(self):
+        """Their rows are found by the hash of those above: both are spread by the same columns, or it is refused."""
+        for text in ("create table events_p (id int primary key, n int)", "create table twins (id int primary key, n int)",
+                     "create table events_h (x int, id int, primary key (id)) inherits (events_p)",
+                     "create table events_i (id int primary key, n int, y int)", "alter table events_i inherit events_p",
+                     "insert into events_h values (1, 2, 3)", "insert into events_h (id, x) values (5, 6)", "insert into events_i values (2, 3, 4)",
+                     "insert into events_p values (3, 4)", "alter table events_p add column z int", "insert into events_h values (4, 5, 6, 7)"):
+            self.both(text)
+        self.has("events_h", "id", "n", "keyspread_hash", "x", "z", key="keyspread_hash, id")
+        for text in ("select * from events_p order by id", "select * from events_p where id = 4", "select * from events_p where id = 2",
+                     "select * from events_h order by id"):  # columns behind the hash have other numbers
+            self.assertEqual(*[session.rows(text) for session in self.sessions], text)
+        self.is_right("events_p")
+        self.refused("create table heir (x int) inherits (events_p)", "create table events_j (x int) inherits (events_p)",
+                     "create table events_j (x int primary key) inherits (events_p)", "create table heir () inherits (twins)",
+                     "create temp table events_j (id int primary key) inherits (events_p)")
+        self.both("create table plain (id int not null, n int, z int)")
+        self.both("create table events_j (n int primary key, id int not null, z int)")
+        self.refused("alter table plain inherit events_p", "alter table events_j inherit events_p")
+        self.both("drop table events_p, twins, events_h, events_i, events_j, plain cascade")
+
+    def test_partitions_of_its_own(self):
+        """A table that its client cuts is an ordinary one, and so are its partitions; one of ours cannot become one."""
+        for text in ("create table events_p (id int primary key, n int) partition by range (id)",
+                     "create table events_p1 partition of events_p for values from (0) to (10)",
+                     "create table events_p2 (like events_p including all)",
+                     "alter table events_p attach partition events_p2 for values from (10) to (20)",
+                     "insert into events_p values (1, 1), (11, 1)", "insert into events_p1 values (2, 1)", "insert into events_p2 values (12, 1)",
+                     "select * from events_p order by 1", "select relname, relkind from pg_class where relname like 'events_p%' order by 1",
+                     "create table events_p3 (id int primary key, n int)"):
+            self.both(text)
+        self.refused("alter table events_p attach partition events_p3 for values from (20) to (30)")
+        self.both("drop table events_p, events_p3")
+
     def test_copies(self):
         self.both("create table events_c (id int primary key, n int default 5)")
         self.both("create table events_d (like events_c including all)")

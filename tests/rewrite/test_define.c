@@ -62,6 +62,8 @@ static void refusals_point_at_what_is_wrong(void **state)
         {"ALTER TABLE events ADD PRIMARY KEY (userid)", "42P16", 24},
         {"ALTER TABLE events ADD PRIMARY KEY USING INDEX i", "0A000", 13},
         {"ALTER TABLE events RENAME userhash TO h", "0A000", 13},
+        {"ALTER TABLE other INHERIT events", "0A000", 13},
+        {"ALTER TABLE other ATTACH PARTITION events FOR VALUES IN (1)", "0A000", 36},
         {"ALTER TABLE other ADD FOREIGN KEY (a, b) REFERENCES events", "0A000", 53},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
