@@ -4,6 +4,7 @@
 #include "protocol/utf8.h"
 #include "rewrite/read/settings.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,14 +65,29 @@ static void add_table(pgw_buf *sql, const rw_table *table)
     " from pg_catalog.pg_settings s where s.source operator(pg_catalog.=) 'session'"               \
     " and coalesce(s.setting, '') operator(pg_catalog.<>) coalesce(s.reset_val, ''))"
 
-void px_state_question(const rw_catalog *catalog, bool everything, pgw_buf *sql)
+/* A letter a table, all in one cell, for a SELECT has no more than 1,664: 't' if its name means it
+ * where no schema is written. */
+static void add_visible(pgw_buf *sql, const px_asked *asked)
+{
+    if (asked->oid_count == 0)
+        return;
+    pgw_buf_add_str(sql, ", pg_catalog.array_to_string(array(select case when"
+                         " pg_catalog.pg_table_is_visible(o) then 't' else 'f' end"
+                         " from pg_catalog.unnest('");
+    for (size_t i = 0; i < asked->oid_count; i++)
+        pgw_buf_addf(sql, i == 0 ? "{%" PRIu32 : ",%" PRIu32, asked->oids[i]);
+    pgw_buf_add_str(sql, "}'::pg_catalog.oid[]) o), '')");
+}
+
+void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "select session_user, " SETTING("role"));
     for (size_t i = 0; i < RW_TRACKED; i++)
         pgw_buf_addf(sql, ", pg_catalog.current_setting('%s')", rw_tracked[i]);
     pgw_buf_add_str(sql, OUTPUT);
-    for (size_t i = 0; i < catalog->count; i++)
-        add_table(sql, catalog->tables[i]);
+    for (size_t i = 0; i < asked->names->count; i++)
+        add_table(sql, asked->names->tables[i]);
+    add_visible(sql, asked);
     if (everything)
         pgw_buf_add_str(sql, CHANGED);
 }
@@ -137,36 +153,54 @@ static char *copy_cell(pgw_slice cell, bool null)
     return pgw_strndup(null || cell.ptr == NULL ? "" : cell.ptr, null ? 0 : cell.len);
 }
 
-static void fill(const pgw_slice *cells, const bool *nulls, size_t tables, bool everything,
-                 px_answer *out)
+static rw_meaning meaning_of(bool ours)
 {
-    *out = (px_answer){.count = tables};
+    return ours ? RW_MEANS_OURS : RW_MEANS_OTHERS;
+}
+
+static void fill_tables(const pgw_slice *cells, const bool *nulls, size_t named, size_t oids,
+                        px_answer *out)
+{
+    out->count = named + oids;
+    out->names = pgw_calloc(out->count + 1, sizeof *out->names);
+    out->made = pgw_calloc(out->count + 1, sizeof *out->made);
+    for (size_t i = 0; i < named; i++) {
+        pgw_slice cell = nulls[i] ? (pgw_slice){NULL, 0} : cells[i];
+        out->names[i] = meaning_of(cell.len > 0 && cell.ptr[0] == 't');
+        out->made[i] = meaning_of(cell.len > 0 && cell.ptr[cell.len - 1] == 'h');
+    }
+    for (size_t i = 0; i < oids; i++)
+        out->names[named + i] = meaning_of(i < cells[named].len && cells[named].ptr[i] == 't');
+}
+
+/* What is behind the tables, which have a cell each, or one for all that have oids. */
+static size_t end_of_tables(size_t named, size_t oids)
+{
+    return FIXED_CELLS + named + (oids > 0);
+}
+
+static void fill(const pgw_slice *cells, const bool *nulls, px_answer *out)
+{
+    *out = (px_answer){0};
     out->user = copy_cell(cells[0], nulls[0]);
     out->role = copy_cell(cells[1], nulls[1]);
     for (size_t i = 0; i < RW_TRACKED; i++)
         out->values[i] = copy_cell(cells[2 + i], nulls[2 + i]);
     out->output = copy_cell(cells[2 + RW_TRACKED], nulls[2 + RW_TRACKED]);
-    out->names = pgw_calloc(tables + 1, sizeof *out->names);
-    out->made = pgw_calloc(tables + 1, sizeof *out->made);
-    for (size_t i = 0; i < tables; i++) {
-        pgw_slice cell = nulls[FIXED_CELLS + i] ? (pgw_slice){NULL, 0} : cells[FIXED_CELLS + i];
-        bool ours = cell.len > 0 && cell.ptr[0] == 't';
-        bool here = cell.len > 0 && cell.ptr[cell.len - 1] == 'h';
-        out->names[i] = ours ? RW_MEANS_OURS : RW_MEANS_OTHERS;
-        out->made[i] = here ? RW_MEANS_OURS : RW_MEANS_OTHERS;
-    }
-    if (everything)
-        out->changed = copy_cell(cells[FIXED_CELLS + tables], nulls[FIXED_CELLS + tables]);
 }
 
-bool px_answer_read(pgw_slice body, size_t tables, bool everything, px_answer *out)
+bool px_answer_read(pgw_slice body, size_t named, size_t oids, bool everything, px_answer *out)
 {
-    size_t count = FIXED_CELLS + tables + everything;
+    size_t end = end_of_tables(named, oids), count = end + everything;
     pgw_slice *cells = pgw_calloc(count, sizeof *cells);
     bool *nulls = pgw_calloc(count, sizeof *nulls);
     bool read = pgw_data_row_decode(body, cells, nulls, (int)count) == (int)count;
-    if (read)
-        fill(cells, nulls, tables, everything, out);
+    if (read) {
+        fill(cells, nulls, out);
+        fill_tables(cells + FIXED_CELLS, nulls + FIXED_CELLS, named, oids, out);
+    }
+    if (read && everything)
+        out->changed = copy_cell(cells[end], nulls[end]);
     free(cells);
     free(nulls);
     return read;

@@ -24,9 +24,17 @@ typedef struct px_answer {
     size_t oid_count;
 } px_answer;
 
+/* What is asked for: tables and patterns by their names, and what only a pattern names by its oid,
+ * however many those are. */
+typedef struct px_asked {
+    const rw_catalog *names;
+    const uint32_t *oids; /* ascending */
+    size_t oid_count;
+} px_asked;
+
 /* Appends one SELECT, without ';'. With `everything` it tells `changed`, which takes PostgreSQL
  * 1 ms. Nothing in it depends on the session's search_path but what is asked. */
-void px_state_question(const rw_catalog *catalog, bool everything, pgw_buf *sql);
+void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql);
 /* Whether a text is such a question; and the answer to it of a backend that has nothing but
  * settings, where all names mean what the file says: appends a RowDescription's body to `columns`,
  * and fills px_state_cells() cells, which are the settings' own bytes. `setting` gives "" for what
@@ -35,8 +43,10 @@ bool px_state_is_question(pgw_slice text);
 size_t px_state_cells(pgw_slice text);
 void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const char *name),
                      void *data, pgw_slice changed, pgw_buf *columns, pgw_slice *cells);
-/* Reads a DataRow's body, for as many tables as were asked for; false if it cannot be. */
-PGW_MUST_CHECK bool px_answer_read(pgw_slice body, size_t tables, bool everything, px_answer *out);
+/* Reads a DataRow's body, for as many tables as were asked for by their names, and by their oids,
+ * which are not put in; false if it cannot be. */
+PGW_MUST_CHECK bool px_answer_read(pgw_slice body, size_t named, size_t oids, bool everything,
+                                   px_answer *out);
 void px_answer_free(px_answer *answer);
 /* Makes `copy`, which is empty, equal to `answer`. */
 void px_answer_copy(const px_answer *answer, px_answer *copy);

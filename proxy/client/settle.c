@@ -152,20 +152,13 @@ static void send_question(px_session *session, pgw_slice text, pgw_slice sql)
 static void question(px_session *session, const px_catalog *catalog, pgw_buf *sql)
 {
     px_state *state = &session->known;
-    const rw_catalog *names = px_catalog_names(session->worker);
     size_t more = catalog->by_pattern;
-    const rw_table **tables = pgw_calloc(names->count + more + 1, sizeof *tables);
     state->asked = pgw_realloc(state->asked, (more + 1) * sizeof *state->asked);
     state->asked_count = more;
-    for (size_t i = 0; i < names->count; i++)
-        tables[i] = names->tables[i];
-    for (size_t i = 0; i < more; i++) {
-        tables[names->count + i] = catalog->tables[catalog->count - more + i];
-        state->asked[i] = tables[names->count + i]->oid;
-    }
-    rw_catalog all = {.tables = tables, .count = names->count + more};
+    for (size_t i = 0; i < more; i++)
+        state->asked[i] = catalog->tables[catalog->count - more + i]->oid;
+    px_asked all = {px_catalog_names(session->worker), state->asked, more};
     px_state_question(&all, state->everything, sql);
-    free(tables);
 }
 
 /* `text`: the Query that waits for the answer; empty: something else does. */
@@ -325,8 +318,8 @@ void px_settle_row(px_session *session, pgw_slice body)
     px_answer answer;
     if (state->asking == 0)
         return;
-    size_t count = state->config->table_count + state->config->pattern_count + state->asked_count;
-    if (!px_answer_read(body, count, state->everything, &answer))
+    size_t named = state->config->table_count + state->config->pattern_count;
+    if (!px_answer_read(body, named, state->asked_count, state->everything, &answer))
         return;
     answer.oids = state->asked;
     answer.oid_count = state->asked_count;

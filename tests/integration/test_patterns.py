@@ -360,6 +360,33 @@ class Patterns(DirectCase):
 
 
 @harness.proxied
+class Many(harness.StackCase):
+    """More tables than a SELECT has columns."""
+    tables = (Planned("events_*", "auto", hash_column="keyspread_hash"),
+              *(Planned(f"own_{number}", ["id"]) for number in range(700)))
+
+    def setUp(self):
+        """None of them is there."""
+
+    def test_all_are_known(self):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("""do $$ begin for i in 1..1000 loop execute format('create table events_%s (id int, n int,
+                keyspread_hash bigint not null, primary key (keyspread_hash, id))', i); commit; end loop; end $$""")
+            with self.wire() as session:
+                for text, tag in (("insert into events_1 values (1, 1)", "INSERT 0 1"), ("create schema other", "CREATE SCHEMA"),
+                                  ("create table other.events_9 (id int primary key)", "CREATE TABLE"), ("set search_path = other, public", "SET"),
+                                  ("insert into events_1000 values (1, 1)", "INSERT 0 1"), ("insert into events_9 values (1)", "INSERT 0 1"),
+                                  ("set search_path = public", "SET"), ("insert into events_9 values (2, 2)", "INSERT 0 1"),
+                                  ("create table events_x (id int primary key)", "CREATE TABLE")):  # it is one too many
+                    self.assertEqual(wire.tags_of(session.query(text)), [tag], text)
+            for name in ("events_1", "events_9", "events_1000"):
+                self.assertEqual([[str(harness.xxh3_signed(int(row[0]))), row[0]] for row in admin.rows(f"select id from {name}")],
+                                 admin.rows(f"select keyspread_hash, id from {name}"))
+            self.assertEqual(admin.rows("select id from other.events_9"), [["1"]])
+            self.assertEqual(admin.rows(COLUMNS.format("events_x")), [["id"]])
+
+
+@harness.proxied
 class AsIfNamed(test_create_table.CreateTable):
     """However a table is made and altered, by ORMs and by hand: by a pattern as by an entry of its own."""
     tables = (Planned("on*", ["id"]), Planned("event*", ["userid", "ts"]), Planned("shop.item*", ["id"]),

@@ -46,7 +46,7 @@ static void an_answer_is_read(void **state)
     (void)state;
     pgw_buf body = row(cells, CELLS);
     px_answer answer, copy;
-    assert_true(px_answer_read(pgw_slice_buf(&body), 3, true, &answer));
+    assert_true(px_answer_read(pgw_slice_buf(&body), 3, 0, true, &answer));
     px_answer_copy(&answer, &copy);
     px_answer_free(&answer);
     assert_string_equal(copy.user, "app");
@@ -70,14 +70,47 @@ static void what_is_no_answer_is_not_read(void **state)
     px_answer answer;
     for (size_t count = 0; count < CELLS; count++) {
         pgw_buf body = row(cells, count);
-        assert_false(px_answer_read(pgw_slice_buf(&body), 3, true, &answer));
+        assert_false(px_answer_read(pgw_slice_buf(&body), 3, 0, true, &answer));
         pgw_buf_free(&body);
     }
     pgw_buf body = row(cells, CELLS);
     for (size_t len = 0; len < body.len; len++)
-        assert_false(px_answer_read((pgw_slice){body.ptr, len}, 3, true, &answer));
-    assert_false(px_answer_read(pgw_slice_buf(&body), 4, true, &answer));
+        assert_false(px_answer_read((pgw_slice){body.ptr, len}, 3, 0, true, &answer));
+    assert_false(px_answer_read(pgw_slice_buf(&body), 4, 0, true, &answer));
     pgw_buf_free(&body);
+}
+
+/* Tables that have an oid share a cell, however many they are. */
+static void a_letter_stands_for_a_table(void **state)
+{
+    (void)state;
+    const char *with[CELLS + 1], *none[CELLS + 1];
+    memcpy(with, cells, sizeof cells);
+    with[CELLS] = cells[CELLS - 1];
+    with[CELLS - 1] = "tft";
+    memcpy(none, with, sizeof with);
+    none[CELLS - 1] = NULL;
+    pgw_buf body = row(with, CELLS + 1), nothing = row(none, CELLS + 1), sql = {0};
+    px_answer answer;
+    assert_true(px_answer_read(pgw_slice_buf(&body), 3, 4, true, &answer));
+    assert_int_equal(answer.count, 7);
+    static const rw_meaning expected[] = {RW_MEANS_OURS, RW_MEANS_OTHERS, RW_MEANS_OURS,
+                                          RW_MEANS_OTHERS}; /* there is no letter of the last */
+    assert_memory_equal(answer.names + 3, expected, sizeof expected);
+    assert_string_equal(answer.changed, cells[CELLS - 1]);
+    px_answer_free(&answer);
+    assert_true(px_answer_read(pgw_slice_buf(&nothing), 3, 1, true, &answer));
+    assert_int_equal(answer.names[3], RW_MEANS_OTHERS);
+    px_answer_free(&answer);
+    assert_false(px_answer_read(pgw_slice_buf(&body), 3, 0, true, &answer));
+    const uint32_t oids[] = {7, 4294967295};
+    const rw_catalog catalog = {0};
+    px_state_question(&(px_asked){&catalog, oids, 2}, false, &sql);
+    pgw_buf_add_byte(&sql, '\0');
+    assert_non_null(strstr(sql.ptr, "unnest('{7,4294967295}'::pg_catalog.oid[])"));
+    pgw_buf_free(&sql);
+    pgw_buf_free(&body);
+    pgw_buf_free(&nothing);
 }
 
 static void only_what_cannot_be_followed_is_odd(void **state)
@@ -131,7 +164,7 @@ static void names_are_spelt_in_ascii(void **state)
         const rw_table *pointer = &table;
         rw_catalog catalog = {.tables = &pointer, .count = 1};
         pgw_buf sql = {0};
-        px_state_question(&catalog, false, &sql);
+        px_state_question(&(px_asked){.names = &catalog}, false, &sql);
         pgw_buf_add_byte(&sql, '\0');
         snprintf(expected, sizeof expected, "to_regclass(E'\"%s\"')", cases[i].spelt);
         if (strstr(sql.ptr, expected) == NULL)
@@ -149,14 +182,14 @@ static void names_are_constants(void **state)
     const rw_table *pointers[] = {&tables[0], &tables[1]};
     rw_catalog catalog = {.tables = pointers, .count = 2};
     pgw_buf sql = {0};
-    px_state_question(&catalog, false, &sql);
+    px_state_question(&(px_asked){.names = &catalog}, false, &sql);
     pgw_buf_add_byte(&sql, '\0');
     assert_non_null(strstr(sql.ptr, "to_regclass(E'\"up\"')"));
     assert_non_null(strstr(sql.ptr, "to_regclass(E'\"a\"\"b\\\\c\\U000000E9\\U000000FF\"')"));
     assert_non_null(strstr(sql.ptr, "operator(pg_catalog.=) pg_catalog.quote_ident(E'it\\'s')"));
     assert_null(strstr(sql.ptr, "pg_settings"));
     pgw_buf_clear(&sql);
-    px_state_question(&catalog, true, &sql);
+    px_state_question(&(px_asked){.names = &catalog}, true, &sql);
     pgw_buf_add_byte(&sql, '\0');
     assert_non_null(strstr(sql.ptr, "pg_settings"));
     pgw_buf_free(&sql);
@@ -167,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_read),
         cmocka_unit_test(what_is_no_answer_is_not_read),
+        cmocka_unit_test(a_letter_stands_for_a_table),
         cmocka_unit_test(only_what_cannot_be_followed_is_odd),
         cmocka_unit_test(names_are_spelt_in_ascii),
         cmocka_unit_test(names_are_constants),
