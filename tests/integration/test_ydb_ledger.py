@@ -60,7 +60,7 @@ class Client(threading.Thread):
 
     def run(self):
         for turn in range(self.units):
-            kind = self.dice.choice(("one", "bound", "many", "latest", "shared", "counter"))
+            kind = self.dice.choice(("one", "bound", "many", "grouped", "latest", "shared", "counter"))
             what, messages = getattr(self, kind)(turn)
             self.told.append((kind, what, self.outcome(messages)))
         self.session.close()
@@ -97,6 +97,17 @@ class Client(threading.Thread):
         rows = ", ".join(f"({each}, {key}, {place})" for place, each in enumerate(keys))
         return keys, wire.query(f"insert into rows_of (id, unit, place) values {rows}")
 
+    def grouped(self, turn):
+        """Statements of their own that are one transaction, for they are one Query."""
+        key, shared = self.key(turn), self.dice.randrange(SHARED)
+        first, last = (f"insert into rows_of (id, unit, place) values ({key + place}, {key}, {place})"
+                       for place in range(2))
+        return ([key, key + 1], shared), wire.query(f"{first}; {self.increment(shared)}; {last}")
+
+    def increment(self, key):
+        return (f"insert into counters (id, n) values ({key}, 1) "
+                "on conflict (id) do update set n = counters.n + 1")
+
     def write_latest(self, key, turn):
         return (key, turn), wire.query(
             f"insert into latest (id, writer, turn) values ({key}, {self.number}, {turn}) "
@@ -110,8 +121,7 @@ class Client(threading.Thread):
 
     def counter(self, _turn):
         key = self.dice.randrange(SHARED)
-        return key, wire.query(f"insert into counters (id, n) values ({key}, 1) "
-                               "on conflict (id) do update set n = counters.n + 1")
+        return key, wire.query(self.increment(key))
 
 
 class Ledger(unittest.TestCase):
@@ -174,7 +184,8 @@ class Ledger(unittest.TestCase):
         wrong = self.stored("select count(*) from rows_of where id_hash <> "
                             "hash_record_extended(row(id), 0)")
         self.assertEqual(wrong, [[0]])
-        for kind, keys, outcome in self.units(clients, ("one", "bound", "many")):
+        grouped = [(kind, what[0], outcome) for kind, what, outcome in self.units(clients, ("grouped",))]
+        for kind, keys, outcome in self.units(clients, ("one", "bound", "many")) + grouped:
             found = [key for key in keys if there.pop(key, None) == [keys[0], key - keys[0]]]
             wanted = {"ok": [keys]}.get(outcome, [[], keys] if outcome in UNKNOWN else [[]])
             self.assertIn(found, wanted, f"{kind} {keys} {outcome}")
@@ -205,7 +216,8 @@ class Ledger(unittest.TestCase):
     def check_counters(self, clients):
         there = dict(self.stored("select id, n from counters"))
         sure, unsure = collections.Counter(), collections.Counter()
-        for _, key, outcome in self.units(clients, ("counter",)):
+        grouped = [(kind, what[1], outcome) for kind, what, outcome in self.units(clients, ("grouped",))]
+        for _, key, outcome in self.units(clients, ("counter",)) + grouped:
             sure[key] += outcome == "ok"
             unsure[key] += outcome in UNKNOWN
         for key in range(SHARED):

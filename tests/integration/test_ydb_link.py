@@ -243,6 +243,92 @@ class ReadOnly(LinkCase):
             self.assertEqual(told, [f"cannot execute {name} in a read-only transaction"], sql)
 
 
+class Groups(LinkCase):
+    """Several statements that are one transaction because nobody has said otherwise."""
+
+    SCRIPT = ("insert into plain values (1); insert into plain values (2); select id from plain; "
+              "insert into items (id, v) values (1, 'a') on conflict (id) do update set v = 'b'; "
+              "delete from plain where id = 1")
+    TAGS = ["INSERT 0 1", "INSERT 0 1", "SELECT 2", "INSERT 0 1", "DELETE 1"]
+
+    def has_struck(self):
+        return any(one["done"] for one in self.endpoint.http("GET", "/faults"))
+
+    def test_they_are_tried_again_together(self):
+        link = self.session()
+        for status in ("ABORTED", "UNAVAILABLE", "OVERLOADED", "BAD_SESSION", "SESSION_BUSY"):
+            for begins in ("begin", "insert into plain values (1)", "insert into plain values (2)",
+                           "select id", "delete", "commit", ""):
+                self.endpoint.order(status, times=2, every=1, begins=begins)
+                told = link.query(self.SCRIPT)
+                self.assertEqual(wire.tags_of(told), self.TAGS, (status, begins))
+                self.assertEqual(wire.kinds(told), "CCTDDCCCZ", (status, begins))
+                self.endpoint.http("DELETE", "/faults")
+                self.assertEqual(link.rows("select id from plain"), [["2"]])
+                self.assertEqual(self.says(link, "delete from plain"), ["DELETE 1", "I"])
+
+    def test_connections_that_are_lost(self):
+        link = self.session()
+        for begins in ("insert into plain values (2)", "select id", "delete"):
+            self.endpoint.order("INTERNAL_ERROR", begins=begins)
+            self.assertEqual(self.says(link, self.SCRIPT), self.TAGS + ["I"], begins)
+            self.says(link, "delete from plain")
+        self.endpoint.order("drop_before_commit", begins="commit")
+        self.assertEqual(self.says(link, self.SCRIPT), self.TAGS[:-1] + ["08007", "I"])
+        self.assertEqual(link.rows("select id from plain"), [])
+
+    def test_up_to_a_sync(self):
+        link = self.session()
+        bound = b"".join(wire.parse("", f"insert into plain (id, v) values ({number}, $1)")
+                         + wire.bind("", "", ["x"]) + wire.execute()
+                         for number in range(5)) + wire.sync()
+        for status, begins in (("ABORTED", "insert into plain (id, v) values (4"), ("OVERLOADED", "commit"),
+                               ("ABORTED", "")):
+            self.endpoint.order(status, times=2, every=1, begins=begins)
+            told = link.ask(bound)
+            self.assertEqual(wire.error_of(told), None)
+            self.assertEqual(wire.tags_of(told), ["INSERT 0 1"] * 5)
+            self.endpoint.http("DELETE", "/faults")
+            self.assertEqual(self.says(link, "delete from plain"), ["DELETE 5", "I"])
+
+    def test_what_was_told_must_be_true(self):
+        """Somebody changes what the client was shown."""
+        link = self.session()
+        self.says(link, "insert into plain values (1, 'a'), (2, 'a')")
+        self.endpoint.order("UNAVAILABLE", every=1, begins="commit")
+        link.send(wire.query("insert into plain values (3); select v from plain where id = 2; "
+                             "insert into plain values (4)"))
+        harness.eventually("it was refused", self.has_struck)
+        with self.postgres.admin("app") as admin:
+            admin.rows("update plain set v = 'b' where id = 2")
+        self.endpoint.http("DELETE", "/faults")
+        told = link.read_ready()
+        self.assertEqual(wire.tags_of(told), ["INSERT 0 1", "SELECT 1"])
+        self.assertEqual(wire.error_of(told), "57P03")
+        self.assertEqual(link.rows("select count(*) from plain"), [["2"]])
+
+    def test_a_transaction_that_the_client_makes_its_own(self):
+        link = self.session()
+        self.says(link, "insert into plain values (1); begin; insert into plain values (2)")
+        self.endpoint.order("ABORTED", begins="insert")
+        self.assertEqual(self.says(link, "insert into plain values (3)"), ["40001", "E"])
+        self.assertEqual(self.says(link, "rollback"), ["ROLLBACK", "I"])
+        self.assertEqual(link.rows("select count(*) from plain"), [["0"]])
+
+
+class First(LinkCase):
+    """Upserts that try an INSERT first know another way only in a transaction of their own."""
+    backend = {"upsert_first": "insert"}
+
+    def test_in_a_group(self):
+        link = self.session()
+        upsert = "insert into items (id, v) values (1, 'a') on conflict (id) do update set v = 'b'"
+        for _ in range(2):
+            self.assertEqual(self.says(link, f"{upsert}; select 1; {upsert}"),
+                             ["INSERT 0 1", "SELECT 1", "INSERT 0 1", "I"])
+        self.assertEqual(link.rows("select v from items"), [["b"]])
+
+
 class Strings(LinkCase):
     def test_backslashes_are_characters(self):
         """From the first statement of a session, whose settings are known before any link is."""

@@ -20,7 +20,7 @@ uint64_t px_runner_pause_ms(const px_runner *runner)
  * text that has none. */
 bool px_runner_may_be_done(const px_runner *runner)
 {
-    if (runner->fate != PX_YDB_UNDETERMINED)
+    if (runner->fate != PX_YDB_UNDETERMINED || runner->replay.due)
         return false;
     if (runner->thing == PX_RUNNER_CONTROLLING)
         return runner->control == PX_CONTROL_COMMIT;
@@ -48,12 +48,18 @@ static bool gives_back(const px_runner *runner)
     return runner->link->role == PX_LINK_BATCH;
 }
 
-bool px_runner_may_repeat(const px_runner *runner)
+/* Outside of the client's transaction, or of a group's of which all is known. */
+static bool is_repeatable(const px_runner *runner)
 {
     bool ends = runner->thing == PX_RUNNER_CONTROLLING && runner->control != PX_CONTROL_BEGIN;
-    return !ends && !runner->in_block && !gives_back(runner) && !runner->given &&
-           !runner->cancelled && is_worth_it(runner) &&
-           px_worker_now(runner->link->worker) < runner->until;
+    bool undoes = ends && runner->control == PX_CONTROL_ROLLBACK;
+    return runner->in_block ? px_replay_is_whole(&runner->replay) && !undoes : !ends;
+}
+
+bool px_runner_may_repeat(const px_runner *runner)
+{
+    return is_repeatable(runner) && !gives_back(runner) && !runner->given && !runner->cancelled &&
+           is_worth_it(runner) && px_worker_now(runner->link->worker) < runner->until;
 }
 
 void px_runner_note_refusal(px_runner *runner, const pgw_error *error)

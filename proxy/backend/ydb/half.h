@@ -17,10 +17,10 @@ typedef struct px_ydb_run {
     struct px_ydb_run *next; /* of all of a session */
     pgw_portal *portal;      /* NULL: nobody is to hear of it any more */
     pgw_arena arena;         /* of its text, … */
-    rw_program *program;
-    pgw_buf columns; /* the body of its RowDescription */
-    bool suspended;  /* no rows are wanted just now */
-    bool unwanted;   /* … nor ever */
+    rw_program *program;     /* both may be the runner's when it has ended */
+    pgw_buf columns;         /* the body of its RowDescription */
+    bool suspended;          /* no rows are wanted just now */
+    bool unwanted;           /* … nor ever */
     bool held;       /* rows are put by till the end: only then it is certain that they are right */
     bool kept;       /* rows are put by: */
     pgw_buf rows;    /* DataRows */

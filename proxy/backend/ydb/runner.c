@@ -1,43 +1,16 @@
 #include "proxy/backend/ydb/runner.h"
 
 #include "config/config.h"
+#include "proxy/backend/ydb/executors.h"
 #include "proxy/backend/ydb/fate.h"
+#include "proxy/backend/ydb/outcome.h"
 #include "proxy/loop/worker.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static void go(px_runner *runner);
 static void take_up(px_runner *runner);
 static void decide(px_runner *runner);
-
-/* ---- the answer ---- */
-
-/* The thing is over; whoever hears of it may begin the next. */
-static void finish(px_runner *runner, bool failed)
-{
-    if (runner->thing == PX_RUNNER_CONTROLLING)
-        runner->in_block = runner->control == PX_CONTROL_BEGIN && !failed;
-    runner->state = runner->executor != NULL ? PX_RUNNER_IDLE : PX_RUNNER_CLOSED;
-    runner->thing = PX_RUNNER_IDLE;
-    runner->program = NULL;
-    if (runner->limited)
-        uv_timer_stop(&runner->limit);
-}
-
-static void succeed(px_runner *runner)
-{
-    finish(runner, false);
-    runner->ops->on_done(runner->owner, runner->tag);
-}
-
-static void fail(px_runner *runner)
-{
-    px_runner_name_timeout(runner);
-    pgw_error error = runner->failure;
-    finish(runner, true);
-    runner->ops->on_failed(runner->owner, &error);
-}
 
 /* ---- time ---- */
 
@@ -84,31 +57,6 @@ static void on_limit(uv_timer_t *timer)
 
 /* ---- executors ---- */
 
-static void end_if_quiet(px_runner *runner)
-{
-    if (!runner->closing || runner->executors > 0 || runner->timed || runner->limited ||
-        runner->called_back)
-        return;
-    pgw_buf_free(&runner->text);
-    runner->ops->on_closed(runner->owner);
-}
-
-static void on_executor_closed(void *owner)
-{
-    px_runner *runner = owner;
-    runner->executors--;
-    end_if_quiet(runner);
-}
-
-static void drop_executor(px_runner *runner)
-{
-    px_executor *executor = runner->executor;
-    runner->executor = NULL;
-    runner->block = 'I';
-    if (executor != NULL)
-        runner->kind->close(executor);
-}
-
 static const px_executor_ops executor_ops;
 
 static void open_one(px_runner *runner)
@@ -134,36 +82,13 @@ static void on_open(void *owner)
 static void on_refused(void *owner, const pgw_error *error)
 {
     px_runner *runner = owner;
-    drop_executor(runner);
+    px_runner_drop(runner);
     runner->state = PX_RUNNER_CLOSED;
     px_runner_note_refusal(runner, error);
     if (runner->thing != PX_RUNNER_IDLE)
         decide(runner);
     else
         runner->ops->on_refused(runner->owner, error);
-}
-
-static void on_cancelled(void *owner)
-{
-    px_runner *runner = owner;
-    runner->cancelling = false;
-    runner->ops->on_cancelled(runner->owner);
-}
-
-/* Nobody tells of the cancel of an executor that is gone. */
-static void end_cancel(px_runner *runner)
-{
-    if (runner->cancelling && runner->executor == NULL && !runner->closing)
-        on_cancelled(runner);
-}
-
-static void on_idle_lost(void *owner)
-{
-    px_runner *runner = owner;
-    drop_executor(runner);
-    if (runner->state == PX_RUNNER_IDLE)
-        runner->state = PX_RUNNER_CLOSED;
-    end_cancel(runner);
 }
 
 /* ---- what goes wrong ---- */
@@ -189,7 +114,9 @@ static void decide(px_runner *runner)
     px_runner_doubt_maps(runner);
     if (!unknown && px_runner_may_repeat(runner)) {
         if (runner->fate == PX_YDB_ELSEWHERE)
-            drop_executor(runner);
+            px_runner_drop(runner);
+        if (runner->in_block)
+            px_replay_rewind(&runner->replay, &runner->failure);
         runner->state = PX_RUNNER_PAUSING;
         start_timer(runner, px_runner_pause_ms(runner));
         runner->tries++;
@@ -201,8 +128,8 @@ static void decide(px_runner *runner)
     else if (pgw_error_is(&runner->failure, "08007"))
         memcpy(runner->failure.sqlstate, "40001", 6); /* it was undone */
     if (runner->fate == PX_YDB_ELSEWHERE && !runner->in_block)
-        drop_executor(runner);
-    fail(runner);
+        px_runner_drop(runner);
+    px_runner_fail(runner);
 }
 
 static void run(px_runner *runner, px_runner_state state, pgw_slice text)
@@ -211,31 +138,55 @@ static void run(px_runner *runner, px_runner_state state, pgw_slice text)
     runner->kind->run(runner->executor, text);
 }
 
-static void take_failure(px_runner *runner, const px_executed *executed)
+/* The owner of a transaction says ROLLBACK itself, but for what it does not hear of. */
+static bool is_to_undo(const px_runner *runner)
 {
-    runner->failure = executed->error;
-    runner->fate = executed->fate;
-    if (executed->lost)
-        drop_executor(runner);
-    bool open =
-        runner->block != 'I' && (!runner->in_block || runner->thing == PX_RUNNER_CONTROLLING);
-    if (open)
+    bool owners = runner->in_block && runner->thing != PX_RUNNER_CONTROLLING;
+    return runner->block != 'I' && (!owners || px_runner_may_repeat(runner));
+}
+
+static void undo(px_runner *runner)
+{
+    if (is_to_undo(runner))
         run(runner, PX_RUNNER_UNDOING, PGW_LITERAL("ROLLBACK"));
     else
         decide(runner);
 }
 
+/* What was done once, and cannot be any more, is not the fault of what waits for it. */
+static void take_failure(px_runner *runner, const px_executed *executed)
+{
+    bool differs = executed->fate == PX_YDB_REFUSED && runner->replay.due;
+    runner->failure = differs ? runner->replay.cause : executed->error;
+    runner->fate = executed->fate;
+    if (executed->lost)
+        px_runner_drop(runner);
+    undo(runner);
+}
+
 /* ---- a program ---- */
+
+static rw_program *program_of(const px_runner *runner)
+{
+    return runner->replay.due ? px_replay_program(&runner->replay) : runner->program;
+}
+
+static void go_on_replaying(px_runner *runner);
 
 static void step(px_runner *runner)
 {
-    if (rw_program_next(runner->program, &runner->step)) {
+    if (rw_program_next(program_of(runner), &runner->step)) {
         run(runner, PX_RUNNER_STEPPING, runner->step.text);
         return;
     }
-    rw_program_tag(runner->program, runner->tag);
+    rw_program_tag(program_of(runner), runner->tag);
+    px_replay_tag(&runner->replay, runner->tag);
+    if (runner->replay.due) {
+        go_on_replaying(runner);
+        return;
+    }
     if (!runner->own_block) {
-        succeed(runner);
+        px_runner_succeed(runner);
         return;
     }
     runner->committing = true;
@@ -246,6 +197,7 @@ static void step(px_runner *runner)
 static void go_on_with_program(px_runner *runner)
 {
     runner->ops->on_again(runner->owner);
+    px_replay_anew(&runner->replay);
     runner->failure = PGW_ERROR_NONE;
     runner->own_block = !runner->in_block && !rw_program_is_single(runner->program);
     runner->committing = false;
@@ -267,11 +219,55 @@ static void begin_control(px_runner *runner)
     run(runner, PX_RUNNER_CONTROLLING, pgw_slice_str(words[runner->control]));
 }
 
+/* ---- a group's transaction, once more ---- */
+
+/* With what was done in it, and then with what waits for that. */
+static void replay(px_runner *runner)
+{
+    runner->failure = PGW_ERROR_NONE;
+    if (px_replay_next(&runner->replay) != NULL)
+        step(runner);
+    else
+        go(runner);
+}
+
+/* What the client was told of it must be true still. */
+static void go_on_replaying(px_runner *runner)
+{
+    runner->tag[0] = '\0';
+    if (px_replay_agrees(&runner->replay)) {
+        replay(runner);
+        return;
+    }
+    runner->failure = runner->replay.cause;
+    runner->fate = PX_YDB_REFUSED;
+    undo(runner);
+}
+
+static void replay_lost(px_runner *runner)
+{
+    px_runner_note_loss(runner);
+    px_replay_rewind(&runner->replay, &runner->failure);
+    go(runner);
+}
+
+static void on_begun(px_runner *runner)
+{
+    if (runner->replay.due)
+        replay(runner);
+    else
+        step(runner);
+}
+
+/* ---- the thing at hand ---- */
+
 /* With an executor that is idle; if there is none, one is opened first. */
 static void go(px_runner *runner)
 {
     if (runner->executor == NULL) {
         open_one(runner);
+    } else if (runner->replay.due) {
+        run(runner, PX_RUNNER_BEGINNING, PGW_LITERAL("BEGIN"));
     } else if (runner->thing == PX_RUNNER_STEPPING) {
         begin_program(runner);
     } else if (runner->thing == PX_RUNNER_CONTROLLING) {
@@ -290,8 +286,18 @@ static void on_columns(void *owner, pgw_slice columns)
     bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows != RW_ROWS_CLIENT;
     if (ours || (runner->state != PX_RUNNER_STEPPING && runner->state != PX_RUNNER_DESCRIBING))
         return;
+    px_replay_columns(&runner->replay, columns);
+    if (runner->replay.due)
+        return;
     runner->given = runner->given || runner->program == NULL || !rw_program_writes(runner->program);
     runner->ops->on_columns(runner->owner, columns);
+}
+
+static void give_row(px_runner *runner, const pgw_slice *cells, size_t count)
+{
+    px_replay_row(&runner->replay, cells, count);
+    if (!runner->replay.due)
+        runner->ops->on_row(runner->owner, cells, count);
 }
 
 static void on_row(void *owner, const pgw_slice *cells, size_t count)
@@ -301,9 +307,9 @@ static void on_row(void *owner, const pgw_slice *cells, size_t count)
     if (runner->state != PX_RUNNER_STEPPING)
         return;
     if (runner->step.rows == RW_ROWS_CLIENT)
-        runner->ops->on_row(runner->owner, cells, count);
+        give_row(runner, cells, count);
     else if (runner->step.rows == RW_ROWS_OURS &&
-             !rw_program_row(runner->program, cells, count, &error))
+             !rw_program_row(program_of(runner), cells, count, &error))
         runner->failure = error; /* looked at behind the last one */
 }
 
@@ -316,7 +322,7 @@ static void on_stepped(px_runner *runner, const px_executed *executed)
         take_failure(runner, &wrong);
         return;
     }
-    rw_program_stepped(runner->program, pgw_slice_str(executed->tag));
+    rw_program_stepped(program_of(runner), pgw_slice_str(executed->tag));
     step(runner);
 }
 
@@ -324,7 +330,7 @@ static void on_stepped(px_runner *runner, const px_executed *executed)
 static void on_kept(px_runner *runner, const px_executed *executed)
 {
     if (executed->lost)
-        drop_executor(runner);
+        px_runner_drop(runner);
     runner->state = executed->lost ? PX_RUNNER_CLOSED : PX_RUNNER_IDLE;
     if (runner->thing != PX_RUNNER_IDLE)
         take_up(runner);
@@ -333,7 +339,7 @@ static void on_kept(px_runner *runner, const px_executed *executed)
 static void on_undone(px_runner *runner, const px_executed *executed)
 {
     if (executed->lost || runner->block != 'I')
-        drop_executor(runner);
+        px_runner_drop(runner);
     decide(runner);
 }
 
@@ -348,12 +354,12 @@ static void on_executed(void *owner, const px_executed *executed)
     else if (executed->failed)
         take_failure(runner, executed);
     else if (runner->state == PX_RUNNER_BEGINNING)
-        step(runner);
+        on_begun(runner);
     else if (runner->state == PX_RUNNER_STEPPING)
         on_stepped(runner, executed);
     else
-        succeed(runner);
-    end_cancel(runner);
+        px_runner_succeed(runner);
+    px_runner_end_cancel(runner);
 }
 
 static const px_executor_ops executor_ops = {
@@ -362,59 +368,27 @@ static const px_executor_ops executor_ops = {
     .on_columns = on_columns,
     .on_row = on_row,
     .on_executed = on_executed,
-    .on_idle_lost = on_idle_lost,
-    .on_cancelled = on_cancelled,
-    .on_closed = on_executor_closed,
+    .on_idle_lost = px_runner_lost_idle,
+    .on_cancelled = px_runner_cancel_heard,
+    .on_closed = px_runner_executor_closed,
 };
 
 /* ---- things ---- */
 
-static void on_call(px_worker *worker, px_message *message)
-{
-    (void)worker;
-    px_runner *runner = (px_runner *)((char *)message - offsetof(px_runner, call));
-    runner->called_back = false;
-    if (runner->closing)
-        end_if_quiet(runner);
-    else if (runner->failure.sqlstate[0] != '\0')
-        fail(runner);
-    else
-        succeed(runner);
-}
-
-/* The thing is over without YDB's having been asked, with `failure` or well; the owner hears of it
- * on a later turn. */
-static void answer(px_runner *runner)
-{
-    runner->called_back = true;
-    runner->call.run = on_call;
-    px_worker_send(runner->link->worker, &runner->call);
-}
-
-static void answer_lost(px_runner *runner)
-{
-    pgw_fail(&runner->failure, "08006",
-             "the transaction ended when its connection to YDB was lost");
-    pgw_error_hint(&runner->failure, "Nothing of it was committed: repeat it.");
-    answer(runner);
-}
-
-static void answer_cancelled(px_runner *runner)
-{
-    pgw_fail(&runner->failure, "57014", "canceling statement due to user request");
-    answer(runner);
-}
-
-/* The client's transaction goes with its connection: no other one may take what belongs to it. */
+/* The client's transaction goes with its connection: no other one may take what belongs to it,
+ * unless it takes all of it. */
 static void take_up(px_runner *runner)
 {
     bool undoes = runner->thing == PX_RUNNER_CONTROLLING && runner->control == PX_CONTROL_ROLLBACK;
+    bool lost = runner->in_block && runner->executor == NULL;
     if (runner->cancelled)
-        answer_cancelled(runner);
+        px_runner_answer_cancelled(runner);
     else if (undoes && runner->block == 'I')
-        answer(runner);
-    else if (runner->in_block && runner->executor == NULL)
-        answer_lost(runner);
+        px_runner_answer(runner);
+    else if (lost && !px_replay_is_whole(&runner->replay))
+        px_runner_answer_lost(runner);
+    else if (lost)
+        replay_lost(runner);
     else
         go(runner);
 }
@@ -453,6 +427,13 @@ void px_runner_control(px_runner *runner, px_control control)
     begin(runner, PX_RUNNER_CONTROLLING);
 }
 
+void px_runner_begin_group(px_runner *runner)
+{
+    if (runner->link->role != PX_LINK_BATCH)
+        px_replay_begin(&runner->replay);
+    px_runner_control(runner, PX_CONTROL_BEGIN);
+}
+
 /* ---- cancel, life ---- */
 
 void px_runner_cancel(px_runner *runner)
@@ -463,8 +444,8 @@ void px_runner_cancel(px_runner *runner)
     if (runner->state == PX_RUNNER_PAUSING || runner->state == PX_RUNNER_OPENING) {
         keep(runner);
         if (runner->state == PX_RUNNER_OPENING)
-            drop_executor(runner);
-        answer_cancelled(runner);
+            px_runner_drop(runner);
+        px_runner_answer_cancelled(runner);
         return;
     }
     runner->cancelling = runner->kind->cancel(runner->executor);
@@ -482,7 +463,7 @@ static void on_timer_closed(uv_handle_t *handle)
 {
     px_runner *runner = handle->data;
     *(handle == (uv_handle_t *)&runner->timer ? &runner->timed : &runner->limited) = false;
-    end_if_quiet(runner);
+    px_runner_end_if_quiet(runner);
 }
 
 void px_runner_close(px_runner *runner)
@@ -493,7 +474,7 @@ void px_runner_close(px_runner *runner)
     if (runner->limited)
         uv_close((uv_handle_t *)&runner->limit, on_timer_closed);
     runner->executors++; /* the end is below */
-    drop_executor(runner);
+    px_runner_drop(runner);
     runner->executors--;
-    end_if_quiet(runner);
+    px_runner_end_if_quiet(runner);
 }

@@ -19,6 +19,22 @@ void px_runner_close(px_runner *runner);
 void px_runner_program(px_runner *runner, rw_program *program, uint64_t timeout);
 void px_runner_describe(px_runner *runner, pgw_slice text);
 void px_runner_control(px_runner *runner, px_control control);
+/* BEGIN, of a transaction that no client has asked for. What is done in it is done once more if YDB
+ * takes it back, as long as the same comes of it. */
+void px_runner_begin_group(px_runner *runner);
+/* … the client has made it its own. */
+static inline void px_runner_end_group(px_runner *runner)
+{
+    px_replay_forget(&runner->replay);
+}
+
+/* In on_done of a program: takes it over, and the memory of its text. False: it has no use for
+ * them. */
+PGW_MUST_CHECK static inline bool px_runner_keep(px_runner *runner, rw_program *program,
+                                                 pgw_arena *arena)
+{
+    return px_replay_keep(&runner->replay, program, arena);
+}
 
 /* What is at hand is to end with 57014. If it is `cancelling` then, on_cancelled comes, and nothing
  * is begun before. */

@@ -5,7 +5,7 @@
 #define PX_YDB_RUNNER_STATE_H
 
 #include "proxy/backend/ydb/executor.h"
-#include "rewrite/plain/program.h"
+#include "proxy/backend/ydb/replay.h"
 
 typedef enum px_runner_state {
     PX_RUNNER_CLOSED,  /* no executor: the next thing opens one */
@@ -51,6 +51,7 @@ typedef struct px_runner {
     uv_timer_t timer; /* the pause; or until the connection has said nothing for too long */
     char block;       /* the executor's transaction: 'I', 'T' or 'E' */
     bool in_block;    /* the client's: it began, and has not ended */
+    px_replay replay; /* … a group's: what was done in it */
     bool cancelled, cancelling;
     bool called_back; /* a message to itself is on its way */
     px_message call;

@@ -274,6 +274,8 @@ void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *
     snprintf(run->tag, sizeof run->tag, "%s", tag);
     if (error != NULL)
         run->error = *error;
+    else if (px_runner_keep(session->runner, run->program, &run->arena))
+        run->program = NULL;
     say_overflowed(run);
     if (run->held && run->portal != NULL && !run->unwanted) {
         give_held(session, run);

@@ -32,12 +32,12 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
     const cfg_capabilities *capabilities = &config->backend.capabilities;
     const pgw_env *env = &px_plain_env;
     const pgw_reading reading = {env, &run->arena, error};
-    bool idle = pgw_server_status(session->server) == 'I';
+    bool alone = !px_runner_is_in_block(session->runner);
     rw_catalog catalog = px_ydb_catalog(session);
     pgw_slice text;
     const rw_program_options options = {.env = env,
                                         .exact = config->backend.exact_counts,
-                                        .insert_first = config->backend.insert_first && idle,
+                                        .insert_first = config->backend.insert_first && alone,
                                         .update_from = capabilities->can[CFG_CAN_UPDATE_FROM],
                                         .drops_typmods = !capabilities->can[CFG_CAN_TYPMODS],
                                         .most = capabilities->max_message};
@@ -90,6 +90,8 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         return;
     if (px_runner_is_in_block(session->runner))
         rw_variables_queried(session->variables);
+    if (pgw_server_status(session->server) == 'T')
+        px_runner_end_group(session->runner);
     px_ydb_run *run = px_ydb_run_new(session, portal);
     pgw_error error;
     if (portal->statement->piece.command == PGW_COMMAND_ALONE)
@@ -121,12 +123,14 @@ static bool set_modes(px_ydb_session *session, const pgw_action *action, pgw_err
 static void begin(px_ydb_session *session, const pgw_action *action)
 {
     pgw_error error;
-    if (set_modes(session, action, &error)) {
+    if (!set_modes(session, action, &error)) {
+        px_ydb_settle(session, false);
+        pgw_server_failed(session->server, &error);
+    } else if (action->text.len > 0 || action->chain) {
         px_runner_control(session->runner, PX_CONTROL_BEGIN);
-        return;
+    } else {
+        px_runner_begin_group(session->runner);
     }
-    px_ydb_settle(session, false);
-    pgw_server_failed(session->server, &error);
 }
 
 /* A BEGIN within a transaction. */

@@ -41,8 +41,10 @@ static struct {
     px_message *message; /* sent to the worker */
     px_executor executors[EXECUTORS];
     size_t executor_count;
-    bool deaf; /* cancels cannot be asked for */
-    rw_program *program;
+    bool deaf;           /* cancels cannot be asked for */
+    bool careless;       /* its owner does not hand its programs over */
+    rw_program *program; /* the next to be run */
+    rw_program *(*make)(void);
     pgw_buf log;
     char doubted[64];
     bool closed;
@@ -176,7 +178,10 @@ static void check_rest(void)
 static void on_done(void *owner, const char *tag)
 {
     (void)owner;
+    pgw_arena arena = {0};
     check_rest();
+    if (*tag != '\0' && !here.careless && px_runner_keep(&here.runner, here.program, &arena))
+        here.program = here.make();
     note(*tag != '\0' ? "done %s" : "done%s", tag);
 }
 
@@ -334,6 +339,10 @@ static bool ask(const char *word)
         px_runner_describe(runner, PGW_LITERAL("x"));
     else if (strcmp(word, "begin") == 0)
         px_runner_control(runner, PX_CONTROL_BEGIN);
+    else if (strcmp(word, "group") == 0)
+        px_runner_begin_group(runner);
+    else if (strcmp(word, "own") == 0)
+        px_runner_end_group(runner);
     else if (strcmp(word, "commit") == 0)
         px_runner_control(runner, PX_CONTROL_COMMIT);
     else if (strcmp(word, "rollback") == 0)
@@ -375,6 +384,8 @@ static void happen(const char *word)
         e->ops->on_idle_lost(e->owner);
     else if (strcmp(word, "deaf") == 0)
         here.deaf = true;
+    else if (strcmp(word, "careless") == 0)
+        here.careless = true;
     else if (strcmp(word, "batches") == 0)
         here.link.role = PX_LINK_BATCH;
     else

@@ -5,8 +5,9 @@ typedef struct scene {
     const char *sql, *script, *transcript;
 } scene;
 
-/* One scene, with a runner of its own. */
-static bool is_as_written(const scene *played)
+static const char *sql;
+
+static rw_program *make(void)
 {
     static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
     static rw_column columns[] = {{.name = "k", .type = 20, .type_name = "int8", .typmod = -1},
@@ -26,9 +27,18 @@ static bool is_as_written(const scene *played)
     const rw_program_options options = {
         .env = &env, .exact = true, .insert_first = true, .most = 1000};
     pgw_error error;
+    rw_program *program = rw_program_new(pgw_slice_str(sql), &catalog, &options, &error);
+    assert_non_null(program);
+    return program;
+}
+
+/* One scene, with a runner of its own. */
+static bool is_as_written(const scene *played)
+{
     setup(NULL);
-    here.program = rw_program_new(pgw_slice_str(played->sql), &catalog, &options, &error);
-    assert_non_null(here.program);
+    sql = played->sql;
+    here.make = make;
+    here.program = make();
     open_it(executor());
     pgw_buf_clear(&here.log);
     play(played->script);
@@ -220,6 +230,99 @@ static void a_transaction_of_the_clients_is_never_repeated(void **state)
     CHECK(scenes);
 }
 
+/* What nobody asked to be one transaction is one all the same: it is all done again. */
+static void a_groups_transaction_is_repeated(void **state)
+{
+    (void)state;
+#define ONE "anew; " WRITE "; done INSERT 0 1; "
+#define TWICE "group ok run ok "
+#define BEGUN "BEGIN; done; " ONE
+    static const scene scenes[] = {
+        {WRITE, TWICE "run aborted ok pause ok ok ok commit ok",
+         BEGUN "anew; " WRITE "; ROLLBACK; pause; BEGIN; " WRITE "; anew; " WRITE
+               "; done INSERT 0 1; COMMIT; done"},
+        {WRITE, TWICE "run ok commit aborted ok pause ok ok ok ok",
+         BEGUN ONE "COMMIT; ROLLBACK; pause; BEGIN; " WRITE "; " WRITE "; COMMIT; done"},
+        {WRITE,
+         TWICE "commit aborted ok pause ok aborted ok pause ok ok overloaded ok pause ok ok ok",
+         BEGUN "COMMIT; ROLLBACK; pause; BEGIN; " WRITE "; ROLLBACK; pause; BEGIN; " WRITE
+               "; COMMIT; ROLLBACK; long pause; BEGIN; " WRITE "; COMMIT; done"},
+        {WRITE, TWICE "commit aborted ok pause lost pause open ok ok ok",
+         BEGUN "COMMIT; ROLLBACK; pause; BEGIN; close; pause; open; BEGIN; " WRITE
+               "; COMMIT; done"},
+        {WRITE, TWICE "commit aborted ok pause ok internal ok pause ok ok lost",
+         BEGUN "COMMIT; ROLLBACK; pause; BEGIN; " WRITE "; ROLLBACK; pause; BEGIN; " WRITE
+               "; COMMIT; close; failed 08007"},
+        {WRITE, TWICE "run session ok pause open ok ok ok",
+         BEGUN "anew; " WRITE "; ROLLBACK; close; pause; open; BEGIN; " WRITE "; anew; " WRITE
+               "; done INSERT 0 1"},
+        {WRITE, TWICE "run lost pause open ok ok ok",
+         BEGUN "anew; " WRITE "; close; pause; open; BEGIN; " WRITE "; anew; " WRITE
+               "; done INSERT 0 1"},
+        {WRITE, TWICE "gone run open ok ok ok",
+         BEGUN "close; open; BEGIN; " WRITE "; anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, TWICE "quiet commit lost open ok ok ok",
+         BEGUN "SELECT 1; close; open; BEGIN; " WRITE "; COMMIT; done"},
+        {WRITE, TWICE "describe aborted ok pause ok ok ok",
+         BEGUN "describe x; ROLLBACK; pause; BEGIN; " WRITE "; describe x; done"},
+        {WRITE, "group aborted pause ok run ok",
+         "BEGIN; pause; BEGIN; done; anew; " WRITE "; done INSERT 0 1"},
+        {CHANGE, "group ok run row=5 ok ok run row=6 aborted ok pause ok row=5 ok ok row=2 ok ok",
+         "BEGIN; done; anew; " COUNT "; " CHANGE "; done DELETE 5; anew; " COUNT
+         "; ROLLBACK; pause; BEGIN; " COUNT "; " CHANGE "; anew; " COUNT "; " CHANGE
+         "; done DELETE 2"},
+        {READ, "group ok run row=1 ok run aborted ok pause ok row=1 ok row=2 ok",
+         "BEGIN; done; anew; select 1; columns c; row 1; done select 1; anew; select 1; ROLLBACK; "
+         "pause; BEGIN; select 1; anew; select 1; columns c; row 2; done select 1"},
+    };
+    CHECK(scenes);
+}
+
+/* What its client was told must be true still; and what was begun behind it belongs to it. */
+static void but_not_with_another_outcome(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {READ, "group ok run row=1 ok run aborted ok pause ok row=2 ok rollback ok run ok",
+         "BEGIN; done; anew; select 1; columns c; row 1; done select 1; anew; select 1; ROLLBACK; "
+         "pause; BEGIN; select 1; failed 40001; ROLLBACK; done; anew; select 1; done select 1"},
+        {READ, "group ok run row=1 ok commit aborted ok pause ok row=1 row=1 ok ok",
+         "BEGIN; done; anew; select 1; columns c; row 1; done select 1; COMMIT; ROLLBACK; pause; "
+         "BEGIN; select 1; ROLLBACK; failed 40001"},
+        {CHANGE, "group ok run row=5 ok ok commit aborted ok pause ok row=6 ok ok ok run ok",
+         "BEGIN; done; anew; " COUNT "; " CHANGE
+         "; done DELETE 5; COMMIT; ROLLBACK; pause; BEGIN; " COUNT "; " CHANGE
+         "; ROLLBACK; failed 40001; anew; BEGIN; " COUNT},
+        {WRITE, TWICE "run aborted ok pause ok refused rollback ok",
+         BEGUN "anew; " WRITE "; ROLLBACK; pause; BEGIN; " WRITE "; failed 40001; ROLLBACK; done"},
+        {WRITE, TWICE "gone run open ok refused",
+         BEGUN "close; open; BEGIN; " WRITE "; failed 08006"},
+        {WRITE, TWICE "run refused rollback ok",
+         BEGUN "anew; " WRITE "; failed 23505; ROLLBACK; done"},
+        {WRITE, TWICE "run aborted ok cancel turn rollback turn run ok",
+         BEGUN "anew; " WRITE "; ROLLBACK; failed 57014; user request; done; anew; " WRITE
+               "; done INSERT 0 1"},
+        {READ, "group ok run row=1 aborted rollback ok",
+         "BEGIN; done; anew; select 1; columns c; row 1; failed 40001; ROLLBACK; done"},
+        {WRITE, TWICE "run late aborted rollback ok",
+         BEGUN "anew; " WRITE "; failed 40001; ROLLBACK; done"},
+        {WRITE, TWICE "own run aborted rollback ok",
+         BEGUN "anew; " WRITE "; failed 40001; ROLLBACK; done"},
+        {WRITE, "careless " TWICE "run aborted rollback ok",
+         BEGUN "anew; " WRITE "; failed 40001; ROLLBACK; done"},
+        {WRITE, "careless " TWICE "gone commit turn", BEGUN "close; failed 08006"},
+        {WRITE, TWICE "own gone commit turn", BEGUN "close; failed 08006"},
+        {WRITE, TWICE "commit unknown ok", BEGUN "COMMIT; ROLLBACK; failed 08007"},
+        {WRITE, TWICE "gone rollback turn", BEGUN "close; done"},
+        {WRITE, TWICE "rollback aborted ok", BEGUN "ROLLBACK; ROLLBACK; failed 40001"},
+        {WRITE, "batches " TWICE "run aborted rollback ok",
+         BEGUN "anew; " WRITE "; failed 40001; ROLLBACK; done"},
+        {WRITE, TWICE "commit ok run aborted pause ok",
+         BEGUN "COMMIT; done; anew; " WRITE "; pause; anew; " WRITE "; done INSERT 0 1"},
+    };
+    CHECK(scenes);
+}
+
 static void what_cannot_be_undone_goes_with_its_connection(void **state)
 {
     (void)state;
@@ -388,6 +491,8 @@ int main(void)
         cmocka_unit_test(another_way_is_gone),
         cmocka_unit_test(only_commits_are_unknown),
         cmocka_unit_test(a_transaction_of_the_clients_is_never_repeated),
+        cmocka_unit_test(a_groups_transaction_is_repeated),
+        cmocka_unit_test(but_not_with_another_outcome),
         cmocka_unit_test(what_cannot_be_undone_goes_with_its_connection),
         cmocka_unit_test(cancels_end_what_is_at_hand),
         cmocka_unit_test(a_cancel_ends_with_its_executor),

@@ -1,0 +1,19 @@
+/*
+ * executors: how a runner parts with the executor that it has: one a time, for all it does.
+ */
+#ifndef PX_YDB_EXECUTORS_H
+#define PX_YDB_EXECUTORS_H
+
+#include "proxy/backend/ydb/runner_state.h"
+
+/* It is not the runner's any more; nor is what was begun on it. Without one nothing is done. */
+void px_runner_drop(px_runner *runner);
+/* Nobody tells of the cancel of an executor that is gone: if that is so, the owner hears of it. */
+void px_runner_end_cancel(px_runner *runner);
+
+/* What executors tell (executor.h), with the runner as their owner. */
+void px_runner_executor_closed(void *owner);
+void px_runner_cancel_heard(void *owner);
+void px_runner_lost_idle(void *owner);
+
+#endif

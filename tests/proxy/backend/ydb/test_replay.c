@@ -1,0 +1,134 @@
+/* What is kept of a group's transaction, and which outcomes are the same. */
+#include "proxy/backend/ydb/replay.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static rw_program *program(void)
+{
+    static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
+    static const rw_catalog catalog = {0};
+    const rw_program_options options = {.env = &env, .most = 1000};
+    pgw_error error;
+    rw_program *made = rw_program_new(PGW_LITERAL("select 1"), &catalog, &options, &error);
+    assert_non_null(made);
+    return made;
+}
+
+/* A program's outcome: cells of rows in words, "|" between rows, "-" for NULL and "." for "". */
+static void come(px_replay *replay, const char *columns, const char *rows, const char *tag)
+{
+    pgw_slice cells[8];
+    size_t count = 0;
+    px_replay_columns(replay, pgw_slice_str(columns));
+    for (const char *at = rows; *at != '\0'; at += *at == ' ') {
+        size_t len = strcspn(at, " ");
+        if (*at == '|') {
+            px_replay_row(replay, cells, count);
+            count = 0;
+        } else {
+            cells[count++] = *at == '-'   ? (pgw_slice){NULL, 0}
+                             : *at == '.' ? (pgw_slice){at, 0}
+                                          : (pgw_slice){at, len};
+        }
+        at += len;
+    }
+    px_replay_row(replay, cells, count);
+    px_replay_tag(replay, tag);
+}
+
+static void keep(px_replay *replay)
+{
+    pgw_arena arena = {0};
+    assert_true(px_replay_keep(replay, program(), &arena));
+}
+
+static bool agrees(const char *const was[3], const char *const is[3])
+{
+    px_replay replay = {0};
+    px_replay_begin(&replay);
+    for (int i = 0; i < 2; i++) {
+        px_replay_anew(&replay);
+        come(&replay, was[0], was[1], was[2]);
+        keep(&replay);
+    }
+    px_replay_rewind(&replay, &PGW_ERROR_NONE);
+    bool agreed = true;
+    for (int i = 0; i < 2 && agreed; i++) {
+        assert_non_null(px_replay_next(&replay));
+        come(&replay, i == 0 ? was[0] : is[0], i == 0 ? was[1] : is[1], i == 0 ? was[2] : is[2]);
+        agreed = px_replay_agrees(&replay);
+    }
+    assert_true(agreed == (px_replay_program(&replay) == NULL) || !agreed);
+    if (agreed)
+        assert_null(px_replay_next(&replay));
+    assert_true(replay.due == !agreed);
+    px_replay_forget(&replay);
+    return agreed;
+}
+
+static void outcomes_are_compared(void **state)
+{
+    (void)state;
+    static const char *const outcomes[][3] = {
+        {"c", "a b", "t"},   {"d", "a b", "t"},   {"c", "a b", "u"},  {"c", "ab", "t"},
+        {"c", "ab .", "t"},  {"c", "ab -", "t"},  {"c", ". ab", "t"}, {"c", "a | b", "t"},
+        {"c", "b a", "t"},   {"c", "b | a", "t"}, {"ca", "b", "t"},   {"", "c a b", "t"},
+        {"c", "a b | ", "t"}};
+    enum { COUNT = sizeof outcomes / sizeof *outcomes };
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t j = 0; j < COUNT; j++)
+            assert_true(agrees(outcomes[i], outcomes[j]) == (i == j));
+}
+
+/* A client may send a group without an end. */
+static void there_is_a_most(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    px_replay replay = {0};
+    px_replay_begin(&replay);
+    for (int i = 0; i < 1024; i++)
+        keep(&replay);
+    rw_program *one = program();
+    assert_false(px_replay_keep(&replay, one, &arena));
+    assert_false(replay.kept);
+    assert_int_equal(replay.count, 0);
+    px_replay_begin(&replay);
+    for (int i = 0; i < 15; i++) {
+        memset(pgw_arena_alloc(&arena, 1024 * 1024), 'x', 1);
+        assert_true(px_replay_keep(&replay, program(), &arena));
+        assert_null(arena.head);
+    }
+    memset(pgw_arena_alloc(&arena, 1024 * 1024), 'x', 1);
+    assert_false(px_replay_keep(&replay, one, &arena));
+    assert_non_null(arena.head);
+    assert_false(replay.kept);
+    rw_program_free(one);
+    pgw_arena_free(&arena);
+}
+
+static void nothing_is_kept_of_no_transaction(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    px_replay replay = {0};
+    rw_program *one = program();
+    come(&replay, "c", "a", "t");
+    assert_int_equal(replay.digest, 0);
+    assert_false(px_replay_keep(&replay, one, &arena));
+    rw_program_free(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outcomes_are_compared),
+        cmocka_unit_test(there_is_a_most),
+        cmocka_unit_test(nothing_is_kept_of_no_transaction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
