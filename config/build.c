@@ -424,6 +424,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->hide_in_catalog = WORD(raw->hide_in_catalog, true);
     table->lookups = WORD(raw->lookups, true);
     table->atomicity = WORD(raw->atomicity, CFG_ATOMICITY_STATEMENT);
+    table->repeat_upserts = WORD(raw->repeat, false);
     build_sequences(document, prefix, table);
     build_columns(raw, table);
     build_partitions(document, prefix, raw->partitions, table);

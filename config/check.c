@@ -334,6 +334,16 @@ static void check_pattern(const table_check *check, const cfg_config *config)
               table->label);
 }
 
+/* YDB refuses the first of two attempts if the second was done before it. */
+static void check_repeat(const table_check *check, const cfg_config *config)
+{
+    if (check->table->repeat_upserts && config->backend.dialect != CFG_DIALECT_YDB)
+        WRONG(check, "repeat",
+              "repeat: upserts of %s is for dialect ydb: PostgreSQL may do the first of two "
+              "attempts last; remove the key",
+              check->table->label);
+}
+
 static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_config *config,
                         size_t index)
 {
@@ -350,6 +360,7 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
               "hide_in_catalog: false of %s tells of a column that is not there with "
               "`hide: strict`: keep one of both",
               check.table->label);
+    check_repeat(&check, config);
     check_key(&check);
     check_pattern(&check, config);
     check_hash(&check);

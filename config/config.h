@@ -124,6 +124,7 @@ typedef struct cfg_table {
     bool hide_in_catalog; /* what is asked of PostgreSQL's catalog is answered without it */
     bool lookups; /* rows that are asked for by their hash_key are looked for by their hash */
     cfg_atomicity atomicity;
+    bool repeat_upserts; /* … whose outcome is not known are done once more */
     cfg_sequences sequences;
     uint32_t block; /* numbers of a sequence that are drawn at once; 1 */
     cfg_batch batch;

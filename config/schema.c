@@ -57,6 +57,7 @@ static const cyaml_strval_t hides[] = {{"true", CFG_HIDE_YES},     {"yes", CFG_H
                                        {"strict", CFG_HIDE_STRICT}};
 static const cyaml_strval_t atomicities[] = {{"statement", CFG_ATOMICITY_STATEMENT},
                                              {"partition", CFG_ATOMICITY_PARTITION}};
+static const cyaml_strval_t repeats[] = {{"nothing", false}, {"upserts", true}};
 static const cyaml_strval_t sequence_modes[] = {{"session", CFG_SEQUENCES_SESSION},
                                                 {"ignore", CFG_SEQUENCES_IGNORE}};
 
@@ -127,6 +128,7 @@ static const cyaml_schema_field_t table_fields[] = {
     BOOL("hide_in_catalog", cfg_raw_table, hide_in_catalog),
     BOOL("lookups", cfg_raw_table, lookups),
     ENUM("atomicity", cfg_raw_table, atomicity, atomicities),
+    ENUM("repeat", cfg_raw_table, repeat, repeats),
     CYAML_FIELD_IGNORE("sequences", CYAML_FLAG_OPTIONAL),
     MAPPING("batch", cfg_raw_table, batch, batch_fields),
     MAPPING("ydb", cfg_raw_table, ydb, ydb_fields),
@@ -223,9 +225,6 @@ const cyaml_schema_value_t cfg_schema = {
 static const struct {
     const char *mapping, *key, *what;
 } later[] = {
-    {"tables", "repeat",
-     "repeating after a lost link is not available in this version: remove the key; the outcome of "
-     "such a batch is reported as 08007"},
     {"tables", "transactions",
      "lazy transactions are not available in this version: remove the key"},
     {"tables", "partition_key", "column stores are not available in this version: remove the key"},

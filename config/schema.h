@@ -65,6 +65,7 @@ typedef struct cfg_raw_table {
     bool *hide_in_catalog;
     bool *lookups;
     cfg_atomicity *atomicity;
+    bool *repeat;
     cfg_raw_batch batch;
     cfg_raw_ydb ydb;
 } cfg_raw_table;

@@ -278,6 +278,7 @@ static void set_rules(rw_table *table, const cfg_table *config)
     table->listed = !config->hide_in_catalog;
     table->looked_up = config->lookups;
     table->ignore_sequences = config->sequences == CFG_SEQUENCES_IGNORE;
+    table->repeats_upserts = config->repeat_upserts;
     table->block = config->block;
 }
 
@@ -442,5 +443,6 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
            a->hash_type == b->hash_type && same_partitions(&a->partitions, &b->partitions) &&
            a->forward_uncomputable == b->forward_uncomputable &&
            a->allow_null_key == b->allow_null_key && a->ignore_sequences == b->ignore_sequences &&
+           a->repeats_upserts == b->repeats_upserts &&
            a->block == b->block;
 }

@@ -82,6 +82,7 @@ typedef struct rw_table {
     bool forward_uncomputable; /* uncomputable: forward */
     bool allow_null_key;       /* null_key: allow */
     bool ignore_sequences;     /* sequences: ignore */
+    bool repeats_upserts;      /* repeat: upserts */
     uint32_t block;            /* sequences: block: numbers that are drawn at once */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
     bool heeds_updates;        /* UPDATE fires triggers, or there are rules on it */

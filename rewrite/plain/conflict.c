@@ -295,14 +295,31 @@ static bool check_item(reader *read, const rw_set_item *item)
                                   "YDB takes DEFAULT nowhere: write the value.");
 }
 
+/* Neither what the rows are made of nor when they are made is anything but their text. */
+static bool are_constant(const reader *read)
+{
+    static const unsigned doubts =
+        RW_DOUBT_VOLATILE | RW_DOUBT_SETS | RW_DOUBT_CHOICE | RW_DOUBT_MOMENT;
+    const rw_part rows = read->subject->clauses->source;
+    const bool conforming = read->subject->reading->env->conforming;
+    rw_cursor cursor;
+    rw_cursor_begin(&cursor, read->subject->text, rows, conforming);
+    for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor))
+        if (rw_cursor_at_word(&cursor, "select") || rw_cursor_at_word(&cursor, "table"))
+            return false;
+    return rw_part_is_empty(rw_find_doubt(read->subject->text, rows, doubts, conforming));
+}
+
 static bool check_items(reader *read)
 {
     rw_set_items *items = &read->out->items;
     size_t kept = 0;
+    read->out->same = rw_part_is_empty(read->out->where) && are_constant(read);
     for (size_t i = 0; i < items->count; i++) {
         const rw_field *same = same_field(read, &items->list[i]);
         if (same != NULL && is_key(read, same))
             continue;
+        read->out->same = read->out->same && same != NULL;
         if (!(same != NULL ? check_same(read, same) : check_item(read, &items->list[i])))
             return false;
         items->list[kept++] = items->list[i];

@@ -23,6 +23,8 @@ typedef struct rw_conflict {
     const rw_field **others; /* beside the keys, what SET takes from EXCLUDED */
     size_t other_count;
     bool defaults; /* … which may be a default in one of the rows, or of a type not known here */
+    bool same;     /* done twice it comes to the same: SET takes all from EXCLUDED, and the rows are
+                      what they are at any time */
     bool shows;    /* RETURNING */
     rw_shown shown;
 } rw_conflict;

@@ -346,6 +346,11 @@ bool rw_program_writes(const rw_program *program)
     return writes_rows(program);
 }
 
+bool rw_program_is_repeatable(const rw_program *program)
+{
+    return program->upsert != NULL && rw_upsert_is_repeatable(program->upsert);
+}
+
 bool rw_program_next(rw_program *program, rw_step *step)
 {
     if (program->upsert != NULL)

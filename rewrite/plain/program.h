@@ -24,6 +24,11 @@ bool rw_program_is_single(const rw_program *program);
 /* Whether any of its texts writes rows. */
 bool rw_program_writes(const rw_program *program);
 
+/* If nobody knows whether it has been done, it may be done once more: its table says so (repeat:
+ * upserts), done twice it comes to the same, and it reads which of its rows are there, so that a
+ * first time that is late yet fails. */
+bool rw_program_is_repeatable(const rw_program *program);
+
 /* The next text to run; false: it is through, and the tag is known. Valid until the next call. Rows
  * for the client may come before the last step, and are true only if all others succeed. */
 PGW_MUST_CHECK bool rw_program_next(rw_program *program, rw_step *step);

@@ -21,8 +21,9 @@ struct rw_upsert {
     size_t *firsts;       /* the first row with the same key */
     bool repeats;         /* there are others */
     phase phase;
-    size_t at;  /* HOLD, UPDATE: the next row */
-    bool tried; /* the plain INSERT did not do */
+    size_t at;       /* HOLD, UPDATE: the next row */
+    bool tried;      /* the plain INSERT did not do */
+    bool repeatable; /* repeat: upserts, and it is one */
     rw_weave weave;
 };
 
@@ -62,6 +63,8 @@ rw_upsert *rw_upsert_new(const rw_subject *subject)
     if (rw_conflict_read(subject, &upsert->conflict) && check_size(upsert, subject)) {
         upsert->fates = pgw_calloc(upsert->conflict.values.row_count, 1);
         upsert->firsts = pgw_calloc(upsert->conflict.values.row_count, sizeof *upsert->firsts);
+        upsert->repeatable =
+            subject->table != NULL && subject->table->repeats_upserts && upsert->conflict.same;
         rw_upsert_rewind(upsert);
         return upsert;
     }
@@ -198,6 +201,11 @@ bool rw_upsert_failed(rw_upsert *upsert, const char *sqlstate)
 bool rw_upsert_is_single(const rw_upsert *upsert)
 {
     return upsert->phase == PHASE_TRY || tries(upsert);
+}
+
+bool rw_upsert_is_repeatable(const rw_upsert *upsert)
+{
+    return upsert->repeatable && !rw_upsert_is_single(upsert);
 }
 
 size_t rw_upsert_count(const rw_upsert *upsert)

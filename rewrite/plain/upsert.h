@@ -16,6 +16,7 @@ void rw_upsert_free(rw_upsert *upsert);
 
 /* As the functions of program.h that are called alike. */
 bool rw_upsert_is_single(const rw_upsert *upsert);
+bool rw_upsert_is_repeatable(const rw_upsert *upsert);
 PGW_MUST_CHECK bool rw_upsert_next(rw_upsert *upsert, rw_step *step);
 PGW_MUST_CHECK bool rw_upsert_row(rw_upsert *upsert, const pgw_slice *cells, size_t count,
                                   pgw_error *error);

@@ -160,6 +160,7 @@ static void test_sample_is_defaults(void **state)
     assert_int_equal(a->uncomputable, b->uncomputable);
     assert_int_equal(a->null_key, b->null_key);
     assert_int_equal(a->atomicity, b->atomicity);
+    assert_int_equal(a->repeat_upserts, b->repeat_upserts);
     assert_int_equal(a->sequences, b->sequences);
     assert_int_equal(a->block, b->block);
     assert_int_equal(a->lookups, b->lookups);

@@ -39,7 +39,7 @@ def table(name):
     listed = [{"name": column, "type": kind, **({"not_null": True} if needed else {})}
               for column, kind, needed in COLUMNS[name]]
     return {"name": name, "primary_key": ["id"], "hash_function": "pg_hash", "columns": listed,
-            "partitions": {"uniform": 4}}
+            "partitions": {"uniform": 4}, "repeat": "upserts" if name == "latest" else "nothing"}
 
 
 def ddl(name):
@@ -231,6 +231,8 @@ class Ledger(unittest.TestCase):
                 for name, clients in (("calm", calm), ("rough", rough))}
         print(f"told {({name: dict(counts) for name, counts in told.items()})} struck {struck}",
               file=sys.stderr)
+        upserts = {unit[2] for unit in self.units(calm + rough, ("latest", "shared"))}
+        self.assertEqual(upserts, {"ok"}, "what is repeated where it is unknown")
         for counts in told.values():
             self.assertLessEqual(set(counts), {"ok", *UNKNOWN})
         self.assertEqual(told["calm"]["lost"], 0)

@@ -17,16 +17,16 @@ DDL = ("drop table if exists items, plain; create table items (id bigint not nul
        "bigint not null, primary key (id_hash, id)); create table plain (id int primary key, v text)")
 
 
-def settings(endpoint, **backend):
+def settings(endpoint, table, **backend):
     return {"workers": 1, "admin": {},
             "backend": {"dsn": f"postgresql://app@127.0.0.1:{endpoint.port}/local",
                         "dialect": "ydb", **backend},
             "tables": [{"name": "items", "primary_key": ["id"], "hash_function": "xxh3",
-                        "columns": COLUMNS, "partitions": {"uniform": 4}}]}
+                        "columns": COLUMNS, "partitions": {"uniform": 4}, **table}]}
 
 
 class LinkCase(unittest.TestCase):
-    options, backend = {}, {}
+    options, backend, table = {}, {}, {}
 
     @classmethod
     def setUpClass(cls):
@@ -35,7 +35,7 @@ class LinkCase(unittest.TestCase):
         cls.postgres.create_database("app")
         cls.endpoint = Endpoint(cls.postgres, **cls.options)
         cls.addClassCleanup(cls.endpoint.stop)
-        cls.keyspread = harness.Keyspread(settings(cls.endpoint, **cls.backend))
+        cls.keyspread = harness.Keyspread(settings(cls.endpoint, cls.table, **cls.backend))
         cls.addClassCleanup(cls.keyspread.stop)
 
     def setUp(self):
@@ -314,6 +314,50 @@ class Groups(LinkCase):
         self.assertEqual(self.says(link, "insert into plain values (3)"), ["40001", "E"])
         self.assertEqual(self.says(link, "rollback"), ["ROLLBACK", "I"])
         self.assertEqual(link.rows("select count(*) from plain"), [["0"]])
+
+
+class Unknown(LinkCase):
+    """`repeat: upserts`: what comes to the same when it is done twice."""
+    table = {"repeat": "upserts"}
+    faults = ("UNDETERMINED", "TIMEOUT", "CANCELLED", "INTERNAL_ERROR", "drop_before_commit",
+              "drop_after_commit", "commit_late")
+
+    def check(self, sql, told):
+        link = self.session()
+        for fault in self.faults:
+            self.endpoint.order(fault, begins="commit", times=2, every=1, ms=300)
+            self.assertEqual(self.says(link, sql)[-len(told):], told, fault)
+            self.endpoint.http("DELETE", "/faults")
+        return link
+
+    def test_upserts_are_done_again(self):
+        insert = "insert into items (id, v) values (1, 'a'), (2, 'b') on conflict (id) do update set "
+        link = self.check(insert + "v = excluded.v", ["INSERT 0 2", "I"])
+        self.assertEqual(link.rows("select id, v from items order by id"), [["1", "a"], ["2", "b"]])
+        self.check("upsert into items (id, v) values (1, 'c')", ["INSERT 0 1", "I"])
+        self.assertEqual(link.rows("select id, v from items order by id"), [["1", "c"], ["2", "b"]])
+
+    def test_nothing_else_is(self):
+        insert = "insert into items (id, v) values (1, 'a') on conflict (id) do "
+        self.check(insert + "nothing", ["08007", "I"])
+        self.check(insert + "update set v = items.v || 'b'", ["08007", "I"])
+        self.check(insert + "update set v = excluded.v; select 1; select 2", ["08007", "I"])
+        self.check("delete from items where v = 'x'", ["08007", "I"])
+
+    def test_a_first_time_that_is_late(self):
+        """… does not undo what others have written since."""
+        link = self.session()
+        self.endpoint.order("commit_late", begins="commit", ms=300)
+        upsert = "insert into items (id, v) values (1, '{}') on conflict (id) do update set v = excluded.v"
+        for value in ("a", "b"):
+            self.assertEqual(self.says(link, upsert.format(value)), ["INSERT 0 1", "I"])
+        harness.eventually("nothing is on its way", self.is_quiet)
+        self.assertEqual(link.rows("select v from items"), [["b"]])
+
+    def is_quiet(self):
+        with self.postgres.admin("app") as admin:
+            return not admin.rows("select from pg_stat_activity where datname = 'app' and "
+                                  "state <> 'idle' and pid <> pg_backend_pid()")
 
 
 class First(LinkCase):

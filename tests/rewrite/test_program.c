@@ -83,6 +83,8 @@ static void set_options(pgw_slice words)
     const char *most = strstr(text, "most=");
     if (most != NULL)
         options.most = (size_t)atoi(most + 5);
+    for (size_t i = 0; i < catalog.count; i++)
+        tables[i].repeats_upserts = strstr(text, "repeats") != NULL;
     free(text);
 }
 
@@ -112,7 +114,8 @@ static void add_error(const pgw_error *error, pgw_buf *out)
     pgw_buf_addf(out, "!%s %zu %s", error->sqlstate, error->position, error->message);
 }
 
-/* Each step with what its rows are (`<` the client's, `?` ours), and the tag. An answer that begins
+/* Each step with what its rows are (`<` the client's, `?` ours), and the tag; "again" if it may be
+ * done once more when it may be done already. An answer that begins
  * with "!" is the SQLSTATE with which the step fails. */
 static bool run(rw_program *program, char *answers, pgw_buf *out)
 {
@@ -148,7 +151,7 @@ static void describe(rw_program *program, pgw_slice answers, pgw_buf *out)
         pgw_buf_add_str(out, "1: ");
     if (run(program, text, out)) {
         rw_program_tag(program, tag);
-        pgw_buf_addf(out, "%s", tag);
+        pgw_buf_addf(out, "%s%s", tag, rw_program_is_repeatable(program) ? ", again" : "");
     }
     free(text);
 }

@@ -20,6 +20,8 @@ uint64_t px_runner_pause_ms(const px_runner *runner)
  * text that has none. */
 bool px_runner_may_be_done(const px_runner *runner)
 {
+    if (runner->doubted)
+        return true;
     if (runner->fate != PX_YDB_UNDETERMINED || runner->replay.due)
         return false;
     if (runner->thing == PX_RUNNER_CONTROLLING)
@@ -29,12 +31,12 @@ bool px_runner_may_be_done(const px_runner *runner)
     return runner->own_block ? runner->committing : runner->step.writes;
 }
 
-/* It was not answered, or may be answered otherwise. What YDB has stumbled over may be the
- * statement's own fault. */
+/* It was not answered, or may be answered otherwise. What YDB has stumbled over, or taken too long
+ * for, may be the statement's own fault. */
 static bool is_worth_it(const px_runner *runner)
 {
-    bool undetermined =
-        runner->fate == PX_YDB_UNDETERMINED && !pgw_error_is(&runner->failure, "57014");
+    bool ended = pgw_error_is(&runner->failure, "57014") && !px_runner_may_be_done(runner);
+    bool undetermined = runner->fate == PX_YDB_UNDETERMINED && !ended;
     bool silence =
         undetermined && (runner->stumbles < STUMBLES || pgw_error_is(&runner->failure, "08006"));
     return runner->fate == PX_YDB_AGAIN || runner->fate == PX_YDB_SLOWLY ||
@@ -42,10 +44,10 @@ static bool is_worth_it(const px_runner *runner)
 }
 
 /* What carries rows of many clients serves others meanwhile: its writer sees to it that they are
- * sent again. */
+ * sent again, if it is certain that they are not done. */
 static bool gives_back(const px_runner *runner)
 {
-    return runner->link->role == PX_LINK_BATCH;
+    return runner->link->role == PX_LINK_BATCH && !px_runner_may_be_done(runner);
 }
 
 /* Outside of the client's transaction, or of a group's of which all is known. */
@@ -56,10 +58,18 @@ static bool is_repeatable(const px_runner *runner)
     return runner->in_block ? px_replay_is_whole(&runner->replay) && !undoes : !ends;
 }
 
+/* Whether it has been done already or not. */
+static bool comes_to_the_same(const px_runner *runner)
+{
+    bool program = runner->thing == PX_RUNNER_STEPPING && runner->own_block;
+    return !px_runner_may_be_done(runner) || (program && rw_program_is_repeatable(runner->program));
+}
+
 bool px_runner_may_repeat(const px_runner *runner)
 {
-    return is_repeatable(runner) && !gives_back(runner) && !runner->given && !runner->cancelled &&
-           is_worth_it(runner) && px_worker_now(runner->link->worker) < runner->until;
+    return is_repeatable(runner) && comes_to_the_same(runner) && !gives_back(runner) &&
+           !runner->given && !runner->cancelled && is_worth_it(runner) &&
+           px_worker_now(runner->link->worker) < runner->until;
 }
 
 void px_runner_note_refusal(px_runner *runner, const pgw_error *error)

@@ -27,6 +27,8 @@ void px_runner_succeed(px_runner *runner)
 void px_runner_fail(px_runner *runner)
 {
     px_runner_name_timeout(runner);
+    if (runner->doubted)
+        px_runner_say_unknown(runner);
     pgw_error error = runner->failure;
     finish(runner, true);
     runner->ops->on_failed(runner->owner, &error);

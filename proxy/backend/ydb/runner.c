@@ -112,7 +112,8 @@ static void decide(px_runner *runner)
     }
     bool unknown = px_runner_may_be_done(runner);
     px_runner_doubt_maps(runner);
-    if (!unknown && px_runner_may_repeat(runner)) {
+    if (px_runner_may_repeat(runner)) {
+        runner->doubted = unknown;
         if (runner->fate == PX_YDB_ELSEWHERE)
             px_runner_drop(runner);
         if (runner->in_block)
@@ -396,7 +397,7 @@ static void take_up(px_runner *runner)
 static void begin(px_runner *runner, px_runner_state thing)
 {
     runner->thing = thing;
-    runner->given = runner->cancelled = runner->timed_out = false;
+    runner->given = runner->cancelled = runner->timed_out = runner->doubted = false;
     runner->tries = runner->stumbles = 0;
     runner->until =
         px_worker_now(runner->link->worker) + runner->link->worker->config->backend.retry_ms;

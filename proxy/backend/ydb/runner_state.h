@@ -64,6 +64,7 @@ typedef struct px_runner {
     bool given;      /* rows or columns, to the owner */
     bool own_block;  /* the program has a transaction of its own */
     bool committing; /* … of which the COMMIT was sent */
+    bool doubted;    /* … and may have been done; the program is done once more all the same */
     rw_step step;
     unsigned tries, stumbles;
     uint64_t until;    /* px_worker_now() scale: not tried any more */

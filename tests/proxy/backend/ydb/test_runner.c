@@ -11,17 +11,19 @@ static rw_program *make(void)
 {
     static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
     static rw_column columns[] = {{.name = "k", .type = 20, .type_name = "int8", .typmod = -1},
-                                  {.name = "h", .type = 20, .type_name = "int8", .typmod = -1}};
+                                  {.name = "h", .type = 20, .type_name = "int8", .typmod = -1},
+                                  {.name = "v", .type = 20, .type_name = "int8", .typmod = -1}};
     static size_t key[] = {0};
     static const rw_table table = {.schema = "public",
                                    .name = "t",
                                    .columns = columns,
-                                   .column_count = 2,
+                                   .column_count = 3,
                                    .primary_key = key,
                                    .primary_key_count = 1,
                                    .hash_key = key,
                                    .hash_key_count = 1,
-                                   .hash_column = 1};
+                                   .hash_column = 1,
+                                   .repeats_upserts = true};
     static const rw_table *const tables[] = {&table};
     static const rw_catalog catalog = {.tables = tables, .count = 1};
     const rw_program_options options = {
@@ -323,6 +325,56 @@ static void but_not_with_another_outcome(void **state)
     CHECK(scenes);
 }
 
+/* Where its table says so, and a first time that is late could not be the last. */
+static void an_upsert_may_be_done_twice(void **state)
+{
+    (void)state;
+#define SAME "insert into t (k, v) values (1, 2) on conflict (k) do update set v = excluded.v"
+#define TRIED "anew; insert into t (k, v) VALUES (1, 2); "
+#define AGAIN                                                                                      \
+    "anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = CAST(1 AS int8); UPDATE t SET v = 2 WHERE \"k\" "  \
+    "= "                                                                                           \
+    "CAST(1 AS int8); "
+#define SUM "insert into t (k, v) values (1, 2) on conflict (k) do update set v = t.v + 2"
+#define SUMMED                                                                                     \
+    "anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = CAST(1 AS int8); UPDATE t SET v = t.v + 2 WHERE "  \
+    "\"k\" = CAST(1 AS int8); "
+#define MET "run refused ok row=1 ok ok "
+    static const scene scenes[] = {
+        {SAME, MET "unknown ok pause ok row=1 ok ok ok",
+         TRIED AGAIN "COMMIT; ROLLBACK; pause; " AGAIN "COMMIT; done INSERT 0 1"},
+        {SAME, MET "lost pause open ok row=1 ok ok ok run",
+         TRIED AGAIN "COMMIT; close; pause; open; " AGAIN "COMMIT; done INSERT 0 1; "
+                     "anew; BEGIN"},
+        {SAME, "batches " MET "lost pause open ok row=1 aborted ok pause ok row=1 ok ok ok",
+         TRIED AGAIN "COMMIT; close; pause; open; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = "
+                     "CAST(1 AS int8); ROLLBACK; pause; " AGAIN "COMMIT; done INSERT 0 1"},
+        {SAME, MET "lost pause closed pause open ok row=1 ok ok ok",
+         TRIED AGAIN "COMMIT; close; pause; open; close; long pause; open; " AGAIN
+                     "COMMIT; done INSERT 0 1"},
+        {SAME, MET "late lost", TRIED AGAIN "COMMIT; close; failed 08007"},
+        {SAME, MET "lost pause open ok late overloaded ok",
+         TRIED AGAIN "COMMIT; close; pause; open; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = "
+                     "CAST(1 AS int8); ROLLBACK; failed 08007"},
+        {SAME, MET "lost pause open ok refused ok",
+         TRIED AGAIN "COMMIT; close; pause; open; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = "
+                     "CAST(1 AS int8); ROLLBACK; failed 08007"},
+        {SAME, MET "lost pause denied",
+         TRIED AGAIN "COMMIT; close; pause; open; close; failed 08007"},
+        {SAME, MET "lost cancel turn run", TRIED AGAIN "COMMIT; close; failed 08007; open"},
+        {SAME, MET "ended ok pause ok row=1 ok ok ok",
+         TRIED AGAIN "COMMIT; ROLLBACK; pause; " AGAIN "COMMIT; done INSERT 0 1"},
+        {SAME, MET "cancel ended ok heard",
+         TRIED AGAIN "COMMIT; cancel; ROLLBACK; failed 08007; cancelled"},
+        {SAME, "run unknown", TRIED "failed 08007"},
+        {SAME, "batches " MET "aborted ok", TRIED AGAIN "COMMIT; ROLLBACK; failed 40001"},
+        {SAME, "begin ok run ok commit unknown ok",
+         "BEGIN; done; " TRIED "done INSERT 0 1; COMMIT; ROLLBACK; failed 08007"},
+        {SUM, MET "lost", TRIED SUMMED "COMMIT; close; failed 08007"},
+    };
+    CHECK(scenes);
+}
+
 static void what_cannot_be_undone_goes_with_its_connection(void **state)
 {
     (void)state;
@@ -493,6 +545,7 @@ int main(void)
         cmocka_unit_test(a_transaction_of_the_clients_is_never_repeated),
         cmocka_unit_test(a_groups_transaction_is_repeated),
         cmocka_unit_test(but_not_with_another_outcome),
+        cmocka_unit_test(an_upsert_may_be_done_twice),
         cmocka_unit_test(what_cannot_be_undone_goes_with_its_connection),
         cmocka_unit_test(cancels_end_what_is_at_hand),
         cmocka_unit_test(a_cancel_ends_with_its_executor),
