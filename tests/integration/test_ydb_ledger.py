@@ -22,6 +22,7 @@ UNITS = 3000
 SEED = 1
 SHARED = 12  # keys that all clients write
 UNKNOWN = {"08007", "lost"}
+REFUSED = {"40001"}  # what has been told would not be true any more
 INT8 = "bigint not null"
 COLUMNS = {"rows_of": [("id", "bigint", True), ("unit", "bigint", False), ("place", "integer", False),
                        ("id_hash", "bigint", True)],
@@ -56,17 +57,22 @@ class Client(threading.Thread):
         self.test, self.number, self.units = test, number, units
         self.dice = random.Random(f"{SEED}/{number}")
         self.told = []  # (kind, what, outcome)
+        self.numbers = []  # (counter, its value), told by what was acknowledged
         self.session = None
 
     def run(self):
+        kinds = ("one", "bound", "many", "grouped", "drawn", "latest", "shared", "counter")
         for turn in range(self.units):
-            kind = self.dice.choice(("one", "bound", "many", "grouped", "latest", "shared", "counter"))
+            kind = self.dice.choice(kinds)
             what, messages = getattr(self, kind)(turn)
-            self.told.append((kind, what, self.outcome(messages)))
+            outcome, rows = self.outcome(messages)
+            self.told.append((kind, what, outcome))
+            if outcome == "ok" and kind == "drawn":
+                self.numbers.append((what[1], int(rows[0])))
         self.session.close()
 
     def outcome(self, messages):
-        """`ok`, a SQLSTATE, or `lost`, of one unit."""
+        """`ok`, a SQLSTATE, or `lost`, of one unit; and its rows' first cells."""
         try:
             if self.session is None:
                 self.session = wire.Wire(("127.0.0.1", self.test.keyspread.port))
@@ -74,8 +80,9 @@ class Client(threading.Thread):
             replies = self.session.ask(messages)
         except (OSError, wire.Closed):
             self.session = None
-            return "lost"
-        return wire.error_of(replies) or "ok"
+            return "lost", []
+        rows = [reply.row()[0] for reply in replies if reply.kind == "D"]
+        return wire.error_of(replies) or "ok", rows
 
     # Units: what is put down of them, and how they are sent.
 
@@ -103,6 +110,13 @@ class Client(threading.Thread):
         first, last = (f"insert into rows_of (id, unit, place) values ({key + place}, {key}, {place})"
                        for place in range(2))
         return ([key, key + 1], shared), wire.query(f"{first}; {self.increment(shared)}; {last}")
+
+    def drawn(self, turn):
+        """… in which the client is told what must be true when it is done."""
+        key, shared = self.key(turn), self.dice.randrange(SHARED)
+        return ([key], shared), wire.query(
+            f"{self.increment(shared)}; select n from counters where id = {shared}; "
+            f"insert into rows_of (id, unit, place) values ({key}, {key}, 0)")
 
     def increment(self, key):
         return (f"insert into counters (id, n) values ({key}, 1) "
@@ -171,6 +185,7 @@ class Ledger(unittest.TestCase):
         self.check_rows(calm + rough)
         self.check_latest(calm + rough)
         self.check_counters(calm + rough)
+        self.check_numbers(calm + rough)
         self.check_outcomes(calm, rough, struck)
 
     def busy(self):
@@ -184,7 +199,8 @@ class Ledger(unittest.TestCase):
         wrong = self.stored("select count(*) from rows_of where id_hash <> "
                             "hash_record_extended(row(id), 0)")
         self.assertEqual(wrong, [[0]])
-        grouped = [(kind, what[0], outcome) for kind, what, outcome in self.units(clients, ("grouped",))]
+        grouped = [(kind, what[0], outcome)
+                   for kind, what, outcome in self.units(clients, ("grouped", "drawn"))]
         for kind, keys, outcome in self.units(clients, ("one", "bound", "many")) + grouped:
             found = [key for key in keys if there.pop(key, None) == [keys[0], key - keys[0]]]
             wanted = {"ok": [keys]}.get(outcome, [[], keys] if outcome in UNKNOWN else [[]])
@@ -216,7 +232,8 @@ class Ledger(unittest.TestCase):
     def check_counters(self, clients):
         there = dict(self.stored("select id, n from counters"))
         sure, unsure = collections.Counter(), collections.Counter()
-        grouped = [(kind, what[1], outcome) for kind, what, outcome in self.units(clients, ("grouped",))]
+        grouped = [(kind, what[1], outcome)
+                   for kind, what, outcome in self.units(clients, ("grouped", "drawn"))]
         for _, key, outcome in self.units(clients, ("counter",)) + grouped:
             sure[key] += outcome == "ok"
             unsure[key] += outcome in UNKNOWN
@@ -224,6 +241,14 @@ class Ledger(unittest.TestCase):
             found = there.get(key, 0)
             self.assertGreaterEqual(found, sure[key], key)
             self.assertLessEqual(found, sure[key] + unsure[key], key)
+
+    def check_numbers(self, clients):
+        """No two were told the same value of a counter."""
+        told = collections.Counter(number for client in clients for number in client.numbers)
+        self.assertEqual([number for number, count in told.items() if count > 1], [])
+        there = dict(self.stored("select id, n from counters"))
+        for key, value in told:
+            self.assertLessEqual(value, there[key])
 
     def check_outcomes(self, calm, rough, struck):
         """No more is unknown than must be; and each fault struck."""
@@ -233,8 +258,9 @@ class Ledger(unittest.TestCase):
               file=sys.stderr)
         upserts = {unit[2] for unit in self.units(calm + rough, ("latest", "shared"))}
         self.assertEqual(upserts, {"ok"}, "what is repeated where it is unknown")
-        for counts in told.values():
-            self.assertLessEqual(set(counts), {"ok", *UNKNOWN})
+        for client in calm + rough:
+            for kind, what, outcome in client.told:
+                self.assertIn(outcome, {"ok", *UNKNOWN, *(REFUSED if kind == "drawn" else ())}, (kind, what))
         self.assertEqual(told["calm"]["lost"], 0)
         self.assertLess(told["calm"]["08007"], 0.01 * sum(told["calm"].values()))
         for fault in (*ANSWERS, *DROPS):

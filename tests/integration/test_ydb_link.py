@@ -304,7 +304,7 @@ class Groups(LinkCase):
         self.endpoint.http("DELETE", "/faults")
         told = link.read_ready()
         self.assertEqual(wire.tags_of(told), ["INSERT 0 1", "SELECT 1"])
-        self.assertEqual(wire.error_of(told), "57P03")
+        self.assertEqual(wire.error_of(told), "40001")
         self.assertEqual(link.rows("select count(*) from plain"), [["2"]])
 
     def test_a_transaction_that_the_client_makes_its_own(self):

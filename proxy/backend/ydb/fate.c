@@ -86,6 +86,17 @@ void px_runner_say_unknown(px_runner *runner)
     pgw_error_detail(&runner->failure, "%s", was.detail[0] != '\0' ? was.detail : was.message);
 }
 
+void px_runner_say_differs(px_runner *runner)
+{
+    const pgw_error *cause = &runner->replay.cause;
+    runner->fate = PX_YDB_REFUSED;
+    pgw_fail(&runner->failure, "40001",
+             "could not serialize access: what the client was told would not be true any more");
+    pgw_error_detail(&runner->failure, "%s",
+                     cause->detail[0] != '\0' ? cause->detail : cause->message);
+    pgw_error_hint(&runner->failure, "The transaction might succeed if retried.");
+}
+
 /* Partitions that were split or have moved refuse what is sent them, for a while. */
 void px_runner_doubt_maps(const px_runner *runner)
 {

@@ -19,6 +19,8 @@ uint64_t px_runner_pause_ms(const px_runner *runner);
 void px_runner_note_refusal(px_runner *runner, const pgw_error *error);
 /* The failure becomes 08007. */
 void px_runner_say_unknown(px_runner *runner);
+/* … 40001: a group's transaction that was done once more has not come out as before. */
+void px_runner_say_differs(px_runner *runner);
 /* What has been cancelled because it took too long says so. */
 void px_runner_name_timeout(px_runner *runner);
 /* Partitions that were split or have moved refuse what is sent them, for a while: where tables'

@@ -157,11 +157,12 @@ static void undo(px_runner *runner)
 /* What was done once, and cannot be any more, is not the fault of what waits for it. */
 static void take_failure(px_runner *runner, const px_executed *executed)
 {
-    bool differs = executed->fate == PX_YDB_REFUSED && runner->replay.due;
-    runner->failure = differs ? runner->replay.cause : executed->error;
+    runner->failure = executed->error;
     runner->fate = executed->fate;
     if (executed->lost)
         px_runner_drop(runner);
+    if (executed->fate == PX_YDB_REFUSED && runner->replay.due)
+        px_runner_say_differs(runner);
     undo(runner);
 }
 
@@ -240,8 +241,7 @@ static void go_on_replaying(px_runner *runner)
         replay(runner);
         return;
     }
-    runner->failure = runner->replay.cause;
-    runner->fate = PX_YDB_REFUSED;
+    px_runner_say_differs(runner);
     undo(runner);
 }
 

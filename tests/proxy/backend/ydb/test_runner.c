@@ -298,7 +298,7 @@ static void but_not_with_another_outcome(void **state)
         {WRITE, TWICE "run aborted ok pause ok refused rollback ok",
          BEGUN "anew; " WRITE "; ROLLBACK; pause; BEGIN; " WRITE "; failed 40001; ROLLBACK; done"},
         {WRITE, TWICE "gone run open ok refused",
-         BEGUN "close; open; BEGIN; " WRITE "; failed 08006"},
+         BEGUN "close; open; BEGIN; " WRITE "; failed 40001"},
         {WRITE, TWICE "run refused rollback ok",
          BEGUN "anew; " WRITE "; failed 23505; ROLLBACK; done"},
         {WRITE, TWICE "run aborted ok cancel turn rollback turn run ok",
