@@ -64,6 +64,7 @@ static int teardown(void **state)
 {
     if (discovery != NULL)
         stop();
+    uv_run(&worker.loop, UV_RUN_NOWAIT); /* maps that came last */
     px_worker_drain(&worker);
     uv_run(&worker.loop, UV_RUN_DEFAULT);
     px_maps_free(&worker);
