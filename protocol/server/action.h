@@ -7,6 +7,9 @@
 
 #include "protocol/server/prepared.h"
 
+/* Adds whole messages. */
+typedef void pgw_report(void *data, pgw_buf *out);
+
 /* One session's. Whoever drives it knows no more of it than server.h. */
 typedef struct pgw_server pgw_server;
 

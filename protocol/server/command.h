@@ -54,6 +54,7 @@ typedef struct pgw_piece {
     pgw_slice text; /* a part of the text that was cut, without the semicolon */
     pgw_command command;
     bool chain;             /* COMMIT or ROLLBACK … AND CHAIN */
+    pgw_slice name;         /* of a savepoint, as stored; in the arena */
     const pgw_order *order; /* in the arena; NULL: it has none */
 } pgw_piece;
 

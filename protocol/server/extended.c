@@ -343,7 +343,7 @@ void pgw_extended_execute(pgw_server *server)
         pgw_finish(server);
     } else if (portal->failed) {
         pgw_refuse_failed(server);
-    } else if (pgw_transaction_takes(server, command)) {
+    } else if (pgw_transaction_takes(server, &portal->statement->piece)) {
         execute(server, portal, message.max_rows > INT32_MAX ? 0 : message.max_rows);
     }
 }

@@ -29,8 +29,8 @@ void pgw_ready(pgw_server *server)
                                   [PGW_BLOCK_IMPLICIT] = 'I',
                                   [PGW_BLOCK_EXPLICIT] = 'T',
                                   [PGW_BLOCK_FAILED] = 'E'};
-    pgw_buf_add_slice(&server->out, pgw_slice_buf(&server->notes));
-    pgw_buf_clear(&server->notes);
+    if (server->report != NULL)
+        server->report(server->report_data, &server->out);
     pgw_write_ready(states[server->block], &server->out);
     pgw_finish(server);
 }

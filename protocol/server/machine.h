@@ -7,6 +7,7 @@
 #define PGW_MACHINE_H
 
 #include "protocol/server/action.h"
+#include "protocol/server/savepoints.h"
 
 typedef void pgw_then(pgw_server *server);
 
@@ -22,8 +23,9 @@ struct pgw_server {
     pgw_cut *cut;
     void *cut_data;
     pgw_prepared prepared;
-    pgw_buf out;   /* replies */
-    pgw_buf notes; /* what is told in front of the next ReadyForQuery */
+    pgw_report *report; /* what is told in front of a ReadyForQuery */
+    void *report_data;
+    pgw_buf out; /* replies */
 
     pgw_action action;
     pgw_then *then;   /* what follows the action */
@@ -31,6 +33,7 @@ struct pgw_server {
     pgw_then *finish; /* what follows the message */
 
     pgw_block block;
+    pgw_savepoints savepoints; /* of the client's transaction */
     bool extended; /* the message belongs to the extended protocol: its error skips to Sync */
     bool skipping;
     char type; /* the message; its body is the caller's until the next is asked for */

@@ -94,7 +94,7 @@ static void run_command(pgw_server *server, pgw_command command)
 static void run_next(pgw_server *server)
 {
     const pgw_piece *piece = piece_of(server);
-    if (!pgw_transaction_takes(server, piece->command))
+    if (!pgw_transaction_takes(server, piece))
         return;
     if (pgw_command_controls(piece->command)) {
         control(server, piece);

@@ -26,8 +26,8 @@ void pgw_server_free(pgw_server *server)
         pgw_statement_release(&server->prepared, server->parsed);
     pgw_prepared_free(&server->prepared);
     pgw_arena_free(&server->arena);
+    pgw_savepoints_free(&server->savepoints);
     pgw_buf_free(&server->out);
-    pgw_buf_free(&server->notes);
     free(server);
 }
 
@@ -209,9 +209,10 @@ void pgw_server_failed(pgw_server *server, const pgw_error *error)
         fail(server, *error);
 }
 
-pgw_buf *pgw_server_notes(pgw_server *server)
+void pgw_server_on_ready(pgw_server *server, pgw_report *report, void *data)
 {
-    return &server->notes;
+    server->report = report;
+    server->report_data = data;
 }
 
 pgw_buf *pgw_server_output(pgw_server *server)

@@ -52,9 +52,9 @@ void pgw_server_failed(pgw_server *server, const pgw_error *error);
 /* The replies: whole messages, to be taken off at will. Whole messages may be put behind them:
  * NoticeResponse, ParameterStatus. */
 pgw_buf *pgw_server_output(pgw_server *server);
-/* Whole messages that stand in front of the next ReadyForQuery, once what is under way is done:
- * ParameterStatus. */
-pgw_buf *pgw_server_notes(pgw_server *server);
+/* Whole messages to stand in front of a ReadyForQuery, of which one is about to be sent:
+ * ParameterStatus. NULL: none. */
+void pgw_server_on_ready(pgw_server *server, pgw_report *report, void *data);
 /* 'I', 'T' or 'E'. */
 char pgw_server_status(const pgw_server *server);
 

@@ -1,6 +1,7 @@
 #include "protocol/server/transaction.h"
 
 #include "protocol/backend.h"
+#include "protocol/value_parts.h"
 
 static bool is_client_block(const pgw_server *server)
 {
@@ -14,23 +15,43 @@ static void refuse_outside(pgw_server *server, const char *command, const char *
     pgw_refuse(server, &error);
 }
 
-static void refuse_rollback_to(pgw_server *server)
+/* As stored: a statement that was prepared keeps no more than its text. */
+static pgw_slice savepoint_of(pgw_server *server, const pgw_piece *piece)
 {
+    pgw_script script;
     pgw_error error;
-    pgw_fail(&error, "0A000", "ROLLBACK TO SAVEPOINT is not supported");
-    pgw_refuse(server, &error);
+    bool cut = server->cut(server->cut_data, piece->text, &server->arena, &script, &error);
+    return cut && script.count == 1 ? script.pieces[0].name : (pgw_slice){NULL, 0};
 }
 
-bool pgw_transaction_takes(pgw_server *server, pgw_command command)
+static bool takes_savepoint(pgw_server *server, const pgw_piece *piece)
 {
+    pgw_error error;
+    pgw_savepoints *savepoints = &server->savepoints;
+    pgw_slice name = savepoint_of(server, piece);
+    bool sets = piece->command == PGW_COMMAND_SAVEPOINT;
+    bool there = sets || pgw_savepoints_have(savepoints, name);
+    if (!there)
+        pgw_fail(&error, "3B001", "savepoint \"%.*s\" does not exist", PGW_SHOWN(name));
+    else if (piece->command == PGW_COMMAND_ROLLBACK_TO)
+        pgw_fail(&error, "0A000", "ROLLBACK TO SAVEPOINT is not supported");
+    else if (sets ? pgw_savepoints_add(savepoints, name) : pgw_savepoints_release(savepoints, name))
+        return true;
+    else
+        pgw_fail(&error, "53200", "out of memory: too many savepoints");
+    pgw_refuse(server, &error);
+    return false;
+}
+
+bool pgw_transaction_takes(pgw_server *server, const pgw_piece *piece)
+{
+    const pgw_command command = piece->command;
     if (server->block == PGW_BLOCK_FAILED && !pgw_command_exits(command))
         pgw_refuse_failed(server);
     else if (pgw_command_is_savepoint(command) && !is_client_block(server))
         refuse_outside(server, pgw_command_tag(command), "");
-    else if (command == PGW_COMMAND_ROLLBACK_TO)
-        refuse_rollback_to(server);
     else
-        return true;
+        return !pgw_command_is_savepoint(command) || takes_savepoint(server, piece);
     return false;
 }
 
@@ -69,6 +90,7 @@ static void on_ended(pgw_server *server)
 static void forget(pgw_server *server)
 {
     pgw_portals_drop(&server->prepared, NULL);
+    pgw_savepoints_free(&server->savepoints);
     server->block = PGW_BLOCK_NONE;
     server->piped = false;
 }

@@ -17,7 +17,7 @@
 #include "protocol/server/machine.h"
 
 /* Whether the statement may be run in the transaction as it is; else it is refused. */
-PGW_MUST_CHECK bool pgw_transaction_takes(pgw_server *server, pgw_command command);
+PGW_MUST_CHECK bool pgw_transaction_takes(pgw_server *server, const pgw_piece *piece);
 /* BEGIN, COMMIT and their like, done up to CommandComplete. Portals may be gone afterwards. */
 void pgw_transaction_control(pgw_server *server, const pgw_piece *piece, pgw_then *after);
 /* Whether one has to be opened in front of a statement that another may follow. */

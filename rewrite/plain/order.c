@@ -262,6 +262,7 @@ static pgw_command read_statement(reader *it, const PgQuery__Node *node)
     case PG_QUERY__NODE__NODE_VARIABLE_SET_STMT:
     case PG_QUERY__NODE__NODE_VARIABLE_SHOW_STMT:
     case PG_QUERY__NODE__NODE_CONSTRAINTS_SET_STMT:
+    case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
         return PGW_COMMAND_SESSION;
     default:
         return PGW_COMMAND_WRITE;

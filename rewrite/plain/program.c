@@ -96,7 +96,7 @@ static void weave_insert(const rw_clauses *clauses, rw_weave *out)
 {
     const bool aliased = !rw_part_is_empty(clauses->alias);
     const size_t behind = aliased ? clauses->alias.to : clauses->target.to;
-    if (!aliased && rw_part_is_empty(clauses->with) && clauses->body_end == clauses->end)
+    if (!aliased && clauses->verb_at == 0 && clauses->body_end == clauses->end)
         return;
     rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
     rw_weave_apart(out, (rw_part){behind, clauses->source.from});
@@ -207,6 +207,16 @@ static bool plan_change(rw_program *program, const rw_subject *subject)
     return weave_change(subject, add_act(program, DEED_WRITE));
 }
 
+/* A WITH before VALUES that hold no query is of no use to them. In front of VALUES it would be: its
+ * constants would have types of their own. */
+static void leave_with(rw_program *program)
+{
+    rw_clauses *clauses = &program->clauses;
+    if (clauses->source_kind != RW_SOURCE_QUERY &&
+        !rw_text_mentions(rw_part_text(program->text, clauses->source), "select"))
+        clauses->with = (rw_part){0, 0};
+}
+
 /* A query before INSERT, and one in its source: they would have to become one. */
 static bool check_with(const rw_subject *subject)
 {
@@ -276,6 +286,7 @@ static bool plan_values(rw_program *program, const rw_subject *subject)
 
 static bool plan_insert(rw_program *program, const rw_subject *subject)
 {
+    leave_with(program);
     if (!check_with(subject))
         return false;
     if (!rw_part_is_empty(subject->clauses->conflict))
@@ -409,6 +420,28 @@ void rw_program_stepped(rw_program *program, pgw_slice tag)
 bool rw_program_failed(rw_program *program, const char *sqlstate)
 {
     return program->upsert != NULL && rw_upsert_failed(program->upsert, sqlstate);
+}
+
+/* The client's own casts: "::", CAST. */
+static bool has_casts(pgw_slice text, bool conforming)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, conforming);
+    for (;;) {
+        rw_token token = rw_lexer_next(&lexer);
+        if (token.kind == RW_TOKEN_END || token.kind == RW_TOKEN_BAD)
+            return false;
+        if (token.kind == RW_TOKEN_CAST || rw_token_is(text, token, "cast"))
+            return true;
+    }
+}
+
+/* A cast of ours stands where PostgreSQL assigns. */
+void rw_program_blame(const rw_program *program, pgw_error *error)
+{
+    if (program->upsert != NULL && pgw_error_is(error, "42846") &&
+        !has_casts(program->text, program->options.env->conforming))
+        memcpy(error->sqlstate, "42804", sizeof "42804");
 }
 
 void rw_program_rewind(rw_program *program)

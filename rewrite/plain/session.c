@@ -418,6 +418,9 @@ static bool say(const speaker *it, const PgQuery__Node *node)
                    : show(it, pgw_slice_str(node->variable_show_stmt->name));
     case PG_QUERY__NODE__NODE_CONSTRAINTS_SET_STMT:
         return set_constraints(it, node->constraints_set_stmt);
+    case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
+        it->out->tag = "UNLISTEN"; /* nobody can LISTEN */
+        return true;
     case PG_QUERY__NODE__NODE_DISCARD_STMT:
         return discard(it, node->discard_stmt->target);
     case PG_QUERY__NODE__NODE_SELECT_STMT:

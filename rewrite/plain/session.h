@@ -1,6 +1,6 @@
 /*
  * session: statements about a session's settings, done on its variables: SET, RESET, SHOW, SELECT
- * set_config(…), current_setting(…), and what DISCARD does to them.
+ * set_config(…), current_setting(…), the modes of BEGIN, and what DISCARD does to them; UNLISTEN.
  */
 #ifndef RW_SESSION_H
 #define RW_SESSION_H

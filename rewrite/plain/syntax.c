@@ -1,12 +1,17 @@
 #include "rewrite/plain/syntax.h"
 
 #include "rewrite/read/readable.h"
+#include "rewrite/read/tree.h"
 
 #include <pg_query.h>
+#include <string.h>
 
+/* libpg_query tells the words, and not the SQLSTATE. */
 static bool refuse(const PgQueryError *refusal, pgw_error *error)
 {
-    pgw_fail(error, "42601", "%s", refusal->message);
+    static const char bytes[] = "invalid byte sequence";
+    bool encoding = strncmp(refusal->message, bytes, sizeof bytes - 1) == 0;
+    pgw_fail(error, encoding ? "22021" : "42601", "%s", refusal->message);
     if (refusal->cursorpos > 0)
         error->position = (size_t)refusal->cursorpos;
     return false;
@@ -30,6 +35,16 @@ bool rw_syntax_parse(pgw_slice text, const pgw_env *env, pgw_arena *arena, rw_sy
         fine = pgw_fail(error, "42601", "cannot tell where the statement ends");
     if (!fine)
         rw_syntax_free(out);
+    return fine;
+}
+
+bool rw_syntax_check(pgw_slice text, const pgw_env *env, pgw_error *error)
+{
+    pgw_arena arena = {0};
+    rw_syntax syntax = {NULL, NULL};
+    bool fine = !rw_tree_rejects(text, env) || rw_syntax_parse(text, env, &arena, &syntax, error);
+    rw_syntax_free(&syntax);
+    pgw_arena_free(&arena);
     return fine;
 }
 

@@ -18,6 +18,9 @@ typedef struct rw_syntax {
  * error is filled, its position counted from the text's beginning. Needs up to 64 MiB of stack. */
 PGW_MUST_CHECK bool rw_syntax_parse(pgw_slice text, const pgw_env *env, pgw_arena *arena,
                                     rw_syntax *out, pgw_error *error);
+/* Whether PostgreSQL's lexer and grammar take a text of any number of statements, or cannot be
+ * asked. False: the error. Needs as much stack. */
+PGW_MUST_CHECK bool rw_syntax_check(pgw_slice text, const pgw_env *env, pgw_error *error);
 void rw_syntax_free(rw_syntax *syntax);
 
 #endif

@@ -30,6 +30,7 @@ struct rw_variables {
     entry *own;
     size_t bytes, limit;
     bool queried; /* a statement of this transaction has seen the tables */
+    bool told;    /* what is reported, as it is now */
 };
 
 rw_variables *rw_variables_new(size_t limit)
@@ -47,6 +48,7 @@ static void forget(rw_variables *variables, choice *at)
 {
     if (at->value != NULL)
         variables->bytes -= strlen(at->value) + 1;
+    variables->told = variables->told && !at->made;
     free(at->value);
     at->made = false;
     at->value = NULL;
@@ -55,6 +57,7 @@ static void forget(rw_variables *variables, choice *at)
 static void choose(rw_variables *variables, choice *at, pgw_slice value)
 {
     forget(variables, at);
+    variables->told = false;
     at->made = true;
     if (value.ptr == NULL)
         return;
@@ -346,7 +349,7 @@ void rw_variables_rollback(rw_variables *variables)
 
 bool rw_variables_report(rw_variables *variables, pgw_slice *name, pgw_slice *value)
 {
-    for (size_t i = 0; i < RW_VARIABLES; i++) {
+    for (size_t i = 0; i < RW_VARIABLES && !variables->told; i++) {
         entry *it = &variables->known[i];
         const char *now = it->known->reported ? current(variables, it) : NULL;
         if (now == NULL || (it->told != NULL && strcmp(it->told, now) == 0))
@@ -357,6 +360,7 @@ bool rw_variables_report(rw_variables *variables, pgw_slice *name, pgw_slice *va
         *value = pgw_slice_str(it->told);
         return true;
     }
+    variables->told = true;
     return false;
 }
 

@@ -7,7 +7,8 @@ Allowed differences, all of them:
 - what is wrong with a text or a value, met when it is executed, not when it is parsed or bound: YDB is
   not asked before, and nothing happens between;
 - a refusal (0A000) that ydb.txt names with its reason stands where direct a statement was put that
-  fails: see driver;
+  fails: see driver; in a transaction that has failed it stands for 25P02;
+- 25006 stands for whatever else is wrong with a write in a read-only transaction: YDB is not asked;
 - process ids and keys; the version of the server, and whether somebody is a superuser.
 
 Who meets 40001 in a transaction is by chance on either side: such a sequence is not compared.
@@ -98,6 +99,23 @@ def _settle(direct, through):
                 through[place][2][:] = []
 
 
+def _errors(replies):
+    return [place for place, reply in enumerate(replies) if reply.kind == "E"]
+
+
+def _stands_for(other, error):
+    """Whether keyspread's `other` error may be told instead."""
+    return (is_refusal(other) and error.sqlstate == "25P02"
+            or other.sqlstate == "25006" and error.fields()["S"] == "ERROR")
+
+
+def _replace(direct, through):
+    for (_, _, there), (_, _, here) in zip(direct, through):
+        errors, others = _errors(there), _errors(here)
+        if len(errors) == len(others) == 1 and _stands_for(here[others[0]], there[errors[0]]):
+            there[errors[0]] = here[others[0]]
+
+
 def _one(message):
     if message.kind in "EN":
         fields = message.fields()
@@ -128,6 +146,7 @@ def told(direct, through):
     """Lines of both, to be compared. The messages are shown as keyspread was sent them."""
     for there, here in zip(direct, through):
         _settle(there, here)
+        _replace(there, here)
         there[:] = [(session, message, replies)
                     for (session, _, replies), (_, message, _) in zip(there, here)]
     return _lines(direct), _lines(through)

@@ -14,7 +14,8 @@ from ydb_generator import TABLES, YdbGenerator
 
 TEMPLATES = ("ydb_direct", "ydb_hashed")
 # What a session of YDB is in, and nothing can change.
-DIRECT = {"default_transaction_isolation": "serializable", "timezone": "UTC", "lc_numeric": "C"}
+DIRECT = {"default_transaction_isolation": "serializable", "timezone": "UTC", "lc_numeric": "C",
+          "synchronous_commit": "on"}
 DATABASE = "local"
 
 

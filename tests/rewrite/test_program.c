@@ -114,9 +114,21 @@ static void add_error(const pgw_error *error, pgw_buf *out)
     pgw_buf_addf(out, "!%s %zu %s", error->sqlstate, error->position, error->message);
 }
 
+/* What it is told as, if that is something else. */
+static void add_blame(const rw_program *program, const rw_step *step, const char *state,
+                      pgw_buf *out)
+{
+    pgw_error error;
+    pgw_fail(&error, state, "that is wrong");
+    if (step->rows == RW_ROWS_OURS)
+        rw_program_blame(program, &error);
+    if (strcmp(error.sqlstate, state) != 0)
+        pgw_buf_addf(out, "!%s", error.sqlstate);
+}
+
 /* Each step with what its rows are (`<` the client's, `?` ours), and the tag; "again" if it may be
- * done once more when it may be done already. An answer that begins
- * with "!" is the SQLSTATE with which the step fails. */
+ * done once more when it may be done already. An answer that begins with "!" is the SQLSTATE with
+ * which the step fails. */
 static bool run(rw_program *program, char *answers, pgw_buf *out)
 {
     rw_step step;
@@ -129,8 +141,10 @@ static bool run(rw_program *program, char *answers, pgw_buf *out)
                      (int)step.text.len, step.text.ptr);
         if (answers != NULL && *answers == '!') {
             char *state = strsep(&answers, ";");
-            if (!rw_program_failed(program, state + 1))
+            if (!rw_program_failed(program, state + 1)) {
+                add_blame(program, &step, state + 1, out);
                 return false;
+            }
             pgw_buf_add_str(out, "or: ");
             continue;
         }

@@ -20,15 +20,9 @@ static const char *setting_of(void *data, const char *name)
     return value != NULL ? value : "";
 }
 
-static void report(px_ydb_session *session)
-{
-    px_ydb_settings_report(session->variables, pgw_server_notes(session->server));
-}
-
 void px_ydb_settle(px_ydb_session *session, bool keep)
 {
     (keep ? rw_variables_commit : rw_variables_rollback)(session->variables);
-    report(session);
 }
 
 bool px_ydb_is_about_settings(pgw_command command)
@@ -67,7 +61,6 @@ void px_ydb_settings_run(px_ydb_session *session, pgw_portal *portal)
         pgw_server_failed(session->server, &error);
         return;
     }
-    report(session);
     say(session, portal, &said);
 }
 

@@ -1,8 +1,10 @@
 #include "proxy/backend/ydb/cutter.h"
 
 #include "proxy/backend/audit.h"
+#include "proxy/backend/ydb/half.h"
 #include "rewrite/plain/order.h"
 #include "rewrite/plain/session.h"
+#include "rewrite/plain/syntax.h"
 
 static pgw_command command_of(const rw_clean *clean, pgw_slice text)
 {
@@ -46,8 +48,10 @@ static bool read_piece(pgw_slice text, const rw_clean *clean, const pgw_reading 
     if (clean->kind == RW_CLEAN_SESSION)
         return rw_order_read(text, clean, reading, out);
     bool sets = clean->kind == RW_CLEAN_READ && rw_session_selects(clean->text, reading);
-    *out = (pgw_piece){
-        .text = clean->text, .command = command_of(clean, source), .chain = clean->chain};
+    *out = (pgw_piece){.text = clean->text,
+                       .command = command_of(clean, source),
+                       .chain = clean->chain,
+                       .name = clean->name};
     if (sets)
         out->command = PGW_COMMAND_SESSION;
     return true;
@@ -80,6 +84,15 @@ static bool check_mixture(const pgw_script *script, pgw_error *error)
     return false;
 }
 
+/* PostgreSQL reads all of a text before it runs any of it, and before it says that a transaction
+ * has failed. What one statement is otherwise wrong with is told when it is run. */
+static bool check_grammar(const px_ydb_session *session, pgw_slice text, const pgw_script *script,
+                          pgw_error *error)
+{
+    bool failed = session != NULL && pgw_server_status(session->server) == 'E';
+    return (script->count < 2 && !failed) || rw_syntax_check(text, &px_plain_env, error);
+}
+
 bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, pgw_error *error)
 {
     const pgw_reading reading = {&px_plain_env, arena, error};
@@ -88,7 +101,6 @@ bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, p
     rw_clean clean;
     pgw_piece piece;
     bool fine = true;
-    (void)data;
     *out = (pgw_script){0};
     rw_lexer_init(&lexer, text, reading.env->conforming);
     while (fine && rw_clean_next(&lexer, reading.env, arena, &clean))
@@ -96,5 +108,5 @@ bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, p
             read_piece(text, &clean, &reading, &piece) && add(&pieces, &out->count, &piece, error);
     out->pieces = (const pgw_piece *)pgw_arena_keep(arena, &pieces).ptr;
     pgw_buf_free(&pieces);
-    return fine && check_mixture(out, error);
+    return check_grammar(data, text, out, error) && fine && check_mixture(out, error);
 }

@@ -7,7 +7,8 @@
 #include "protocol/server/command.h"
 #include "protocol/value.h"
 
-/* A pgw_cut, without `data`. May use libpg_query (clean.h). */
+/* A pgw_cut; `data` is the px_ydb_session whose text it is, or NULL. May use libpg_query (clean.h).
+ */
 bool px_ydb_cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, pgw_error *error);
 
 #endif

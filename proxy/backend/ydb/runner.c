@@ -154,10 +154,18 @@ static void undo(px_runner *runner)
         decide(runner);
 }
 
+static rw_program *program_of(const px_runner *runner)
+{
+    return runner->replay.due ? px_replay_program(&runner->replay) : runner->program;
+}
+
 /* What was done once, and cannot be any more, is not the fault of what waits for it. */
 static void take_failure(px_runner *runner, const px_executed *executed)
 {
+    bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows == RW_ROWS_OURS;
     runner->failure = executed->error;
+    if (ours)
+        rw_program_blame(program_of(runner), &runner->failure);
     runner->fate = executed->fate;
     if (executed->lost)
         px_runner_drop(runner);
@@ -167,11 +175,6 @@ static void take_failure(px_runner *runner, const px_executed *executed)
 }
 
 /* ---- a program ---- */
-
-static rw_program *program_of(const px_runner *runner)
-{
-    return runner->replay.due ? px_replay_program(&runner->replay) : runner->program;
-}
 
 static void go_on_replaying(px_runner *runner);
 

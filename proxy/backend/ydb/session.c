@@ -244,11 +244,19 @@ void px_ydb_session_failed(px_ydb_session *session, const pgw_error *error)
 
 enum { PREPARED_BYTES = 64 * 1024 * 1024 }; /* of one session */
 
+/* A pgw_report. */
+static void report_settings(void *data, pgw_buf *out)
+{
+    const px_ydb_session *session = data;
+    px_ydb_settings_report(session->variables, out);
+}
+
 void px_ydb_session_begin(px_ydb_session *session, px_link *link, px_runner *runner)
 {
     session->link = link;
     session->runner = runner;
-    session->server = pgw_server_new(px_ydb_cut, NULL, PREPARED_BYTES);
+    session->server = pgw_server_new(px_ydb_cut, session, PREPARED_BYTES);
+    pgw_server_on_ready(session->server, report_settings, session);
 }
 
 bool px_ydb_session_open(px_ydb_session *session, pgw_error *error)

@@ -58,6 +58,8 @@ static const struct {
     {"interval field value out of range", "22015"},
     {"out of range", "22003"},
     {"field overflow", "22003"}, /* of numeric */
+    {"overflows numeric format", "22003"},
+    {"not recognized", "22023"}, /* a time zone, a unit */
     {"division by zero", "22012"},
     {"limit must not be negative", "2201W"},
     {"offset must not be negative", "2201X"},

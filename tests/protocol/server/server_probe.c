@@ -50,8 +50,10 @@ static bool read_piece(pgw_slice text, const rw_clean *statement, const pgw_read
         *reading->error = *statement->error;
         return false;
     }
-    *out = (pgw_piece){
-        .text = statement->text, .command = command_of(statement), .chain = statement->chain};
+    *out = (pgw_piece){.text = statement->text,
+                       .command = command_of(statement),
+                       .chain = statement->chain,
+                       .name = statement->name};
     if (statement->kind == RW_CLEAN_BEGIN && strncasecmp(text.ptr + statement->start, "s", 1) == 0)
         out->command = PGW_COMMAND_START;
     if (statement->kind == RW_CLEAN_SESSION && !rw_order_read(text, statement, reading, out))

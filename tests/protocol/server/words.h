@@ -146,6 +146,11 @@ static inline bool words_add(pgw_slice text, pgw_arena *arena, pgw_piece *piece,
                         text.ptr);
     if (pgw_command_has_order(piece->command))
         piece->order = words_order(text, piece->command, arena);
+    if (pgw_command_is_savepoint(piece->command)) {
+        pgw_slice rest = text;
+        for (pgw_slice word; (word = words_next(&rest)).len > 0;)
+            piece->name = word; /* the last one */
+    }
     piece->chain = piece->command >= PGW_COMMAND_COMMIT && text.len > 9 &&
                    strncasecmp(text.ptr + text.len - 9, "and chain", 9) == 0;
     return true;

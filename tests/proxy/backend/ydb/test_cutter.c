@@ -8,8 +8,6 @@
 
 #include <cmocka.h>
 
-static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
-
 static const char *const words[] = {
     [PGW_COMMAND_READ] = "read",         [PGW_COMMAND_WRITE] = "write",
     [PGW_COMMAND_ALONE] = "alone",       [PGW_COMMAND_BEGIN] = "begin",
@@ -29,7 +27,7 @@ static void cut(pgw_slice text, pgw_buf *out)
     pgw_arena arena = {0};
     pgw_script script;
     pgw_error error;
-    bool fine = px_ydb_cut((void *)&env, text, &arena, &script, &error);
+    bool fine = px_ydb_cut(NULL, text, &arena, &script, &error);
     for (size_t i = 0; fine && i < script.count; i++) {
         const pgw_piece *piece = &script.pieces[i];
         pgw_buf_addf(out, "%s%s%s: %.*s", i > 0 ? " | " : "", words[piece->command],
@@ -96,6 +94,10 @@ static void what_cannot_be_is_refused(void **state)
         {"drop table t; commit", mixed},
         {"select 1; selec 2", "!42601 syntax error at or near \"selec\""},
         {"selec 1; create table t (a int)", "!42601 syntax error at or near \"selec\""},
+        {"select 1; insert into t values (", "!42601 syntax error at end of input"},
+        {"select 1; insert into t values ('a' 'b'", "!42601 syntax error at or near \"'b'\""},
+        {"insert into t values (E'\\x80'); select 1",
+         "!22021 invalid byte sequence for encoding \"UTF8\": 0x80"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         check(table[i][0], table[i][1]);

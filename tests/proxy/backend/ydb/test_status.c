@@ -135,6 +135,8 @@ static void issues_say_why_it_was_refused(void **state)
         {"GENERIC_ERROR", "invalid input syntax for type integer: \"x\"", "22P02"},
         {"GENERIC_ERROR", "date/time field value out of range: \"x\"", "22008"},
         {"GENERIC_ERROR", "interval out of range", "22008"},
+        {"GENERIC_ERROR", "time zone \"x\" not recognized", "22023"},
+        {"GENERIC_ERROR", "value overflows numeric format", "22003"},
         {"GENERIC_ERROR", "interval field value out of range: \"x\"", "22015"},
         {"GENERIC_ERROR", "value \"9\" is out of range for type integer", "22003"},
         {"GENERIC_ERROR", "Division By Zero", "22012"},
