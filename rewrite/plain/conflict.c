@@ -1,6 +1,7 @@
 #include "rewrite/plain/conflict.h"
 
 #include "rewrite/lex/lexer_text.h"
+#include "rewrite/plain/cells.h"
 #include "rewrite/plain/doubt.h"
 #include "rewrite/plain/unalias.h"
 
@@ -402,6 +403,24 @@ static bool begin(reader *read)
     return true;
 }
 
+/* Keys are evaluated when they are asked for. */
+static bool read_unsure(reader *read)
+{
+    rw_conflict *out = read->out;
+    bool *unsure = rw_cells_unsure(read->subject, &out->values);
+    bool *reused = pgw_arena_alloc(read->subject->reading->arena, out->values.width + 1);
+    memset(reused, false, out->values.width);
+    for (size_t i = 0; i < out->other_count; i++)
+        if (out->others[i]->cell != RW_NO_CELL)
+            reused[out->others[i]->cell] = true;
+    out->reused = reused;
+    for (size_t row = 0; unsure != NULL && row < out->values.row_count; row++)
+        for (size_t i = 0; i < out->key_count; i++)
+            unsure[row * out->values.width + out->keys[i]->cell] = false;
+    out->unsure = unsure;
+    return unsure != NULL;
+}
+
 bool rw_conflict_read(const rw_subject *subject, rw_conflict *out)
 {
     const rw_clauses *clauses = subject->clauses;
@@ -422,5 +441,7 @@ bool rw_conflict_read(const rw_subject *subject, rw_conflict *out)
         if (!check_items(&read) || !check_part(&read, out->where))
             return false;
     }
-    return !out->shows || check_shown(&read);
+    if (out->shows && !check_shown(&read))
+        return false;
+    return read_unsure(&read);
 }

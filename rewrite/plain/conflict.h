@@ -15,6 +15,8 @@ typedef struct rw_conflict {
     const rw_program_options *options;
     rw_values values;
     rw_given given;        /* if clauses->defaults */
+    const bool *unsure;    /* of each cell, whether its column may not take it */
+    const bool *reused;    /* of a row's cells, those that the UPDATE evaluates */
     const rw_field **keys; /* by which rows meet; what partitions go by is the first of them */
     size_t key_count;
     bool updates; /* DO UPDATE */

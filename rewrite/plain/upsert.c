@@ -9,6 +9,7 @@ typedef enum phase {
     PHASE_TRY,    /* a plain INSERT, which may do */
     PHASE_MEET,   /* which rows are there */
     PHASE_HOLD,   /* for which of those WHERE holds */
+    PHASE_CHECK,  /* values that are not inserted are evaluated all the same */
     PHASE_SHOW,   /* the client's rows */
     PHASE_INSERT, /* … of those that are not there */
     PHASE_UPDATE,
@@ -21,7 +22,7 @@ struct rw_upsert {
     size_t *firsts;       /* the first row with the same key */
     bool repeats;         /* there are others */
     phase phase;
-    size_t at;       /* HOLD, UPDATE: the next row */
+    size_t at;       /* HOLD, UPDATE: the next row; CHECK: the next cell */
     bool tried;      /* the plain INSERT did not do */
     bool repeatable; /* repeat: upserts, and it is one */
     rw_weave weave;
@@ -106,6 +107,8 @@ static bool has_step(rw_upsert *upsert)
     case PHASE_HOLD:
         skip_to(upsert, RW_FATE_MET);
         return upsert->at < conflict->values.row_count;
+    case PHASE_CHECK:
+        return rw_skip_to_unsure(conflict, upsert->fates, &upsert->at);
     case PHASE_SHOW:
         return conflict->shows;
     case PHASE_INSERT:
@@ -144,6 +147,9 @@ static void weave_step(rw_upsert *upsert)
     case PHASE_HOLD:
         rw_weave_holding(conflict, upsert->fates, &upsert->at, out);
         break;
+    case PHASE_CHECK:
+        rw_weave_check(conflict, upsert->fates, &upsert->at, out);
+        break;
     case PHASE_SHOW:
         rw_weave_shown(conflict, upsert->fates, out);
         break;
@@ -157,7 +163,7 @@ static void weave_step(rw_upsert *upsert)
 
 static rw_step_rows rows_of(phase now)
 {
-    if (now == PHASE_MEET || now == PHASE_HOLD)
+    if (now == PHASE_MEET || now == PHASE_HOLD || now == PHASE_CHECK)
         return RW_ROWS_OURS;
     return now == PHASE_SHOW ? RW_ROWS_CLIENT : RW_ROWS_NONE;
 }
@@ -174,7 +180,7 @@ bool rw_upsert_next(rw_upsert *upsert, rw_step *step)
     return true;
 }
 
-/* HOLD and UPDATE go on while there are rows. */
+/* HOLD, CHECK and UPDATE go on while there are rows. */
 void rw_upsert_stepped(rw_upsert *upsert)
 {
     if (upsert->phase == PHASE_TRY) {
@@ -295,6 +301,8 @@ bool rw_upsert_row(rw_upsert *upsert, const pgw_slice *cells, size_t count, pgw_
     size_t row;
     if (upsert->phase == PHASE_MEET)
         return take_met(upsert, cells, count, error);
+    if (upsert->phase == PHASE_CHECK)
+        return true;
     if (!read_cell(cells, count, 0, upsert->conflict.values.row_count, &row))
         return pgw_fail(error, "XX000", "the endpoint does not say which rows are to be updated");
     upsert->fates[row] = RW_FATE_UPDATED;

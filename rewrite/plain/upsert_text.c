@@ -169,6 +169,47 @@ void rw_weave_holding(const rw_conflict *conflict, const unsigned char *fates, s
     }
 }
 
+/* --- values that are not inserted --- */
+
+/* Nothing else evaluates it. */
+static bool is_to_be_checked(const rw_conflict *conflict, rw_fate fate, size_t cell)
+{
+    bool updated = fate == RW_FATE_UPDATED && conflict->reused[cell % conflict->values.width];
+    return conflict->unsure[cell] && fate != RW_FATE_INSERTED && !updated;
+}
+
+bool rw_skip_to_unsure(const rw_conflict *conflict, const unsigned char *fates, size_t *at)
+{
+    const size_t width = conflict->values.width, count = conflict->values.row_count * width;
+    while (*at < count && !is_to_be_checked(conflict, (rw_fate)fates[*at / width], *at))
+        ++*at;
+    return *at < count;
+}
+
+static const rw_field *field_of_cell(const rw_values *values, size_t cell)
+{
+    for (size_t i = 0; i < values->field_count; i++)
+        if (values->fields[i].cell == cell)
+            return &values->fields[i];
+    return NULL;
+}
+
+void rw_weave_check(const rw_conflict *conflict, const unsigned char *fates, size_t *at,
+                    rw_weave *out)
+{
+    enum { MOST = 1000 }; /* columns of a SELECT */
+    const rw_values *values = &conflict->values;
+    rw_weave_own(out, "SELECT ");
+    for (size_t count = 0; count < MOST && rw_skip_to_unsure(conflict, fates, at); ++*at) {
+        const size_t before = out->text.len;
+        rw_weave_own(out, count > 0 ? ", " : "");
+        rw_weave_cell(out, field_of_cell(values, *at % values->width), values->cells[*at]);
+        if (is_too_much(conflict, count, before, out))
+            return;
+        count++;
+    }
+}
+
 /* --- INSERT --- */
 
 static void weave_head(const rw_conflict *conflict, rw_weave *out)

@@ -23,6 +23,14 @@ void rw_weave_met(const rw_conflict *conflict, rw_weave *out);
  * holds. Moves `*at` behind them. */
 void rw_weave_holding(const rw_conflict *conflict, const unsigned char *fates, size_t *at,
                       rw_weave *out);
+/* Moves `*at`, which counts cells row by row, to the next one that is not inserted and whose column
+ * may not take it; false: there is none. */
+PGW_MUST_CHECK bool rw_skip_to_unsure(const rw_conflict *conflict, const unsigned char *fates,
+                                      size_t *at);
+/* Such cells from `*at` on, as their columns have them; as many as a text holds. Moves `*at` behind
+ * them. */
+void rw_weave_check(const rw_conflict *conflict, const unsigned char *fates, size_t *at,
+                    rw_weave *out);
 /* The INSERT of those whose fate it is; of all, if `fates` is NULL. */
 void rw_weave_insert(const rw_conflict *conflict, const unsigned char *fates, rw_weave *out);
 /* The UPDATE of the next row from `*at` on whose fate it is, or of as many as a text holds where

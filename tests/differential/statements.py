@@ -27,6 +27,8 @@ class Statements:
     """`numbers`: which values keys may have; `plain`: only in spellings that mean just these;
     `refusable`: also statements that may be refused."""
 
+    setting_texts = SETTING_TEXTS
+
     def __init__(self, dice, tables, kinds):
         self.dice, self.tables, self.kinds = dice, tables, kinds
         self.numbers, self.plain, self.refusable = range(6), False, True
@@ -53,7 +55,7 @@ class Statements:
         if column in table.key:
             return self.key(table, column)
         if column == "v":
-            return dice.choice(SETTING_TEXTS if "output" in self.kinds and dice.random() < 0.3
+            return dice.choice(self.setting_texts if "output" in self.kinds and dice.random() < 0.3
                                else TEXTS)
         if column == "o":
             return dice.choice(ODD)

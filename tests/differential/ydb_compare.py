@@ -9,6 +9,7 @@ Allowed differences, all of them:
 - a refusal (0A000) that ydb.txt names with its reason stands where direct a statement was put that
   fails: see driver; in a transaction that has failed it stands for 25P02;
 - 25006 stands for whatever else is wrong with a write in a read-only transaction: YDB is not asked;
+- 21000, for which the keys are enough, stands for a value that only evaluating it shows to be wrong;
 - process ids and keys; the version of the server, and whether somebody is a superuser.
 
 Who meets 40001 in a transaction is by chance on either side: such a sequence is not compared.
@@ -106,7 +107,7 @@ def _errors(replies):
 def _stands_for(other, error):
     """Whether keyspread's `other` error may be told instead."""
     return (is_refusal(other) and error.sqlstate == "25P02"
-            or other.sqlstate == "25006" and error.fields()["S"] == "ERROR")
+            or other.sqlstate in ("25006", "21000") and error.fields()["S"] == "ERROR")
 
 
 def _replace(direct, through):

@@ -8,7 +8,7 @@ import tables
 import values
 from generator import Generator
 from kinds import KINDS
-from statements import BAD
+from statements import BAD, SETTING_TEXTS
 from tables import TWINS
 
 TABLES = {name: table for name, table in tables.TABLES.items() if name not in ("odd", "late", "seq")}
@@ -27,8 +27,16 @@ AT_LOGIN = (("application_name", ("an app", "")), ("client_min_messages", ("warn
             ("lock_timeout", ("1h", "0")))
 
 
+# Within an expression it is YDB's, which knows nothing of what a session has set.
+TEXTS = ["'an app'" if "application_name" in text else text for text in SETTING_TEXTS]
+
+
 class YdbGenerator(Generator):
     known, favoured = TABLES, TWINS + ("by_set",)
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.sql.setting_texts = TEXTS
 
     @staticmethod
     def kinds_made():
