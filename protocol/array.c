@@ -2,13 +2,67 @@
 
 #include "protocol/reader.h"
 
+/* All that pg_type has of base types and ranges; those without a name here have no input or output
+ * of ours. */
 static const struct {
     uint32_t element, array;
 } arrays[] = {
-    {PGW_BOOL, 1000},      {PGW_BYTEA, 1001},   {PGW_NAME, 1003},    {PGW_INT8, 1016},
-    {PGW_INT2, 1005},      {PGW_INT4, 1007},    {PGW_TEXT, 1009},    {PGW_FLOAT4, 1021},
-    {PGW_FLOAT8, 1022},    {PGW_BPCHAR, 1014},  {PGW_VARCHAR, 1015}, {PGW_DATE, 1182},
-    {PGW_TIMESTAMP, 1115}, {PGW_NUMERIC, 1231}, {PGW_UUID, 2951},    {PGW_TIMESTAMPTZ, 1185},
+    {PGW_BOOL, 1000},
+    {PGW_BYTEA, 1001},
+    {18, 1002}, /* char */
+    {PGW_NAME, 1003},
+    {PGW_INT8, 1016},
+    {PGW_INT2, 1005},
+    {PGW_INT4, 1007},
+    {24, 1008}, /* regproc */
+    {PGW_TEXT, 1009},
+    {26, 1028},  /* oid */
+    {27, 1010},  /* tid */
+    {28, 1011},  /* xid */
+    {29, 1012},  /* cid */
+    {114, 199},  /* json */
+    {142, 143},  /* xml */
+    {600, 1017}, /* point */
+    {601, 1018}, /* lseg */
+    {602, 1019}, /* path */
+    {603, 1020}, /* box */
+    {604, 1027}, /* polygon */
+    {628, 629},  /* line */
+    {650, 651},  /* cidr */
+    {PGW_FLOAT4, 1021},
+    {PGW_FLOAT8, 1022},
+    {718, 719},  /* circle */
+    {774, 775},  /* macaddr8 */
+    {790, 791},  /* money */
+    {829, 1040}, /* macaddr */
+    {869, 1041}, /* inet */
+    {PGW_BPCHAR, 1014},
+    {PGW_VARCHAR, 1015},
+    {PGW_DATE, 1182},
+    {1083, 1183}, /* time */
+    {PGW_TIMESTAMP, 1115},
+    {PGW_TIMESTAMPTZ, 1185},
+    {1186, 1187}, /* interval */
+    {1266, 1270}, /* timetz */
+    {1560, 1561}, /* bit */
+    {1562, 1563}, /* varbit */
+    {PGW_NUMERIC, 1231},
+    {1790, 2201}, /* refcursor */
+    {2205, 2210}, /* regclass */
+    {2206, 2211}, /* regtype */
+    {PGW_UUID, 2951},
+    {3220, 3221}, /* pg_lsn */
+    {3614, 3643}, /* tsvector */
+    {3615, 3645}, /* tsquery */
+    {3802, 3807}, /* jsonb */
+    {3904, 3905}, /* int4range */
+    {3906, 3907}, /* numrange */
+    {3908, 3909}, /* tsrange */
+    {3910, 3911}, /* tstzrange */
+    {3912, 3913}, /* daterange */
+    {3926, 3927}, /* int8range */
+    {4072, 4073}, /* jsonpath */
+    {5069, 271},  /* xid8 */
 };
 
 enum { ARRAY_COUNT = sizeof arrays / sizeof *arrays };

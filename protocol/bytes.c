@@ -139,6 +139,28 @@ void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
     add_big_endian(buf, (uint64_t)value, 8);
 }
 
+static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    if (minus)
+        digits[--at] = '-';
+    pgw_buf_add(buf, digits + at, sizeof digits - at);
+}
+
+void pgw_buf_add_decimal(pgw_buf *buf, int64_t value)
+{
+    add_digits(buf, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
+}
+
+void pgw_buf_add_unsigned(pgw_buf *buf, uint64_t value)
+{
+    add_digits(buf, value, false);
+}
+
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...)
 {
     enum { MOSTLY = 64 }; /* then it is formatted once */

@@ -60,6 +60,9 @@ void pgw_buf_add_byte(pgw_buf *buf, char byte);
 void pgw_buf_add_i16(pgw_buf *buf, int16_t value); /* big-endian, as on the wire */
 void pgw_buf_add_i32(pgw_buf *buf, int32_t value);
 void pgw_buf_add_i64(pgw_buf *buf, int64_t value);
+void pgw_buf_add_decimal(pgw_buf *buf,
+                         int64_t value); /* its digits, as printf's are, in less time */
+void pgw_buf_add_unsigned(pgw_buf *buf, uint64_t value);
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pgw_buf_clear(pgw_buf *buf); /* keeps the memory */
 void pgw_buf_free(pgw_buf *buf);

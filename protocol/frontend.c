@@ -231,16 +231,10 @@ static void add_int8(int64_t value, bool binary, pgw_buf *out)
         pgw_buf_add_i64(out, value);
         return;
     }
-    char digits[24]; /* by hand: it is on the way of each keyed read */
-    size_t at = sizeof digits;
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    do
-        digits[--at] = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (value < 0)
-        digits[--at] = '-';
-    pgw_buf_add_i32(out, (int32_t)(sizeof digits - at));
-    pgw_buf_add(out, digits + at, sizeof digits - at);
+    size_t length = out->len;
+    pgw_buf_add_i32(out, 0);
+    pgw_buf_add_decimal(out, value);
+    out->ptr[length + 3] = (char)(out->len - length - 4);
 }
 
 bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,

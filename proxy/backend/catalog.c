@@ -60,6 +60,7 @@ static void make_names(struct px_catalogs *catalogs)
     catalogs->names =
         (rw_catalog){.tables = (const rw_table *const *)catalogs->planned, .count = count};
     rw_prefilter_init(&catalogs->filter, &catalogs->names);
+    catalogs->names.words = &catalogs->filter.words;
     catalogs->one_database = px_dsn_names(config->backend.dsn, "dbname");
     catalogs->names_of = config;
 }
@@ -76,6 +77,11 @@ const rw_prefilter *px_catalog_filter(px_worker *worker)
 {
     (void)px_catalog_names(worker);
     return &worker->catalogs->filter;
+}
+
+const struct rw_word_set *px_catalog_words(px_worker *worker, const px_catalog *catalog)
+{
+    return catalog->config == worker->config ? px_catalog_names(worker)->words : NULL;
 }
 
 /* ---- databases ---- */

@@ -20,6 +20,8 @@ extern const px_tenant px_catalogs_tenant; /* which frees them */
 const rw_catalog *px_catalog_names(px_worker *worker);
 /* … and what sees that in the least time. */
 const rw_prefilter *px_catalog_filter(px_worker *worker);
+/* The names of all tables of the snapshot, and more; NULL: it is of another configuration. */
+const struct rw_word_set *px_catalog_words(px_worker *worker, const px_catalog *catalog);
 /* The snapshot to use now; NULL if the backend must be asked first. Not counted: take it to keep
  * it. */
 px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity);

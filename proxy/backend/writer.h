@@ -72,4 +72,17 @@ static inline void px_writer_free(px_writer *writer) /* NULL is fine */
         writer->kind->free(writer);
 }
 
+/* ---- for kinds of writers: what is answered to the statements of units ---- */
+
+/* The unit at this place, before `to`, unless all of its statements are answered; else NULL. */
+px_unit *px_attempt_answering(const px_attempt *attempt, size_t at, size_t to);
+/* Something came for the next statement of the unit, which px_attempt_answering() told: NULL is
+ * BROKEN. The body of a CommandComplete, or it is suspended; a row, or the description of rows, as
+ * a whole message; BindComplete. */
+px_progress px_unit_hears_complete(px_unit *unit, bool suspended, pgw_slice body);
+px_progress px_unit_hears_returned(px_unit *unit, pgw_slice message);
+px_progress px_unit_hears_bound(px_unit *unit);
+/* All its rows are stored, with those of others in one statement. */
+void px_unit_hears_stored(px_unit *unit);
+
 #endif

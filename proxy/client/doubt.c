@@ -104,6 +104,7 @@ bool px_state_would_write(const px_session *session, pgw_slice text, const px_ca
         ours[i] = RW_MEANS_OURS;
     rw_catalog view = {.tables = (const rw_table *const *)catalog->tables,
                        .count = catalog->count,
+                       .words = px_catalog_words(session->worker, catalog),
                        .unqualified = ours};
     if (rw_prefilter_mentions(text, &view))
         rw_script_parse(text, &view, &session->who.identity->env, &session->worker->plans->shapes,

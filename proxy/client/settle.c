@@ -110,6 +110,7 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
     px_state *state = &session->known;
     *view = (rw_catalog){.tables = (const rw_table *const *)catalog->tables,
                          .count = catalog->count,
+                         .words = px_catalog_words(session->worker, catalog),
                          .moved = px_state_reduced(state->here, catalog) != 0};
     if (catalog != px_catalog_none())
         view->planned = plans(session, catalog);

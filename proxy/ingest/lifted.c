@@ -58,9 +58,11 @@ static px_unit_lifted values_of(const px_plan *plan, const px_text *text, pgw_ar
     for (size_t i = 0; i < count; i++)
         if (!insert->lifts[i].null)
             values[i] = insert->lifts[i].value;
+    pgw_buf hash = {0};
+    pgw_buf_add_decimal(&hash, (int64_t)text->hashes[0][0]);
     if (plan->form == RW_HASH_PARAMETER)
-        values[count++] =
-            pgw_slice_str(pgw_arena_printf(arena, "%lld", (long long)(int64_t)text->hashes[0][0]));
+        values[count++] = pgw_arena_copy(arena, pgw_slice_buf(&hash));
+    pgw_buf_free(&hash);
     return (px_unit_lifted){values, count, .returns = insert->returning > 0};
 }
 

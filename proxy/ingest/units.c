@@ -24,6 +24,16 @@ static bool is_labelled(const char *label, const rw_table *table)
            strcmp(label + schema + 1, table->name) == 0;
 }
 
+static char *label_of(const rw_table *table, pgw_arena *arena)
+{
+    size_t schema = strlen(table->schema), name = strlen(table->name);
+    char *label = pgw_arena_alloc(arena, schema + name + 2);
+    memcpy(label, table->schema, schema);
+    label[schema] = '.';
+    memcpy(label + schema + 1, table->name, name);
+    return label;
+}
+
 /* The table's place among the unit's. */
 static uint16_t place_of(px_unit *unit, const rw_table *table, const px_catalog *catalog)
 {
@@ -32,7 +42,7 @@ static uint16_t place_of(px_unit *unit, const rw_table *table, const px_catalog 
             return (uint16_t)i;
     unit->tables[unit->table_count] =
         (px_unit_table){.config = px_catalog_config(catalog, table),
-                        .name = pgw_arena_printf(&unit->arena, "%s.%s", table->schema, table->name),
+                        .name = label_of(table, &unit->arena),
                         .partitions = px_map_count(unit->home, table)};
     return (uint16_t)unit->table_count++;
 }

@@ -84,9 +84,9 @@ uint64_t rw_hash_key(const rw_table *table, const pgw_value *values)
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out)
 {
     if (table->hash_type == RW_HASH_INT8)
-        pgw_buf_addf(out, "%lld", (long long)hash);
+        pgw_buf_add_decimal(out, (int64_t)hash);
     else
-        pgw_buf_addf(out, "%llu", (unsigned long long)hash);
+        pgw_buf_add_unsigned(out, hash);
 }
 
 const char *rw_hash_function_name(rw_hash_function function)

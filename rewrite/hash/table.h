@@ -147,6 +147,8 @@ typedef struct rw_catalog {
                                          the names of their columns; `unqualified`: what a table
                                          that is made by that name would be; `moved`: one was made
                                          earlier in the text. NULL: nothing is made or altered */
+    const struct rw_word_set *words;  /* all their names, and perhaps more; NULL: one is compared
+                                         after the other */
     const struct rw_catalog *others;  /* tables that are none of ours, of which the names and types
                                          of their columns are known; NULL: of none */
 } rw_catalog;

@@ -16,12 +16,13 @@ enum { ON_INSERT = 1 << 2, ON_UPDATE = 1 << 4 };
 /* Of the table alone: triggers of partitions are fired for each row, which the count shows. */
 static void add_triggers(const rw_table *table, int events, pgw_buf *out)
 {
-    pgw_buf_addf(out,
-                 "not exists (select from pg_catalog.pg_trigger where tgrelid" EQUALS "%" PRIu32
-                 " and not tgisinternal and not tginitdeferred"
-                 " and tgenabled operator(pg_catalog.<>) 'D'"
-                 " and tgtype operator(pg_catalog.&) %d operator(pg_catalog.<>) 0)",
-                 table->oid, events);
+    pgw_buf_add_str(out, "not exists (select from pg_catalog.pg_trigger where tgrelid" EQUALS);
+    pgw_buf_add_unsigned(out, table->oid);
+    pgw_buf_add_str(out, " and not tgisinternal and not tginitdeferred"
+                         " and tgenabled operator(pg_catalog.<>) 'D'"
+                         " and tgtype operator(pg_catalog.&) ");
+    pgw_buf_add_decimal(out, events);
+    pgw_buf_add_str(out, " operator(pg_catalog.<>) 0)");
 }
 
 /* A name as an element of an array's text. */
@@ -46,11 +47,10 @@ static void add_columns(const rw_table *table, pgw_buf *out)
     }
     pgw_buf_add_byte(&known, '}');
     pgw_buf_add_byte(&known, '\0');
-    pgw_buf_addf(
-        out,
-        "array(select attname from pg_catalog.pg_attribute where attrelid" EQUALS "%" PRIu32
-        " and attnum operator(pg_catalog.>) 0 and not attisdropped order by attnum)" EQUALS,
-        table->oid);
+    pgw_buf_add_str(out, "array(select attname from pg_catalog.pg_attribute where attrelid" EQUALS);
+    pgw_buf_add_unsigned(out, table->oid);
+    pgw_buf_add_str(
+        out, " and attnum operator(pg_catalog.>) 0 and not attisdropped order by attnum)" EQUALS);
     rw_add_name_constant(out, pgw_slice_str(known.ptr));
     pgw_buf_add_str(out, "::pg_catalog.name[]");
     pgw_buf_free(&known);
@@ -66,15 +66,19 @@ static void add_type(const rw_table *table, size_t column, pgw_buf *out)
     rw_add_identifier(out, table->name);
     pgw_buf_add_str(out, ").");
     rw_add_identifier(out, table->columns[column].name);
-    pgw_buf_addf(out, ")" EQUALS "%" PRIu32 "::pg_catalog.oid", table->columns[column].type);
+    pgw_buf_add_str(out, ")" EQUALS);
+    pgw_buf_add_unsigned(out, table->columns[column].type);
+    pgw_buf_add_str(out, "::pg_catalog.oid");
 }
 
 static void add_typmod(const rw_table *table, size_t column, pgw_buf *out)
 {
-    pgw_buf_addf(out,
-                 "(select atttypmod from pg_catalog.pg_attribute where attrelid" EQUALS "%" PRIu32
-                 " and attnum" EQUALS "%d)" EQUALS "%" PRId32,
-                 table->oid, table->columns[column].attnum, table->columns[column].typmod);
+    pgw_buf_add_str(out, "(select atttypmod from pg_catalog.pg_attribute where attrelid" EQUALS);
+    pgw_buf_add_unsigned(out, table->oid);
+    pgw_buf_add_str(out, " and attnum" EQUALS);
+    pgw_buf_add_decimal(out, table->columns[column].attnum);
+    pgw_buf_add_str(out, ")" EQUALS);
+    pgw_buf_add_decimal(out, table->columns[column].typmod);
 }
 
 static void add_name(const rw_table *table, size_t column, pgw_buf *out)
@@ -216,8 +220,8 @@ void rw_guard_hash_before(const rw_insert *insert, pgw_buf *out)
 /* concat() is stable, so that the planner does not try the cast. */
 static void add_otherwise(const rw_table *table, pgw_buf *out)
 {
-    pgw_buf_addf(out, " else pg_catalog.concat('" RW_CHANGED "')::%s end",
-                 table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric");
+    pgw_buf_add_str(out, " else pg_catalog.concat('" RW_CHANGED "')::");
+    pgw_buf_add_str(out, table->hash_type == RW_HASH_INT8 ? "bigint end" : "numeric end");
 }
 
 void rw_guard_hash_behind(const rw_insert *insert, pgw_buf *out)
@@ -258,7 +262,7 @@ void rw_guard_behind(uint64_t rows, pgw_slice conditions, pgw_buf *out)
 {
     pgw_buf_add_str(out, "\nreturning 1) select " DIVIDE
                          "(select pg_catalog.count(*) from keyspread_rows)" EQUALS);
-    pgw_buf_addf(out, "%" PRIu64, rows);
+    pgw_buf_add_unsigned(out, rows);
     pgw_buf_add_slice(out, conditions);
     pgw_buf_add_str(out, " then 1 else 0 end");
 }

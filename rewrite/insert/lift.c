@@ -124,7 +124,8 @@ void rw_lift_text(const rw_insert *insert, pgw_buf *out)
     size_t at = 0;
     for (size_t i = 0; i < insert->lift_count; i++) {
         pgw_buf_add(out, insert->text.ptr + at, insert->lifts[i].from - at);
-        pgw_buf_addf(out, "$%zu", i + 1);
+        pgw_buf_add_byte(out, '$');
+        pgw_buf_add_unsigned(out, i + 1);
         at = insert->lifts[i].to;
     }
     pgw_buf_add(out, insert->text.ptr + at, insert->end - at);

@@ -6,25 +6,25 @@
 /* What a token can begin with, and what may stand inside one. */
 enum {
     SPACE = 1 << 0,
-    WORD = 1 << 1,  /* may begin an identifier */
-    DIGIT = 1 << 2, /* WORD, DIGIT and '$' go on with one */
+    WORD = 1 << 1, /* may begin an identifier */
+    DIGIT = 1 << 2,
     OPERATOR = 1 << 3,
-    HEX = 1 << 4
+    PART = 1 << 4,   /* goes on with an identifier */
+    SPECIAL = 1 << 5 /* an operator that holds one may end in + or - */
 };
 
 /* clang-format off */
-#define LETTER WORD
-#define HEXLETTER (WORD | HEX)
+#define LETTER (WORD | PART)
+#define STRANGE (OPERATOR | SPECIAL)
 static const unsigned char classes[256] = {
     ['\t'] = SPACE, ['\n'] = SPACE, ['\r'] = SPACE, ['\f'] = SPACE, [' '] = SPACE,
-    ['0' ... '9'] = DIGIT | HEX,
-    ['A' ... 'F'] = HEXLETTER, ['G' ... 'Z'] = LETTER,
-    ['a' ... 'f'] = HEXLETTER, ['g' ... 'z'] = LETTER,
-    ['_'] = WORD, [128 ... 255] = WORD,
-    ['~'] = OPERATOR, ['!'] = OPERATOR, ['@'] = OPERATOR, ['#'] = OPERATOR, ['^'] = OPERATOR,
-    ['&'] = OPERATOR, ['|'] = OPERATOR, ['`'] = OPERATOR, ['?'] = OPERATOR, ['+'] = OPERATOR,
-    ['-'] = OPERATOR, ['*'] = OPERATOR, ['/'] = OPERATOR, ['%'] = OPERATOR, ['<'] = OPERATOR,
-    ['>'] = OPERATOR, ['='] = OPERATOR,
+    ['0' ... '9'] = DIGIT | PART,
+    ['A' ... 'Z'] = LETTER, ['a' ... 'z'] = LETTER, ['_'] = LETTER, [128 ... 255] = LETTER,
+    ['$'] = PART,
+    ['~'] = STRANGE, ['!'] = STRANGE, ['@'] = STRANGE, ['#'] = STRANGE, ['^'] = STRANGE,
+    ['&'] = STRANGE, ['|'] = STRANGE, ['`'] = STRANGE, ['?'] = STRANGE, ['%'] = STRANGE,
+    ['+'] = OPERATOR, ['-'] = OPERATOR, ['*'] = OPERATOR, ['/'] = OPERATOR,
+    ['<'] = OPERATOR, ['>'] = OPERATOR, ['='] = OPERATOR,
 };
 /* clang-format on */
 
@@ -43,7 +43,7 @@ static bool is(pgw_slice text, size_t at, unsigned class)
 
 static size_t skip(pgw_slice text, size_t at, unsigned class)
 {
-    while (is(text, at, class))
+    while (at < text.len && classes[(unsigned char)text.ptr[at]] & class)
         at++;
     return at;
 }
@@ -62,7 +62,13 @@ static size_t skip_line(pgw_slice text, size_t at)
 
 bool rw_lexer_heeds_conforming(pgw_slice text)
 {
-    return memchr(text.ptr, '\\', text.len) != NULL || memmem(text.ptr, text.len, "&'", 2) != NULL;
+    if (memchr(text.ptr, '\\', text.len) != NULL)
+        return true;
+    const char *at = text.ptr, *end = text.ptr + text.len;
+    while (at < end && (at = memchr(at, '&', (size_t)(end - at))) != NULL)
+        if (++at < end && *at == '\'')
+            return true;
+    return false;
 }
 
 void rw_lexer_init(rw_lexer *lexer, pgw_slice text, bool conforming)
@@ -244,12 +250,12 @@ static rw_token lex_dollar(pgw_slice text, size_t start)
 static rw_token lex_operator(pgw_slice text, size_t start)
 {
     size_t end = start + 1;
-    bool special = strchr("~!@#^&|`?%", text.ptr[start]) != NULL;
+    bool special = is(text, start, SPECIAL);
     for (; is(text, end, OPERATOR); end++) {
         char c = text.ptr[end], next = (char)peek(text, end + 1);
         if ((c == '/' && next == '*') || (c == '-' && next == '-'))
             break;
-        special = special || strchr("~!@#^&|`?%", c) != NULL;
+        special = special || is(text, end, SPECIAL);
     }
     if (!special)
         while (end > start + 1 && (text.ptr[end - 1] == '+' || text.ptr[end - 1] == '-'))
@@ -285,10 +291,7 @@ static rw_token lex_word(const rw_lexer *lexer, size_t start)
             return finished(RW_TOKEN_STRING, start,
                             lexer->conforming ? skip_string(text, start + 2, PLAIN) : 0);
     }
-    size_t end = start + 1;
-    while (is(text, end, WORD | DIGIT) || peek(text, end) == '$')
-        end++;
-    return token(RW_TOKEN_WORD, start, end);
+    return token(RW_TOKEN_WORD, start, skip(text, start + 1, PART));
 }
 
 static rw_token lex(const rw_lexer *lexer, size_t start)
@@ -328,7 +331,35 @@ static rw_token lex(const rw_lexer *lexer, size_t start)
     }
 }
 
-rw_token rw_lexer_next(rw_lexer *lexer)
+void rw_lexer_init_noted(rw_lexer *lexer, pgw_slice text, bool conforming, const rw_noted *noted)
+{
+    rw_lexer_init(lexer, text, conforming);
+    lexer->known = noted->tokens;
+    lexer->known_end = noted->tokens + noted->count;
+}
+
+void rw_noted_cut(rw_noted *noted, size_t start, size_t end)
+{
+    rw_token *tokens = noted->tokens;
+    size_t skipped = 0, count = noted->count;
+    while (count > 0 && (tokens[count - 1].end > end || tokens[count - 1].end <= start ||
+                         tokens[count - 1].end == tokens[count - 1].start))
+        count--;
+    while (skipped < count && tokens[skipped].start < start)
+        skipped++;
+    noted->count = count - skipped;
+    for (size_t i = 0; i < noted->count && start > 0; i++)
+        tokens[i] = (rw_token){tokens[i + skipped].kind, tokens[i + skipped].start - start,
+                               tokens[i + skipped].end - start};
+}
+
+static void note(rw_noted *notes, rw_token token)
+{
+    if (notes->count < RW_TOKENS_NOTED)
+        notes->tokens[notes->count++] = token;
+}
+
+rw_token rw_lexer_read(rw_lexer *lexer)
 {
     size_t start = skip_blanks(lexer->text, lexer->at);
     if (start > lexer->text.len) { /* the comment that does not end is met again and again */
@@ -337,6 +368,8 @@ rw_token rw_lexer_next(rw_lexer *lexer)
     }
     rw_token found = lex(lexer, start);
     lexer->at = found.end;
+    if (lexer->notes != NULL)
+        note(lexer->notes, found);
     return found;
 }
 

@@ -28,17 +28,38 @@ typedef struct rw_token {
     size_t start, end; /* byte offsets */
 } rw_token;
 
+/* The first tokens of a text that is read more than once. */
+enum { RW_TOKENS_NOTED = 256 };
+typedef struct rw_noted {
+    size_t count;
+    rw_token tokens[RW_TOKENS_NOTED];
+} rw_noted;
+
 typedef struct rw_lexer {
     pgw_slice text;
     size_t at;
     bool conforming; /* standard_conforming_strings: '…' takes backslashes literally */
+    rw_noted *notes; /* what is read is noted there, as far as there is room; NULL: nowhere */
+    const rw_token *known, *known_end; /* what comes next was read before */
 } rw_lexer;
 
 /* Whether it matters what `conforming` is: there are backslashes, or U&'…'. */
 bool rw_lexer_heeds_conforming(pgw_slice text);
 void rw_lexer_init(rw_lexer *lexer, pgw_slice text, bool conforming);
+/* The same, of a text whose first tokens are known. They live as long as the lexer, and nobody sets
+ * its `at`. */
+void rw_lexer_init_noted(rw_lexer *lexer, pgw_slice text, bool conforming, const rw_noted *noted);
+/* What was noted of a text from byte `start` to `end` is made tokens of this part of it. */
+void rw_noted_cut(rw_noted *noted, size_t start, size_t end);
+rw_token rw_lexer_read(rw_lexer *lexer); /* one that is not known yet */
 /* The next token, blanks and comments skipped. After END or BAD the same again. */
-rw_token rw_lexer_next(rw_lexer *lexer);
+static inline rw_token rw_lexer_next(rw_lexer *lexer)
+{
+    if (lexer->known == lexer->known_end)
+        return rw_lexer_read(lexer);
+    lexer->at = lexer->known->end;
+    return *lexer->known++;
+}
 
 /* n of $n, or anything above UINT16_MAX, which is what Bind can carry; 0: it is no parameter. */
 uint32_t rw_parameter_number(pgw_slice text, rw_token token);

@@ -39,14 +39,24 @@ static bool is_letter(char c)
     return (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || (unsigned char)c >= 128;
 }
 
-void rw_word_set_note(rw_word_set *set, pgw_slice word)
+static uint64_t key_of(const rw_word_set *set, pgw_slice word)
 {
     char bytes[RW_KEY_LETTERS] = {0};
     unsigned letters = 0;
     for (; letters < sizeof bytes && letters < word.len && is_letter(word.ptr[letters]); letters++)
         bytes[letters] = word.ptr[letters];
-    uint64_t key = rw_word_key(bytes, ~(uint64_t)0 << letters, set->letters);
+    return rw_word_key(bytes, ~(uint64_t)0 << letters, set->letters);
+}
+
+void rw_word_set_note(rw_word_set *set, pgw_slice word)
+{
+    uint64_t key = key_of(set, word);
     *rw_word_set_slot(set, key) = key;
+}
+
+bool rw_word_set_may_hold(const rw_word_set *set, pgw_slice word)
+{
+    return rw_word_set_begins(set, key_of(set, word));
 }
 
 static char *in_small(pgw_slice word)

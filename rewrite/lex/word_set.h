@@ -13,6 +13,7 @@ typedef struct rw_word_set {
     uint64_t *keys;   /* open addressing, at most a sixteenth full */
     unsigned bits;    /* there are 2^bits of them */
     unsigned letters; /* of a word are its key */
+    bool unlettered;  /* there is a word that has none: it is not found by its key */
     char **words;     /* in lower case; sorted once all are there */
     size_t count;
     char **beginnings; /* … of words that are in it, whatever comes behind */
@@ -31,6 +32,8 @@ void rw_word_set_add_beginning(rw_word_set *set, pgw_slice beginning);
 void rw_word_set_note(rw_word_set *set, pgw_slice word);
 /* After the last one was added. */
 void rw_word_set_sort(rw_word_set *set);
+/* Whether a word with the key of this one was noted. */
+PGW_MUST_CHECK bool rw_word_set_may_hold(const rw_word_set *set, pgw_slice word);
 /* Whether the word itself was added, in any case, or its beginning. */
 PGW_MUST_CHECK bool rw_word_set_holds(const rw_word_set *set, pgw_slice word);
 

@@ -1,5 +1,6 @@
 #include "rewrite/plain/bound_text.h"
 
+#include "protocol/array.h"
 #include "protocol/reader.h"
 #include "protocol/value_in.h"
 #include "protocol/value_numeric.h"
@@ -272,7 +273,7 @@ static bool add_array(uint32_t element, pgw_slice bytes, const pgw_env *env, pgw
 bool rw_add_bound_text(uint32_t type, pgw_slice bytes, const pgw_env *env, pgw_buf *out,
                        pgw_error *error)
 {
-    uint32_t element = rw_type_element(type);
+    uint32_t element = pgw_array_element(type);
     return element != PGW_UNSPECIFIED ? add_array(element, bytes, env, out, error)
                                       : add_scalar(type, bytes, env, out, error);
 }

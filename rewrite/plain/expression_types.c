@@ -1,5 +1,6 @@
 #include "rewrite/plain/expression_types.h"
 
+#include "protocol/array.h"
 #include "rewrite/plain/functions.h"
 #include "rewrite/plain/rules.h"
 #include "rewrite/plain/types.h"
@@ -194,10 +195,10 @@ static uint32_t type_any(rw_typing *typing, const rw_scope *scope, const char *n
     uint32_t array = rw_type_expression(typing, scope, right);
     if (array == PGW_UNKNOWN) {
         uint32_t r = l == PGW_UNKNOWN ? rw_operand_both(name) : rw_operand_right(name, l);
-        array = rw_type_array(r);
+        array = pgw_array_of(r);
         rw_type_expect(typing, right, array);
     }
-    rw_type_expect(typing, left, rw_operand_left(name, rw_type_element(array)));
+    rw_type_expect(typing, left, rw_operand_left(name, pgw_array_element(array)));
     return PGW_BOOL;
 }
 
@@ -294,7 +295,7 @@ static uint32_t type_array_of(rw_typing *typing, const rw_scope *scope,
                               const PgQuery__AArrayExpr *it)
 {
     uint32_t type = type_alike(typing, scope, (const node *)it->elements, it->n_elements);
-    return rw_type_element(type) != PGW_UNSPECIFIED ? type : rw_type_array(type);
+    return pgw_array_element(type) != PGW_UNSPECIFIED ? type : pgw_array_of(type);
 }
 
 /* ARRAY[…]::type[]: the cast is of each element. */
@@ -310,7 +311,7 @@ static void type_elements(rw_typing *typing, const rw_scope *scope, node it, uin
 
 static uint32_t type_cast(rw_typing *typing, const rw_scope *scope, const PgQuery__TypeCast *it)
 {
-    uint32_t type = rw_type_of_name(it->type_name), element = rw_type_element(type);
+    uint32_t type = rw_type_of_name(it->type_name), element = pgw_array_element(type);
     if (element != PGW_UNSPECIFIED)
         type_elements(typing, scope, it->arg,
                       it->arg->node_case == PG_QUERY__NODE__NODE_A_ARRAY_EXPR ? element : type);
@@ -369,8 +370,9 @@ static uint32_t type_call(rw_typing *typing, const rw_scope *scope, const PgQuer
     if (it->over != NULL)
         type_window(typing, scope, it->over);
     if (strcmp(call.name, "array_agg") == 0 && count == 1)
-        return rw_type_array(types[0]);
-    return strcmp(call.name, "unnest") == 0 && count == 1 ? rw_type_element(types[0]) : call.result;
+        return pgw_array_of(types[0]);
+    return strcmp(call.name, "unnest") == 0 && count == 1 ? pgw_array_element(types[0])
+                                                          : call.result;
 }
 
 static uint32_t type_sublink(rw_typing *typing, const rw_scope *scope, const PgQuery__SubLink *it)
@@ -382,7 +384,7 @@ static uint32_t type_sublink(rw_typing *typing, const rw_scope *scope, const PgQ
     case PG_QUERY__SUB_LINK_TYPE__EXPR_SUBLINK:
         return first;
     case PG_QUERY__SUB_LINK_TYPE__ARRAY_SUBLINK:
-        return rw_type_array(first);
+        return pgw_array_of(first);
     default:
         break;
     }
@@ -408,7 +410,7 @@ static uint32_t type_indirection(rw_typing *typing, const rw_scope *scope,
         rw_type_as(typing, scope, at->uidx, index);
         slice |= at->is_slice;
     }
-    return slice || type == RW_JSONB ? type : rw_type_element(type);
+    return slice || type == RW_JSONB ? type : pgw_array_element(type);
 }
 
 static uint32_t type_keyword(const PgQuery__SQLValueFunction *it)

@@ -1,5 +1,6 @@
 #include "rewrite/plain/from_types.h"
 
+#include "protocol/array.h"
 #include "rewrite/plain/types.h"
 #include "rewrite/read/walk.h"
 
@@ -85,7 +86,7 @@ static void add_result(rw_typing *typing, const rw_scope *scope, node call, cons
     }
     for (size_t i = 0; i < call->func_call->n_args; i++)
         add_column(typing, to, name,
-                   rw_type_element(rw_type_expression(typing, scope, call->func_call->args[i])));
+                   pgw_array_element(rw_type_expression(typing, scope, call->func_call->args[i])));
 }
 
 /* What functions give is a table; its columns may be listed behind it. */

@@ -1,5 +1,6 @@
 #include "rewrite/plain/functions.h"
 
+#include "protocol/array.h"
 #include "rewrite/plain/rules.h"
 #include "rewrite/plain/types.h"
 
@@ -189,12 +190,12 @@ static bool fits(const rw_call_types *call, size_t row)
 /* What is written in a row's columns, of this call. */
 static uint32_t meant(uint32_t written, uint32_t first, uint32_t same)
 {
-    uint32_t element = rw_type_element(first);
+    uint32_t element = pgw_array_element(first);
     return written == SAME      ? same
            : written == ELEMENT ? element
            : written != ARRAY   ? written
            : element != 0       ? first
-                                : rw_type_array(first);
+                                : pgw_array_of(first);
 }
 
 static void fill(rw_call_types *call, size_t row)

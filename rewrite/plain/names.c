@@ -1,5 +1,6 @@
 #include "rewrite/plain/names.h"
 
+#include "protocol/array.h"
 #include "rewrite/plain/types.h"
 #include "rewrite/read/walk.h"
 
@@ -91,5 +92,5 @@ uint32_t rw_type_of_name(const PgQuery__TypeName *name)
     if (name == NULL || name->n_names == 0 || name->setof || name->pct_type)
         return PGW_UNSPECIFIED;
     uint32_t type = rw_type_named(pgw_slice_str(rw_node_name(name->names[name->n_names - 1])));
-    return name->n_array_bounds > 0 ? rw_type_array(type) : type;
+    return name->n_array_bounds > 0 ? pgw_array_of(type) : type;
 }

@@ -1,5 +1,6 @@
 #include "rewrite/plain/query_types.h"
 
+#include "protocol/array.h"
 #include "rewrite/plain/from_types.h"
 #include "rewrite/plain/rules.h"
 #include "rewrite/plain/types.h"
@@ -239,7 +240,7 @@ static void type_set(rw_typing *typing, const rw_scope *scope, rw_columns column
         const PgQuery__ResTarget *target = list[i]->res_target;
         uint32_t type = column_type(columns, target->name);
         if (target->n_indirection > 0) /* a[1] = …: one of its elements */
-            type = rw_type_element(type);
+            type = pgw_array_element(type);
         if (target->val != NULL && target->val->node_case == PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF)
             type_of_several(typing, scope, target->val->multi_assign_ref, type);
         else

@@ -1,5 +1,6 @@
 #include "rewrite/plain/rules.h"
 
+#include "protocol/array.h"
 #include "rewrite/plain/types.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ static uint32_t calculated_with(const char *name, uint32_t type, bool left)
 
 static uint32_t joined_with(uint32_t type)
 {
-    bool itself = type == PGW_BYTEA || type == RW_JSONB || rw_type_element(type) != 0;
+    bool itself = type == PGW_BYTEA || type == RW_JSONB || pgw_array_element(type) != 0;
     return itself ? type : PGW_TEXT;
 }
 
@@ -94,7 +95,7 @@ static uint32_t path_into(const char *name, uint32_t type)
     if (type != RW_JSON && type != RW_JSONB)
         return PGW_UNSPECIFIED;
     return is_any(name, keys)    ? PGW_TEXT
-           : is_any(name, paths) ? rw_type_array(PGW_TEXT)
+           : is_any(name, paths) ? pgw_array_of(PGW_TEXT)
                                  : PGW_UNSPECIFIED;
 }
 
@@ -188,9 +189,9 @@ static uint32_t calculated(const char *name, uint32_t left, uint32_t right)
 
 static uint32_t joined(uint32_t left, uint32_t right)
 {
-    if (rw_type_element(left) != PGW_UNSPECIFIED)
+    if (pgw_array_element(left) != PGW_UNSPECIFIED)
         return left;
-    if (rw_type_element(right) != PGW_UNSPECIFIED)
+    if (pgw_array_element(right) != PGW_UNSPECIFIED)
         return right;
     return left == right && (left == PGW_BYTEA || left == RW_JSONB) ? left : PGW_TEXT;
 }

@@ -1,5 +1,5 @@
 /*
- * types: PostgreSQL's own types as a cast in a text names them, and their arrays.
+ * types: PostgreSQL's own types as a cast in a text names them.
  */
 #ifndef RW_PLAIN_TYPES_H
 #define RW_PLAIN_TYPES_H
@@ -23,9 +23,5 @@ enum {
 PGW_MUST_CHECK bool rw_add_type(uint32_t type, pgw_buf *out);
 /* The oid of a name of pg_type's; PGW_UNSPECIFIED if it is not known here. */
 uint32_t rw_type_named(pgw_slice name);
-/* What its elements are, or PGW_UNSPECIFIED: it is no array that is known here. */
-uint32_t rw_type_element(uint32_t array);
-/* The type of its arrays, or PGW_UNSPECIFIED. */
-uint32_t rw_type_array(uint32_t element);
 
 #endif

@@ -344,7 +344,7 @@ static void read_create(reader *in)
             in->out->effects &= ~(unsigned)RW_EFFECT_NAMES;
 }
 
-/* By the first word. */
+/* By the first word, in order. */
 static const struct {
     const char *word;
     unsigned effects;
@@ -435,10 +435,27 @@ static void add_marked(reader *in, rw_token first, const rw_piece *piece)
     }
 }
 
+enum { READERS = sizeof readers / sizeof readers[0] };
+
+/* The first that begins with the same letter, or a later one. */
+static size_t first_reader(pgw_slice text, rw_token first)
+{
+    size_t from = 0, to = READERS;
+    char letter = first.kind == RW_TOKEN_WORD ? (char)(text.ptr[first.start] | 0x20) : '\0';
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (readers[middle].word[0] < letter)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 /* By its first word; what has none of these may run anything that is stored. */
 static void read_first(reader *in, rw_token first)
 {
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+    for (size_t i = first_reader(in->lexer.text, first); i < READERS; i++)
         if (rw_token_is(in->lexer.text, first, readers[i].word)) {
             add(in, readers[i].effects);
             if (readers[i].read != NULL)
@@ -448,11 +465,9 @@ static void read_first(reader *in, rw_token first)
     add(in, RW_EFFECT_RUNS);
 }
 
-void rw_effects(pgw_slice text, const rw_piece *piece, const pgw_env *env, pgw_arena *arena,
-                rw_statement *out)
+void rw_effects(rw_lexer lexer, const rw_piece *piece, pgw_arena *arena, rw_statement *out)
 {
-    reader in = {.arena = arena, .out = out};
-    rw_lexer_init(&in.lexer, text, env->conforming);
+    reader in = {.lexer = lexer, .arena = arena, .out = out};
     advance(&in);
     bool into = at_word(&in, "select") || at_word(&in, "with") || at_word(&in, "explain") ||
                 at_text(&in, "(");

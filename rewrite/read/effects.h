@@ -8,8 +8,8 @@
 #include "rewrite/lex/splitter.h"
 #include "rewrite/read/statement.h"
 
-/* Fills effects, name and setting… of `out` for the statement `text` (without its semicolon). */
-void rw_effects(pgw_slice text, const rw_piece *piece, const pgw_env *env, pgw_arena *arena,
-                rw_statement *out);
+/* Fills effects, name and setting… of `out` for the statement at whose begin the lexer is (without
+ * its semicolon). */
+void rw_effects(rw_lexer lexer, const rw_piece *piece, pgw_arena *arena, rw_statement *out);
 
 #endif

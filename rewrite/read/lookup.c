@@ -32,21 +32,25 @@ typedef struct source {
     const rw_catalog *catalog;
     const pgw_env *env;
     pgw_arena *arena;
-    rw_token *tokens;
+    const rw_token *tokens;
     size_t count;
 } source;
 
-static void read_tokens(source *in, size_t most)
+static void read_tokens(source *in, rw_lexer lexer, size_t most)
 {
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, in->text, in->env->conforming);
-    in->tokens = pgw_arena_alloc(in->arena, most * sizeof *in->tokens);
+    if ((size_t)(lexer.known_end - lexer.known) >= most) {
+        in->tokens = lexer.known;
+        in->count = most;
+        return;
+    }
+    rw_token *tokens = pgw_arena_alloc(in->arena, most * sizeof *tokens);
     while (in->count < most) {
         rw_token token = rw_lexer_next(&lexer);
         if (token.kind == RW_TOKEN_END || token.kind == RW_TOKEN_BAD)
             break;
-        in->tokens[in->count++] = token;
+        tokens[in->count++] = token;
     }
+    in->tokens = tokens;
 }
 
 /* How many tokens are of interest. */
@@ -172,11 +176,11 @@ static void sort(rw_lookup *lookups, size_t count)
         }
 }
 
-size_t rw_lookups_read(const rw_lookup_map *map, pgw_slice text, const rw_catalog *catalog,
+size_t rw_lookups_read(const rw_lookup_map *map, rw_lexer lexer, const rw_catalog *catalog,
                        const pgw_env *env, pgw_arena *arena, rw_lookup **out)
 {
-    source in = {.text = text, .catalog = catalog, .env = env, .arena = arena};
-    read_tokens(&in, last_token(map));
+    source in = {.text = lexer.text, .catalog = catalog, .env = env, .arena = arena};
+    read_tokens(&in, lexer, last_token(map));
     rw_lookup *lookups = pgw_arena_alloc(arena, map->place_count * sizeof *lookups);
     size_t count = 0;
     for (uint32_t i = 0; i < map->place_count; i++)

@@ -58,9 +58,9 @@ typedef struct rw_lookup {
     size_t array;   /* 1 + which of them is a parameter that holds an array of values; 0: none */
 } rw_lookup;
 
-/* The lookups of a statement that has this map, in order of the text; without those that cannot be
- * read. Allocated in `arena`. */
-size_t rw_lookups_read(const rw_lookup_map *map, pgw_slice text, const rw_catalog *catalog,
+/* The lookups of a statement, at whose begin the lexer is, that has this map, in order of the text;
+ * without those that cannot be read. Allocated in `arena`. */
+size_t rw_lookups_read(const rw_lookup_map *map, rw_lexer lexer, const rw_catalog *catalog,
                        const pgw_env *env, pgw_arena *arena, rw_lookup **out);
 
 /* The types of parameters that a client declared. */

@@ -116,10 +116,18 @@ static pgw_slice without_number(pgw_slice word)
     return word;
 }
 
+static bool holds(const rw_word_set *words, pgw_slice word, pgw_slice rest)
+{
+    return rw_word_set_may_hold(words, rest) &&
+           (rw_word_set_holds(words, word) || rw_word_set_holds(words, rest));
+}
+
 /* Whether a configured table may be meant. */
 static bool may_be_table(pgw_slice word, const rw_catalog *catalog)
 {
     pgw_slice rest = without_number(word);
+    if (catalog->words != NULL && !catalog->words->unlettered)
+        return holds(catalog->words, word, rest) || word.len > PGW_NAME_MAX;
     for (size_t i = 0; i < catalog->count; i++) {
         const rw_table *table = catalog->tables[i];
         if (is_name(word, table) || is_name(rest, table) || !is_word(table->name[0]))
@@ -178,6 +186,8 @@ static void note(rw_prefilter *filter, pgw_slice letters)
     filter->shortest = count < filter->shortest ? (unsigned)count : filter->shortest;
     if (count > 0)
         rw_word_set_note(&filter->words, letters);
+    else
+        filter->words.unlettered = true;
 }
 
 /* How many letters the keys of words may have, so that each word that begins with a pattern has

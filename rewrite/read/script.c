@@ -20,6 +20,7 @@ typedef struct reading {
     const pgw_env *env;
     rw_shape_cache *shapes; /* NULL: none */
     pgw_arena *arena;
+    const rw_noted *noted; /* the first tokens of this statement */
     rw_names names;
 } reading;
 
@@ -27,68 +28,63 @@ typedef struct reading {
 typedef struct candidate {
     const reading *in;
     pgw_slice text; /* of this statement */
+    rw_lexer lexer; /* at its begin */
     const rw_piece *piece;
-    rw_token first;
+    unsigned can; /* by its first word */
     rw_statement *out;
 } candidate;
 
-static bool begins_with(const candidate *it, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (rw_token_is(it->text, it->first, *words))
-            return true;
-    return false;
-}
+/* What a statement can do, by its first word. */
+enum {
+    INSERTS = 1 << 0,
+    WRITES = 1 << 1,  /* by that word alone */
+    HOLDS = 1 << 2,   /* … or by another that writes behind it */
+    SHOWS = 1 << 3,   /* may ask for rows, or show them */
+    UNREAD = 1 << 4,  /* the backend has to make sense of it if libpg_query cannot: nothing of ours
+                         is written at once, or rw_insert_parse() has found that it is not ours */
+    DEFINES = 1 << 5, /* tables, or it names them with ONLY */
+    WITH = 1 << 6
+};
 
-static bool in_parentheses(const candidate *it)
-{
-    return it->first.kind == RW_TOKEN_CHAR && it->text.ptr[it->first.start] == '(';
-}
+static const struct {
+    const char *word;
+    unsigned can;
+} first_words[] = {
+    {"select", SHOWS},
+    {"update", WRITES},
+    {"delete", SHOWS},
+    {"insert", INSERTS | HOLDS | SHOWS | UNREAD},
+    {"with", HOLDS | SHOWS | WITH},
+    {"upsert", INSERTS | HOLDS | UNREAD},
+    {"replace", INSERTS | HOLDS | UNREAD},
+    {"merge", WRITES},
+    {"copy", WRITES | SHOWS},
+    {"prepare", HOLDS | SHOWS},
+    {"explain", HOLDS | SHOWS},
+    {"declare", HOLDS | SHOWS | UNREAD},
+    {"create", HOLDS | SHOWS | UNREAD | DEFINES},
+    {"alter", DEFINES},
+    {"truncate", DEFINES},
+    {"lock", DEFINES},
+    {"table", SHOWS},
+    {"values", SHOWS},
+};
 
-/* --- what may write --- */
-
-static bool is_insert(const candidate *it)
+static unsigned can_do(pgw_slice text, rw_token first)
 {
-    static const char *const words[] = {"insert", "upsert", "replace", NULL};
-    return begins_with(it, words);
-}
-
-/* Writes by its first word alone; the other words need one that writes behind them. */
-static bool writes(const candidate *it)
-{
-    static const char *const words[] = {"update", "merge", "copy", NULL};
-    return begins_with(it, words);
-}
-
-static bool can_hold_write(const candidate *it)
-{
-    static const char *const words[] = {"with",   "prepare", "explain", "insert", "upsert",
-                                        "create", "declare", "replace", NULL};
-    return begins_with(it, words) || in_parentheses(it);
-}
-
-/* Whether the backend has to make sense of it if libpg_query cannot: nothing of ours is written at
- * once, or rw_insert_parse() has found that it is not ours. */
-static bool passes_unread(const candidate *it)
-{
-    static const char *const words[] = {"create", "declare", "insert", "upsert", "replace", NULL};
-    return begins_with(it, words);
+    if (first.kind == RW_TOKEN_CHAR && text.ptr[first.start] == '(')
+        return HOLDS | SHOWS;
+    for (size_t i = 0; i < sizeof first_words / sizeof *first_words; i++)
+        if (rw_token_is(text, first, first_words[i].word))
+            return first_words[i].can;
+    return 0;
 }
 
 static bool needs_reading(const candidate *it)
 {
-    return writes(it) ||
-           (can_hold_write(it) && it->piece->marks & (RW_MARK_WRITE | RW_MARK_OPAQUE)) ||
+    return it->can & WRITES ||
+           (it->can & HOLDS && it->piece->marks & (RW_MARK_WRITE | RW_MARK_OPAQUE)) ||
            it->piece->marks & RW_MARK_ATOMIC;
-}
-
-/* May ask for rows, or show them. */
-static bool can_show(const candidate *it)
-{
-    static const char *const words[] = {"select",  "delete",  "with",   "insert",
-                                        "explain", "declare", "copy",   "table",
-                                        "create",  "prepare", "values", NULL};
-    return begins_with(it, words) || in_parentheses(it);
 }
 
 /* --- verdicts --- */
@@ -125,8 +121,7 @@ static rw_tree_answer ask_tree(const candidate *it, rw_tree_found *found, pgw_er
 {
     rw_shape shape;
     rw_shape_said said;
-    bool shaped =
-        it->in->shapes != NULL && rw_shape_of(it->text, &it->in->names.view, it->in->env, &shape);
+    bool shaped = it->in->shapes != NULL && rw_shape_of(it->lexer, &it->in->names.view, &shape);
     if (shaped && rw_shape_cache_find(it->in->shapes, &shape, &said)) {
         *found =
             (rw_tree_found){.inserts = said.inserts, .lookups = said.lookups, .stars = said.stars};
@@ -153,11 +148,10 @@ static void read_found(const candidate *it, const rw_tree_found *found)
     rw_lookup *lookups = NULL;
     rw_change *stars = NULL;
     if (found->lookups != NULL)
-        it->out->lookup_count = rw_lookups_read(found->lookups, it->text, &it->in->names.view,
+        it->out->lookup_count = rw_lookups_read(found->lookups, it->lexer, &it->in->names.view,
                                                 it->in->env, it->in->arena, &lookups);
     if (found->stars != NULL && !found->inserts)
-        it->out->star_count =
-            rw_stars_read(found->stars, it->text, it->in->env->conforming, it->in->arena, &stars);
+        it->out->star_count = rw_stars_read(found->stars, it->lexer, it->in->arena, &stars);
     it->out->lookups = lookups;
     it->out->stars = stars;
 }
@@ -188,7 +182,7 @@ static bool check_tree(const candidate *it)
     pgw_error *error = new_error(it);
     rw_tree_answer answer = ask_tree(it, &found, error);
     if (answer == RW_TREE_REFUSED ||
-        (answer == RW_TREE_UNPARSED && (!passes_unread(it) || it->piece->marks & RW_MARK_ATOMIC)))
+        (answer == RW_TREE_UNPARSED && (!(it->can & UNREAD) || it->piece->marks & RW_MARK_ATOMIC)))
         refuse(it, error);
     if (answer == RW_TREE_HARMLESS && found.same_count > 0)
         keep_same(it, &found);
@@ -219,8 +213,7 @@ static void put_stars(const candidate *it)
         refuse(it, error);
     if (answer != RW_TREE_HARMLESS || found.stars == NULL)
         return;
-    size_t count =
-        rw_stars_read(found.stars, it->text, it->in->env->conforming, it->in->arena, &stars);
+    size_t count = rw_stars_read(found.stars, it->lexer, it->in->arena, &stars);
     for (size_t i = 0; i < count; i++)
         rw_insert_splice(it->out->insert, stars[i].at, stars[i].cut, stars[i].text, it->in->arena);
 }
@@ -240,9 +233,8 @@ static void parse_insert(const candidate *it)
 /* CREATE TABLE, ALTER TABLE, and what else names tables with ONLY. False: it is something else. */
 static bool define(const candidate *it)
 {
-    static const char *const words[] = {"create", "alter", "truncate", "lock", NULL};
     const rw_catalog *planned = it->in->names.view.planned;
-    bool made = begins_with(it, words) || it->piece->marks & RW_MARK_INTO;
+    bool made = it->can & DEFINES || it->piece->marks & RW_MARK_INTO;
     if (planned == NULL || !made || !rw_prefilter_mentions(it->text, planned) ||
         !rw_tree_can_read(it->text, it->piece))
         return false;
@@ -266,7 +258,7 @@ static void refuse_made(const candidate *it)
     rw_insert *insert = NULL;
     pgw_error *error = new_error(it);
     const rw_catalog *planned = it->in->names.view.planned;
-    if (planned == NULL || !planned->moved || !is_insert(it) ||
+    if (planned == NULL || !planned->moved || !(it->can & INSERTS) ||
         it->out->kind != RW_STATEMENT_FORWARD || !rw_prefilter_mentions(it->text, planned) ||
         (rw_insert_parse(it->text, planned, it->in->env, it->in->arena, &insert, error) &&
          insert == NULL))
@@ -280,9 +272,9 @@ static void refuse_made(const candidate *it)
 /* Statements that name a configured table. */
 static void judge(const candidate *it)
 {
-    bool with = rw_token_is(it->text, it->first, "with");
+    bool with = (it->can & WITH) != 0;
     bool reads = needs_reading(it) && rw_tree_can_read(it->text, it->piece);
-    if (is_insert(it) || (with && !reads)) {
+    if (it->can & INSERTS || (with && !reads)) {
         parse_insert(it);
         if (it->out->kind != RW_STATEMENT_FORWARD)
             return; /* an INSERT … VALUES of ours has no room for another write behind it */
@@ -292,7 +284,7 @@ static void judge(const candidate *it)
             parse_insert(it);
     } else if (needs_reading(it)) {
         check_words(it);
-    } else if (can_show(it) && rw_tree_can_read(it->text, it->piece)) {
+    } else if (it->can & SHOWS && rw_tree_can_read(it->text, it->piece)) {
         show(it);
     }
 }
@@ -322,14 +314,14 @@ static void read_statement(const reading *in, const rw_piece *piece, rw_statemen
 {
     *out = (rw_statement){.start = piece->start, .end = piece->end};
     candidate it = {.in = in, .text = text_of(in, piece), .piece = piece, .out = out};
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, it.text, in->env->conforming);
-    it.first = rw_lexer_next(&lexer);
-    rw_effects(it.text, piece, in->env, in->arena, out);
+    rw_lexer_init_noted(&it.lexer, it.text, in->env->conforming, in->noted);
+    rw_lexer lexer = it.lexer;
+    it.can = can_do(it.text, rw_lexer_next(&lexer));
+    rw_effects(it.lexer, piece, in->arena, out);
     bool defines = define(&it);
     if (!defines && rw_prefilter_mentions(it.text, &in->names.view))
         judge(&it);
-    else if (!defines && rw_prefilter_asks(it.text, &in->names.view) && can_show(&it) &&
+    else if (!defines && rw_prefilter_asks(it.text, &in->names.view) && it.can & SHOWS &&
              rw_tree_can_read(it.text, piece))
         show(&it);
     if (!defines)
@@ -429,14 +421,19 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
     pgw_buf list = {0};
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
+    rw_noted noted;
+    noted.count = 0;
+    lexer.notes = &noted;
     rw_piece piece;
     reading in = {.text = text,
                   .env = env,
                   .shapes = shapes,
                   .arena = arena,
+                  .noted = &noted,
                   .names = {.view = *catalog, .arena = arena}};
     bool too_large = false;
-    while (!too_large && rw_split_next(&lexer, &piece)) {
+    for (; !too_large && rw_split_next(&lexer, &piece); noted.count = 0) {
+        rw_noted_cut(&noted, piece.start, piece.end);
         rw_statement *statement = add_statement(out, &list);
         read_statement(&in, &piece, statement);
         check_unknown(&in, &piece, statement);

@@ -5,8 +5,6 @@
  */
 #include "rewrite/read/shape.h"
 
-#include "rewrite/lex/lexer.h"
-
 #include <string.h>
 
 /* Where the numbers of a type may stand: numeric(10,2), interval second(3), x::my.type(5). */
@@ -109,28 +107,30 @@ static bool add(rw_shape *out, const void *bytes, size_t len)
 static bool add_token(rw_shape *out, pgw_slice text, rw_token token, bool as_written)
 {
     const char *constant = as_written ? NULL : placeholder(text, token);
-    pgw_slice bytes = constant != NULL ? pgw_slice_str(constant) : rw_token_text(text, token);
-    return add(out, bytes.ptr, bytes.len) && add(out, "", 1);
+    pgw_slice bytes = constant != NULL ? (pgw_slice){constant, 2} : rw_token_text(text, token);
+    if (!add(out, bytes.ptr, bytes.len) || out->len == sizeof out->bytes)
+        return false;
+    out->bytes[out->len++] = '\0';
+    return true;
 }
 
 /* What the words mean. The tables of a catalog are of one epoch, which no other has in a worker. */
-static bool add_rules(rw_shape *out, const rw_catalog *catalog, const pgw_env *env)
+static bool add_rules(rw_shape *out, const rw_catalog *catalog, bool conforming)
 {
     uint64_t epoch = catalog->count > 0 ? catalog->tables[0]->epoch : 0;
-    bool rules[] = {catalog->unqualified != NULL, env->conforming};
+    bool rules[] = {catalog->unqualified != NULL, conforming};
     bool fits = add(out, &epoch, sizeof epoch) && add(out, rules, sizeof rules);
     for (size_t i = 0; catalog->unqualified != NULL && i < catalog->count && fits; i++)
         fits = add(out, &(char){(char)catalog->unqualified[i]}, 1);
     return fits;
 }
 
-bool rw_shape_of(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, rw_shape *out)
+bool rw_shape_of(rw_lexer lexer, const rw_catalog *catalog, rw_shape *out)
 {
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, text, env->conforming);
+    pgw_slice text = lexer.text;
     rw_token before = {.kind = RW_TOKEN_END}, token = rw_lexer_next(&lexer);
     out->len = 0;
-    if (!begins_with_rows(text, token) || !add_rules(out, catalog, env))
+    if (!begins_with_rows(text, token) || !add_rules(out, catalog, lexer.conforming))
         return false;
     place here = ELSEWHERE;
     for (; token.kind != RW_TOKEN_END; token = rw_lexer_next(&lexer)) {

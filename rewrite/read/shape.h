@@ -6,6 +6,7 @@
 #define RW_SHAPE_H
 
 #include "rewrite/hash/table.h"
+#include "rewrite/lex/lexer.h"
 
 enum { RW_SHAPE_MAX = 4096 };
 
@@ -18,10 +19,10 @@ typedef struct rw_shape {
     char bytes[RW_SHAPE_MAX];
 } rw_shape;
 
-/* The shape of one statement that reads or writes rows: SELECT, UPDATE, DELETE, MERGE, INSERT and
- * its like, WITH, or a query in parentheses. False if it is something else (constants decide what
- * SET or EXPLAIN do), longer than RW_SHAPE_MAX, or not made of PostgreSQL's tokens. */
-PGW_MUST_CHECK bool rw_shape_of(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
-                                rw_shape *out);
+/* The shape of one statement, at whose begin the lexer is, that reads or writes rows: SELECT,
+ * UPDATE, DELETE, MERGE, INSERT and its like, WITH, or a query in parentheses. False if it is
+ * something else (constants decide what SET or EXPLAIN do), longer than RW_SHAPE_MAX, or not made
+ * of PostgreSQL's tokens. */
+PGW_MUST_CHECK bool rw_shape_of(rw_lexer lexer, const rw_catalog *catalog, rw_shape *out);
 
 #endif

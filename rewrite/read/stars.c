@@ -49,16 +49,15 @@ static pgw_slice fit(pgw_slice put, pgw_slice text, size_t start, size_t end)
     return put;
 }
 
-size_t rw_stars_read(const rw_star_map *map, pgw_slice text, bool conforming, pgw_arena *arena,
-                     rw_change **out)
+size_t rw_stars_read(const rw_star_map *map, rw_lexer lexer, pgw_arena *arena, rw_change **out)
 {
+    pgw_slice text = lexer.text;
     const char *list = (const char *)(map->list + map->count);
     const char *texts =
         pgw_arena_copy(arena, (pgw_slice){list, map->size - (size_t)(list - (const char *)map)})
             .ptr;
     rw_change *changes = *out = pgw_arena_alloc(arena, map->count * sizeof *changes);
-    reader at = {.number = 0};
-    rw_lexer_init(&at.lexer, text, conforming);
+    reader at = {.lexer = lexer};
     at.token = rw_lexer_next(&at.lexer);
     for (uint32_t i = 0; i < map->count; i++) {
         const rw_star *it = &map->list[i];

@@ -36,8 +36,8 @@ rw_star_map *rw_star_map_copy(const rw_star_map *map);
 /* Whether a subquery stands in the place of the table whose name begins with this token; then, the
  * last of those in the subquery. `map` NULL: none does. */
 bool rw_stars_wrap(const rw_star_map *map, uint32_t name, uint32_t *last);
-/* What is changed in a statement that has this map. Allocated in `arena`, with its texts. */
-size_t rw_stars_read(const rw_star_map *map, pgw_slice text, bool conforming, pgw_arena *arena,
-                     rw_change **out);
+/* What is changed in a statement, at whose begin the lexer is, that has this map. Allocated in
+ * `arena`, with its texts. */
+size_t rw_stars_read(const rw_star_map *map, rw_lexer lexer, pgw_arena *arena, rw_change **out);
 
 #endif

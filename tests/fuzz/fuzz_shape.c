@@ -26,10 +26,17 @@ static rw_tree_answer ask(pgw_slice text, const rw_catalog *catalog, rw_tree_fou
     return answer;
 }
 
+static bool shape_of(pgw_slice text, const rw_catalog *catalog, rw_shape *out)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, true);
+    return rw_shape_of(lexer, catalog, out);
+}
+
 static void check_statement(pgw_slice text, const rw_catalog *catalog)
 {
     rw_shape shape, other;
-    if (!rw_shape_of(text, catalog, &test_env, &shape))
+    if (!shape_of(text, catalog, &shape))
         return;
     require(shape.len <= RW_SHAPE_MAX);
     rw_tree_found found, mutant_found;
@@ -40,8 +47,8 @@ static void check_statement(pgw_slice text, const rw_catalog *catalog)
     for (unsigned turn = 0; turn < MUTANTS; turn += 2) {
         pgw_buf_clear(&mutant);
         add_mutant(text, true, turn, &mutant);
-        if (!rw_shape_of(pgw_slice_buf(&mutant), catalog, &test_env, &other) ||
-            other.len != shape.len || memcmp(other.bytes, shape.bytes, shape.len) != 0)
+        if (!shape_of(pgw_slice_buf(&mutant), catalog, &other) || other.len != shape.len ||
+            memcmp(other.bytes, shape.bytes, shape.len) != 0)
             continue;
         require(ask(pgw_slice_buf(&mutant), catalog, &mutant_found) == answer);
         require(mutant_found.inserts == found.inserts);

@@ -2,7 +2,7 @@
 #include "protocol/array.h"
 #include "tests/protocol/wire_vectors.h"
 
-enum { MOST = 4, KNOWN = 16 };
+enum { MOST = 4, KNOWN = 56 };
 
 /* The elements with bars between, or NULL where they are not known. */
 static const struct {

@@ -41,6 +41,23 @@ static void test_numbers_on_the_wire(void **state)
     pgw_buf_free(&buf);
 }
 
+static void test_digits(void **state)
+{
+    (void)state;
+    static const int64_t values[] = {0, 1, -1, 9, 10, -10, 1234567890, INT64_MAX, INT64_MIN};
+    char expected[64];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        pgw_buf buf = {0};
+        pgw_buf_add_decimal(&buf, values[i]);
+        pgw_buf_add_byte(&buf, ' ');
+        pgw_buf_add_unsigned(&buf, (uint64_t)values[i]);
+        snprintf(expected, sizeof expected, "%lld %llu", (long long)values[i],
+                 (unsigned long long)values[i]);
+        assert_true(pgw_slice_eq_str(pgw_slice_buf(&buf), expected));
+        pgw_buf_free(&buf);
+    }
+}
+
 static void test_growing(void **state)
 {
     (void)state;
@@ -153,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_comparing),
         cmocka_unit_test(test_comparing_without_case),
         cmocka_unit_test(test_numbers_on_the_wire),
+        cmocka_unit_test(test_digits),
         cmocka_unit_test(test_growing),
         cmocka_unit_test(test_adding_nothing),
         cmocka_unit_test(test_copies),

@@ -1,5 +1,6 @@
 /* Types of parameters: by vectors that PostgreSQL was asked
  * (tests/integration/test_plain_types.py). */
+#include "protocol/array.h"
 #include "rewrite/plain/infer.h"
 #include "rewrite/plain/types.h"
 #include "rewrite/read/tree.h"
@@ -27,7 +28,7 @@ static uint32_t read_type(const char *name)
     bool array = length > 2 && name[length - 1] == ']';
     uint32_t type = rw_type_named((pgw_slice){name, length - (array ? 2 : 0)});
     assert_int_not_equal(type, PGW_UNSPECIFIED);
-    return array ? rw_type_array(type) : type;
+    return array ? pgw_array_of(type) : type;
 }
 
 /* "name type, name type …"; the hash column comes last, and nobody sees it. */
@@ -93,10 +94,10 @@ static void check_oids(const vector_line *line)
     uint32_t type = rw_type_named(line->fields[0]);
     uint32_t array = (uint32_t)vector_number(line->fields[2]);
     assert_int_equal(type, (uint32_t)vector_number(line->fields[1]));
-    assert_int_equal(rw_type_array(type), array);
-    assert_int_equal(rw_type_element(array), type);
-    assert_int_equal(rw_type_element(type), PGW_UNSPECIFIED);
-    assert_int_equal(rw_type_array(array), PGW_UNSPECIFIED);
+    assert_int_equal(pgw_array_of(type), array);
+    assert_int_equal(pgw_array_element(array), type);
+    assert_int_equal(pgw_array_element(type), PGW_UNSPECIFIED);
+    assert_int_equal(pgw_array_of(array), PGW_UNSPECIFIED);
 }
 
 static void oids_are_those_of_pg_type(void **state)

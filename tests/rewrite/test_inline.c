@@ -1,4 +1,5 @@
 /* Parameters replaced by what they were bound to, and results in binary: by vectors; bounds. */
+#include "protocol/array.h"
 #include "rewrite/plain/inline.h"
 #include "rewrite/plain/result.h"
 #include "rewrite/plain/types.h"
@@ -17,7 +18,7 @@ static uint32_t read_type(pgw_slice name)
     bool array = name.len > 2 && name.ptr[name.len - 1] == ']';
     uint32_t type = rw_type_named((pgw_slice){name.ptr, name.len - (array ? 2 : 0)});
     return type == PGW_UNSPECIFIED ? (uint32_t)vector_number(name)
-           : array                 ? rw_type_array(type)
+           : array                 ? pgw_array_of(type)
                                    : type;
 }
 

@@ -21,10 +21,17 @@
 
 static const rw_table *pointers[TEST_TABLE_COUNT];
 
+static rw_lexer lexer_of(pgw_slice text, bool conforming)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, conforming);
+    return lexer;
+}
+
 static bool shape_of(const char *text, rw_shape *shape)
 {
     rw_catalog catalog = test_catalog(pointers);
-    return rw_shape_of(exact(text), &catalog, &test_env, shape);
+    return rw_shape_of(lexer_of(exact(text), true), &catalog, shape);
 }
 
 static bool equal(const rw_shape *a, const rw_shape *b)
@@ -70,13 +77,11 @@ static void rules_are_part_of_the_shape(void **state)
     const rw_catalog catalogs[] = {{.tables = now, .count = 1},
                                    {.tables = now, .count = 1, .unqualified = test_others},
                                    {.tables = then, .count = 1}};
-    pgw_env backslashes = test_env;
-    backslashes.conforming = false;
     pgw_slice text = PGW_LITERAL("UPDATE events SET event = 'x'");
     rw_shape shapes[4];
     for (size_t i = 0; i < 3; i++)
-        assert_true(rw_shape_of(text, &catalogs[i], &test_env, &shapes[i]));
-    assert_true(rw_shape_of(text, &catalogs[0], &backslashes, &shapes[3]));
+        assert_true(rw_shape_of(lexer_of(text, true), &catalogs[i], &shapes[i]));
+    assert_true(rw_shape_of(lexer_of(text, false), &catalogs[0], &shapes[3]));
     for (size_t i = 0; i < 4; i++)
         for (size_t k = 0; k < i; k++)
             assert_false(equal(&shapes[i], &shapes[k]));
@@ -224,7 +229,7 @@ static void compare(oracles *before, pgw_slice text)
 {
     rw_catalog catalog = test_catalog(pointers);
     oracle *it = pgw_calloc(1, sizeof *it);
-    if (!rw_shape_of(text, &catalog, &test_env, &it->shape)) {
+    if (!rw_shape_of(lexer_of(text, true), &catalog, &it->shape)) {
         free(it);
         return;
     }
@@ -243,6 +248,50 @@ static void compare(oracles *before, pgw_slice text)
     }
     before->list = pgw_realloc(before->list, (before->count + 1) * sizeof *before->list);
     before->list[before->count++] = it;
+}
+
+static void check_tokens(rw_lexer known, rw_lexer fresh)
+{
+    rw_token expected, token;
+    do {
+        expected = rw_lexer_next(&fresh);
+        token = rw_lexer_next(&known);
+        assert_int_equal(token.kind, expected.kind);
+        assert_int_equal(token.start, expected.start);
+        assert_int_equal(token.end, expected.end);
+        assert_int_equal(known.at, fresh.at);
+    } while (token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD);
+}
+
+/* Read again, a statement's tokens are what they are if it stands alone. */
+static void check_noted(pgw_slice text)
+{
+    rw_noted noted = {.count = 0};
+    rw_lexer lexer = lexer_of(text, true), known;
+    rw_piece piece;
+    for (lexer.notes = &noted; rw_split_next(&lexer, &piece); noted.count = 0) {
+        pgw_slice part = {text.ptr + piece.start, piece.end - piece.start};
+        rw_noted_cut(&noted, piece.start, piece.end);
+        assert_true(noted.count == piece.tokens || noted.count >= RW_TOKENS_NOTED / 2 ||
+                    piece.marks & RW_MARK_OPAQUE);
+        rw_lexer_init_noted(&known, part, true, &noted);
+        check_tokens(known, lexer_of(part, true));
+    }
+}
+
+static void tokens_are_read_once(void **state)
+{
+    (void)state;
+    corpus all = all_texts();
+    pgw_buf many = {0};
+    for (size_t i = 0; i < all.count; i++)
+        check_noted(exact(all.texts[i]));
+    free_texts(&all);
+    for (int i = 0; i < RW_TOKENS_NOTED; i++) {
+        pgw_buf_add_str(&many, i % 100 == 99 ? "x ; ; " : "'it''s' + ");
+        check_noted(pgw_slice_buf(&many));
+    }
+    pgw_buf_free(&many);
 }
 
 static void texts_of_one_shape_have_one_answer(void **state)
@@ -427,6 +476,7 @@ int main(void)
         cmocka_unit_test(texts_have_shapes),
         cmocka_unit_test(rules_are_part_of_the_shape),
         cmocka_unit_test(shapes_are_bounded),
+        cmocka_unit_test(tokens_are_read_once),
         cmocka_unit_test(texts_of_one_shape_have_one_answer),
         cmocka_unit_test(a_memory_changes_nothing),
         cmocka_unit_test(what_is_known_is_not_asked_again),

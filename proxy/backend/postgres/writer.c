@@ -183,8 +183,7 @@ static bool lacks_statement(const pgw_buf *error)
 /* The unit whose statement is being answered; NULL: all of this transaction's are. */
 static px_unit *answering(const writer *w)
 {
-    px_unit *unit = w->at < w->attempt->count ? w->attempt->units[w->at] : NULL;
-    return unit != NULL && unit->completed < unit->statement_count ? unit : NULL;
+    return px_attempt_answering(w->attempt, w->at, w->attempt->count);
 }
 
 /* What failed was lifted out of the unit's text, which alone can tell the client's error. */
@@ -220,17 +219,6 @@ static px_verdict judge_alone(writer *w, px_unit *unit)
 
 /* ---- reading ---- */
 
-/* All rows are stored, for that was checked. */
-static void tag_merged(px_attempt *attempt)
-{
-    for (size_t i = 0; i < attempt->count; i++) {
-        px_unit *unit = attempt->units[i];
-        for (size_t s = 0; s < unit->statement_count; s++)
-            unit->statements[s].tag = unit->statements[s].rows;
-        unit->completed = unit->statement_count;
-    }
-}
-
 static void end_shared(writer *w)
 {
     px_attempt *attempt = w->attempt;
@@ -239,14 +227,14 @@ static void end_shared(writer *w)
     bool stale = !px_parses_wait(&w->parses) && is_stale(kind);
     attempt->refused_size = kind == PX_ERROR_SIZE;
     attempt->doubted = failed && w->merged && kind == PX_ERROR_OWN;
-    if (!failed && w->merged)
-        tag_merged(attempt);
     if (stale && w->piped)
         px_parses_forget(&w->parses, attempt->units[0]);
     px_parses_end(&w->parses);
     for (size_t i = 0; i < attempt->count; i++) {
         px_unit *unit = attempt->units[i];
         unit->renewed |= stale;
+        if (!failed && w->merged)
+            px_unit_hears_stored(unit); /* for that was checked */
         if (failed) {
             unit->lifted.values = NULL;
             unit->completed = 0; /* none of it is stored, should it be given up now */
@@ -318,42 +306,24 @@ static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
         w->tags++;
         return PX_PROGRESS_MORE;
     }
-    if (w->preparing || unit == NULL)
-        return PX_PROGRESS_BROKEN;
-    struct px_unit_statement *statement = &unit->statements[unit->completed++];
-    statement->tag = pgw_tag_rows(body);
-    statement->suspended = suspended;
-    statement->returned = unit->returned.len;
-    statement->noticed = unit->notices.len;
-    if (w->attempt->shared && unit->completed == unit->statement_count)
+    px_progress progress = px_unit_hears_complete(w->preparing ? NULL : unit, suspended, body);
+    if (progress == PX_PROGRESS_MORE && w->attempt->shared &&
+        unit->completed == unit->statement_count)
         w->at++;
-    return PX_PROGRESS_MORE;
+    return progress;
 }
 
 /* A row, or the description of rows: of the statement that is being answered. */
 static px_progress on_returned(writer *w, char type, pgw_slice message)
 {
     pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
-    px_unit *unit = answering(w);
     if (w->merged) /* its check's */
         return PX_PROGRESS_MORE;
     if (w->preparing && type == 'T') {
         px_parses_described(&w->parses, body);
         return PX_PROGRESS_MORE;
     }
-    if (w->preparing || unit == NULL)
-        return PX_PROGRESS_BROKEN;
-    pgw_buf_add_slice(&unit->returned, message);
-    return PX_PROGRESS_MORE;
-}
-
-static px_progress on_bound(writer *w)
-{
-    px_unit *unit = answering(w);
-    if (unit == NULL)
-        return PX_PROGRESS_BROKEN;
-    unit->statements[unit->completed].bound = true;
-    return PX_PROGRESS_MORE;
+    return px_unit_hears_returned(w->preparing ? NULL : answering(w), message);
 }
 
 static void on_error(writer *w, pgw_slice body)
@@ -392,7 +362,7 @@ static px_progress on_message(px_writer *base, char type, pgw_slice message)
     case 'D':
         return on_returned(w, type, message);
     case '2':
-        return on_bound(w);
+        return px_unit_hears_bound(answering(w));
     case 'Z':
         return on_ready_for_query(w, body);
     case '1':

@@ -172,15 +172,7 @@ static void begin(px_writer *base, px_attempt *attempt)
 
 static px_unit *answering(const writer *w)
 {
-    px_unit *unit = w->at < w->now.to ? w->attempt->units[w->at] : NULL;
-    return unit != NULL && unit->completed < unit->statement_count ? unit : NULL;
-}
-
-static void tag_merged(px_unit *unit)
-{
-    for (size_t s = 0; s < unit->statement_count; s++)
-        unit->statements[s].tag = unit->statements[s].rows;
-    unit->completed = unit->statement_count;
+    return px_attempt_answering(w->attempt, w->at, w->now.to);
 }
 
 static bool is_error(const writer *w, const char *sqlstate)
@@ -205,7 +197,7 @@ static void answer(writer *w, px_verdict verdict)
         if (verdict != PX_VERDICT_COMMITTED)
             fail_unit(w, unit);
         else if (w->merged)
-            tag_merged(unit);
+            px_unit_hears_stored(unit);
         attempt->at = attempt->shared ? attempt->at : i + 1;
         attempt->answered(attempt, unit, verdict);
     }
@@ -286,34 +278,9 @@ static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
         w->stored += pgw_tag_rows(body);
         return PX_PROGRESS_MORE;
     }
-    if (unit == NULL)
-        return PX_PROGRESS_BROKEN;
-    struct px_unit_statement *statement = &unit->statements[unit->completed++];
-    statement->tag = pgw_tag_rows(body);
-    statement->suspended = suspended;
-    statement->returned = unit->returned.len;
-    statement->noticed = unit->notices.len;
-    if (unit->completed == unit->statement_count)
-        w->at++;
-    return PX_PROGRESS_MORE;
-}
-
-static px_progress on_returned(writer *w, pgw_slice message)
-{
-    px_unit *unit = answering(w);
-    if (unit == NULL)
-        return PX_PROGRESS_BROKEN;
-    pgw_buf_add_slice(&unit->returned, message);
-    return PX_PROGRESS_MORE;
-}
-
-static px_progress on_bound(writer *w)
-{
-    px_unit *unit = answering(w);
-    if (unit == NULL)
-        return PX_PROGRESS_BROKEN;
-    unit->statements[unit->completed].bound = true;
-    return PX_PROGRESS_MORE;
+    px_progress progress = px_unit_hears_complete(unit, suspended, body);
+    w->at += progress == PX_PROGRESS_MORE && unit->completed == unit->statement_count;
+    return progress;
 }
 
 static px_progress on_message(px_writer *base, char type, pgw_slice message)
@@ -326,9 +293,9 @@ static px_progress on_message(px_writer *base, char type, pgw_slice message)
         return on_complete(w, type == 's', body);
     case 'T':
     case 'D':
-        return on_returned(w, message);
+        return px_unit_hears_returned(answering(w), message);
     case '2':
-        return on_bound(w);
+        return px_unit_hears_bound(answering(w));
     case 'Z':
         return on_ready_for_query(w, body);
     case 'E':
