@@ -43,9 +43,17 @@ static bool count_numbers(const rw_insert *insert, size_t *column, size_t *count
 
 /* Whose rights are not what it came with draws for itself, and so does who asks what was drawn, or
  * makes sequences go on from elsewhere. */
-static bool may_share(const px_session *session)
+static bool may_draw_for_others(const px_session *session)
 {
     return !session->who.is_private && (session->known.touched & RW_EFFECT_DRAWS) == 0;
+}
+
+/* What is drawn elsewhere can be told apart from what its own link draws once that has drawn a
+ * number of this sequence; where there is no link, nothing is drawn there. */
+static bool may_take(const px_session *session, const px_reserve *reserve)
+{
+    return may_draw_for_others(session) &&
+           (!session->own.ready || px_drawn_is_here(session, reserve->sequence));
 }
 
 /* No number is drawn before somebody wants it, but one who draws does so for all that wait. */
@@ -70,7 +78,7 @@ bool px_ahead_has(px_session *session, const rw_insert *insert)
     if (count_numbers(insert, &column, &count) && count == 0)
         return true;
     const px_reserve *reserve = reserve_of(session, insert, &column, &count);
-    if (reserve == NULL || reserve->count < count || !may_share(session))
+    if (reserve == NULL || reserve->count < count || !may_take(session, reserve))
         return false;
     if (gathers(insert))
         return session->hand.awaits.reserve == reserve &&
@@ -91,20 +99,11 @@ static pgw_slice random_uuid(pgw_arena *arena)
     return pgw_arena_copy(arena, (pgw_slice){text, (size_t)(at - text)});
 }
 
-void px_ahead_drew(px_session *session, const rw_insert *insert, const rw_answer *answers,
-                   bool ahead)
+static pgw_slice next_number(px_session *session, px_reserve *reserve, pgw_arena *arena)
 {
-    for (size_t i = 0; i < insert->wanted_count; i++) {
-        uint32_t sequence = column_of(insert, i)->draws_from;
-        bool expression = insert->wanted[i].expression;
-        char digits[24] = "";
-        if (expression || (sequence != 0 && !ahead))
-            px_drawn_drop(session, expression ? 0 : sequence);
-        else if (sequence != 0 && answers[i].text.len < sizeof digits)
-            px_drawn_note(
-                session, sequence,
-                strtoll(memcpy(digits, answers[i].text.ptr, answers[i].text.len), NULL, 10));
-    }
+    int64_t number = px_reserve_take(reserve);
+    px_drawn_ahead(session, reserve->sequence, number);
+    return pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, number));
 }
 
 void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *arena,
@@ -113,15 +112,11 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
     size_t column = 0, count;
     px_reserve *reserve = reserve_of(session, insert, &column, &count);
     for (size_t i = 0; i < insert->wanted_count; i++) {
-        pgw_slice text =
-            is_uuid(insert, i)
-                ? random_uuid(arena)
-                : pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, px_reserve_take(reserve)));
-        answers[i] = (rw_answer){.text = text};
+        answers[i] = (rw_answer){.text = is_uuid(insert, i) ? random_uuid(arena)
+                                                            : next_number(session, reserve, arena)};
     }
     px_count(session->worker->metrics, PX_KEYS_BLOCK, count);
     px_count(session->worker->metrics, PX_KEYS_RANDOM, insert->wanted_count - count);
-    px_ahead_drew(session, insert, answers, true);
     if (reserve != NULL && reserve->count <= reserve->size / 2 && !gathers(insert))
         px_refill_want(session, reserve, insert->table, column);
 }
@@ -145,8 +140,8 @@ bool px_ahead_comes(px_session *session, const rw_insert *insert)
 {
     size_t column = 0, count;
     const px_reserve *reserve = reserve_of(session, insert, &column, &count);
-    bool comes = reserve != NULL && reserve->asking && may_share(session) && is_free(session) &&
-                 px_worker_now(session->worker) < reserve->asked_at + COMES_MS;
+    bool comes = reserve != NULL && reserve->asking && may_take(session, reserve) &&
+                 is_free(session) && px_worker_now(session->worker) < reserve->asked_at + COMES_MS;
     if (!comes)
         session->hand.awaits.reserve = NULL;
     else if (session->hand.awaits.reserve != reserve)
@@ -162,7 +157,7 @@ px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_are
     px_reserve *reserve = reserve_of(session, insert, &column, &count);
     if (reserve == NULL)
         return NULL;
-    if (!may_share(session) || !is_free(session) || reserve->asking)
+    if (!may_draw_for_others(session) || !is_free(session) || reserve->asking)
         return NULL;
     bool together = gathers(insert);
     size_t more = together ? px_reserve_awaited(session->worker, reserve)

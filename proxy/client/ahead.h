@@ -15,10 +15,6 @@ bool px_ahead_has(struct px_session *session, const rw_insert *insert);
 /* … One for each wanted cell, with memory from `arena`. */
 void px_ahead_take(struct px_session *session, const rw_insert *insert, pgw_arena *arena,
                    rw_answer *answers);
-/* The session has drawn these values: `ahead`, with others that are not its own, so that its link
- * cannot tell which. */
-void px_ahead_drew(struct px_session *session, const rw_insert *insert, const rw_answer *answers,
-                   bool ahead);
 /* Whether they are on their way: another session has asked. */
 bool px_ahead_comes(struct px_session *session, const rw_insert *insert);
 /* The statement's question is about to be sent: a block is added to it, for the reserve that is

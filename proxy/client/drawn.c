@@ -6,41 +6,56 @@
 
 #include <string.h>
 
-static void take_out(rw_drawn *drawn, uint32_t sequence)
+static size_t find(const rw_drawn *drawn, uint32_t sequence)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < drawn->count; i++)
-        if (drawn->of[i].sequence != sequence)
-            drawn->of[count++] = drawn->of[i];
-    drawn->count = count;
+    size_t i = 0;
+    while (drawn != NULL && i < drawn->count && drawn->of[i].sequence != sequence)
+        i++;
+    return i;
 }
 
-void px_drawn_note(px_session *session, uint32_t sequence, int64_t number)
+/* It becomes the last of them, in the place of the one of which nobody asked for longest. */
+static void put_last(px_session *session, uint32_t sequence)
 {
     rw_drawn *drawn = session->known.drawn;
     if (drawn == NULL)
         drawn = session->known.drawn = pgw_calloc(1, sizeof *drawn);
-    take_out(drawn, sequence);
-    if (drawn->count == RW_DRAWN_MOST)
-        take_out(drawn, drawn->of[0].sequence);
-    drawn->of[drawn->count].sequence = sequence;
-    drawn->of[drawn->count++].number = number;
-    drawn->last = true;
+    size_t i = find(drawn, sequence);
+    bool is_new = i == drawn->count;
+    if (is_new && drawn->count == RW_DRAWN_MOST)
+        i = 0;
+    else if (is_new)
+        drawn->count++;
+    if (is_new)
+        drawn->of[i].linked = false;
+    drawn->of[i].sequence = sequence;
+    while (i + 1 < drawn->count) {
+        typeof(drawn->of[0]) moved = drawn->of[i];
+        drawn->of[i] = drawn->of[i + 1];
+        drawn->of[++i] = moved;
+    }
 }
 
-void px_drawn_drop(px_session *session, uint32_t sequence)
+void px_drawn_ahead(px_session *session, uint32_t sequence, int64_t number)
+{
+    put_last(session, sequence);
+    session->known.drawn->of[session->known.drawn->count - 1].number = number;
+}
+
+void px_drawn_for_others(px_session *session, uint32_t sequence, int64_t number)
 {
     rw_drawn *drawn = session->known.drawn;
+    size_t i = find(drawn, sequence);
+    if (drawn == NULL || i == drawn->count)
+        return;
+    drawn->of[i].link = drawn->link = number;
+    drawn->of[i].linked = drawn->linked = true;
+}
+
+/* What was prepared is right as long as the link has drawn nothing that keyspread has it draw. */
+static void prepare_anew(px_session *session)
+{
     px_statements *statements = &session->names.statements;
-    if (drawn == NULL)
-        return;
-    drawn->last = false;
-    if (sequence != 0)
-        take_out(drawn, sequence);
-    else
-        drawn->count = 0;
-    if (!session->known.told)
-        return;
     session->known.told = false;
     for (px_statement *one = statements->first, *next; one != NULL; one = next) {
         next = one->next;
@@ -51,16 +66,45 @@ void px_drawn_drop(px_session *session, uint32_t sequence)
     }
 }
 
-/* Bytes may be anything. */
-static bool mentions(pgw_slice text)
+void px_drawn_here(px_session *session, uint32_t sequence, int64_t number)
+{
+    px_drawn_ahead(session, sequence, number);
+    px_drawn_for_others(session, sequence, number);
+    if (session->known.told)
+        prepare_anew(session);
+}
+
+bool px_drawn_is_here(const px_session *session, uint32_t sequence)
+{
+    const rw_drawn *drawn = session->known.drawn;
+    size_t i = find(drawn, sequence);
+    return drawn != NULL && i < drawn->count && drawn->of[i].linked;
+}
+
+void px_drawn_lose_link(px_session *session)
+{
+    rw_drawn *drawn = session->known.drawn;
+    for (size_t i = 0; drawn != NULL && i < drawn->count; i++)
+        drawn->of[i].linked = false;
+    if (drawn != NULL)
+        drawn->linked = false;
+}
+
+void px_drawn_forget(px_session *session)
+{
+    if (session->known.drawn != NULL)
+        *session->known.drawn = (rw_drawn){0};
+    if (session->known.told)
+        prepare_anew(session);
+}
+
+bool px_drawn_is_asked(pgw_slice text)
 {
     for (size_t i = 0; i + 7 <= text.len; i++) {
         pgw_slice part = {text.ptr + i, 7};
         char c = (char)(text.ptr[i] | 0x20);
         if ((c == 'c' && pgw_slice_ieq_str(part, "currval")) ||
-            (c == 'l' && pgw_slice_ieq_str(part, "lastval")) ||
-            (c == 'n' && pgw_slice_ieq_str(part, "nextval")) ||
-            (c == 's' && pgw_slice_ieq_str(part, "setval(")))
+            (c == 'l' && pgw_slice_ieq_str(part, "lastval")))
             return true;
     }
     return false;
@@ -92,16 +136,15 @@ bool px_drawn_tell(px_session *session, char type, pgw_slice *message)
 {
     pgw_slice text, body = {message->ptr + PGW_HEADER, message->len - PGW_HEADER};
     const rw_drawn *drawn = session->known.drawn;
-    bool conforming = session->who.identity->env.conforming, moves = false;
+    bool conforming = session->who.identity->env.conforming;
     if (session->hand.told.len == 0) {
-        if (drawn == NULL || drawn->count == 0 || !mentions(body) || !read_text(type, body, &text))
+        if (drawn == NULL || drawn->count == 0 || !px_drawn_is_asked(body) ||
+            !read_text(type, body, &text))
             return false;
         pgw_buf told = {0};
-        if (rw_drawn_tell(text, drawn, conforming, &told, &moves))
+        if (rw_drawn_tell(text, drawn, conforming, &told))
             write_instead(*message, text, pgw_slice_buf(&told), &session->hand.told);
         pgw_buf_free(&told);
-        if (moves)
-            px_drawn_drop(session, 0);
         if (type == 'P') /* it may be run again later */
             session->known.touched |= RW_EFFECT_DRAWS;
     }

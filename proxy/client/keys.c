@@ -6,6 +6,7 @@
 #include "proxy/client/ahead.h"
 #include "proxy/client/ask.h"
 #include "proxy/client/doubt.h"
+#include "proxy/client/drawn.h"
 #include "proxy/client/session.h"
 #include "rewrite/insert/typed.h"
 
@@ -18,6 +19,7 @@ struct px_keys {
     size_t before; /* characters of the client's text before the statement */
     bool defaults; /* that the catalog tells are in it */
     rw_answer *answers;
+    uint32_t *sequences; /* whose next number it is; 0: it is another value */
     size_t count, known;
     px_reserve *reserve; /* which is asked for, too; or NULL */
     bool ahead;          /* … it was */
@@ -44,6 +46,7 @@ static struct px_keys *new_keys(px_session *session, size_t count)
     struct px_keys *keys = session->hand.keys = pgw_calloc(1, sizeof *keys);
     keys->count = count;
     keys->answers = pgw_arena_alloc(&keys->arena, count * sizeof *keys->answers);
+    keys->sequences = pgw_arena_alloc(&keys->arena, count * sizeof *keys->sequences);
     return keys;
 }
 
@@ -91,6 +94,16 @@ static bool read_values(const px_keys_of *of, pgw_arena *arena, px_unseen_values
     return any;
 }
 
+static void note_defaults(struct px_keys *keys, const rw_insert *insert)
+{
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        const rw_wanted *wanted = &insert->wanted[i];
+        keys->defaults = keys->defaults || !wanted->expression;
+        keys->sequences[i] =
+            wanted->expression ? 0 : insert->table->columns[wanted->column].draws_from;
+    }
+}
+
 static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
 {
     const rw_insert *insert = of->insert;
@@ -102,8 +115,7 @@ static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
     keys->ahead = keys->reserve != NULL && keys->reserve->size > 0;
     keys->before = of->before;
     bool bound = of->bind != NULL && read_values(of, &keys->arena, &values);
-    for (size_t i = 0; i < insert->wanted_count; i++)
-        keys->defaults = keys->defaults || !insert->wanted[i].expression;
+    note_defaults(keys, insert);
     if (keys->question.sql.len + (bound ? values.bind.values.len : 0) > MOST_QUESTION) {
         px_keys_forget(session);
         pgw_fail(error, "54000", "the expressions for the key of table \"%s\" are too long",
@@ -144,10 +156,8 @@ const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *la
     const struct px_keys *keys = session->hand.keys;
     bool answered = keys != NULL && keys->answered && keys->count == insert->wanted_count;
     *later = false;
-    if (answered && keys->known == keys->count) {
-        px_ahead_drew(session, insert, keys->answers, keys->ahead);
+    if (answered && keys->known == keys->count)
         return keys->answers;
-    }
     if (answered) { /* no rows come to who may not write the table, nor of one that has gone */
         pgw_fail(error, "42501", "permission denied for table %s", insert->table->name);
         return NULL;
@@ -175,6 +185,13 @@ static size_t number_of(pgw_slice digits)
     return number;
 }
 
+static int64_t signed_of(pgw_slice number)
+{
+    bool negative = number.len > 0 && number.ptr[0] == '-';
+    pgw_slice digits = {number.ptr + negative, number.len - negative};
+    return (int64_t)(negative ? 0 - number_of(digits) : number_of(digits));
+}
+
 /* A number, a type's oid, a value. */
 void px_keys_row(px_session *session, pgw_slice body)
 {
@@ -185,12 +202,14 @@ void px_keys_row(px_session *session, pgw_slice body)
         return;
     size_t i = number_of(cells[0]);
     if (i >= keys->count && keys->reserve != NULL)
-        px_reserve_row(keys->reserve, body);
+        px_reserve_row(session, keys->reserve, body);
     if (i >= keys->count)
         return;
     pgw_slice told = none[2] ? (pgw_slice){NULL, 0} : cells[2];
     keys->answers[i] = rw_answer_read(&keys->question, i, cells[1], told, &keys->arena);
     keys->known++;
+    if (keys->sequences[i] != 0 && !none[2])
+        px_drawn_here(session, keys->sequences[i], signed_of(cells[2]));
 }
 
 void px_keys_answered(px_session *session)

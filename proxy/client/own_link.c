@@ -2,6 +2,7 @@
 
 #include "proxy/base/log.h"
 #include "proxy/client/doubt.h"
+#include "proxy/client/drawn.h"
 #include "proxy/client/goodbye.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/session.h"
@@ -13,6 +14,7 @@ static void forget_link(px_session *session)
     px_link_close(session->own.link);
     session->own.link = NULL;
     px_refill_end(session, false);
+    px_drawn_lose_link(session);
     session->own.ready = session->own.gone = session->own.copy_in = false;
     session->own.left = 0;
     session->names.unnamed_on_link = false;

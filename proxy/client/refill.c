@@ -48,10 +48,15 @@ void px_refill_ask(px_session *session)
     pgw_buf_free(&refill->question);
 }
 
+bool px_refill_is_asked(const px_session *session)
+{
+    return session->own.refill != NULL && session->own.refill->question.len == 0;
+}
+
 void px_refill_row(px_session *session, pgw_slice body)
 {
     if (session->own.refill != NULL)
-        px_reserve_row(session->own.refill->reserve, body);
+        px_reserve_row(session, session->own.refill->reserve, body);
 }
 
 void px_refill_end(px_session *session, bool answered)

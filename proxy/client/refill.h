@@ -15,6 +15,8 @@ void px_refill_want(struct px_session *session, px_reserve *reserve, const rw_ta
                     size_t column);
 /* What is wanted is asked for now, if the link is there and idle. */
 void px_refill_ask(struct px_session *session);
+/* … It was, and the answer has not come. */
+bool px_refill_is_asked(const struct px_session *session);
 /* A row of the answer. */
 void px_refill_row(struct px_session *session, pgw_slice body);
 /* Its end, or an error in its place; not `answered`: the link or the session is lost. */

@@ -28,7 +28,7 @@ static void discard_all(px_session *session)
     px_statements_clear(&session->names.statements);
     session->who.is_private = session->own.has_state = session->who.output_changed = false;
     px_state_discard(session);
-    px_drawn_drop(session, 0);
+    px_drawn_forget(session);
     for (size_t i = RW_REPORTED; i < RW_TRACKED; i++)
         px_settings_set(session, i, (pgw_slice){NULL, 0});
 }

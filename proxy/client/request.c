@@ -13,6 +13,7 @@
 #include "proxy/client/leaving.h"
 #include "proxy/client/names.h"
 #include "proxy/client/outcome.h"
+#include "proxy/client/refill.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/room.h"
@@ -52,9 +53,20 @@ static void send_told(px_session *session, pgw_frame frame)
     px_relay_drop(session, frame);
 }
 
+/* What its link is about to draw for others is not known yet. */
+static bool must_wait_for_refill(px_session *session, pgw_slice message)
+{
+    if (!px_refill_is_asked(session) || !px_drawn_is_asked(message))
+        return false;
+    px_session_set_wait(session, PX_WAIT_TURN);
+    return true;
+}
+
 static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message)
 {
     pgw_frame whole = frame;
+    if (must_wait_for_refill(session, message))
+        return false;
     bool told = px_drawn_tell(session, 'Q', &message);
     whole.size = message.len;
     switch (px_simple(session, whole, message)) {
@@ -167,6 +179,8 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
         return hold(session, frame);
     message.len = frame.size;
     pgw_slice said = message;
+    if (frame.type == 'P' && must_wait_for_refill(session, message))
+        return false;
     if (frame.type == 'P')
         (void)px_drawn_tell(session, 'P', &said);
     switch (px_extended(session, frame.type, said)) {

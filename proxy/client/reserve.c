@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "proxy/backend/catalog.h"
+#include "proxy/client/drawn.h"
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
 
@@ -157,7 +158,7 @@ static long long number_of(pgw_slice text)
     return strtoll(digits, NULL, 10);
 }
 
-void px_reserve_row(px_reserve *reserve, pgw_slice body)
+void px_reserve_row(px_session *session, px_reserve *reserve, pgw_slice body)
 {
     pgw_slice cells[3];
     bool none[3];
@@ -167,8 +168,10 @@ void px_reserve_row(px_reserve *reserve, pgw_slice body)
     if (reserve->file != (uint64_t)number_of(cells[1]))
         reserve->count = reserve->older = 0;
     reserve->file = (uint64_t)number_of(cells[1]);
+    int64_t number = number_of(cells[2]);
+    px_drawn_for_others(session, reserve->sequence, number);
     if (!reserve->spoiled)
-        add(reserve, number_of(cells[2]));
+        add(reserve, number);
 }
 
 static void wake_waiting(px_worker *worker)

@@ -8,6 +8,8 @@
 #include "proxy/backend/identity.h"
 #include "proxy/loop/worker.h"
 
+struct px_session;
+
 typedef struct px_reserve {
     struct px_reserve *next;
     px_identity *identity; /* counted */
@@ -51,8 +53,8 @@ size_t px_reserve_awaited(px_worker *worker, px_reserve *reserve);
 void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count, bool gathers);
 /* How many blocks the process has asked for: they are numbered so. */
 uint64_t px_reserve_blocks(void);
-/* A DataRow that answers rw_block_question(). */
-void px_reserve_row(px_reserve *reserve, pgw_slice body);
+/* A DataRow that answers rw_block_question(), from the session's own link. */
+void px_reserve_row(struct px_session *session, px_reserve *reserve, pgw_slice body);
 /* All of the block has come that will: sessions that wait for it are looked at again. Not
  * `answered`: the link is lost, or the session. */
 void px_reserve_end(px_worker *worker, px_reserve *reserve, bool answered);

@@ -1,6 +1,7 @@
 /*
  * drawn: a text that asks what its session drew from sequences, told what was drawn elsewhere for
- * it: its calls of lastval() and currval() give these numbers.
+ * it: its calls of lastval() and currval() give these numbers, unless the session's link has drawn
+ * others since, of which nobody else knows.
  */
 #ifndef RW_DRAWN_H
 #define RW_DRAWN_H
@@ -12,16 +13,19 @@ enum { RW_DRAWN_MOST = 8 };
 typedef struct rw_drawn {
     struct {
         uint32_t sequence; /* its oid */
-        int64_t number;
-    } of[RW_DRAWN_MOST];
+        int64_t number;    /* the session's */
+        int64_t link;      /* what its link drew of it, as far as that is known … */
+        bool linked;       /* … which it has */
+    } of[RW_DRAWN_MOST];   /* in the order in which the session got them */
     size_t count;
-    bool last; /* the last one of them is what was drawn last */
+    int64_t link; /* what its link drew last, of any of them … */
+    bool linked;  /* … if anything */
 } rw_drawn;
 
-/* Appends the text with its calls replaced, each by a subquery with the same name and type. False:
+/* Appends the text with its calls replaced, each by an expression of the same name and type. False:
  * there is none, and `out` is as it was. What is only made for later (CREATE, PREPARE), and calls
- * that stand as a table, are left. `*moves`: it may draw, or set a sequence, itself. */
+ * that stand as a table, are left. */
 PGW_MUST_CHECK bool rw_drawn_tell(pgw_slice text, const rw_drawn *drawn, bool conforming,
-                                  pgw_buf *out, bool *moves);
+                                  pgw_buf *out);
 
 #endif

@@ -21,6 +21,7 @@ ALWAYS = table("always", "id int generated always as identity")
 FEW = table("few", "id int default nextval('five')")
 ROUND = table("rounds", "id int default nextval('cycle')")
 DOWN = table("down", "id smallint default nextval('minus')")
+TIMES_TEN = table("tens", "id bigint default nextval('items_id_seq') * 10")
 UUIDS = table("uuids", "id uuid default gen_random_uuid()", hash_function="pg_hash")
 TABLES = (SERIAL, ALWAYS, FEW, ROUND, DOWN)
 BEFORE = """
@@ -106,7 +107,7 @@ class Alone(DirectCase):
 class Shared(harness.StackCase):
     """What several clients see, who share blocks."""
     shares = True
-    tables = (SERIAL, UUIDS)
+    tables = (SERIAL, UUIDS, TIMES_TEN)
     options = {"workers": 1, "admin": {}}
 
     @classmethod
@@ -114,6 +115,7 @@ class Shared(harness.StackCase):
         super().setUpClass()
         with cls.postgres.admin(cls.database) as admin:
             admin.rows("create table child (parent bigint, other bigint); create sequence other;"
+                       "create table noted (n serial, v text);"
                        "do $$ begin create role writer; create role reader;"
                        " exception when duplicate_object then end $$;"
                        "grant insert, select on items to writer;"
@@ -231,6 +233,29 @@ class Shared(harness.StackCase):
                     if name and not values:
                         self.assertEqual(self.again(session, name), [drawn])
                     self.assertEqual(self.prepared(session, "", text, *values), [drawn])
+
+    def test_what_its_own_link_drew(self):
+        """… is told, if it was drawn later than what others drew."""
+        draws = ((None, "insert into noted (v) values ('x') returning n"),
+                 (None, "with n as (insert into noted (v) values ('x') returning n) select n from n"),
+                 (None, "select nextval('other')"), (1, "select nextval('items_id_seq')"),
+                 (1, "insert into items (id, v) values (nextval('items_id_seq'), 'x') returning id"),
+                 (10, "insert into tens (v) values ('x') returning id"),
+                 (0, "insert into items (id, v) values (-length('a'), 'x') on conflict do nothing"),
+                 (0, "insert into child values (1, 2)"))
+        for factor, text in draws:
+            for prepared in False, True:
+                session = self.wire()
+                last = own = self.ids(session, 30)[-1]
+                told = self.prepared(session, "", text) if prepared else [
+                    row[0] for row in session.rows(text)]
+                if factor != 0:
+                    last = int(told[0]) // (factor or 1)
+                with self.subTest(text, prepared=prepared):
+                    self.assertEqual(session.rows("select lastval(), currval('items_id_seq')"),
+                                     [[str(last), str(last if factor else own)]])
+        self.check_stored(SERIAL)
+        self.check_stored(TIMES_TEN)
 
     def test_what_another_sequence_gave(self):
         session = self.wire()
