@@ -129,6 +129,23 @@ static bool is_free(const px_session *session)
            session->pending.replies.count == 0;
 }
 
+bool px_ahead_rest(px_session *session, uint32_t sequence, size_t count, pgw_arena *arena,
+                   rw_answer *answers)
+{
+    if (!may_draw_for_others(session) || session->own.status != 'I' || session->own.unsynced)
+        return false;
+    px_reserve *reserve = px_reserve_of(session->worker, session->who.base, sequence);
+    int64_t *numbers = pgw_arena_alloc(arena, count * sizeof *numbers);
+    if (!px_reserve_take_rest(session->worker, reserve, count, numbers))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        px_drawn_ahead(session, sequence, numbers[i]);
+        answers[i] =
+            (rw_answer){.text = pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, numbers[i]))};
+    }
+    return true;
+}
+
 static void note_wait(px_session *session, const px_reserve *reserve, size_t count)
 {
     session->hand.awaits.reserve = reserve;
@@ -163,7 +180,7 @@ px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_are
     size_t more = together ? px_reserve_awaited(session->worker, reserve)
                            : px_reserve_size(session->worker, reserve, insert->table->block);
     if (more > 0 && !together)
-        reserve->count = 0;
+        px_reserve_keep(reserve, 0);
     px_reserve_begin(session->worker, reserve, more, together);
     if (more == 0)
         return together ? reserve : NULL;

@@ -15,6 +15,10 @@ bool px_ahead_has(struct px_session *session, const rw_insert *insert);
 /* … One for each wanted cell, with memory from `arena`. */
 void px_ahead_take(struct px_session *session, const rw_insert *insert, pgw_arena *arena,
                    rw_answer *answers);
+/* The sequence has ended, but for `count` numbers that nobody got: their texts, from `arena`.
+ * False: there are none, or they are not for a statement of this session. */
+bool px_ahead_rest(struct px_session *session, uint32_t sequence, size_t count, pgw_arena *arena,
+                   rw_answer *answers);
 /* Whether they are on their way: another session has asked. */
 bool px_ahead_comes(struct px_session *session, const rw_insert *insert);
 /* The statement's question is about to be sent: a block is added to it, for the reserve that is

@@ -227,6 +227,20 @@ void px_keys_answered(px_session *session)
     keys->reserve = NULL;
 }
 
+/* What is not known is numbers of a sequence that has ended. */
+static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
+{
+    size_t first = keys->known, more = keys->count - first;
+    for (size_t i = first; i < keys->count; i++)
+        if (keys->sequences[i] == 0 || keys->sequences[i] != keys->sequences[first])
+            return false;
+    if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "2200H") ||
+        !px_ahead_rest(session, keys->sequences[first], more, &keys->arena, keys->answers + first))
+        return false;
+    keys->known = keys->count;
+    return true;
+}
+
 void px_keys_failed(px_session *session, pgw_slice body)
 {
     struct px_keys *keys = session->hand.keys;
@@ -235,8 +249,10 @@ void px_keys_failed(px_session *session, pgw_slice body)
         px_session_set_wait(session, PX_WAIT_NOTHING); /* its group ends here */
     if (keys == NULL)
         return;
-    if (keys->reserve != NULL && keys->known == keys->count) {
-        px_keys_answered(session); /* the sequence has no more than these */
+    bool known =
+        keys->known == keys->count ? keys->reserve != NULL : take_rest(session, keys, body);
+    if (known) { /* the sequence has no more than these */
+        px_keys_answered(session);
         return;
     }
     keys->failed = true;

@@ -10,12 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORGOTTEN_MS = 5 * 60 * 1000, IN_VAIN_MS = 10 * 1000, SHORT_MS = 500, MOST_AWAITED = 1000 };
+enum {
+    FORGOTTEN_MS = 5 * 60 * 1000,
+    IN_VAIN_MS = 10 * 1000,
+    SHORT_MS = 500,
+    MOST_AWAITED = 1000,
+    MOST_REST = 1000
+};
 
 static void free_reserve(px_reserve *reserve)
 {
     px_identity_drop(reserve->identity);
     free(reserve->values);
+    free(reserve->rest);
     free(reserve);
 }
 
@@ -50,7 +57,7 @@ static px_reserve *find_or_add(px_worker *worker, px_identity *identity, uint32_
 /* Rows in flight keep what they have. */
 static void empty(px_reserve *reserve)
 {
-    reserve->count = 0;
+    reserve->count = reserve->rest_count = 0;
     reserve->spoiled = reserve->asking;
 }
 
@@ -60,9 +67,9 @@ px_reserve *px_reserve_of(px_worker *worker, px_identity *identity, uint32_t seq
     uint64_t resets = px_catalog_resets(worker, identity), now = px_worker_now(worker);
     if (reserve->resets != resets) {
         empty(reserve);
-        reserve->sure_at = 0;
+        reserve->sure_at = reserve->not_before = 0;
     } else if (now > reserve->used_at + SHORT_MS)
-        reserve->count = 0;
+        px_reserve_keep(reserve, 0);
     reserve->resets = resets;
     reserve->used_at = now;
     return reserve;
@@ -74,6 +81,31 @@ int64_t px_reserve_take(px_reserve *reserve)
     if (reserve->older > 0 && --reserve->older == 0)
         reserve->since = reserve->last;
     return reserve->values[reserve->first++];
+}
+
+void px_reserve_keep(px_reserve *reserve, size_t count)
+{
+    while (reserve->count > count && reserve->rest_count < MOST_REST) {
+        if ((reserve->rest_count & (reserve->rest_count - 1)) == 0)
+            reserve->rest =
+                pgw_realloc(reserve->rest, (2 * reserve->rest_count + 1) * sizeof *reserve->rest);
+        reserve->rest[reserve->rest_count++] = reserve->values[reserve->first + --reserve->count];
+    }
+    if (reserve->count > count)
+        reserve->count = count;
+}
+
+bool px_reserve_take_rest(px_worker *worker, px_reserve *reserve, size_t count, int64_t *numbers)
+{
+    if (reserve->gathers)
+        (void)px_reserve_awaited(worker, reserve);
+    else
+        px_reserve_keep(reserve, 0);
+    if (reserve->rest_count < count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = reserve->rest[--reserve->rest_count];
+    return true;
 }
 
 size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_t most)
@@ -103,8 +135,7 @@ size_t px_reserve_awaited(px_worker *worker, px_reserve *reserve)
         else
             more += session->hand.awaits.count;
     }
-    if (owed < reserve->count)
-        reserve->count = owed;
+    px_reserve_keep(reserve, owed);
     if (px_worker_now(worker) < reserve->not_before)
         return 0;
     return more < MOST_AWAITED ? more : MOST_AWAITED;
@@ -123,6 +154,7 @@ void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count, bool
     reserve->asked_at = px_worker_now(worker);
     reserve->size = count;
     reserve->asking = count > 0 || gathers;
+    reserve->gathers = gathers;
     reserve->spoiled = reserve->came = false;
     reserve->looks = !px_reserve_is_sure(worker, reserve);
     if (count == 0)
@@ -166,7 +198,7 @@ void px_reserve_row(px_session *session, px_reserve *reserve, pgw_slice body)
         return;
     reserve->came = true;
     if (reserve->file != (uint64_t)number_of(cells[1]))
-        reserve->count = reserve->older = 0;
+        reserve->count = reserve->older = reserve->rest_count = 0;
     reserve->file = (uint64_t)number_of(cells[1]);
     int64_t number = number_of(cells[2]);
     px_drawn_for_others(session, reserve->sequence, number);

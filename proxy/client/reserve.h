@@ -18,12 +18,15 @@ typedef struct px_reserve {
     uint64_t file;         /* the sequence's when they were drawn: another one when it began anew */
     int64_t *values;       /* in the order in which they were drawn */
     size_t first, count, cap;
-    size_t older;        /* of them, those that are of blocks before the last */
+    size_t older;  /* of them, those that are of blocks before the last */
+    int64_t *rest; /* those that nobody got in time: for the end of the sequence */
+    size_t rest_count;
     size_t size;         /* of the last block; 0: nobody has drawn just before */
     uint64_t asked_at;   /* when it was asked for; px_worker_now(), as all the others */
     uint64_t last;       /* the block that was asked for last (px_reserve_blocks()) … */
     uint64_t since;      /* … and the oldest of which a number may be here */
     unsigned held;       /* by sessions that mean to ask for one */
+    bool gathers;        /* who wants one waits for another's block */
     bool asking;         /* it is under way … */
     bool spoiled;        /* … and is not to be used */
     bool came;           /* … and some of it has come */
@@ -39,6 +42,10 @@ typedef struct px_reserve {
 px_reserve *px_reserve_of(px_worker *worker, px_identity *identity, uint32_t sequence);
 /* The next number; there is one. */
 int64_t px_reserve_take(px_reserve *reserve);
+/* Nobody gets those behind the first `count` any more, unless the sequence ends. */
+void px_reserve_keep(px_reserve *reserve, size_t count);
+/* The sequence has ended: so many numbers that nobody got. False: there are not so many. */
+bool px_reserve_take_rest(px_worker *worker, px_reserve *reserve, size_t count, int64_t *numbers);
 
 /* How many numbers are to be drawn ahead, should any be drawn now: the sooner the last block was
  * used up, the more, at most `most`. 0: none. */
