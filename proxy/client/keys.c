@@ -58,7 +58,7 @@ static unsigned effects_of(const rw_insert *insert)
         const rw_column *column = &insert->table->columns[insert->wanted[i].column];
         if (insert->wanted[i].draws)
             effects |= RW_EFFECT_WRITES | RW_EFFECT_DRAWS;
-        else if (insert->wanted[i].expression || column->computed)
+        else if (insert->wanted[i].runs_code || (!insert->wanted[i].expression && column->computed))
             effects |= RW_EFFECT_CALLS | RW_EFFECT_STATE | RW_EFFECT_DRAWS;
         else if (column->sequence)
             effects |= RW_EFFECT_WRITES;

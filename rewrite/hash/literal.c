@@ -207,3 +207,53 @@ pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, rw_param
                               : constant_value(cell, column, reading, out);
     return verdict == PGW_KNOWN ? apply_casts(cell, column, reading, out) : verdict;
 }
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_decimal(pgw_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_digit(text.ptr[i]) && text.ptr[i] != '.' && text.ptr[i] != '-')
+            return false;
+    return true;
+}
+
+/* '2026-01-31 …': whatever it is, no word, and no other order of day and month. */
+static bool begins_as_iso(pgw_slice text)
+{
+    return text.len >= 10 && is_digit(text.ptr[0]) && text.ptr[4] == '-' &&
+           (is_digit(text.ptr[text.len - 1]) || text.ptr[text.len - 1] == 'Z');
+}
+
+/* Nearly all are as they are: it is not computed twice. */
+static bool is_plain(const rw_cell *cell, const rw_column *column, const pgw_env *env)
+{
+    if (cell->cast_count > 0)
+        return false;
+    switch (cell->kind == RW_CELL_STRING ? column->type : 0) {
+    case PGW_DATE:
+    case PGW_TIMESTAMP:
+        return begins_as_iso(cell->text);
+    case PGW_TIMESTAMPTZ:
+        return env->zone_known && begins_as_iso(cell->text);
+    case PGW_FLOAT8:
+        return is_decimal(cell->text);
+    default:
+        return true;
+    }
+}
+
+bool rw_cell_is_unknowable(const rw_cell *cell, const rw_column *column, const pgw_reading *reading)
+{
+    pgw_value value;
+    if (is_plain(cell, column, reading->env))
+        return false;
+    pgw_verdict types =
+        cell->cast_count > 0 ? check_types(cell, column, reading, cell->casts[0].type) : PGW_KNOWN;
+    if (cell->kind == RW_CELL_PARAM || types == PGW_INVALID) /* which the server says best */
+        return types == PGW_UNKNOWABLE;
+    return rw_cell_value(cell, column, RW_NO_PARAMS, reading, &value) == PGW_UNKNOWABLE;
+}

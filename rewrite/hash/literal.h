@@ -47,6 +47,11 @@ typedef struct rw_param {
     pgw_slice bytes;
 } rw_param;
 
+/* Whether nothing but the server can tell the cell's value: of a constant, it cannot be computed; a
+ * parameter has a cast that cannot. What is wrong with it is found later. */
+bool rw_cell_is_unknowable(const rw_cell *cell, const rw_column *column,
+                           const pgw_reading *reading);
+
 /* Digits of a constant with its sign, as make_const() of PostgreSQL's parser takes them: whether it
  * is an integer, and which; else it is a numeric. */
 PGW_MUST_CHECK bool rw_digits_fit_int8(pgw_slice digits, bool minus, int64_t *integer);

@@ -115,6 +115,12 @@ static void add_run(const defaults *run, pgw_buf *sql)
     add_condition(run->insert, sql);
 }
 
+/* Its type, and of a domain what that is made of, on and on. */
+#define TYPES                                                                                      \
+    "(with recursive b(o) as (select pg_catalog.pg_typeof(v)::pg_catalog.oid union all select "    \
+    "typbasetype from b join pg_catalog.pg_type y on y.oid operator(pg_catalog.=) o where "        \
+    "typtype operator(pg_catalog.=) 'd') select o from b)"
+
 /* What an assignment to the column would make of v, or the type of which it can make nothing. */
 static void add_answer(size_t i, const rw_column *column, pgw_buf *sql)
 {
@@ -130,11 +136,11 @@ static void add_answer(size_t i, const rw_column *column, pgw_buf *sql)
         pgw_buf_addf(sql,
                      "pg_catalog.pg_typeof(v)::pg_catalog.text t, exists (select where "
                      "pg_catalog.pg_typeof(v)::pg_catalog.oid operator(pg_catalog.=) %" PRIu32
-                     " union all select from pg_catalog.pg_cast where castsource "
-                     "operator(pg_catalog.=) pg_catalog.pg_typeof(v)::pg_catalog.oid and "
-                     "casttarget operator(pg_catalog.=) %" PRIu32
-                     " and castcontext operator(pg_catalog.<>) 'e') fits",
-                     column->type, column->type);
+                     " union all select from " TYPES " d(o) where o operator(pg_catalog.=) %" PRIu32
+                     " or exists (select from pg_catalog.pg_cast where castsource "
+                     "operator(pg_catalog.=) o and casttarget operator(pg_catalog.=) %" PRIu32
+                     " and castcontext operator(pg_catalog.<>) 'e')) fits",
+                     column->type, column->type, column->type);
     }
     pgw_buf_add_str(sql, " from (values (");
 }
@@ -183,9 +189,11 @@ static rw_place add_expression(const rw_insert *insert, size_t i, bool plain, pg
     if (wanted->overridden) /* which is never NULL: the other's type is looked at, no more */
         pgw_buf_addf(sql, "coalesce((%s)::pg_catalog.%s, ", column->default_text,
                      rw_asked_type(column->type));
+    else if (wanted->untyped)
+        pgw_buf_add_byte(sql, '(');
     size_t begun = sql->len;
     pgw_buf_add(sql, insert->text.ptr + wanted->from, wanted->to - wanted->from);
-    if (wanted->overridden) /* a comment may be its end */
+    if (wanted->overridden || wanted->untyped) /* a comment may be its end */
         pgw_buf_addf(sql, "\n)::pg_catalog.%s", rw_asked_type(column->type));
     pgw_buf_add_str(sql, "\n)) e(v)");
     add_condition(insert, sql);

@@ -222,6 +222,17 @@ static bool is_null(const rw_parser *parser, const rw_cell *cell, size_t column)
     return cell->kind == RW_CELL_NULL && cell->cast_count == 0 && !rw_overridden(parser, column);
 }
 
+/* A constant that only the backend can tell: it is asked for. False: not so, or it cannot be. */
+static bool want_constant(rw_parser *parser, size_t index, size_t column)
+{
+    const rw_row *row = &parser->insert->rows[index];
+    const rw_cell *cell = &row->key[rw_slot_of(parser->table, column)];
+    pgw_error ignored;
+    pgw_reading reading = {parser->env, parser->arena, &ignored};
+    return rw_cell_is_unknowable(cell, &parser->table->columns[column], &reading) &&
+           rw_want(parser, index, column);
+}
+
 /* The hash_key columns of a row must be constants, or what the backend can be asked for. */
 static rw_outcome check_key(rw_parser *parser, size_t index)
 {
@@ -238,8 +249,10 @@ static rw_outcome check_key(rw_parser *parser, size_t index)
                 return null_key(parser, column);
             continue;
         }
-        if (is_constant(cell) && !rw_overridden(parser, column))
+        if (is_constant(cell) && !rw_overridden(parser, column)) {
+            (void)want_constant(parser, index, column);
             continue;
+        }
         if (parser->unknown_column && !parser->insert->hash_listed)
             return RW_PASS; /* of which PostgreSQL complains first */
         if (rw_want(parser, index, column))

@@ -51,6 +51,15 @@ static bool can_be_asked(const rw_parser *parser, size_t from, size_t to, bool a
     return more;
 }
 
+/* Casts are to types that keyspread knows. */
+static bool runs_no_code(const rw_cell *cell)
+{
+    for (size_t i = 0; i < cell->cast_count && i < RW_MAX_CASTS; i++)
+        if (pgw_type_name(cell->casts[i].type) == NULL)
+            return false;
+    return true;
+}
+
 /* nextval('…'), and nothing else: it has no effect that a transaction could undo. */
 static bool only_draws(const rw_parser *parser, size_t from, size_t to)
 {
@@ -153,7 +162,11 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
         return false;
     wanted.overridden = rw_overridden(parser, column) && cell->kind != RW_CELL_ABSENT &&
                         cell->kind != RW_CELL_DEFAULT;
-    wanted.expression = cell->kind == RW_CELL_EXPRESSION || wanted.overridden;
+    bool constant = !wanted.overridden && cell->kind != RW_CELL_ABSENT &&
+                    cell->kind != RW_CELL_DEFAULT && cell->kind != RW_CELL_EXPRESSION;
+    wanted.expression = cell->kind == RW_CELL_EXPRESSION || wanted.overridden || constant;
+    wanted.runs_code = wanted.expression && (!constant || !runs_no_code(cell));
+    wanted.untyped = constant && cell->cast_count == 0;
     if ((!wanted.expression || wanted.overridden) && !has_default(parser, column))
         return false;
     if (cell->kind == RW_CELL_ABSENT) {
@@ -164,7 +177,8 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     }
     if (wanted.expression &&
         (insert->wanted_count >= MOST_EXPRESSIONS || wanted.to == wanted.from ||
-         !can_be_asked(parser, wanted.from, wanted.to, wanted.overridden, &wanted.parameters)))
+         !can_be_asked(parser, wanted.from, wanted.to, wanted.overridden || constant,
+                       &wanted.parameters)))
         return false;
     wanted.draws = wanted.expression && only_draws(parser, wanted.from, wanted.to);
     add(parser, wanted);

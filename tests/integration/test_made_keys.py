@@ -25,12 +25,18 @@ REAL = table("reals", "id float8 default 1 / 3.0")
 PAIR = Table("pairs", ["b int default nextval('common')", "v text", "a int default nextval('common')"],
              ["a", "b"], hash_key=["a", "b"], hash_first=False)
 NUMBERED = table("numbered", "id int default counted()")
-TABLES = (NUMBERED, TWICE, SERIAL, ALWAYS, BY_DEFAULT, CONSTANT, SHORT, OWN, FRONT, REAL, PAIR)
+DAYS = table("days", "id date")
+MOMENTS = table("moments", "id timestamptz")
+LOCAL = table("local", "id timestamp")
+TABLES = (DAYS, MOMENTS, LOCAL, NUMBERED, TWICE, SERIAL, ALWAYS, BY_DEFAULT, CONSTANT, SHORT, OWN, FRONT, REAL, PAIR)
 UUIDS = table("uuids", "id uuid default gen_random_uuid()", hash_function="pg_hash")
 TIMES = Table("times", ["userid int", "ts timestamptz default now()", "v text"], ["userid", "ts"],
               hash_key=["userid", "ts"], hash_first=False)
 
 BEFORE = """
+    create domain positive as int check (value > 0);
+    create domain small as positive check (value < 100);
+    create type mood as enum ('a', 'b');
     create sequence few maxvalue 3;
     create sequence common;
     create table counter (n int);
@@ -115,6 +121,32 @@ insert into front values ('a', default), ('b', default) returning *
 insert into front (w, v) values (1, 'a') returning *
 """.replace("\n, '", "\r, '").strip().split("\n")
 
+# Constants, of which only the server can tell what they are.
+CONSTANTS = """
+insert into days (id) values ('Jan 5 2026'), ('2026-02-03'), ('03/04/2026'), (date '20260506') returning id
+insert into days (id) values ('yesterday'), ('tomorrow'::date) returning id
+insert into moments (id) values ('2026-07-01 12:00'), ('2026-01-31 12:00+00'), ('2026-02-01 12:00 EST') returning id
+insert into moments (id) values ('2026-03-29 02:30:00'), ('epoch'::timestamptz) returning id
+insert into moments (id) values (timestamp '2026-07-01 12:00'), ('2026-07-02'::date) returning id
+insert into moments (id, v) values ('tomorrow', 'x'), ('today', 'y') returning id
+insert into local (id) values ('2026-07-01 12:00+03'), ('July 1, 2026 13:00'), ('2026-07-01 12:00+03'::timestamptz)
+insert into items (id, v) values ('7'::small, 'x'), (8::positive, 'y'), (cast(9 as positive), 'z') returning id
+insert into items (id, v) values (2.5::float8, 'x'), (-3.5::real, 'y') returning id
+insert into reals (id, v) values ('0x10', 'x'), ('-nan', 'y') returning id
+insert into own (k, v) values (date '2026-01-31', 'x'), ('1.2.3.4'::inet, 'y'), ('b'::mood, 'z') returning k
+insert into own (k, v) values (interval '1 day', 'x'), ('\\x01'::bytea, 'y'), (0.1::float8, 'z') returning k
+insert into days (id, v) values ('today', 'a') on conflict (id) do update set v = 'b'
+""".strip().split("\n")
+BAD_CONSTANTS = """
+insert into items (id, v) values ('x'::positive, 'x')
+insert into items (id, v) values (5::money, 'x')
+insert into days (id) values ('2026-13-01')
+insert into days (id) values ('no day')
+insert into days (id) values (date 'no day')
+insert into items (id, v) values (date 'today', 'x')
+insert into items (v, id) values ('ä', 'today'::date)
+""".strip().split("\n")
+
 # Errors, which those of an expression are told of when it is bound, not when it is parsed.
 BAD = """
 insert into items (id, v) values (nosuch('x'), 'y')
@@ -153,6 +185,26 @@ class Made(DirectCase):
         for text in STATEMENTS + BAD:
             with self.subTest(text):
                 self.query(text.replace("\r", "\n"), verify=True)
+
+    def test_constants_that_the_server_tells(self):
+        for settings in ("timezone = 'UTC'; set datestyle = 'ISO, MDY'",
+                         "timezone = 'Europe/Berlin'; set datestyle = 'SQL, DMY'",
+                         "timezone = 'America/New_York'; set bytea_output = 'escape'"):
+            for text in CONSTANTS + BAD_CONSTANTS:
+                with self.subTest(text, settings=settings):
+                    self.both([wire.query("set " + settings), wire.query(text)], ready=2, verify=True)
+        for text in CONSTANTS:
+            with self.subTest(text, prepared=True):
+                self.both([wire.query("set timezone to 'Europe/Berlin'"), wire.parse("s", text),
+                           wire.bind("", "s"), wire.execute(), wire.sync()], ready=2, verify=True)
+
+    def test_parameters_of_a_domain(self):
+        for cast, values in ("$1::small", "57"), ("cast($1 as positive)", "57"), ("$1::positive::int8", "57"):
+            for value in values:
+                with self.subTest(cast, value=value):
+                    self.both([wire.parse("s", f"insert into items (id, v) values ({cast}, $2) returning *"),
+                               *[wire.bind("", "s", [value, "x"]), wire.describe("P", ""),
+                                 wire.execute(), wire.sync()]], verify=True)
 
     def test_prepared(self):
         for text in STATEMENTS:
