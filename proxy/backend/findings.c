@@ -17,20 +17,39 @@ struct px_finding {
     char *verdict; /* why all its rows are wrong; NULL: not all */
     bool wrong;    /* some are */
     uint64_t sampled_at;
+    bool met; /* since all were */
 };
+
+/* Where the table's finding is, or NULL behind the last. Tables are met in the same order each
+ * time, so that the next one is most often the one behind the last. */
+static px_finding **place_of(px_findings *findings, const char *label)
+{
+    px_finding **at = findings->last != NULL ? &findings->last->next : &findings->first;
+    if (*at != NULL && strcmp((*at)->label, label) == 0)
+        return at;
+    for (at = &findings->first; *at != NULL && strcmp((*at)->label, label) != 0;)
+        at = &(*at)->next;
+    return at;
+}
 
 static px_finding *find_finding(px_findings *findings, const char *label)
 {
-    px_finding *f = findings->first;
-    while (f != NULL && strcmp(f->label, label) != 0)
-        f = f->next;
-    if (f != NULL)
-        return f;
-    f = pgw_calloc(1, sizeof *f);
-    f->label = pgw_strndup(label, strlen(label));
-    f->next = findings->first;
-    findings->first = f;
-    return f;
+    px_finding **at = place_of(findings, label);
+    if (*at == NULL) {
+        *at = pgw_calloc(1, sizeof **at);
+        (*at)->label = pgw_strndup(label, strlen(label));
+    }
+    findings->last = *at;
+    return *at;
+}
+
+static void free_finding(px_finding *f)
+{
+    free(f->label);
+    free(f->told);
+    free(f->rule);
+    free(f->verdict);
+    free(f);
 }
 
 void px_findings_free(px_findings *findings)
@@ -38,12 +57,9 @@ void px_findings_free(px_findings *findings)
     while (findings->first != NULL) {
         px_finding *f = findings->first;
         findings->first = f->next;
-        free(f->label);
-        free(f->told);
-        free(f->rule);
-        free(f->verdict);
-        free(f);
+        free_finding(f);
     }
+    findings->last = NULL;
 }
 
 /* What decides a row's hash but for the row. */
@@ -96,11 +112,28 @@ bool px_findings_old(const px_findings *findings, uint64_t now)
     return false;
 }
 
+/* There may be any number of tables, one after the other. */
+static void forget_gone(px_findings *findings)
+{
+    for (px_finding **at = &findings->first; *at != NULL;) {
+        px_finding *f = *at;
+        if (f->met) {
+            f->met = false;
+            at = &f->next;
+            continue;
+        }
+        *at = f->next;
+        free_finding(f);
+    }
+    findings->last = NULL;
+}
+
 void px_findings_looked(px_findings *findings, uint64_t now)
 {
+    forget_gone(findings);
     for (px_finding *f = findings->first; f != NULL; f = f->next)
         if (is_old(f, now))
-            f->sampled_at = now; /* its table is gone, or cannot be worked with */
+            f->sampled_at = now; /* its table cannot be worked with */
 }
 
 /* What was found of its rows. One with a wrong hash is not where it would be looked for. */
@@ -114,6 +147,7 @@ static void take_over(px_finding *f, rw_table *table)
 bool px_findings_meet(px_findings *findings, const char *label, rw_table *table, uint64_t now)
 {
     px_finding *f = find_finding(findings, label);
+    f->met = true;
     if (table->unusable != NULL) {
         tell(f, table);
         return false;

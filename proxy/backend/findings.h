@@ -13,7 +13,7 @@ typedef struct px_finding px_finding;
 
 /* All zero at the start. */
 typedef struct px_findings {
-    px_finding *first;
+    px_finding *first, *last; /* of all; that was asked for */
 } px_findings;
 
 void px_findings_free(px_findings *findings);
@@ -25,7 +25,7 @@ void px_findings_free(px_findings *findings);
 bool px_findings_meet(px_findings *findings, const char *label, rw_table *table, uint64_t now);
 /* A sample is to be read again, whatever has changed or not. */
 bool px_findings_old(const px_findings *findings, uint64_t now);
-/* All tables that are there were met. */
+/* All tables that are there were met: what was found of others is forgotten. */
 void px_findings_looked(px_findings *findings, uint64_t now);
 /* Of `rows` rows `wrong` have a hash that the rule does not give them. */
 void px_findings_judge(px_findings *findings, const char *label, rw_table *table, unsigned rows,

@@ -72,6 +72,31 @@ static void a_sample_is_read_once(void **state)
     assert_string_equal(logged(), "");
 }
 
+static bool meet_another(const char *label)
+{
+    return px_findings_meet(&t.findings, label, &t.table, 0);
+}
+
+/* Tables come and go, any number of them. */
+static void what_is_gone_is_forgotten(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"a", "b", "c"};
+    for (unsigned look = 0; look < 3; look++) {
+        for (unsigned i = 0; i < 3; i++) {
+            if (look == 1 && i == 1)
+                continue; /* b is not there */
+            bool anew = look == 0 || (look == 2 && i == 1);
+            assert_int_equal(meet_another(labels[i]), anew);
+            if (anew)
+                px_findings_judge(&t.findings, labels[i], &t.table, 20, 0, t.metrics);
+        }
+        px_findings_looked(&t.findings, 0);
+    }
+    px_findings_looked(&t.findings, 0);
+    assert_null(t.findings.first);
+}
+
 static void another_rule_asks_for_a_sample(void **state)
 {
     (void)state;
@@ -181,6 +206,7 @@ static void a_sample_that_does_not_come_is_asked_for_again(void **state)
     px_findings_looked(&t.findings, 1000 + OLD);
     assert_false(px_findings_old(&t.findings, 1000 + OLD));
     assert_true(px_findings_old(&t.findings, 1000 + 2 * OLD));
+    assert_false(meet("it cannot be worked with", 1000 + 2 * OLD - 1));
     px_findings_looked(&t.findings, 1000 + 2 * OLD - 1); /* nothing is old then */
     assert_true(px_findings_old(&t.findings, 1000 + 2 * OLD));
 }
@@ -236,6 +262,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_sample_is_read_once),
+        TEST(what_is_gone_is_forgotten),
         TEST(another_rule_asks_for_a_sample),
         TEST(what_is_wrong_as_a_whole),
         TEST(a_bad_sample_is_read_again),
