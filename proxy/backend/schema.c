@@ -104,6 +104,9 @@ static void relation_from_row(rw_table *table, char *const *row)
     table->heeds_updates = is_true(row[PX_SCHEMA_UPDATES]);
     table->in_parts = kind == 'p';
     table->part_names = row[PX_SCHEMA_PARTS][0] != '\0' ? copy(row[PX_SCHEMA_PARTS]) : NULL;
+    table->last = (int16_t)strtol(row[PX_SCHEMA_SYSTEM], NULL, 10);
+    const char *system = strchr(row[PX_SCHEMA_SYSTEM], ' ');
+    table->system_columns = system != NULL ? copy(system + 1) : NULL;
     if (kind == 'v' || kind == 'm')
         refuse(table, "%s.%s is a view: configure the table behind it", table->schema, table->name);
 }
@@ -431,7 +434,8 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->heeds_updates != b->heeds_updates || a->in_parts != b->in_parts ||
         a->quiet != b->quiet || a->reads_settings != b->reads_settings || a->oid != b->oid ||
         a->triggers != b->triggers || !same_text(a->part_names, b->part_names) ||
-        !same_text(a->key_name, b->key_name))
+        !same_text(a->key_name, b->key_name) || a->last != b->last ||
+        !same_text(a->system_columns, b->system_columns))
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))

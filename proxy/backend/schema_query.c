@@ -180,6 +180,12 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " on i.indexrelid = p.oid join pg_catalog.pg_class t on t.oid = i.indrelid"                    \
     " join pg_catalog.pg_class x on x.oid = p.oid join pg_catalog.pg_class r on r.oid = p.root"    \
     " where p.oid <> p.root)"
+/* 1249 is pg_attribute, 1259 pg_class, 2606 pg_constraint and 2610 pg_index, in every PostgreSQL.
+ */
+#define SYSTEM_COLUMNS                                                                             \
+    "(select pg_catalog.string_agg(pg_catalog.concat(s.attrelid, '.', s.attname), ' '"             \
+    " order by s.attrelid, s.attnum) from pg_catalog.pg_attribute s"                               \
+    " where s.attrelid in (1249, 1259, 2606, 2610) and s.attnum > 0 and not s.attisdropped)"
 #define EQUALITY                                                                                   \
     "case when exists (select from pg_catalog.pg_collation l where l.oid = a.attcollation"         \
     " and not l.collisdeterministic) then 'false'"                                                 \
@@ -239,13 +245,16 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " " EQUALITY ", " COMPUTED ", " KEY ", a.attidentity::text, " EXPRESSION ", " EXPRESSED
         ", ");
     px_quiet_expression(sql);
-    pgw_buf_add_str(
-        sql, ", c.reads_settings::text, case when " IS_FIRST " then " PARTS " end from relations c"
-             " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
-             " and not a.attisdropped"
-             " join pg_catalog.pg_type t on t.oid = a.atttypid"
-             " left join pg_catalog.pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
-             " order by c.nspname, c.relname, a.attnum");
+    pgw_buf_add_str(sql,
+                    ", c.reads_settings::text, case when " IS_FIRST " then " PARTS
+                    " end, case when " IS_FIRST
+                    " then pg_catalog.concat((select l.relnatts from pg_catalog.pg_class l"
+                    " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end from relations c"
+                    " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
+                    " and not a.attisdropped"
+                    " join pg_catalog.pg_type t on t.oid = a.atttypid"
+                    " left join pg_catalog.pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
+                    " order by c.nspname, c.relname, a.attnum");
 }
 
 /* Whose rows decide what px_schema_query() says: each version of a row of the catalog has its place

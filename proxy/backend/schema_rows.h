@@ -41,6 +41,7 @@ typedef enum px_schema_cell {
     PX_SCHEMA_QUIET,      /* t, r, f: see quiet.h; of the database, so the same in each row */
     PX_SCHEMA_READS,      /* t: a default or check of the table may read a setting */
     PX_SCHEMA_PARTS,      /* the table's part_names, in its first row */
+    PX_SCHEMA_SYSTEM,     /* … the table's `last`, a blank, its `system_columns` */
     PX_SCHEMA_CELLS
 } px_schema_cell;
 

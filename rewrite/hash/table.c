@@ -78,6 +78,11 @@ bool rw_table_shifts(const rw_table *table)
     return table->hash_column + 1 < table->column_count;
 }
 
+bool rw_table_has_gap(const rw_table *table)
+{
+    return table->columns[table->hash_column].attnum < table->last;
+}
+
 void rw_table_free(rw_table *table)
 {
     if (table == NULL)
@@ -95,6 +100,7 @@ void rw_table_free(rw_table *table)
     free(table->name);
     free(table->part_names);
     free(table->key_name);
+    free(table->system_columns);
     free(table->unusable);
     free(table);
 }

@@ -100,8 +100,11 @@ typedef struct rw_table {
     char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index
                          and the table's index; NULL: it has none */
     char *key_name;   /* what its primary key is called; NULL: that is not known, or it has none */
-    char *unusable;   /* NULL, or why every write to it must be refused (55000) */
-    uint64_t epoch;   /* grows with each change of the schema that was seen */
+    int16_t last;     /* number of its last column, dropped ones included; 0: not known */
+    char *system_columns; /* of PostgreSQL's own relations: `oid.name`, a blank between them; NULL:
+                             not known */
+    char *unusable;       /* NULL, or why every write to it must be refused (55000) */
+    uint64_t epoch;       /* grows with each change of the schema that was seen */
 } rw_table;
 
 /* Finds the column by its name as stored (already folded); column_count if there is none. */
@@ -117,6 +120,8 @@ bool rw_table_hashes_null(const rw_table *table, size_t column);
 /* Whether an INSERT past keyspread that lists no columns would put a value into the hash column: it
  * is not the last one. */
 bool rw_table_shifts(const rw_table *table);
+/* Whether a column, or one that was dropped, stands behind the hash column. */
+bool rw_table_has_gap(const rw_table *table);
 /* Whether each row with a hash_key value certainly has the hash of it, so that a statement that
  * asks for the value may ask for the hash as well. */
 bool rw_table_is_looked_up(const rw_table *table);

@@ -51,13 +51,13 @@ static const struct {
     unsigned can;
 } first_words[] = {
     {"select", SHOWS},
-    {"update", WRITES},
+    {"update", WRITES | SHOWS},
     {"delete", SHOWS},
     {"insert", INSERTS | HOLDS | SHOWS | UNREAD},
     {"with", HOLDS | SHOWS | WITH},
     {"upsert", INSERTS | HOLDS | UNREAD},
     {"replace", INSERTS | HOLDS | UNREAD},
-    {"merge", WRITES},
+    {"merge", WRITES | SHOWS},
     {"copy", WRITES | SHOWS},
     {"prepare", HOLDS | SHOWS},
     {"explain", HOLDS | SHOWS},

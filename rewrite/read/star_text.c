@@ -294,8 +294,21 @@ void rw_star_put_hash(rw_star_texts *texts, int32_t location, size_t tokens, ite
 
 void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text)
 {
-    size_t from = token_at(texts, location), to = skip_names(texts, from);
-    put(texts, from, to + is_sign(texts, to, '*'), text);
+    size_t from = token_at(texts, location), to = skip_relation(texts, &from);
+    put(texts, from, to, text);
+}
+
+void rw_star_put_table(rw_star_texts *texts, const PgQuery__RangeVar *table)
+{
+    pgw_buf text = {0};
+    pgw_buf_add_str(&text, " SELECT *");
+    put_select(texts, table, &text);
+}
+
+void rw_star_put_cast(rw_star_texts *texts, int32_t location, pgw_buf *text)
+{
+    size_t behind = token_at(texts, location) + 1;
+    put(texts, behind, behind, text);
 }
 
 void rw_star_cut_schema(rw_star_texts *texts, int32_t location)
@@ -338,6 +351,12 @@ pgw_slice rw_star_argument(rw_star_texts *texts, int32_t location, size_t number
         return (pgw_slice){"", 0};
     size_t start = texts->tokens[from].start;
     return (pgw_slice){texts->text.ptr + start, texts->tokens[to - 1].end - start};
+}
+
+void rw_star_put_before(rw_star_texts *texts, pgw_slice argument, pgw_buf *text)
+{
+    size_t at = token_at(texts, (int32_t)(argument.ptr - texts->text.ptr));
+    put(texts, at, at, text);
 }
 
 void rw_star_put_behind(rw_star_texts *texts, pgw_slice argument, pgw_buf *text)

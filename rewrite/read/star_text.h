@@ -43,16 +43,21 @@ void rw_star_put_whole(rw_star_texts *texts, const rw_star_item *item);
 void rw_star_put_hash(rw_star_texts *texts, int32_t location, size_t tokens,
                       const rw_star_item *item);
 
-/* In the place of a relation, whose name stands at `location`. Frees `text`, as the next ones do.
- */
+/* In the place of [ONLY] a relation, whose name stands at `location`. Frees `text`, as the next
+ * ones do. */
 void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text);
+/* SELECT * FROM in the place of the word TABLE before it. */
+void rw_star_put_table(rw_star_texts *texts, const PgQuery__RangeVar *table);
+/* Behind the name of a row. */
+void rw_star_put_cast(rw_star_texts *texts, int32_t location, pgw_buf *text);
 /* The first name, and the point behind it, go from a reference. */
 void rw_star_cut_schema(rw_star_texts *texts, int32_t location);
 /* Around a call of a function. */
 void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before, pgw_buf *behind);
 /* The text of its argument `number`, from 0; it has so many. */
 pgw_slice rw_star_argument(rw_star_texts *texts, int32_t location, size_t number);
-/* Behind it. */
+/* Before it, and behind it. */
+void rw_star_put_before(rw_star_texts *texts, pgw_slice argument, pgw_buf *text);
 void rw_star_put_behind(rw_star_texts *texts, pgw_slice argument, pgw_buf *text);
 
 /* All of it, in order of the text; NULL: there is nothing. Frees what was gathered. */

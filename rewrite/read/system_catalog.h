@@ -6,25 +6,13 @@
 #define RW_SYSTEM_CATALOG_H
 
 #include "rewrite/hash/table.h"
+#include "rewrite/read/system_relations.h"
 
-/* A column of one, and what stands in its place: SQL, with marks (system_catalog.c);
- * NULL: itself.
- */
-typedef struct rw_system_column {
-    const char *name, *shown;
-} rw_system_column;
-
-typedef struct rw_system_relation {
-    const char *schema, *name;
-    const rw_system_column *columns; /* NULL: all as they are */
-    bool everywhere;                 /* `columns` are those of every version of PostgreSQL */
-    const char *rows;                /* which are there: a condition, with marks; NULL: all */
-} rw_system_relation;
-
-/* What is put into a call, with marks. */
+/* What is put into a call, with marks: around it (NULL: nothing), … */
 typedef struct rw_system_function {
     const char *name, *before, *behind;
-    const char *number; /* behind its second argument; NULL: nothing */
+    const char *number;         /* behind its second argument; NULL: nothing */
+    const char *opens, *closes; /* around its first argument; NULL: nothing */
 } rw_system_function;
 
 /* What marks stand for. */
@@ -38,8 +26,19 @@ PGW_MUST_CHECK bool rw_system_names(pgw_slice word);
 /* The names of all, NULL behind the last; those of information_schema are found by its own, too. */
 const char *rw_system_name(size_t i);
 /* NULL: it is none. `schema` empty: not written. */
-const rw_system_relation *rw_system_relation_of(const char *schema, const char *name);
+const rw_system_relation *rw_system_relation_of(const rw_catalog *catalog, const char *schema,
+                                                const char *name, bool gaps);
 const rw_system_function *rw_system_function_of(const char *schema, const char *name);
+/* The relation's next column: `*at` is NULL before the first. False: there is none, or it is not
+ * known which there are. */
+PGW_MUST_CHECK bool rw_system_next_column(const rw_catalog *catalog,
+                                          const rw_system_relation *relation, const char **at,
+                                          pgw_slice *name);
+/* Whether all that are shown otherwise than they are can be listed among the others. */
+PGW_MUST_CHECK bool rw_system_knows_columns(const rw_catalog *catalog,
+                                            const rw_system_relation *relation);
+/* What stands in the column's place, with marks; NULL: itself. */
+const char *rw_system_shown(const rw_system_relation *relation, pgw_slice name);
 /* Whether a table's hash column is to be unseen there. */
 PGW_MUST_CHECK bool rw_system_hides(const rw_catalog *catalog);
 /* Adds SQL with its marks filled in. */

@@ -16,22 +16,30 @@ typedef struct asked {
     struct asked *next;
     const PgQuery__RangeVar *at;
     const rw_system_relation *relation;
-    bool starred; /* all of its columns are asked for */
+    const PgQuery__RangeVar *table; /* TABLE name; else NULL */
+    bool starred;                   /* all of its columns are asked for, by no name */
 } asked;
 
 typedef struct named {
     struct named *next;
     const PgQuery__ColumnRef *at; /* NULL: … */
-    const char *name;             /* a column of USING */
+    const char *name;             /* a column of USING, a query of WITH */
     bool cut;                     /* its schema is */
 } named;
+
+/* What something is called by an alias or a name of a result, which is no relation of ours. */
+typedef struct label {
+    struct label *next;
+    const char *name;
+} label;
 
 typedef struct finder {
     const rw_catalog *catalog;
     rw_star_texts *texts;
     asked *list;
     named *names;
-    bool locks; /* FOR UPDATE: of relations */
+    label *labels;
+    bool foreign; /* it asks other relations than PostgreSQL's own */
 } finder;
 
 /* --- what there is --- */
@@ -43,14 +51,22 @@ static void add_name(finder *find, const PgQuery__ColumnRef *at, const char *nam
     find->names = it;
 }
 
+static void add_label(finder *find, const char *name)
+{
+    label *it = pgw_arena_alloc(find->texts->arena, sizeof *it);
+    *it = (label){find->labels, name};
+    find->labels = it;
+}
+
 static void add_relation(finder *find, const PgQuery__RangeVar *at, bool starred)
 {
-    const rw_system_relation *relation = rw_system_relation_of(at->schemaname, at->relname);
-    bool renamed = at->alias != NULL && at->alias->n_colnames > 0;
-    if (relation == NULL || at->catalogname[0] != '\0' || !at->inh || renamed)
+    const rw_system_relation *relation =
+        rw_system_relation_of(find->catalog, at->schemaname, at->relname, false);
+    if (relation == NULL || at->catalogname[0] != '\0')
         return;
     asked *it = pgw_arena_alloc(find->texts->arena, sizeof *it);
-    *it = (asked){find->list, at, relation, starred};
+    bool renamed = at->alias != NULL && at->alias->n_colnames > 0;
+    *it = (asked){find->list, at, relation, NULL, starred || renamed};
     find->list = it;
 }
 
@@ -68,28 +84,57 @@ static void add_from(finder *find, const PgQuery__Node *from, bool starred)
     add_from(find, join->rarg, starred);
 }
 
+static void add_all_from(finder *find, PgQuery__Node **from, size_t count, bool starred)
+{
+    for (size_t i = 0; i < count; i++)
+        add_from(find, from[i], starred);
+}
+
 static bool is_star(const PgQuery__Node *node)
 {
     return node->node_case == PG_QUERY__NODE__NODE_A_STAR;
 }
 
-static bool shows_all(const PgQuery__SelectStmt *select)
+/* The `*` alone among them; NULL. */
+static const PgQuery__ColumnRef *star_of(PgQuery__Node **targets, size_t count)
 {
-    for (size_t i = 0; i < select->n_target_list; i++) {
-        const PgQuery__Node *value = select->target_list[i]->res_target->val;
+    for (size_t i = 0; i < count; i++) {
+        const PgQuery__Node *value = targets[i]->res_target->val;
         if (value != NULL && value->node_case == PG_QUERY__NODE__NODE_COLUMN_REF &&
             is_star(value->column_ref->fields[0]))
-            return true;
+            return value->column_ref;
     }
-    return false;
+    return NULL;
 }
 
 static void look_at_select(finder *find, const PgQuery__SelectStmt *select)
 {
-    bool starred = shows_all(select);
-    find->locks = find->locks || select->n_locking_clause > 0;
-    for (size_t i = 0; i < select->n_from_clause; i++)
-        add_from(find, select->from_clause[i], starred);
+    const PgQuery__ColumnRef *star = star_of(select->target_list, select->n_target_list);
+    const asked *before = find->list;
+    add_all_from(find, select->from_clause, select->n_from_clause, star != NULL);
+    if (star != NULL && star->location < 0 && find->list != before)
+        find->list->table = find->list->at;
+}
+
+/* Names in the statement that a row of a relation may be taken for. */
+static void look_at_label(finder *find, const ProtobufCMessage *message)
+{
+    const ProtobufCMessageDescriptor *type = message->descriptor;
+    if (type == &pg_query__alias__descriptor) {
+        const PgQuery__Alias *alias = (const PgQuery__Alias *)message;
+        add_label(find, alias->aliasname);
+        for (size_t i = 0; i < alias->n_colnames; i++)
+            add_label(find, rw_node_name(alias->colnames[i]));
+    } else if (type == &pg_query__res_target__descriptor) {
+        add_label(find, ((const PgQuery__ResTarget *)message)->name);
+    } else if (type == &pg_query__range_var__descriptor) {
+        const PgQuery__RangeVar *it = (const PgQuery__RangeVar *)message;
+        bool own = it->schemaname[0] == '\0'
+                       ? strncmp(it->relname, "pg_", 3) == 0
+                       : strcmp(it->schemaname, "pg_catalog") == 0 ||
+                             strcmp(it->schemaname, "information_schema") == 0;
+        find->foreign = find->foreign || !own;
+    }
 }
 
 /* --- functions --- */
@@ -101,10 +146,18 @@ static void put_around(finder *find, const PgQuery__FuncCall *call,
     rw_system_marks marks = {.catalog = find->catalog};
     for (size_t i = 0; i < call->n_args && i < 2; i++)
         marks.arguments[i] = rw_star_argument(texts, call->location, i);
-    pgw_buf before = {0}, behind = {0}, number = {0};
-    rw_system_add(&before, function->before, &marks);
-    rw_system_add(&behind, function->behind, &marks);
-    rw_star_put_around(texts, call->location, &before, &behind);
+    pgw_buf before = {0}, behind = {0}, number = {0}, opens = {0}, closes = {0};
+    if (function->before != NULL) {
+        rw_system_add(&before, function->before, &marks);
+        rw_system_add(&behind, function->behind, &marks);
+        rw_star_put_around(texts, call->location, &before, &behind);
+    }
+    if (function->opens != NULL) {
+        rw_system_add(&opens, function->opens, &marks);
+        rw_system_add(&closes, function->closes, &marks);
+        rw_star_put_before(texts, marks.arguments[0], &opens);
+        rw_star_put_behind(texts, marks.arguments[0], &closes);
+    }
     if (function->number == NULL || call->n_args < 2)
         return;
     rw_system_add(&number, function->number, &marks);
@@ -123,13 +176,31 @@ static void look_at_call(finder *find, const PgQuery__FuncCall *call)
     put_around(find, call, function);
 }
 
+static void look_at_statement(finder *find, const ProtobufCMessage *message)
+{
+    const ProtobufCMessageDescriptor *type = message->descriptor;
+    if (type == &pg_query__select_stmt__descriptor) {
+        look_at_select(find, (const PgQuery__SelectStmt *)message);
+    } else if (type == &pg_query__update_stmt__descriptor) {
+        const PgQuery__UpdateStmt *it = (const PgQuery__UpdateStmt *)message;
+        add_all_from(find, it->from_clause, it->n_from_clause,
+                     star_of(it->returning_list, it->n_returning_list) != NULL);
+    } else if (type == &pg_query__delete_stmt__descriptor) {
+        const PgQuery__DeleteStmt *it = (const PgQuery__DeleteStmt *)message;
+        add_all_from(find, it->using_clause, it->n_using_clause,
+                     star_of(it->returning_list, it->n_returning_list) != NULL);
+    } else if (type == &pg_query__merge_stmt__descriptor) {
+        add_from(find, ((const PgQuery__MergeStmt *)message)->source_relation, false);
+    }
+}
+
 static bool visit(void *context, const ProtobufCMessage *message)
 {
     finder *find = context;
     const ProtobufCMessageDescriptor *type = message->descriptor;
-    if (type == &pg_query__select_stmt__descriptor)
-        look_at_select(find, (const PgQuery__SelectStmt *)message);
-    else if (type == &pg_query__column_ref__descriptor)
+    look_at_label(find, message);
+    look_at_statement(find, message);
+    if (type == &pg_query__column_ref__descriptor)
         add_name(find, (const PgQuery__ColumnRef *)message, NULL);
     else if (type == &pg_query__func_call__descriptor)
         look_at_call(find, (const PgQuery__FuncCall *)message);
@@ -176,10 +247,9 @@ static void cut_schemas(finder *find, const asked *relation)
         }
 }
 
-/* A row of it, its database before its name; or a query of WITH has the name. */
+/* A query of WITH has its name; or its database, or another schema, stands before a name. */
 static bool needs_relation(const finder *find, const asked *relation)
 {
-    const char *name = called(relation);
     for (const named *it = find->names; it != NULL; it = it->next) {
         if (it->at == NULL) {
             if (strcmp(it->name, relation->at->relname) == 0)
@@ -187,12 +257,40 @@ static bool needs_relation(const finder *find, const asked *relation)
             continue;
         }
         size_t fields = it->at->n_fields;
-        size_t at = fields > 2 ? 1 : 0;
-        if ((fields == 1 || (fields > 2 && !is_qualified(it, relation))) &&
-            strcmp(rw_node_name(it->at->fields[at]), name) == 0)
+        if (fields > 2 && !is_qualified(it, relation) &&
+            strcmp(rw_node_name(it->at->fields[fields - 2]), called(relation)) == 0)
             return true;
     }
     return false;
+}
+
+/* Its name alone: a row of it, if no column is called so. */
+static bool is_row(const named *it, const asked *relation)
+{
+    return it->at != NULL && it->at->n_fields == 1 &&
+           strcmp(rw_node_name(it->at->fields[0]), called(relation)) == 0;
+}
+
+static bool shows_row(const finder *find, const asked *relation)
+{
+    for (const named *it = find->names; it != NULL; it = it->next)
+        if (is_row(it, relation))
+            return true;
+    return false;
+}
+
+/* Whether the name of a row of it may mean something else. */
+static bool is_ambiguous(const finder *find, const asked *relation)
+{
+    size_t labels = 0, aliases = 0;
+    for (const label *it = find->labels; it != NULL; it = it->next)
+        labels += strcmp(it->name, called(relation)) == 0;
+    for (const asked *it = find->list; it != NULL; it = it->next)
+        if (strcmp(called(it), called(relation)) == 0) {
+            aliases += it->at->alias != NULL;
+            labels += strcmp(it->relation->name, relation->relation->name) != 0;
+        }
+    return find->foreign || labels != aliases;
 }
 
 static bool is_starred(const finder *find, const asked *relation)
@@ -202,7 +300,16 @@ static bool is_starred(const finder *find, const asked *relation)
             is_star(it->at->fields[it->at->n_fields - 1]) &&
             strcmp(rw_node_name(it->at->fields[it->at->n_fields - 2]), called(relation)) == 0)
             return true;
-    return relation->starred;
+    return relation->starred || shows_row(find, relation);
+}
+
+/* Who numbers columns asks for those that were dropped as well: then there is one in the place of a
+ * hash column before others. */
+static void choose(const finder *find, asked *one)
+{
+    bool gaps = is_starred(find, one) || is_named(find, "attisdropped");
+    one->relation =
+        rw_system_relation_of(find->catalog, one->at->schemaname, one->at->relname, gaps);
 }
 
 /* Whether a column is asked for that is not shown as it is, and the others can be listed. */
@@ -210,45 +317,115 @@ static bool asks_for_shown(const finder *find, const asked *one)
 {
     const rw_system_relation *relation = one->relation;
     if (is_starred(find, one))
-        return relation->everywhere;
+        return relation->columns != NULL && rw_system_knows_columns(find->catalog, relation);
     for (const rw_system_column *it = relation->columns; it != NULL && it->name != NULL; it++)
         if (it->shown != NULL && is_named(find, it->name))
             return true;
     return false;
 }
 
-static const char *add_system_columns(const finder *find, pgw_buf *out)
+static const char *const system_columns[] = {"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"};
+enum { SYSTEM_COLUMNS = sizeof system_columns / sizeof *system_columns };
+
+static bool is_system_column(const char *name)
 {
-    static const char *const names[] = {"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"};
+    bool is = false;
+    for (size_t i = 0; i < SYSTEM_COLUMNS && !is; i++)
+        is = strcmp(name, system_columns[i]) == 0;
+    return is;
+}
+
+/* … of its own, perhaps. */
+static bool names_system_column(const finder *find, const asked *one)
+{
+    for (const named *it = find->names; it != NULL; it = it->next) {
+        if (it->at == NULL || !is_system_column(last_of(it)))
+            continue;
+        size_t fields = it->at->n_fields;
+        if (fields == 1 || strcmp(rw_node_name(it->at->fields[fields - 2]), called(one)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where a subquery cannot be the same: system columns would be among all others, and so on. */
+static bool stays(const finder *find, const asked *one)
+{
+    return needs_relation(find, one) || (is_starred(find, one) && names_system_column(find, one)) ||
+           (shows_row(find, one) &&
+            (is_ambiguous(find, one) || !rw_system_knows_columns(find->catalog, one->relation))) ||
+           (!asks_for_shown(find, one) && one->relation->rows == NULL);
+}
+
+static const char *add_system_columns(const finder *find, const asked *one, pgw_buf *out)
+{
     const char *between = " (select ";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_named(find, names[i])) {
+    for (size_t i = 0; i < SYSTEM_COLUMNS; i++)
+        if (!is_starred(find, one) && is_named(find, system_columns[i])) {
             pgw_buf_add_str(out, between);
-            pgw_buf_add_str(out, names[i]);
+            pgw_buf_add_str(out, system_columns[i]);
             between = ", ";
         }
     return between;
 }
 
+static void add_column(const finder *find, const asked *one, pgw_slice name, pgw_buf *out)
+{
+    const rw_system_marks marks = {.catalog = find->catalog};
+    const char *shown = rw_system_shown(one->relation, name);
+    if (shown != NULL) {
+        rw_system_add(out, shown, &marks);
+        pgw_buf_add_str(out, " as ");
+    }
+    pgw_buf_add_slice(out, name);
+}
+
+/* All that there are, or those that the statement names: no list of ours is that of every version.
+ */
 static void add_columns(const finder *find, const asked *one, pgw_buf *out)
 {
-    const char *between = add_system_columns(find, out);
-    const rw_system_marks marks = {.catalog = find->catalog};
+    const rw_system_relation *relation = one->relation;
+    const char *between = add_system_columns(find, one, out), *at = NULL;
     bool all = is_starred(find, one);
+    pgw_slice name;
     if (!asks_for_shown(find, one)) {
         pgw_buf_add_str(out, between);
         pgw_buf_add_byte(out, '*');
         return;
     }
-    for (const rw_system_column *it = one->relation->columns; it->name != NULL; it++) {
-        if (!all && !is_named(find, it->name))
-            continue;
+    while (all && relation->oid != 0 &&
+           rw_system_next_column(find->catalog, relation, &at, &name)) {
         pgw_buf_add_str(out, between);
-        rw_system_add(out, it->shown != NULL ? it->shown : it->name, &marks);
-        pgw_buf_add_str(out, it->shown != NULL ? " as " : "");
-        pgw_buf_add_str(out, it->shown != NULL ? it->name : "");
+        add_column(find, one, name, out);
         between = ", ";
     }
+    for (const rw_system_column *it = relation->columns; it->name != NULL; it++) {
+        if (all ? relation->oid != 0 : !is_named(find, it->name))
+            continue;
+        pgw_buf_add_str(out, between);
+        add_column(find, one, pgw_slice_str(it->name), out);
+        between = ", ";
+    }
+}
+
+/* A row of a subquery is a record, and can be cast. */
+static void cast_rows(const finder *find, const asked *one)
+{
+    for (const named *it = find->names; it != NULL; it = it->next)
+        if (is_row(it, one)) {
+            pgw_buf text = {0};
+            pgw_buf_addf(&text, "::%s.%s ", one->relation->schema, one->relation->name);
+            rw_star_put_cast(find->texts, it->at->location, &text);
+        }
+}
+
+/* Once, if several of one name are asked for. */
+static bool is_last_called(const finder *find, const asked *one)
+{
+    for (const asked *it = find->list; it != one; it = it->next)
+        if (strcmp(called(it), called(one)) == 0)
+            return false;
+    return true;
 }
 
 static void put(finder *find, const asked *one)
@@ -256,7 +433,7 @@ static void put(finder *find, const asked *one)
     const rw_system_relation *relation = one->relation;
     const rw_system_marks marks = {.catalog = find->catalog};
     pgw_buf text = {0};
-    if (needs_relation(find, one) || (!asks_for_shown(find, one) && relation->rows == NULL))
+    if (stays(find, one))
         return;
     cut_schemas(find, one);
     add_columns(find, one, &text);
@@ -266,7 +443,11 @@ static void put(finder *find, const asked *one)
     pgw_buf_add_str(&text, ") ");
     if (one->at->alias == NULL)
         pgw_buf_addf(&text, "as %s ", relation->name);
+    if (one->table != NULL)
+        rw_star_put_table(find->texts, one->table);
     rw_star_put_relation(find->texts, one->at->location, &text);
+    if (is_last_called(find, one))
+        cast_rows(find, one);
 }
 
 /* Not what is defined now and run some other day, nor where PostgreSQL takes no subquery. */
@@ -281,6 +462,7 @@ static bool is_asking(const PgQuery__Node *statement)
     case PG_QUERY__NODE__NODE_INSERT_STMT:
     case PG_QUERY__NODE__NODE_UPDATE_STMT:
     case PG_QUERY__NODE__NODE_DELETE_STMT:
+    case PG_QUERY__NODE__NODE_MERGE_STMT:
     case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT:
     case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT:
     case PG_QUERY__NODE__NODE_PREPARE_STMT:
@@ -296,6 +478,8 @@ void rw_system_find(const PgQuery__Node *statement, const rw_catalog *catalog, r
     if (!rw_system_hides(catalog) || !is_asking(statement))
         return;
     visit(&find, (const ProtobufCMessage *)statement);
-    for (const asked *it = find.list; it != NULL && !find.locks; it = it->next)
+    for (asked *it = find.list; it != NULL; it = it->next)
+        choose(&find, it);
+    for (const asked *it = find.list; it != NULL; it = it->next)
         put(&find, it);
 }

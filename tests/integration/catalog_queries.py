@@ -93,4 +93,67 @@ COMPLETION = tuple(
          " and indnatts > 3)"),
     ))
 
-QUERIES = COMPLETION + OWN + INFORMATION_SCHEMA + VIEWS
+# All columns, whole rows, other relations; statements that write elsewhere. Less what tables are stored by.
+WHOLE = (
+    "select to_jsonb(c) - '{reltype,relfilenode,relpages,reltoastrelid,relfrozenxid,relminmxid}'::text[] from pg_class c where relnamespace = 2200 order by relname",
+    "select to_jsonb(c.*) -> 'relnatts', c.relkind from pg_class c where c.relname = 'ev'",
+    "select * from pg_class where relname in ('seen', 'other_pkey', 'ev_p0') order by relname",
+    "select c.* from pg_class c where relname = 'other_pkey'", "select c from pg_class c where relname = 'seen'",
+    "select pg_class.* from pg_class where relname = 'seen' for key share of pg_class nowait",
+    "select relname, relnatts, relkind from pg_class c where relnamespace = 2200 order by relname for update",
+    "select row_to_json(a) from pg_attribute a where attrelid = 'ev'::regclass and attnum > 0 order by attnum",
+    "select json_agg(a order by attnum) from pg_attribute a where attrelid = 'ev'::regclass",
+    "select n from pg_attribute a(r, n) where r = 'ev'::regclass", "select * from pg_index i(x, y) where y = 'ev'::regclass order by x",
+    "select attname from only pg_attribute where attrelid = 'ev'::regclass order by attnum",
+    "select * from only pg_index where indrelid = 'ev'::regclass order by indexrelid",
+    "select * from pg_index where indrelid = 'ev'::regclass order by indexrelid",
+    "select (i).* from pg_index i where indrelid = 'ev'::regclass order by indexrelid",
+    "select i from pg_index i where indrelid = 'ev'::regclass order by indexrelid",
+    "select s.* from (select indkey, indnatts from pg_index where indrelid = 'ev'::regclass) s order by 1",
+    "select x.indkey from (table pg_index) x where x.indrelid = 'ev'::regclass order by 1",
+    "select * from pg_constraint where conrelid = 'ev'::regclass order by conname", "table pg_constraint",
+    "select to_jsonb(c.*) from pg_constraint c where conrelid = 'ev'::regclass order by conname",
+    "select conname, pg_get_constraintdef(c.oid), c.conkey from pg_constraint c, lateral (select c.conkey) x order by 1",
+    "with c as (select * from pg_class) select relname, relkind, relnatts from c where relname like 'ev%' order by 1",
+    "select array_agg(c.relname order by relname) filter (where c is not null) from pg_class c where relnamespace = 2200",
+    "select count(c) from pg_class c where relname like 'ev%'",
+    "select c.relname, i.indnatts from pg_class c natural join (select indexrelid as oid, indnatts from pg_index) i"
+    " where relname like 'ev%' order by 1",
+    "select a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid where c.relname = 'ev' and attnum > 0 for share of a",
+    "select attname from pg_attribute where attrelid = 'ev'::regclass and attnum = (select relnatts from pg_class where oid = 'ev'::regclass)",
+    "copy (select attname, attnum from pg_attribute where attrelid = 'ev'::regclass order by attnum) to stdout",
+    "select typname, typtype from pg_type where typnamespace = 2200 order by 1", "select * from pg_type t where typname like '%ev%' order by typname",
+    "select classid::regclass, objsubid, refclassid::regclass, refobjsubid, deptype from pg_depend"
+    " where objid = 'ev'::regclass order by 1, 2, 3, 4, 5",
+    "select deptype, pg_describe_object(classid, objid, objsubid) from pg_depend where refobjid = 'ev'::regclass"
+    " and classid <> 1259 order by 1, 2",
+    "select relname from pg_stat_user_tables order by 1", "select schemaname, relname from pg_stat_all_tables where schemaname = 'public' order by 1, 2",
+    "select starelid::regclass, staattnum from pg_statistic where starelid >= 16384 order by 1, 2",
+    "select tgrelid::regclass, tgname from pg_trigger order by 1, 2", "select pg_get_partkeydef('ev'::regclass)",
+    "select relid::regclass from pg_partition_tree('ev')", "select * from pg_partition_root('ev')",
+    "select * from pg_partition_ancestors('ev')", "select partrelid::regclass, pg_get_partkeydef(partrelid) from pg_partitioned_table",
+    "select pg_index_column_has_property('ev_pkey', n, 'asc') from generate_series(0, 4) n",
+    "select col_description('ev'::regclass, 3), col_description('ev'::regclass, 5), obj_description('ev'::regclass)",
+    "select table_name, column_name, udt_name from information_schema.column_udt_usage where table_schema = 'public' order by 1, 2",
+    "select object_name, object_type, dtd_identifier from information_schema.data_type_privileges where object_schema = 'public' order by 1, 2, 3",
+    "select * from information_schema.triggers", "select * from information_schema.udt_privileges where udt_schema = 'public'",
+    "select * from information_schema.role_udt_grants where udt_schema = 'public' order by 1",
+    "create temp table made as select * from pg_class where relname like 'ev%'", "select relname, relkind, relnatts from made order by 1",
+    "insert into made select * from pg_class where relname = 'ev'",
+    "update made set relname = 'x' from pg_class c where c.oid = made.oid and c.relnatts = 5 returning c.relnatts",
+    "update made set relname = a.attname from pg_attribute a where a.attrelid = made.oid and a.attname = 'userid_hash' returning 1",
+    "merge into made using pg_attribute a on a.attrelid = made.oid and a.attname = 'userid_hash' when matched then delete",
+    "delete from made using pg_attribute a where a.attrelid = made.oid and a.attname = 'userid_hash' returning 1",
+    "delete from made where relnatts in (select relnatts from pg_class where relname = 'ev') returning relname, relnatts", "drop table made",
+)
+
+# Dropped columns as well.
+DROPPED = (
+    "select * from pg_attribute where attrelid = 'ev'::regclass and attnum > 0 order by attnum",
+    "select attname, attnum, atttypid, attnotnull, attisdropped from pg_attribute where attrelid = 'ev'::regclass order by attnum",
+    "select a.* from pg_class c join pg_attribute a on a.attrelid = c.oid where c.relname in ('ev', 'ev_pkey') order by relname, attnum",
+    "select count(*) from pg_attribute where attisdropped", "select json_agg(a order by attnum) from pg_attribute a where attrelid = 'ev'::regclass",
+    "select attname from pg_attribute where attrelid = 'ev'::regclass and not attisdropped order by attnum",
+)
+
+QUERIES = COMPLETION + OWN + INFORMATION_SCHEMA + VIEWS + WHOLE + DROPPED

@@ -8,7 +8,7 @@
 /* A table's columns as proxy/backend/schema_query asks for them, but for the first two cells and
  * what is told of a column itself. */
 #define TABLE "16630|r|0|false|false|false|false|false"
-#define REST "-1978869473527485543|t|false|~"
+#define REST "-1978869473527485543|t|false|~|~"
 #define COLUMN(name, number, oid, type, not_null, in_key)                                          \
     name "|" number "|" oid "|-1|" type "|false|" not_null "|false|false|false|true|false|" in_key \
          "|false|~|" REST

@@ -30,7 +30,7 @@ static void add_row(px_schema_rows *rows, const char *line)
 /* name, attnum, oid, typmod, type's name; the rest as for a plain column. */
 #define COLUMN(table, head, name, number, oid, typmod, type)                                       \
     "public " table " " head " " name " " number " " oid " " typmod " " type                       \
-    " false false false false false true false 0 false  0 true false "
+    " false false false false false true false 0 false  0 true false  "
 #define PLAIN "16384 r 2 false false false false false"
 
 static char *key_names[] = {"userid", "ts"};
@@ -53,17 +53,18 @@ static cfg_table events(void)
 static px_schema_rows *events_rows(const char *head)
 {
     static const char *const columns[] = {
-        "h 1 20 -1 bigint false true false false false true false 1 false  0 true false ",
+        "h 1 20 -1 bigint false true false false false true false 1 false  0 true false  "
+        "4_1249.attrelid_1259.oid",
         "short 2 20 -1 bigint false true true true false true", /* left out: a cell is
                                                                    missing */
-        "long 2 20 -1 bigint false true true true false true false 2 false  0 true false "
+        "long 2 20 -1 bigint false true true true false true false 2 false  0 true false  "
         " extra", /* left out,
                    * too
                    */
-        "userid 2 20 -1 bigint false true true true false true false 2 false  0 true false ",
+        "userid 2 20 -1 bigint false true true true false true false 2 false  0 true false  ",
         ("ts 4 1184 3 timestamp(3)_with_time_zone false true true false false true false 3 "
          "false "
-         " 0 true false "),
+         " 0 true false  "),
     };
     px_schema_rows *rows = px_schema_rows_new();
     add_row(rows, COLUMN("other", "16385 r 0 true true false true false", "userid", "1", "20", "-1",
@@ -75,7 +76,7 @@ static px_schema_rows *events_rows(const char *head)
     }
     add_row(rows,
             "app events 16386 v 0 true true false true false x 1 25 -1 text false false false "
-            "false false true false 0 false  0 true false ");
+            "false false true false 0 false  0 true false  ");
     return rows;
 }
 
@@ -128,6 +129,8 @@ static void test_from_rows(void **state)
     assert_int_equal(table->epoch, 7);
     assert_int_equal(table->oid, 16384);
     assert_int_equal(table->triggers, 2);
+    assert_int_equal(table->last, 4);
+    assert_string_equal(table->system_columns, "1249.attrelid 1259.oid");
     assert_int_equal(table->column_count, 3);
     assert_int_equal(table->columns[2].attnum, 4);
     assert_int_equal(table->hash_column, 0);
@@ -248,10 +251,10 @@ static void test_unusable(void **state)
         {COLUMN("t", PLAIN, "h", "1", "23", "-1", "integer"), key, CFG_XXH3, CFG_HASH_INT8,
          "hash column h is integer: for hash_type int8 it must be bigint"},
         {"public t " PLAIN
-         " h 1 20 -1 bigint false true true false true true false 0 false  0 true false ",
+         " h 1 20 -1 bigint false true true false true true false 0 false  0 true false  ",
          key, CFG_XXH3, CFG_HASH_INT8, "hash column h is filled by the backend"},
         {"public t " PLAIN
-         " h 1 20 -1 bigint false true true true false true false 0 false  0 true false ",
+         " h 1 20 -1 bigint false true true true false true false 0 false  0 true false  ",
          key, CFG_XXH3, CFG_HASH_INT8, "hash column h is filled by the backend"},
         {NULL, key, CFG_XXH3, CFG_HASH_INT8, "hash column h does not exist"},
         {bigint, NULL, CFG_XXH3, CFG_HASH_INT8, "key column k does not exist"},
@@ -263,11 +266,11 @@ static void test_unusable(void **state)
          "key column k is of type interval, which cannot be hashed"},
         {bigint,
          "public t " PLAIN
-         " k 2 16999 -1 dom true true true true false true false 2 false  0 true false ",
+         " k 2 16999 -1 dom true true true true false true false 2 false  0 true false  ",
          CFG_XXH3, CFG_HASH_INT8, "key column k is of type dom, which cannot be hashed"},
         {bigint,
          "public t " PLAIN
-         " k 2 25 -1 text false true false false false false false 2 false  0 true false ",
+         " k 2 25 -1 text false true false false false false false 2 false  0 true false  ",
          CFG_XXH3, CFG_HASH_INT8, "key column k has a nondeterministic collation"},
         {bigint, COLUMN("t", PLAIN, "k", "2", "25", "-1", "text"), CFG_NUMERIC_HASH, CFG_HASH_INT8,
          "numeric_hash"},
@@ -430,6 +433,8 @@ static void test_same(void **state)
     DIFFERS(quiet, !a->quiet);
     DIFFERS(reads_settings, !a->reads_settings);
     DIFFERS(part_names, other);
+    DIFFERS(last, 77);
+    DIFFERS(system_columns, other);
     DIFFERS(unusable, other);
     uint64_t at[2][16] = {{0}, {0}}; /* the bounds themselves, wherever they lie */
     const rw_partitions kept[] = {a->partitions, b->partitions};

@@ -167,6 +167,18 @@ static void only_a_last_hash_column_shifts_nothing(void **state)
     assert_true(rw_table_shifts(&test_tables[1])); /* the first */
 }
 
+static void columns_behind_the_hash_leave_a_gap(void **state)
+{
+    (void)state;
+    rw_table table = test_tables[0];
+    table.last = table.columns[table.hash_column].attnum;
+    assert_false(rw_table_has_gap(&table));
+    table.last++;
+    assert_true(rw_table_has_gap(&table));
+    table.last = 0; /* not known */
+    assert_false(rw_table_has_gap(&table));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +190,7 @@ int main(void)
         cmocka_unit_test(a_table_is_freed_whole),
         cmocka_unit_test(hashes_are_alike_by_rule_and_names),
         cmocka_unit_test(only_a_last_hash_column_shifts_nothing),
+        cmocka_unit_test(columns_behind_the_hash_leave_a_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

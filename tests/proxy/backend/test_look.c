@@ -115,9 +115,9 @@ static px_look_step ready(void)
 static void tell_tables(const char *type)
 {
     char text[256];
-    snprintf(text, sizeof text, HEAD "k|1|%s|-1|it" TAIL "2|f||0|t|f|~", type);
+    snprintf(text, sizeof text, HEAD "k|1|%s|-1|it" TAIL "2|f||0|t|f|~|~", type);
     row(text);
-    row(HEAD "h|2|20|-1|bigint" TAIL "1|f||0|t|f|p0\1p0_pkey\1t_pkey");
+    row(HEAD "h|2|20|-1|bigint" TAIL "1|f||0|t|f|p0\1p0_pkey\1t_pkey|~");
 }
 
 /* Takes what it saw, as its owner would. */
