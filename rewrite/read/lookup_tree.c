@@ -75,7 +75,7 @@ static int table_of(const finder *find, const PgQuery__RangeVar *relation)
 {
     const rw_table *table = rw_catalog_find(find->catalog, pgw_slice_str(relation->schemaname),
                                             pgw_slice_str(relation->relname));
-    if (table == NULL || relation->catalogname[0] != '\0' || is_cte(find, relation) ||
+    if (table == NULL || is_cte(find, relation) ||
         (relation->alias != NULL && relation->alias->n_colnames > 0) ||
         !rw_table_is_looked_up(table) || table->hash_key_count > RW_LOOKUP_COLUMNS_MAX)
         return NONE;

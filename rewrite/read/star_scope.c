@@ -32,7 +32,7 @@ const rw_table *rw_star_table(const rw_star_world *world, const rw_star_place *p
 {
     const rw_table *table = rw_catalog_find(world->catalog, pgw_slice_str(relation->schemaname),
                                             pgw_slice_str(relation->relname));
-    bool ours = table != NULL && relation->catalogname[0] == '\0' && !is_cte(place, relation) &&
+    bool ours = table != NULL && !is_cte(place, relation) &&
                 is_sure(world->catalog, table, relation) && world->hides(world->context, table);
     return ours ? table : NULL;
 }

@@ -311,13 +311,14 @@ void rw_star_put_cast(rw_star_texts *texts, int32_t location, pgw_buf *text)
     put(texts, behind, behind, text);
 }
 
-void rw_star_cut_schema(rw_star_texts *texts, int32_t location)
+void rw_star_cut_names(rw_star_texts *texts, int32_t location, size_t count)
 {
     pgw_buf text = {0};
     size_t from = token_at(texts, location);
-    texts->failed |= !is_sign(texts, from + 1, '.');
+    for (size_t i = 0; i < count; i++)
+        texts->failed |= !is_sign(texts, from + 2 * i + 1, '.');
     pgw_buf_add_byte(&text, ' ');
-    put(texts, from, from + 2, &text);
+    put(texts, from, from + 2 * count, &text);
 }
 
 void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before, pgw_buf *behind)
@@ -384,6 +385,15 @@ static void add_copied(const PgQuery__CopyStmt *copy, const rw_table *table, pgw
     }
 }
 
+/* Of a name, with a point behind it; nothing if it is not written. */
+static void add_part(pgw_buf *out, const char *name)
+{
+    if (name[0] == '\0')
+        return;
+    rw_add_identifier(out, name);
+    pgw_buf_add_byte(out, '.');
+}
+
 void rw_star_put_copy(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table)
 {
     const PgQuery__RangeVar *relation = copy->relation;
@@ -394,10 +404,8 @@ void rw_star_put_copy(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const
     pgw_buf_add_str(&text, " (SELECT ");
     add_copied(copy, table, &text);
     pgw_buf_add_str(&text, " FROM ");
-    if (relation->schemaname[0] != '\0') {
-        rw_add_identifier(&text, relation->schemaname);
-        pgw_buf_add_byte(&text, '.');
-    }
+    add_part(&text, relation->catalogname);
+    add_part(&text, relation->schemaname);
     rw_add_identifier(&text, relation->relname);
     pgw_buf_add_str(&text, ") ");
     put(texts, from, to, &text);

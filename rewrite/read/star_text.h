@@ -50,8 +50,8 @@ void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text)
 void rw_star_put_table(rw_star_texts *texts, const PgQuery__RangeVar *table);
 /* Behind the name of a row. */
 void rw_star_put_cast(rw_star_texts *texts, int32_t location, pgw_buf *text);
-/* The first name, and the point behind it, go from a reference. */
-void rw_star_cut_schema(rw_star_texts *texts, int32_t location);
+/* The first names, and the point behind each, go from a reference. */
+void rw_star_cut_names(rw_star_texts *texts, int32_t location, size_t count);
 /* Around a call of a function. */
 void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before, pgw_buf *behind);
 /* The text of its argument `number`, from 0; it has so many. */

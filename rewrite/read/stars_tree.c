@@ -61,7 +61,7 @@ static bool ends_in_star(const PgQuery__ColumnRef *it)
 /* What the name before the last field means; NULL: none of ours, or there is none. */
 static rw_star_item *qualifier_of(const finder *find, const PgQuery__ColumnRef *it)
 {
-    if (it->n_fields < 2 || it->n_fields > 3)
+    if (it->n_fields < 2 || it->n_fields > 4)
         return NULL;
     rw_star_item *item =
         rw_star_find(find->place.scope, rw_star_name(it->fields[it->n_fields - 2]));

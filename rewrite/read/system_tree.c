@@ -6,6 +6,7 @@
 #include "rewrite/read/system_tree.h"
 
 #include "rewrite/lex/quote.h"
+#include "rewrite/read/system_calls.h"
 #include "rewrite/read/system_catalog.h"
 #include "rewrite/read/walk.h"
 
@@ -62,11 +63,12 @@ static void add_relation(finder *find, const PgQuery__RangeVar *at, bool starred
 {
     const rw_system_relation *relation =
         rw_system_relation_of(find->catalog, at->schemaname, at->relname, false);
-    if (relation == NULL || at->catalogname[0] != '\0')
+    if (relation == NULL)
         return;
     asked *it = pgw_arena_alloc(find->texts->arena, sizeof *it);
     bool renamed = at->alias != NULL && at->alias->n_colnames > 0;
-    *it = (asked){find->list, at, relation, NULL, starred || renamed};
+    *it =
+        (asked){.next = find->list, .at = at, .relation = relation, .starred = starred || renamed};
     find->list = it;
 }
 
@@ -137,45 +139,6 @@ static void look_at_label(finder *find, const ProtobufCMessage *message)
     }
 }
 
-/* --- functions --- */
-
-static void put_around(finder *find, const PgQuery__FuncCall *call,
-                       const rw_system_function *function)
-{
-    rw_star_texts *texts = find->texts;
-    rw_system_marks marks = {.catalog = find->catalog};
-    for (size_t i = 0; i < call->n_args && i < 2; i++)
-        marks.arguments[i] = rw_star_argument(texts, call->location, i);
-    pgw_buf before = {0}, behind = {0}, number = {0}, opens = {0}, closes = {0};
-    if (function->before != NULL) {
-        rw_system_add(&before, function->before, &marks);
-        rw_system_add(&behind, function->behind, &marks);
-        rw_star_put_around(texts, call->location, &before, &behind);
-    }
-    if (function->opens != NULL) {
-        rw_system_add(&opens, function->opens, &marks);
-        rw_system_add(&closes, function->closes, &marks);
-        rw_star_put_before(texts, marks.arguments[0], &opens);
-        rw_star_put_behind(texts, marks.arguments[0], &closes);
-    }
-    if (function->number == NULL || call->n_args < 2)
-        return;
-    rw_system_add(&number, function->number, &marks);
-    rw_star_put_behind(texts, marks.arguments[1], &number);
-}
-
-static void look_at_call(finder *find, const PgQuery__FuncCall *call)
-{
-    size_t last = call->n_funcname - 1;
-    if (call->n_funcname == 0 || call->n_funcname > 2 || call->n_args == 0)
-        return;
-    const rw_system_function *function = rw_system_function_of(
-        last == 1 ? rw_node_name(call->funcname[0]) : "", rw_node_name(call->funcname[last]));
-    if (function == NULL || call->args[0]->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR)
-        return;
-    put_around(find, call, function);
-}
-
 static void look_at_statement(finder *find, const ProtobufCMessage *message)
 {
     const ProtobufCMessageDescriptor *type = message->descriptor;
@@ -203,7 +166,7 @@ static bool visit(void *context, const ProtobufCMessage *message)
     if (type == &pg_query__column_ref__descriptor)
         add_name(find, (const PgQuery__ColumnRef *)message, NULL);
     else if (type == &pg_query__func_call__descriptor)
-        look_at_call(find, (const PgQuery__FuncCall *)message);
+        rw_system_call(find->texts, find->catalog, (const PgQuery__FuncCall *)message);
     else if (type == &pg_query__common_table_expr__descriptor)
         add_name(find, NULL, ((const PgQuery__CommonTableExpr *)message)->ctename);
     return rw_walk(message, visit, find);
@@ -229,12 +192,15 @@ static bool is_named(const finder *find, const char *name)
     return false;
 }
 
-/* Its schema stands before its name. */
+/* Its schema, and perhaps its database, stand before its name. */
 static bool is_qualified(const named *it, const asked *relation)
 {
-    return it->at != NULL && it->at->n_fields == 3 && relation->at->alias == NULL &&
-           strcmp(rw_node_name(it->at->fields[0]), relation->relation->schema) == 0 &&
-           strcmp(rw_node_name(it->at->fields[1]), relation->relation->name) == 0;
+    size_t fields = it->at != NULL ? it->at->n_fields : 0;
+    return (fields == 3 || fields == 4) && relation->at->alias == NULL &&
+           (fields == 3 ||
+            strcmp(rw_node_name(it->at->fields[0]), relation->at->catalogname) == 0) &&
+           strcmp(rw_node_name(it->at->fields[fields - 3]), relation->relation->schema) == 0 &&
+           strcmp(rw_node_name(it->at->fields[fields - 2]), relation->relation->name) == 0;
 }
 
 /* A subquery has no schema. */
@@ -242,7 +208,7 @@ static void cut_schemas(finder *find, const asked *relation)
 {
     for (named *it = find->names; it != NULL; it = it->next)
         if (is_qualified(it, relation) && !it->cut) {
-            rw_star_cut_schema(find->texts, it->at->location);
+            rw_star_cut_names(find->texts, it->at->location, it->at->n_fields - 2);
             it->cut = true;
         }
 }
@@ -437,7 +403,12 @@ static void put(finder *find, const asked *one)
         return;
     cut_schemas(find, one);
     add_columns(find, one, &text);
-    pgw_buf_addf(&text, " from %s.%s", relation->schema, relation->name);
+    pgw_buf_add_str(&text, " from ");
+    if (one->at->catalogname[0] != '\0') {
+        rw_add_identifier(&text, one->at->catalogname);
+        pgw_buf_add_byte(&text, '.');
+    }
+    pgw_buf_addf(&text, "%s.%s", relation->schema, relation->name);
     pgw_buf_add_str(&text, relation->rows != NULL ? " where " : "");
     rw_system_add(&text, relation->rows != NULL ? relation->rows : "", &marks);
     pgw_buf_add_str(&text, ") ");

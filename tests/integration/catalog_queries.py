@@ -95,7 +95,7 @@ COMPLETION = tuple(
 
 # All columns, whole rows, other relations; statements that write elsewhere. Less what tables are stored by.
 WHOLE = (
-    "select to_jsonb(c) - '{reltype,relfilenode,relpages,reltoastrelid,relfrozenxid,relminmxid}'::text[] from pg_class c where relnamespace = 2200 order by relname",
+    "select to_jsonb(c) - '{reltype,relfilenode,relpages,reltuples,relallvisible,reltoastrelid,relfrozenxid,relminmxid}'::text[] from pg_class c where relnamespace = 2200 order by relname",
     "select to_jsonb(c.*) -> 'relnatts', c.relkind from pg_class c where c.relname = 'ev'",
     "select * from pg_class where relname in ('seen', 'other_pkey', 'ev_p0') order by relname",
     "select c.* from pg_class c where relname = 'other_pkey'", "select c from pg_class c where relname = 'seen'",

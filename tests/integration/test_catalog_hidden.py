@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 import harness
+import terminal
 import wire
 from catalog_queries import DROPPED, QUERIES
 from direct_case import DirectCase, shown
@@ -25,6 +26,24 @@ ONLY = ("select count(*), min(event) from only ev", "select e from only ev e whe
 PSQL = (r"\d ev", r"\d+ ev", r"\d", r"\d+", r"\dt", r"\dt+ ev", r"\di", r"\di+", r"\d ev_event", r"\d ev_pkey", r"\d+ ev_pkey", r"\dti+", r"\dPt", r"\dPi", r"\d other", r"\dp ev", r"\dd",
         r"\d *.ev", r"\d+ other", r"\d seen", r"\dv+", r"\ds", r"\dm", r"\dE", r"\dtS pg_catalog.pg_cl*", r"\df public.*",
         r"\dn+", r"\du", r"\dT public.*", r"\ddp", r"\dRp", r"\dX", r"\dy", r"\dx", r"\sv seen", r"\dC int", r"\dt *.*ev*", r"\di ev*", r"\z")
+
+TABS = ("select * from ", "select * from ev where ", "select * from ev where u", "table e", "insert into ev (", "update ev set ", "alter table ",
+        "alter table ev alter ", "alter table ev drop column ", "alter table ev drop constraint ", "alter table ev rename column ",
+        "alter table ev detach partition ", "alter table ev attach partition ", "alter table ev disable trigger ", "drop table ev", "drop index ",
+        "alter index ", "alter index ev_pkey alter column ", "reindex table ", "cluster ev using ", "copy ", "analyze ev (", "vacuum ", "comment on column ",
+        "comment on constraint ev", "create index on ev (", "create trigger t before insert on ", "grant select on ", "lock table ", "truncate ", "merge into ", "\\d ",
+        "\\d ev", "\\di ", "\\dt ", "\\dP ", "alter type ", "select userid from ev order by ", "select 'ev'::", "delete from ev using ", "explain select * from public.")
+
+DATABASE = ("select * from db.public.ev", "select db.public.ev.* from db.public.ev", "select ev.*, public.ev.* from db.public.ev", "table db.public.ev",
+            "select e.* from db.public.ev e where userid = 1", "select to_json(ev) from db.public.ev", "select to_json(e.*) from only db.public.ev e",
+            "select * from other2.public.ev", "table other2.public.ev", "insert into other2.public.ev values (1, '2026-01-01', 'x', 1)",
+            "insert into db.public.ev values (1, '2026-01-01 00:00:00+00', 'x', 1) returning *", "select * from db.public.ev natural join other",
+            "copy db.public.ev to stdout", "update db.public.ev set amount = 2 where userid = 1 returning ev.*", "explain (costs off) select 1 from db.public.other",
+            "update db.public.ev set userid = 2 where userid = 1 and ts = '2026-01-01 00:00:00+00' returning *", "delete from db.public.ev where userid = 2 returning *",
+            "select attname from db.pg_catalog.pg_attribute where attrelid = 'ev'::regclass order by attnum",
+            "select db.pg_catalog.pg_index.indkey from db.pg_catalog.pg_index where indrelid = 'ev'::regclass order by indexrelid",
+            "select db.pg_catalog.pg_index.* from db.pg_catalog.pg_index where indrelid = 'ev'::regclass order by indexrelid",
+            "select attname from other2.pg_catalog.pg_attribute", "truncate db.public.ev")
 
 
 def same_less_oids(reply):
@@ -62,6 +81,13 @@ class CatalogHidden(DirectCase):
             with self.subTest(text=text):
                 self.same(wire.query(text))
 
+    def test_the_database_before_a_name(self):
+        for text in self.asked(DATABASE):
+            answers = [[same_less_oids(reply) for reply in session.ask(wire.query(text.replace("db.", f"{database}.")))]
+                       for database, session in zip(("direct", self.route()[0]), self.sessions)]
+            with self.subTest(text=text):
+                self.assertEqual(*answers)
+
     def test_prepared(self):
         for text in self.asked(QUERIES):
             with self.subTest(text=text):
@@ -78,6 +104,13 @@ class CatalogHidden(DirectCase):
             with self.subTest(command=command):
                 self.assertEqual(*(self.run_on(route, "psql", "-XqAc", command)
                                    for route in (("direct", self.postgres.port), self.route())))
+
+    @harness.proxied
+    def test_completion(self):
+        for text, *offers in zip(TABS, *(terminal.completions(route, TABS) for route in (("direct", self.postgres.port), self.route()))):
+            with self.subTest(text=text):
+                self.assertEqual(*offers)
+                self.assertIn(b"end", offers[0])
 
     def run_on(self, route, *command, **more):
         """What one of PostgreSQL's own programs prints."""

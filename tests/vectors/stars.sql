@@ -161,3 +161,8 @@ SELECT e, e.xmin FROM public.events e;
 SELECT e, e.xmax FROM public.events e;
 SELECT e, e.cmin FROM public.events e;
 SELECT e, e.cmax FROM public.events e;
+SELECT *, db.public.events.* FROM db.public.events;
+SELECT row_to_json(e) FROM db.public.events e;
+TABLE db.public.events;
+COPY db.public.events TO STDOUT;
+DELETE FROM db.public.events WHERE userid = 5 RETURNING *;

@@ -62,3 +62,4 @@ MERGE INTO other USING pg_attribute a ON a.attrelid = x WHEN MATCHED THEN DELETE
 SELECT t.typname, d.deptype FROM pg_type t, pg_depend d, pg_stat_user_indexes;
 SELECT pg_get_partkeydef(c.oid), pg_partition_root('events') FROM pg_class c;
 SELECT pg_index_column_has_property('events_pkey', 1, 'asc');
+SELECT db.pg_catalog.pg_attribute.attname FROM db.pg_catalog.pg_attribute;

@@ -29,6 +29,9 @@ public class JdbcInspect {
         print("exported", asks.getExportedKeys(null, "public", table));
         print("identifier", asks.getBestRowIdentifier(null, "public", table, DatabaseMetaData.bestRowSession, true));
         print("rights", asks.getColumnPrivileges(null, "public", table, "%"));
+        print("table rights", asks.getTablePrivileges(null, "public", table));
+        print("versions", asks.getVersionColumns(null, "public", table));
+        print("crossing", asks.getCrossReference(null, "public", "ev", null, "public", table));
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -38,6 +41,12 @@ public class JdbcInspect {
             DatabaseMetaData asks = link.getMetaData();
             print("tables", asks.getTables(null, "public", "%", null));
             print("spread", asks.getTables(null, "public", "%", new String[] {"TABLE", "PARTITIONED TABLE"}));
+            print("every column", asks.getColumns(null, null, "%", null));
+            print("every right", asks.getTablePrivileges(null, "public", "%"));
+            print("types", asks.getUDTs(null, "public", "%", null));
+            print("known types", asks.getTypeInfo());
+            print("functions", asks.getFunctions(null, "public", "%"));
+            print("schemas", asks.getSchemas());
             for (int i = 0; i < 7; i++) // which prepares them at the server as well
                 table(asks, i % 2 == 0 ? "ev" : "other");
             ResultSetMetaData columns = link.createStatement().executeQuery("select * from ev").getMetaData();

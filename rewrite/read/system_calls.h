@@ -1,0 +1,12 @@
+/*
+ * system_calls: calls of PostgreSQL's functions that tell of tables, and what is put around them.
+ */
+#ifndef RW_SYSTEM_CALLS_H
+#define RW_SYSTEM_CALLS_H
+
+#include "rewrite/read/star_text.h"
+
+/* Notes what is put into the call, if it is of one of them. */
+void rw_system_call(rw_star_texts *texts, const rw_catalog *catalog, const PgQuery__FuncCall *call);
+
+#endif
