@@ -218,7 +218,7 @@ class ColumnAdded(CatalogHidden):
             self.assertEqual([number for number, name in session.rows(numbers + " order by 1") if "dropped" not in name],
                              ["1", "2", "3", "4", "6"])
 
-    test_tables_that_show_it = test_a_table_made_again = None  # the same as above
+    test_prepared = test_quoted_names = test_only = test_tables_that_show_it = test_a_table_made_again = None  # the same as above
 
 
 if __name__ == "__main__":
