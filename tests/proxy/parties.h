@@ -33,6 +33,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -46,6 +47,7 @@ enum {
     HEAD = 100,
     TAIL = 60,
     NAMES = 64,
+    SIZES = 64,
     NAME = 3 + 32
 };
 
@@ -79,8 +81,9 @@ static struct {
     size_t link_count;
     client clients[CLIENTS];
     uint64_t ms;
-    bool ending;  /* time passes by itself */
-    bool running; /* it is keyspread that does what is done, and nobody here */
+    unsigned drawn[SIZES]; /* bytes by chance, by how many were wanted at once */
+    bool ending;           /* time passes by itself */
+    bool running;          /* it is keyspread that does what is done, and nobody here */
     char names[NAMES][NAME];
     bool sockets;                                      /* links are real ones: endpoint.h */
     void (*on_open)(size_t link, const char *startup); /* of who records */
@@ -97,6 +100,19 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     *time = (struct timespec){.tv_sec = 100000 + (time_t)(here.ms / 1000),
                               .tv_nsec = (long)(here.ms % 1000) * 1000000};
     return 0;
+}
+
+/* ---- chance ---- */
+
+/* Numbers that nobody could guess: here everybody could, so that what is made of them is the same
+ * each time. */
+ssize_t getrandom(void *ptr, size_t len, unsigned flags)
+{
+    (void)flags;
+    unsigned *drawn = &here.drawn[len < SIZES ? len : 0];
+    for (size_t i = 0; i < len; i++)
+        ((unsigned char *)ptr)[i] = (unsigned char)(++*drawn * 37);
+    return (ssize_t)len;
 }
 
 /* ---- lines ---- */
