@@ -10,6 +10,9 @@
 #include "tests/proxy/endpoint.h"
 #include "tests/proxy/scripts.h"
 
+#include <sys/mman.h>
+#include <sys/stat.h>
+
 /* ---- coming and going ---- */
 
 static const px_tenant *const here_tenants[] = {&px_batcher_tenant, &px_sessions_tenant,
@@ -28,6 +31,23 @@ static void open_backend(void)
     here.config->backend.dsn = pgw_strndup(dsn, strlen(dsn));
 }
 
+/* The secrets of a test are no secrets, and everybody may read its files. */
+static void hide_users(void)
+{
+    char path[64], line[256];
+    FILE *users = fopen(here.config->auth.users_file, "r");
+    int hidden = memfd_create("users", 0);
+    assert_non_null(users);
+    assert_true(hidden >= 0 && fchmod(hidden, S_IRUSR) == 0);
+    while (fgets(line, sizeof line, users) != NULL)
+        assert_int_equal(write(hidden, line, strlen(line)), strlen(line));
+    fclose(users);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", hidden);
+    free(here.config->auth.users_file);
+    here.config->auth.users_file = pgw_strndup(path, strlen(path));
+    here.users = hidden;
+}
+
 static void begin(const char *config)
 {
     memset(&here, 0, sizeof here);
@@ -37,6 +57,8 @@ static void begin(const char *config)
     here.config = px_config_load(config, stderr);
     assert_non_null(here.config);
     open_backend();
+    if (here.config->auth.users_file != NULL)
+        hide_users();
     here.credentials = px_credentials_load(here.config, NULL, stderr);
     assert_non_null(here.credentials);
     here.server = (px_server){.workers = &here.worker,
@@ -86,13 +108,15 @@ static void turn(void)
 static void send_startup(const client *c, const char *parameters)
 {
     pgw_buf packet = {0};
-    pgw_buf_add_i32(&packet, 0);
+    pgw_buf pairs = {0};
+    read_bytes(parameters, &pairs);
+    pgw_buf_add_i32(&packet, (int32_t)(4 + 4 + pairs.len + 1));
     pgw_buf_add_i32(&packet, 3 << 16);
-    read_bytes(parameters, &packet);
+    pgw_buf_add_slice(&packet, pgw_slice_buf(&pairs));
     pgw_buf_add_byte(&packet, '\0');
-    packet.ptr[3] = (char)packet.len;
     assert_int_equal(send(c->fd, packet.ptr, packet.len, 0), packet.len);
     pgw_buf_free(&packet);
+    pgw_buf_free(&pairs);
 }
 
 /* "@7 …" comes from 192.0.2.7, others by a Unix socket; who has no parameters says nothing. */
@@ -193,6 +217,8 @@ static void end(void)
     px_addresses_free(here.server.addresses);
     px_credentials_drop(here.worker.credentials);
     px_credentials_drop(here.credentials);
+    if (here.config->auth.users_file != NULL)
+        close(here.users);
     cfg_free(here.config);
     for (size_t i = 0; i < LINKS + CLIENTS; i++) {
         party *p = i < LINKS ? &here.links[i] : &here.clients[i - LINKS].party;

@@ -75,6 +75,7 @@ static struct {
     px_server server;
     px_worker worker;
     cfg_config *config;
+    int users; /* the file of those who may come in */
     px_credentials *credentials;
     party links[LINKS];
     script *scripts[LINKS]; /* NULL: closed */
