@@ -68,6 +68,8 @@ static void send_all(int fd, pgw_slice bytes)
             assert_true(errno == EAGAIN && waited++ < PATIENCE);
             n = 0;
             turn();
+        } else {
+            waited = 0;
         }
 }
 
@@ -252,8 +254,13 @@ static void connect_server(size_t number, const char *startup)
 
 static void send_server(size_t number, const void *ptr, size_t len)
 {
-    ssize_t sent = send(PQsocket(conns[number]), ptr, len, MSG_NOSIGNAL);
-    (void)sent; /* one that has gone is heard of when it is listened to */
+    struct pollfd room = {.fd = PQsocket(conns[number]), .events = POLLOUT};
+    for (size_t sent = 0; sent < len && poll(&room, 1, -1) > 0;) {
+        ssize_t n = send(room.fd, (const char *)ptr + sent, len - sent, MSG_NOSIGNAL);
+        if (n <= 0)
+            break; /* one that has gone is heard of when it is listened to */
+        sent += (size_t)n;
+    }
     waits[number] = true;
 }
 
