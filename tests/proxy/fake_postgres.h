@@ -34,7 +34,7 @@ static struct {
     size_t count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned waiting, cancels, cancelled;
+    unsigned waiting, cancels, cancelled, replicas;
 } postgres;
 
 /* What the server says to a text that holds these words: lines of cells, which are parted by bars
@@ -264,6 +264,13 @@ static void postgres_answer_bound(int fd, pgw_slice parsed, pgw_buf *out)
     pgw_buf_free(&text);
 }
 
+static void postgres_note(const pgw_buf *startup)
+{
+    static const char replica[] = "replication\0database";
+    if (memmem(startup->ptr, startup->len, replica, sizeof replica) != NULL)
+        postgres.replicas++;
+}
+
 /* False: it is to hang up. */
 static bool postgres_begin(int fd, size_t number, pgw_buf *in, pgw_buf *out)
 {
@@ -279,6 +286,7 @@ static bool postgres_begin(int fd, size_t number, pgw_buf *in, pgw_buf *out)
     const char *user = in->ptr + 4 + sizeof "user";
     char *name = pgw_strndup(user, strlen(user));
     bool mute = strncmp(name, "mute", 4) == 0, refused = mute || postgres_refuses(name, out);
+    postgres_note(in);
     if (strncmp(name, "secret", 6) == 0) {
         pgw_write_authentication_cleartext(out);
         postgres_send(fd, out);

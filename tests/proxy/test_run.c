@@ -300,6 +300,31 @@ static void test_the_first_host_that_answers_is_taken(void **state)
     stop();
 }
 
+static void test_a_replica_is_passed_on(void **state)
+{
+    (void)state;
+    start("");
+    PGconn *conn = come("app", "replication=database");
+    assert_answer(conn, "select 1", 1, "select 1");
+    assert_int_equal(postgres.replicas, 1);
+    assert_in(come("app", ""));
+    assert_int_equal(postgres.replicas, 1);
+    PQfinish(conn);
+    stop();
+}
+
+/* The reason is the system's own; where the server is, is nobody's business. */
+static void test_the_server_is_gone(void **state)
+{
+    (void)state;
+    char path[128];
+    start("");
+    snprintf(path, sizeof path, "%s/.s.PGSQL.5432", postgres.folder);
+    unlink(path);
+    assert_out(come("app", ""), "FATAL:  cannot reach the backend: No such file or directory");
+    stop();
+}
+
 /* ---- who may come in ---- */
 
 /* Somebody who says nothing is told so, and the connection ends. */
@@ -498,6 +523,8 @@ int main(void)
                                        TEST(test_a_link_is_lost),
                                        TEST(test_the_server_refuses),
                                        TEST(test_the_first_host_that_answers_is_taken),
+                                       TEST(test_a_replica_is_passed_on),
+                                       TEST(test_the_server_is_gone),
                                        TEST(test_a_crowd),
                                        TEST(test_passwords),
                                        TEST(test_passwords_are_forwarded),
