@@ -267,8 +267,10 @@ static void postgres_answer_bound(int fd, pgw_slice parsed, pgw_buf *out)
 static void postgres_note(const pgw_buf *startup)
 {
     static const char replica[] = "replication\0database";
-    if (memmem(startup->ptr, startup->len, replica, sizeof replica) != NULL)
-        postgres.replicas++;
+    pthread_mutex_lock(&postgres.lock);
+    for (size_t i = 0; i + sizeof replica <= startup->len; i++)
+        postgres.replicas += memcmp(startup->ptr + i, replica, sizeof replica) == 0;
+    pthread_mutex_unlock(&postgres.lock);
 }
 
 /* False: it is to hang up. */
