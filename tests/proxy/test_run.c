@@ -493,6 +493,40 @@ static void test_the_file_is_read_again(void **state)
     stop();
 }
 
+/* What says the same is the configuration in force. */
+static void test_the_file_says_the_same(void **state)
+{
+    (void)state;
+    setenv("PGOPTIONS", "-c nonsense=1", 1);
+    start("");
+    assert_null(getenv("PGOPTIONS")); /* of libpq, and so of links */
+    reload(READY);
+    const char *log = logged();
+    assert_non_null(strstr(log, "event=reloaded file="));
+    assert_null(strstr(log, "restart_needed"));
+    assert_in(come("app", ""));
+    stop();
+}
+
+static void test_clients_have_no_way_in(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/.s.PGSQL.6432", process.folder);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    write_config("");
+    pthread_create(&process.thread, NULL, run, load());
+    assert_told(STOPPING);
+    pthread_join(process.thread, NULL);
+    assert_int_equal(process.code, 1);
+    assert_non_null(strstr(logged(), "level=error event=listen_failed reason="));
+    close(fd);
+    start("");
+    stop();
+}
+
 /* Somebody else has the address. */
 static void test_it_cannot_listen(void **state)
 {
@@ -530,6 +564,8 @@ int main(void)
                                        TEST(test_passwords_are_forwarded),
                                        TEST(test_the_administrator_asks),
                                        TEST(test_the_file_is_read_again),
+                                       TEST(test_the_file_says_the_same),
+                                       TEST(test_clients_have_no_way_in),
                                        TEST(test_it_cannot_listen)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
