@@ -38,8 +38,10 @@ static cfg_config config_of(size_t i)
         .tables = tables + first[i], .table_count = count[i], .pattern_count = patterns[i]};
 }
 
+/* Where there are patterns, two tables of theirs are asked for by their oids. */
 static void add_state(const cfg_config *config, bool everything, pgw_buf *out)
 {
+    static const uint32_t oids[] = {16384, 4294967295};
     rw_table built[ENTRIES] = {{0}};
     const rw_table *list[ENTRIES];
     size_t count = config->table_count + config->pattern_count;
@@ -51,7 +53,9 @@ static void add_state(const cfg_config *config, bool everything, pgw_buf *out)
         list[i] = &built[i];
     }
     const rw_catalog catalog = {.tables = list, .count = count};
-    px_state_question(&catalog, everything, out);
+    const px_asked asked = {
+        .names = &catalog, .oids = oids, .oid_count = config->pattern_count > 0 ? 2 : 0};
+    px_state_question(&asked, everything, out);
 }
 
 static void add_questions(pgw_buf *out)
