@@ -43,11 +43,9 @@ static char *read_bytes(cfg_document *notes, int file, size_t *size)
 {
     char *bytes = cfg_alloc(*size + 1);
     size_t len = 0;
-    ssize_t got;
-    do {
-        got = read(file, bytes + len, *size - len);
-        len += got > 0 ? (size_t)got : 0;
-    } while ((got > 0 && len < *size) || (got < 0 && errno == EINTR));
+    ssize_t got = 0;
+    while (len < *size && (got = read(file, bytes + len, *size - len)) > 0)
+        len += (size_t)got;
     if (got < 0)
         cfg_note_line(notes, 0, "cannot be read: %s", strerror(errno));
     bytes[len] = '\0';
