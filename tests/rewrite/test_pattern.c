@@ -1,0 +1,171 @@
+/* Tables that are made by a name which only a pattern covers: by vectors; and bounds. */
+#include "rewrite/read/conditions.h"
+#include "rewrite/read/script.h"
+#include "tests/protocol/value_vectors.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/rewrite/tables.h"
+
+static pgw_arena arena;
+static unsigned wrong;
+
+/* Of a pattern the key is each table's own, or (a, b), of which the hash takes (b, a). */
+static rw_column hash_alone[] = {HASH("h")};
+static rw_column long_hash[] = {HASH("hash of long")};
+static rw_column with_key[] = {COLUMN("a", PGW_INT8, -1, .not_null = true),
+                               COLUMN("b", PGW_TEXT, -1, .not_null = true), HASH("h")};
+static size_t a_and_b[] = {0, 1}, b_and_a[] = {1, 0};
+
+#define PATTERN(s, n, c, hash, function, ...)                                                      \
+    {                                                                                              \
+        .schema = (s), .name = (n), .columns = (c), .column_count = (hash) + 1,                    \
+        .hash_column = (hash), .hash_function = (function), .pattern = true,                       \
+        .partitions = {.kind = RW_PARTITION_BUCKETS, .count = 16}, __VA_ARGS__                     \
+    }
+
+static const rw_table patterns[] = {
+    PATTERN("public", "events_", hash_alone, 0, RW_XXH3),
+    PATTERN("public", "events_long_", long_hash, 0, RW_XXH3),
+    PATTERN("app", "events_", hash_alone, 0, RW_XXH3, .schema_written = true),
+    PATTERN("public", "keyed_", with_key, 2, RW_XXH3, .primary_key = a_and_b,
+            .primary_key_count = 2, .hash_key = b_and_a, .hash_key_count = 2),
+    PATTERN("public", "number_", hash_alone, 0, RW_NUMERIC_HASH),
+};
+enum { PATTERNS = sizeof patterns / sizeof *patterns };
+
+/* One that there is already. */
+static rw_column there_columns[] = {COLUMN("k", PGW_INT8, -1, .not_null = true), HASH("h")};
+static size_t first[] = {0};
+static const rw_table there = {.schema = "public",
+                               .name = "events_there",
+                               .columns = there_columns,
+                               .column_count = 2,
+                               .primary_key = first,
+                               .primary_key_count = 1,
+                               .hash_key = first,
+                               .hash_key_count = 1,
+                               .hash_column = 1,
+                               .hash_function = RW_XXH3,
+                               .by_pattern = true};
+
+static void add_made(const rw_table *made, pgw_buf *out)
+{
+    pgw_buf_addf(out, "%s.%s(", made->schema, made->name);
+    for (size_t i = 0; i < made->column_count; i++)
+        pgw_buf_addf(out, "%s%s", i > 0 ? "," : "", made->columns[i].name);
+    pgw_buf_addf(out, ") key");
+    for (size_t i = 0; i < made->primary_key_count; i++)
+        pgw_buf_addf(out, " %zu", made->primary_key[i]);
+    pgw_buf_add_str(out, " hashed");
+    for (size_t i = 0; i < made->hash_key_count; i++)
+        pgw_buf_addf(out, " %zu", made->hash_key[i]);
+    pgw_buf_addf(out, " in %zu: ", made->hash_column);
+    assert_true(made->by_pattern && !made->pattern);
+}
+
+static void describe(const rw_statement *statement, pgw_slice text, pgw_buf *out)
+{
+    static const pgw_reading reading = {&test_env, &arena, NULL};
+    rw_conditions conditions;
+    if (statement->error != NULL) {
+        pgw_buf_addf(out, "!%s@%zu %s", statement->error->sqlstate, statement->error->position,
+                     statement->error->message);
+        return;
+    }
+    if (statement->made != NULL)
+        add_made(statement->made, out);
+    rw_conditions_of(statement, NULL, &reading, &conditions);
+    rw_conditions_render(&conditions, text, out);
+    if (statement->before.len > 0)
+        pgw_buf_addf(out, " before: %.*s", (int)statement->before.len, statement->before.ptr);
+    if (statement->behind.len > 0)
+        pgw_buf_addf(out, " behind: %.130s", statement->behind.ptr);
+}
+
+static rw_script parse(pgw_slice text, size_t count, const rw_table *const *tables)
+{
+    static const rw_table *planned_tables[PATTERNS];
+    static rw_catalog planned, catalog;
+    for (size_t i = 0; i < PATTERNS; i++)
+        planned_tables[i] = &patterns[i];
+    planned = (rw_catalog){.tables = planned_tables, .count = PATTERNS};
+    catalog = (rw_catalog){.tables = tables, .count = count, .planned = &planned};
+    rw_script script;
+    rw_script_parse(text, &catalog, &test_env, NULL, &arena, &script);
+    return script;
+}
+
+static void check(const vector_line *line)
+{
+    static const rw_table *const tables[] = {&there};
+    pgw_buf got = {0};
+    rw_script script = parse(line->fields[0], 1, tables);
+    for (size_t i = 0; i < script.count; i++) {
+        pgw_buf_add_str(&got, i > 0 ? "; " : "");
+        const rw_statement *it = &script.statements[i];
+        describe(it, (pgw_slice){line->fields[0].ptr + it->start, it->end - it->start}, &got);
+    }
+    wrong += !vector_same(line, line->fields[1], &got);
+    pgw_buf_free(&got);
+    pgw_arena_free(&arena);
+}
+
+static void patterns_make_tables(void **state)
+{
+    (void)state;
+    assert_true(vector_each(VECTORS "/patterns.txt", check) > 40);
+    assert_int_equal(wrong, 0);
+}
+
+/* So many tables there may be, in one database, that only patterns name. */
+static void patterns_make_so_many(void **state)
+{
+    (void)state;
+    static const char text[] = "CREATE TABLE events_1 (k int PRIMARY KEY)";
+    static const rw_table *tables[RW_PATTERN_TABLES];
+    for (size_t i = 0; i < RW_PATTERN_TABLES; i++)
+        tables[i] = &there;
+    rw_script script = parse(PGW_LITERAL(text), RW_PATTERN_TABLES - 1, tables);
+    assert_non_null(script.statements[0].made);
+    script = parse(PGW_LITERAL(text), RW_PATTERN_TABLES, tables);
+    assert_null(script.statements[0].made);
+    assert_null(script.statements[0].error);
+    pgw_arena_free(&arena);
+}
+
+/* A key of 32 columns may be, one of 33 may not. */
+static void keys_are_bounded(void **state)
+{
+    (void)state;
+    for (int count = 32; count <= 33; count++) {
+        pgw_buf text = {0};
+        pgw_buf_add_str(&text, "CREATE TABLE events_1 (");
+        for (int i = 0; i < count; i++)
+            pgw_buf_addf(&text, "c%d int, ", i);
+        pgw_buf_add_str(&text, "PRIMARY KEY (");
+        for (int i = 0; i < count; i++)
+            pgw_buf_addf(&text, "%sc%d", i > 0 ? ", " : "", i);
+        pgw_buf_add_str(&text, "))");
+        rw_script script = parse(pgw_slice_buf(&text), 0, NULL);
+        assert_int_equal(script.statements[0].made != NULL, count == 32);
+        if (count == 32)
+            assert_string_equal(script.statements[0].made->columns[31].name, "c31");
+        pgw_buf_free(&text);
+        pgw_arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns_make_tables),
+        cmocka_unit_test(patterns_make_so_many),
+        cmocka_unit_test(keys_are_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
