@@ -203,7 +203,7 @@ void *pgw_arena_alloc(pgw_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
         or_die(NULL);
-    size_t taken = (size + 15) & ~(size_t)15;
+    size_t taken = (size + 16) & ~(size_t)15; /* with a byte behind it that nobody may read */
     struct pgw_arena_block *block = arena->head;
     if (block == NULL || block->cap - block->used < taken) {
         size_t cap = taken > ARENA_BLOCK ? taken : ARENA_BLOCK;

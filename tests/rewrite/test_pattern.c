@@ -84,7 +84,9 @@ static void describe(const rw_statement *statement, pgw_slice text, pgw_buf *out
     if (statement->before.len > 0)
         pgw_buf_addf(out, " before: %.*s", (int)statement->before.len, statement->before.ptr);
     if (statement->behind.len > 0)
-        pgw_buf_addf(out, " behind: %.130s", statement->behind.ptr);
+        pgw_buf_addf(out, " behind: %.*s",
+                     (int)(statement->behind.len < 130 ? statement->behind.len : 130),
+                     statement->behind.ptr);
 }
 
 static rw_script parse(pgw_slice text, size_t count, const rw_table *const *tables)
