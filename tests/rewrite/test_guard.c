@@ -69,11 +69,13 @@ static rw_column columns[] = {
     COLUMN("i", PGW_INT8, -1, .attnum = 3, .not_null = true),
     HASH("h"),
 };
-static size_t code[] = {0}, n[] = {1}, i8[] = {2}, all[] = {0, 1, 2}, several[] = {2, 1};
+static size_t code[] = {0}, n[] = {1}, i8[] = {2}, all[] = {0, 1}, with_i[] = {0, 2},
+              several[] = {2, 1};
 static const rw_table by_code = TEST_TABLE("a b", "t", columns, 3, all, code, 1, .oid = 7);
 static const rw_table by_n = TEST_TABLE("a b", "t", columns, 3, all, n, 1, .oid = 7);
-static const rw_table by_i = TEST_TABLE("a b", "t", columns, 3, all, i8, 1, .oid = 7);
-static const rw_table by_several = TEST_TABLE("a b", "t", columns, 3, all, several, 2, .oid = 7);
+static const rw_table by_i = TEST_TABLE("a b", "t", columns, 3, with_i, i8, 1, .oid = 7);
+static const rw_table by_several =
+    TEST_TABLE("a b", "t", columns, 3, several, several, 2, .oid = 7);
 
 #define TYPMOD "atttypmod"
 #define NAMES "'{\"code\",\"n\",\"i\",\"h\"}'::pg_catalog.name[]"
