@@ -9,7 +9,7 @@
 static size_t cut(const char *text, size_t len)
 {
     size_t at = len;
-    while (at > 0 && len - at < 3 && ((unsigned char)text[at] & 0xc0) == 0x80)
+    while (len - at < 3 && ((unsigned char)text[at] & 0xc0) == 0x80)
         at--;
     return ((unsigned char)text[at] & 0xc0) == 0x80 ? len : at;
 }

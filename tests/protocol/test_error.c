@@ -127,6 +127,27 @@ static void test_read_positions(void **state)
     }
 }
 
+/* What is no UTF-8 loses nothing: behind three bytes that go on there is no beginning. */
+static void test_cut_without_beginning(void **state)
+{
+    (void)state;
+    pgw_error error;
+    enum { ROOM = sizeof error.message };
+    char text[2 * ROOM];
+    memset(text, 'a', sizeof text);
+    text[ROOM - 5] = (char)0xf0;
+    memset(text + ROOM - 4, 0x80, 4);
+    text[sizeof text - 1] = '\0';
+    pgw_fail(&error, "XX000", "%s", text);
+    assert_int_equal(strlen(error.message), ROOM - 1);
+    text[ROOM - 1] = '\0';
+    pgw_fail(&error, "XX000", "%s", text);
+    assert_int_equal(strlen(error.message), ROOM - 1);
+    text[0] = '\0';
+    pgw_fail(&error, "XX000", "%s", text);
+    assert_string_equal(error.message, "");
+}
+
 /* A text of `ascii` letters and then characters of four bytes, written in both ways. */
 static void check_cut(size_t ascii, size_t characters, size_t expected)
 {
@@ -200,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_field_by_code),
         cmocka_unit_test(test_read_without_sqlstate),
         cmocka_unit_test(test_read_positions),
+        cmocka_unit_test(test_cut_without_beginning),
         cmocka_unit_test(test_cut_between_characters),
         cmocka_unit_test(test_cut_of_other_encodings),
         cmocka_unit_test(test_written_for_old_clients),
