@@ -77,7 +77,7 @@ static bool take_escape(unescaper *u)
 {
     if (u->at == u->end)
         return false;
-    char c = *u->at++;
+    char c = *u->at++; /* at least the closing quote is behind it */
     if (c == 'u' || c == 'U') {
         uint32_t point;
         return take_hex(u, c == 'u' ? 4 : 8, &point) && put_point(u, point);
@@ -86,15 +86,15 @@ static bool take_escape(unescaper *u)
         return false;
     if (c >= '0' && c <= '7') {
         int value = c - '0';
-        for (int i = 0; i < 2 && u->at < u->end && *u->at >= '0' && *u->at <= '7'; i++)
+        for (int i = 0; i < 2 && *u->at >= '0' && *u->at <= '7'; i++)
             value = value * 8 + (*u->at++ - '0');
         put(u, (char)value);
         u->bytes = true;
         return (value & 0xFF) != 0;
     }
-    if (c == 'x' && u->at < u->end && hex_digit(*u->at) >= 0) {
+    if (c == 'x' && hex_digit(*u->at) >= 0) {
         int value = hex_digit(*u->at++);
-        if (u->at < u->end && hex_digit(*u->at) >= 0)
+        if (hex_digit(*u->at) >= 0)
             value = value * 16 + hex_digit(*u->at++);
         put(u, (char)value);
         u->bytes = true;

@@ -126,6 +126,13 @@ static void names_are_quoted(void **state)
         "(('s''', 'T'), ('s''', 'T')) (E'a''\\\\\".\\U000000e9 h', E'a''\\\\\".\\U000000e9 h') "
         "(?:\"?a''\\\\\\\\\"\"\\\\.é\\\\ h\"?|"
         "\"?a''\\\\\\\\\"\"\\\\.é\\\\ h\"?) 2");
+    pgw_buf_clear(&out);
+    columns[0].name = "09azAZ_/:@[`{~\x7f\x80\xff";
+    rw_system_add(&out, "%q",
+                  &(rw_system_marks){&(rw_catalog){.tables = tables, .count = 1}, {{0}}});
+    pgw_buf_add_byte(&out, '\0');
+    assert_string_equal(out.ptr,
+                        "(?:\"?09azAZ_\\\\/\\\\:\\\\@\\\\[\\\\`\\\\{\\\\~\\\\\x7f\x80\xff\"?)");
     pgw_buf_free(&out);
 }
 
