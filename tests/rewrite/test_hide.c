@@ -173,7 +173,13 @@ static void contexts_lose_our_parameters(void **state)
         {"portal \"p\" with parameters: $1 = 'it''s, $2 = ''x''', $2 = '', $3 = '5'",
          "portal \"p\" with parameters: $1 = 'it''s, $2 = ''x''', $2 = ''"},
         {"function f() line 1\nPortal mit Parametern: $1 = 'a\nb', $2 = '2', $3 = '1...'\nmore",
-         "function f() line 1\nPortal mit Parametern: $1 = 'a\nb', $2 = '2'\nmore"}};
+         "function f() line 1\nPortal mit Parametern: $1 = 'a\nb', $2 = '2'\nmore"},
+        {"$1 = '1', $2 = '2', $3 = '3'", "$1 = '1', $2 = '2'"},
+        {"$1 = NULL, $2 = NULL, $3 = NULL", "$1 = NULL, $2 = NULL"},
+        {"$1 = '''', $2 = '', $3 = ''''''", "$1 = '''', $2 = ''"},
+        {"$1 = $1 = '1', $2 = '2', $3 = '3'", "$1 = $1 = '1', $2 = '2'"},
+        {"$1 = '1', $2 = 'x', $1 = '1', $2 = '2', $3 = '3'",
+         "$1 = '1', $2 = 'x', $1 = '1', $2 = '2'"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         check_context(pairs[i][0], pairs[i][1]);
     static const char *const kept[] = {
@@ -183,9 +189,89 @@ static void contexts_lose_our_parameters(void **state)
         "unnamed portal with parameters: $1 = '1', $2 = , $3 = '3'",
         "$1 = ",
         "$1 = NULL, $2 = NULL, $3 = NUL",
+        "$1 = '1', $2 = '2', $3 = ",
+        "$1 = '1', $2 = '2', $3 = '",
+        "$1 = '1', $2 = '2', $3 = '''",
+        "$1 = '1', $2 = '2', $3",
+        "$1 = '1', $2 = '2', $30 = '3'",
+        "$1 = '1', $3 = '3', $2 = '2'",
+        "$1 = '1';$2 = '2', $3 = '3'",
+        "$1 = NULLx, $2 = '2', $3 = '3'",
+        "$1 = nULL, $2 = '2', $3 = '3'",
         ""};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         check_context(kept[i], kept[i]);
+}
+
+/* Of a statement with conditions: behind its own parameters are those of the hashes. */
+static void contexts_lose_those_of_lookups(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t own, ours;
+        const char *context, *expected;
+    } cases[] = {
+        {1, 1, "$1 = '1', $2 = '2'", "$1 = '1'"},
+        {1, 2, "$1 = '1', $2 = '2', $3 = NULL", "$1 = '1'"},
+        {2, 1, "x: $1 = '1', $2 = '2', $3 = '3' y", "x: $1 = '1', $2 = '2' y"},
+        {1, 1, "$1 = '1'", "$1 = '1'"},
+        {2, 0, "$1 = '1', $2 = '2'", "$1 = '1', $2 = '2'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rw_conditions conditions = {.own = cases[i].own, .parameters = cases[i].ours};
+        pgw_buf body = {0}, out = {0};
+        pgw_buf_addf(&body, "C22P02%cW%s%c", '\0', cases[i].context, '\0');
+        pgw_buf_add_byte(&body, '\0');
+        rw_hide_error(pgw_slice_buf(&body), &(rw_sent){.conditions = &conditions}, &out);
+        pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'W');
+        if (!pgw_slice_eq_str(shown, cases[i].expected))
+            fail_msg("%.*s, not %s", (int)shown.len, shown.ptr, cases[i].expected);
+        pgw_buf_free(&body);
+        pgw_buf_free(&out);
+    }
+}
+
+/* A hint that there is a column of that name, of which nobody is to know. */
+static void hints_do_not_tell_of_the_hash(void **state)
+{
+    (void)state;
+    static const struct {
+        bool strict;
+        const char *sqlstate, *hint;
+        bool told;
+    } cases[] = {
+        {true, "42703", "There is a column named \"userhash\" in table \"events\".", false},
+        {true, "42703", "Perhaps you meant \"events.userid\".", true},
+        {true, "42704", "There is a column named \"userhash\" in table \"events\".", true},
+        {false, "42703", "There is a column named \"userhash\" in table \"events\".", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_table table = test_tables[0];
+        table.strict = cases[i].strict;
+        const rw_table *pointers[] = {&table};
+        rw_insert *insert = NULL;
+        pgw_error error = PGW_ERROR_NONE;
+        assert_true(rw_insert_parse(exact(insert_into("events")),
+                                    &(rw_catalog){.tables = pointers, .count = 1}, &test_env,
+                                    &arena, &insert, &error));
+        pgw_buf body = {0}, out = {0};
+        add_field(&body, 'C', cases[i].sqlstate);
+        add_field(&body, 'D', cases[i].hint);
+        add_field(&body, 'H', cases[i].hint);
+        add_field(&body, 'R', "behind");
+        pgw_buf_add_byte(&body, '\0');
+        rw_hide_error(pgw_slice_buf(&body), &(rw_sent){.insert = insert, .form = RW_HASH_PARAMETER},
+                      &out);
+        pgw_slice shown = pgw_error_field(pgw_slice_buf(&out), 'H');
+        assert_int_equal(shown.ptr != NULL, cases[i].told);
+        assert_true(!cases[i].told || pgw_slice_eq_str(shown, cases[i].hint));
+        assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'R'), "behind"));
+        assert_non_null(pgw_error_field(pgw_slice_buf(&out), 'D').ptr);
+        pgw_buf_free(&body);
+        pgw_buf_free(&out);
+        pgw_arena_free(&arena);
+    }
 }
 
 /* The position of `word` in `text`, in characters from 1 (ASCII only). */
@@ -408,6 +494,8 @@ int main(void)
         cmocka_unit_test(partitions_are_called_by_their_table),
         cmocka_unit_test(only_hashes_of_the_statement_are_taken_for_hashes),
         cmocka_unit_test(contexts_lose_our_parameters),
+        cmocka_unit_test(contexts_lose_those_of_lookups),
+        cmocka_unit_test(hints_do_not_tell_of_the_hash),
         cmocka_unit_test(who_lists_the_hash_column_is_shown_it),
         cmocka_unit_test(positions_point_where_the_client_wrote),
         cmocka_unit_test(without_an_insert_only_positions_move),
