@@ -127,6 +127,12 @@ static void names_are_quoted(void **state)
         "(?:\"?a''\\\\\\\\\"\"\\\\.é\\\\ h\"?|"
         "\"?a''\\\\\\\\\"\"\\\\.é\\\\ h\"?) 2");
     pgw_buf_clear(&out);
+    columns[0].name = "\xc3\xa9";
+    rw_system_add(&out, "%h",
+                  &(rw_system_marks){&(rw_catalog){.tables = tables, .count = 1}, {{0}}});
+    pgw_buf_add_byte(&out, '\0');
+    assert_string_equal(out.ptr, "(E'\\U000000e9')");
+    pgw_buf_clear(&out);
     columns[0].name = "09azAZ_/:@[`{~\x7f\x80\xff";
     rw_system_add(&out, "%q",
                   &(rw_system_marks){&(rw_catalog){.tables = tables, .count = 1}, {{0}}});
