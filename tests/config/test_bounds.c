@@ -399,7 +399,8 @@ static void mistakes_of_the_text_are_told(void **state)
         const char *text, *wanted;
     } cases[] = {
         {"{[a]: 1}\n", "a key of the file is a list: keys are words"},
-        {"backend: {dsn: a}\ntables: []\nworkers: 4294967295\n", "workers is 4294967295: it must be from 0 to 256"},
+        {"backend: {dsn: a}\ntables: []\nworkers: 4294967295\n",
+         "workers is 4294967295: it must be from 0 to 256"},
         {"workers: 4294967296\n", "it must be at most 4294967295"},
         {"workers: 12345678901\n", "it must be at most 4294967295"},
         {"workers: 99999999999999999999\n", "it must be at most 4294967295"},
@@ -454,6 +455,135 @@ static void files_have_a_size(void **state)
     free(text);
 }
 
+/* Whether a file of this text is taken, and what is said of it. */
+static void say(const char *text, bool right, const char *wanted)
+{
+    char *printed;
+    cfg_config *config = load(text, strlen(text), &printed);
+    if ((config != NULL) != right ||
+        (*wanted == '\0' ? *printed != '\0' : strstr(printed, wanted) == NULL))
+        fail_msg("%s: %s", text, printed);
+    cfg_free(config);
+    free(printed);
+}
+
+#define FILE_OF(backend, tables)                                                                   \
+    "backend: {dsn: \"host=127.0.0.1\"" backend "}\ntables: [" tables "]\n"
+#define TABLE_OF(name, more) "{name: " name ", primary_key: [a], hash_function: xxh3" more "}"
+
+static void each_capability_is_for_ydb(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"update_from: yes",        "returning: no",
+                                        "returning_unlisted: yes", "for_update: yes",
+                                        "start_transaction: yes",  "savepoints: no",
+                                        "ddl_in_transaction: yes", "describe: no",
+                                        "minimum_int8: yes",       "typmods: yes",
+                                        "varchar_keys: yes",       "uuid_keys: yes",
+                                        "hash_functions: yes",     "native_writes: yes",
+                                        "column_tables: yes",      "pgint8_boundaries: yes",
+                                        "max_message: 10KiB"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[512];
+        snprintf(text, sizeof text, FILE_OF(", capabilities: {%s}", TABLE_OF("t", "")), names[i]);
+        say(text, true, "backend.capabilities has no effect");
+        snprintf(text, sizeof text,
+                 FILE_OF(", dialect: ydb, capabilities: {%s}",
+                         TABLE_OF("t", ", columns: [{name: a, type: bigint}]")),
+                 names[i]);
+        char *printed;
+        cfg_config *config = load(text, strlen(text), &printed);
+        assert_null(strstr(printed, "no effect"));
+        cfg_free(config);
+        free(printed);
+    }
+    say(FILE_OF("", TABLE_OF("t", "")), true, "");
+}
+
+static void capital_letters_are_warned_of(void **state)
+{
+    (void)state;
+    static const char *const capital[] = {"A", "Z", "aM", "zZ"}, *const small[] = {"az", "\"a@[\"",
+                                                                                   "_1"};
+    char text[512];
+    for (size_t i = 0; i < sizeof capital / sizeof *capital; i++) {
+        snprintf(text, sizeof text, FILE_OF("", TABLE_OF("%s", "")), capital[i]);
+        say(text, true, "has capital letters");
+    }
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        snprintf(text, sizeof text, FILE_OF("", TABLE_OF("'%s'", "")), small[i]);
+        say(text, true, "");
+    }
+}
+
+static void monitoring_is_a_host(void **state)
+{
+    (void)state;
+    static const char *const right[] = {"http://a", "https://a:8765", "http://a/",
+                                        "http://[::1]:5"},
+                             *const wrong[] = {"http://",    "https://",   "a:8765",
+                                               "ftp://a",    "http://a/b", "http://a?b",
+                                               "http://a#b", "http://b@a", "http://a b",
+                                               "http:/a",    "http:///"};
+    char text[512];
+    static const char form[] = FILE_OF(", dialect: ydb, monitoring: \"%s\"",
+                                       TABLE_OF("t", ", columns: [{name: a, type: bigint}]"));
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        char *printed;
+        snprintf(text, sizeof text, form, right[i]);
+        cfg_config *config = load(text, strlen(text), &printed);
+        assert_non_null(config);
+        assert_string_equal(config->backend.monitoring, right[i]);
+        assert_null(strstr(printed, "it takes http"));
+        cfg_free(config);
+        free(printed);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(text, sizeof text, form, wrong[i]);
+        say(text, false, "it takes http://host:port or");
+    }
+    say(FILE_OF(", monitoring: \"http://a\"", TABLE_OF("t", "")), true,
+        "is asked, and the dialect");
+}
+
+static void numbers_go_together(void **state)
+{
+    (void)state;
+    say(FILE_OF(", max_links: 8, batch_links: 9", TABLE_OF("t", "")), false,
+        "must be at least batch_links");
+    say(FILE_OF(", max_links: 8", TABLE_OF("t", "")), true, "leave none to sessions");
+    say(FILE_OF(", max_links: 9", TABLE_OF("t", "")), true, "");
+    say(FILE_OF("", TABLE_OF("t", "")) "limits: {row_bytes: 1KiB, key_bytes: 1KiB}\n", true, "");
+    say(FILE_OF("", TABLE_OF("t", "")) "limits: {row_bytes: 1KiB, key_bytes: 1025}\n", false,
+        "3: limits.key_bytes is greater than limits.row_bytes");
+    say(FILE_OF("", TABLE_OF("t", "")) "limits: {row_bytes: 1KiB}\n", false,
+        "3: limits.key_bytes is greater than limits.row_bytes");
+}
+
+/* 31 columns, besides the hash; each once. */
+static void keys_are_bounded(void **state)
+{
+    (void)state;
+    for (int count = 31; count <= 32; count++) {
+        char list[512] = "c0", text[1024];
+        for (int i = 1; i < count; i++)
+            snprintf(list + strlen(list), sizeof list - strlen(list), ", c%d", i);
+        snprintf(text, sizeof text,
+                 FILE_OF("", "{name: t, primary_key: [%s], hash_function: xxh3}"), list);
+        say(text, count == 31, count == 31 ? "" : "at most 31 are possible");
+    }
+    say(FILE_OF("", "{name: t, primary_key: [a, b, a], hash_function: xxh3}"), false,
+        "names column a twice");
+    say(FILE_OF("", "{name: t, primary_key: [a, b], hash_key: [b, b], hash_function: xxh3}"), false,
+        "hash_key names column b twice");
+    say(FILE_OF("", "{name: t, primary_key: [a, b], hash_key: [b, c], hash_function: xxh3}"), false,
+        "names c, which is not in its primary_key");
+    say(FILE_OF("", "{name: t, primary_key: [a, b], hash_key: [b, a], hash_function: xxh3}"), true,
+        "");
+    say(FILE_OF("", TABLE_OF("t", "") ", " TABLE_OF("public.t", "")), false, "configured twice");
+    say(FILE_OF("", TABLE_OF("t", "") ", " TABLE_OF("s.t", "") ", " TABLE_OF("t2", "")), true, "");
+}
+
 static void texts_are_compared(void **state)
 {
     (void)state;
@@ -490,6 +620,11 @@ int main(void)
         cmocka_unit_test(mistakes_of_the_text_are_told),
         cmocka_unit_test(files_have_a_size),
         cmocka_unit_test(texts_are_compared),
+        cmocka_unit_test(each_capability_is_for_ydb),
+        cmocka_unit_test(capital_letters_are_warned_of),
+        cmocka_unit_test(monitoring_is_a_host),
+        cmocka_unit_test(numbers_go_together),
+        cmocka_unit_test(keys_are_bounded),
     };
     int file = mkstemp(path);
     if (file < 0)
