@@ -18,6 +18,7 @@ typedef struct conversation {
     pgw_server *server;
     pgw_buf trace;
     const char *fails; /* the next "begin", "modes" or "commit"; NULL: none */
+    pgw_slice body;    /* of the message */
 } conversation;
 
 /* ---- what was replied ---- */
@@ -63,6 +64,7 @@ static void trace_error(pgw_slice body, pgw_buf *trace)
         pgw_buf_addf(trace, "@%zu", error.position);
     if (pgw_slice_eq_str(pgw_error_field(body, 'S'), "FATAL"))
         pgw_buf_add_str(trace, "!");
+    pgw_buf_addf(trace, "\"%s\"", error.message);
 }
 
 static void trace_reply(char type, pgw_slice body, pgw_buf *trace)
@@ -79,6 +81,8 @@ static void trace_reply(char type, pgw_slice body, pgw_buf *trace)
         trace_row(body, trace);
     else if (type == 'C')
         pgw_buf_add(trace, body.ptr, body.len - 1);
+    else if (type == 'S')
+        pgw_buf_addf(trace, "%s=%s", body.ptr, body.ptr + strlen(body.ptr) + 1);
     else
         pgw_buf_add_slice(trace, body);
 }
@@ -376,6 +380,20 @@ static void begin_conversation(conversation *c)
     c->server = pgw_server_new(words_cut, NULL, LIMIT);
 }
 
+static void say_message(conversation *c, const char *text)
+{
+    char type;
+    c->body = read_message(text, &type);
+    pgw_server_message(c->server, type, c->body);
+}
+
+static void say_overlong(conversation *c, char type)
+{
+    pgw_error error;
+    pgw_fail(&error, "54000", "it is too long");
+    pgw_server_overlong(c->server, type, &error);
+}
+
 static void check_line(const vector *v, void *data)
 {
     conversation *c = data;
@@ -389,10 +407,13 @@ static void check_line(const vector *v, void *data)
                                                           : "commit";
         return;
     }
-    char type;
-    pgw_slice body = read_message(v->field[0], &type);
     pgw_buf_clear(&c->trace);
-    pgw_server_message(c->server, type, body);
+    if (strcmp(v->field[0], "note") == 0)
+        pgw_write_parameter_status(PGW_LITERAL("a"), PGW_LITERAL("b"), pgw_server_notes(c->server));
+    else if (strncmp(v->field[0], "overlong ", 9) == 0)
+        say_overlong(c, v->field[0][9]);
+    else
+        say_message(c, v->field[0]);
     settle(c);
 #ifdef RECORD
     printf("%s\t%.*s\n", v->field[0], (int)c->trace.len, c->trace.ptr);
@@ -401,14 +422,17 @@ static void check_line(const vector *v, void *data)
 #endif
     if (pgw_server_next(c->server).ask == PGW_ASK_MESSAGE)
         assert_int_equal(c->server->arena.bytes, 0);
-    exact_free(body);
+    exact_free(c->body);
+    c->body = (pgw_slice){NULL, 0};
+    if (c->trace.len > 3 && memcmp(c->trace.ptr + c->trace.len - 3, "Z:", 2) == 0)
+        assert_int_equal(pgw_server_status(c->server), c->trace.ptr[c->trace.len - 1]);
 }
 
 static void test_conversations(void **state)
 {
     (void)state;
     conversation c = {0};
-    assert_in_range(vectors_each("server.txt", check_line, &c), 150, 1000);
+    assert_in_range(vectors_each("server.txt", check_line, &c), 150, 2000);
     pgw_server_free(c.server);
     pgw_buf_free(&c.trace);
 }
