@@ -584,6 +584,100 @@ static void keys_are_bounded(void **state)
     say(FILE_OF("", TABLE_OF("t", "") ", " TABLE_OF("s.t", "") ", " TABLE_OF("t2", "")), true, "");
 }
 
+/* A word of a list, and what it stands for. */
+typedef struct word {
+    int place;
+    const char *text; /* key: word */
+    int value;
+    size_t offset, size;
+} word;
+
+static const char ydb_table[] =
+    "backend: {dsn: \"host=127.0.0.1\", dialect: ydb}\ntables:\n  - {name: t, primary_key: [a],"
+    " hash_function: xxh3, columns: [{name: a, type: bigint}, {name: b, type: bigint}],"
+    " ydb: {ttl: {column: b, after: P1D, %s}}}\n";
+static const char bare_table[] = "backend: {dsn: \"host=127.0.0.1\"}\ntables:\n"
+                                 "  - {name: t, primary_key: [a], %s}\n";
+
+enum { AUTH = 100, TTL, TABLE, HASHED };
+
+static const word words[] = {
+    {TOP, "log: {level: error}", CFG_LOG_ERROR, OF(log_level)},
+    {TOP, "log: {level: warn}", CFG_LOG_WARN, OF(log_level)},
+    {TOP, "log: {level: info}", CFG_LOG_INFO, OF(log_level)},
+    {TOP, "log: {level: debug}", CFG_LOG_DEBUG, OF(log_level)},
+    {TOP, "client_tls: {mode: disable}", CFG_TLS_DISABLE, OF(client_tls.mode)},
+    {TOP, "auth: {mode: trust}", CFG_AUTH_TRUST, OF(auth.mode)},
+    {MANY_LINKS, "links: auto", CFG_LINKS_AUTO, OF(backend.links)},
+    {MANY_LINKS, "links: on_login", CFG_LINKS_ON_LOGIN, OF(backend.links)},
+    {MANY_LINKS, "links: on_demand", CFG_LINKS_ON_DEMAND, OF(backend.links)},
+    {MANY_LINKS, "dialect: postgres", CFG_DIALECT_POSTGRES, OF(backend.dialect)},
+    {MANY_LINKS, "dialect: ydb", CFG_DIALECT_YDB, OF(backend.dialect)},
+    {YDB, "upsert_first: insert", true, OF(backend.insert_first)},
+    {YDB, "upsert_first: select", false, OF(backend.insert_first)},
+    {YDB, "update_counts: exact", true, OF(backend.exact_counts)},
+    {YDB, "update_counts: unknown", false, OF(backend.exact_counts)},
+    {YDB, "allow_cleartext: true", true, OF(backend.allow_cleartext)},
+    {YDB, "allow_cleartext: false", false, OF(backend.allow_cleartext)},
+    {LIMITS, "enforce: true", true, OF(limits.enforce)},
+    {LIMITS, "enforce: false", false, OF(limits.enforce)},
+    {HASHED, "hash_function: xxh3", CFG_XXH3, OF_TABLE(hash_function)},
+    {HASHED, "hash_function: numeric_hash", CFG_NUMERIC_HASH, OF_TABLE(hash_function)},
+    {HASHED, "hash_function: cityhash64", CFG_CITYHASH64, OF_TABLE(hash_function)},
+    {HASHED, "hash_function: pg_hash", CFG_PG_HASH, OF_TABLE(hash_function)},
+    {TABLE, "hash_type: int8", CFG_HASH_INT8, OF_TABLE(hash_type)},
+    {TABLE, "hash_type: uint64", CFG_HASH_UINT64, OF_TABLE(hash_type)},
+    {TABLE, "uncomputable: error", CFG_UNCOMPUTABLE_ERROR, OF_TABLE(uncomputable)},
+    {TABLE, "uncomputable: forward", CFG_UNCOMPUTABLE_FORWARD, OF_TABLE(uncomputable)},
+    {TABLE, "null_key: error", CFG_NULL_KEY_ERROR, OF_TABLE(null_key)},
+    {TABLE, "null_key: allow", CFG_NULL_KEY_ALLOW, OF_TABLE(null_key)},
+    {TABLE, "hide: yes", CFG_HIDE_YES, OF_TABLE(hide)},
+    {TABLE, "hide: true", CFG_HIDE_YES, OF_TABLE(hide)},
+    {TABLE, "hide: on", CFG_HIDE_YES, OF_TABLE(hide)},
+    {TABLE, "hide: no", CFG_HIDE_NO, OF_TABLE(hide)},
+    {TABLE, "hide: false", CFG_HIDE_NO, OF_TABLE(hide)},
+    {TABLE, "hide: off", CFG_HIDE_NO, OF_TABLE(hide)},
+    {TABLE, "hide: strict", CFG_HIDE_STRICT, OF_TABLE(hide)},
+    {TABLE, "lookups: false", false, OF_TABLE(lookups)},
+    {TABLE, "lookups: true", true, OF_TABLE(lookups)},
+    {TABLE, "hide_in_catalog: false", false, OF_TABLE(hide_in_catalog)},
+    {TABLE, "hide_in_catalog: true", true, OF_TABLE(hide_in_catalog)},
+    {TABLE, "atomicity: statement", CFG_ATOMICITY_STATEMENT, OF_TABLE(atomicity)},
+    {TABLE, "atomicity: partition", CFG_ATOMICITY_PARTITION, OF_TABLE(atomicity)},
+    {TABLE, "sequences: session", CFG_SEQUENCES_SESSION, OF_TABLE(sequences)},
+    {TABLE, "sequences: ignore", CFG_SEQUENCES_IGNORE, OF_TABLE(sequences)},
+    {TTL, "unit: seconds", CFG_TTL_SECONDS, OF_TABLE(ydb.ttl_unit)},
+    {TTL, "unit: milliseconds", CFG_TTL_MILLISECONDS, OF_TABLE(ydb.ttl_unit)},
+    {TTL, "unit: microseconds", CFG_TTL_MICROSECONDS, OF_TABLE(ydb.ttl_unit)},
+    {TTL, "unit: nanoseconds", CFG_TTL_NANOSECONDS, OF_TABLE(ydb.ttl_unit)},
+};
+
+static void words_stand_for_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const word *it = &words[i];
+        char text[1024], key[128], *printed;
+        snprintf(key, sizeof key, "%s%s", it->place == TABLE ? "hash_function: xxh3, " : "",
+                 it->text);
+        snprintf(text, sizeof text,
+                 it->place == TTL   ? ydb_table
+                 : it->place > AUTH ? bare_table
+                                    : places[it->place],
+                 key);
+        cfg_config *config = load(text, strlen(text), &printed);
+        if (config == NULL)
+            fail_msg("%s: %s", it->text, printed);
+        const char *in = it->place > AUTH ? (const char *)config->tables : (const char *)config;
+        int value = 0;
+        memcpy(&value, in + it->offset, it->size);
+        if (value != it->value)
+            fail_msg("%s is %d", it->text, value);
+        cfg_free(config);
+        free(printed);
+    }
+}
+
 static void texts_are_compared(void **state)
 {
     (void)state;
@@ -620,6 +714,7 @@ int main(void)
         cmocka_unit_test(mistakes_of_the_text_are_told),
         cmocka_unit_test(files_have_a_size),
         cmocka_unit_test(texts_are_compared),
+        cmocka_unit_test(words_stand_for_values),
         cmocka_unit_test(each_capability_is_for_ydb),
         cmocka_unit_test(capital_letters_are_warned_of),
         cmocka_unit_test(monitoring_is_a_host),

@@ -165,6 +165,19 @@ static void another_table_of_the_name_loses_no_row(void **state)
     pgw_buf_free(&out);
 }
 
+static void each_lookup_has_its_types(void **state)
+{
+    (void)state;
+    uint32_t types[] = {1, 2, 3};
+    rw_conditions_types(prepare("SELECT 1 FROM events WHERE userid = ANY($1) UNION"
+                                " SELECT 1 FROM events WHERE userid = $2",
+                                2),
+                        types);
+    assert_int_equal(types[0], pgw_array_of(PGW_INT8));
+    assert_int_equal(types[1], PGW_INT8);
+    assert_int_equal(types[2], 3);
+}
+
 /* An array gives an array of hashes, in text; what stands beside it is in each of its keys. */
 static void an_array_gives_an_array(void **state)
 {
@@ -269,6 +282,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_bound_may_have_no_hash, setup, teardown),
         cmocka_unit_test_setup_teardown(conditions_of_several_places, setup, teardown),
         cmocka_unit_test_setup_teardown(another_table_of_the_name_loses_no_row, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_lookup_has_its_types, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_gives_an_array, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_is_of_the_columns_type, setup, teardown),
         cmocka_unit_test_setup_teardown(no_more_parameters_than_a_bind_can_hold, setup, teardown),

@@ -308,6 +308,11 @@ static void all_are_shown(void **state)
     assert_in_range(said.rows, 60, 100);
     for (size_t i = 0; i < 3 * said.rows; i++)
         assert_non_null(said.cells[i].ptr);
+    for (size_t i = 0; i < said.rows; i++) {
+        assert_false(pgw_slice_eq_str(said.cells[3 * i], "role"));
+        assert_false(pgw_slice_eq_str(said.cells[3 * i], "is_superuser"));
+        assert_true(said.cells[3 * i + 2].len > 0);
+    }
     assert_true(pgw_slice_eq_str(said.cells[0], "application_name"));
     assert_true(pgw_slice_eq_str(said.cells[1], "me"));
     rw_variables_free(variables);
