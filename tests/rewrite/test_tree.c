@@ -148,6 +148,15 @@ static void keys_that_stay(void **state)
         {"UPDATE events SET userid = DEFAULT WHERE userid = 1", false, true, {0}},
         {"UPDATE events SET userhash = 1 WHERE userhash = 1", false, false, {0}},
         {"UPDATE events SET userid = $1 WHERE userid = 1", false, true, {0}},
+        {"UPDATE events SET userid = $0 WHERE userid = $1", false, true, {0}},
+        {"UPDATE events SET userid = $1 WHERE userid = $0", false, true, {0}},
+        {"UPDATE events SET userid = $0 WHERE userid = $0", false, true, {0}},
+        {"UPDATE events SET userid = $65536 WHERE userid = $1", false, true, {0}},
+        {"UPDATE events SET userid = $1 WHERE userid = $65536", false, true, {0}},
+        {"UPDATE events SET userid = $65535 WHERE userid = $65534",
+         true,
+         true,
+         {65535, 65534, PGW_INT8}},
         {"UPDATE events SET userid = $1, event = $2 WHERE userid = $2", false, true, {0}},
         {"UPDATE events SET event = $1, userid = $1 WHERE userid = $2", false, true, {0}},
         {"UPDATE events SET event = $1, userid = $1 WHERE userid = $1", false, true, {0}},
@@ -166,7 +175,8 @@ static void keys_that_stay(void **state)
         pgw_error error;
         rw_tree_found found;
         rw_tree_answer answer = check(cases[i].text, &found, &error);
-        bool stays = answer == RW_TREE_HARMLESS && (found.change.table == NULL || found.change.otherwise);
+        bool stays =
+            answer == RW_TREE_HARMLESS && (found.change.table == NULL || found.change.otherwise);
         if (stays != cases[i].stays || found.by_value != cases[i].by_value)
             fail_msg("%d %d %s: %s", answer, found.by_value, error.message, cases[i].text);
         assert_int_equal(found.same_count, cases[i].same.set != 0);
