@@ -195,6 +195,39 @@ static void columns_without_names_are_found(void **state)
     pgw_arena_free(&arena);
 }
 
+/* Wherever they stand in the tree. */
+static void columns_without_names_are_in_order(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t count;
+    } cases[] = {
+        {"select (select $1), $2 from (select $3) x where exists (select $4) union select $5", 5},
+        {"with a as (select $1), b as (select $2) select $3, (select $4) from (select $5) y, "
+         "(select $6) z order by (select $7)",
+         7},
+        {"select $1 from (select $2 from (select $3, $4) a) b where (select $5) = 1", 5},
+        {"select ($1)[1][2], (($2)), ($3) collate \"C\" collate \"D\", ($4)[1:2], ($5).a.b", 4},
+        {"insert into t (v) select $1 union all select $2", 2},
+        {"select $1, $1, $2", 3},
+        {"select 1", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        pgw_error error;
+        rw_inferred found;
+        assert_true(infer(cases[i].text, (rw_declared){NULL, 0}, &arena, &found, &error));
+        if (found.unnamed_count != cases[i].count)
+            fail_msg("%s: %zu", cases[i].text, found.unnamed_count);
+        for (size_t k = 0; k < found.unnamed_count; k++) {
+            assert_int_equal(cases[i].text[found.unnamed[k]], '$');
+            assert_true(k == 0 || found.unnamed[k] > found.unnamed[k - 1]);
+        }
+        pgw_arena_free(&arena);
+    }
+}
+
 /* Rows beyond what libpg_query is given: the columns decide all the same. */
 static void large_inserts_are_read(void **state)
 {
@@ -263,6 +296,7 @@ int main(void)
         cmocka_unit_test(errors_of_the_grammar_are_told),
         cmocka_unit_test(other_statements_have_no_parameters),
         cmocka_unit_test(columns_without_names_are_found),
+        cmocka_unit_test(columns_without_names_are_in_order),
         cmocka_unit_test(large_inserts_are_read),
         cmocka_unit_test(nesting_costs_no_more_than_its_size),
     };
