@@ -18,6 +18,7 @@ typedef struct conversation {
     pgw_server *server;
     pgw_buf trace;
     const char *fails; /* the next "begin", "modes" or "commit"; NULL: none */
+    bool noted;        /* a setting is to be reported */
     pgw_slice body;    /* of the message */
 } conversation;
 
@@ -373,11 +374,20 @@ static pgw_slice read_message(const char *line, char *type)
     return body;
 }
 
+static void report(void *data, pgw_buf *out)
+{
+    conversation *c = data;
+    if (c->noted)
+        pgw_write_parameter_status(PGW_LITERAL("a"), PGW_LITERAL("b"), out);
+    c->noted = false;
+}
+
 static void begin_conversation(conversation *c)
 {
     if (c->server != NULL)
         pgw_server_free(c->server);
     c->server = pgw_server_new(words_cut, NULL, LIMIT);
+    pgw_server_on_ready(c->server, report, c);
 }
 
 static void say_message(conversation *c, const char *text)
@@ -409,7 +419,7 @@ static void check_line(const vector *v, void *data)
     }
     pgw_buf_clear(&c->trace);
     if (strcmp(v->field[0], "note") == 0)
-        pgw_write_parameter_status(PGW_LITERAL("a"), PGW_LITERAL("b"), pgw_server_notes(c->server));
+        c->noted = true;
     else if (strncmp(v->field[0], "overlong ", 9) == 0)
         say_overlong(c, v->field[0][9]);
     else
