@@ -119,9 +119,11 @@ bool px_own_look_take(px_session *session, char type, pgw_slice body)
 }
 
 /* Whether the session's own transaction may have changed the configured tables: then what others
- * see is not what it sees. */
+ * see is not what it sees. Where the file says what they are, it sees nothing else. */
 static bool sees_alone(const px_session *session)
 {
+    if (session->worker->server->backend->by_file)
+        return false;
     if (session->ddl.catalog != NULL)
         return session->own.status == 'T';
     return session->ddl.own && session->own.ready && !session->own.unsynced &&
