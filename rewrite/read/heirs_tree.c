@@ -10,6 +10,12 @@ static const rw_table *hashed(const rw_catalog *catalog, const PgQuery__RangeVar
     return sure && !table->shows_hash ? table : NULL;
 }
 
+/* Of a partitioned table nothing can inherit, which is PostgreSQL's to say. */
+static bool may_have_heirs(const rw_table *table)
+{
+    return table != NULL && !table->in_parts;
+}
+
 static bool refuse(rw_definer *it, const PgQuery__RangeVar *heir, const PgQuery__RangeVar *parent)
 {
     pgw_fail(it->error, "0A000",
@@ -67,7 +73,7 @@ static bool check_created(rw_definer *it, const PgQuery__CreateStmt *create,
 {
     for (size_t i = 0; create->partbound == NULL && i < create->n_inh_relations; i++) {
         const rw_table *parent = parent_of(create, i, catalog);
-        if (parent != NULL && !rw_text_mentions(it->text, rw_define_hash(parent)) &&
+        if (may_have_heirs(parent) && !rw_text_mentions(it->text, rw_define_hash(parent)) &&
             !is_alike(it->made ? it->table : NULL, parent))
             return refuse(it, create->relation, create->inh_relations[i]->range_var);
     }
@@ -92,7 +98,7 @@ static bool check_altered(rw_definer *it, const PgQuery__AlterTableStmt *alter,
             continue;
         const rw_table *above = hashed(catalog, parent), *below = hashed(catalog, heir);
         bool attached = heir != alter->relation; /* what is no partition of ours may be anything */
-        if ((attached ? below : above) != NULL && !is_alike(below, above))
+        if ((attached ? below != NULL : may_have_heirs(above)) && !is_alike(below, above))
             return refuse(it, heir, parent);
     }
     return true;
