@@ -162,11 +162,11 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
         return false;
     wanted.overridden = rw_overridden(parser, column) && cell->kind != RW_CELL_ABSENT &&
                         cell->kind != RW_CELL_DEFAULT;
-    bool constant = !wanted.overridden && cell->kind != RW_CELL_ABSENT &&
-                    cell->kind != RW_CELL_DEFAULT && cell->kind != RW_CELL_EXPRESSION;
-    wanted.expression = cell->kind == RW_CELL_EXPRESSION || wanted.overridden || constant;
-    wanted.runs_code = wanted.expression && (!constant || !runs_no_code(cell));
-    wanted.untyped = constant && cell->cast_count == 0;
+    wanted.constant = !wanted.overridden && cell->kind != RW_CELL_ABSENT &&
+                      cell->kind != RW_CELL_DEFAULT && cell->kind != RW_CELL_EXPRESSION;
+    wanted.expression = cell->kind == RW_CELL_EXPRESSION || wanted.overridden || wanted.constant;
+    wanted.runs_code = wanted.expression && (!wanted.constant || !runs_no_code(cell));
+    wanted.untyped = wanted.constant && cell->cast_count == 0;
     if ((!wanted.expression || wanted.overridden) && !has_default(parser, column))
         return false;
     if (cell->kind == RW_CELL_ABSENT) {
@@ -177,7 +177,7 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     }
     if (wanted.expression &&
         (insert->wanted_count >= MOST_EXPRESSIONS || wanted.to == wanted.from ||
-         !can_be_asked(parser, wanted.from, wanted.to, wanted.overridden || constant,
+         !can_be_asked(parser, wanted.from, wanted.to, wanted.overridden || wanted.constant,
                        &wanted.parameters)))
         return false;
     wanted.draws = wanted.expression && only_draws(parser, wanted.from, wanted.to);

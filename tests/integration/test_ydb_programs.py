@@ -24,6 +24,7 @@ insert into s values (1, 'x'), (2, 'y'), (3, 'x')"""
 COLUMNS = """select a.attname, a.atttypid::int8, a.atttypmod, format_type(a.atttypid, a.atttypmod),
     a.atthasdef::int4 from pg_attribute a where a.attrelid = '%s'::regclass and a.attnum > 0
     order by a.attnum"""
+WRONG_VALUES = ("22P02", "42804", "22001", "22003")  # of another type, or too long
 rng = random.Random()
 
 
@@ -305,8 +306,9 @@ class Programs(EndpointCase):
                 if not isinstance(wanted, str):
                     self.plain(self.sessions[0], text)
                 return "refused: " + refused.args[1][:60]
+            several = refused.args[0] in WRONG_VALUES and wanted in WRONG_VALUES  # another is told of first
             if refused.args[0] != "21000" or not isinstance(wanted, str):
-                self.assertEqual(wanted, refused.args[0], where)
+                self.assertTrue(several or wanted == refused.args[0], (wanted, refused.args[0], where))
             return "failed here"
         except Failed as failed:
             if re.search(r"unsupported|not implemented|not supported", str(failed)):
@@ -326,8 +328,7 @@ class Programs(EndpointCase):
     @staticmethod
     def may_pass(text, state):
         """What is wrong with a value that is not used is not seen."""
-        return "on conflict" in text and state in (  # as a string: of another type, or too long
-            "22P02", "42804", "22001", "22003")
+        return "on conflict" in text and state in WRONG_VALUES
 
     def test_programs_do_what_the_statements_do(self):
         counts = collections.Counter()
