@@ -152,6 +152,7 @@ typedef struct px_source {
 static px_plan *plan_of_insert(px_session *session, pgw_arena arena, rw_insert *insert,
                                px_source from, px_declared declared, pgw_error *error)
 {
+    rw_forgo_constants(insert);
     if (insert->wanted_count == 0)
         return px_plan_new(arena, insert, from.catalog, session->who.identity, declared, error);
     size_t own = insert->param_count > declared.count ? insert->param_count : declared.count;

@@ -197,3 +197,12 @@ size_t rw_filled_position(const rw_filled *filled, size_t position, bool utf8)
     size_t at = pgw_byte_of(filled->text, position, utf8);
     return pgw_characters(filled->client, rw_filled_offset(filled, at), utf8) + 1;
 }
+
+void rw_forgo_constants(rw_insert *insert)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < insert->wanted_count; i++)
+        if (!insert->wanted[i].constant)
+            insert->wanted[left++] = insert->wanted[i];
+    insert->wanted_count = left;
+}

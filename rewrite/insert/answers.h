@@ -22,6 +22,9 @@ typedef struct rw_filled {
     pgw_slice client; /* the text as its client sent it: the statement's own */
 } rw_filled;
 
+/* Does without those that are constants, whose hash then cannot be computed: where what is wrong
+ * with one must be told sooner than its value is asked for. */
+void rw_forgo_constants(rw_insert *insert);
 /* The statement with an answer for each wanted cell, as constants. False: a column cannot be
  * assigned one; the error. */
 PGW_MUST_CHECK bool rw_fill(const rw_insert *insert, const rw_answer *answers, pgw_arena *arena,

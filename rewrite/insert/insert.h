@@ -46,7 +46,7 @@ typedef struct rw_wanted {
     bool expression;
     bool parameters; /* … of parameters, too */
     bool draws;      /* … that is nextval('…'), of whichever sequence */
-    bool constant;   /* … that is a constant, or a parameter with a cast */
+    bool constant;   /* … that is a constant */
     bool untyped;    /* … that is a string without a cast: the column's type reads it */
     bool runs_code;  /* … that may run a function of the database's own */
     bool overridden; /* … whose type alone counts: OVERRIDING USER VALUE; its default is wanted */

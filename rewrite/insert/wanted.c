@@ -162,11 +162,12 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
         return false;
     wanted.overridden = rw_overridden(parser, column) && cell->kind != RW_CELL_ABSENT &&
                         cell->kind != RW_CELL_DEFAULT;
-    wanted.constant = !wanted.overridden && cell->kind != RW_CELL_ABSENT &&
-                      cell->kind != RW_CELL_DEFAULT && cell->kind != RW_CELL_EXPRESSION;
-    wanted.expression = cell->kind == RW_CELL_EXPRESSION || wanted.overridden || wanted.constant;
-    wanted.runs_code = wanted.expression && (!wanted.constant || !runs_no_code(cell));
-    wanted.untyped = wanted.constant && cell->cast_count == 0;
+    bool simple = !wanted.overridden && cell->kind != RW_CELL_ABSENT &&
+                  cell->kind != RW_CELL_DEFAULT && cell->kind != RW_CELL_EXPRESSION;
+    wanted.constant = simple && cell->kind != RW_CELL_PARAM;
+    wanted.expression = cell->kind == RW_CELL_EXPRESSION || wanted.overridden || simple;
+    wanted.runs_code = wanted.expression && (!simple || !runs_no_code(cell));
+    wanted.untyped = simple && cell->cast_count == 0;
     if ((!wanted.expression || wanted.overridden) && !has_default(parser, column))
         return false;
     if (cell->kind == RW_CELL_ABSENT) {
@@ -177,7 +178,7 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     }
     if (wanted.expression &&
         (insert->wanted_count >= MOST_EXPRESSIONS || wanted.to == wanted.from ||
-         !can_be_asked(parser, wanted.from, wanted.to, wanted.overridden || wanted.constant,
+         !can_be_asked(parser, wanted.from, wanted.to, wanted.overridden || simple,
                        &wanted.parameters)))
         return false;
     wanted.draws = wanted.expression && only_draws(parser, wanted.from, wanted.to);

@@ -1,6 +1,7 @@
 #include "rewrite/read/script.h"
 
 #include "protocol/utf8.h"
+#include "rewrite/insert/answers.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/parser.h"
 #include "rewrite/insert/render.h"
@@ -452,25 +453,14 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
     out->statements = (void *)pgw_arena_keep(arena, &list).ptr;
 }
 
-static bool wants_constants(const rw_insert *insert)
-{
-    bool all = true;
-    for (size_t i = 0; i < insert->wanted_count; i++)
-        all = all && insert->wanted[i].constant;
-    return all;
-}
-
 void rw_script_refuse_wanting(pgw_slice text, rw_script *script, pgw_arena *arena)
 {
     for (size_t i = 0; i < script->count && script->count > 1; i++) {
         rw_statement *statement = &script->statements[i];
+        if (statement->insert != NULL)
+            rw_forgo_constants(statement->insert);
         if (statement->insert == NULL || statement->insert->wanted_count == 0)
             continue;
-        if (wants_constants(
-                statement->insert)) { /* the server says first what is wrong with them */
-            statement->insert->wanted_count = 0;
-            continue;
-        }
         const rw_insert *insert = statement->insert;
         pgw_error *error = pgw_arena_alloc(arena, sizeof *error);
         pgw_fail(error, "0A000",
