@@ -4,6 +4,7 @@
 #include "protocol/server/extended.h"
 #include "protocol/server/machine.h"
 #include "protocol/server/query.h"
+#include "protocol/server/transaction.h"
 #include "protocol/server/running.h"
 #include "protocol/server/statements.h"
 #include "protocol/utf8.h"
@@ -205,6 +206,8 @@ void pgw_server_failed(pgw_server *server, const pgw_error *error)
     if (server->prepared.ending != NULL || server->action.ask == PGW_ASK_ROLLBACK ||
         server->action.ask == PGW_ASK_SETTLE)
         pgw_server_done(server);
+    else if (server->action.ask == PGW_ASK_BEGIN && server->action.chain)
+        pgw_transaction_chain_failed(server);
     else
         fail(server, *error);
 }

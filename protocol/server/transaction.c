@@ -68,6 +68,13 @@ static void on_begun(pgw_server *server)
     complete(server);
 }
 
+void pgw_transaction_chain_failed(pgw_server *server)
+{
+    server->block = PGW_BLOCK_FAILED;
+    server->unsettled = false;
+    complete(server);
+}
+
 static void begin(pgw_server *server)
 {
     if (server->block == PGW_BLOCK_EXPLICIT)

@@ -20,6 +20,9 @@
 PGW_MUST_CHECK bool pgw_transaction_takes(pgw_server *server, const pgw_piece *piece);
 /* BEGIN, COMMIT and their like, done up to CommandComplete. Portals may be gone afterwards. */
 void pgw_transaction_control(pgw_server *server, const pgw_piece *piece, pgw_then *after);
+/* AND CHAIN: the end is done, and the next one cannot begin. The end is told; the next has failed.
+ */
+void pgw_transaction_chain_failed(pgw_server *server);
 /* Whether one has to be opened in front of a statement that another may follow. */
 PGW_MUST_CHECK bool pgw_transaction_is_due(const pgw_server *server, pgw_command command);
 /* Opens it. `after` may look at nothing but the server: portals are as they were. */

@@ -75,6 +75,8 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
     batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
     if (verdict == PX_VERDICT_LATER && postpone(batch, unit))
         return;
+    if (verdict == PX_VERDICT_LATER && attempt->shared)
+        verdict = PX_VERDICT_REPEAT; /* no time is left: whose fault it is shows apart */
     if (verdict == PX_VERDICT_REPEAT) {
         px_batch_add_again(batch, unit);
         px_count(metrics_of(batch), PX_UNITS_REPEATED, 1);

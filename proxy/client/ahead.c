@@ -110,7 +110,11 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
                    rw_answer *answers)
 {
     size_t column = 0, count;
-    px_reserve *reserve = reserve_of(session, insert, &column, &count);
+    px_reserve *reserve = NULL;
+    if (count_numbers(insert, &column, &count) &&
+        count > 0) /* px_ahead_has() says that they are there */
+        reserve = px_reserve_found(session->worker, session->who.base,
+                                   insert->table->columns[column].draws_from);
     for (size_t i = 0; i < insert->wanted_count; i++) {
         answers[i] = (rw_answer){.text = is_uuid(insert, i) ? random_uuid(arena)
                                                             : next_number(session, reserve, arena)};

@@ -19,6 +19,7 @@ struct px_keys {
     size_t before; /* characters of the client's text before the statement */
     bool defaults; /* that the catalog tells are in it */
     rw_answer *answers;
+    bool *told; /* which of them came: columns are not asked for in the order of the hash_key */
     uint32_t *sequences; /* whose next number it is; 0: it is another value */
     size_t count, known;
     px_reserve *reserve; /* which is asked for, too; or NULL */
@@ -46,6 +47,7 @@ static struct px_keys *new_keys(px_session *session, size_t count)
     struct px_keys *keys = session->hand.keys = pgw_calloc(1, sizeof *keys);
     keys->count = count;
     keys->answers = pgw_arena_alloc(&keys->arena, count * sizeof *keys->answers);
+    keys->told = pgw_arena_alloc(&keys->arena, count * sizeof *keys->told);
     keys->sequences = pgw_arena_alloc(&keys->arena, count * sizeof *keys->sequences);
     return keys;
 }
@@ -208,6 +210,7 @@ void px_keys_row(px_session *session, pgw_slice body)
     pgw_slice told = none[2] ? (pgw_slice){NULL, 0} : cells[2];
     keys->answers[i] = rw_answer_read(&keys->question, i, cells[1], told, &keys->arena);
     keys->known++;
+    keys->told[i] = true;
     if (keys->sequences[i] != 0 && !none[2])
         px_drawn_here(session, keys->sequences[i], signed_of(cells[2]));
 }
@@ -230,9 +233,12 @@ void px_keys_answered(px_session *session)
 /* What is not known is numbers of a sequence that has ended. */
 static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
 {
-    size_t first = keys->known, more = keys->count - first;
+    size_t first = 0, more = keys->count - keys->known;
+    while (first < keys->count && keys->told[first])
+        first++;
     for (size_t i = first; i < keys->count; i++)
-        if (keys->sequences[i] == 0 || keys->sequences[i] != keys->sequences[first])
+        if (keys->told[i] || keys->sequences[i] == 0 ||
+            keys->sequences[i] != keys->sequences[first])
             return false;
     if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "2200H") ||
         !px_ahead_rest(session, keys->sequences[first], more, &keys->arena, keys->answers + first))

@@ -75,6 +75,11 @@ px_reserve *px_reserve_of(px_worker *worker, px_identity *identity, uint32_t seq
     return reserve;
 }
 
+px_reserve *px_reserve_found(px_worker *worker, px_identity *identity, uint32_t sequence)
+{
+    return find_or_add(worker, identity, sequence);
+}
+
 int64_t px_reserve_take(px_reserve *reserve)
 {
     reserve->count--;
@@ -190,6 +195,16 @@ static long long number_of(pgw_slice text)
     return strtoll(digits, NULL, 10);
 }
 
+/* Where numbers turn round, somebody has set the sequence back: it gives the others once more. */
+static void note_turn(px_reserve *reserve, int64_t number)
+{
+    bool falls = number < reserve->latest;
+    if (falls != reserve->falls)
+        reserve->rest_count = 0;
+    reserve->falls = falls;
+    reserve->latest = number;
+}
+
 void px_reserve_row(px_session *session, px_reserve *reserve, pgw_slice body)
 {
     pgw_slice cells[3];
@@ -201,6 +216,7 @@ void px_reserve_row(px_session *session, px_reserve *reserve, pgw_slice body)
         reserve->count = reserve->older = reserve->rest_count = 0;
     reserve->file = (uint64_t)number_of(cells[1]);
     int64_t number = number_of(cells[2]);
+    note_turn(reserve, number);
     px_drawn_for_others(session, reserve->sequence, number);
     if (!reserve->spoiled)
         add(reserve, number);

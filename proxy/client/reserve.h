@@ -21,6 +21,8 @@ typedef struct px_reserve {
     size_t older;  /* of them, those that are of blocks before the last */
     int64_t *rest; /* those that nobody got in time: for the end of the sequence */
     size_t rest_count;
+    int64_t latest;      /* the number that came last */
+    bool falls;          /* … and was less than the one before */
     size_t size;         /* of the last block; 0: nobody has drawn just before */
     uint64_t asked_at;   /* when it was asked for; px_worker_now(), as all the others */
     uint64_t last;       /* the block that was asked for last (px_reserve_blocks()) … */
@@ -40,6 +42,9 @@ typedef struct px_reserve {
  * way. What nobody used for half a second is not in it any more, nor what was drawn before a
  * sequence of the database was made to go on from elsewhere. */
 px_reserve *px_reserve_of(px_worker *worker, px_identity *identity, uint32_t sequence);
+/* The same, as it was found just before: what another worker has made of it meanwhile is seen the
+ * next time. */
+px_reserve *px_reserve_found(px_worker *worker, px_identity *identity, uint32_t sequence);
 /* The next number; there is one. */
 int64_t px_reserve_take(px_reserve *reserve);
 /* Nobody gets those behind the first `count` any more, unless the sequence ends. */

@@ -230,6 +230,28 @@ static void not_for_ever(void **state)
     expect_failed(&t, "53000");
 }
 
+/* … and then the one is told, whose fault it is. */
+static void one_does_not_fail_the_others(void **state)
+{
+    (void)state;
+    fake_link *link = warm_link();
+    told t[3];
+    fake.config.backend.retry_ms = 1;
+    submit(rows_unit(&t[2], 0, 100));
+    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_unit(&t[1], 0, 2));
+    fake_read(link, NULL);
+    fake_answer(link, "C1 Z");
+    expect_text(link, "insert into t values (1),\n(2)");
+    fake_answer(link, "E57P03 Z");
+    expect_text(link, ALONE(1));
+    fake_answer(link, "E57P03 Z");
+    expect_failed(&t[0], "57P03");
+    expect_text(link, ALONE(2));
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[1], 1);
+}
+
 /* What YDB stumbles over may be the row's own fault. */
 static void stumbles_are_counted(void **state)
 {
@@ -297,6 +319,7 @@ int main(void)
         TEST(it_is_not_sent_too_late),
         TEST(it_can_be_withdrawn),
         TEST(not_for_ever),
+        TEST(one_does_not_fail_the_others),
         TEST(stumbles_are_counted),
         TEST(the_unknown_is_not_repeated),
         TEST(queues_may_be_swept),

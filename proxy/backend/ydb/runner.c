@@ -383,7 +383,12 @@ static const px_executor_ops executor_ops = {
  * unless it takes all of it. */
 static void take_up(px_runner *runner)
 {
-    bool undoes = runner->thing == PX_RUNNER_CONTROLLING && runner->control == PX_CONTROL_ROLLBACK;
+    bool controls = runner->thing == PX_RUNNER_CONTROLLING;
+    bool undoes = controls && runner->control == PX_CONTROL_ROLLBACK;
+    bool failed = runner->in_block && runner->block == 'E'; /* unheard, and COMMIT would be answered
+                                                               with COMMIT */
+    if ((failed && !undoes) || (runner->cancelled && controls))
+        px_runner_drop(runner);
     bool lost = runner->in_block && runner->executor == NULL;
     if (runner->cancelled)
         px_runner_answer_cancelled(runner);

@@ -239,7 +239,7 @@ static bool settle_failed(writer *w)
     px_attempt *attempt = w->attempt;
     bool alone = w->now.to - w->now.from == 1;
     attempt->refused_size |= px_classify(pgw_slice_buf(&w->error)) == PX_ERROR_SIZE;
-    if (is_later(w)) {
+    if (is_later(w) && (alone || attempt->shared)) {
         postpone(w);
         return false;
     }

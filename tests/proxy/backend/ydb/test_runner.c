@@ -458,6 +458,12 @@ static void what_waits_behind_keeping_is_no_other(void **state)
         {WRITE, "begin ok quiet commit lost turn", "BEGIN; done; SELECT 1; close; failed 08006"},
         {WRITE, "begin ok quiet rollback lost turn", "BEGIN; done; SELECT 1; close; done"},
         {WRITE, "begin ok quiet describe lost turn", "BEGIN; done; SELECT 1; close; failed 08006"},
+        {WRITE, "begin ok quiet aborted commit turn", "BEGIN; done; SELECT 1; close; failed 08006"},
+        {WRITE, "begin ok quiet run aborted turn", "BEGIN; done; SELECT 1; close; failed 08006"},
+        {WRITE, "begin ok quiet aborted rollback ok", "BEGIN; done; SELECT 1; ROLLBACK; done"},
+        {WRITE, "begin ok quiet commit cancel ok turn heard run open ok",
+         "BEGIN; done; SELECT 1; cancel; close; cancelled; failed 57014; user request; open; "
+         "anew; " WRITE "; done INSERT 0 1"},
         {WRITE, "begin ok gone describe turn run turn",
          "BEGIN; done; close; failed 08006; failed 08006"},
         {WRITE, "quiet rollback ok turn run ok",
