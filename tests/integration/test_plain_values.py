@@ -4,7 +4,7 @@
 A random value, in text or in binary, is selected once as a parameter and once as the constant that
 rewrite/plain makes of it, under random settings of how values are read: both must come back as the
 same bytes. And what PostgreSQL sends as text must become what it sends as binary.
-ROUNDS and SEED in the environment say how many, and which.
+ROUNDS and SEED in the environment say how many, and which; the same ones each time if they do not.
 """
 import collections
 import os
@@ -126,7 +126,7 @@ class PlainValues(unittest.TestCase):
     def setUpClass(cls):
         cls.postgres = harness.Postgres(log_statement="none", log_min_messages="fatal")
         cls.addClassCleanup(cls.postgres.remove)
-        seed = int(os.environ.get("SEED", random.SystemRandom().getrandbits(32)))
+        seed = int(os.environ.get("SEED", "1"))
         rng.seed(seed)
         print("seed", seed)
 

@@ -457,7 +457,7 @@ def main():
     if len(sys.argv) > 1:
         program = sys.argv[1]
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 400
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().getrandbits(32)
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     rng.seed(seed)
     print("seed", seed)
     with server_dsn() as dsn:

@@ -2,7 +2,7 @@
 """What rewrite/plain/program.h makes of statements, run on the fake of YDB's endpoint, against the
 statements themselves on PostgreSQL: the same rows, tags and stored rows, or a refusal.
 
-ROUNDS and SEED in the environment say how many statements, and which.
+ROUNDS and SEED in the environment say how many statements, and which; the same ones each time if they do not.
 """
 import collections
 import os
@@ -213,7 +213,7 @@ class Programs(EndpointCase):
 
     def setUp(self):
         super().setUp()
-        seed = int(os.environ.get("SEED", random.SystemRandom().getrandbits(32)))
+        seed = int(os.environ.get("SEED", "1"))
         rng.seed(seed)
         print("seed", seed)
         self.postgres.create_database("whole")
