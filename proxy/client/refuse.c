@@ -137,8 +137,12 @@ void px_refuse_waiting(px_session *session, const pgw_error *error)
         px_outcome_give_up(session, &told);
     px_session_drop_group(session);
     session->units.rerouted = session->units.repeated = false;
-    put_error(session, &told, simple || sync);
-    session->pending.skipping = !simple && !sync;
+    if (session->own.ready && !sync && !px_session_idle(session)) {
+        px_refuse(session, &told, !simple); /* behind what is owed; and it fails there, too */
+    } else {
+        put_error(session, &told, simple || sync);
+        session->pending.skipping = !simple && !sync;
+    }
     px_relay_drop_message(session);
     px_session_wake(session, session->wait);
 }

@@ -52,9 +52,9 @@ static bool look_in(const rw_star_scope *scope, const char *name, rw_named *out)
 static bool find_in(const rw_named_hashes *hashes, const rw_star_scope *scope, rw_named *out)
 {
     const char *of = rw_star_name(out->at->fields[out->at->n_fields - 2]);
-    out->item = rw_star_find(scope, of);
+    out->item = rw_star_find(scope, "", of);
     if (out->item == NULL)
-        out->item = rw_star_find(hashes->inserted, of);
+        out->item = rw_star_find(hashes->inserted, "", of);
     return out->item != NULL && is_hash(out->item, last_name(out->at));
 }
 

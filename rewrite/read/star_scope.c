@@ -111,11 +111,22 @@ void rw_star_add_from(const rw_star_world *world, const rw_star_place *place, rw
     }
 }
 
-rw_star_item *rw_star_find(const rw_star_scope *scope, const char *name)
+/* Whether the schema before a name can be the item's: of others than ours only the text tells. */
+static bool may_be_in(const rw_star_item *item, const char *schema)
+{
+    if (schema[0] == '\0')
+        return true;
+    if (item->relation == NULL || item->relation->alias != NULL)
+        return false;
+    const char *of = item->table != NULL ? item->table->schema : item->relation->schemaname;
+    return of[0] == '\0' || strcmp(of, schema) == 0;
+}
+
+rw_star_item *rw_star_find(const rw_star_scope *scope, const char *schema, const char *name)
 {
     for (; scope != NULL; scope = scope->outer)
         for (rw_star_item *it = scope->items; it != NULL; it = it->next)
-            if (strcmp(it->called, name) == 0)
+            if (strcmp(it->called, name) == 0 && may_be_in(it, schema))
                 return it;
     return NULL;
 }

@@ -60,8 +60,9 @@ void rw_star_add_from(const rw_star_world *world, const rw_star_place *place, rw
 /* The table that a relation is, if its hash column is to be unseen; NULL. */
 const rw_table *rw_star_table(const rw_star_world *world, const rw_star_place *place,
                               const PgQuery__RangeVar *relation);
-/* What the name means here, or further out. NULL: nothing that is known. */
-rw_star_item *rw_star_find(const rw_star_scope *scope, const char *name);
+/* What the name means here, or further out, with the schema before it ("": none is written). NULL:
+ * nothing that is known. */
+rw_star_item *rw_star_find(const rw_star_scope *scope, const char *schema, const char *name);
 /* Whether a table of ours, here or further out, has a column of this name. */
 bool rw_star_is_column(const rw_star_scope *scope, const char *name);
 bool rw_star_is_system_column(const char *name);

@@ -63,8 +63,9 @@ static rw_star_item *qualifier_of(const finder *find, const PgQuery__ColumnRef *
 {
     if (it->n_fields < 2 || it->n_fields > 4)
         return NULL;
+    const char *schema = it->n_fields > 2 ? rw_star_name(it->fields[it->n_fields - 3]) : "";
     rw_star_item *item =
-        rw_star_find(find->place.scope, rw_star_name(it->fields[it->n_fields - 2]));
+        rw_star_find(find->place.scope, schema, rw_star_name(it->fields[it->n_fields - 2]));
     return item != NULL && item->table != NULL ? item : NULL;
 }
 
@@ -76,7 +77,7 @@ static rw_star_item *row_of(const finder *find, const PgQuery__ColumnRef *it)
     const char *name = rw_star_name(it->fields[0]);
     if (it->n_fields != 1 || rw_star_is_column(find->place.scope, name))
         return NULL;
-    rw_star_item *item = rw_star_find(find->place.scope, name);
+    rw_star_item *item = rw_star_find(find->place.scope, "", name);
     return item != NULL && item->table != NULL ? item : NULL;
 }
 

@@ -346,3 +346,5 @@ INSERT INTO other SELECT * FROM public.events;
 INSERT INTO other SELECT e.* FROM public.events e RETURNING *;
 INSERT INTO other TABLE public.events;
 INSERT INTO other VALUES ((SELECT e FROM public.events e));
+SELECT archive.events.* FROM public.events JOIN archive.events ON true;
+SELECT public.events.* FROM archive.events JOIN public.events ON true;
