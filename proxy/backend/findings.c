@@ -144,6 +144,15 @@ static void take_over(px_finding *f, rw_table *table)
     tell(f, table);
 }
 
+/* Until it is judged. */
+static void forget_verdict(px_finding *f)
+{
+    f->oid = 0;
+    free(f->verdict);
+    f->verdict = NULL;
+    f->wrong = false;
+}
+
 bool px_findings_meet(px_findings *findings, const char *label, rw_table *table, uint64_t now)
 {
     px_finding *f = find_finding(findings, label);
@@ -155,18 +164,27 @@ bool px_findings_meet(px_findings *findings, const char *label, rw_table *table,
     char *rule = rule_of(table);
     bool known = f->oid == table->oid && same(f->rule, rule);
     free(known ? rule : f->rule);
-    if (!known)
+    if (!known) {
         f->rule = rule;
+        forget_verdict(f);
+    }
     if (!known && rw_table_shifts(table))
         px_log(CFG_LOG_WARN, "hash_column_not_last", "table=%s column=%s", label,
                table->columns[table->hash_column].name);
     if (!known || is_old(f, now)) {
-        f->oid = 0; /* until it is judged */
         f->sampled_at = now;
         return true;
     }
     take_over(f, table);
     return false;
+}
+
+void px_findings_keep(px_findings *findings, const char *label, rw_table *table, bool settled)
+{
+    px_finding *f = find_finding(findings, label);
+    if (settled)
+        f->oid = table->oid;
+    take_over(f, table);
 }
 
 /* Another function or another key: a few rows may have been written past keyspread, or by hand. A

@@ -27,6 +27,9 @@ bool px_findings_meet(px_findings *findings, const char *label, rw_table *table,
 bool px_findings_old(const px_findings *findings, uint64_t now);
 /* All tables that are there were met: what was found of others is forgotten. */
 void px_findings_looked(px_findings *findings, uint64_t now);
+/* A sample of the table's rows could not be read: what was found before holds. `settled`: it need
+ * not be tried again. */
+void px_findings_keep(px_findings *findings, const char *label, rw_table *table, bool settled);
 /* Of `rows` rows `wrong` have a hash that the rule does not give them. */
 void px_findings_judge(px_findings *findings, const char *label, rw_table *table, unsigned rows,
                        unsigned wrong, px_metrics *metrics);

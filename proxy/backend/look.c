@@ -118,8 +118,10 @@ static void take_error(px_look *look, pgw_slice body)
     px_error_kind kind = px_classify(body);
     if (look->state != PX_LOOK_SAMPLING)
         pgw_error_read(body, &look->error);
-    else /* rows that this role may not read are not judged */
-        look->busy = kind == PX_ERROR_LOCK || kind == PX_ERROR_CANCEL;
+    else if (kind == PX_ERROR_LOCK || kind == PX_ERROR_CANCEL)
+        look->busy = true;
+    else /* this role may not read them */
+        look->unreadable = true;
 }
 
 /* ---- from one question to the next ---- */
@@ -162,7 +164,7 @@ static px_look_step sample_on(px_look *look, pgw_buf *out)
             continue;
         look->state = PX_LOOK_SAMPLING;
         look->sample_rows = look->sample_wrong = 0;
-        look->busy = false;
+        look->busy = look->unreadable = false;
         pgw_buf sql = {0};
         pgw_buf_add_str(&sql, SAMPLE_LIMITS);
         px_audit_query(sampled_table(look), SAMPLE_ROWS, &sql);
@@ -214,9 +216,12 @@ static px_look_step after_sample(px_look *look, pgw_buf *out)
 {
     px_catalog *catalog = look->sight.catalog;
     pgw_buf name = {0};
-    if (!look->busy)
-        px_findings_judge(look->findings, label_of(catalog, look->at, &name),
-                          catalog->tables[look->at], look->sample_rows, look->sample_wrong,
+    const char *label = label_of(catalog, look->at, &name);
+    rw_table *table = catalog->tables[look->at];
+    if (look->busy || look->unreadable)
+        px_findings_keep(look->findings, label, table, look->unreadable);
+    else
+        px_findings_judge(look->findings, label, table, look->sample_rows, look->sample_wrong,
                           look->metrics);
     pgw_buf_free(&name);
     look->at++;

@@ -46,7 +46,8 @@ typedef struct px_look {
     px_schema_rows *rows;
     size_t at; /* the table that is sampled */
     unsigned sample_rows, sample_wrong;
-    bool busy; /* its rows cannot be read just now */
+    bool busy;       /* its rows cannot be read just now … */
+    bool unreadable; /* … or by this role */
 } px_look;
 
 typedef enum px_look_step {

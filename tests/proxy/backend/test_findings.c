@@ -97,6 +97,33 @@ static void what_is_gone_is_forgotten(void **state)
     assert_null(t.findings.first);
 }
 
+/* Somebody holds the table, or another role looks. */
+static void what_cannot_be_read_stays_as_it_was(void **state)
+{
+    (void)state;
+    static const unsigned wrong[] = {20, 1};
+    for (unsigned i = 0; i < 2; i++) {
+        t.table.oid++;
+        assert_true(meet(NULL, 1000));
+        judge(20, wrong[i]);
+        for (unsigned settled = 0; settled < 2; settled++) {
+            bool anew = wrong[i] == 20;
+            t.table.looked_up = true;
+            assert_int_equal(meet(NULL, 1000 + (1 + settled) * OLD), anew);
+            if (anew)
+                px_findings_keep(&t.findings, "public.t", &t.table, settled != 0);
+            assert_int_equal(t.table.unusable != NULL, anew);
+            assert_false(t.table.looked_up);
+        }
+    }
+    t.table.oid++; /* another table: nothing is known of it */
+    assert_true(meet(NULL, 1000));
+    px_findings_keep(&t.findings, "public.t", &t.table, true);
+    assert_null(t.table.unusable);
+    assert_false(meet(NULL, 1000 + OLD));
+    logged();
+}
+
 static void another_rule_asks_for_a_sample(void **state)
 {
     (void)state;
@@ -263,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_sample_is_read_once),
         TEST(what_is_gone_is_forgotten),
+        TEST(what_cannot_be_read_stays_as_it_was),
         TEST(another_rule_asks_for_a_sample),
         TEST(what_is_wrong_as_a_whole),
         TEST(a_bad_sample_is_read_again),
