@@ -26,13 +26,20 @@ static bool is_char(const inliner *it, rw_token token, char c)
     return token.kind == RW_TOKEN_CHAR && it->text.ptr[token.start] == c;
 }
 
+/* `u&$1`, which would become U&'…'. */
+static bool is_glued(const inliner *it, rw_token parameter)
+{
+    return it->previous.kind == RW_TOKEN_OPERATOR && it->previous.end == parameter.start &&
+           it->text.ptr[parameter.start - 1] == '&';
+}
+
 /* Where the grammar takes a parameter and no cast: before a subscript or a field, and in FETCH
  * FIRST $1 ROWS and XMLTABLE ($1 PASSING $2 …). */
 static bool needs_parentheses(const inliner *it, rw_token parameter)
 {
     rw_lexer ahead = {.text = it->text, .at = parameter.end, .conforming = it->how->conforming};
     rw_token next = rw_lexer_next(&ahead);
-    return is_char(it, next, '[') || is_char(it, next, '.') ||
+    return is_glued(it, parameter) || is_char(it, next, '[') || is_char(it, next, '.') ||
            rw_token_is(it->text, it->previous, "first") ||
            rw_token_is(it->text, it->previous, "next") ||
            rw_token_is(it->text, it->previous, "passing") || rw_token_is(it->text, next, "passing");

@@ -370,12 +370,13 @@ bool rw_program_next(rw_program *program, rw_step *step)
         return false;
     const act *next = &program->acts[program->at];
     const pgw_slice woven = pgw_slice_buf(&next->weave.text);
-    *step = (rw_step){.text = woven.len > 0 ? woven : program->text,
-                      .rows = next->deed == DEED_COUNT   ? RW_ROWS_OURS
-                              : next->deed == DEED_WRITE ? RW_ROWS_NONE
-                                                         : RW_ROWS_CLIENT,
-                      .writes = next->deed == DEED_WRITE ||
-                                (next->deed == DEED_OTHER && writes_rows(program))};
+    *step = (rw_step){
+        .text = woven.len > 0 ? woven : program->text,
+        .rows = next->deed == DEED_COUNT   ? RW_ROWS_OURS
+                : next->deed == DEED_WRITE ? RW_ROWS_NONE
+                                           : RW_ROWS_CLIENT,
+        .writes = next->deed == DEED_WRITE ||
+                  (next->deed == DEED_OTHER && (writes_rows(program) || program->options.changes))};
     return true;
 }
 

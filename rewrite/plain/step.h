@@ -26,6 +26,7 @@ typedef struct rw_program_options {
     bool insert_first;  /* ON CONFLICT: a plain INSERT is tried first (upsert_first) */
     bool update_from;   /* UPDATE … FROM (VALUES …) is taken */
     bool drops_typmods; /* the endpoint stores in a varchar(2) what is longer */
+    bool changes;       /* the statement is DDL: who does not hear of it knows nothing of it */
     size_t most;        /* bytes that a text may have */
 } rw_program_options;
 

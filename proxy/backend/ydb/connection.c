@@ -211,7 +211,8 @@ static void go_on(connection *c)
         c->starving = !take_message(c);
     }
     trim(c);
-    bool over = c->finishing && ask == PGW_ASK_MESSAGE && unsaid(c) <= PX_STREAM_HIGH;
+    bool over = c->finishing && !c->runner.cancelling && ask == PGW_ASK_MESSAGE &&
+                unsaid(c) <= PX_STREAM_HIGH;
     if (ask == PGW_ASK_CLOSE || over) {
         c->ended = true;
         call(c);

@@ -387,8 +387,10 @@ static void take_up(px_runner *runner)
     bool undoes = controls && runner->control == PX_CONTROL_ROLLBACK;
     bool failed = runner->in_block && runner->block == 'E'; /* unheard, and COMMIT would be answered
                                                                with COMMIT */
-    if ((failed && !undoes) || (runner->cancelled && controls))
+    if ((failed && !undoes) || (runner->cancelled && controls)) {
         px_runner_drop(runner);
+        runner->state = PX_RUNNER_CLOSED;
+    }
     bool lost = runner->in_block && runner->executor == NULL;
     if (runner->cancelled)
         px_runner_answer_cancelled(runner);

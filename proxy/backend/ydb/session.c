@@ -33,6 +33,7 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
     const pgw_env *env = &px_plain_env;
     const pgw_reading reading = {env, &run->arena, error};
     bool alone = !px_runner_is_in_block(session->runner);
+    pgw_command command = run->portal->statement->piece.command;
     rw_catalog catalog = px_ydb_catalog(session);
     pgw_slice text;
     const rw_program_options options = {.env = env,
@@ -40,6 +41,7 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
                                         .insert_first = config->backend.insert_first && alone,
                                         .update_from = capabilities->can[CFG_CAN_UPDATE_FROM],
                                         .drops_typmods = !capabilities->can[CFG_CAN_TYPMODS],
+                                        .changes = command == PGW_COMMAND_ALONE,
                                         .most = capabilities->max_message};
     if (!px_ydb_word(run->portal, capabilities->max_message, &reading, &text))
         return false;

@@ -26,8 +26,11 @@ static rw_program *make(void)
                                    .repeats_upserts = true};
     static const rw_table *const tables[] = {&table};
     static const rw_catalog catalog = {.tables = tables, .count = 1};
-    const rw_program_options options = {
-        .env = &env, .exact = true, .insert_first = true, .most = 1000};
+    const rw_program_options options = {.env = &env,
+                                        .exact = true,
+                                        .insert_first = true,
+                                        .changes = strncmp(sql, "drop", 4) == 0,
+                                        .most = 1000};
     pgw_error error;
     rw_program *program = rw_program_new(pgw_slice_str(sql), &catalog, &options, &error);
     assert_non_null(program);
@@ -193,6 +196,7 @@ static void only_commits_are_unknown(void **state)
         {WRITE, "run unknown", "anew; " WRITE "; failed 08007"},
         {WRITE, "run lost", "anew; " WRITE "; close; failed 08007"},
         {WRITE, "run ended", "anew; " WRITE "; failed 08007"},
+        {"drop table t", "run lost", "anew; drop table t; close; failed 08007"},
         {CHANGE, "run ok row=5 ok ok unknown ok", STEPS "; COMMIT; ROLLBACK; failed 08007"},
         {CHANGE, "run ok row=5 ok ok lost", STEPS "; COMMIT; close; failed 08007"},
         {CHANGE, "run ok row=5 ok lost pause open ok row=5 ok ok ok",
