@@ -21,31 +21,11 @@ unsigned px_script_changes(const px_session *session, pgw_slice text, const rw_s
     return effects;
 }
 
-/* What the INSERTs of ours run on the own link: nothing of their own, unless the table has code. */
-static unsigned effects_of(const rw_statement *statement)
-{
-    unsigned effects = statement->effects;
-    if (statement->insert == NULL)
-        return effects;
-    const rw_table *table = statement->insert->table;
-    bool defaults = false, sequences = false;
-    for (size_t i = 0; i < table->column_count; i++) {
-        sequences = sequences || table->columns[i].sequence;
-        defaults = defaults || (table->columns[i].has_default && !table->columns[i].sequence &&
-                                !table->columns[i].generated);
-    }
-    if (table->mergeable && !defaults)
-        effects &= ~(unsigned)RW_EFFECT_RUNS;
-    if (table->mergeable && !sequences)
-        effects &= ~(unsigned)RW_EFFECT_WRITES;
-    return effects;
-}
-
 void px_script_note(px_session *session, const rw_script *script, bool alone)
 {
     unsigned effects = 0;
     for (size_t i = 0; i < script->count; i++)
-        effects |= effects_of(&script->statements[i]);
+        effects |= px_statement_effects(&script->statements[i]);
     if (effects & RW_EFFECT_OUTPUT)
         session->who.output_changed = true;
     if (effects & RW_EFFECT_TRACKED && !(alone && script->statements[0].setting_simple))

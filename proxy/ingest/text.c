@@ -152,10 +152,17 @@ static void hash_insert(px_worker *worker, px_text *text, size_t i, const pgw_en
         text->superseded[i] = rw_insert_supersede(insert, text->keys[i], &text->arena);
 }
 
-/* No function of the database's own changes a setting. */
+/* Of RW_EFFECT_RUNS and RW_EFFECT_READS those by which no code of the database's own changes a
+ * setting. */
+static unsigned quiet_of(const px_text *text)
+{
+    return text->catalog->count == 0 ? RW_EFFECT_RUNS | RW_EFFECT_READS
+                                     : text->catalog->tables[0]->quiet;
+}
+
 static bool is_quiet(const px_text *text)
 {
-    return text->catalog->count == 0 || text->catalog->tables[0]->quiet & RW_EFFECT_RUNS;
+    return quiet_of(text) & RW_EFFECT_RUNS;
 }
 
 /* What its columns are by then cannot be known before the text is sent. */
@@ -189,18 +196,43 @@ static void put_conditions(px_text *text, size_t i, const pgw_env *env)
         rw_conditions_of(statement, NULL, &reading, &text->conditions[i]);
 }
 
+unsigned px_statement_effects(const rw_statement *statement)
+{
+    unsigned effects = statement->effects;
+    if (statement->insert == NULL)
+        return effects;
+    const rw_table *table = statement->insert->table;
+    bool defaults = false, sequences = false;
+    for (size_t i = 0; i < table->column_count; i++) {
+        sequences = sequences || table->columns[i].sequence;
+        defaults = defaults || (table->columns[i].has_default && !table->columns[i].sequence &&
+                                !table->columns[i].generated);
+    }
+    if (table->mergeable && !defaults)
+        effects &= ~(unsigned)RW_EFFECT_RUNS;
+    if (table->mergeable && !sequences)
+        effects &= ~(unsigned)RW_EFFECT_WRITES;
+    return effects;
+}
+
 bool px_moves_zone(unsigned effects)
 {
     return (effects & (RW_EFFECT_TRACKED | RW_EFFECT_SETTINGS | RW_EFFECT_DISCARD_ALL |
                        RW_EFFECT_TRANSACTION)) != 0;
 }
 
+/* Whether TimeZone may be another behind statements of these effects. What was prepared or declared
+ * may have called anything. */
+static bool may_have_moved_zone(const px_text *text, unsigned effects)
+{
+    const unsigned stored = RW_EFFECT_RUNS | RW_EFFECT_READS;
+    unsigned loud = (is_quiet(text) ? 0 : RW_EFFECT_CALLS) | (stored & ~quiet_of(text));
+    return px_moves_zone(effects) || (effects & (RW_EFFECT_RESUMES | loud)) != 0;
+}
+
 void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
 {
     const rw_script *script = &text->script;
-    if (script->count > 1 &&
-        (px_moves_zone(script->effects) || (!is_quiet(text) && script->effects & RW_EFFECT_CALLS)))
-        env.zone_known = false; /* an earlier statement of the text may have changed it */
     text->hashes = pgw_arena_alloc(&text->arena, script->count * sizeof *text->hashes);
     text->keys = pgw_arena_alloc(&text->arena, script->count * sizeof *text->keys);
     text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
@@ -210,9 +242,10 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
         bool known = !(before & RW_EFFECT_DDL); /* what the tables' columns are by then */
+        env.zone_known = env.zone_known && !may_have_moved_zone(text, before);
         if (known || statement->defines || statement->change != NULL)
             put_conditions(text, i, &env);
-        before |= statement->effects;
+        before |= px_statement_effects(statement);
         if ((statement->insert != NULL || statement->change != NULL) &&
             script->effects & RW_EFFECT_DDL)
             refuse_reshaped(text, i, env.conforming);

@@ -58,6 +58,9 @@ void px_text_leave_out(px_text *text, const bool *rows);
 void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out);
 /* How many commands statement `i` is there; `own`: which of them, from 0, is its client's. */
 size_t px_text_commands(const px_text *text, size_t i, size_t *own);
+/* What a statement does on the own link. An INSERT of ours runs nothing of its own, unless the
+ * table has code. */
+unsigned px_statement_effects(const rw_statement *statement);
 /* Effects after which TimeZone may be another. */
 bool px_moves_zone(unsigned effects);
 

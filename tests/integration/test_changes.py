@@ -84,6 +84,26 @@ class Changes(ChangesCase):
         self.assertEqual(wire.tags_of(replies), ["SET", "INSERT 0 1"])
         self.right("moments", 1)
 
+    def test_a_time_zone_moved_by_code_in_the_same_query(self):
+        """By a trigger, by a view, by what was prepared or declared before."""
+        call = "select set_config('timezone', 'Asia/Tokyo', false)"
+        self.admin(f"create view zones as {call}; create table fires (k int);"
+                   "create function moves() returns trigger language plpgsql as "
+                   f"$$ begin {call.replace('select', 'perform')}; return new; end $$;"
+                   "create trigger t before insert on fires for each row execute function moves()")
+        self.addCleanup(self.admin, "drop view zones; drop table fires; drop function moves()")
+        for move in ("insert into fires values (1)", "select * from zones", "execute p", "fetch c"):
+            session = self.wire()
+            session.query(f"insert into moments values ('2026-01-01 03:00Z', 'x'); prepare p as {call};"
+                          f"begin; declare c cursor for {call}")
+            replies = session.query(f"{move}; select v from moments where ts = {NOON};"
+                                    f"delete from moments where ts = {NOON}")
+            self.assertEqual(wire.tags_of(replies)[1:], ["SELECT 1", "DELETE 1"], move)
+            session.query("rollback; set timezone = 'UTC'; delete from moments")
+            replies = session.query(f"{move}; insert into moments values ({NOON}, 'y')")
+            self.assertIn(wire.error_of(replies), ("0A000", "34000"), move)
+            self.right("moments", 0)
+
     def test_a_time_zone_set_just_before(self):
         session = self.wire()
         session.query("select 1")
