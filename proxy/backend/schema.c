@@ -58,6 +58,14 @@ static uint32_t draws_from(const rw_column *column)
     return strcmp(end, behind) == 0 ? (uint32_t)oid : 0;
 }
 
+static rw_own_casts own_casts_for(const char *equality)
+{
+    const char *more = strchr(equality, ' ');
+    return more == NULL     ? RW_NO_OWN_CASTS
+           : more[1] == 'i' ? RW_OWN_CASTS_INTO
+                            : RW_OWN_CASTS_ELSEWHERE;
+}
+
 /* A domain keeps its own oid, which is no key type: its equality and its checks are its own. */
 static void column_from_row(rw_table *table, char *const *row)
 {
@@ -74,6 +82,7 @@ static void column_from_row(rw_table *table, char *const *row)
         .generated = is_true(row[PX_SCHEMA_GENERATED]),
         .nondeterministic = row[PX_SCHEMA_EQUALITY][0] == 'f',
         .own_equals = row[PX_SCHEMA_EQUALITY][0] == 'o',
+        .own_casts = own_casts_for(row[PX_SCHEMA_EQUALITY]),
         .granted = row[PX_SCHEMA_EQUALITY][0] == 'g',
         .cascaded = row[PX_SCHEMA_EQUALITY][0] == 'c',
         .computed = is_true(row[PX_SCHEMA_COMPUTED]),
@@ -410,7 +419,7 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->nondeterministic == b->nondeterministic && a->computed == b->computed &&
            a->always == b->always && a->identity == b->identity &&
            a->default_hash == b->default_hash && a->own_equals == b->own_equals &&
-           a->granted == b->granted && a->cascaded == b->cascaded;
+           a->own_casts == b->own_casts && a->granted == b->granted && a->cascaded == b->cascaded;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)
@@ -447,6 +456,5 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
            a->hash_type == b->hash_type && same_partitions(&a->partitions, &b->partitions) &&
            a->forward_uncomputable == b->forward_uncomputable &&
            a->allow_null_key == b->allow_null_key && a->ignore_sequences == b->ignore_sequences &&
-           a->repeats_upserts == b->repeats_upserts &&
-           a->block == b->block;
+           a->repeats_upserts == b->repeats_upserts && a->block == b->block;
 }

@@ -186,15 +186,24 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "(select pg_catalog.string_agg(pg_catalog.concat(s.attrelid, '.', s.attname), ' '"             \
     " order by s.attrelid, s.attnum) from pg_catalog.pg_attribute s"                               \
     " where s.attrelid in (1249, 1259, 2606, 2610) and s.attnum > 0 and not s.attisdropped)"
+/* … and whether there are casts between PostgreSQL's own types that are not its own; what it came
+ * with was written by no later transaction than 2. */
 #define EQUALITY                                                                                   \
-    "case when exists (select from pg_catalog.pg_collation l where l.oid = a.attcollation"         \
+    "pg_catalog.concat(case when exists (select from pg_catalog.pg_collation l where l.oid = "     \
+    "a.attcollation"                                                                               \
     " and not l.collisdeterministic) then 'false'"                                                 \
     " when exists (select from pg_catalog.pg_operator o where o.oprname = '=' and o.oid >= 16384"  \
     " and a.atttypid in (o.oprleft, o.oprright)) then 'own'"                                       \
     " when exists (select from pg_catalog.pg_attribute g where g.attrelid = c.oid"                 \
     " and g.attacl is not null) then 'granted'"                                                    \
     " when exists (select from cascaded f where f.root = c.oid and f.attname = a.attname)"         \
-    " then 'cascaded' else 'true' end"
+    " then 'cascaded' else 'true' end, case when exists (select from own_casts k"                  \
+    " where k.casttarget = a.atttypid) then ' into'"                                               \
+    " when exists (select from own_casts) then ' elsewhere' end)"
+#define OWN_CASTS                                                                                  \
+    " own_casts as materialized (select k.casttarget from pg_catalog.pg_cast k"                    \
+    " where (k.oid >= 16384 or k.xmin::text::pg_catalog.int8 > 2)"                                 \
+    " and k.castsource < 16384 and k.casttarget < 16384)"
 #define IS_FIRST                                                                                   \
     "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
     " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"
@@ -217,7 +226,7 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
                              " on c.oid = m.oid join pg_catalog.pg_namespace n"
                              " on n.oid = c.relnamespace");
     pgw_buf_add_str(sql,
-                    ")," TREE "," FIRED "," CASCADED
+                    ")," TREE "," FIRED "," CASCADED "," OWN_CASTS
                     ", relations as materialized (select c.*, (select pg_catalog.count(*)"
                     " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
                     " as triggers, ");

@@ -31,7 +31,8 @@ typedef enum px_schema_cell {
     PX_SCHEMA_GENERATED, /* t: GENERATED ALWAYS AS (…) STORED */
     PX_SCHEMA_EQUALITY, /* f: by a nondeterministic collation; o: an = of somebody's own may decide;
                            g: neither, but rights on the table are granted by column;
-                           c: none of these, but a foreign key writes it; t */
+                           c: none of these, but a foreign key writes it; t. Behind a blank, if
+                           somebody made casts: i: some into the type; e: elsewhere */
     PX_SCHEMA_COMPUTED, /* t: the default may look at the session */
     PX_SCHEMA_KEY,      /* position in the primary key, from 1, a blank, and what that is called;
                            0: not in it */

@@ -105,10 +105,18 @@ static pgw_verdict negate(const pgw_reading *reading, pgw_value *value)
     }
 }
 
+/* What has no type yet, or has this one, is not cast. */
+static bool is_cast(const pgw_value *value, uint32_t type)
+{
+    return value->type != type && value->type != PGW_UNKNOWN;
+}
+
 /* Into the column, as INSERT does. That there is no such cast is said in other words there. */
 static pgw_verdict assign(const rw_column *column, const pgw_reading *reading, pgw_value *value)
 {
     uint32_t from = value->type;
+    if (column->own_casts == RW_OWN_CASTS_INTO && is_cast(value, column->type))
+        return PGW_UNKNOWABLE;
     pgw_verdict verdict =
         pgw_value_cast(value, (pgw_cast){column->type, column->typmod, false}, reading, value);
     if (verdict == PGW_INVALID && pgw_error_is(reading->error, "42846")) {
@@ -126,6 +134,8 @@ static pgw_verdict apply_casts(const rw_cell *cell, const rw_column *column,
 {
     for (size_t i = 0; i < cell->cast_count && i < RW_MAX_CASTS; i++) {
         const rw_cast *cast = &cell->casts[i];
+        if (column->own_casts != RW_NO_OWN_CASTS && is_cast(value, cast->type))
+            return PGW_UNKNOWABLE;
         pgw_verdict verdict =
             pgw_value_cast(value, (pgw_cast){cast->type, cast->typmod, true}, reading, value);
         if (verdict == PGW_KNOWN && cell->minus_after == (int)i + 1)
@@ -231,7 +241,8 @@ static bool begins_as_iso(pgw_slice text)
 /* Nearly all are as they are: it is not computed twice. */
 static bool is_plain(const rw_cell *cell, const rw_column *column, const pgw_env *env)
 {
-    if (cell->cast_count > 0)
+    bool cast = column->own_casts == RW_OWN_CASTS_INTO && cell->kind != RW_CELL_STRING;
+    if (cast || cell->cast_count > 0)
         return false;
     switch (cell->kind == RW_CELL_STRING ? column->type : 0) {
     case PGW_DATE:

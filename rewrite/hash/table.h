@@ -15,6 +15,14 @@ typedef enum rw_hash_function {
 } rw_hash_function;
 typedef enum rw_hash_type { RW_HASH_INT8, RW_HASH_UINT64 } rw_hash_type;
 
+/* Casts between PostgreSQL's own types that are not PostgreSQL's own: what they make of a value is
+ * known to the database alone. */
+typedef enum rw_own_casts {
+    RW_NO_OWN_CASTS,
+    RW_OWN_CASTS_ELSEWHERE, /* none into the column's type */
+    RW_OWN_CASTS_INTO       /* … one at least */
+} rw_own_casts;
+
 typedef struct rw_column {
     char *name;
     int16_t attnum; /* of pg_attribute; 0 if the backend was not asked */
@@ -35,7 +43,8 @@ typedef struct rw_column {
     bool granted;          /* rights on the table are granted by column: on this one or others */
     bool cascaded;         /* a foreign key of the table writes it, past keyspread */
     bool own_equals;       /* an operator = that is not PostgreSQL's own takes its type */
-    uint32_t draws_from;   /* the sequence whose next number is its default, as it is; 0: none */
+    rw_own_casts own_casts;
+    uint32_t draws_from; /* the sequence whose next number is its default, as it is; 0: none */
 } rw_column;
 
 typedef enum rw_partition_kind {

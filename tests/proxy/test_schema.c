@@ -408,6 +408,7 @@ static void test_same(void **state)
     DIFFERS(columns[1].nondeterministic, !a->columns[1].nondeterministic);
     DIFFERS(columns[1].computed, !a->columns[1].computed);
     DIFFERS(columns[1].own_equals, !a->columns[1].own_equals);
+    DIFFERS(columns[1].own_casts, RW_OWN_CASTS_INTO);
     DIFFERS(columns[1].granted, !a->columns[1].granted);
     DIFFERS(columns[1].cascaded, !a->columns[1].cascaded);
     DIFFERS(columns[1].always, !a->columns[1].always);

@@ -155,6 +155,37 @@ static void parameters_that_are_not_known_are_unknowable(void **state)
     pgw_arena_free(&arena);
 }
 
+/* What a cast that somebody made makes of a value is known to the database alone. */
+static void casts_of_the_database_are_unknowable(void **state)
+{
+    (void)state;
+    char name[] = "k";
+    rw_cast to_text = {.type = PGW_TEXT, .typmod = -1}, to_int8 = {.type = PGW_INT8, .typmod = -1};
+    rw_cell number = {.kind = RW_CELL_INTEGER, .text = PGW_LITERAL("5"), .minus_after = -1};
+    rw_cell string = {.kind = RW_CELL_STRING, .text = PGW_LITERAL("5"), .minus_after = -1};
+    rw_cell typed = string, cast = string;
+    typed.casts = &to_text, typed.cast_count = 1;
+    cast.casts = (rw_cast[]){to_int8, to_text}, cast.cast_count = 2;
+    const struct {
+        const rw_cell *cell;
+        rw_own_casts own;
+        bool unknowable;
+    } cases[] = {{&number, RW_NO_OWN_CASTS, false},     {&number, RW_OWN_CASTS_ELSEWHERE, false},
+                 {&number, RW_OWN_CASTS_INTO, true},    {&string, RW_OWN_CASTS_INTO, false},
+                 {&typed, RW_OWN_CASTS_INTO, false},    {&cast, RW_NO_OWN_CASTS, false},
+                 {&cast, RW_OWN_CASTS_ELSEWHERE, true}, {&cast, RW_OWN_CASTS_INTO, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        pgw_error error;
+        pgw_reading reading = {&utc, &arena, &error};
+        rw_column column = {
+            .name = name, .type = PGW_TEXT, .typmod = -1, .own_casts = cases[i].own};
+        assert_int_equal(rw_cell_is_unknowable(cases[i].cell, &column, &reading),
+                         cases[i].unknowable);
+        pgw_arena_free(&arena);
+    }
+}
+
 static void null_parameter_is_a_known_null(void **state)
 {
     (void)state;
@@ -173,6 +204,7 @@ int main(void)
         cmocka_unit_test(one_value_whatever_its_form),
         cmocka_unit_test(parameters_that_do_not_fit_are_refused),
         cmocka_unit_test(parameters_that_are_not_known_are_unknowable),
+        cmocka_unit_test(casts_of_the_database_are_unknowable),
         cmocka_unit_test(null_parameter_is_a_known_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
