@@ -177,7 +177,9 @@ bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity)
 px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px_seen *seen)
 {
     entry *e = find_or_add(worker, identity->database);
+    px_database_look(e->database, &e->seen);
     *seen = (px_seen){.fingerprint = e->seen.fingerprint,
+                      .places = e->seen.places,
                       .marks = atomic_load(&e->database->marks),
                       .checked_at = px_worker_now(worker)};
     return e->seen.catalog;

@@ -33,8 +33,8 @@ px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity);
 typedef void px_catalog_loaded(void *waiter, const pgw_error *error);
 void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded,
                      void *waiter);
-/* The last snapshot, right or not, or NULL, with its fingerprint; and what a look that begins now
- * is to be called. */
+/* The newest snapshot, right or not, or NULL, with its fingerprints; and what a look that begins
+ * now is to be called. */
 px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px_seen *seen);
 /* A session has looked by itself. `seen` is given away. */
 void px_catalog_saw(px_worker *worker, const px_identity *identity, px_seen seen);

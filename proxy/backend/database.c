@@ -82,13 +82,25 @@ void px_database_reset(const char *name)
     count(name, offsetof(px_database, resets));
 }
 
+/* Who looked longer may have begun earlier, and is heard later. */
+static bool is_older(const px_seen *seen, const px_seen *newest)
+{
+    if (newest->catalog == NULL || newest->catalog->config != seen->catalog->config)
+        return false;
+    return seen->marks != newest->marks ? seen->marks < newest->marks
+                                        : seen->checked_at < newest->checked_at;
+}
+
 void px_database_publish(px_database *database, px_seen seen)
 {
     pthread_mutex_lock(&database->lock);
-    px_catalog *old = database->newest.catalog;
-    database->newest = seen;
+    px_seen left = seen;
+    if (!is_older(&seen, &database->newest)) {
+        left = database->newest;
+        database->newest = seen;
+    }
     pthread_mutex_unlock(&database->lock);
-    px_catalog_drop(old);
+    px_catalog_drop(left.catalog);
 }
 
 void px_database_look(px_database *database, px_seen *seen)

@@ -12,9 +12,9 @@
 
 /* A snapshot, and what is known of its age. */
 typedef struct px_seen {
-    px_catalog *catalog; /* counted; NULL: none yet */
-    uint64_t marks;      /* what was marked later may not be in it */
-    px_fingerprint fingerprint;
+    px_catalog *catalog;                /* counted; NULL: none yet */
+    uint64_t marks;                     /* what was marked later may not be in it */
+    px_fingerprint fingerprint, places; /* as of a px_sight */
     uint64_t checked_at; /* when the backend was asked whether it is right: px_worker_now() */
 } px_seen;
 
@@ -38,7 +38,7 @@ void px_database_mark(const char *name);
 /* Likewise, where a sequence of it goes on from. */
 void px_database_reset(const char *name);
 
-/* Any thread. `seen` is given away. */
+/* Any thread. `seen` is given away; nothing comes of it if what is there was looked at later. */
 void px_database_publish(px_database *database, px_seen seen);
 /* Puts the newest into `seen` in place of an older one, and counts it. */
 void px_database_look(px_database *database, px_seen *seen);

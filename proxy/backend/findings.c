@@ -66,11 +66,13 @@ void px_findings_free(px_findings *findings)
 static char *rule_of(const rw_table *table)
 {
     pgw_buf rule = {0};
-    pgw_buf_addf(&rule, "%d %d %s", table->hash_function, table->hash_type,
-                 table->columns[table->hash_column].name);
+    const rw_column *hash = &table->columns[table->hash_column];
+    pgw_buf_addf(&rule, "%d %d %s %d", table->hash_function, table->hash_type, hash->name,
+                 hash->attnum);
     for (size_t i = 0; i < table->hash_key_count; i++) {
         const rw_column *column = &table->columns[table->hash_key[i]];
-        pgw_buf_addf(&rule, ", %s %u %d", column->name, column->type, column->typmod);
+        pgw_buf_addf(&rule, ", %s %d %u %d", column->name, column->attnum, column->type,
+                     column->typmod);
     }
     pgw_buf_add_byte(&rule, '\0');
     return rule.ptr;
@@ -136,11 +138,19 @@ void px_findings_looked(px_findings *findings, uint64_t now)
             f->sampled_at = now; /* its table cannot be worked with */
 }
 
+static rw_sample sample_of(const px_finding *f)
+{
+    if (f->oid == 0)
+        return RW_SAMPLE_NONE;
+    return f->verdict != NULL ? RW_SAMPLE_WRONG : f->wrong ? RW_SAMPLE_SOME_WRONG : RW_SAMPLE_RIGHT;
+}
+
 /* What was found of its rows. One with a wrong hash is not where it would be looked for. */
 static void take_over(px_finding *f, rw_table *table)
 {
     table->unusable = copy(f->verdict);
-    table->looked_up = table->looked_up && !f->wrong;
+    table->sample = sample_of(f);
+    table->looked_up = table->looked_up && table->sample == RW_SAMPLE_RIGHT;
     tell(f, table);
 }
 

@@ -124,6 +124,37 @@ static void take_error(px_look *look, pgw_slice body)
         look->unreadable = true;
 }
 
+/* ---- where no sample is read ---- */
+
+static const rw_table *find_table(const px_catalog *catalog, uint32_t oid)
+{
+    for (size_t i = 0; catalog != NULL && i < catalog->count; i++)
+        if (catalog->tables[i]->oid == oid)
+            return catalog->tables[i];
+    return NULL;
+}
+
+/* What the last look found of the same table's rows holds; where that found nothing, nobody knows
+ * whether they are where they would be looked for. */
+static void inherit(const px_catalog *last, rw_table *table)
+{
+    const rw_table *was = find_table(last, table->oid);
+    if (table->unusable != NULL)
+        return;
+    if (was != NULL && rw_table_keeps_hashes(was, table))
+        table->sample = was->sample;
+    if (table->sample == RW_SAMPLE_WRONG)
+        table->unusable = pgw_strndup(was->unusable, strlen(was->unusable));
+    table->looked_up = table->looked_up && table->sample == RW_SAMPLE_RIGHT;
+}
+
+static void inherit_all(const px_look *look)
+{
+    const px_catalog *catalog = look->sight.catalog;
+    for (size_t i = 0; i < catalog->count; i++)
+        inherit(look->last->catalog, catalog->tables[i]);
+}
+
 /* ---- from one question to the next ---- */
 
 /* The same tables, and nothing else that sessions may find under their names. */
@@ -209,6 +240,8 @@ static px_look_step after_load(px_look *look, pgw_buf *out)
 {
     look->sight.catalog = px_catalog_build(look->config, look->rows);
     px_count(look->metrics, PX_CATALOG_LOADS_OK, 1);
+    if (look->findings == NULL)
+        inherit_all(look);
     return sample_on(look, out);
 }
 

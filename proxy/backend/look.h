@@ -36,7 +36,7 @@ typedef struct px_look {
     const cfg_config *config;
     px_look_plans *plans; /* NULL: the link is not ours */
     const px_sight *last;
-    px_findings *findings; /* NULL: no sample is read */
+    px_findings *findings; /* NULL: no sample is read: what the last look said of rows holds */
     px_metrics *metrics;
     uint64_t now;
 

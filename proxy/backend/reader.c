@@ -118,6 +118,7 @@ static void publish(px_reader *reader)
                         (px_seen){.catalog = px_catalog_take(reader->sight.catalog),
                                   .marks = reader->marks,
                                   .fingerprint = reader->sight.fingerprint,
+                                  .places = reader->sight.places,
                                   .checked_at = reader->looked_at});
     atomic_store(&reader->worker->metrics->catalog_loaded, (uint64_t)time(NULL));
 }

@@ -418,8 +418,9 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->sequence == b->sequence && a->generated == b->generated &&
            a->nondeterministic == b->nondeterministic && a->computed == b->computed &&
            a->always == b->always && a->identity == b->identity &&
-           a->default_hash == b->default_hash && a->own_equals == b->own_equals &&
-           a->own_casts == b->own_casts && a->granted == b->granted && a->cascaded == b->cascaded;
+           same_text(a->default_text, b->default_text) && a->default_hash == b->default_hash &&
+           a->own_equals == b->own_equals && a->own_casts == b->own_casts &&
+           a->granted == b->granted && a->cascaded == b->cascaded;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)
@@ -438,13 +439,13 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
 {
     if (!same_text(a->schema, b->schema) || !same_text(a->name, b->name) ||
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
-        !same_text(a->unusable, b->unusable) || a->mergeable != b->mergeable ||
-        a->changes_rows != b->changes_rows || a->looked_up != b->looked_up ||
-        a->heeds_updates != b->heeds_updates || a->in_parts != b->in_parts ||
-        a->quiet != b->quiet || a->reads_settings != b->reads_settings || a->oid != b->oid ||
-        a->triggers != b->triggers || !same_text(a->part_names, b->part_names) ||
-        !same_text(a->key_name, b->key_name) || a->last != b->last ||
-        !same_text(a->system_columns, b->system_columns))
+        !same_text(a->unusable, b->unusable) || a->sample != b->sample ||
+        a->mergeable != b->mergeable || a->changes_rows != b->changes_rows ||
+        a->looked_up != b->looked_up || a->heeds_updates != b->heeds_updates ||
+        a->in_parts != b->in_parts || a->quiet != b->quiet ||
+        a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
+        !same_text(a->part_names, b->part_names) || !same_text(a->key_name, b->key_name) ||
+        a->last != b->last || !same_text(a->system_columns, b->system_columns))
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))

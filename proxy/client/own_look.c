@@ -55,6 +55,7 @@ bool px_own_look_start(px_session *session)
     px_catalog *before = px_catalog_before(session->worker, session->who.identity, &own->seen);
     own->last.catalog = before != NULL ? px_catalog_take(before) : NULL;
     own->last.fingerprint = own->seen.fingerprint;
+    own->last.places = own->seen.places;
     pgw_buf message = {0};
     own->look = (px_look){.config = session->worker->config,
                           .last = &own->last,
@@ -82,6 +83,7 @@ static void take_sight(px_session *session)
     session->ddl.catalog = own->look.sight.catalog;
     own->look.sight.catalog = NULL;
     own->seen.fingerprint = own->look.sight.fingerprint;
+    own->seen.places = own->look.sight.places;
     if (session->own.status != 'I')
         return;
     own->seen.catalog = px_catalog_take(session->ddl.catalog);

@@ -73,6 +73,15 @@ bool rw_table_hashes_alike(const rw_table *a, const rw_table *b)
     return alike;
 }
 
+bool rw_table_keeps_hashes(const rw_table *a, const rw_table *b)
+{
+    bool keeps = rw_table_hashes_alike(a, b) &&
+                 a->columns[a->hash_column].attnum == b->columns[b->hash_column].attnum;
+    for (size_t i = 0; i < a->hash_key_count && keeps; i++)
+        keeps = a->columns[a->hash_key[i]].attnum == b->columns[b->hash_key[i]].attnum;
+    return keeps;
+}
+
 bool rw_table_shifts(const rw_table *table)
 {
     return table->hash_column + 1 < table->column_count;

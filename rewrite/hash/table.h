@@ -66,6 +66,14 @@ enum { RW_PATTERN_TABLES = 1000 }; /* that only patterns name, in one database, 
 
 enum { RW_PART_NAME = '\1', RW_PART_LINE = '\2' }; /* what stands between part_names */
 
+/* What a sample of a table's rows said of their hashes. */
+typedef enum rw_sample {
+    RW_SAMPLE_NONE, /* none was read */
+    RW_SAMPLE_RIGHT,
+    RW_SAMPLE_SOME_WRONG,
+    RW_SAMPLE_WRONG /* as a whole: `unusable` says so */
+} rw_sample;
+
 typedef struct rw_table {
     uint32_t oid;      /* of pg_class; 0 if the backend was not asked */
     uint32_t triggers; /* user's triggers on itself, of any kind */
@@ -112,8 +120,9 @@ typedef struct rw_table {
     int16_t last;     /* number of its last column, dropped ones included; 0: not known */
     char *system_columns; /* of PostgreSQL's own relations: `oid.name`, a blank between them; NULL:
                              not known */
-    char *unusable;       /* NULL, or why every write to it must be refused (55000) */
-    uint64_t epoch;       /* grows with each change of the schema that was seen */
+    rw_sample sample;
+    char *unusable; /* NULL, or why every write to it must be refused (55000) */
+    uint64_t epoch; /* grows with each change of the schema that was seen */
 } rw_table;
 
 /* Finds the column by its name as stored (already folded); column_count if there is none. */
@@ -138,6 +147,8 @@ bool rw_table_is_looked_up(const rw_table *table);
 bool rw_table_shares_rule(const rw_table *a, const rw_table *b);
 /* … and the columns have the same names. */
 bool rw_table_hashes_alike(const rw_table *a, const rw_table *b);
+/* … and the columns are the same ones: of two pictures of one table. */
+bool rw_table_keeps_hashes(const rw_table *a, const rw_table *b);
 /* Whether the name stands anywhere in the text, in any case of its letters. */
 bool rw_text_mentions(pgw_slice text, const char *name);
 /* Frees what the table owns (everything is malloc'ed, by pgw_alloc). */

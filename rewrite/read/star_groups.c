@@ -1,7 +1,7 @@
 /*
  * A row has one hash, so who groups by all of its key groups by its hash as well, whatever it is
- * joined with: no group becomes two. Grouping sets, names that a join merges, and keys that are
- * more than a column's name there are left alone.
+ * joined with: no group becomes two, unless all of its key is NULL. Grouping sets, names that a
+ * join merges, and keys that are more than a column's name there are left alone.
  */
 #include "rewrite/read/star_groups.h"
 
@@ -82,12 +82,22 @@ static const element *find_column(const rw_star_scope *scope, const rw_star_item
     return NULL;
 }
 
+/* A row of which all columns are NULL, as an outer join has it, has no hash; a row of the table
+ * whose key is NULL has one. */
+static bool has_one_hash(const rw_table *table)
+{
+    bool sure = !table->allow_null_key;
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        sure = sure || table->columns[table->hash_key[i]].not_null;
+    return sure;
+}
+
 static const element *find_key(const rw_star_scope *scope, const rw_star_item *item,
                                const element *elements, size_t count)
 {
     const element *last = NULL;
     const rw_table *table = item->table;
-    for (size_t i = 0; i < table->primary_key_count; i++) {
+    for (size_t i = 0; i < table->primary_key_count && has_one_hash(table); i++) {
         const char *name = table->columns[table->primary_key[i]].name;
         last = find_column(scope, item, name, elements, count);
         if (last == NULL)

@@ -63,5 +63,22 @@ class GroupBy(DirectCase):
         self.assertEqual(*answers)
 
 
+@harness.proxied
+class NullKeys(harness.StackCase):
+    """A row whose key is NULL has a hash; what an outer join has in the place of a row has none."""
+    tables = (Table("loose", ["k bigint", "v text"], ["k"], null_key="allow"),)
+    partitioned = False
+
+    def test_one_group(self):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("alter table loose drop constraint loose_pkey; alter table loose alter k drop not null")
+        session = self.wire()
+        self.assertIsNone(wire.error_of(session.query("insert into loose values (null, 'none'), (1, 'one')")))
+        for text in ("group by l.k", "group by 1"):
+            self.assertEqual(session.rows("select l.k, count(*) from generate_series(1, 3) g left join loose l"
+                                          f" on l.k = g or (l.k is null and g = 2) {text} order by 1"),
+                             [["1", "1"], [None, "2"]])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -398,6 +398,8 @@ static void test_same(void **state)
     DIFFERS(column_count, a->column_count - 1);
     DIFFERS(columns[1].name, other);
     DIFFERS(columns[1].attnum, 77);
+    DIFFERS(columns[1].default_text, other);
+    DIFFERS(sample, RW_SAMPLE_RIGHT);
     DIFFERS(columns[1].type, PGW_UUID);
     DIFFERS(columns[2].typmod, 77);
     DIFFERS(columns[1].type_name, other);

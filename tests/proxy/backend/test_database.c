@@ -49,14 +49,14 @@ static void the_newest_is_seen(void **state)
     px_seen seen = {0};
     px_database_look(a, &seen);
     assert_null(seen.catalog);
-    px_database_publish(a, (px_seen){px_catalog_take(&one), 3, {"x"}, 7});
+    px_database_publish(a, (px_seen){px_catalog_take(&one), 3, {"x"}, {"p"}, 7});
     px_database_look(a, &seen);
     assert_ptr_equal(seen.catalog, &one);
     assert_int_equal(seen.marks, 3);
     assert_string_equal(seen.fingerprint.text, "x");
     assert_int_equal(seen.checked_at, 7);
     assert_int_equal(one.references, 3);
-    px_database_publish(a, (px_seen){px_catalog_take(&two), 4, {"y"}, 8});
+    px_database_publish(a, (px_seen){px_catalog_take(&two), 4, {"y"}, {"p"}, 8});
     assert_int_equal(one.references, 2); /* who looked has it still */
     px_database_look(a, &seen);
     assert_ptr_equal(seen.catalog, &two);
@@ -68,12 +68,44 @@ static void the_newest_is_seen(void **state)
     assert_int_equal(two.references, 1);
 }
 
+static void publish(px_database *database, px_catalog *catalog, uint64_t marks, uint64_t at)
+{
+    px_database_publish(
+        database, (px_seen){.catalog = px_catalog_take(catalog), .marks = marks, .checked_at = at});
+}
+
+/* Two look at once, and the one that began first is the last to tell. */
+static void what_is_newer_stays(void **state)
+{
+    (void)state;
+    static const cfg_config another;
+    static const struct {
+        uint64_t marks, at;
+        bool reloaded, stays;
+    } cases[] = {{3, 9, false, true}, /* marked since */
+                 {4, 6, false, true}, /* begun before */
+                 {4, 7, false, false},
+                 {5, 6, false, false},
+                 {3, 6, true, false}}; /* of another configuration */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        px_database *a = px_database_take("a");
+        px_catalog one = {.references = 1}, two = {.references = 1};
+        two.config = cases[i].reloaded ? &another : NULL;
+        publish(a, &one, 4, 7);
+        publish(a, &two, cases[i].marks, cases[i].at);
+        assert_ptr_equal(a->newest.catalog, cases[i].stays ? &one : &two);
+        assert_int_equal((cases[i].stays ? &two : &one)->references, 1);
+        px_database_drop(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_is_one_of_a_name),
         cmocka_unit_test(marks_are_those_of_a_name),
         cmocka_unit_test(the_newest_is_seen),
+        cmocka_unit_test(what_is_newer_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

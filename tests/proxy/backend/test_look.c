@@ -309,6 +309,52 @@ static void wrong_hashes_stop_writes_until_they_are_gone(void **state)
     assert_null(t.look.sight.catalog->tables[0]->unusable);
 }
 
+/* Nobody has looked at the rows of the table that is there now: as it was at the last look, or of
+ * another oid, type or place of its key. */
+static void look_without_samples(const char *oid, const char *type, const char *number)
+{
+    char text[256];
+    begin(2000, false, false);
+    row("f2|t|p1");
+    assert_int_equal(ready(), PX_LOOK_MORE);
+    snprintf(text, sizeof text, "public|t|%s|r|0|f|f|f|f|f|k|%s|%s|-1|it" TAIL "2|f||0|t|f|~|~",
+             oid, number, type);
+    row(text);
+    snprintf(text, sizeof text, "public|t|%s|r|0|f|f|f|f|f|h|2|20|-1|bigint" TAIL "1|f||0|t|f|~|~",
+             oid);
+    row(text);
+    px_look_step step = ready();
+    assert_true(step == PX_LOOK_OTHER || step == PX_LOOK_SAME);
+}
+
+static void what_was_found_of_rows_holds_where_none_are_read(void **state)
+{
+    (void)state;
+    tables[0].lookups = true;
+    static const struct {
+        int right, wrong;
+        const char *oid, *type, *number;
+        bool looked_up, stopped;
+    } cases[] = {{4, 0, "16384", "20", "1", true, false},  {3, 1, "16384", "20", "1", false, false},
+                 {0, 4, "16384", "20", "1", false, true},  {4, 0, "16385", "20", "1", false, false},
+                 {4, 0, "16384", "23", "1", false, false}, {4, 0, "16384", "20", "3", false, false},
+                 {0, 4, "16385", "20", "1", false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        px_sight_clear(&t.last);
+        px_findings_free(&t.findings);
+        look_for_samples(1000);
+        for (int k = 0; k < cases[i].right + cases[i].wrong; k++)
+            sample(k, k < cases[i].right);
+        assert_int_equal(ready(), PX_LOOK_OTHER);
+        keep();
+        look_without_samples(cases[i].oid, cases[i].type, cases[i].number);
+        const rw_table *table = t.look.sight.catalog->tables[0];
+        assert_int_equal(table->looked_up, cases[i].looked_up);
+        assert_int_equal(table->unusable != NULL, cases[i].stopped);
+    }
+    tables[0].lookups = false;
+}
+
 /* Each sample counts its own rows. */
 static void few_wrong_hashes_do_not(void **state)
 {
@@ -330,6 +376,7 @@ static void what_cannot_be_read_is_not_judged(void **state)
         const char *sqlstate;
         bool again;
     } cases[] = {{"55P03", true}, {"57014", true}, {"42501", false}};
+    tables[0].lookups = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         px_sight_clear(&t.last);
         px_findings_free(&t.findings);
@@ -337,9 +384,11 @@ static void what_cannot_be_read_is_not_judged(void **state)
         error(cases[i].sqlstate);
         assert_int_equal(ready(), PX_LOOK_OTHER);
         assert_null(t.look.sight.catalog->tables[0]->unusable);
+        assert_int_equal(t.look.sight.catalog->tables[0]->looked_up, !cases[i].again);
         assert_int_equal(px_findings_old(&t.findings, 1000 + OLD), cases[i].again);
         keep();
     }
+    tables[0].lookups = false;
 }
 
 int main(void)
@@ -353,6 +402,7 @@ int main(void)
         TEST(questions_are_prepared_where_the_link_is_kept),
         TEST(a_sample_is_read_once),
         TEST(wrong_hashes_stop_writes_until_they_are_gone),
+        TEST(what_was_found_of_rows_holds_where_none_are_read),
         TEST(few_wrong_hashes_do_not),
         TEST(what_cannot_be_read_is_not_judged),
     };
