@@ -93,6 +93,7 @@ void px_state_note_execute(px_session *session)
 {
     px_state_note(session, session->known.bound);
     px_changes_note(session, session->known.bound);
+    session->ddl.unsynced = session->ddl.unsynced || session->known.bound & RW_EFFECT_DDL;
 }
 
 bool px_state_would_write(const px_session *session, pgw_slice text, const px_catalog *catalog)

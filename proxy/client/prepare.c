@@ -94,11 +94,15 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
     }
 }
 
-/* What the table is like by then cannot be asked before Sync. */
-static px_step refuse_unsynced(px_session *session, pgw_arena arena, const pgw_slice *name)
+/* What the table of an INSERT is like by then cannot be asked before Sync. */
+static bool is_unsynced(const px_session *session)
+{
+    return session->own.unsynced && session->ddl.unsynced;
+}
+
+static px_step refuse_unsynced(px_session *session, const pgw_slice *name)
 {
     pgw_error error;
-    pgw_arena_free(&arena);
     pgw_fail(&error, "0A000", "the table may be changed earlier in the same pipeline");
     pgw_error_hint(&error, "Send Sync before the statement.");
     return px_prepare_refuse(session, name, &error);
@@ -216,10 +220,10 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     } else if (sets_key && !note_key(session, text, only, types, &error)) {
         step = refuse_text(session, parse, catalog, &error);
     } else if (changes_key && !by_key) {
-        return refuse_unsynced(session, arena, &parse->name);
+        step = refuse_unsynced(session, &parse->name);
+    } else if (script.inserts > 0 && only != NULL && is_unsynced(session)) {
+        step = refuse_unsynced(session, &parse->name);
     } else if (only != NULL && only->kind == RW_STATEMENT_INSERT) {
-        if (session->own.unsynced && session->ddl.unsynced)
-            return refuse_unsynced(session, arena, &parse->name);
         *plan =
             plan_of_insert(session, arena, only->insert, (px_source){catalog, view}, types, &error);
         if (*plan == NULL)
@@ -287,6 +291,9 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     if (*plan != NULL && !px_settle(session, catalog)) {
         *plan = NULL;
         step = PX_STEP_LATER;
+    } else if (*plan != NULL && is_unsynced(session)) {
+        *plan = NULL;
+        step = refuse_unsynced(session, &parse->name);
     } else if (*plan != NULL) {
         px_plan_take(*plan);
     } else {
@@ -458,6 +465,8 @@ px_step px_prepare_again(px_session *session, pgw_slice name)
     rw_catalog view;
     if (old == NULL)
         return PX_STEP_DONE;
+    if (is_unsynced(session))
+        return refuse_unsynced(session, NULL);
     if (!px_own_look_catalog(session, px_plan_client_text(old), &catalog, &view) ||
         !px_settle(session, catalog))
         return PX_STEP_LATER;

@@ -285,8 +285,9 @@ static px_step look(px_session *session, pgw_slice text)
         return PX_STEP_LATER;
     px_text *parsed =
         px_text_parse(session->worker, text, catalog, &view, &session->who.identity->env);
-    px_step step =
-        px_text_wants(parsed) ? fill(session, parsed, &view) : look_into(session, parsed);
+    parsed->altered = px_changes_unseen(session);
+    px_step step = px_text_wants(parsed) && !parsed->altered ? fill(session, parsed, &view)
+                                                             : look_into(session, parsed);
     px_text_drop(parsed);
     return step;
 }

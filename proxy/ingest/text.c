@@ -165,6 +165,15 @@ static bool is_quiet(const px_text *text)
     return quiet_of(text) & RW_EFFECT_RUNS;
 }
 
+/* A write of ours, whose rows get no hash. */
+static void refuse_write(px_text *text, size_t i, const pgw_error *error)
+{
+    rw_insert *insert = text->script.statements[i].insert;
+    px_text_refuse(text, i, error);
+    for (size_t r = 0; insert != NULL && r < insert->row_count; r++)
+        insert->rows[r].unhashed = true;
+}
+
 /* What its columns are by then cannot be known before the text is sent. */
 static void refuse_reshaped(px_text *text, size_t i, bool conforming)
 {
@@ -180,11 +189,17 @@ static void refuse_reshaped(px_text *text, size_t i, bool conforming)
         pgw_fail(&error, "0A000", "table %s may be changed earlier in the same Query", table->name);
         pgw_error_hint(&error, "Send the %s in a Query of its own.",
                        insert != NULL ? "INSERT" : "UPDATE");
-        px_text_refuse(text, i, &error);
-        for (size_t r = 0; insert != NULL && r < insert->row_count; r++)
-            insert->rows[r].unhashed = true;
+        refuse_write(text, i, &error);
         return;
     }
+}
+
+static void refuse_altered(px_text *text, size_t i)
+{
+    pgw_error error;
+    pgw_fail(&error, "0A000", "the table may be changed earlier in the same pipeline");
+    pgw_error_hint(&error, "Send Sync before the statement.");
+    refuse_write(text, i, &error);
 }
 
 static void put_conditions(px_text *text, size_t i, const pgw_env *env)
@@ -238,7 +253,7 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
     text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
     text->refusals = pgw_arena_alloc(&text->arena, script->count * sizeof *text->refusals);
     text->conditions = pgw_arena_alloc(&text->arena, script->count * sizeof *text->conditions);
-    unsigned before = 0; /* effects of the statements */
+    unsigned before = text->altered ? RW_EFFECT_DDL : 0; /* effects of the statements */
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
         bool known = !(before & RW_EFFECT_DDL); /* what the tables' columns are by then */
@@ -246,8 +261,10 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
         if (known || statement->defines || statement->change != NULL)
             put_conditions(text, i, &env);
         before |= px_statement_effects(statement);
-        if ((statement->insert != NULL || statement->change != NULL) &&
-            script->effects & RW_EFFECT_DDL)
+        bool writes = statement->insert != NULL || statement->change != NULL;
+        if (writes && text->altered)
+            refuse_altered(text, i);
+        if (writes && script->effects & RW_EFFECT_DDL)
             refuse_reshaped(text, i, env.conforming);
         if (statement->kind == RW_STATEMENT_REFUSED)
             px_text_refuse(text, i, statement->error);

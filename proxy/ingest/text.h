@@ -26,8 +26,9 @@ typedef struct px_text {
     rw_key **keys;      /* likewise */
     size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts
                            them */
-    rw_conditions *conditions;  /* for each: what is put in for its lookups */
-    bool in_parts;              /* they are rows of the only statement that are committed already */
+    rw_conditions *conditions; /* for each: what is put in for its lookups */
+    bool altered;  /* the tables may have been, in front of it, and cannot be asked before Sync */
+    bool in_parts; /* they are rows of the only statement that are committed already */
     const pgw_error **refusals; /* for each: why it is sent so that it must fail; NULL: it is not */
     bool refused;               /* there is any */
 } px_text;

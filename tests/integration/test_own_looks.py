@@ -83,6 +83,58 @@ class WrongRows(LooksCase):
 
 
 @harness.proxied
+class Unsynced(LooksCase):
+    """Behind DDL that runs in a pipeline without Sync nobody can ask what the tables are like."""
+
+    swaps = ("alter table pairs rename to good", "alter table bad rename to pairs")
+    writes = (("insert into public.pairs values (100, 'a', 'b')", ()),
+              ("insert into public.pairs values ($1, 'a', 'b')", ("100",)),
+              ("update public.pairs set k = 7 where a = 'wrong'", ()))
+
+    def known(self):
+        """The tables anew, and a session that knows them, and the statements."""
+        super().setUp()
+        self.past("create table bad (like pairs including all); insert into bad values (1, 100, 'wrong', 'b')")
+        session = self.wire()
+        self.good(session.query("alter table other add more text"))  # they are looked at
+        self.assertEqual(session.rows("select a from public.pairs where k = 100"), [])
+        for number, text in enumerate(self.swaps):
+            self.good(session.ask(wire.parse(f"s{number}", text), wire.sync()))
+        for text, values in self.writes:
+            session.query("begin")
+            self.good(session.ask(wire.parse("w" + text, text), *self.ran("w" + text, *values), wire.sync()))
+            session.query("rollback")
+        return session
+
+    @staticmethod
+    def ran(name, *values):
+        return [wire.bind("", name, values), wire.execute()]
+
+    def at_once(self):
+        return [message for text in self.swaps for message in [wire.parse("", text), *self.ran("")]]
+
+    def prepared(self):
+        return self.ran("s0") + self.ran("s1")
+
+    def test_a_query_that_reads(self):
+        for swap in (self.at_once, self.prepared):
+            with self.subTest(swap.__name__):
+                replies = self.known().ask(*swap(), wire.query("select a from public.pairs where k = 100"))
+                self.good(replies)
+                self.assertEqual([reply.row()[0] for reply in replies if reply.kind == "D"], [b"wrong"])
+
+    def test_a_write(self):
+        for swap in (self.at_once, self.prepared):
+            for text, values in self.writes:
+                writes = [[wire.parse("", text), *self.ran("", *values), wire.sync()],
+                          [*self.ran("w" + text, *values), wire.sync()]]
+                for write in writes if values else [[wire.query(text)], *writes]:
+                    with self.subTest(swap.__name__, write=write):
+                        self.assertEqual(wire.error_of(self.known().ask(*swap(), *write)), "0A000")
+                        self.assertEqual(self.past("select k, a from bad"), [["100", "wrong"]])
+
+
+@harness.proxied
 class Defaults(LooksCase):
     """Where the default of the key is another, that is the one which is asked."""
 
