@@ -329,6 +329,12 @@ void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before,
     put(texts, to, to, behind);
 }
 
+void rw_star_put_after(rw_star_texts *texts, int32_t location, size_t more, pgw_buf *text)
+{
+    size_t at = skip_parentheses(texts, skip_names(texts, token_at(texts, location))) + more;
+    put(texts, at, at, text);
+}
+
 /* Behind an argument that begins there. */
 static size_t skip_argument(const rw_star_texts *texts, size_t at)
 {

@@ -54,6 +54,8 @@ void rw_star_put_cast(rw_star_texts *texts, int32_t location, pgw_buf *text);
 void rw_star_cut_names(rw_star_texts *texts, int32_t location, size_t count);
 /* Around a call of a function. */
 void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before, pgw_buf *behind);
+/* Behind it, and so many tokens more. */
+void rw_star_put_after(rw_star_texts *texts, int32_t location, size_t more, pgw_buf *text);
 /* The text of its argument `number`, from 0; it has so many. */
 pgw_slice rw_star_argument(rw_star_texts *texts, int32_t location, size_t number);
 /* Before it, and behind it. */

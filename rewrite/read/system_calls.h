@@ -6,7 +6,9 @@
 
 #include "rewrite/read/star_text.h"
 
-/* Notes what is put into the call, if it is of one of them. */
-void rw_system_call(rw_star_texts *texts, const rw_catalog *catalog, const PgQuery__FuncCall *call);
+/* Notes what is put into the call, if it is of one of them. `from`: the table that it is in a FROM;
+ * NULL: it is an expression. */
+void rw_system_call(rw_star_texts *texts, const rw_catalog *catalog, const PgQuery__FuncCall *call,
+                    const PgQuery__RangeFunction *from);
 
 #endif

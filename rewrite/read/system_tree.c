@@ -157,16 +157,35 @@ static void look_at_statement(finder *find, const ProtobufCMessage *message)
     }
 }
 
+static bool visit(void *context, const ProtobufCMessage *message);
+
+/* Each function of a FROM is a list, with the columns that it is said to have. */
+static bool look_at_functions(finder *find, const PgQuery__RangeFunction *from)
+{
+    for (size_t i = 0; i < from->n_functions; i++) {
+        const PgQuery__Node *function = from->functions[i]->list->items[0];
+        bool call = function->node_case == PG_QUERY__NODE__NODE_FUNC_CALL;
+        if (call)
+            rw_system_call(find->texts, find->catalog, function->func_call, from);
+        if (call ? !rw_walk((const ProtobufCMessage *)function->func_call, visit, find)
+                 : !visit(find, (const ProtobufCMessage *)function))
+            return false;
+    }
+    return from->alias == NULL || visit(find, (const ProtobufCMessage *)from->alias);
+}
+
 static bool visit(void *context, const ProtobufCMessage *message)
 {
     finder *find = context;
     const ProtobufCMessageDescriptor *type = message->descriptor;
+    if (type == &pg_query__range_function__descriptor)
+        return look_at_functions(find, (const PgQuery__RangeFunction *)message);
     look_at_label(find, message);
     look_at_statement(find, message);
     if (type == &pg_query__column_ref__descriptor)
         add_name(find, (const PgQuery__ColumnRef *)message, NULL);
     else if (type == &pg_query__func_call__descriptor)
-        rw_system_call(find->texts, find->catalog, (const PgQuery__FuncCall *)message);
+        rw_system_call(find->texts, find->catalog, (const PgQuery__FuncCall *)message, NULL);
     else if (type == &pg_query__common_table_expr__descriptor)
         add_name(find, NULL, ((const PgQuery__CommonTableExpr *)message)->ctename);
     return rw_walk(message, visit, find);

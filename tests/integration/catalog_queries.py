@@ -147,6 +147,17 @@ WHOLE = (
     "delete from made where relnatts in (select relnatts from pg_class where relname = 'ev') returning relname, relnatts", "drop table made",
 )
 
+# Functions in a FROM.
+FUNCTIONS = (
+    "select c.conname, def from pg_constraint c, lateral pg_get_constraintdef(c.oid) as def where conrelid = 'ev'::regclass order by 1",
+    "select c.conname, d.def from pg_constraint c cross join lateral pg_get_constraintdef(c.oid) as d(def) where conrelid = 'ev'::regclass order by 1",
+    "select x.x, o from pg_index i, pg_get_indexdef(i.indexrelid, 1, true) with ordinality x(x, o) where indrelid = 'ev'::regclass order by 1",
+    "select pg_get_indexdef from pg_get_indexdef('ev_pkey'::regclass)", "select * from pg_catalog.pg_get_indexdef('ev_pkey'::regclass) with ordinality",
+    "select pg_get_constraintdef.*, ordinality from pg_get_constraintdef((select oid from pg_constraint where conname = 'ev_pkey')) with ordinality",
+    "select * from rows from (pg_get_indexdef('ev_pkey'::regclass), generate_series(1, 2), pg_get_partkeydef('ev'::regclass)) as x(a, b, c)",
+    "select i.indnatts, d from pg_index i left join lateral pg_get_indexdef(i.indexrelid) d on d like '%ts%' where indrelid = 'ev'::regclass order by 2",
+)
+
 # Dropped columns as well.
 DROPPED = (
     "select * from pg_attribute where attrelid = 'ev'::regclass and attnum > 0 order by attnum",
@@ -156,4 +167,4 @@ DROPPED = (
     "select attname from pg_attribute where attrelid = 'ev'::regclass and not attisdropped order by attnum",
 )
 
-QUERIES = COMPLETION + OWN + INFORMATION_SCHEMA + VIEWS + WHOLE + DROPPED
+QUERIES = COMPLETION + OWN + INFORMATION_SCHEMA + VIEWS + WHOLE + FUNCTIONS + DROPPED

@@ -116,3 +116,6 @@ DECLARE c CURSOR FOR SELECT * FROM pg_index;
 PREPARE p AS SELECT * FROM pg_constraint;
 LOCK TABLE pg_attribute;
 TABLE pg_attribute;
+SELECT c.conname, def FROM pg_constraint c, LATERAL pg_get_constraintdef(c.oid) AS def;
+SELECT * FROM pg_catalog.pg_get_indexdef(5) WITH ORDINALITY;
+SELECT * FROM pg_get_indexdef(5), ROWS FROM (pg_get_indexdef(6, 1, true), generate_series(1, 2)), pg_index_column_has_property('x', 1, 'asc') p;
