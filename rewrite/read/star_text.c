@@ -298,6 +298,24 @@ void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text)
     put(texts, from, to, text);
 }
 
+void rw_star_put_sampled(rw_star_texts *texts, const PgQuery__RangeVar *relation, pgw_buf *text,
+                         pgw_buf *behind)
+{
+    size_t from = token_at(texts, relation->location), alias = skip_relation(texts, &from);
+    size_t to = skip_alias(texts, relation, alias);
+    if (relation->alias != NULL)
+        to = skip_parentheses(texts, to);
+    for (; alias < to && !texts->failed; alias++) {
+        const rw_token *it = &texts->tokens[alias];
+        pgw_buf_add(behind, texts->text.ptr + it->start, it->end - it->start);
+        pgw_buf_add_byte(behind, ' ');
+    }
+    pgw_buf_add_byte(text, ' ');
+    put(texts, from, to, text);
+    to = skip_sample(texts, to);
+    put(texts, to, to, behind);
+}
+
 void rw_star_put_table(rw_star_texts *texts, const PgQuery__RangeVar *table)
 {
     pgw_buf text = {0};

@@ -46,6 +46,10 @@ void rw_star_put_hash(rw_star_texts *texts, int32_t location, size_t tokens,
 /* In the place of [ONLY] a relation, whose name stands at `location`. Frees `text`, as the next
  * ones do. */
 void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text);
+/* In the place of a relation with TABLESAMPLE, and behind that; its alias moves behind both. Frees
+ * `text` and `behind`. */
+void rw_star_put_sampled(rw_star_texts *texts, const PgQuery__RangeVar *relation, pgw_buf *text,
+                         pgw_buf *behind);
 /* SELECT * FROM in the place of the word TABLE before it. */
 void rw_star_put_table(rw_star_texts *texts, const PgQuery__RangeVar *table);
 /* Behind the name of a row. */

@@ -160,6 +160,31 @@ bool rw_system_knows_columns(const rw_catalog *catalog, const rw_system_relation
            rw_system_next_column(catalog, relation, &at, &name);
 }
 
+/* Of relations that are shown with all their columns: names that somebody may give as an alias. */
+static const char *const usual[] = {
+    "oid",          "schemaname",   "tablename",   "typname",         "tgname",
+    "relid",        "relname",      "indexrelid",  "indexrelname",    "inhparent",
+    "inhrelid",     "attname",      "objid",       "classid",         "deptype",
+    "table_schema", "table_name",   "column_name", "constraint_name", "constraint_type",
+    "data_type",    "trigger_name", "grantee",     "privilege_type",  "udt_name"};
+
+bool rw_system_has_column(const rw_catalog *catalog, const rw_system_relation *relation,
+                          const char *name)
+{
+    const char *at = NULL;
+    pgw_slice own;
+    while (relation->oid != 0 && rw_system_next_column(catalog, relation, &at, &own))
+        if (pgw_slice_eq_str(own, name))
+            return true;
+    for (const rw_system_column *it = relation->columns; it != NULL && it->name != NULL; it++)
+        if (strcmp(it->name, name) == 0)
+            return true;
+    for (size_t i = 0; relation->columns == NULL && i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(usual[i], name) == 0)
+            return true;
+    return false;
+}
+
 const char *rw_system_shown(const rw_system_relation *relation, pgw_slice name)
 {
     for (const rw_system_column *it = relation->columns; it != NULL && it->name != NULL; it++)

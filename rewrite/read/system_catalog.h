@@ -34,6 +34,9 @@ const rw_system_function *rw_system_function_of(const char *schema, const char *
 PGW_MUST_CHECK bool rw_system_next_column(const rw_catalog *catalog,
                                           const rw_system_relation *relation, const char **at,
                                           pgw_slice *name);
+/* Whether it has a column of this name, as far as is known. */
+PGW_MUST_CHECK bool rw_system_has_column(const rw_catalog *catalog,
+                                         const rw_system_relation *relation, const char *name);
 /* Whether all that are shown otherwise than they are can be listed among the others. */
 PGW_MUST_CHECK bool rw_system_knows_columns(const rw_catalog *catalog,
                                             const rw_system_relation *relation);

@@ -19,6 +19,7 @@ typedef struct asked {
     const rw_system_relation *relation;
     const PgQuery__RangeVar *table; /* TABLE name; else NULL */
     bool starred;                   /* all of its columns are asked for, by no name */
+    bool sampled;                   /* TABLESAMPLE stands behind it */
 } asked;
 
 typedef struct named {
@@ -59,7 +60,7 @@ static void add_label(finder *find, const char *name)
     find->labels = it;
 }
 
-static void add_relation(finder *find, const PgQuery__RangeVar *at, bool starred)
+static void add_relation(finder *find, const PgQuery__RangeVar *at, bool starred, bool sampled)
 {
     const rw_system_relation *relation =
         rw_system_relation_of(find->catalog, at->schemaname, at->relname, false);
@@ -67,15 +68,17 @@ static void add_relation(finder *find, const PgQuery__RangeVar *at, bool starred
         return;
     asked *it = pgw_arena_alloc(find->texts->arena, sizeof *it);
     bool renamed = at->alias != NULL && at->alias->n_colnames > 0;
-    *it =
-        (asked){.next = find->list, .at = at, .relation = relation, .starred = starred || renamed};
+    *it = (asked){.next = find->list, .at = at, .relation = relation, .sampled = sampled};
+    it->starred = starred || renamed;
     find->list = it;
 }
 
 static void add_from(finder *find, const PgQuery__Node *from, bool starred)
 {
     if (from->node_case == PG_QUERY__NODE__NODE_RANGE_VAR)
-        add_relation(find, from->range_var, starred);
+        add_relation(find, from->range_var, starred, false);
+    if (from->node_case == PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE)
+        add_relation(find, from->range_table_sample->relation->range_var, starred, true);
     if (from->node_case != PG_QUERY__NODE__NODE_JOIN_EXPR)
         return;
     const PgQuery__JoinExpr *join = from->join_expr;
@@ -249,17 +252,18 @@ static bool needs_relation(const finder *find, const asked *relation)
     return false;
 }
 
-/* Its name alone: a row of it, if no column is called so. */
-static bool is_row(const named *it, const asked *relation)
+/* Its name alone: a row of it, for it has no column that is called so. */
+static bool is_row(const finder *find, const named *it, const asked *relation)
 {
     return it->at != NULL && it->at->n_fields == 1 &&
-           strcmp(rw_node_name(it->at->fields[0]), called(relation)) == 0;
+           strcmp(rw_node_name(it->at->fields[0]), called(relation)) == 0 &&
+           !rw_system_has_column(find->catalog, relation->relation, called(relation));
 }
 
 static bool shows_row(const finder *find, const asked *relation)
 {
     for (const named *it = find->names; it != NULL; it = it->next)
-        if (is_row(it, relation))
+        if (is_row(find, it, relation))
             return true;
     return false;
 }
@@ -274,6 +278,8 @@ static bool is_ambiguous(const finder *find, const asked *relation)
         if (strcmp(called(it), called(relation)) == 0) {
             aliases += it->at->alias != NULL;
             labels += strcmp(it->relation->name, relation->relation->name) != 0;
+        } else {
+            labels += rw_system_has_column(find->catalog, it->relation, called(relation));
         }
     return find->foreign || labels != aliases;
 }
@@ -397,7 +403,7 @@ static void add_columns(const finder *find, const asked *one, pgw_buf *out)
 static void cast_rows(const finder *find, const asked *one)
 {
     for (const named *it = find->names; it != NULL; it = it->next)
-        if (is_row(it, one)) {
+        if (is_row(find, it, one)) {
             pgw_buf text = {0};
             pgw_buf_addf(&text, "::%s.%s ", one->relation->schema, one->relation->name);
             rw_star_put_cast(find->texts, it->at->location, &text);
@@ -413,29 +419,41 @@ static bool is_last_called(const finder *find, const asked *one)
     return true;
 }
 
-static void put(finder *find, const asked *one)
+/* `(select … from it`, and what is behind that: ` where …)`. */
+static void add_query(const finder *find, const asked *one, pgw_buf *out, pgw_buf *behind)
 {
     const rw_system_relation *relation = one->relation;
     const rw_system_marks marks = {.catalog = find->catalog};
-    pgw_buf text = {0};
+    add_columns(find, one, out);
+    pgw_buf_add_str(out, " from ");
+    if (one->at->catalogname[0] != '\0') {
+        rw_add_identifier(out, one->at->catalogname);
+        pgw_buf_add_byte(out, '.');
+    }
+    pgw_buf_addf(out, "%s.%s", relation->schema, relation->name);
+    pgw_buf_add_str(behind, relation->rows != NULL ? " where " : "");
+    rw_system_add(behind, relation->rows != NULL ? relation->rows : "", &marks);
+    pgw_buf_add_str(behind, ") ");
+    if (one->at->alias == NULL)
+        pgw_buf_addf(behind, "as %s ", relation->name);
+}
+
+static void put(finder *find, const asked *one)
+{
+    pgw_buf text = {0}, behind = {0};
     if (stays(find, one))
         return;
     cut_schemas(find, one);
-    add_columns(find, one, &text);
-    pgw_buf_add_str(&text, " from ");
-    if (one->at->catalogname[0] != '\0') {
-        rw_add_identifier(&text, one->at->catalogname);
-        pgw_buf_add_byte(&text, '.');
-    }
-    pgw_buf_addf(&text, "%s.%s", relation->schema, relation->name);
-    pgw_buf_add_str(&text, relation->rows != NULL ? " where " : "");
-    rw_system_add(&text, relation->rows != NULL ? relation->rows : "", &marks);
-    pgw_buf_add_str(&text, ") ");
-    if (one->at->alias == NULL)
-        pgw_buf_addf(&text, "as %s ", relation->name);
+    add_query(find, one, &text, &behind);
     if (one->table != NULL)
         rw_star_put_table(find->texts, one->table);
-    rw_star_put_relation(find->texts, one->at->location, &text);
+    if (one->sampled) {
+        rw_star_put_sampled(find->texts, one->at, &text, &behind);
+    } else {
+        pgw_buf_add_slice(&text, pgw_slice_buf(&behind));
+        rw_star_put_relation(find->texts, one->at->location, &text);
+    }
+    pgw_buf_free(&behind);
     if (is_last_called(find, one))
         cast_rows(find, one);
 }

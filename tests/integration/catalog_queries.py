@@ -147,6 +147,19 @@ WHOLE = (
     "delete from made where relnatts in (select relnatts from pg_class where relname = 'ev') returning relname, relnatts", "drop table made",
 )
 
+# Aliases called like a column, and samples.
+ALIASES = (
+    "select relname, relname.relkind from pg_class relname where relname.relnamespace = 2200 order by 1",
+    "select indkey from pg_index indkey where indrelid = 'ev'::regclass order by 1", "select typname from pg_type typname where typname like '%ev' order by 1",
+    "select conkey.conkey, conkey from pg_constraint conkey where conrelid = 'ev'::regclass order by conname",
+    "select table_name from information_schema.tables table_name where table_schema = 'public' order by 1",
+    "select relname, relnatts from pg_class tablesample system (100) where relnamespace = 2200 order by 1",
+    "select c.relname, relkind from pg_catalog.pg_class as c tablesample bernoulli (100) repeatable (1) where c.relnamespace = 2200 order by 1",
+    "select c.*, k.conkey from pg_attribute c tablesample system ((select 100)) join pg_constraint k on k.conrelid = c.attrelid"
+    " where c.attrelid = 'ev'::regclass and not attisdropped order by conname, attnum",
+    'select c.x, "Y" from only pg_attribute as c (x, "Y") tablesample system (100) where x = \'ev\'::regclass order by 2',
+)
+
 # Functions in a FROM.
 FUNCTIONS = (
     "select c.conname, def from pg_constraint c, lateral pg_get_constraintdef(c.oid) as def where conrelid = 'ev'::regclass order by 1",
@@ -167,4 +180,4 @@ DROPPED = (
     "select attname from pg_attribute where attrelid = 'ev'::regclass and not attisdropped order by attnum",
 )
 
-QUERIES = COMPLETION + OWN + INFORMATION_SCHEMA + VIEWS + WHOLE + FUNCTIONS + DROPPED
+QUERIES = COMPLETION + OWN + INFORMATION_SCHEMA + VIEWS + WHOLE + ALIASES + FUNCTIONS + DROPPED
