@@ -32,7 +32,8 @@ typedef struct finder {
 /* What stands in a FROM. */
 typedef struct item {
     const char *called;
-    int table; /* of the catalog; NONE: not ours, or of other columns */
+    const char *schema; /* which may stand before that; "": none may */
+    int table;          /* of the catalog; NONE: not ours, or of other columns */
     int32_t location;
 } item;
 
@@ -95,7 +96,10 @@ static void add_item(scope *in, item it)
 static void add_relation(const finder *find, scope *in, const PgQuery__RangeVar *relation)
 {
     const char *called = relation->alias != NULL ? relation->alias->aliasname : relation->relname;
-    add_item(in, (item){called, table_of(find, relation), relation->location});
+    int table = table_of(find, relation);
+    bool plain = relation->alias == NULL && table != NONE;
+    const char *schema = plain ? find->catalog->tables[table]->schema : "";
+    add_item(in, (item){called, schema, table, relation->location});
 }
 
 static void add_from(const finder *find, scope *in, node from)
@@ -109,8 +113,17 @@ static void add_from(const finder *find, scope *in, node from)
         add_from(find, in, join->larg);
         add_from(find, in, join->rarg);
     } else {
-        add_item(in, (item){"", NONE, NONE});
+        add_item(in, (item){"", "", NONE, NONE});
     }
+}
+
+/* Whether the names before a column's, of its table or its schema too, are those of an item. */
+static bool is_of(const item *of, const PgQuery__ColumnRef *reference)
+{
+    size_t count = reference->n_fields;
+    return strcmp(rw_node_name(reference->fields[count - 2]), of->called) == 0 &&
+           (count == 2 || (of->schema[0] != '\0' &&
+                           strcmp(rw_node_name(reference->fields[count - 3]), of->schema) == 0));
 }
 
 /* Whether `column` is the column `name` of an item. A name without a table that is another's as
@@ -121,9 +134,9 @@ static bool is_column(const scope *in, const item *of, node column, const char *
         return false;
     const PgQuery__ColumnRef *reference = column->column_ref;
     size_t count = reference->n_fields;
-    if (count == 0 || count > 2 || strcmp(rw_node_name(reference->fields[count - 1]), name) != 0)
+    if (count == 0 || count > 4 || strcmp(rw_node_name(reference->fields[count - 1]), name) != 0)
         return false;
-    return count == 2 ? strcmp(rw_node_name(reference->fields[0]), of->called) == 0 : !in->merges;
+    return count > 1 ? is_of(of, reference) : !in->merges;
 }
 
 /* --- tokens --- */

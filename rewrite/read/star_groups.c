@@ -69,7 +69,9 @@ static bool is_of(const rw_star_scope *scope, const rw_star_item *item,
     if (column->n_fields == 1)
         return !scope->odd;
     const rw_star_scope here = {.items = scope->items};
-    return rw_star_find(&here, "", rw_star_name(column->fields[column->n_fields - 2])) == item;
+    const char *schema =
+        column->n_fields > 2 ? rw_star_name(column->fields[column->n_fields - 3]) : "";
+    return rw_star_find(&here, schema, rw_star_name(column->fields[column->n_fields - 2])) == item;
 }
 
 /* The element that is a column of the key; NULL: none is. */

@@ -111,6 +111,19 @@ void rw_star_add_from(const rw_star_world *world, const rw_star_place *place, rw
     }
 }
 
+static bool is_plain(const rw_star_item *item)
+{
+    return item->relation != NULL && item->relation->alias == NULL;
+}
+
+void rw_star_note_twins(const rw_star_scope *scope)
+{
+    for (rw_star_item *it = scope->items; it != NULL; it = it->next)
+        for (rw_star_item *other = it->next; other != NULL; other = other->next)
+            if (is_plain(it) && is_plain(other) && strcmp(it->called, other->called) == 0)
+                it->twin = other->twin = true;
+}
+
 /* Whether the schema before a name can be the item's: of others than ours only the text tells. */
 static bool may_be_in(const rw_star_item *item, const char *schema)
 {
@@ -152,5 +165,5 @@ bool rw_star_is_system_column(const char *name)
 
 bool rw_star_is_wrapped(const rw_star_item *item)
 {
-    return item->table != NULL && item->wraps && !item->stays && !item->written;
+    return item->table != NULL && item->wraps && !item->stays && !item->twin && !item->written;
 }

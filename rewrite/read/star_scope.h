@@ -20,6 +20,7 @@ typedef struct rw_star_item {
     bool written;                      /* by UPDATE or DELETE */
     bool wraps; /* a star, or a row, is right only if a subquery stands in its place … */
     bool stays; /* … which must not be: a system column, say, is asked for */
+    bool twin;  /* one of another schema by the same name is beside it: so must it */
 } rw_star_item;
 
 typedef struct rw_star_scope {
@@ -57,6 +58,8 @@ rw_star_item *rw_star_add_relation(const rw_star_world *world, const rw_star_pla
                                    rw_star_scope *to, const PgQuery__RangeVar *relation);
 void rw_star_add_from(const rw_star_world *world, const rw_star_place *place, rw_star_scope *to,
                       const PgQuery__Node *from);
+/* When all of a FROM is there. */
+void rw_star_note_twins(const rw_star_scope *scope);
 /* The table that a relation is, if its hash column is to be unseen; NULL. */
 const rw_table *rw_star_table(const rw_star_world *world, const rw_star_place *place,
                               const PgQuery__RangeVar *relation);

@@ -83,12 +83,19 @@ static size_t skip_parentheses(rw_star_texts *texts, size_t at)
 
 typedef const rw_star_item *item_of;
 
+/* The schema that is written before its name, or must be; "". */
+static const char *schema_of(const rw_star_item *item)
+{
+    if (item->relation == NULL || item->relation->alias != NULL)
+        return "";
+    return item->twin && item->table != NULL ? item->table->schema : item->relation->schemaname;
+}
+
 /* `"schema"."name".`; inside of a subquery in its place, by its alias. */
 static void add_qualifier(const rw_star_item *item, pgw_buf *out)
 {
-    if (item->relation != NULL && item->relation->alias == NULL &&
-        item->relation->schemaname[0] != '\0') {
-        rw_add_identifier(out, item->relation->schemaname);
+    if (schema_of(item)[0] != '\0') {
+        rw_add_identifier(out, schema_of(item));
         pgw_buf_add_byte(out, '.');
     }
     rw_add_identifier(out, item->called);

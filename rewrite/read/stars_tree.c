@@ -24,7 +24,8 @@ typedef struct shown {
     const PgQuery__RangeVar *table; /* TABLE name; else NULL */
     const rw_star_scope *scope;     /* `*` of all of it; NULL: of … */
     rw_star_item *item;             /* … this one; NULL as well: it stays as it is */
-    bool row;                       /* not its columns, but a row of them */
+    bool row;                       /* not its columns, but a row of them … */
+    bool name;                      /* … or nothing but a name */
 } shown;
 
 /* A statement while it is looked through. */
@@ -90,12 +91,12 @@ static void keep_all(const finder *find)
             it->stays = true;
 }
 
-/* A subquery has neither a schema, nor system columns, nor functions that look like columns. */
+/* A subquery has neither system columns nor functions that look like columns. */
 static bool needs_table(const rw_star_item *item, const PgQuery__ColumnRef *it)
 {
     const char *name = rw_star_name(it->fields[it->n_fields - 1]);
     bool renamed = item->relation->alias != NULL && item->relation->alias->n_colnames > 0;
-    return it->n_fields > 2 || rw_star_is_system_column(name) ||
+    return rw_star_is_system_column(name) ||
            (!renamed &&
             rw_table_column(item->table, pgw_slice_str(name)) == item->table->column_count);
 }
@@ -108,14 +109,25 @@ static bool is_listed(const finder *find, const PgQuery__ColumnRef *it)
     return false;
 }
 
+/* Its schema stands before it, and perhaps its database. */
+static void note_qualified(finder *find, const PgQuery__ColumnRef *it, rw_star_item *of)
+{
+    if (of == NULL || it->n_fields < 3)
+        return;
+    shown *one = add(find, it);
+    one->item = of;
+    one->name = true;
+}
+
 static void look_at_reference(finder *find, const PgQuery__ColumnRef *it)
 {
     rw_named_note(&find->hashes, find->place.scope, it);
     rw_star_item *row = row_of(find, it), *of = qualifier_of(find, it);
     if (is_listed(find, it) || it->n_fields == 0)
         return;
-    if (of != NULL && needs_table(of, it) && (!ends_in_star(it) || it->n_fields > 2))
+    if (of != NULL && !ends_in_star(it) && needs_table(of, it))
         of->stays = true;
+    note_qualified(find, it, of);
     if (it->n_fields == 1 && rw_star_is_system_column(rw_star_name(it->fields[0])))
         keep_all(find);
     if (row == NULL)
@@ -294,6 +306,7 @@ static bool is_named(const finder *find, const rw_table *table)
 
 static void keep_items(finder *find, const rw_star_scope *scope)
 {
+    rw_star_note_twins(scope);
     for (rw_star_item *it = scope->items; it != NULL; it = it->next)
         if (it->table != NULL) {
             it->wraps |= it->table->strict && is_named(find, it->table);
@@ -433,11 +446,16 @@ static bool can_list(const rw_star_scope *scope)
 
 static void put(finder *find, const shown *it)
 {
-    if (it->row)
+    if (it->item != NULL && it->at->n_fields > 2 && rw_star_is_wrapped(it->item))
+        rw_star_cut_names(&find->texts, it->at->location, it->at->n_fields - 2);
+    else if (it->name)
+        return;
+    else if (it->row)
         rw_star_put_row(&find->texts, it->at, it->item);
     else if (it->scope != NULL && can_list(it->scope))
         rw_star_put_all(&find->texts, it->at, it->table, it->scope);
-    else if (!it->row && it->item != NULL && !rw_star_is_wrapped(it->item) && !is_renamed(it->item))
+    else if (it->item != NULL && !rw_star_is_wrapped(it->item) && !is_renamed(it->item) &&
+             !(it->item->twin && it->at->n_fields == 2)) /* it is ambiguous */
         rw_star_put_columns(&find->texts, it->at, it->item);
 }
 

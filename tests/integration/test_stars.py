@@ -20,7 +20,9 @@ ROWS = ("insert into ev (userid, ts, event) values " + ", ".join(
         "insert into tx (a, b, v) values " + ", ".join(
             f"('{a}', {b}, {b}.50)" for a in ("", "a", "é") for b in range(-1, 4)))
 PLAIN = ("create table plain (userid bigint, b int, x text); insert into plain "
-         "select i, i % 4, 'x' || i from generate_series(-1, 3) i;")
+         "select i, i % 4, 'x' || i from generate_series(-1, 3) i; create schema archive; create table archive.ev"
+         " (userid bigint, ts timestamptz, note text); insert into archive.ev values (1, '2026-01-01', 'one'), (2, '2026-01-02', 'two');"
+         "grant usage on schema archive to public; grant select on archive.ev to public;")
 
 SELECTS = (
     "select * from ev", "select*from ev", "select * from public.ev where userid = 1 order by ts", "table ev",
@@ -67,6 +69,20 @@ SELECTS = (
     "insert into tx (a, b, v) table tx on conflict do nothing returning *", "insert into tx select * from tx where false",
     "with c as (select * from tx) insert into tx select a || 'z', b, v from c returning *, tx::text",
     "insert into plain select userid, 1, event from (select * from ev) s returning *",
+    # Two tables of one name, and names with their schemas.
+    "select * from ev, archive.ev where public.ev.userid = archive.ev.userid", "select * from archive.ev, plain, ev",
+    "select public.ev.*, archive.ev.* from ev join archive.ev on archive.ev.ts = public.ev.ts", "select ev.* from ev, archive.ev",
+    "select * from ev, ev e, archive.ev where e.userid = 1", "select archive.ev.* from ev, archive.ev where public.ev.userid = 2",
+    "select * from (select * from public.ev, archive.ev) s(a, b, c, d, e, f) where a = d", "select * from ev, archive.ev e where ev.userid = e.userid",
+    "update ev set event = archive.ev.note from archive.ev where public.ev.userid = archive.ev.userid returning *",
+    "select archive.ev.userid, count(*) from public.ev, archive.ev group by archive.ev.userid, archive.ev.ts",
+    "select public.ev.event, count(*) from public.ev, archive.ev group by public.ev.userid, public.ev.ts",
+    "select event, public.ev.ts from ev where public.ev.userid = 1", "select ev::text from ev where public.ev.userid = 1",
+    "select to_json(public.ev.*), public.ev.event from ev natural join plain where public.ev.userid = 2",
+    "select * from public.ev natural join plain where public.ev.userid = 1 and (select public.ev.ts) is not null",
+    "select * from ev where archive.ev.userid = 1", "select public.e.userid from ev e", "select public.ev.nothing, ev from ev",
+    "delete from public.ev where public.ev.userid = 1 returning public.ev.*, to_json(public.ev.*), public.ev.event",
+    "select row_to_json(public.ev.*) from ev, plain where public.ev.userid = plain.userid for update of ev",
 )
 
 COLUMNS = {"ev": ("userid", "ts", "event"), "tx": ("a", "b", "v"), "plain": ("userid", "b", "x")}
@@ -284,7 +300,8 @@ class Stars(DirectCase):
             for text in ("select row_to_json(e) from ev e where userid = 1", "select * from ev where userid = 1",
                          "select * from ev e natural join plain where e.userid = 1",
                          "select * from ev e join plain p using (userid) where e.userid = 1",
-                         "delete from ev where userid = 1 returning *, ev"):
+                         "delete from ev where userid = 1 returning *, ev", "select * from ev where public.ev.userid = 1",
+                         "select * from public.ev natural join plain where public.ev.userid = 1"):
                 with self.subTest(text=text):
                     plan = str(session.rows(f"explain (costs off) {text}"))
                     self.assertEqual(len(set(re.findall("on ev_p[0-9]+", plan))), 1, plan)
