@@ -91,6 +91,7 @@ static void column_from_row(rw_table *table, char *const *row)
         .default_text =
             row[PX_SCHEMA_EXPRESSION][0] != '\0' ? copy(row[PX_SCHEMA_EXPRESSION]) : NULL,
         .default_hash = strtoll(row[PX_SCHEMA_EXPRESSED], NULL, 10),
+        .key_place = (int16_t)strtol(row[PX_SCHEMA_KEY], NULL, 10),
     };
     column->draws_from = draws_from(column);
 }
@@ -420,7 +421,7 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->always == b->always && a->identity == b->identity &&
            same_text(a->default_text, b->default_text) && a->default_hash == b->default_hash &&
            a->own_equals == b->own_equals && a->own_casts == b->own_casts &&
-           a->granted == b->granted && a->cascaded == b->cascaded;
+           a->granted == b->granted && a->cascaded == b->cascaded && a->key_place == b->key_place;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)

@@ -44,6 +44,8 @@ typedef struct rw_column {
     bool cascaded;         /* a foreign key of the table writes it, past keyspread */
     bool own_equals;       /* an operator = that is not PostgreSQL's own takes its type */
     rw_own_casts own_casts;
+    int16_t key_place;   /* in the primary key as the backend has it, from 1; 0: in none, or the
+                            backend was not asked */
     uint32_t draws_from; /* the sequence whose next number is its default, as it is; 0: none */
 } rw_column;
 

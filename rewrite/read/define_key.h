@@ -11,6 +11,13 @@
 
 #include <pg_query/pg_query.pb-c.h>
 
+/* A key as it is written. */
+typedef struct rw_written_key {
+    const PgQuery__Constraint *key; /* NULL: there is none */
+    const char *column;             /* it stands with; NULL: it has a list */
+    size_t keys;                    /* how many the statement writes */
+} rw_written_key;
+
 /* How a statement is to be written. */
 typedef struct rw_definition {
     rw_change *changes; /* in order of the text, in the arena, with their texts */
@@ -27,18 +34,12 @@ typedef struct rw_definer {
     pgw_arena *arena;
     rw_definition *out;
     pgw_error *error;
-    const char *joint; /* between a list and what is added to it */
-    pgw_buf behind;    /* keys that have moved, each with a joint before it */
-    bool made;         /* `table` is made by it, with its hash column */
-    bool copied;       /* … as a copy of another one of its pattern, as the text has it */
+    const char *joint;  /* between a list and what is added to it */
+    pgw_buf behind;     /* keys that have moved, each with a joint before it */
+    bool made;          /* `table` is made by it, with its hash column */
+    bool copied;        /* … as a copy of another one of its pattern, as the text has it */
+    rw_written_key key; /* … that it is made with */
 } rw_definer;
-
-/* A key as it is written. */
-typedef struct rw_written_key {
-    const PgQuery__Constraint *key; /* NULL: there is none */
-    const char *column;             /* it stands with; NULL: it has a list */
-    size_t keys;                    /* how many the statement writes */
-} rw_written_key;
 
 /* Adds a hint and a place to the error, and is false. */
 bool rw_define_refuse(rw_definer *it, int32_t location, const char *hint);

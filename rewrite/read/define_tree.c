@@ -130,6 +130,17 @@ static bool is_left(const rw_definer *it, const PgQuery__Node *statement)
            is_refused(create, &written);
 }
 
+/* UNIQUE of the key that the table is made with. */
+static void add_referable(const rw_definer *it, pgw_buf *text)
+{
+    size_t count = it->table->primary_key_count;
+    bool written = it->key.key != NULL && rw_key_count(&it->key) == count;
+    const char **key = pgw_arena_alloc(it->arena, (count + 1) * sizeof *key);
+    for (size_t i = 0; i < count && written; i++)
+        key[i] = rw_key_column(&it->key, i);
+    rw_referable_constraint(it->table, written ? key : NULL, text);
+}
+
 /* The hash column and its CHECK, behind the list; a parent may bring both. */
 static void add_hash_column(const rw_definer *it, const PgQuery__CreateStmt *create, bool inherited,
                             pgw_buf *text)
@@ -148,7 +159,7 @@ static void add_hash_column(const rw_definer *it, const PgQuery__CreateStmt *cre
     pgw_buf_free(&check);
     if (rw_refers_to_itself(it->table, create)) {
         pgw_buf_add_str(text, joint);
-        rw_referable_constraint(it->table, text);
+        add_referable(it, text);
     }
 }
 
@@ -161,6 +172,7 @@ static bool define_created(rw_definer *it, const PgQuery__CreateStmt *create,
         !rw_define_key(it, &written))
         return false;
     pgw_buf text = {0};
+    it->key = written;
     add_hash_column(it, create, rw_heirs_inherits_hash(it, create, catalog), &text);
     size_t behind, end = end_of_columns(it, create, &behind);
     rw_define_change(it, end, &text);

@@ -6,16 +6,37 @@
 #include <stdio.h>
 #include <string.h>
 
-void rw_referable_key(const rw_table *table, pgw_buf *out)
+/* How many of the key stand before that place, the hash not counted. */
+static size_t columns_before(const rw_table *table, int16_t place)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < table->primary_key_count; i++)
+        before += table->columns[table->primary_key[i]].key_place < place;
+    return before;
+}
+
+const char *rw_referable_column(const rw_table *table, size_t i)
+{
+    for (size_t k = 0; k < table->primary_key_count; k++) {
+        const rw_column *column = &table->columns[table->primary_key[k]];
+        if (table->primary_key_count == 1 ||
+            (column->key_place > 0 && columns_before(table, column->key_place) == i))
+            return column->name;
+    }
+    return NULL;
+}
+
+static void add_key(const rw_table *table, const char *const *key, pgw_buf *out)
 {
     for (size_t i = 0; i < table->primary_key_count; i++) {
+        const char *name = key != NULL ? key[i] : rw_referable_column(table, i);
         pgw_buf_add_str(out, i > 0 ? ", " : "(");
-        rw_add_identifier(out, table->columns[table->primary_key[i]].name);
+        rw_add_identifier(out, name != NULL ? name : table->columns[table->primary_key[i]].name);
     }
     pgw_buf_add_byte(out, ')');
 }
 
-void rw_referable_constraint(const rw_table *table, pgw_buf *out)
+void rw_referable_constraint(const rw_table *table, const char *const *key, pgw_buf *out)
 {
     char name[PGW_NAME_MAX + 1];
     pgw_slice cut =
@@ -24,7 +45,7 @@ void rw_referable_constraint(const rw_table *table, pgw_buf *out)
     pgw_buf_add_str(out, "CONSTRAINT ");
     rw_add_identifier(out, name);
     pgw_buf_add_str(out, " UNIQUE ");
-    rw_referable_key(table, out);
+    add_key(table, key, out);
 }
 
 static void add_name(const rw_table *table, pgw_buf *out)
@@ -96,7 +117,7 @@ void rw_referable_block(const rw_table *table, pgw_buf *out)
     pgw_buf_add_str(out, "end if; begin alter table ");
     add_name(table, out);
     pgw_buf_add_str(out, " add ");
-    rw_referable_constraint(table, out);
+    rw_referable_constraint(table, NULL, out);
     pgw_buf_add_str(
         out, "; exception when insufficient_privilege or wrong_object_type or duplicate_table"
              " or duplicate_object then null; end; end if; end; ");

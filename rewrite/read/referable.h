@@ -10,10 +10,12 @@
 /* What the name of such a UNIQUE begins with; PostgreSQL's catalog is answered without it. */
 #define RW_REFERABLE_PREFIX "keyspread_key_of_"
 
-/* `("a", "b")`, the key as the application knows it. */
-void rw_referable_key(const rw_table *table, pgw_buf *out);
-/* `CONSTRAINT … UNIQUE (…)`, of CREATE TABLE and ALTER TABLE … ADD. */
-void rw_referable_constraint(const rw_table *table, pgw_buf *out);
+/* The column that stands there in the table's primary key, from 0, the hash not counted; NULL: that
+ * is not known. */
+const char *rw_referable_column(const rw_table *table, size_t i);
+/* `CONSTRAINT … UNIQUE (…)`, of CREATE TABLE and ALTER TABLE … ADD, in the order of the primary
+ * key: of the table's, or of `key`, if it is not NULL. */
+void rw_referable_constraint(const rw_table *table, const char *const *key, pgw_buf *out);
 /* The table's oid, as SQL finds it by its name. */
 void rw_referable_oid(const rw_table *table, pgw_buf *out);
 /* `declare t …; `, the oid of the table, or NULL, of a block of PL/pgSQL. */

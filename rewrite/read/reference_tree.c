@@ -1,5 +1,6 @@
 #include "rewrite/read/reference_tree.h"
 
+#include "rewrite/lex/quote.h"
 #include "rewrite/read/referable.h"
 #include "rewrite/read/walk.h"
 
@@ -79,23 +80,37 @@ bool rw_refers_to_itself(const rw_table *made, const PgQuery__CreateStmt *create
 
 /* --- what is put in --- */
 
+/* The column that stands there in the primary key, less the hash, as it is in the backend, or as
+ * the statement writes it that makes the table; NULL: that is not known. */
+static const char *key_column(const rw_definer *it, const rw_table *table, bool itself, size_t i)
+{
+    if (itself && rw_key_count(&it->key) == table->primary_key_count)
+        return rw_key_column(&it->key, i);
+    return rw_referable_column(table, i);
+}
+
 /* REFERENCES t means the primary key, which the hash is in: the columns are written out. */
-static bool put_columns(rw_definer *it, const rw_table *table, const PgQuery__Constraint *key)
+static bool put_columns(rw_definer *it, const rw_table *table, bool itself,
+                        const PgQuery__Constraint *key)
 {
     const PgQuery__RangeVar *name = key->pktable;
-    size_t count = key->n_fk_attrs > 0 ? key->n_fk_attrs : 1; /* it stands with its column */
-    if (count != table->primary_key_count)
-        return true; /* PostgreSQL refuses it */
-    if (count > 1) {
-        pgw_fail(it->error, "0A000",
-                 "cannot refer to the primary key of table \"%s\" without its columns through "
-                 "keyspread",
-                 table->name);
-        return rw_define_refuse(it, name->location, "Write REFERENCES with a list of columns.");
-    }
     pgw_buf text = {0};
-    pgw_buf_add_byte(&text, ' ');
-    rw_referable_key(table, &text);
+    if (itself && it->key.key == NULL)
+        return true; /* PostgreSQL refuses it */
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        const char *column = key_column(it, table, itself, i);
+        if (column == NULL) {
+            pgw_buf_free(&text);
+            pgw_fail(it->error, "0A000",
+                     "cannot tell the order of the primary key of table \"%s\", which is made in "
+                     "the same text",
+                     table->name);
+            return rw_define_refuse(it, name->location, "Write REFERENCES with a list of columns.");
+        }
+        pgw_buf_add_str(&text, i > 0 ? ", " : " (");
+        rw_add_identifier(&text, column);
+    }
+    pgw_buf_add_byte(&text, ')');
     rw_define_change_name(it, name, &text);
     return true;
 }
@@ -115,7 +130,7 @@ static bool refer(void *context, const PgQuery__Constraint *key)
     if (table == NULL || !is_of_key(table, key) ||
         (!itself && !rw_define_is_sure(from->catalog, table, key->pktable)))
         return true;
-    if (key->n_pk_attrs == 0 && !put_columns(it, table, key))
+    if (key->n_pk_attrs == 0 && !put_columns(it, table, itself, key))
         return false;
     if (!itself)
         rw_referable_block(table, &from->blocks);

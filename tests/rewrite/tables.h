@@ -13,8 +13,8 @@
 #define HASH(n) COLUMN(n, PGW_INT8, -1, .not_null = true)
 
 static rw_column test_event_columns[] = {
-    COLUMN("userid", PGW_INT8, -1, .not_null = true),
-    COLUMN("ts", PGW_TIMESTAMPTZ, -1, .not_null = true),
+    COLUMN("userid", PGW_INT8, -1, .not_null = true, .key_place = 3),
+    COLUMN("ts", PGW_TIMESTAMPTZ, -1, .not_null = true, .key_place = 2),
     COLUMN("event", PGW_TEXT, -1, .not_null = false),
     HASH("userhash"),
 };
