@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIXED_CELLS = 2 + RW_TRACKED + 1, PG_CLASS = 1259, TEXT_TYPE = 25 };
+/* A SELECT has no more than 1,664 columns. */
+enum { FIXED_CELLS = 2 + RW_TRACKED + 1, OWN_CELLS = 1000, PG_CLASS = 1259, TEXT_TYPE = 25 };
 
 /* ---- the question ---- */
 
@@ -46,12 +47,22 @@ static void add_meaning(pgw_buf *sql, const rw_table *table)
  * plan of these takes longer than all the rest. */
 static void add_table(pgw_buf *sql, const rw_table *table)
 {
-    pgw_buf_add_str(sql, ", pg_catalog.concat(");
+    pgw_buf_add_str(sql, "pg_catalog.concat(");
     if (!table->pattern)
         add_meaning(sql, table);
     pgw_buf_add_str(sql, "case when pg_catalog.current_schema() operator(pg_catalog.=) E'");
     add_escaped(sql, table->schema, false);
     pgw_buf_add_str(sql, "' then 'h' end)");
+}
+
+/* A cell each, and one for all that are more than so many. */
+static void add_tables(pgw_buf *sql, const rw_catalog *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        pgw_buf_add_str(sql, i == OWN_CELLS ? ", pg_catalog.array_to_string(array[" : ", ");
+        add_table(sql, names->tables[i]);
+    }
+    pgw_buf_add_str(sql, names->count > OWN_CELLS ? "], ',')" : "");
 }
 
 #define SETTING(name) "pg_catalog.current_setting('" name "')"
@@ -65,8 +76,7 @@ static void add_table(pgw_buf *sql, const rw_table *table)
     " from pg_catalog.pg_settings s where s.source operator(pg_catalog.=) 'session'"               \
     " and coalesce(s.setting, '') operator(pg_catalog.<>) coalesce(s.reset_val, ''))"
 
-/* A letter a table, all in one cell, for a SELECT has no more than 1,664: 't' if its name means it
- * where no schema is written. */
+/* A letter a table, all in one cell: 't' if its name means it where no schema is written. */
 static void add_visible(pgw_buf *sql, const px_asked *asked)
 {
     if (asked->oid_count == 0)
@@ -85,8 +95,7 @@ void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql)
     for (size_t i = 0; i < RW_TRACKED; i++)
         pgw_buf_addf(sql, ", pg_catalog.current_setting('%s')", rw_tracked[i]);
     pgw_buf_add_str(sql, OUTPUT);
-    for (size_t i = 0; i < asked->names->count; i++)
-        add_table(sql, asked->names->tables[i]);
+    add_tables(sql, asked->names);
     add_visible(sql, asked);
     if (everything)
         pgw_buf_add_str(sql, CHANGED);
@@ -115,9 +124,15 @@ static bool asks_everything(pgw_slice text)
     return count_of(text, "pg_catalog.pg_settings") > 0;
 }
 
+static size_t cells_of(size_t named)
+{
+    return named > OWN_CELLS ? OWN_CELLS + 1 : named;
+}
+
 size_t px_state_cells(pgw_slice text)
 {
-    return FIXED_CELLS + count_of(text, "pg_catalog.to_regclass(") + asks_everything(text);
+    return FIXED_CELLS + cells_of(count_of(text, "pg_catalog.to_regclass(")) +
+           asks_everything(text);
 }
 
 static void add_column(pgw_buf *columns)
@@ -138,7 +153,7 @@ void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const ch
         cells[2 + i] = pgw_slice_str(setting(data, rw_tracked[i]));
     cells[2 + RW_TRACKED] = PGW_LITERAL("hex 1 base64");
     for (size_t i = tables; i < count; i++)
-        cells[i] = PGW_LITERAL("th");
+        cells[i] = PGW_LITERAL("th"); /* the last one is for all that are more */
     if (asks_everything(text))
         cells[count - 1] = changed;
     pgw_buf_add_i16(columns, (int16_t)count);
@@ -158,25 +173,42 @@ static rw_meaning meaning_of(bool ours)
     return ours ? RW_MEANS_OURS : RW_MEANS_OTHERS;
 }
 
+/* Of those in one cell; the last one is for all that follow. */
+static pgw_slice next_answer(pgw_slice *rest)
+{
+    const char *comma = rest->len > 0 ? memchr(rest->ptr, ',', rest->len) : NULL;
+    pgw_slice answer = *rest;
+    if (comma != NULL) {
+        answer.len = (size_t)(comma - rest->ptr);
+        rest->ptr += answer.len + 1;
+        rest->len -= answer.len + 1;
+    }
+    return answer;
+}
+
 static void fill_tables(const pgw_slice *cells, const bool *nulls, size_t named, size_t oids,
                         px_answer *out)
 {
     out->count = named + oids;
     out->names = pgw_calloc(out->count + 1, sizeof *out->names);
     out->made = pgw_calloc(out->count + 1, sizeof *out->made);
+    pgw_slice rest =
+        named > OWN_CELLS && !nulls[OWN_CELLS] ? cells[OWN_CELLS] : (pgw_slice){NULL, 0};
     for (size_t i = 0; i < named; i++) {
-        pgw_slice cell = nulls[i] ? (pgw_slice){NULL, 0} : cells[i];
+        bool own = i < OWN_CELLS;
+        pgw_slice cell = !own ? next_answer(&rest) : nulls[i] ? (pgw_slice){NULL, 0} : cells[i];
         out->names[i] = meaning_of(cell.len > 0 && cell.ptr[0] == 't');
         out->made[i] = meaning_of(cell.len > 0 && cell.ptr[cell.len - 1] == 'h');
     }
+    const pgw_slice *letters = &cells[cells_of(named)];
     for (size_t i = 0; i < oids; i++)
-        out->names[named + i] = meaning_of(i < cells[named].len && cells[named].ptr[i] == 't');
+        out->names[named + i] = meaning_of(i < letters->len && letters->ptr[i] == 't');
 }
 
-/* What is behind the tables, which have a cell each, or one for all that have oids. */
+/* What is behind the tables. */
 static size_t end_of_tables(size_t named, size_t oids)
 {
-    return FIXED_CELLS + named + (oids > 0);
+    return FIXED_CELLS + cells_of(named) + (oids > 0);
 }
 
 static void fill(const pgw_slice *cells, const bool *nulls, px_answer *out)

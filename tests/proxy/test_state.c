@@ -113,6 +113,38 @@ static void a_letter_stands_for_a_table(void **state)
     pgw_buf_free(&nothing);
 }
 
+/* Tables beyond the first thousand share a cell, for a SELECT has not so many. */
+static void there_are_cells_for_all_tables(void **state)
+{
+    (void)state;
+    enum { NAMED = 1004, ALL = 11 + 1 + 1000 + 1 + 1 };
+    const char *many[ALL];
+    for (size_t i = 0; i < ALL; i++)
+        many[i] = i < 12 ? cells[i] : "th";
+    many[ALL - 2] = "t,,th,h";
+    many[ALL - 1] = "work_mem,";
+    pgw_buf body = row(many, ALL), sql = {0};
+    px_answer answer;
+    assert_true(px_answer_read(pgw_slice_buf(&body), NAMED, 0, true, &answer));
+    static const rw_meaning names[] = {RW_MEANS_OURS, RW_MEANS_OURS, RW_MEANS_OTHERS, RW_MEANS_OURS,
+                                       RW_MEANS_OTHERS};
+    static const rw_meaning made[] = {RW_MEANS_OURS, RW_MEANS_OTHERS, RW_MEANS_OTHERS,
+                                      RW_MEANS_OURS, RW_MEANS_OURS};
+    assert_memory_equal(answer.names + 999, names, sizeof names);
+    assert_memory_equal(answer.made + 999, made, sizeof made);
+    assert_string_equal(answer.changed, "work_mem,");
+    px_answer_free(&answer);
+    rw_table table = {.schema = (char *)"s", .name = (char *)"t"};
+    const rw_table *tables[NAMED];
+    for (size_t i = 0; i < NAMED; i++)
+        tables[i] = &table;
+    const rw_catalog catalog = {.tables = tables, .count = NAMED};
+    px_state_question(&(px_asked){&catalog, NULL, 0}, true, &sql);
+    assert_int_equal(px_state_cells(pgw_slice_buf(&sql)), ALL);
+    pgw_buf_free(&sql);
+    pgw_buf_free(&body);
+}
+
 static void only_what_cannot_be_followed_is_odd(void **state)
 {
     (void)state;
@@ -200,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_read),
         cmocka_unit_test(what_is_no_answer_is_not_read),
+        cmocka_unit_test(there_are_cells_for_all_tables),
         cmocka_unit_test(a_letter_stands_for_a_table),
         cmocka_unit_test(only_what_cannot_be_followed_is_odd),
         cmocka_unit_test(names_are_spelt_in_ascii),
