@@ -72,11 +72,30 @@ bool px_runner_may_repeat(const px_runner *runner)
            px_worker_now(runner->link->worker) < runner->until;
 }
 
+bool px_runner_is_to_undo(const px_runner *runner)
+{
+    bool owners = runner->in_block && runner->thing != PX_RUNNER_CONTROLLING;
+    return runner->block != 'I' && (!owners || px_runner_may_repeat(runner));
+}
+
+bool px_runner_has_another_way(px_runner *runner)
+{
+    return runner->thing == PX_RUNNER_STEPPING && runner->fate == PX_YDB_REFUSED &&
+           !runner->in_block && !runner->given && runner->executor != NULL &&
+           rw_program_failed(runner->program, runner->failure.sqlstate);
+}
+
 void px_runner_note_refusal(px_runner *runner, const pgw_error *error)
 {
     bool passes = px_error_is_absence(error) || px_error_is_full(error);
     runner->failure = *error;
     runner->fate = passes ? PX_YDB_SLOWLY : PX_YDB_REFUSED;
+}
+
+void px_runner_note_cancel(px_runner *runner)
+{
+    runner->fate = PX_YDB_REFUSED;
+    pgw_fail(&runner->failure, "57014", "canceling statement due to user request");
 }
 
 void px_runner_say_unknown(px_runner *runner)

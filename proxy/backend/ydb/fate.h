@@ -12,11 +12,18 @@ bool px_runner_may_be_done(const px_runner *runner);
 /* What is not done, and may be another time, and is the runner's to repeat: not on a link for
  * batches. */
 bool px_runner_may_repeat(const px_runner *runner);
+/* A transaction is open behind what has failed, and ROLLBACK is the runner's to say. The owner of
+ * one says it itself, but for what it does not hear of. */
+bool px_runner_is_to_undo(const px_runner *runner);
+/* The program has another way, where this one was refused, and goes it from now on. */
+bool px_runner_has_another_way(px_runner *runner);
 /* The pause until then. Twice as long each time, less up to a half of it: what collided shall not
  * do so again. */
 uint64_t px_runner_pause_ms(const px_runner *runner);
 /* No executor is to be had: nobody is there just now, or not for us. */
 void px_runner_note_refusal(px_runner *runner, const pgw_error *error);
+/* What is at hand was cancelled, and YDB not asked for any more of it. */
+void px_runner_note_cancel(px_runner *runner);
 /* The failure becomes 08007. */
 void px_runner_say_unknown(px_runner *runner);
 /* … 40001: a group's transaction that was done once more has not come out as before. */

@@ -69,7 +69,7 @@ void px_runner_answer_lost(px_runner *runner)
 
 void px_runner_answer_cancelled(px_runner *runner)
 {
-    pgw_fail(&runner->failure, "57014", "canceling statement due to user request");
+    px_runner_note_cancel(runner);
     px_runner_answer(runner);
 }
 

@@ -95,18 +95,10 @@ static void on_refused(void *owner, const pgw_error *error)
 
 static void go_on_with_program(px_runner *runner);
 
-/* The program has another way, where this one was refused. */
-static bool has_another_way(px_runner *runner)
-{
-    return runner->thing == PX_RUNNER_STEPPING && runner->fate == PX_YDB_REFUSED &&
-           !runner->in_block && !runner->given && runner->executor != NULL &&
-           rw_program_failed(runner->program, runner->failure.sqlstate);
-}
-
 /* What has failed has left nothing at the executor. */
 static void decide(px_runner *runner)
 {
-    if (has_another_way(runner)) {
+    if (px_runner_has_another_way(runner)) {
         go_on_with_program(runner);
         return;
     }
@@ -139,16 +131,9 @@ static void run(px_runner *runner, px_runner_state state, pgw_slice text)
     runner->kind->run(runner->executor, text);
 }
 
-/* The owner of a transaction says ROLLBACK itself, but for what it does not hear of. */
-static bool is_to_undo(const px_runner *runner)
-{
-    bool owners = runner->in_block && runner->thing != PX_RUNNER_CONTROLLING;
-    return runner->block != 'I' && (!owners || px_runner_may_repeat(runner));
-}
-
 static void undo(px_runner *runner)
 {
-    if (is_to_undo(runner))
+    if (px_runner_is_to_undo(runner))
         run(runner, PX_RUNNER_UNDOING, PGW_LITERAL("ROLLBACK"));
     else
         decide(runner);
@@ -178,10 +163,21 @@ static void take_failure(px_runner *runner, const px_executed *executed)
 
 static void go_on_replaying(px_runner *runner);
 
+/* What was cancelled goes no further: between two texts, too, where nothing was there to end. */
+static void go_further(px_runner *runner, px_runner_state state, pgw_slice text)
+{
+    if (!runner->cancelled) {
+        run(runner, state, text);
+        return;
+    }
+    px_runner_note_cancel(runner);
+    undo(runner);
+}
+
 static void step(px_runner *runner)
 {
     if (rw_program_next(program_of(runner), &runner->step)) {
-        run(runner, PX_RUNNER_STEPPING, runner->step.text);
+        go_further(runner, PX_RUNNER_STEPPING, runner->step.text);
         return;
     }
     rw_program_tag(program_of(runner), runner->tag);
@@ -194,8 +190,8 @@ static void step(px_runner *runner)
         px_runner_succeed(runner);
         return;
     }
-    runner->committing = true;
-    run(runner, PX_RUNNER_COMMITTING, PGW_LITERAL("COMMIT"));
+    runner->committing = !runner->cancelled;
+    go_further(runner, PX_RUNNER_COMMITTING, PGW_LITERAL("COMMIT"));
 }
 
 /* From where the program stands. */
@@ -207,7 +203,7 @@ static void go_on_with_program(px_runner *runner)
     runner->own_block = !runner->in_block && !rw_program_is_single(runner->program);
     runner->committing = false;
     if (runner->own_block)
-        run(runner, PX_RUNNER_BEGINNING, PGW_LITERAL("BEGIN"));
+        go_further(runner, PX_RUNNER_BEGINNING, PGW_LITERAL("BEGIN"));
     else
         step(runner);
 }
@@ -221,7 +217,7 @@ static void begin_program(px_runner *runner)
 static void begin_control(px_runner *runner)
 {
     static const char *const words[] = {"BEGIN", "COMMIT", "ROLLBACK"};
-    run(runner, PX_RUNNER_CONTROLLING, pgw_slice_str(words[runner->control]));
+    go_further(runner, PX_RUNNER_CONTROLLING, pgw_slice_str(words[runner->control]));
 }
 
 /* ---- a group's transaction, once more ---- */

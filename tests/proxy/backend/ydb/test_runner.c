@@ -418,6 +418,54 @@ static void cancels_end_what_is_at_hand(void **state)
     CHECK(scenes);
 }
 
+/* A cancel finds nothing to end if it is heard between two texts; none follows all the same, no
+ * COMMIT above all. What is through by then is told as it is. */
+static void what_was_cancelled_goes_no_further(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {CHANGE, "run cancel ok ok heard",
+         "anew; BEGIN; cancel; ROLLBACK; failed 57014; user request; cancelled"},
+        {CHANGE, "run ok cancel row=5 ok ok heard",
+         "anew; BEGIN; " COUNT "; cancel; ROLLBACK; failed 57014; user request; cancelled"},
+        {CHANGE, "run ok row=5 ok cancel ok ok heard",
+         STEPS "; cancel; ROLLBACK; failed 57014; user request; cancelled"},
+        {CHANGE, "deaf run ok row=5 ok cancel ok ok run",
+         STEPS "; cancel; ROLLBACK; failed 57014; user request; anew; BEGIN"},
+        {CHANGE, "run ok row=5 ok cancel heard ok ok",
+         STEPS "; cancel; cancelled; ROLLBACK; failed 57014; user request"},
+        {CHANGE, "limited ok row=5 ok limit ok ok heard",
+         STEPS "; cancel; ROLLBACK; failed 57014; statement timeout; cancelled"},
+        {CHANGE, "run ok row=5 ok cancel ok ended gone heard",
+         STEPS "; cancel; ROLLBACK; close; failed 57014; user request; cancelled"},
+        {CHANGE, "run ok row=5 ok ok cancel ok heard",
+         STEPS "; COMMIT; cancel; done DELETE 5; cancelled"},
+        {CHANGE, "run ok row=5 ok ok cancel ended ok heard",
+         STEPS "; COMMIT; cancel; ROLLBACK; failed 08007; cancelled"},
+        {CHANGE, "run ok row=5 ok cancel aborted ok heard",
+         STEPS "; cancel; ROLLBACK; failed 40001; cancelled"},
+        {SHOWN, "run row=5 cancel ok heard",
+         "anew; " SHOW "; columns c; row 5; cancel; failed 57014; user request; cancelled"},
+        {SHOWN, "run row=5 ok cancel ok heard",
+         "anew; " SHOW "; columns c; row 5; " PUT "; cancel; done INSERT 0 0; cancelled"},
+        {UPSERT, "run cancel refused heard",
+         "anew; " FIRST "; cancel; anew; failed 57014; user request; cancelled"},
+        {CHANGE, "begin ok run cancel row=5 ok heard rollback ok",
+         "BEGIN; done; anew; " COUNT "; cancel; failed 57014; user request; cancelled; ROLLBACK; "
+         "done"},
+        {CHANGE, "begin ok run row=5 ok cancel ok heard commit ok",
+         "BEGIN; done; anew; " COUNT "; " CHANGE "; cancel; done DELETE 5; cancelled; COMMIT; "
+         "done"},
+        {WRITE, "group ok run ok commit aborted ok pause cancel ok ok heard",
+         "BEGIN; done; anew; " WRITE "; done INSERT 0 1; COMMIT; ROLLBACK; pause; BEGIN; cancel; "
+         "ROLLBACK; failed 57014; user request; cancelled"},
+        {WRITE, "group ok run ok commit aborted ok pause ok cancel ok ok heard",
+         "BEGIN; done; anew; " WRITE "; done INSERT 0 1; COMMIT; ROLLBACK; pause; BEGIN; " WRITE
+         "; cancel; ROLLBACK; failed 57014; user request; cancelled"},
+    };
+    CHECK(scenes);
+}
+
 /* Nobody tells of the cancel of an executor that is gone. */
 static void a_cancel_ends_with_its_executor(void **state)
 {
@@ -558,6 +606,7 @@ int main(void)
         cmocka_unit_test(an_upsert_may_be_done_twice),
         cmocka_unit_test(what_cannot_be_undone_goes_with_its_connection),
         cmocka_unit_test(cancels_end_what_is_at_hand),
+        cmocka_unit_test(what_was_cancelled_goes_no_further),
         cmocka_unit_test(a_cancel_ends_with_its_executor),
         cmocka_unit_test(connections_are_kept),
         cmocka_unit_test(what_waits_behind_keeping_is_no_other),
