@@ -85,6 +85,36 @@ class Retries(LinkCase):
         self.says(link, "insert into items values (1, 'a')")
         self.assertEqual(wire.kinds(link.query("insert into items values (1, 'a') returning id")), "EZ")
 
+    def test_what_has_no_binary_form_is_refused_before_anything_is_written(self):
+        link = self.session()
+        for sql in ("insert into items (id, v) values (1, 'a') returning id, '{1,2}'::int4[]",
+                    "insert into items (id, v) values (1, 'a') on conflict (id) do update set v = 'b' "
+                    "returning id, array[id]",
+                    "update items set v = 'b' where id = 0 returning id, '10.0.0.1'::inet",
+                    "delete from items where id = 0 returning id, array[v]"):
+            self.says(link, "delete from items; insert into items (id, v) values (0, 'z')")
+            for results, error in (([1], "0A000"), ([0, 1], "0A000"), ([1, 0], None)):
+                told = link.ask(wire.parse("", sql), wire.bind("", "", results=results),
+                                wire.execute(), wire.sync())
+                self.assertEqual(wire.error_of(told), error, (sql, results))
+                if error is not None:
+                    self.assertEqual(link.rows("select id, v from items"), [["0", "z"]], sql)
+
+    def test_rows_of_other_columns_are_refused_before_anything_is_written(self):
+        link = self.session()
+        for returned in ("delete from plain returning v", "delete from plain where id > 0 returning v"):
+            self.says(link, "drop table plain")
+            self.says(link, "create table plain (id int primary key, v text)")
+            self.says(link, f"deallocate all; prepare p as {returned}")
+            link.ask(wire.parse("p2", returned), wire.sync())
+            self.says(link, "drop table plain")
+            self.says(link, "create table plain (id int primary key, v int)")
+            self.says(link, "insert into plain values (1, 2)")
+            self.assertEqual(self.says(link, "execute p"), ["0A000", "I"])
+            told = link.ask(wire.bind("", "p2"), wire.execute(), wire.sync())
+            self.assertEqual(wire.error_of(told), "0A000")
+            self.assertEqual(link.rows("select id, v from plain"), [["1", "2"]])
+
     def test_a_transaction_is_not(self):
         link = self.session()
         self.assertEqual(self.says(link, "begin"), ["BEGIN", "T"])

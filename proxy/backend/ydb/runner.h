@@ -51,7 +51,7 @@ static inline bool px_runner_is_in_block(const px_runner *runner)
     return runner->in_block;
 }
 
-/* In on_row: the program fails with this behind the step whose rows they are. */
+/* In on_columns and on_row: the program fails with this behind the step whose rows they are. */
 static inline void px_runner_refuse(px_runner *runner, const pgw_error *error)
 {
     runner->failure = *error;

@@ -69,6 +69,20 @@ static bool is_binary(pgw_slice results, size_t column)
     return pgw_read_u16(&reader) == 1;
 }
 
+bool px_ydb_run_can_be_sent(const px_ydb_run *run, pgw_error *error)
+{
+    pgw_slice results = run->portal->bind.results;
+    pgw_reader columns = pgw_reader_of(pgw_slice_buf(&run->columns));
+    size_t count = run->columns.len > 0 && results.len > 2 ? pgw_read_u16(&columns) : 0;
+    pgw_buf none = {0};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t type = next_type(&columns);
+        if (is_binary(results, i) && !rw_result_has_binary(type))
+            return rw_result_send(type, PGW_LITERAL(""), &px_plain_env, &none, error);
+    }
+    return true;
+}
+
 static bool add_cell(px_ydb_session *session, uint32_t type, pgw_slice text, bool binary,
                      pgw_error *error)
 {
@@ -136,6 +150,17 @@ static void keep(px_ydb_run *run, const pgw_slice *cells, size_t count)
                       !pgw_write_data_row(cells, count, &run->rows);
 }
 
+/* What has no binary form is no reason to fail behind what was committed: rows that are put by come
+ * before anything is written. */
+static void check_held(px_ydb_session *session, const px_ydb_run *run, const pgw_slice *cells,
+                       size_t count)
+{
+    pgw_error error;
+    if (run->held && run->portal->bind.results.len > 2 && run->columns.len > 0 &&
+        !convert(session, run, cells, count, &error))
+        px_runner_refuse(session->runner, &error);
+}
+
 static void say_overflowed(px_ydb_run *run)
 {
     if (!run->overflowed)
@@ -152,6 +177,7 @@ void px_ydb_runs_row(px_ydb_session *session, const pgw_slice *cells, size_t cou
     px_ydb_run *run = session->running;
     if (run->unwanted)
         return;
+    check_held(session, run, cells, count);
     if (run->kept)
         keep(run, cells, count);
     else if (!give(session, run, cells, count))
@@ -187,10 +213,23 @@ static bool tells_columns(px_ydb_session *session, const px_ydb_run *run)
     return !lone || pgw_server_columns(session->server, pgw_slice_buf(&run->columns));
 }
 
+/* As long as nothing is written. */
+static void check_columns(px_ydb_session *session, const px_ydb_run *run, pgw_slice columns)
+{
+    pgw_error error;
+    pgw_slice described = pgw_slice_buf(&run->columns);
+    if (!run->held || described.len == 0 || pgw_row_descriptions_agree(columns, described))
+        return;
+    pgw_fail(&error, "0A000", "cached plan must not change result type");
+    px_runner_refuse(session->runner, &error);
+}
+
 void px_ydb_runs_columns(px_ydb_session *session, pgw_slice columns)
 {
     px_ydb_run *run = session->running;
     pgw_buf *to = run != NULL ? &run->columns : &session->columns;
+    if (run != NULL)
+        check_columns(session, run, columns);
     pgw_buf_clear(to);
     pgw_buf_add_slice(to, columns);
     if (run != NULL && !run->held && !tells_columns(session, run))

@@ -9,6 +9,8 @@
 
 px_ydb_run *px_ydb_run_new(px_ydb_session *session, pgw_portal *portal);
 void px_ydb_run_free(px_ydb_session *session, px_ydb_run *run);
+/* False: it may give what has no binary form here, and was asked for in binary. */
+PGW_MUST_CHECK bool px_ydb_run_can_be_sent(const px_ydb_run *run, pgw_error *error);
 /* What it still gives is nobody's. */
 void px_ydb_run_leave(px_ydb_run *run);
 /* The runner is free; false: what it runs goes on, its rows are put by, and then it is. */

@@ -46,7 +46,10 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
     if (!px_ydb_word(run->portal, capabilities->max_message, &reading, &text))
         return false;
     run->program = rw_program_new(text, &catalog, &options, error);
-    return run->program != NULL;
+    if (run->program == NULL)
+        return false;
+    run->held = run->kept = rw_program_writes(run->program);
+    return !run->held || px_ydb_run_can_be_sent(run, error);
 }
 
 /* YDB would do it at once, whatever becomes of the transaction. */
@@ -98,14 +101,13 @@ static void run(px_ydb_session *session, pgw_portal *portal)
     pgw_error error;
     if (portal->statement->piece.command == PGW_COMMAND_ALONE)
         px_ydb_learned_forget(&session->learned);
+    pgw_buf_add_slice(&run->columns, portal->statement->columns);
     if (!plan(session, run, &error)) {
         px_ydb_run_leave(run);
         px_ydb_run_free(session, run);
         pgw_server_failed(session->server, &error);
         return;
     }
-    run->held = run->kept = rw_program_writes(run->program);
-    pgw_buf_add_slice(&run->columns, portal->statement->columns);
     session->running = run;
     px_runner_program(session->runner, run->program,
                       (uint64_t)rw_variables_statement_timeout(session->variables));
