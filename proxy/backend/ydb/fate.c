@@ -98,6 +98,21 @@ void px_runner_note_cancel(px_runner *runner)
     pgw_fail(&runner->failure, "57014", "canceling statement due to user request");
 }
 
+/* As a message it has a header of five bytes, and a NUL. */
+bool px_runner_refuses_overlong(px_runner *runner, pgw_slice text)
+{
+    uint64_t most = runner->link->worker->config->backend.capabilities.max_message;
+    if (text.len + 6 <= most)
+        return false;
+    runner->fate = PX_YDB_REFUSED;
+    pgw_fail(
+        &runner->failure, "54000",
+        "what YDB would be sent for the statement is longer than it takes, which is %llu bytes",
+        (unsigned long long)most);
+    pgw_error_hint(&runner->failure, "Send less at once: fewer rows, or shorter values.");
+    return true;
+}
+
 void px_runner_say_unknown(px_runner *runner)
 {
     pgw_error was = runner->failure;

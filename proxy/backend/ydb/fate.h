@@ -24,6 +24,9 @@ uint64_t px_runner_pause_ms(const px_runner *runner);
 void px_runner_note_refusal(px_runner *runner, const pgw_error *error);
 /* What is at hand was cancelled, and YDB not asked for any more of it. */
 void px_runner_note_cancel(px_runner *runner);
+/* The text is longer than a message to YDB may be, and not to be sent: 54000. YDB would close the
+ * connection without a word. */
+PGW_MUST_CHECK bool px_runner_refuses_overlong(px_runner *runner, pgw_slice text);
 /* The failure becomes 08007. */
 void px_runner_say_unknown(px_runner *runner);
 /* … 40001: a group's transaction that was done once more has not come out as before. */

@@ -42,7 +42,7 @@ static void on_timer(uv_timer_t *timer)
     keep(runner);
     if (runner->state == PX_RUNNER_PAUSING) {
         go(runner);
-    } else if (runner->state == PX_RUNNER_IDLE && runner->block != 'E') {
+    } else if (runner->state == PX_RUNNER_IDLE && !runner->called_back && runner->block != 'E') {
         runner->state = PX_RUNNER_KEEPING;
         runner->kind->run(runner->executor, PGW_LITERAL("SELECT 1"));
     }
@@ -139,18 +139,13 @@ static void undo(px_runner *runner)
         decide(runner);
 }
 
-static rw_program *program_of(const px_runner *runner)
-{
-    return runner->replay.due ? px_replay_program(&runner->replay) : runner->program;
-}
-
 /* What was done once, and cannot be any more, is not the fault of what waits for it. */
 static void take_failure(px_runner *runner, const px_executed *executed)
 {
     bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows == RW_ROWS_OURS;
     runner->failure = executed->error;
     if (ours)
-        rw_program_blame(program_of(runner), &runner->failure);
+        rw_program_blame(px_runner_program_of(runner), &runner->failure);
     runner->fate = executed->fate;
     if (executed->lost)
         px_runner_drop(runner);
@@ -163,24 +158,36 @@ static void take_failure(px_runner *runner, const px_executed *executed)
 
 static void go_on_replaying(px_runner *runner);
 
-/* What was cancelled goes no further: between two texts, too, where nothing was there to end. */
-static void go_further(px_runner *runner, px_runner_state state, pgw_slice text)
+/* YDB is asked for no more of it. The owner may be asking just now. */
+static void give_up(px_runner *runner)
 {
-    if (!runner->cancelled) {
-        run(runner, state, text);
+    if (px_runner_is_to_undo(runner)) {
+        undo(runner);
         return;
     }
-    px_runner_note_cancel(runner);
-    undo(runner);
+    runner->state = PX_RUNNER_IDLE;
+    px_runner_answer(runner);
+}
+
+/* What was cancelled goes no further: between two texts, too, where nothing was there to end. Nor
+ * does what is made of a statement here, and came out longer than it. */
+static void go_further(px_runner *runner, px_runner_state state, pgw_slice text)
+{
+    if (runner->cancelled)
+        px_runner_note_cancel(runner);
+    if (runner->cancelled || px_runner_refuses_overlong(runner, text))
+        give_up(runner);
+    else
+        run(runner, state, text);
 }
 
 static void step(px_runner *runner)
 {
-    if (rw_program_next(program_of(runner), &runner->step)) {
+    if (rw_program_next(px_runner_program_of(runner), &runner->step)) {
         go_further(runner, PX_RUNNER_STEPPING, runner->step.text);
         return;
     }
-    rw_program_tag(program_of(runner), runner->tag);
+    rw_program_tag(px_runner_program_of(runner), runner->tag);
     px_replay_tag(&runner->replay, runner->tag);
     if (runner->replay.due) {
         go_on_replaying(runner);
@@ -272,6 +279,8 @@ static void go(px_runner *runner)
         begin_program(runner);
     } else if (runner->thing == PX_RUNNER_CONTROLLING) {
         begin_control(runner);
+    } else if (px_runner_refuses_overlong(runner, pgw_slice_buf(&runner->text))) {
+        give_up(runner);
     } else {
         runner->state = PX_RUNNER_DESCRIBING;
         runner->kind->describe(runner->executor, pgw_slice_buf(&runner->text));
@@ -309,7 +318,7 @@ static void on_row(void *owner, const pgw_slice *cells, size_t count)
     if (runner->step.rows == RW_ROWS_CLIENT)
         give_row(runner, cells, count);
     else if (runner->step.rows == RW_ROWS_OURS &&
-             !rw_program_row(program_of(runner), cells, count, &error))
+             !rw_program_row(px_runner_program_of(runner), cells, count, &error))
         runner->failure = error; /* looked at behind the last one */
 }
 
@@ -322,7 +331,7 @@ static void on_stepped(px_runner *runner, const px_executed *executed)
         take_failure(runner, &wrong);
         return;
     }
-    rw_program_stepped(program_of(runner), pgw_slice_str(executed->tag));
+    rw_program_stepped(px_runner_program_of(runner), pgw_slice_str(executed->tag));
     step(runner);
 }
 

@@ -73,4 +73,10 @@ typedef struct px_runner {
     char tag[64];
 } px_runner;
 
+/* Whose texts are run. */
+static inline rw_program *px_runner_program_of(const px_runner *runner)
+{
+    return runner->replay.due ? px_replay_program(&runner->replay) : runner->program;
+}
+
 #endif

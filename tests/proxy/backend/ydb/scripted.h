@@ -13,6 +13,7 @@
 #include "proxy/loop/worker.h"
 #include "proxy/server/server.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -376,6 +377,8 @@ static void happen(const char *word)
         fire(&here.runner.limit);
     else if (strcmp(word, "late") == 0)
         here.now += RETRY_MS;
+    else if (sscanf(word, "most=%" SCNu64, &here.config.backend.capabilities.max_message) == 1)
+        ;
     else if (strcmp(word, "turn") == 0)
         deliver();
     else if (strcmp(word, "heard") == 0)
@@ -410,6 +413,7 @@ static int setup(void **state)
     here.config.table_count = 1;
     here.config.backend.keepalive_s = 300;
     here.config.backend.retry_ms = RETRY_MS;
+    here.config.backend.capabilities.max_message = 1 << 20;
     here.worker.config = &here.config;
     here.worker.server = &here.server;
     uv_loop_init(&here.worker.loop);

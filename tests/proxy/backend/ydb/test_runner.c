@@ -444,14 +444,14 @@ static void what_was_cancelled_goes_no_further(void **state)
          STEPS "; COMMIT; cancel; ROLLBACK; failed 08007; cancelled"},
         {CHANGE, "run ok row=5 ok cancel aborted ok heard",
          STEPS "; cancel; ROLLBACK; failed 40001; cancelled"},
-        {SHOWN, "run row=5 cancel ok heard",
-         "anew; " SHOW "; columns c; row 5; cancel; failed 57014; user request; cancelled"},
+        {SHOWN, "run row=5 cancel ok heard turn",
+         "anew; " SHOW "; columns c; row 5; cancel; cancelled; failed 57014; user request"},
         {SHOWN, "run row=5 ok cancel ok heard",
          "anew; " SHOW "; columns c; row 5; " PUT "; cancel; done INSERT 0 0; cancelled"},
-        {UPSERT, "run cancel refused heard",
-         "anew; " FIRST "; cancel; anew; failed 57014; user request; cancelled"},
-        {CHANGE, "begin ok run cancel row=5 ok heard rollback ok",
-         "BEGIN; done; anew; " COUNT "; cancel; failed 57014; user request; cancelled; ROLLBACK; "
+        {UPSERT, "run cancel refused heard turn",
+         "anew; " FIRST "; cancel; anew; cancelled; failed 57014; user request"},
+        {CHANGE, "begin ok run cancel row=5 ok heard turn rollback ok",
+         "BEGIN; done; anew; " COUNT "; cancel; cancelled; failed 57014; user request; ROLLBACK; "
          "done"},
         {CHANGE, "begin ok run row=5 ok cancel ok heard commit ok",
          "BEGIN; done; anew; " COUNT "; " CHANGE "; cancel; done DELETE 5; cancelled; COMMIT; "
@@ -462,6 +462,28 @@ static void what_was_cancelled_goes_no_further(void **state)
         {WRITE, "group ok run ok commit aborted ok pause ok cancel ok ok heard",
          "BEGIN; done; anew; " WRITE "; done INSERT 0 1; COMMIT; ROLLBACK; pause; BEGIN; " WRITE
          "; cancel; ROLLBACK; failed 57014; user request; cancelled"},
+    };
+    CHECK(scenes);
+}
+
+/* What is made here of a statement may be longer than it is: YDB would close the connection. */
+static void what_is_longer_than_ydb_takes_is_not_sent(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {WRITE, "most=30 run ok", "anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "most=29 run turn run turn", "anew; failed 54000; anew; failed 54000"},
+        {WRITE, "most=29 run cancel turn", "anew; failed 54000"},
+        {WRITE, "most=29 gone run open turn", "close; open; anew; failed 54000"},
+        {CHANGE, "most=19 run ok ok", "anew; BEGIN; ROLLBACK; failed 54000"},
+        {SHOWN, "most=40 run turn", "anew; failed 54000"},
+        {UPSERT, "most=45 run refused ok ok",
+         "anew; " FIRST "; anew; BEGIN; ROLLBACK; failed 54000"},
+        {CHANGE, "begin ok most=19 run turn rollback ok",
+         "BEGIN; done; anew; failed 54000; ROLLBACK; done"},
+        {CHANGE, "batches most=19 run ok ok", "anew; BEGIN; ROLLBACK; failed 54000"},
+        {READ, "most=6 describe turn most=7 describe ok", "failed 54000; describe x; done"},
+        {WRITE, "most=29 run quiet turn", "anew; failed 54000"},
     };
     CHECK(scenes);
 }
@@ -607,6 +629,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_undone_goes_with_its_connection),
         cmocka_unit_test(cancels_end_what_is_at_hand),
         cmocka_unit_test(what_was_cancelled_goes_no_further),
+        cmocka_unit_test(what_is_longer_than_ydb_takes_is_not_sent),
         cmocka_unit_test(a_cancel_ends_with_its_executor),
         cmocka_unit_test(connections_are_kept),
         cmocka_unit_test(what_waits_behind_keeping_is_no_other),
