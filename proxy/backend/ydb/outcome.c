@@ -7,8 +7,10 @@
 
 static void finish(px_runner *runner, bool failed)
 {
-    if (runner->thing == PX_RUNNER_CONTROLLING)
+    if (runner->thing == PX_RUNNER_CONTROLLING) {
+        runner->unheard = PGW_ERROR_NONE;
         runner->in_block = runner->control == PX_CONTROL_BEGIN && !failed;
+    }
     if (failed || !runner->in_block)
         px_replay_forget(&runner->replay);
     runner->state = runner->executor != NULL ? PX_RUNNER_IDLE : PX_RUNNER_CLOSED;
@@ -56,6 +58,9 @@ void px_runner_answer(px_runner *runner)
 
 void px_runner_note_loss(px_runner *runner)
 {
+    runner->failure = runner->unheard;
+    if (runner->unheard.sqlstate[0] != '\0')
+        return;
     pgw_fail(&runner->failure, "08006",
              "the transaction ended when its connection to YDB was lost");
     pgw_error_hint(&runner->failure, "Nothing of it was committed: repeat it.");

@@ -17,7 +17,8 @@ void px_runner_answer(px_runner *runner);
 void px_runner_answer_lost(px_runner *runner); /* the transaction, with its executor */
 void px_runner_answer_cancelled(px_runner *runner);
 
-/* The failure is that the transaction was lost with its executor. */
+/* The failure is why the transaction is not there any more: what YDB said of it unheard, or that it
+ * was lost with its executor. */
 void px_runner_note_loss(px_runner *runner);
 
 /* It was closed, and nothing of it is under way any more: then the owner hears that. */

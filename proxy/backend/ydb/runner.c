@@ -338,6 +338,8 @@ static void on_stepped(px_runner *runner, const px_executed *executed)
 /* What has waited for it may find that its transaction is not there any more. */
 static void on_kept(px_runner *runner, const px_executed *executed)
 {
+    if (executed->failed && executed->fate != PX_YDB_UNDETERMINED)
+        runner->unheard = executed->error;
     if (executed->lost)
         px_runner_drop(runner);
     runner->state = executed->lost ? PX_RUNNER_CLOSED : PX_RUNNER_IDLE;

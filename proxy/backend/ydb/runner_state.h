@@ -46,12 +46,13 @@ typedef struct px_runner {
     unsigned executors; /* that have not closed yet, this one among them */
     px_runner_state state;
     bool closing, timed, limited;
-    uv_timer_t limit; /* statement_timeout, of a program */
-    bool timed_out;   /* … is over */
-    uv_timer_t timer; /* the pause; or until the connection has said nothing for too long */
-    char block;       /* the executor's transaction: 'I', 'T' or 'E' */
-    bool in_block;    /* the client's: it began, and has not ended */
-    px_replay replay; /* … a group's: what was done in it */
+    uv_timer_t limit;  /* statement_timeout, of a program */
+    bool timed_out;    /* … is over */
+    uv_timer_t timer;  /* the pause; or until the connection has said nothing for too long */
+    char block;        /* the executor's transaction: 'I', 'T' or 'E' */
+    bool in_block;     /* the client's: it began, and has not ended */
+    px_replay replay;  /* … a group's: what was done in it */
+    pgw_error unheard; /* of what has ended it while nobody asked for anything; none: it is there */
     bool cancelled, cancelling;
     bool called_back; /* a message to itself is on its way */
     px_message call;
