@@ -215,6 +215,29 @@ class Retries(LinkCase):
         self.assertEqual(self.says(link, "commit"), ["COMMIT", "I"])
 
 
+class DroppedLate(LinkCase):
+    """YDB ends a connection behind INTERNAL_ERROR: maybe only after it has said that it is ready."""
+    options = {"drop": "late"}
+
+    def test_nothing_more_is_sent_there(self):
+        link = self.session()
+        for number in range(5):
+            self.endpoint.order("INTERNAL_ERROR", begins="select", times=4, every=1)
+            self.assertEqual(self.says(link, "select 1"), ["XX000", "I"])
+            self.endpoint.http("DELETE", "/faults")
+            self.assertEqual(self.says(link, f"insert into plain values ({number})"), ["INSERT 0 1", "I"])
+
+    def test_a_transaction_is_gone(self):
+        link = self.session()
+        self.says(link, "begin; insert into plain values (1)")
+        self.endpoint.order("INTERNAL_ERROR", begins="select")
+        self.assertEqual(self.says(link, "select 1"), ["XX000", "E"])
+        self.assertEqual(self.says(link, "commit"), ["ROLLBACK", "I"])
+        self.endpoint.order("INTERNAL_ERROR", begins="insert")
+        self.assertEqual(self.says(link, "insert into plain values (1)"), ["08007", "I"])
+        self.assertEqual(self.says(link, "delete from plain"), ["DELETE 0", "I"])
+
+
 class ReadOnly(LinkCase):
     """What only reads is held to it by keyspread, which YDB is not asked about."""
     insert = "insert into items (id, v) values (1, 'a')"

@@ -44,7 +44,7 @@ static void converse(ye_session *session)
     pgw_slice body;
     while (!session->closing &&
            (ye_socket_has_message(&session->socket) || ye_session_flush(session)) &&
-           ye_socket_message(&session->socket, &type, &body))
+           ye_socket_message(&session->socket, &type, &body) && !session->leaving)
         if (!handle(session, type, body))
             break;
 }

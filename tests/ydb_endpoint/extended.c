@@ -114,7 +114,8 @@ static void parse(ye_session *session, const pgw_parse *message)
         if (word == YE_NO_WORD && !explain(session, statement, &failure)) {
             ye_named_free(statement);
             ye_failure_write(&failure, &session->out);
-            session->closing |= ye_failure_drops(&failure);
+            if (ye_failure_drops(&failure))
+                ye_session_drop(session);
             return;
         }
         ye_named_put(&session->statements, statement);

@@ -45,6 +45,7 @@ static const option_row rows[] = {
     NUMBER("max-text", max_text),
     NUMBER("max-parameters", max_parameters),
     CHOICE("away", away_unavailable, "overloaded", "unavailable"),
+    CHOICE("drop", drop_late, "at-once", "late"),
     CHOICE("conflicts", commit_conflicts, "statement", "commit"),
     CHOICE("parameters", inferred_parameters, "unknown", "inferred"),
     CHOICE("ddl-in-transaction", ddl_ends_transaction, "keeps", "ends"),

@@ -27,6 +27,7 @@ typedef struct ye_options {
     long compile_us_per_kb;     /* of a new text */
     long max_text;              /* bytes of a text; 0: any */
     long max_parameters;        /* 0: any */
+    int drop_late;              /* 1: what drops the link is answered with ReadyForQuery first */
     int commit_conflicts;       /* 1: a conflict is told at COMMIT, not at its statement */
     int inferred_parameters;    /* 1: types of parameters are those PostgreSQL finds, not unknown */
     int ddl_ends_transaction;   /* 1: DDL inside of a transaction ends it, to the client's eye */

@@ -169,7 +169,8 @@ static void tell(ye_session *session, const ye_failure *failure)
     if (session->status == 'T')
         ye_transaction_end(session, 'E');
     ye_failure_write(failure, &session->out);
-    session->closing |= ye_failure_drops(failure);
+    if (ye_failure_drops(failure))
+        ye_session_drop(session);
 }
 
 void ye_run(ye_session *session, const ye_request *request)

@@ -35,6 +35,14 @@ void ye_session_cancel(ye_endpoint *endpoint, uint32_t number)
     pthread_mutex_unlock(&endpoint->lock);
 }
 
+void ye_session_drop(ye_session *session)
+{
+    if (session->endpoint->options.drop_late)
+        session->leaving = true;
+    else
+        session->closing = true;
+}
+
 void ye_session_sever(ye_session *session)
 {
     pgw_buf_clear(&session->out);

@@ -52,6 +52,7 @@ typedef struct ye_session {
     bool doomed;     /* a conflict is kept for the COMMIT */
     bool lost;       /* a cancelled statement took the transaction along */
     bool closing;    /* once `out` is written */
+    bool leaving;    /* … at the next message, which is not read any more */
     bool severed;    /* nothing more reaches the client */
     pgw_buf ranges;  /* ye_range's: what the statement touches … */
     int64_t begun;   /* … from here on: ns of the monotonic clock */
@@ -67,6 +68,8 @@ void ye_session_enter(ye_session *session);
 void ye_session_leave(ye_session *session);
 /* CancelRequest, from any thread. */
 void ye_session_cancel(ye_endpoint *endpoint, uint32_t number);
+/* Its link ends behind what it has said so far. */
+void ye_session_drop(ye_session *session);
 /* Ends the client's link at once, and keeps from it what is in `out`. */
 void ye_session_sever(ye_session *session);
 /* Waits. False: the client has left or has had its statement cancelled. */

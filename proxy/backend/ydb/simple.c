@@ -77,15 +77,17 @@ static void tell_executed(px_executor *e)
     e->ops->on_executed(e->owner, &e->executed);
 }
 
-/* The text that has failed keeps its first error: behind a Parse that fails come others. */
+/* The text that has failed keeps its first error: behind a Parse that fails come others. Where the
+ * endpoint ends the connection behind it nothing more may be sent there, ReadyForQuery or not. */
 static void take_error(px_executor *e, pgw_slice body)
 {
     px_executed *executed = &e->executed;
-    bool drops;
-    if (executed->failed)
+    if (executed->failed || !e->busy)
         return;
     executed->failed = true;
-    executed->fate = px_ydb_status_read(body, &executed->error, &drops);
+    executed->fate = px_ydb_status_read(body, &executed->error, &executed->lost);
+    if (executed->lost)
+        tell_executed(e);
 }
 
 static void take_row(px_executor *e, pgw_slice body)
