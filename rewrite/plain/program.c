@@ -340,6 +340,14 @@ void rw_program_free(rw_program *program)
     free(program);
 }
 
+size_t rw_program_bytes(const rw_program *program)
+{
+    size_t bytes = sizeof *program + program->arena.bytes;
+    for (size_t i = 0; i < program->act_count; i++)
+        bytes += program->acts[i].weave.text.cap;
+    return program->upsert != NULL ? bytes + rw_upsert_bytes(program->upsert) : bytes;
+}
+
 /* --- running --- */
 
 static bool writes_rows(const rw_program *program)

@@ -18,6 +18,9 @@ rw_program *rw_program_new(pgw_slice text, const rw_catalog *catalog,
                            const rw_program_options *options, pgw_error *error);
 void rw_program_free(rw_program *program); /* NULL is fine */
 
+/* What it takes of memory, its text aside: more, while its texts are made. */
+size_t rw_program_bytes(const rw_program *program);
+
 /* It needs no transaction of its own: one of its texts at most touches a table. With
  * options->insert_first: so far, until rw_program_failed() says that there is more to do. */
 bool rw_program_is_single(const rw_program *program);

@@ -204,6 +204,12 @@ bool rw_upsert_failed(rw_upsert *upsert, const char *sqlstate)
     return true;
 }
 
+size_t rw_upsert_bytes(const rw_upsert *upsert)
+{
+    size_t row = sizeof *upsert->fates + sizeof *upsert->firsts;
+    return sizeof *upsert + row * upsert->conflict.values.row_count + upsert->weave.text.cap;
+}
+
 bool rw_upsert_is_single(const rw_upsert *upsert)
 {
     return upsert->phase == PHASE_TRY || tries(upsert);

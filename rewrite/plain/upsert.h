@@ -15,6 +15,7 @@ rw_upsert *rw_upsert_new(const rw_subject *subject);
 void rw_upsert_free(rw_upsert *upsert);
 
 /* As the functions of program.h that are called alike. */
+size_t rw_upsert_bytes(const rw_upsert *upsert); /* but for the arena's */
 bool rw_upsert_is_single(const rw_upsert *upsert);
 bool rw_upsert_is_repeatable(const rw_upsert *upsert);
 PGW_MUST_CHECK bool rw_upsert_next(rw_upsert *upsert, rw_step *step);

@@ -75,7 +75,7 @@ bool px_replay_keep(px_replay *replay, rw_program *program, pgw_arena *arena)
 {
     if (!replay->kept)
         return false;
-    replay->bytes += arena->bytes;
+    replay->bytes += arena->bytes + rw_program_bytes(program);
     if (replay->count == MOST_PROGRAMS || replay->bytes > MOST_BYTES) {
         px_replay_forget(replay);
         return false;

@@ -21,7 +21,7 @@ typedef struct px_replay {
     bool due;          /* it is to be done once more, from the program `at` on */
     px_replayed *done; /* in order */
     size_t count, room, at;
-    size_t bytes;    /* of arenas */
+    size_t bytes;    /* of programs and arenas */
     uint64_t digest; /* of the program that runs */
     pgw_error cause; /* for which it is done once more */
 } px_replay;

@@ -7,15 +7,20 @@
 
 #include <cmocka.h>
 
-static rw_program *program(void)
+static rw_program *program_of(pgw_slice text)
 {
     static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
     static const rw_catalog catalog = {0};
-    const rw_program_options options = {.env = &env, .most = 1000};
+    const rw_program_options options = {.env = &env, .exact = true, .most = 1 << 24};
     pgw_error error;
-    rw_program *made = rw_program_new(PGW_LITERAL("select 1"), &catalog, &options, &error);
+    rw_program *made = rw_program_new(text, &catalog, &options, &error);
     assert_non_null(made);
     return made;
+}
+
+static rw_program *program(void)
+{
+    return program_of(PGW_LITERAL("select 1"));
 }
 
 /* A program's outcome: cells of rows in words, "|" between rows, "-" for NULL and "." for "". */
@@ -111,6 +116,40 @@ static void there_is_a_most(void **state)
     pgw_arena_free(&arena);
 }
 
+/* Which a program may take more of than its text does. */
+static void all_memory_is_counted(void **state)
+{
+    (void)state;
+    enum { MIB = 1024 * 1024 };
+    static const char *const statements[] = {
+        "delete from u where k = '%s'",
+        "insert into u (k) values ('%s') returning 1",
+        "insert into u (k, v) values ('%s', 2) on conflict (k) do nothing",
+    };
+    pgw_buf value = {0}, text = {0};
+    memset(pgw_buf_reserve(&value, MIB + 1), 'x', MIB);
+    value.ptr[MIB] = '\0';
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        pgw_arena none = {0};
+        px_replay replay = {0};
+        size_t kept = 0;
+        pgw_buf_clear(&text);
+        pgw_buf_addf(&text, statements[i], value.ptr);
+        px_replay_begin(&replay);
+        for (rw_program *one; replay.kept && kept < 100; kept += replay.kept) {
+            rw_step step;
+            one = program_of(pgw_slice_buf(&text));
+            assert_true(rw_program_next(one, &step));
+            if (!px_replay_keep(&replay, one, &none))
+                rw_program_free(one);
+        }
+        assert_in_range(kept, 1, 16);
+        px_replay_forget(&replay);
+    }
+    pgw_buf_free(&value);
+    pgw_buf_free(&text);
+}
+
 static void nothing_is_kept_of_no_transaction(void **state)
 {
     (void)state;
@@ -128,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outcomes_are_compared),
         cmocka_unit_test(there_is_a_most),
+        cmocka_unit_test(all_memory_is_counted),
         cmocka_unit_test(nothing_is_kept_of_no_transaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
