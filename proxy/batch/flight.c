@@ -52,7 +52,7 @@ static void note_time(px_batch *batch, px_unit *unit)
 static bool postpone(px_batch *batch, px_unit *unit)
 {
     const px_flights *flights = flights_of(batch->link->pool);
-    uint64_t until = unit->arrived + flights->worker->config->backend.retry_ms;
+    uint64_t until = unit->tried + flights->worker->config->backend.retry_ms;
     uint64_t next = px_worker_now(flights->worker) + batch->attempt.pause_ms;
     if (unit->withdrawn)
         return give_up(flights, unit);
@@ -113,10 +113,18 @@ static void begin_attempt(px_batch *batch)
     attempt->fatal[0] = '\0';
 }
 
+static void note_tried(px_batch *batch)
+{
+    for (size_t i = 0; i < batch->attempt.count; i++)
+        if (batch->units[i]->tried == 0)
+            batch->units[i]->tried = batch->since;
+}
+
 static void write_attempt(px_flights *flights, px_batch *batch)
 {
     begin_attempt(batch);
     batch->since = px_worker_now(flights->worker);
+    note_tried(batch);
     batch->attempt.scratch = &flights->scratch;
     px_writer_begin(batch->link->writer, &batch->attempt);
     if (flights->scratch.cap > MAX_SCRATCH)

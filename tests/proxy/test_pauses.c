@@ -230,6 +230,33 @@ static void not_for_ever(void **state)
     expect_failed(&t, "53000");
 }
 
+/* From when it is first sent: what waits for another row of its key has not been tried yet. */
+static void waiting_for_keys_is_no_try(void **state)
+{
+    (void)state;
+    fake_link *link = warm_link();
+    told t[2];
+    px_unit *units[] = {rows_unit(&t[0], 0, 1), rows_unit(&t[1], 0, 1)};
+    for (int i = 0; i < 2; i++) {
+        submit(units[i]);
+        units[i]->deadline = UINT64_MAX;
+    }
+    fake_read(link, NULL);
+    fake.now += 40000;
+    fake_answer(link, "C1 Z");
+    expect_committed(&t[0], 1);
+    for (int i = 0; i < 2; i++) {
+        expect_text(link, ALONE(1));
+        fake_answer(link, "E40001 Z");
+        assert_false(t[1].back);
+        pass_pauses(link);
+    }
+    expect_text(link, ALONE(1));
+    fake.now += 30000;
+    fake_answer(link, "E40001 Z");
+    expect_failed(&t[1], "40001");
+}
+
 /* … and then the one is told, whose fault it is. */
 static void one_does_not_fail_the_others(void **state)
 {
@@ -319,6 +346,7 @@ int main(void)
         TEST(it_is_not_sent_too_late),
         TEST(it_can_be_withdrawn),
         TEST(not_for_ever),
+        TEST(waiting_for_keys_is_no_try),
         TEST(one_does_not_fail_the_others),
         TEST(stumbles_are_counted),
         TEST(the_unknown_is_not_repeated),
