@@ -31,8 +31,8 @@ COLUMNS = {"rows_of": [("id", "bigint", True), ("unit", "bigint", False), ("plac
            "counters": [("id", "bigint", True), ("n", "bigint", False), ("id_hash", "bigint", True)]}
 # What goes wrong, and at each which of the statements that it may strike.
 ANSWERS = {"ABORTED": 23, "OVERLOADED": 61, "UNAVAILABLE": 67, "BAD_SESSION": 71,
-           "SESSION_EXPIRED": 73, "stall": 83, "SESSION_BUSY": 79, "UNDETERMINED": 499}
-DROPS = {"INTERNAL_ERROR": 151, "drop_before_commit": 97,
+           "stall": 83, "SESSION_BUSY": 79, "UNDETERMINED": 499}
+DROPS = {"INTERNAL_ERROR": 151, "SESSION_EXPIRED": 107, "drop_before_commit": 97,
          "drop_after_commit": 101, "commit_late": 103}
 
 

@@ -59,8 +59,7 @@ class LinkCase(unittest.TestCase):
 class Retries(LinkCase):
     def test_what_was_not_done_is_tried_again(self):
         link = self.session()
-        for status in ("ABORTED", "UNAVAILABLE", "OVERLOADED", "BAD_SESSION", "SESSION_EXPIRED",
-                       "SESSION_BUSY"):
+        for status in ("ABORTED", "UNAVAILABLE", "OVERLOADED", "BAD_SESSION", "SESSION_BUSY"):
             for sql, tag in (("insert into plain values (1)", "INSERT 0 1"),
                              ("update plain set v = 'x' where id = 1", "UPDATE 1"),
                              ("select id from plain", "SELECT 1"),
@@ -135,14 +134,21 @@ class Retries(LinkCase):
     def test_unknown(self):
         """Only what could have committed is."""
         link = self.session()
-        for fault in ("UNDETERMINED", "INTERNAL_ERROR", "drop_before_commit", "drop_after_commit"):
+        for fault in ("UNDETERMINED", "INTERNAL_ERROR", "SESSION_EXPIRED", "drop_before_commit",
+                      "drop_after_commit"):
             self.endpoint.order(fault, begins="insert")
             self.assertEqual(self.says(link, "insert into plain values (1)"), ["08007", "I"], fault)
             self.endpoint.http("DELETE", "/faults")
             self.says(link, "delete from plain")
-        self.says(link, "begin; insert into plain values (1)")
-        self.endpoint.order("UNDETERMINED", begins="commit")
-        self.assertEqual(self.says(link, "commit"), ["08007", "I"])
+        for fault in ("UNDETERMINED", "SESSION_EXPIRED"):
+            self.says(link, "begin; insert into plain values (1)")
+            self.endpoint.order(fault, begins="commit")
+            self.assertEqual(self.says(link, "commit"), ["08007", "I"], fault)
+        self.endpoint.order("SESSION_EXPIRED", times=2, every=1, begins="select")
+        self.assertEqual(self.says(link, "select id from plain"), ["SELECT 0", "I"])
+        self.endpoint.http("DELETE", "/faults")
+        self.endpoint.order("SESSION_EXPIRED", times=1, begins="update")
+        self.assertEqual(self.says(link, "update plain set v = 'x'"), ["UPDATE 0", "I"])
 
     def test_a_transaction_whose_connection_is_lost(self):
         link = self.session()
@@ -372,7 +378,7 @@ class Groups(LinkCase):
 class Unknown(LinkCase):
     """`repeat: upserts`: what comes to the same when it is done twice."""
     table = {"repeat": "upserts"}
-    faults = ("UNDETERMINED", "TIMEOUT", "CANCELLED", "INTERNAL_ERROR", "drop_before_commit",
+    faults = ("UNDETERMINED", "TIMEOUT", "SESSION_EXPIRED", "CANCELLED", "INTERNAL_ERROR", "drop_before_commit",
               "drop_after_commit", "commit_late")
 
     def check(self, sql, told):

@@ -15,7 +15,7 @@ static const known statuses[] = {
     {"UNAVAILABLE", PX_YDB_AGAIN, "57P03"},
     {"OVERLOADED", PX_YDB_SLOWLY, "53000"},
     {"BAD_SESSION", PX_YDB_ELSEWHERE, "08006"},
-    {"SESSION_EXPIRED", PX_YDB_ELSEWHERE, "08006"},
+    {"SESSION_EXPIRED", PX_YDB_UNDETERMINED, "08006"},
     {"SESSION_BUSY", PX_YDB_ELSEWHERE, "08006"},
     {"UNDETERMINED", PX_YDB_UNDETERMINED, "08007"},
     {"TIMEOUT", PX_YDB_UNDETERMINED, "57014"},
@@ -196,11 +196,14 @@ static pgw_slice first_issue(pgw_slice text)
     return issue;
 }
 
+/* A session that has expired is as good as none; what was done in it is not known: YDB's
+ * documentation has it repeated on condition, its Go SDK only what comes to the same. */
 static bool drops_link(pgw_slice text, const char *sqlstate)
 {
     pgw_slice word = status_word(text);
-    return pgw_slice_eq_str(word, "INTERNAL_ERROR") || pgw_slice_eq_str(word, "BAD_SESSION") ||
-           strcmp(sqlstate, "XX000") == 0;
+    bool named = pgw_slice_eq_str(word, "INTERNAL_ERROR") || pgw_slice_eq_str(word, "BAD_SESSION");
+    return pgw_slice_eq_str(word, "SESSION_EXPIRED") ||
+           (*sqlstate != '\0' && (named || strcmp(sqlstate, "XX000") == 0));
 }
 
 px_ydb_fate px_ydb_status_read(pgw_slice body, pgw_error *error, bool *drops)
@@ -211,7 +214,7 @@ px_ydb_fate px_ydb_status_read(pgw_slice body, pgw_error *error, bool *drops)
     char code[6] = "";
     if (told.len == 5)
         memcpy(code, told.ptr, 5);
-    *drops = told.len == 5 && drops_link(text, code);
+    *drops = drops_link(text, code);
     if (pgw_slice_eq_str(told, "57014") || pgw_slice_eq_str(told, "42P01"))
         sqlstate = code;
     pgw_slice issue = first_issue(text);
