@@ -99,6 +99,13 @@ static bool chooses(const rw_cursor *cursor)
     return rw_cursor_at_word(cursor, "distinct") && rw_cursor_before_word(cursor, "on");
 }
 
+static bool is_untyped(const rw_cursor *cursor)
+{
+    bool constant = cursor->token.kind == RW_TOKEN_STRING || rw_cursor_at_word(cursor, "null");
+    bool first = rw_cursor_after(cursor, '(') || rw_cursor_after(cursor, ',');
+    return constant && first && (rw_cursor_before(cursor, ',') || rw_cursor_before(cursor, ')'));
+}
+
 /* The doubts about what ends with the next token; `*name` is what they are about. */
 static unsigned doubts_here(const rw_cursor *cursor, size_t depth, rw_part *name)
 {
@@ -107,9 +114,11 @@ static unsigned doubts_here(const rw_cursor *cursor, size_t depth, rw_part *name
     *name = (rw_part){before.start, before.end};
     if (named && rw_cursor_at(cursor, '('))
         return doubts_of_call(rw_part_text(cursor->lexer.text, *name));
+    *name = (rw_part){token.start, token.end};
+    if (is_untyped(cursor))
+        return RW_DOUBT_UNTYPED;
     if (token.kind != RW_TOKEN_WORD)
         return 0;
-    *name = (rw_part){token.start, token.end};
     return (depth > 0 && chooses(cursor) ? RW_DOUBT_CHOICE : 0) |
            (tells_time(cursor) ? RW_DOUBT_MOMENT : 0);
 }

@@ -12,11 +12,12 @@ typedef enum rw_doubt {
     RW_DOUBT_VOLATILE = 1 << 0, /* random(), nextval() … */
     RW_DOUBT_SETS = 1 << 1,     /* unnest(), generate_series() … */
     RW_DOUBT_CHOICE = 1 << 2,   /* which rows a query in brackets gives: LIMIT, DISTINCT ON … */
-    RW_DOUBT_MOMENT = 1 << 3    /* now() …: the same in a transaction, not beyond */
+    RW_DOUBT_MOMENT = 1 << 3,   /* now() …: the same in a transaction, not beyond */
+    RW_DOUBT_UNTYPED = 1 << 4   /* a string or NULL by itself: it has the type of what it is for */
 } rw_doubt;
 
-/* The first such word of a part of a text, among those `asked` for; empty: there is none. Functions
- * are PostgreSQL's own: the endpoint knows no others. */
+/* The first such word or constant of a part of a text, among those `asked` for; empty: there is
+ * none. Functions are PostgreSQL's own: the endpoint knows no others. */
 rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conforming);
 
 #endif

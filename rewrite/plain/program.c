@@ -217,6 +217,19 @@ static void leave_with(rw_program *program)
         clauses->with = (rw_part){0, 0};
 }
 
+/* Whether VALUES give the same as a query of their own, where a column has one type in all rows,
+ * and a constant without a type is text. In an INSERT each is of its column's. */
+static bool are_typed(const rw_subject *subject, rw_cursor *cursor)
+{
+    const rw_clauses *clauses = subject->clauses;
+    while (rw_cursor_take(cursor, '('))
+        continue;
+    return !rw_cursor_at_word(cursor, "values") ||
+           (clauses->row_count == 1 &&
+            rw_part_is_empty(rw_find_doubt(subject->text, clauses->source, RW_DOUBT_UNTYPED,
+                                           subject->reading->env->conforming)));
+}
+
 /* A query before INSERT, and one in its source: they would have to become one. */
 static bool check_with(const rw_subject *subject)
 {
@@ -224,7 +237,8 @@ static bool check_with(const rw_subject *subject)
     rw_cursor cursor;
     rw_cursor_begin(&cursor, subject->text, clauses->source, subject->reading->env->conforming);
     bool fits = clauses->source_kind != RW_SOURCE_DEFAULTS && !rw_cursor_at_word(&cursor, "with") &&
-                rw_part_is_empty(clauses->conflict) && rw_part_is_empty(clauses->returning);
+                are_typed(subject, &cursor) && rw_part_is_empty(clauses->conflict) &&
+                rw_part_is_empty(clauses->returning);
     if (rw_part_is_empty(clauses->with) || fits)
         return true;
     return rw_refuse(subject, clauses->with.from, "this WITH before INSERT is not supported",
