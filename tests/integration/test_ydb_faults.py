@@ -169,7 +169,7 @@ class Faults(EndpointCase):
         counters = self.endpoint.counters()
         del counters["compiled"]  # depends on what was compiled before
         self.assertEqual(counters, {"statements": 7, "commits": 3, "failures": 1, "severed": 1,
-                                    "requests": {"1": 5}})
+                                    "cancels": 0, "requests": {"1": 5}})
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 import harness
@@ -195,6 +196,20 @@ class Retries(LinkCase):
         self.assertEqual(self.says(link, "select 1"), ["57014", "I"])
         self.endpoint.http("DELETE", "/faults")
         self.assertEqual(self.says(link, "select 2"), ["SELECT 1", "I"])
+
+    def test_what_waits_for_its_client_takes_no_time(self):
+        """A portal of which no rows are wanted just now, with more than buffers hold."""
+        link = self.session()
+        many = "select n, repeat('x', 1000) from generate_series(1, 30000) n"
+        self.says(link, "set statement_timeout = '3s'; begin")
+        told = link.ask(wire.parse("", many), wire.bind("p", ""), wire.execute("p", 10), wire.sync())
+        self.assertIn("s", wire.kinds(told))
+        self.endpoint.http("POST", "/counters")
+        time.sleep(3.5)
+        self.assertEqual(self.endpoint.counters()["cancels"], 0)
+        told = link.ask(wire.execute("p", 10), wire.sync())
+        self.assertEqual(wire.kinds(told), "D" * 10 + "sZ")
+        self.assertEqual(self.says(link, "rollback"), ["ROLLBACK", "I"])
 
     def test_long_messages(self):
         """A row of 30 MB is refused, whatever the protocol, and nothing else is."""

@@ -6,7 +6,7 @@ static const struct {
 } rows[] = {
     {"statements", offsetof(ye_counters, statements)}, {"commits", offsetof(ye_counters, commits)},
     {"failures", offsetof(ye_counters, failures)},     {"severed", offsetof(ye_counters, severed)},
-    {"compiled", offsetof(ye_counters, compiled)},
+    {"compiled", offsetof(ye_counters, compiled)},     {"cancels", offsetof(ye_counters, cancels)},
 };
 
 static atomic_ulong *counter(ye_counters *counters, size_t i)

@@ -16,6 +16,7 @@ typedef struct ye_counters {
     atomic_ulong failures;   /* that were told, ordered ones included */
     atomic_ulong severed;    /* links that were dropped by order */
     atomic_ulong compiled;   /* texts that were new */
+    atomic_ulong cancels;    /* that were asked for */
     /* Requests to partitions, by how many they touched: 1, 2 and so on. A statement is one, a
      * COMMIT of what was written another. */
     atomic_ulong requests[YE_TOUCHED_MAX];

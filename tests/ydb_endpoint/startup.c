@@ -27,6 +27,7 @@ static bool negotiate(ye_session *session, pgw_startup *startup)
                 return false;
             break;
         case PGW_STARTUP_CANCEL:
+            atomic_fetch_add(&session->endpoint->counters.cancels, 1);
             ye_session_cancel(session->endpoint, startup->cancel_key ^ MASK);
             return false;
         case PGW_STARTUP_SESSION:

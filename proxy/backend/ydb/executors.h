@@ -1,5 +1,6 @@
 /*
- * executors: how a runner parts with the executor that it has: one a time, for all it does.
+ * executors: what a runner hears of the executor that it has, but for how texts end; and how it
+ * parts with it: one a time, for all it does.
  */
 #ifndef PX_YDB_EXECUTORS_H
 #define PX_YDB_EXECUTORS_H
@@ -15,5 +16,7 @@ void px_runner_end_cancel(px_runner *runner);
 void px_runner_executor_closed(void *owner);
 void px_runner_cancel_heard(void *owner);
 void px_runner_lost_idle(void *owner);
+void px_runner_columns(void *owner, pgw_slice columns);
+void px_runner_row(void *owner, const pgw_slice *cells, size_t count);
 
 #endif

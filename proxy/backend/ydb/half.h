@@ -54,6 +54,12 @@ static inline const cfg_config *px_ydb_config(const px_ydb_session *session)
     return session->link->worker->config;
 }
 
+/* Of one statement, in ms; 0: none. */
+static inline uint64_t px_ydb_timeout(const px_ydb_session *session)
+{
+    return (uint64_t)rw_variables_statement_timeout(session->variables);
+}
+
 /* How texts and values of the action are read: as no SET can change on YDB. The identity of a link
  * is made before the settings are known. */
 static inline pgw_reading px_ydb_reading(px_ydb_session *session, pgw_error *error)

@@ -289,39 +289,6 @@ static void go(px_runner *runner)
 
 /* ---- what the executor tells ---- */
 
-static void on_columns(void *owner, pgw_slice columns)
-{
-    px_runner *runner = owner;
-    bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows != RW_ROWS_CLIENT;
-    if (ours || (runner->state != PX_RUNNER_STEPPING && runner->state != PX_RUNNER_DESCRIBING))
-        return;
-    px_replay_columns(&runner->replay, columns);
-    if (runner->replay.due)
-        return;
-    runner->given = runner->given || runner->program == NULL || !rw_program_writes(runner->program);
-    runner->ops->on_columns(runner->owner, columns);
-}
-
-static void give_row(px_runner *runner, const pgw_slice *cells, size_t count)
-{
-    px_replay_row(&runner->replay, cells, count);
-    if (!runner->replay.due)
-        runner->ops->on_row(runner->owner, cells, count);
-}
-
-static void on_row(void *owner, const pgw_slice *cells, size_t count)
-{
-    px_runner *runner = owner;
-    pgw_error error;
-    if (runner->state != PX_RUNNER_STEPPING)
-        return;
-    if (runner->step.rows == RW_ROWS_CLIENT)
-        give_row(runner, cells, count);
-    else if (runner->step.rows == RW_ROWS_OURS &&
-             !rw_program_row(px_runner_program_of(runner), cells, count, &error))
-        runner->failure = error; /* looked at behind the last one */
-}
-
 static void on_stepped(px_runner *runner, const px_executed *executed)
 {
     if (runner->failure.sqlstate[0] != '\0') {
@@ -376,8 +343,8 @@ static void on_executed(void *owner, const px_executed *executed)
 static const px_executor_ops executor_ops = {
     .on_open = on_open,
     .on_refused = on_refused,
-    .on_columns = on_columns,
-    .on_row = on_row,
+    .on_columns = px_runner_columns,
+    .on_row = px_runner_row,
     .on_executed = on_executed,
     .on_idle_lost = px_runner_lost_idle,
     .on_cancelled = px_runner_cancel_heard,
@@ -424,11 +391,18 @@ static void begin(px_runner *runner, px_runner_state thing)
         take_up(runner);
 }
 
+void px_runner_limit(px_runner *runner, uint64_t timeout)
+{
+    if (timeout > 0)
+        start(runner, &runner->limit, &runner->limited, on_limit, timeout);
+    else if (runner->limited)
+        uv_timer_stop(&runner->limit);
+}
+
 void px_runner_program(px_runner *runner, rw_program *program, uint64_t timeout)
 {
     runner->program = program;
-    if (timeout > 0)
-        start(runner, &runner->limit, &runner->limited, on_limit, timeout);
+    px_runner_limit(runner, timeout);
     begin(runner, PX_RUNNER_STEPPING);
 }
 

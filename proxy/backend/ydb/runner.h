@@ -17,6 +17,8 @@ void px_runner_close(px_runner *runner);
 /* Nothing is at hand: */
 /* `timeout` in ms, 0: none. What takes longer is ended with 57014. */
 void px_runner_program(px_runner *runner, rw_program *program, uint64_t timeout);
+/* … of the program at hand, from now on anew. */
+void px_runner_limit(px_runner *runner, uint64_t timeout);
 void px_runner_describe(px_runner *runner, pgw_slice text);
 void px_runner_control(px_runner *runner, px_control control);
 /* BEGIN, of a transaction that no client has asked for. What is done in it is done once more if YDB

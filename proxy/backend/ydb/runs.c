@@ -186,6 +186,8 @@ void px_ydb_runs_row(px_ydb_session *session, const pgw_slice *cells, size_t cou
         say_overflowed(run);
         px_runner_refuse(session->runner, &run->error);
     }
+    if (run->suspended)
+        px_runner_limit(session->runner, 0); /* what waits for its client takes no time */
     bool full = pgw_server_output(session->server)->len > PX_STREAM_HIGH;
     if (run->suspended || (full && !run->kept))
         px_runner_pause(session->runner);
@@ -345,6 +347,7 @@ void px_ydb_runs_resume(px_ydb_session *session, px_ydb_run *resumed)
         return;
     }
     resumed->suspended = false;
+    px_runner_limit(session->runner, px_ydb_timeout(session));
     px_runner_resume(session->runner);
 }
 

@@ -109,8 +109,7 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         return;
     }
     session->running = run;
-    px_runner_program(session->runner, run->program,
-                      (uint64_t)rw_variables_statement_timeout(session->variables));
+    px_runner_program(session->runner, run->program, px_ydb_timeout(session));
 }
 
 /* What BEGIN asks for of its transaction. False: refused. */

@@ -336,6 +336,10 @@ static bool ask(const char *word)
         px_runner_program(runner, here.program, 0);
     else if (strcmp(word, "limited") == 0)
         px_runner_program(runner, here.program, 1000);
+    else if (strcmp(word, "unlimited") == 0)
+        px_runner_limit(runner, 0);
+    else if (strcmp(word, "longer") == 0)
+        px_runner_limit(runner, 5000);
     else if (strcmp(word, "describe") == 0)
         px_runner_describe(runner, PGW_LITERAL("x"));
     else if (strcmp(word, "begin") == 0)
@@ -373,6 +377,8 @@ static void happen(const char *word)
         end_pause();
     else if (strcmp(word, "quiet") == 0)
         fire(&here.runner.timer);
+    else if (strcmp(word, "nolimit") == 0)
+        assert_false(uv_is_active((uv_handle_t *)&here.runner.limit));
     else if (strcmp(word, "limit") == 0)
         fire(&here.runner.limit);
     else if (strcmp(word, "late") == 0)
