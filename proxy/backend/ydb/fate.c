@@ -98,6 +98,12 @@ void px_runner_note_cancel(px_runner *runner)
     pgw_fail(&runner->failure, "57014", "canceling statement due to user request");
 }
 
+bool px_runner_may_be_let_in(const px_runner *runner)
+{
+    return runner->link->role == PX_LINK_BATCH && px_error_is_absence(&runner->failure) &&
+           px_worker_now(runner->link->worker) < runner->until;
+}
+
 /* As a message it has a header of five bytes, and a NUL. */
 bool px_runner_refuses_overlong(px_runner *runner, pgw_slice text)
 {

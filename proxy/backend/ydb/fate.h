@@ -22,6 +22,8 @@ bool px_runner_has_another_way(px_runner *runner);
 uint64_t px_runner_pause_ms(const px_runner *runner);
 /* No executor is to be had: nobody is there just now, or not for us. */
 void px_runner_note_refusal(px_runner *runner, const pgw_error *error);
+/* … the first one, for rows that wait for it: nobody was there, and somebody may be soon. */
+bool px_runner_may_be_let_in(const px_runner *runner);
 /* What is at hand was cancelled, and YDB not asked for any more of it. */
 void px_runner_note_cancel(px_runner *runner);
 /* The text is longer than a message to YDB may be, and not to be sent: 54000. YDB would close the

@@ -66,6 +66,13 @@ static void open_one(px_runner *runner)
     runner->executor = runner->kind->open(runner->link, &executor_ops, runner);
 }
 
+static void pause(px_runner *runner)
+{
+    runner->state = PX_RUNNER_PAUSING;
+    start_timer(runner, px_runner_pause_ms(runner));
+    runner->tries++;
+}
+
 static void on_open(void *owner)
 {
     px_runner *runner = owner;
@@ -87,6 +94,8 @@ static void on_refused(void *owner, const pgw_error *error)
     px_runner_note_refusal(runner, error);
     if (runner->thing != PX_RUNNER_IDLE)
         decide(runner);
+    else if (px_runner_may_be_let_in(runner))
+        pause(runner);
     else
         runner->ops->on_refused(runner->owner, error);
 }
@@ -110,9 +119,7 @@ static void decide(px_runner *runner)
             px_runner_drop(runner);
         if (runner->in_block)
             px_replay_rewind(&runner->replay, &runner->failure);
-        runner->state = PX_RUNNER_PAUSING;
-        start_timer(runner, px_runner_pause_ms(runner));
-        runner->tries++;
+        pause(runner);
         runner->stumbles += runner->fate == PX_YDB_UNDETERMINED;
         return;
     }
@@ -378,13 +385,18 @@ static void take_up(px_runner *runner)
         go(runner);
 }
 
+static void start_trying(px_runner *runner)
+{
+    const px_worker *worker = runner->link->worker;
+    runner->tries = runner->stumbles = 0;
+    runner->until = px_worker_now(worker) + worker->config->backend.retry_ms;
+}
+
 static void begin(px_runner *runner, px_runner_state thing)
 {
     runner->thing = thing;
     runner->given = runner->cancelled = runner->timed_out = runner->doubted = false;
-    runner->tries = runner->stumbles = 0;
-    runner->until =
-        px_worker_now(runner->link->worker) + runner->link->worker->config->backend.retry_ms;
+    start_trying(runner);
     runner->failure = PGW_ERROR_NONE;
     runner->tag[0] = '\0';
     if (runner->state == PX_RUNNER_IDLE || runner->state == PX_RUNNER_CLOSED)
@@ -448,6 +460,7 @@ void px_runner_open(px_runner *runner, px_link *link, const px_executor_kind *ki
 {
     *runner = (px_runner){.kind = kind, .ops = ops, .owner = owner, .link = link, .block = 'I'};
     runner->thing = PX_RUNNER_IDLE;
+    start_trying(runner);
     open_one(runner);
 }
 

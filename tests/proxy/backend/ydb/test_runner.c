@@ -615,6 +615,35 @@ static void a_first_executor_may_be_refused(void **state)
     assert_string_equal(here.log.ptr, "open; close; refused 57P03");
 }
 
+/* Rows that are waiting for it have time yet. */
+static void one_for_batches_is_asked_for_again(void **state)
+{
+    (void)state;
+    here.link.role = PX_LINK_BATCH;
+    play("closed pause closed pause open");
+    pgw_buf_add_byte(&here.log, '\0');
+    assert_string_equal(here.log.ptr, "open; close; long pause; open; close; long pause; open; "
+                                      "opened");
+}
+
+static void but_not_for_ever(void **state)
+{
+    (void)state;
+    here.link.role = PX_LINK_BATCH;
+    play("closed pause late closed");
+    pgw_buf_add_byte(&here.log, '\0');
+    assert_string_equal(here.log.ptr, "open; close; long pause; open; close; refused 57P03");
+}
+
+static void nor_where_it_is_not_let_in(void **state)
+{
+    (void)state;
+    here.link.role = PX_LINK_BATCH;
+    play("denied");
+    pgw_buf_add_byte(&here.log, '\0');
+    assert_string_equal(here.log.ptr, "open; close; refused 28P01");
+}
+
 /* Closed, whatever it is at, and whatever was sent to itself. */
 static void a_runner_closes_at_any_time(void **state)
 {
@@ -652,6 +681,9 @@ int main(void)
         cmocka_unit_test(pauses_grow_and_differ),
         cmocka_unit_test(maps_are_doubted_where_partitions_are_not_to_be_had),
         cmocka_unit_test_setup_teardown(a_first_executor_may_be_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_for_batches_is_asked_for_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(but_not_for_ever, setup, teardown),
+        cmocka_unit_test_setup_teardown(nor_where_it_is_not_let_in, setup, teardown),
         cmocka_unit_test(a_runner_closes_at_any_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
