@@ -7,7 +7,7 @@
 
 #include "rewrite/plain/variable.h"
 
-enum { RW_VARIABLES = 70 };
+enum { RW_VARIABLES = 73 };
 /* In the order of SHOW ALL; those without a description are not told there. */
 extern const rw_variable rw_variable_list[RW_VARIABLES];
 /* By its name in any case; NULL: there is none. */
