@@ -200,6 +200,7 @@ static px_step bind_asked(px_session *session, const px_said *said, px_plan *pla
     if (answers == NULL || !px_keys_bind(plan, &said->as.bind, answers, &filled, &error))
         return refuse_keys(session, &error);
     px_said whole = px_said_of('B', pgw_slice_buf(&filled));
+    whole.given = &filled;
     px_step step = bind_known(session, &whole, plan);
     pgw_buf_free(&filled);
     return step;

@@ -16,6 +16,7 @@
 #include "proxy/client/outcome.h"
 #include "proxy/client/own_link.h"
 #include "proxy/client/own_look.h"
+#include "proxy/client/parsed.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/reply.h"
@@ -73,6 +74,7 @@ static void free_session(void *owner)
     px_group_free(&session->group);
     px_own_look_free(session);
     px_keys_forget(session);
+    px_parsed_forget(session);
     px_refill_end(session, false);
     pgw_buf_free(&session->hand.told);
     free(session);

@@ -1,6 +1,7 @@
 #include "proxy/client/relay.h"
 
 #include "proxy/client/keys.h"
+#include "proxy/client/parsed.h"
 #include "proxy/client/session.h"
 #include "rewrite/read/spelling.h"
 
@@ -51,6 +52,7 @@ static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
     session->hand.frame.size = 0;
     pgw_buf_free(&session->hand.told);
     px_keys_forget(session);
+    px_parsed_forget(session);
     session->hand.streaming = frame.size;
     session->hand.dropped = dropped;
     session->hand.text = text;

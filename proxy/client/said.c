@@ -28,7 +28,9 @@ const px_said *px_said_keep(const px_said *said, pgw_arena *arena)
 {
     px_said *kept = pgw_arena_alloc(arena, sizeof *kept);
     *kept = *said;
-    kept->message = pgw_arena_copy(arena, said->message);
+    kept->message = said->given != NULL ? pgw_arena_keep(arena, said->given)
+                                        : pgw_arena_copy(arena, said->message);
+    kept->given = NULL;
     pgw_slice *const of_parse[] = {&kept->as.parse.name, &kept->as.parse.query,
                                    &kept->as.parse.types, NULL};
     pgw_slice *const of_bind[] = {&kept->as.bind.portal,  &kept->as.bind.statement,

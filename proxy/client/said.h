@@ -11,6 +11,7 @@ typedef struct px_said {
     char type;
     bool whole;        /* it is well-formed; else what could be read of it */
     pgw_slice message; /* all of it; what was decoded points into it */
+    pgw_buf *given;    /* its bytes are given away to who keeps them; NULL: they are copied */
     union {
         pgw_parse parse;
         pgw_bind bind;
@@ -21,7 +22,7 @@ typedef struct px_said {
 
 /* Decodes a whole message; Sync and Flush have nothing to decode. */
 px_said px_said_of(char type, pgw_slice message);
-/* A copy in the arena, the message with it. */
+/* In the arena, the message with it. */
 const px_said *px_said_keep(const px_said *said, pgw_arena *arena);
 /* The statement that it names; {NULL, 0}: none. */
 pgw_slice px_said_statement(const px_said *said);

@@ -105,13 +105,14 @@ typedef struct px_pending {
 
 /* The client's message at hand. */
 typedef struct px_hand {
-    pgw_frame frame;      /* of the one that is looked at; size 0: none, or it is on its way */
-    size_t streaming;     /* bytes of it that still go to the link unread */
-    bool dropped;         /* … or nowhere */
-    bool text;            /* … and are looked at for names of configured tables */
-    bool databases_left;  /* those that it is about */
-    pgw_buf told;         /* … that goes on in its place (drawn.h); empty: nothing does */
-    struct px_keys *keys; /* what its statement's key is asked for; NULL: nothing (keys.h) */
+    pgw_frame frame;          /* of the one that is looked at; size 0: none, or it is on its way */
+    size_t streaming;         /* bytes of it that still go to the link unread */
+    bool dropped;             /* … or nowhere */
+    bool text;                /* … and are looked at for names of configured tables */
+    bool databases_left;      /* those that it is about */
+    pgw_buf told;             /* … that goes on in its place (drawn.h); empty: nothing does */
+    struct px_keys *keys;     /* what its statement's key is asked for; NULL: nothing (keys.h) */
+    struct px_parsed *parsed; /* what was made of its text; NULL: nothing is kept (parsed.h) */
     struct {
         const void *reserve; /* of numbers that its statement waits for (ahead.h); or NULL */
         size_t count;

@@ -12,6 +12,7 @@
 #include "proxy/client/names.h"
 #include "proxy/client/outcome.h"
 #include "proxy/client/own_look.h"
+#include "proxy/client/parsed.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/same.h"
@@ -283,11 +284,17 @@ static px_step look(px_session *session, pgw_slice text)
     rw_catalog view;
     if (!px_own_look_catalog(session, text, &catalog, &view))
         return PX_STEP_LATER;
-    px_text *parsed =
-        px_text_parse(session->worker, text, catalog, &view, &session->who.identity->env);
+    if (px_parsed_is_of(session, text, catalog)) { /* it is looked at as before: by what is sure */
+        if (!px_settle_query(session, catalog, text))
+            return PX_STEP_LATER;
+        px_state_view(session, catalog, &view);
+    }
+    px_text *parsed = px_parsed(session, text, catalog, &view);
     parsed->altered = px_changes_unseen(session);
-    px_step step = px_text_wants(parsed) && !parsed->altered ? fill(session, parsed, &view)
-                                                             : look_into(session, parsed);
+    bool wants = px_text_wants(parsed) && !parsed->altered;
+    px_step step = wants ? fill(session, parsed, &view) : look_into(session, parsed);
+    if (wants && step == PX_STEP_LATER)
+        px_parsed_keep(session, parsed, &view);
     px_text_drop(parsed);
     return step;
 }

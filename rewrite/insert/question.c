@@ -170,7 +170,7 @@ static rw_place add_cast(const rw_insert *insert, size_t i, pgw_buf *sql)
         pgw_buf_add_str(sql, "\n) as text)");
     else
         pgw_buf_addf(sql, "\n, cast(null as %s)) as %s) as text)", type, type);
-    return (rw_place){begun, wanted->from, wanted->to - wanted->from, {NULL, 0}};
+    return (rw_place){.at = begun, .len = wanted->to - wanted->from};
 }
 
 /* In VALUES it may be what it may be in the INSERT, and no name means anything there. OFFSET 0: it
@@ -198,8 +198,8 @@ static rw_place add_expression(const rw_insert *insert, size_t i, bool plain, pg
     pgw_buf_add_str(sql, "\n)) e(v)");
     add_condition(insert, sql);
     pgw_buf_add_str(sql, " offset 0) q");
-    return (rw_place){begun, wanted->from, wanted->to - wanted->from,
-                      column_of_error(column, arena)};
+    return (rw_place){
+        .at = begun, .len = wanted->to - wanted->from, .column = column_of_error(column, arena)};
 }
 
 /* A lone row is evaluated in the order of the table's columns, rows of several as they are written,
@@ -228,13 +228,30 @@ static const size_t *order_of(const rw_insert *insert, pgw_arena *arena)
     return order;
 }
 
+/* A byte of the statement's text, and the characters in front of it. */
+typedef struct place_in_text {
+    size_t at, before;
+} place_in_text;
+
+/* To byte `at`, which is not far. */
+static size_t move_mark(const rw_insert *insert, place_in_text *here, size_t at)
+{
+    bool forth = at >= here->at;
+    size_t len = forth ? at - here->at : here->at - at;
+    pgw_slice part = {insert->text.ptr + (forth ? here->at : at), len};
+    size_t characters = pgw_characters(part, len, insert->utf8);
+    here->before = forth ? here->before + characters : here->before - characters;
+    here->at = at;
+    return here->before;
+}
+
 void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_question *out)
 {
     pgw_buf sql = {0};
     const rw_wanted *wanted = insert->wanted;
     const size_t *order = order_of(insert, arena);
-    *out = (rw_question){
-        .utf8 = insert->utf8, .plain = plain, .client = pgw_arena_copy(arena, insert->text)};
+    place_in_text here = {0};
+    *out = (rw_question){.utf8 = insert->utf8, .plain = plain};
     out->places = pgw_arena_alloc(arena, insert->wanted_count * sizeof *out->places);
     out->types = pgw_arena_alloc(arena, insert->wanted_count * sizeof *out->types);
     for (size_t i = 0; i < insert->wanted_count; i++)
@@ -244,10 +261,13 @@ void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_qu
         pgw_buf_add_str(&sql, i > 0 ? " union all " : "");
         for (; i < insert->wanted_count && !wanted[order[i]].expression; i++)
             run.count++;
-        if (run.count > 0)
+        if (run.count > 0) {
             add_run(&run, &sql);
-        else
-            out->places[out->count++] = add_expression(insert, order[i++], plain, arena, &sql);
+            continue;
+        }
+        rw_place *place = &out->places[out->count++];
+        *place = add_expression(insert, order[i], plain, arena, &sql);
+        place->before = move_mark(insert, &here, wanted[order[i++]].from);
     }
     out->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);
@@ -308,11 +328,6 @@ bool rw_answer_check(const rw_insert *insert, size_t i, const rw_answer *answer,
 
 /* ---- errors ---- */
 
-static size_t position_of(const rw_question *question, size_t offset)
-{
-    return pgw_characters(question->client, offset, question->utf8) + 1;
-}
-
 /* The cast to the column's type, before the expression, is ours, and so is COALESCE: `head` and
  * `behind` are the words around the expression's type. */
 static void fail_cast(const rw_question *question, size_t at, const char *head, const char *behind,
@@ -326,8 +341,8 @@ static void fail_cast(const rw_question *question, size_t at, const char *head, 
         return;
     char name[128];
     snprintf(name, sizeof name, "%.*s", (int)(end - type), type);
-    fail_type(question->places[i].column, pgw_slice_str(name),
-              position_of(question, question->places[i].from), error);
+    fail_type(question->places[i].column, pgw_slice_str(name), question->places[i].before + 1,
+              error);
 }
 
 void rw_question_failed(const rw_question *question, pgw_error *error)
@@ -338,7 +353,9 @@ void rw_question_failed(const rw_question *question, pgw_error *error)
     for (size_t i = 0; i < question->count && pointed; i++) {
         const rw_place *place = &question->places[i];
         if (at >= place->at && at - place->at < place->len) {
-            error->position = position_of(question, place->from + (at - place->at));
+            pgw_slice written = {question->sql.ptr + place->at, place->len};
+            error->position =
+                place->before + pgw_characters(written, at - place->at, question->utf8) + 1;
             return;
         }
     }

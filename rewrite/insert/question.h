@@ -15,14 +15,14 @@ typedef struct rw_answer {
 
 /* An expression in a question: where it stands there, and in its client's text. */
 typedef struct rw_place {
-    size_t at, from, len; /* bytes */
-    pgw_slice column;     /* its name, and its type's, as errors tell them */
+    size_t at, len;   /* bytes of the question */
+    size_t before;    /* characters of the client's statement in front of it */
+    pgw_slice column; /* its name, and its type's, as errors tell them */
 } rw_place;
 
 typedef struct rw_question {
     pgw_slice sql;
-    pgw_slice client; /* the statement it is about */
-    uint32_t *types;  /* of the columns, one a wanted cell */
+    uint32_t *types; /* of the columns, one a wanted cell */
     rw_place *places;
     size_t count;
     bool utf8;  /* what positions count */
@@ -33,8 +33,8 @@ typedef struct rw_question {
 const char *rw_asked_type(uint32_t oid);
 /* The answer is a row of three texts for each wanted cell: its number, type and value; no rows come
  * to who may not INSERT. Sequences are drawn from in the order in which the INSERT would. `plain`:
- * the database tells no types, and only expressions are wanted. Memory from `arena`, that of the
- * statement's text with it. */
+ * the database tells no types, and only expressions are wanted. Memory from `arena`: nothing of the
+ * statement is needed any more. */
 void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_question *out);
 /* The value of wanted cell `i`, as such a row tells it (nowhere: NULL); memory from `arena`. */
 rw_answer rw_answer_read(const rw_question *question, size_t i, pgw_slice type, pgw_slice told,
