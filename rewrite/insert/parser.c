@@ -180,18 +180,23 @@ void rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text)
             memcpy(splices, insert->splices, insert->splice_count * sizeof *splices);
         insert->splices = splices;
     }
-    insert->splices[insert->splice_count++] = (rw_splice){at, remove, text, at};
+    insert->splices[insert->splice_count++] =
+        (rw_splice){.at = at, .remove = remove, .text = text, .from = at};
 }
 
 /* What is put around the query stays around it. */
-void rw_insert_splice(rw_insert *insert, size_t at, size_t remove, pgw_slice text, pgw_arena *arena)
+void rw_insert_splice(rw_insert *insert, rw_splice splice, pgw_arena *arena)
 {
     size_t count = insert->splice_count, i = 0;
     rw_splice *splices = pgw_arena_alloc(arena, (count + 1) * sizeof *splices);
-    for (; i < count && (insert->splices[i].at < at || (insert->splices[i].at == at && remove > 0));
-         i++)
+    for (; i < count; i++) {
+        size_t at = insert->splices[i].at;
+        if (at > splice.at || (at == splice.at && splice.remove == 0))
+            break;
         splices[i] = insert->splices[i];
-    splices[i] = (rw_splice){at, remove, text, at};
+    }
+    splice.from = splice.at;
+    splices[i] = splice;
     for (; i < count; i++)
         splices[i + 1] = insert->splices[i];
     insert->splices = splices;

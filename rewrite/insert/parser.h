@@ -12,7 +12,8 @@
 typedef struct rw_splice {
     size_t at, remove;
     pgw_slice text;
-    size_t from; /* where the client is told of errors in it */
+    size_t from;  /* where the client is told of errors in it */
+    bool written; /* … but that it is a part of the text that the client wrote, in that memory */
 } rw_splice;
 
 /* … if PostgreSQL itself does not tell where. */
@@ -121,8 +122,7 @@ bool rw_overridden(const rw_parser *parser, size_t column);
 /* Refused: another identity than the key's, which it overrides as well, is listed. */
 PGW_MUST_CHECK rw_outcome rw_check_overridden(rw_parser *parser);
 rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position);
-/* `text` comes in its query, in the place of `remove` bytes at `at`. */
-void rw_insert_splice(rw_insert *insert, size_t at, size_t remove, pgw_slice text,
-                      pgw_arena *arena);
+/* One more, of which errors are told where it stands; before those that are there already. */
+void rw_insert_splice(rw_insert *insert, rw_splice splice, pgw_arena *arena);
 
 #endif

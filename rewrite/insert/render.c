@@ -15,7 +15,9 @@ typedef struct writer {
     size_t found;  /* byte offset in the client's text */
     bool put_in;   /* it is inside of something that was put in there */
     bool done;
-    bool guard; /* the next hash is to be guarded */
+    const char *byte;    /* the very one */
+    const char *written; /* … in what the client wrote; NULL: it is in the text, or ours */
+    bool guard;          /* the next hash is to be guarded */
     pgw_buf scratch;
 } writer;
 
@@ -34,6 +36,7 @@ static void count(writer *w, pgw_slice text, size_t at, bool inserted)
             w->done = true;
             w->found = inserted ? at : at + i;
             w->put_in = inserted;
+            w->byte = text.ptr + i;
         }
     }
 }
@@ -51,6 +54,14 @@ static void put_client(writer *w, size_t from, size_t to)
     put(w, (pgw_slice){w->insert->text.ptr + from, to - from}, from, false);
 }
 
+static void put_splice(writer *w, const rw_splice *splice)
+{
+    bool before = w->done;
+    put(w, splice->text, splice->from, true);
+    if (splice->written && w->done && !before)
+        w->written = w->byte;
+}
+
 /* The client's bytes from `from` to `to` with the splices among them; one at `to` itself belongs to
  * what comes next, unless `last`. */
 static void put_spliced(writer *w, size_t from, size_t to, bool last)
@@ -61,7 +72,7 @@ static void put_spliced(writer *w, size_t from, size_t to, bool last)
         if (splice->at < from || splice->at > to || (splice->at == to && !last))
             continue;
         put_client(w, from, splice->at);
-        put(w, splice->text, splice->from, true);
+        put_splice(w, splice);
         from = splice->at + splice->remove;
     }
     if (from < to)
@@ -216,6 +227,15 @@ size_t rw_render_offset(const rw_insert *insert, rw_hash_form form, const uint64
     pgw_buf_free(&w.scratch);
     *put_in = w.put_in;
     return w.found;
+}
+
+const char *rw_render_written(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                              size_t position)
+{
+    writer w = {.insert = insert, .wanted = position};
+    put_statement(&w, form, hashes);
+    pgw_buf_free(&w.scratch);
+    return w.written;
 }
 
 size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,

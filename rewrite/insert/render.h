@@ -42,5 +42,9 @@ size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint
 /* The same as a byte offset; and whether it is inside of something put in. */
 size_t rw_render_offset(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                         size_t position, bool *put_in);
+/* Of a statement that was filled: the byte of the text that it was filled from, if it is in an
+ * expression that was kept of that (typed.h); else NULL. */
+const char *rw_render_written(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
+                              size_t position);
 
 #endif

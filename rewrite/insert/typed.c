@@ -3,20 +3,31 @@
 #include "rewrite/insert/parser.h"
 #include "rewrite/lex/quote.h"
 
-/* The server drops what stands behind OR before it evaluates anything. */
-static pgw_slice before_cell(const rw_insert *asked, const rw_wanted *wanted, pgw_arena *arena)
+static pgw_slice behind_expression(const rw_insert *asked, const rw_wanted *wanted,
+                                   pgw_arena *arena)
 {
     pgw_buf text = {0};
-    pgw_buf_add_str(&text, "case when true or (");
-    pgw_buf_add(&text, asked->text.ptr + wanted->from, wanted->to - wanted->from);
     pgw_buf_add_str(&text, "\n)"); /* a comment may be its end */
     if (wanted->overridden)
         pgw_buf_addf(&text, "::pg_catalog.%s",
                      rw_asked_type(asked->table->columns[wanted->column].type));
     pgw_buf_add_str(&text, " is null then ");
-    pgw_slice kept = pgw_arena_copy(arena, pgw_slice_buf(&text));
-    pgw_buf_free(&text);
-    return kept;
+    return pgw_arena_keep(arena, &text);
+}
+
+/* The server drops what stands behind OR before it evaluates anything. From the last to the first:
+ * what is put in comes before what is there already. */
+static void put_before(rw_insert *insert, size_t at, const rw_insert *asked,
+                       const rw_wanted *wanted, pgw_arena *arena)
+{
+    pgw_slice expression = {asked->text.ptr + wanted->from, wanted->to - wanted->from};
+    const rw_splice parts[] = {
+        {.at = at, .text = behind_expression(asked, wanted, arena)},
+        {.at = at, .text = expression, .written = true},
+        {.at = at, .text = PGW_LITERAL("case when true or (")},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        rw_insert_splice(insert, parts[i], arena);
 }
 
 static size_t behind_parameter(pgw_slice text, size_t at)
@@ -34,8 +45,9 @@ void rw_keep_expressions(const rw_insert *asked, const rw_filled *filled, pgw_ar
         size_t at = filled->cells[i];
         if (!asked->wanted[i].parameters)
             continue;
-        rw_insert_splice(insert, at, 0, before_cell(asked, &asked->wanted[i], arena), arena);
-        rw_insert_splice(insert, behind_parameter(insert->text, at), 0, PGW_LITERAL(" end"), arena);
+        put_before(insert, at, asked, &asked->wanted[i], arena);
+        rw_splice end = {.at = behind_parameter(insert->text, at), .text = PGW_LITERAL(" end")};
+        rw_insert_splice(insert, end, arena);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "rewrite/read/hide.h"
 
+#include "protocol/utf8.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/insert/render.h"
 
@@ -325,6 +326,17 @@ static size_t read_position(pgw_slice digits)
     return value;
 }
 
+/* It is in an expression of a key, which was asked for: there, as its client wrote it; else 0. */
+static size_t in_expression(const rw_sent *sent, size_t position)
+{
+    if (sent->filled == NULL)
+        return 0;
+    pgw_slice text = sent->filled->client;
+    const char *byte = rw_render_written(sent->insert, sent->form, sent->hashes, position);
+    return byte != NULL ? pgw_characters(text, (size_t)(byte - text.ptr), sent->insert->utf8) + 1
+                        : 0;
+}
+
 /* Whether it is one in the statement, and then where in the client's text; 0: that is not told. */
 static bool is_within(pgw_slice field, const rw_sent *sent, size_t *position)
 {
@@ -332,6 +344,11 @@ static bool is_within(pgw_slice field, const rw_sent *sent, size_t *position)
     if (*position <= sent->rendered_before)
         return false;
     *position -= sent->rendered_before;
+    size_t expression = in_expression(sent, *position);
+    if (expression > 0) {
+        *position = expression;
+        return true;
+    }
     if (sent->insert != NULL)
         *position = rw_render_position(sent->insert, sent->form, sent->hashes, *position);
     if (sent->conditions != NULL)

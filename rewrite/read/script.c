@@ -216,7 +216,10 @@ static void put_stars(const candidate *it)
         return;
     size_t count = rw_stars_read(found.stars, it->lexer, it->in->arena, &stars);
     for (size_t i = 0; i < count; i++)
-        rw_insert_splice(it->out->insert, stars[i].at, stars[i].cut, stars[i].text, it->in->arena);
+        rw_insert_splice(
+            it->out->insert,
+            (rw_splice){.at = stars[i].at, .remove = stars[i].cut, .text = stars[i].text},
+            it->in->arena);
 }
 
 static void parse_insert(const candidate *it)

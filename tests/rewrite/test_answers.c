@@ -311,6 +311,12 @@ static void expressions_of_parameters_keep_their_place(void **state)
         pgw_buf_add_byte(&out, '\0');
         if (strstr(out.ptr, cases[i].rendered) == NULL)
             fail_msg("%s", out.ptr);
+        const char *kept = strstr(out.ptr, "true or ("), *byte = NULL;
+        if (kept != NULL) /* its second byte */
+            byte = rw_render_written(insert, RW_HASH_PARAMETER, NULL,
+                                     (size_t)(kept - out.ptr) + strlen("true or (") + 2);
+        if (byte != (kept != NULL ? asked->text.ptr + asked->wanted[0].from + 1 : NULL))
+            fail_msg("%s", byte != NULL ? byte : "nowhere");
         const bool *has = rw_asked_parameters(asked, true, &arena);
         assert_int_equal(has[0], cases[i].first);
         assert_int_equal(has[1], cases[i].second);
