@@ -7,6 +7,7 @@
 
 #include "proxy/command/advice.h"
 #include "proxy/command/carry.h"
+#include "proxy/command/named.h"
 #include "proxy/command/tables.h"
 #include "proxy/command/yql.h"
 #include "rewrite/hash/hash.h"
@@ -187,11 +188,11 @@ static bool print_tables(const px_tables *tables, ddl_choice choice, PGconn *lin
     return good;
 }
 
-/* Whether the backend is asked for the columns of a table, or of `only` that one. */
-static bool asks_backend(const cfg_config *config, const cfg_table *only)
+/* Whether the backend is asked for the columns of a table. */
+static bool asks_backend(const cfg_config *config)
 {
     for (size_t i = 0; i < config->table_count; i++)
-        if ((only == NULL || only == &config->tables[i]) && config->tables[i].column_count == 0)
+        if (config->tables[i].column_count == 0)
             return true;
     return false;
 }
@@ -223,25 +224,39 @@ static bool check_tables(const px_tables *tables, const char *path, FILE *errors
     return true;
 }
 
-static bool ddl_tables(const px_command *command, ddl_choice choice, int argc, char **argv)
+static bool ddl_tables(const px_command *command, const cfg_config *config, ddl_choice choice)
 {
-    cfg_config *config = px_config_load(argv[0], command->errors);
-    const cfg_table *only =
-        config && argc > 1 ? px_config_table(config, argv[1], command->errors) : NULL;
     px_tables tables = {0};
-    bool good = config != NULL && (argc < 2 || only != NULL) &&
-                px_tables_load(&tables, config, only, command->errors) &&
+    bool good = px_tables_load(&tables, config, command->errors) &&
                 check_tables(&tables, config->path, command->errors);
     PGconn *link = NULL;
     if (good && choice == DDL_BOTH && config->backend.dialect == CFG_DIALECT_YDB)
         choice = DDL_YQL; /* the PostgreSQL endpoint cannot make such a table */
-    if (good && choice != DDL_YQL && asks_backend(config, only))
+    if (good && choice != DDL_YQL && asks_backend(config))
         link = px_backend_open(config, command->errors), good = link != NULL;
     good = good && print_tables(&tables, choice, link, command);
     PQfinish(link);
     px_tables_free(&tables);
-    cfg_free(config);
     return good;
+}
+
+static bool ddl_named(const px_command *command, const cfg_config *config, const char *name,
+                      ddl_choice choice)
+{
+    px_named named;
+    bool good = px_named_find(&named, config, name, command->errors) &&
+                ddl_tables(command, &named.config, choice);
+    px_named_free(&named);
+    return good;
+}
+
+static bool ddl_all(const px_command *command, const cfg_config *config, ddl_choice choice)
+{
+    for (size_t i = 0; i < config->pattern_count; i++)
+        fprintf(command->errors,
+                "keyspread: %s is a pattern: name it, or a table of it, for those that are there\n",
+                cfg_table_label(&config->tables[config->table_count + i]));
+    return ddl_tables(command, config, choice);
 }
 
 /* Tells keyspread at once of changes that it does not see: sent past it, or made by functions.
@@ -288,5 +303,9 @@ int px_command_ddl(const px_command *command)
               command->errors);
         return PX_USAGE;
     }
-    return ddl_tables(command, choice, argc, argv) ? PX_DONE : PX_WRONG;
+    cfg_config *config = px_config_load(argv[0], command->errors);
+    bool good = config != NULL && (argc > 1 ? ddl_named(command, config, argv[1], choice)
+                                            : ddl_all(command, config, choice));
+    cfg_free(config);
+    return good ? PX_DONE : PX_WRONG;
 }

@@ -114,7 +114,7 @@ int px_command_explain(const px_command *command)
 {
     cfg_config *config = px_config_load(command->argv[0], command->errors);
     px_tables tables = {0};
-    bool good = config != NULL && px_tables_load(&tables, config, NULL, command->errors) &&
+    bool good = config != NULL && px_tables_load(&tables, config, command->errors) &&
                 explain_text(command, &tables);
     px_tables_free(&tables);
     cfg_free(config);

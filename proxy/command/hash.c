@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "proxy/backend/audit.h"
+#include "proxy/command/named.h"
 #include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/partition.h"
@@ -133,20 +134,34 @@ static bool hash_table(const px_command *command, const rw_table *table)
     return good;
 }
 
-int px_command_hash(const px_command *command)
+static bool hash_named(const px_command *command, const px_named *named)
 {
-    cfg_config *config = px_config_load(command->argv[0], command->errors);
-    const cfg_table *written =
-        config ? px_config_table(config, command->argv[1], command->errors) : NULL;
     px_tables tables = {0};
-    bool good = written && px_tables_load(&tables, config, written, command->errors);
+    if (named->pattern) {
+        fprintf(command->errors, "keyspread: %s is a pattern: name one of its tables\n",
+                command->argv[1]);
+        return false;
+    }
+    bool good = px_tables_load(&tables, &named->config, command->errors);
     if (good && tables.tables[0]->unusable != NULL) {
-        fprintf(command->errors, "%s:%u: table %s: %s\n", config->path, written->line,
+        const cfg_table *written = tables.written[0];
+        fprintf(command->errors, "%s:%u: table %s: %s\n", named->config.path, written->line,
                 cfg_table_label(written), tables.tables[0]->unusable);
         good = false;
     }
     good = good && hash_table(command, tables.tables[0]);
     px_tables_free(&tables);
+    return good;
+}
+
+int px_command_hash(const px_command *command)
+{
+    cfg_config *config = px_config_load(command->argv[0], command->errors);
+    px_named named = {0};
+    bool good = config != NULL &&
+                px_named_find(&named, config, command->argv[1], command->errors) &&
+                hash_named(command, &named);
+    px_named_free(&named);
     cfg_free(config);
     return good ? PX_DONE : PX_WRONG;
 }

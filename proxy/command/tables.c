@@ -8,21 +8,8 @@
 #include "proxy/backend/schema.h"
 #include "proxy/backend/schema_query.h"
 
-const cfg_table *px_config_table(const cfg_config *config, const char *name, FILE *errors)
-{
-    const cfg_table *table = cfg_find_table(config, name);
-    if (table != NULL)
-        return table;
-    fprintf(errors, "keyspread: %s has no table \"%s\"", config->path, name);
-    for (size_t i = 0; i < config->table_count; i++)
-        fprintf(errors, "%s%s", i == 0 ? ": its tables are " : ", ",
-                cfg_table_label(&config->tables[i]));
-    fputc('\n', errors);
-    return NULL;
-}
-
-static void print_failure(const cfg_config *config, const char *what, const char *message,
-                          FILE *errors)
+void px_backend_failed(const cfg_config *config, const char *what, const char *message,
+                       FILE *errors)
 {
     size_t len = strlen(message);
     while (len > 0 && message[len - 1] == '\n')
@@ -42,8 +29,8 @@ PGconn *px_backend_open(const cfg_config *config, FILE *errors)
     const char *const values[] = {seconds, config->backend.dsn, "keyspread", NULL};
     PGconn *link = PQconnectdbParams(keywords, values, 1);
     if (PQstatus(link) != CONNECTION_OK) {
-        print_failure(config, "the backend of backend.dsn cannot be reached", PQerrorMessage(link),
-                      errors);
+        px_backend_failed(config, "the backend of backend.dsn cannot be reached",
+                          PQerrorMessage(link), errors);
         PQfinish(link);
         return NULL;
     }
@@ -55,7 +42,7 @@ PGconn *px_backend_open(const cfg_config *config, FILE *errors)
     PQclear(result);
     if (good)
         return link;
-    print_failure(config, "the backend refused a setting", PQerrorMessage(link), errors);
+    px_backend_failed(config, "the backend refused a setting", PQerrorMessage(link), errors);
     PQfinish(link);
     return NULL;
 }
@@ -87,8 +74,8 @@ static px_schema_rows *ask(const cfg_config *config, PGconn *link, FILE *errors)
         for (int i = 0; i < PQntuples(result); i++)
             add_row(rows, result, i);
     } else {
-        print_failure(config, "the backend could not be asked for its tables", PQerrorMessage(link),
-                      errors);
+        px_backend_failed(config, "the backend could not be asked for its tables",
+                          PQerrorMessage(link), errors);
     }
     PQclear(result);
     return rows;
@@ -123,8 +110,7 @@ static px_schema_rows *open_and_ask(const cfg_config *config, FILE *errors)
     return rows;
 }
 
-bool px_tables_load(px_tables *tables, const cfg_config *config, const cfg_table *only,
-                    FILE *errors)
+bool px_tables_load(px_tables *tables, const cfg_config *config, FILE *errors)
 {
     px_schema_rows *rows = NULL;
     bool good = true;
@@ -132,8 +118,6 @@ bool px_tables_load(px_tables *tables, const cfg_config *config, const cfg_table
                           pgw_calloc(config->table_count, sizeof *tables->written), 0, config};
     for (size_t i = 0; good && i < config->table_count; i++) {
         const cfg_table *table = &config->tables[i];
-        if (only != NULL && table != only)
-            continue;
         bool asked = table->column_count == 0;
         if (asked && rows == NULL)
             rows = open_and_ask(config, errors);

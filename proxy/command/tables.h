@@ -12,12 +12,12 @@
 #include "config/config.h"
 #include "rewrite/hash/table.h"
 
-/* The table of that name in the file; NULL with a message that lists what there is. */
-const cfg_table *px_config_table(const cfg_config *config, const char *name, FILE *errors);
-
 /* Opens a connection whose values come as text that reads back exactly (UTF-8, ISO dates, UTC).
  * NULL with a message; closed by PQfinish(). */
 PGconn *px_backend_open(const cfg_config *config, FILE *errors);
+/* Says what it did not do, and why, in libpq's words. */
+void px_backend_failed(const cfg_config *config, const char *what, const char *message,
+                       FILE *errors);
 /* The table as the backend has it; NULL with a message. Freed by rw_table_free(). */
 rw_table *px_backend_table(const cfg_config *config, const cfg_table *table, PGconn *link,
                            FILE *errors);
@@ -30,10 +30,9 @@ typedef struct px_tables {
     const cfg_config *config;
 } px_tables;
 
-/* All tables, or `only` that one: by the file's columns where it has them; the backend is asked
- * only if it must be. False with a message. */
-bool px_tables_load(px_tables *tables, const cfg_config *config, const cfg_table *only,
-                    FILE *errors);
+/* All tables with entries: by the file's columns where it has them; the backend is asked only if it
+ * must be. False with a message. */
+bool px_tables_load(px_tables *tables, const cfg_config *config, FILE *errors);
 void px_tables_free(px_tables *tables);
 
 #endif

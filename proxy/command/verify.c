@@ -7,6 +7,7 @@
 
 #include "protocol/printable.h"
 #include "proxy/backend/audit.h"
+#include "proxy/command/named.h"
 #include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"
 
@@ -131,11 +132,8 @@ static bool verify_table(const px_command *command, const rw_table *table, PGcon
 }
 
 static bool verify_written(const px_command *command, const cfg_config *config,
-                           const cfg_table *written)
+                           const cfg_table *written, PGconn *link)
 {
-    PGconn *link = px_backend_open(config, command->errors);
-    if (link == NULL)
-        return false;
     rw_table *table = px_backend_table(config, written, link, command->errors);
     bool good = table != NULL && table->unusable == NULL;
     if (table != NULL && !good)
@@ -143,6 +141,28 @@ static bool verify_written(const px_command *command, const cfg_config *config,
                 cfg_table_label(written), table->unusable);
     good = good && verify_table(command, table, link);
     rw_table_free(table);
+    return good;
+}
+
+/* One after the other, each under its name if there may be several; what is wrong with one does not
+ * keep it from the others. */
+static bool verify_named(const px_command *command, const px_named *named)
+{
+    PGconn *link = px_backend_open(&named->config, command->errors);
+    bool good = link != NULL;
+    for (size_t i = 0; link != NULL && i < named->config.table_count; i++) {
+        const cfg_table *written = &named->config.tables[i];
+        if (named->pattern && !named->spread[i]) {
+            fprintf(command->errors,
+                    "keyspread: warning: %s is not spread: it has no column %s in front of its "
+                    "primary key\n",
+                    cfg_table_label(written), written->hash_column);
+            continue;
+        }
+        if (named->pattern)
+            fprintf(command->out, "table: %s\n", cfg_table_label(written));
+        good &= verify_written(command, &named->config, written, link);
+    }
     PQfinish(link);
     return good;
 }
@@ -150,9 +170,11 @@ static bool verify_written(const px_command *command, const cfg_config *config,
 int px_command_verify(const px_command *command)
 {
     cfg_config *config = px_config_load(command->argv[0], command->errors);
-    const cfg_table *table =
-        config ? px_config_table(config, command->argv[1], command->errors) : NULL;
-    bool good = table != NULL && verify_written(command, config, table);
+    px_named named = {0};
+    bool good = config != NULL &&
+                px_named_find(&named, config, command->argv[1], command->errors) &&
+                verify_named(command, &named);
+    px_named_free(&named);
     cfg_free(config);
     return good ? PX_DONE : PX_WRONG;
 }

@@ -272,6 +272,79 @@ class WithPostgres(CommandCase):
         else:
             self.assertIn("userhash", result.stderr)
 
+    def patterns(self, **entry):
+        """A configuration of patterns, and of `events` with its columns in the file."""
+        config = self.config(self.postgres.port)
+        config["tables"] += [{"name": "log_*", "primary_key": "auto", "hash_function": "xxh3", "partitions": {"buckets": 16}, **entry},
+                             {"name": "shop.log_*", "primary_key": ["id"], "hash_function": "xxh3", "hash_column": "h"}]
+        return self.file(config, "patterns.yaml")
+
+    def make_tables_of_patterns(self):
+        with self.postgres.admin("app") as admin:
+            admin.rows(f"""create schema shop; create table log_a (id int, n text default 'x', keyspread_hash bigint not null,
+                primary key (keyspread_hash, id)); create table log_b (a text, b int, keyspread_hash bigint not null,
+                primary key (keyspread_hash, b, a)); create table log_old (id int primary key, n text default 'x');
+                create table log_none (id int); create table shop.log_a (h bigint not null, id int, primary key (h, id));
+                insert into log_a values (5, 'a', {harness.xxh3_signed(5)}); insert into log_b values ('a', 6, {harness.xxh3_signed(6)});
+                insert into shop.log_a values ({harness.xxh3_signed(7)}, 7); insert into log_old values (1)""")
+
+    def test_tables_of_a_pattern(self):
+        """Each as if it had an entry of its own."""
+        path = self.patterns()
+        self.make_tables_of_patterns()
+        for name, column, key, value in (("log_a", "keyspread_hash", "id=5", 5), ("public.log_b", "keyspread_hash", "b=6", 6),
+                                         ("shop.log_a", "h", "id=7", 7)):
+            with self.subTest(name):
+                out = self.run_command("hash", path, name, key).stdout
+                self.assertEqual(self.blocks(out)[0][column], str(harness.xxh3_signed(value)))
+                self.assertEqual(self.blocks(self.run_command("verify", path, name).stdout)[0], {"rows": "1", "wrong": "0", "missing": "0"})
+        with self.postgres.admin("app") as admin:
+            admin.rows("update log_b set keyspread_hash = 0")
+        self.assertIn("wrong: 1", self.run_command("verify", path, "log_b", code=WRONG).stdout)
+
+    def test_all_tables_of_a_pattern(self):
+        path = self.patterns()
+        self.make_tables_of_patterns()
+        told = self.run_command("verify", path, "log_*")
+        self.assertEqual(told.stdout, "table: public.log_a\nrows: 1\nwrong: 0\nmissing: 0\ntable: public.log_b\nrows: 1\nwrong: 0\nmissing: 0\n")
+        self.assertIn("public.log_old is not spread", told.stderr)
+        self.assertIn("public.log_none has no primary key", told.stderr)
+        with self.postgres.admin("app") as admin:
+            admin.rows("update log_a set keyspread_hash = 0")
+        told = self.run_command("verify", path, "public.log_*", code=WRONG).stdout
+        self.assertIn("table: public.log_a\nrows: 1\nwrong: 1\n", told)
+        self.assertIn("table: public.log_b\nrows: 1\nwrong: 0\n", told)
+        self.assertIn("is a pattern", self.run_command("hash", path, "log_*", "id=1", code=WRONG).stderr)
+
+    def test_the_ddl_of_a_table_that_a_pattern_names(self):
+        """One that is not spread yet is printed as it would be, with all that it has."""
+        path = self.patterns()
+        self.make_tables_of_patterns()
+        text = self.run_command("ddl", "--postgres", path, "log_old").stdout
+        with self.postgres.admin("app") as admin:
+            admin.rows("drop table log_old; " + text)
+            self.assertEqual(admin.rows("select pg_get_constraintdef(oid) from pg_constraint where conrelid = 'log_old'::regclass"),
+                             [["PRIMARY KEY (keyspread_hash, id)"]])
+            self.assertEqual(admin.rows("select pg_get_expr(adbin, 0) from pg_attrdef where adrelid = 'log_old'::regclass"), [["'x'::text"]])
+        text = self.run_command("ddl", "--postgres", path, "log_*").stdout
+        self.assertEqual(re.findall("CREATE TABLE (.*) \\(", text), ['"public"."log_a"', '"public"."log_b"', '"public"."log_old"'])
+        told = self.run_command("ddl", path)
+        self.assertEqual(re.findall("CREATE TABLE (.*) \\(", told.stdout)[0], '"public"."events"')
+        self.assertIn("log_* is a pattern", told.stderr)
+
+    def test_what_no_pattern_has(self):
+        path = self.patterns(hash_key=["b"])
+        self.make_tables_of_patterns()
+        for name, why in (("log_none", "no primary key"), ("log_never", "the backend of backend.dsn has no table"),
+                          ("logs", "its tables are events, log_*, shop.log_*"), ("other.log_a", "has no table"), ("log_old", "no column b"),
+                          ("log_a", "no column b"), ("verify", "no table")):
+            with self.subTest(name):
+                told = self.run_command("verify", path, name, code=WRONG)
+                self.assertIn(why, told.stderr)
+                self.assertEqual(told.stdout, "")
+        path = self.patterns()
+        self.assertIn("hash column keyspread_hash does not exist", self.run_command("verify", path, "log_old", code=WRONG).stderr)
+
     @harness.proxied
     def test_what_ddl_hash_run_and_verify_say_agrees(self):
         for function in ("xxh3", "numeric_hash", "cityhash64", "pg_hash"):

@@ -1,0 +1,230 @@
+#include "proxy/command/named.h"
+
+#include <string.h>
+
+#include "proxy/command/tables.h"
+
+enum { MOST_KEYS = 32 }; /* columns of an index in PostgreSQL */
+
+/* What the backend says of the tables: a row a column of the key, or one without; in order. */
+enum { TABLE, HASHED, COLUMN };
+
+/* $1 schema, $2 name, $3 whether it is only how names begin, $4 the hash column. */
+static const char question[] =
+    "select c.relname::text, exists (select from pg_catalog.pg_attribute h where h.attrelid = c.oid"
+    " and h.attname = $4 and h.attnum > 0 and not h.attisdropped)::text, a.attname::text"
+    " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+    " left join pg_catalog.pg_index i on i.indrelid = c.oid and i.indisprimary"
+    " left join lateral pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"
+    " on k.place <= i.indnkeyatts"
+    " left join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum"
+    " where n.nspname = $1 and (c.relname = $2"
+    " or ($3::pg_catalog.bool and pg_catalog.starts_with(c.relname::text, $2::text)))"
+    " and c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence <> 't'"
+    " order by c.relname, k.place";
+
+typedef struct finder {
+    px_named *named;
+    const cfg_config *config;
+    const cfg_table *pattern;
+    FILE *errors;
+} finder;
+
+static const char *schema_of(const cfg_table *table)
+{
+    return table->schema != NULL ? table->schema : "public";
+}
+
+static char *kept(px_named *named, const char *text)
+{
+    return pgw_arena_printf(&named->arena, "%s", text);
+}
+
+/* --- one table --- */
+
+static bool has_entry(const finder *it, const char *name)
+{
+    for (size_t i = 0; i < it->config->table_count; i++)
+        if (strcmp(it->config->tables[i].name, name) == 0 &&
+            strcmp(schema_of(&it->config->tables[i]), schema_of(it->pattern)) == 0)
+            return true;
+    return false;
+}
+
+static bool holds(const cfg_table *table, const char *column)
+{
+    for (size_t i = 0; i < table->primary_key_count; i++)
+        if (strcmp(table->primary_key[i], column) == 0)
+            return true;
+    return false;
+}
+
+/* Without the hash column, which the key begins with where it has it. */
+static bool take_key(finder *it, cfg_table *table, char **key, size_t count, bool first)
+{
+    if (table->primary_key_count > 0)
+        return true;
+    table->primary_key = key + first;
+    table->primary_key_count = count - first;
+    if (table->primary_key_count == 0) {
+        fprintf(it->errors, "keyspread: table %s has no primary key, which its hash is made of\n",
+                table->label);
+        return false;
+    }
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (!holds(table, table->hash_key[i])) {
+            fprintf(it->errors,
+                    "%s:%u: the primary key of table %s has no column %s, which hash_key names\n",
+                    it->config->path, table->line, table->label, table->hash_key[i]);
+            return false;
+        }
+    if (table->hash_key_count == 0) {
+        table->hash_key = table->primary_key;
+        table->hash_key_count = 1;
+    }
+    return true;
+}
+
+/* Rows from…to are of one table. False: it cannot have a hash, which was told. */
+static bool take_table(finder *it, const PGresult *rows, int from, int to)
+{
+    px_named *named = it->named;
+    char **key = pgw_arena_alloc(&named->arena, MOST_KEYS * sizeof *key);
+    size_t count = 0, at = named->config.table_count;
+    for (int row = from; row < to && count < MOST_KEYS; row++)
+        if (!PQgetisnull(rows, row, COLUMN))
+            key[count++] = kept(named, PQgetvalue(rows, row, COLUMN));
+    cfg_table table = *it->pattern;
+    table.name = kept(named, PQgetvalue(rows, from, TABLE));
+    table.label = pgw_arena_printf(&named->arena, "%s.%s", schema_of(&table), table.name);
+    table.pattern = false;
+    bool first = count > 0 && strcmp(key[0], table.hash_column) == 0;
+    if (!take_key(it, &table, key, count, first))
+        return false;
+    named->spread[at] = PQgetvalue(rows, from, HASHED)[0] == 't' &&
+                        (first || (count == 0 && it->pattern->primary_key_count > 0));
+    named->config.tables[at] = table;
+    named->config.table_count++;
+    return true;
+}
+
+/* --- all that a pattern has --- */
+
+/* False: one that was asked for by its name cannot have a hash. */
+static bool take_tables(finder *it, const PGresult *rows)
+{
+    int count = PQntuples(rows);
+    px_named *named = it->named;
+    named->config.tables =
+        pgw_arena_alloc(&named->arena, (size_t)count * sizeof *named->config.tables);
+    named->spread = pgw_arena_alloc(&named->arena, (size_t)count * sizeof *named->spread);
+    for (int from = 0, to; from < count; from = to) {
+        const char *name = PQgetvalue(rows, from, TABLE);
+        for (to = from + 1; to < count && strcmp(PQgetvalue(rows, to, TABLE), name) == 0;)
+            to++;
+        bool ours = !has_entry(it, name) &&
+                    cfg_find_pattern(it->config, schema_of(it->pattern), name) == it->pattern;
+        if (ours && !take_table(it, rows, from, to) && !named->pattern)
+            return false;
+    }
+    return true;
+}
+
+static bool ask(finder *it, const char *name, PGconn *link)
+{
+    const char *const values[] = {schema_of(it->pattern), name, it->named->pattern ? "t" : "f",
+                                  it->pattern->hash_column};
+    PGresult *rows = PQexecParams(link, question, 4, NULL, values, NULL, NULL, 0);
+    bool good = PQresultStatus(rows) == PGRES_TUPLES_OK;
+    if (!good)
+        px_backend_failed(it->config, "the backend could not be asked for its tables",
+                          PQerrorMessage(link), it->errors);
+    good = good && take_tables(it, rows);
+    PQclear(rows);
+    return good;
+}
+
+/* --- the name --- */
+
+/* What of the name is the table's, if it may be of the pattern, or NULL. */
+static const char *name_in(const cfg_config *config, const cfg_table *pattern, const char *name)
+{
+    const char *schema = schema_of(pattern);
+    size_t len = strlen(schema);
+    if (strncmp(name, schema, len) == 0 && name[len] == '.' &&
+        cfg_find_pattern(config, schema, name + len + 1) == pattern)
+        return name + len + 1;
+    return cfg_find_pattern(config, schema, name) == pattern ? name : NULL;
+}
+
+static bool is_label(const cfg_table *pattern, const char *name)
+{
+    const char *label = cfg_table_label(pattern);
+    return strcmp(name, label) == 0 ||
+           (pattern->schema == NULL && strncmp(name, "public.", 7) == 0 &&
+            strcmp(name + 7, label) == 0);
+}
+
+static void say_unknown(const cfg_config *config, const char *name, bool may_be, FILE *errors)
+{
+    size_t count = config->table_count + config->pattern_count;
+    if (may_be) {
+        fprintf(errors, "keyspread: the backend of backend.dsn has no table \"%s\"\n", name);
+        return;
+    }
+    fprintf(errors, "keyspread: %s has no table \"%s\"", config->path, name);
+    for (size_t i = 0; i < count; i++)
+        fprintf(errors, "%s%s", i == 0 ? ": its tables are " : ", ",
+                cfg_table_label(&config->tables[i]));
+    fputc('\n', errors);
+}
+
+/* Of a name without a schema the one in public counts, as it does of entries. */
+static bool find_by_pattern(finder *it, const char *name, PGconn **link)
+{
+    const cfg_table *patterns = it->config->tables + it->config->table_count;
+    for (int others = 0; others < 2; others++)
+        for (size_t i = 0; i < it->config->pattern_count; i++) {
+            it->pattern = &patterns[i];
+            it->named->pattern = is_label(it->pattern, name);
+            const char *table =
+                it->named->pattern ? it->pattern->name : name_in(it->config, it->pattern, name);
+            bool is_other = strcmp(schema_of(it->pattern), "public") != 0;
+            if (table == NULL || is_other != (others == 1))
+                continue;
+            if (*link == NULL && (*link = px_backend_open(it->config, it->errors)) == NULL)
+                return false;
+            if (!ask(it, table, *link))
+                return false;
+            if (it->named->config.table_count > 0 || it->named->pattern)
+                return true;
+        }
+    say_unknown(it->config, name, *link != NULL, it->errors);
+    return false;
+}
+
+bool px_named_find(px_named *named, const cfg_config *config, const char *name, FILE *errors)
+{
+    const cfg_table *entry = cfg_find_table(config, name);
+    *named = (px_named){.config = *config};
+    named->config.pattern_count = 0;
+    named->config.table_count = 0;
+    if (entry != NULL) {
+        named->spread = pgw_arena_alloc(&named->arena, sizeof *named->spread);
+        named->spread[0] = true;
+        named->config.tables = (cfg_table *)entry;
+        named->config.table_count = 1;
+        return true;
+    }
+    PGconn *link = NULL;
+    finder it = {.named = named, .config = config, .errors = errors};
+    bool found = find_by_pattern(&it, name, &link);
+    PQfinish(link);
+    return found;
+}
+
+void px_named_free(px_named *named)
+{
+    pgw_arena_free(&named->arena);
+    *named = (px_named){0};
+}
