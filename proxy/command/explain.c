@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "proxy/backend/audit.h"
-#include "proxy/command/tables.h"
+#include "proxy/backend/schema.h"
+#include "proxy/command/instances.h"
 #include "rewrite/read/explain.h"
 
 /* The parser recurses, and this much it may need (rules: text of 64 KiB and 10,000 tokens). */
@@ -16,15 +17,20 @@ enum { STACK = 64 << 20, MAX_TEXT = 64 << 20 };
 
 typedef struct explanation {
     pgw_slice text;
-    rw_catalog catalog;
+    px_tables *tables;  /* that are there, or are made by the text */
+    rw_catalog planned; /* all that the file names, patterns included */
     pgw_buf out;
 } explanation;
 
 static void *explain(void *argument)
 {
     explanation *work = argument;
-    work->catalog.planned = &work->catalog;
-    rw_explain(work->text, &work->catalog, &px_plain_env, &work->out);
+    px_instances_make(work->tables, &work->planned, work->text);
+    rw_catalog catalog = {.tables = (const rw_table *const *)work->tables->tables,
+                          .count = work->tables->count,
+                          .planned = &work->planned,
+                          .apart = true};
+    rw_explain(work->text, &catalog, &px_plain_env, &work->out);
     return NULL;
 }
 
@@ -91,21 +97,48 @@ static void warn_of_tables(const px_tables *tables, FILE *errors)
                     tables->tables[i]->unusable);
 }
 
-static bool explain_text(const px_command *command, const px_tables *tables)
+/* All that the file names, each by its names and rules alone. */
+static void plan(const cfg_config *config, rw_catalog *planned)
+{
+    size_t count = config->table_count + config->pattern_count;
+    const rw_table **tables = pgw_calloc(count, sizeof *tables);
+    for (size_t i = 0; i < count; i++)
+        tables[i] = px_schema_plan(&config->tables[i]);
+    *planned = (rw_catalog){.tables = tables, .count = count};
+}
+
+static void forget(rw_catalog *planned)
+{
+    for (size_t i = 0; i < planned->count; i++)
+        rw_table_free((rw_table *)planned->tables[i]);
+    free((void *)planned->tables);
+}
+
+/* Whether it may be about tables that only patterns name. */
+static bool mentions_patterns(pgw_slice text, const rw_catalog *planned)
+{
+    for (size_t i = 0; i < planned->count; i++)
+        if (planned->tables[i]->pattern && rw_text_mentions(text, planned->tables[i]->name))
+            return true;
+    return false;
+}
+
+static bool explain_text(const px_command *command, px_tables *tables)
 {
     pgw_buf text = {0};
+    explanation work = {.tables = tables};
     bool good = read_text(command, &text);
-    if (good) {
-        explanation work = {
-            .text = pgw_slice_buf(&text),
-            .catalog = {.tables = (const rw_table *const *)tables->tables, .count = tables->count},
-        };
+    work.text = pgw_slice_buf(&text);
+    plan(tables->config, &work.planned);
+    if (good && mentions_patterns(work.text, &work.planned))
+        px_instances_ask(tables, command->errors);
+    if (good)
         warn_of_tables(tables, command->errors);
-        good = run_deep(&work, command->errors);
-        if (work.out.len > 0)
-            fwrite(work.out.ptr, 1, work.out.len, command->out);
-        pgw_buf_free(&work.out);
-    }
+    good = good && run_deep(&work, command->errors);
+    if (work.out.len > 0)
+        fwrite(work.out.ptr, 1, work.out.len, command->out);
+    forget(&work.planned);
+    pgw_buf_free(&work.out);
     pgw_buf_free(&text);
     return good;
 }

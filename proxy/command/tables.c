@@ -100,7 +100,7 @@ rw_table *px_backend_table(const cfg_config *config, const cfg_table *table, PGc
     return built;
 }
 
-static px_schema_rows *open_and_ask(const cfg_config *config, FILE *errors)
+px_schema_rows *px_backend_rows(const cfg_config *config, FILE *errors)
 {
     PGconn *link = px_backend_open(config, errors);
     if (link == NULL)
@@ -120,7 +120,7 @@ bool px_tables_load(px_tables *tables, const cfg_config *config, FILE *errors)
         const cfg_table *table = &config->tables[i];
         bool asked = table->column_count == 0;
         if (asked && rows == NULL)
-            rows = open_and_ask(config, errors);
+            rows = px_backend_rows(config, errors);
         rw_table *built =
             asked && rows == NULL ? NULL : build(config, table, asked ? rows : NULL, errors);
         good = built != NULL;

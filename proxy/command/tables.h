@@ -10,6 +10,7 @@
 #include <libpq-fe.h>
 
 #include "config/config.h"
+#include "proxy/backend/schema_rows.h"
 #include "rewrite/hash/table.h"
 
 /* Opens a connection whose values come as text that reads back exactly (UTF-8, ISO dates, UTC).
@@ -18,6 +19,9 @@ PGconn *px_backend_open(const cfg_config *config, FILE *errors);
 /* Says what it did not do, and why, in libpq's words. */
 void px_backend_failed(const cfg_config *config, const char *what, const char *message,
                        FILE *errors);
+/* What the backend says of all tables and patterns, over a connection of its own; NULL with a
+ * message. Freed by px_schema_rows_free(). */
+px_schema_rows *px_backend_rows(const cfg_config *config, FILE *errors);
 /* The table as the backend has it; NULL with a message. Freed by rw_table_free(). */
 rw_table *px_backend_table(const cfg_config *config, const cfg_table *table, PGconn *link,
                            FILE *errors);

@@ -176,6 +176,8 @@ typedef struct rw_catalog {
                                          earlier in the text. NULL: nothing is made or altered */
     const struct rw_word_set *words;  /* all their names, and perhaps more; NULL: one is compared
                                          after the other */
+    bool apart; /* the statements of a text are Queries of their own: what one makes is there for
+                   the next */
     const struct rw_catalog *others;  /* tables that are none of ours, of which the names and types
                                          of their columns are known; NULL: of none */
 } rw_catalog;

@@ -73,16 +73,21 @@ static size_t own_key(const rw_table *pattern, const char **names)
 
 /* The columns of the table's key: the pattern's, which the statement's must be, or the statement's.
  * 0: it has none, or another one. */
-static size_t key_of(const rw_table *pattern, const rw_written_key *written, const char **names)
+static size_t key_of(const rw_table *pattern, const rw_written_key *written, const char **names,
+                     const char **why)
 {
     if (pattern->primary_key_count > 0) {
         bool right = written->key == NULL || rw_key_is_right(pattern, written);
+        *why = right ? NULL : "its primary key is not that of the pattern";
         return right ? own_key(pattern, names) : 0;
     }
     size_t count = written->key != NULL ? rw_key_count(written) : 0;
     for (size_t i = 0; i < count && count <= MOST_KEYS; i++)
         names[i] = rw_key_column(written, i);
-    return count <= MOST_KEYS ? count : 0;
+    *why = count == 0          ? "its CREATE TABLE has no primary key"
+           : count > MOST_KEYS ? "its primary key has too many columns"
+                               : NULL;
+    return *why == NULL ? count : 0;
 }
 
 static size_t find(const char *const *names, size_t count, const char *name)
@@ -116,6 +121,8 @@ static char *kept(pgw_arena *arena, const char *text)
     return pgw_arena_printf(arena, "%s", text);
 }
 
+static const char beyond_ascii[] = "its name, or one in its key, has letters beyond ASCII";
+
 /* Names beyond ASCII may come in other bytes, which a pattern would not be found by. */
 static bool is_ascii(const char *name)
 {
@@ -124,9 +131,9 @@ static bool is_ascii(const char *name)
     return *name == '\0';
 }
 
-/* Its columns are those of the key, and the hash. False: the hash is not to be made of these. */
-static bool put_key(rw_table *table, const rw_table *pattern, const char *const *names,
-                    size_t count, pgw_arena *arena)
+/* Its columns are those of the key, and the hash. Else why the hash is not to be made of these. */
+static const char *put_key(rw_table *table, const rw_table *pattern, const char *const *names,
+                           size_t count, pgw_arena *arena)
 {
     table->columns = pgw_arena_alloc(arena, (count + 1) * sizeof *table->columns);
     table->primary_key = pgw_arena_alloc(arena, count * sizeof *table->primary_key);
@@ -134,7 +141,7 @@ static bool put_key(rw_table *table, const rw_table *pattern, const char *const 
     table->primary_key_count = table->hash_column = count;
     for (size_t i = 0; i < count; i++) {
         if (!is_ascii(names[i]))
-            return false;
+            return beyond_ascii;
         table->columns[i] = (rw_column){.name = kept(arena, names[i]), .typmod = -1};
         table->primary_key[i] = i;
     }
@@ -146,23 +153,24 @@ static bool put_key(rw_table *table, const rw_table *pattern, const char *const 
     for (size_t i = 0; i < pattern->hash_key_count; i++) {
         table->hash_key[i] = find(names, count, pattern->columns[pattern->hash_key[i]].name);
         if (table->hash_key[i] == count)
-            return false;
+            return "its primary key has not all columns of hash_key";
     }
-    return true;
+    return NULL;
 }
 
 static rw_table *table_of(const rw_definer *it, const rw_table *pattern, const char *name,
                           const rw_written_key *written)
 {
-    const char *names[MOST_KEYS];
-    size_t count = key_of(pattern, written, names);
+    const char *names[MOST_KEYS], **why = &it->out->unspread;
+    size_t count = key_of(pattern, written, names, why);
     rw_table *table = pgw_arena_alloc(it->arena, sizeof *table);
     *table = *pattern;
     table->name = kept(it->arena, name);
     table->pattern = false;
     table->by_pattern = true;
-    return count > 0 && is_ascii(name) && put_key(table, pattern, names, count, it->arena) ? table
-                                                                                           : NULL;
+    if (*why == NULL)
+        *why = is_ascii(name) ? put_key(table, pattern, names, count, it->arena) : beyond_ascii;
+    return *why == NULL ? table : NULL;
 }
 
 /* --- the statement --- */
@@ -199,14 +207,31 @@ bool rw_copies_pattern(const rw_catalog *catalog, const PgQuery__CreateStmt *cre
                               pgw_slice_str(table->name)) == pattern;
 }
 
+/* What no table of a pattern is made by; NULL: nothing of that. */
+static const char *wrong_form(const rw_catalog *catalog, const PgQuery__CreateStmt *create,
+                              const rw_written_key *written)
+{
+    return create->of_typename != NULL ? "it is made of a type"
+           : create->partspec != NULL  ? "it is cut by a PARTITION BY of its own"
+           : written->keys > 1         ? "it has several primary keys"
+           : is_full(catalog)          ? "there are as many tables of patterns as there may be"
+                                       : NULL;
+}
+
 const rw_table *rw_define_by_pattern(const rw_definer *it, const rw_catalog *catalog,
                                      const PgQuery__CreateStmt *create,
                                      const rw_written_key *written)
 {
     const rw_table *pattern = pattern_of(catalog, create->relation);
-    if (pattern == NULL || create->of_typename != NULL || create->partspec != NULL ||
-        written->keys > 1 || is_full(catalog))
+    if (pattern == NULL)
+        return NULL;
+    it->out->unspread = wrong_form(catalog, create, written);
+    if (it->out->unspread != NULL)
         return NULL;
     const rw_table *table = table_of(it, pattern, create->relation->relname, written);
-    return table != NULL && is_hashable(table, create) ? table : NULL;
+    if (table == NULL || is_hashable(table, create))
+        return table;
+    it->out->unspread = "a column of its primary key is of a type or collation that cannot be "
+                        "hashed, or is not written there";
+    return NULL;
 }

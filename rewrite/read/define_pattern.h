@@ -8,7 +8,8 @@
 #include "rewrite/read/define_key.h"
 
 /* The table, in the arena, by its names and rules alone, as those of `catalog->planned` are; NULL:
- * it is none of ours. `written` is the key of the statement. */
+ * it is none of ours, and if a pattern has its name, `it->out->unspread` says why. `written` is the
+ * key of the statement. */
 const rw_table *rw_define_by_pattern(const rw_definer *it, const rw_catalog *catalog,
                                      const PgQuery__CreateStmt *create,
                                      const rw_written_key *written);

@@ -8,6 +8,7 @@
 #include "rewrite/insert/typed.h"
 #include "rewrite/read/conditions.h"
 #include "rewrite/read/script.h"
+#include "rewrite/read/unspread.h"
 
 /* One INSERT's rows, as far as they can be known without parameters. */
 typedef struct row_keys {
@@ -230,6 +231,21 @@ static bool explain_read(pgw_slice text, const rw_statement *statement, const pg
     return true;
 }
 
+/* Of a table that only its name makes one of a pattern. */
+static void explain_unspread(pgw_slice text, const rw_statement *statement,
+                             const rw_catalog *catalog, const pgw_env *env, pgw_arena *arena,
+                             pgw_buf *out)
+{
+    pgw_buf why = {0};
+    if (statement->unspread != NULL)
+        pgw_buf_addf(&why, "its name is of a pattern, but %s", statement->unspread);
+    else if (!statement->defines)
+        rw_unspread_say(text, catalog, env, arena, &why);
+    if (why.len > 0)
+        add_line(out, "not spread", pgw_slice_buf(&why));
+    pgw_buf_free(&why);
+}
+
 static void explain_forward(pgw_slice text, const rw_statement *statement, const pgw_env *env,
                             pgw_arena *arena, pgw_buf *out)
 {
@@ -268,6 +284,8 @@ void rw_explain(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, p
             explain_insert(statement, catalog, env, &arena, out);
         else
             explain_forward(original, statement, env, &arena, out);
+        if (statement->kind == RW_STATEMENT_FORWARD)
+            explain_unspread(original, statement, catalog, env, &arena, out);
         pgw_buf_add_str(out, "---\n");
     }
     pgw_arena_free(&arena);

@@ -102,6 +102,8 @@ void rw_names_follow(rw_names *names, const rw_statement *statement, pgw_slice t
     const rw_catalog *view = &names->view;
     if (view->planned != NULL && moves_place(names, statement, text))
         move_place(names);
+    if (view->apart && statement->defines)
+        return;
     if (statement->defines)
         own_planned(names)->moved = true;
     if (statement->made != NULL)

@@ -252,6 +252,7 @@ static bool define(const candidate *it)
     it->out->before = definition.before;
     it->out->behind = definition.behind;
     it->out->made = definition.made;
+    it->out->unspread = definition.unspread;
     it->out->defines = definition.count > 0 || rw_statement_has_more(it->out);
     return it->out->defines || it->out->kind == RW_STATEMENT_REFUSED;
 }

@@ -71,6 +71,7 @@ typedef struct rw_statement {
     pgw_slice before, behind; /* statements of ours that are run with it, unseen: of FORWARD, one
                                  each; empty: none. Arena-owned */
     const rw_table *made;     /* by it, of a pattern; arena-owned; NULL: none */
+    const char *unspread;     /* why what it makes is none of these, though it has such a name; NULL */
     bool defines; /* they are none, but the hash column in a table that it makes or alters */
     const rw_key_change *change;    /* of the key; NULL: none. It must not be sent without … */
     const rw_key_change *otherwise; /* … but for a Bind for which `same` holds. NULL: none */

@@ -49,7 +49,7 @@ class CommandCase(unittest.TestCase):
         """`key: value` lines, a dict for each statement."""
         blocks = [{}]
         for line in text.split("\n"):
-            match = re.match(r"(\w+): ?(.*)", line)
+            match = re.match(r"(?:not )?(\w+): ?(.*)", line)
             if match:
                 if match[1] in blocks[-1]:
                     blocks.append({})
@@ -182,6 +182,25 @@ class Plain(CommandCase):
                 self.assertIn(result.returncode, (DONE, WRONG), result.stderr)
                 text = result.stdout + result.stderr
                 self.assertRegex(text.lower(), f"no, because .*{word}|0a000|refused")
+
+    def test_explain_of_tables_that_the_text_makes(self):
+        """By their CREATE TABLE, of a pattern or of an entry, each statement as a text of its own."""
+        config = self.config(harness.free_port())
+        config["tables"] += [{"name": "log_*", "primary_key": "auto", "hash_function": "xxh3", "partitions": {"buckets": 16}}]
+        sql = ("create table log_1 (id serial primary key, n varchar(3)); insert into log_1 values (5, 'a'); insert into log_1 (n) values ('a');"
+               "select * from log_1 where id = 5; create table log_2 (n int); insert into log_2 values (1);"
+               "create table log_3 (a text, t timestamp(3) with time zone, primary key (t, a)); insert into log_3 values ('a', '2026-01-01 00:00:00Z');"
+               f"create table events (userid bigint, ts timestamptz, event text, primary key (userid, ts)); insert into events values (5, '{TS}')")
+        told = [self.blocks(block)[0] for block in self.run_command("explain", self.file(config), stdin=sql).stdout.split("---\n")]
+        five = str(harness.xxh3_signed(5))
+        self.assertIn('PRIMARY KEY ("keyspread_hash", "id")'.lower(), told[0]["rewritten"].lower())
+        self.assertEqual((told[1]["table"], told[1]["hash"], told[1]["batchable"]), ("public.log_1", five, "yes"))
+        self.assertEqual((told[2]["table"], told[2]["hash"]), ("public.log_1", "per answer"))
+        self.assertIn(f'"keyspread_hash" = {five} AND', told[3]["rewritten"])
+        self.assertEqual(told[4]["spread"], "its name is of a pattern, but its CREATE TABLE has no primary key")
+        self.assertIn("log_2 has the name of a pattern", told[5]["spread"])
+        self.assertEqual((told[7]["table"], told[7]["batchable"]), ("public.log_3", "yes"))
+        self.assertEqual((told[9]["table"], told[9]["hash"]), ("public.events", five))
 
     def test_ddl_runs_nothing(self):
         text = self.run_command("ddl", self.file(self.config())).stdout
@@ -331,6 +350,27 @@ class WithPostgres(CommandCase):
         told = self.run_command("ddl", path)
         self.assertEqual(re.findall("CREATE TABLE (.*) \\(", told.stdout)[0], '"public"."events"')
         self.assertIn("log_* is a pattern", told.stderr)
+
+    def test_explain_of_a_table_that_a_pattern_names(self):
+        """By the backend's key; what is not spread there is told, as is a backend that cannot be asked."""
+        path = self.patterns()
+        self.make_tables_of_patterns()
+        sql = "insert into log_b values ('x', 5); select * from log_old; insert into log_a (id) values (5); select 1"
+        told = self.run_command("explain", path, stdin=sql)
+        self.assertEqual(told.stderr, "")
+        made, old, default, _ = told.stdout.split("---\n")[:4]
+        self.assertEqual(self.blocks(made)[0]["hash"], str(harness.xxh3_signed(5)))
+        self.assertIn("table: public.log_b\n", made)
+        self.assertIn("batchable: yes\n", made)
+        self.assertIn("not spread: log_old has the name of a pattern, public.log_*, but no such table with the column keyspread_hash", old)
+        self.assertIn("table: public.log_a\n", default)
+        config = self.config(harness.free_port())
+        config["tables"] += [{"name": "log_*", "primary_key": "auto", "hash_function": "xxh3"}]
+        path = self.file(config)
+        self.assertEqual(self.run_command("explain", path, stdin="select 1").stderr, "")
+        told = self.run_command("explain", path, stdin="insert into log_b values ('x', 5)")
+        self.assertIn("those alone are known that the text makes", told.stderr)
+        self.assertIn("not spread: log_b has the name of a pattern", told.stdout)
 
     def test_what_no_pattern_has(self):
         path = self.patterns(hash_key=["b"])

@@ -6,6 +6,7 @@ import unittest
 
 import harness
 import wire
+from test_create_table import Planned
 
 STATEMENTS = (
     "insert into events (userid, ts, event) values (5, '2026-01-01 00:00:00+00', e'a\\'b\\n'), (6, '2026-01-01 00:00:00+00', 'é')",
@@ -16,8 +17,7 @@ STATEMENTS = (
 )
 
 
-@harness.proxied
-class ExplainQuery(harness.StackCase):
+class ExplainCase(harness.StackCase):
     def offline(self, statement):
         """What the command prints of it."""
         dsn = f"postgresql://{harness.USER}@127.0.0.1:{self.postgres.port}/{self.database}"
@@ -29,6 +29,9 @@ class ExplainQuery(harness.StackCase):
                                   capture_output=True, text=True, timeout=harness.PATIENCE)
         return [[line] for line in told.stdout.splitlines() if line != "---"]
 
+
+@harness.proxied
+class ExplainQuery(ExplainCase):
     def test_as_the_command(self):
         session = self.wire()
         for statement in STATEMENTS:
@@ -62,6 +65,28 @@ class ExplainQuery(harness.StackCase):
                      "explain (proxy) select 1; select 2", "explain proxy select 1", "explain (proxy) select '" + "x" * (1 << 20) + "'"):
             with self.subTest(text[:60]):
                 self.assertEqual(wire.error_of(session.query(text)), "42601")
+
+
+@harness.proxied
+class OfPatterns(ExplainCase):
+    tables = (Planned("made_*", "auto", hash_column="keyspread_hash"),)
+
+    def setUp(self):
+        """No table is there."""
+
+    def test_of_a_table_that_a_pattern_names(self):
+        session = self.wire()
+        for text in ("create table made_1 (id serial primary key, n text)", "create table made_2 (n text)"):
+            session.query(text)
+        for statement in ("insert into made_1 values (5, 'x')", "insert into made_1 (n) values ('x')", "select * from made_1 where id in (5, 6)",
+                          "insert into made_2 values ('x')", "select * from made_2", "create table made_3 (id int primary key)",
+                          "create table made_3 (id int)", "insert into made_3 values (1)"):
+            with self.subTest(statement):
+                self.assertEqual(session.rows("explain (proxy) " + statement), self.offline(statement))
+        self.assertIn(["table: public.made_1"], session.rows("explain (proxy) insert into made_1 values (5, 'x')"))
+        self.assertIn(["not spread: its name is of a pattern, but its CREATE TABLE has no primary key"],
+                      session.rows("explain (proxy) create table made_3 (id int)"))
+        session.query("drop table made_1, made_2")
 
 
 if __name__ == "__main__":

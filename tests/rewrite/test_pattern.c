@@ -1,6 +1,7 @@
 /* Tables that are made by a name which only a pattern covers: by vectors; and bounds. */
 #include "rewrite/read/conditions.h"
 #include "rewrite/read/script.h"
+#include "rewrite/read/unspread.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>
@@ -89,6 +90,8 @@ static void describe(const rw_statement *statement, pgw_slice text, pgw_buf *out
                      statement->behind.ptr);
 }
 
+static const rw_catalog *script_catalog; /* what was parsed with last */
+
 static rw_script parse(pgw_slice text, size_t count, const rw_table *const *tables)
 {
     static const rw_table *planned_tables[PATTERNS];
@@ -98,6 +101,7 @@ static rw_script parse(pgw_slice text, size_t count, const rw_table *const *tabl
     planned = (rw_catalog){.tables = planned_tables, .count = PATTERNS};
     catalog = (rw_catalog){.tables = tables, .count = count, .planned = &planned};
     rw_script script;
+    script_catalog = &catalog;
     rw_script_parse(text, &catalog, &test_env, NULL, &arena, &script);
     return script;
 }
@@ -162,12 +166,73 @@ static void keys_are_bounded(void **state)
     }
 }
 
+/* What has such a name and stays an ordinary table, and why; and other statements about one. */
+static const struct {
+    const char *text, *why;
+} unspread[] = {
+    {"CREATE TABLE events_1 (k int)", "its CREATE TABLE has no primary key"},
+    {"CREATE TABLE keyed_1 (k int PRIMARY KEY)", "its primary key is not that of the pattern"},
+    {"CREATE TABLE keyed_1 (a json, b text, PRIMARY KEY (a, b))",
+     "a column of its primary key is of"},
+    {"CREATE TABLE events_1 (k text COLLATE \"de_DE\" PRIMARY KEY)",
+     "a column of its primary key is of"},
+    {"CREATE TABLE events_1 (LIKE o, PRIMARY KEY (k))", "or is not written there"},
+    {"CREATE TABLE events_1 OF t (PRIMARY KEY (k))", "made of a type"},
+    {"CREATE TABLE events_1 (k int PRIMARY KEY) PARTITION BY RANGE (k)",
+     "a PARTITION BY of its own"},
+    {"CREATE TABLE events_1 (k int PRIMARY KEY, j int PRIMARY KEY)", "several primary keys"},
+    {"CREATE TABLE events_é (k int PRIMARY KEY)", "letters beyond ASCII"},
+    {"CREATE TABLE events_1 (é int PRIMARY KEY)", "letters beyond ASCII"},
+    {"CREATE TABLE number_1 (k text PRIMARY KEY)", "a column of its primary key is of"},
+    {"CREATE TABLE events_1 (k int PRIMARY KEY)", NULL},
+    {"CREATE TABLE other.events_1 (k int)", NULL},
+    {"CREATE TEMP TABLE events_1 (k int)", NULL},
+    {"SELECT * FROM events_1",
+     "events_1 has the name of a pattern, public.events_*, but no such table "
+     "with the column h is known"},
+    {"INSERT INTO app.events_1 VALUES (1)", "events_1 has the name of a pattern, app.events_*"},
+    {"DELETE FROM events_there USING events_long_5", "public.events_long_*"},
+    {"WITH events_1 AS (SELECT 1) SELECT * FROM events_1", NULL},
+    {"WITH events_1 AS (SELECT 1) SELECT * FROM public.events_1", "public.events_*"},
+    {"SELECT events_1 FROM t AS events_2", NULL},
+    {"SELECT * FROM events_there", NULL},
+    {"SELECT * FROM other.events_1", NULL},
+    {"SELECT * FROM events_1 WHERE", NULL},
+};
+
+static void what_is_not_spread_is_told(void **state)
+{
+    (void)state;
+    static const rw_table *const tables[] = {&there};
+    for (size_t i = 0; i < sizeof unspread / sizeof *unspread; i++) {
+        pgw_slice text = pgw_slice_str(unspread[i].text);
+        rw_script script = parse(text, 1, tables);
+        const char *why = script.statements[0].unspread;
+        pgw_buf line = {0};
+        if (why == NULL)
+            rw_unspread_say(text, script_catalog, &test_env, &arena, &line);
+        else
+            pgw_buf_add_str(&line, why);
+        pgw_buf_add_byte(&line, '\0');
+        bool created = strncmp(unspread[i].text, "CREATE", 6) == 0;
+        if (unspread[i].why != NULL)
+            assert_non_null(strstr(line.ptr, unspread[i].why));
+        else if (created)
+            assert_null(why);
+        else
+            assert_string_equal(line.ptr, "");
+        pgw_buf_free(&line);
+        pgw_arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_make_tables),
         cmocka_unit_test(patterns_make_so_many),
         cmocka_unit_test(keys_are_bounded),
+        cmocka_unit_test(what_is_not_spread_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
