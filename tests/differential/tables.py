@@ -32,6 +32,13 @@ class Table:
                 "hash_column": "h", "hash_function": self.function,
                 "partitions": {"uniform": PARTITIONS}}
 
+    def pattern(self):
+        """The same table, known by a pattern alone, and its key by the catalog."""
+        config = {**self.config(), "name": self.name + "*", "primary_key": "auto"}
+        if self.hash_key == list(self.key)[:1]:
+            del config["hash_key"]
+        return config
+
     def ddl(self, hashed, schema="public", partitioned=True):
         columns = [f"{name} {declared} not null" for name, declared in self.key.items()]
         columns += ["v text", "n int default 7", *self.more]
@@ -146,12 +153,15 @@ def setup(hashed):
     return "; ".join(parts)
 
 
+GRANTS = ("grant all on all tables in schema public to public; "
+          "grant all on all sequences in schema public to public")
+
+
 def renew(names, hashed):
     """Makes these tables anew, after DDL."""
     parts = [f"drop table if exists public.{name} cascade; {TABLES[name].ddl(hashed)}"
              for name in names]
-    return "; ".join(parts + ["grant all on all tables in schema public to public",
-                              "grant all on all sequences in schema public to public"])
+    return "; ".join(parts + [GRANTS])
 
 
 def empty(names):

@@ -36,6 +36,7 @@ class World:
     """`postgres` is shared by all workers, everything else is this worker's."""
 
     generator, twins = Generator, tables.TWINS
+    entry = staticmethod(tables.Table.config)
     order = staticmethod(needs)  # those behind each other that one keyspread can play
 
     @staticmethod
@@ -59,7 +60,7 @@ class World:
     def config(self, names):
         config = harness.backend_config(self.postgres, (), backend={"catalog_s": CATALOG_S},
                                         port=self.slow and self.slow.port)
-        config["tables"] = [table.config() for table in map(TABLES.get, names)]
+        config["tables"] = [self.entry(table) for table in map(TABLES.get, names)]
         config["workers"] = (1, 4)[self.number % 2]
         return config
 
@@ -230,6 +231,8 @@ class World:
             return [f"{place} {row[0]}" for row in rows] + [one for one in wrong if one]
         return [f"{table.name} is nowhere"]
 
+    renewal = staticmethod(tables.renew)
+
     def tidy(self, sequence):
         """Leaves the tables empty. What changes them goes through keyspread, which so hears of it."""
         names, text = sequence["tables"], "; ".join(sequence["cleanup"])
@@ -240,8 +243,39 @@ class World:
         for hashed, side in enumerate((self.direct, self.hashed)):
             parts = [side.fill(one) for one in dict.fromkeys(sequence["cleanup"])]
             parts.append(tables.empty([n for n in names if not sequence["renew"]]))
-            parts.append(tables.renew(names, hashed) if sequence["renew"] else "")
+            parts.append(self.renewal(names, hashed) if sequence["renew"] else "")
             if sequence["renew"]:
                 parts += [f"delete from other.{n}" for n in names if n in tables.TWINS]
             text = "; ".join(part for part in parts if part)
             (self.tidier if hashed else self.admins[0]).rows(text)
+
+
+class PatternWorld(World):
+    """The tables have no entries of their own: each is known by a pattern, and is made through keyspread
+    by a client that knows no hash."""
+
+    entry = staticmethod(tables.Table.pattern)
+
+    @staticmethod
+    def renewal(names, hashed):
+        return tables.renew(names, False)
+
+    def build(self):
+        super().build()
+        keyspread = harness.Keyspread(self.config(sorted(TABLES)))
+        with wire.Wire(keyspread.address()) as session:
+            session.login("postgres", self.hashed.database)
+            session.rows(tables.renew(sorted(TABLES), False))
+        keyspread.stop()
+        self._check(TABLES)
+
+    def tidy(self, sequence):
+        super().tidy(sequence)
+        if sequence["renew"]:
+            self._check(sequence["tables"])
+
+    def _check(self, names):
+        """None of them is an ordinary table, in which no hash could be wrong."""
+        spread = self.admins[1].rows("select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid"
+                                     " where c.relnamespace = 'public'::regnamespace and a.attname = 'h'")
+        assert set(names) <= {row[0] for row in spread}, "a table was made without its hash"

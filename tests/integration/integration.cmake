@@ -19,10 +19,12 @@ set(DIFFERENTIAL ${SYSTEM_PYTHON3} ${CMAKE_CURRENT_LIST_DIR}/../differential/run
 add_test(NAME integration.differential COMMAND ${DIFFERENTIAL} --seed 1 --sequences 2000)
 add_test(NAME integration.differential_slow
          COMMAND ${DIFFERENTIAL} --seed 6000001 --sequences 300 --slow)
+add_test(NAME integration.differential_patterns
+         COMMAND ${DIFFERENTIAL} --seed 7000001 --sequences 200 --patterns)
 # … and through keyspread before the fake of YDB's endpoint.
 add_test(NAME integration.differential_ydb
          COMMAND ${DIFFERENTIAL} --seed 1 --sequences 400 --ydb)
-foreach(test differential differential_slow differential_ydb)
+foreach(test differential differential_slow differential_patterns differential_ydb)
   set_tests_properties(integration.${test} PROPERTIES
     ENVIRONMENT "KEYSPREAD=$<TARGET_FILE:keyspread>;PYTHONDONTWRITEBYTECODE=1"
     LABELS integration
