@@ -1,0 +1,52 @@
+"""What a program does with a database in its first days is through keyspread what it is on PostgreSQL: it makes its tables, changes
+them by migrations forth and back, and looks at them; it makes rows, reads them by their keys, finds, counts and pages through them,
+joins, locks, changes and deletes them, in transactions with savepoints. All tables that have a primary key are spread, the program's
+own book of its migrations among them, and what it prints is the same."""
+import contextlib
+import os
+import unittest
+
+import harness
+from both_ways import BothWays
+from harness import Table
+from programs import HERE, MODULES, PYTHON, Program
+from test_create_table import Planned
+
+FOLDER = os.path.join(HERE, "everyday", "")
+PROGRAMS = (
+    Program("django", "/usr/bin/python3", FOLDER + "django_everyday.py", python3_django=PYTHON + "django",
+            python3_psycopg2=PYTHON + "psycopg2"),
+    Program("sqlalchemy", "/usr/bin/python3", "-Wignore", FOLDER + "sqlalchemy_everyday.py", python3_sqlalchemy=PYTHON + "sqlalchemy",
+            alembic=PYTHON + "alembic", python3_psycopg2=PYTHON + "psycopg2"),
+    Program("active_record", "/usr/bin/ruby", FOLDER + "active_record_everyday.rb",
+            ruby_activerecord="/usr/share/rubygems-integration/*/specifications/activerecord-*"),
+    Program("sequel", "/usr/bin/ruby", FOLDER + "sequel_everyday.rb", ruby_sequel="/usr/lib/ruby/vendor_ruby/sequel"),
+    Program("prisma", "node", FOLDER + "prisma_everyday.mjs", schema_engine=MODULES + "@prisma/schema-engine-wasm",
+            adapter=MODULES + "@prisma/adapter-pg"),
+)
+NAMES = [f"{letter}*" for letter in "adeiklmps_"] + ['"S"*']
+KEYS = ("select format('%I', c.relname), format('%I', a.attname) from pg_class c join pg_index i on i.indrelid = c.oid and i.indisprimary"
+        " join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[{}] where c.relkind in ('r', 'p')"
+        " and c.relnamespace = 'public'::regnamespace order by 1")
+
+
+class Everyday(BothWays):
+    tables = [Planned(name, "auto", hash_column="keyspread_hash") for name in NAMES]
+
+    def check(self, program):
+        database = self.play(program)
+        with self.postgres.admin(database) as admin:
+            self.assertEqual({column for _, column in admin.rows(KEYS.format(0))}, {"keyspread_hash"})
+            spread = admin.rows(KEYS.format(1))
+        self.assertGreater(len(spread), 1)
+        with contextlib.closing(harness.connect_admin(self.postgres, database)) as connection:
+            self.assertGreater(sum(harness.verify_hashes(self, connection, Table(table, [], [key], hash_column="keyspread_hash"))
+                                   for table, key in spread), 0)
+
+
+for one in PROGRAMS:
+    setattr(Everyday, f"test_{one.name}", lambda self, program=one: self.check(program))
+
+
+if __name__ == "__main__":
+    unittest.main()
