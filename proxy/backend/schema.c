@@ -112,6 +112,7 @@ static void relation_from_row(rw_table *table, char *const *row)
                        !is_true(row[PX_SCHEMA_RULES]) && !is_true(row[PX_SCHEMA_ROW_SECURITY]);
     table->changes_rows = (kind != 'r' && kind != 'p') || is_true(row[PX_SCHEMA_CHANGES]);
     table->heeds_updates = is_true(row[PX_SCHEMA_UPDATES]);
+    table->defers_updates = row[PX_SCHEMA_UPDATES][0] == 'd';
     table->in_parts = kind == 'p';
     table->part_names = row[PX_SCHEMA_PARTS][0] != '\0' ? copy(row[PX_SCHEMA_PARTS]) : NULL;
     table->last = (int16_t)strtol(row[PX_SCHEMA_SYSTEM], NULL, 10);
@@ -443,6 +444,7 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         !same_text(a->unusable, b->unusable) || a->sample != b->sample ||
         a->mergeable != b->mergeable || a->changes_rows != b->changes_rows ||
         a->looked_up != b->looked_up || a->heeds_updates != b->heeds_updates ||
+        a->defers_updates != b->defers_updates ||
         a->in_parts != b->in_parts || a->quiet != b->quiet ||
         a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
         !same_text(a->part_names, b->part_names) || !same_text(a->key_name, b->key_name) ||

@@ -87,13 +87,15 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
 /* Nothing here waits for a lock: a migration that holds its table's would hold up all others', so
  * neither pg_partition_tree() nor pg_get_expr() is asked.
  * Rows of a partitioned table fire the triggers of the partition they go to. A constraint trigger
- * that is initially deferred changes no row and no count, and a foreign key's is internal. */
+ * that is initially deferred changes no row, but runs in the session that commits; a foreign key's
+ * is internal. */
 #define FIRED                                                                                      \
     " fired as (select p.root, pg_catalog.bool_or((g.tgtype & 4) <> 0) as by_insert,"              \
-    " pg_catalog.bool_or((g.tgtype & 16) <> 0) as by_update,"                                      \
+    " pg_catalog.bool_or((g.tgtype & 16) <> 0 and not g.tginitdeferred) as by_update,"             \
+    " pg_catalog.bool_or((g.tgtype & 16) <> 0) as behind_update,"                                  \
     " pg_catalog.bool_or((g.tgtype & 7) = 7) as changes"                                           \
     " from tree p join pg_catalog.pg_trigger g on g.tgrelid = p.oid where not g.tgisinternal"      \
-    " and g.tgenabled <> 'D' and not g.tginitdeferred group by p.root)"
+    " and g.tgenabled <> 'D' group by p.root)"
 
 /* Columns that a foreign key writes, past keyspread. */
 #define CASCADED                                                                                   \
@@ -231,8 +233,9 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
                     " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
                     " as triggers, ");
     pgw_buf_add_str(sql, "coalesce(f.by_insert, false) as triggers_insert, " RULES("3"));
-    pgw_buf_add_str(sql, " as rules_insert, coalesce(f.by_update, false) or " RULES("2"));
-    pgw_buf_add_str(sql, " as on_update, coalesce(f.changes, false) as changes, ");
+    pgw_buf_add_str(sql, " as rules_insert, case when f.by_update or " RULES("2"));
+    pgw_buf_add_str(sql, " then 't' when f.behind_update then 'd' else 'f' end as on_update,"
+                         " coalesce(f.changes, false) as changes, ");
     px_reads_settings_condition(sql);
     pgw_buf_add_str(sql, " as reads_settings from ours c left join fired f on f.root = c.oid)");
 }
@@ -243,7 +246,7 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
     pgw_buf_add_str(
         sql,
         " select c.nspname::text, c.relname::text, c.oid::pg_catalog.int8::text, c.relkind::text,"
-        " c.triggers::text, c.triggers_insert::text, c.rules_insert::text, c.on_update::text,"
+        " c.triggers::text, c.triggers_insert::text, c.rules_insert::text, c.on_update,"
         " c.relrowsecurity::text, c.changes::text, a.attname::text, a.attnum::text,"
         " a.atttypid::pg_catalog.int8::text,"
         " a.atttypmod::text, pg_catalog.format_type(a.atttypid, a.atttypmod), (t.typtype = "

@@ -16,7 +16,7 @@ typedef enum px_schema_cell {
     PX_SCHEMA_TRIGGER_COUNT, /* its own, but for the internal ones */
     PX_SCHEMA_TRIGGERS,      /* t: INSERT fires triggers, here or in a partition */
     PX_SCHEMA_RULES,         /* t: there are rules on INSERT */
-    PX_SCHEMA_UPDATES,       /* t: there are triggers or rules on UPDATE */
+    PX_SCHEMA_UPDATES,       /* t: there are triggers or rules on UPDATE; d: but deferred ones; f */
     PX_SCHEMA_ROW_SECURITY,  /* t */
     PX_SCHEMA_CHANGES,       /* t: BEFORE triggers may make other rows of an INSERT's */
     PX_SCHEMA_COLUMN,

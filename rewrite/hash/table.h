@@ -105,6 +105,7 @@ typedef struct rw_table {
     uint32_t block;            /* sequences: block: numbers that are drawn at once */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
     bool heeds_updates;        /* UPDATE fires triggers, or there are rules on it */
+    bool defers_updates;       /* … but deferred ones alone, which change no row */
     bool changes_rows; /* what is stored may be other rows than those of an INSERT: by BEFORE
                           triggers, or in foreign tables */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */

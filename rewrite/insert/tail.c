@@ -188,7 +188,7 @@ static rw_outcome parse_set_column(rw_parser *parser)
 /* Rows that exist are changed, by which the table may fire triggers. */
 static void note_update(rw_parser *parser)
 {
-    if (parser->table->heeds_updates)
+    if (parser->table->heeds_updates || parser->table->defers_updates)
         rw_note_obstacle(parser, RW_OBSTACLE_TRIGGER);
 }
 

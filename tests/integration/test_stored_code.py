@@ -97,5 +97,36 @@ class StoredCode(harness.StackCase):
                           "drop operator if exists === (int, int)")
 
 
+NOTED = Table("noted", ["id bigint not null", "v text"], ["id"], hash_column="h")
+CHANGED = Table("changed", ["id bigint not null", "v text"], ["id"], hash_column="h")
+CODE = """create table audit (who text, id bigint);
+    create function note() returns trigger language plpgsql as $$ begin
+        insert into audit values (current_setting('my.tenant', true), new.id); return null; end $$"""
+DEFERRED = """create constraint trigger note after insert on noted deferrable initially deferred
+    for each row execute function note();
+    create constraint trigger note after update on changed deferrable initially deferred
+    for each row execute function note()"""
+
+
+class Deferred(harness.StackCase):
+    """What runs when a row is committed runs in the session whose row it is."""
+    tables = (NOTED, CHANGED)
+    partitioned = False
+    options = {"workers": 1}
+    before_sql = CODE
+    setup_sql = DEFERRED
+
+    def test_the_session_is_seen(self):
+        one, other = self.wire(), self.wire()
+        for session, text in ((one, "set my.tenant = 'one'"), (one, "insert into noted values (1)"),
+                              (other, "insert into noted values (2)"), (one, "insert into noted values (3)"),
+                              (one, "insert into changed values (4)"),
+                              (one, "insert into changed values (4) on conflict (id) do update set v = 'again'"),
+                              (one, "update changed set id = 5 where id = 4")):
+            self.assertIsNone(wire.error_of(session.query(text)), text)
+        with self.postgres.admin(self.database) as admin:
+            self.assertEqual(admin.rows("select who from audit order by id"), [["one"], [None], ["one"], ["one"], ["one"]])
+
+
 if __name__ == "__main__":
     unittest.main()

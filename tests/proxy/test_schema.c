@@ -160,7 +160,7 @@ static void test_mergeable(void **state)
         bool mergeable, changes_rows, unusable;
     } cases[] = {{"16384 r 0 false false true false false", true, false,
                   false}, /* UPDATE is another matter */
-                 {"16384 r 0 false false false false false", true, false, false},
+                 {"16384 r 0 false false deferred false false", true, false, false},
                  {"16384 p 0 false false false false false", true, false, false},
                  {"16384 r 0 true false false false false", false, false, false},
                  {"16384 r 0 true false false false true", false, true, false},
@@ -176,6 +176,7 @@ static void test_mergeable(void **state)
         assert_int_equal(table->mergeable, cases[i].mergeable);
         assert_int_equal(table->changes_rows, cases[i].changes_rows);
         assert_int_equal(table->heeds_updates, i == 0);
+        assert_int_equal(table->defers_updates, i == 1);
         assert_int_equal(table->unusable != NULL, cases[i].unusable);
         rw_table_free(table);
         px_schema_rows_free(rows);
