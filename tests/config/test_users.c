@@ -132,6 +132,27 @@ static void test_find(void **state)
     cfg_users_free(users);
 }
 
+static void test_many(void **state)
+{
+    (void)state;
+    enum { COUNT = 300 };
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&lines, &size);
+    for (int i = 0; i < COUNT; i++)
+        fprintf(file, "\"user %d\" \"%d\"\n", i, i);
+    fclose(file);
+    cfg_users *users = load_good(lines, size);
+    assert_int_equal(users->count, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "user %d", i);
+        assert_string_equal(find(users, name)->secret, name + 5);
+    }
+    cfg_users_free(users);
+    free(lines);
+}
+
 static void test_none(void **state)
 {
     (void)state;
@@ -236,9 +257,10 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_none),        cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_no_file),
-        cmocka_unit_test(test_permissions), cmocka_unit_test(test_large)};
+        cmocka_unit_test(test_good),    cmocka_unit_test(test_find),
+        cmocka_unit_test(test_many),    cmocka_unit_test(test_none),
+        cmocka_unit_test(test_wrong),   cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_no_file), cmocka_unit_test(test_permissions),
+        cmocka_unit_test(test_large)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

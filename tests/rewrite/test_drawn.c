@@ -87,13 +87,16 @@ static void a_link_that_has_gone_knew(void **state)
 static void long_arguments_are_left(void **state)
 {
     (void)state;
-    pgw_buf text = {0}, out = {0};
-    pgw_buf_add_str(&text, "select currval('");
-    for (size_t i = 0; i < 2000; i++)
-        pgw_buf_add_byte(&text, 'x');
-    pgw_buf_add_str(&text, "')");
-    assert_false(rw_drawn_tell(pgw_slice_buf(&text), &drawn, true, &out));
-    pgw_buf_free(&text);
+    for (size_t len = 1020; len <= 1024; len++) { /* and two quotes */
+        pgw_buf text = {0}, out = {0};
+        pgw_buf_add_str(&text, "select currval('");
+        for (size_t i = 0; i < len; i++)
+            pgw_buf_add_byte(&text, 'x');
+        pgw_buf_add_str(&text, "')");
+        assert_int_equal(rw_drawn_tell(pgw_slice_buf(&text), &drawn, true, &out), len + 2 <= 1024);
+        pgw_buf_free(&text);
+        pgw_buf_free(&out);
+    }
 }
 
 int main(void)

@@ -186,6 +186,28 @@ static void casts_of_the_database_are_unknowable(void **state)
     }
 }
 
+/* The server is asked for them. */
+static void strings_of_float_that_are_no_decimal_number(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool unknowable;
+    } cases[] = {{"1.5", false},      {"-0", false},   {"1e5", false},  {"nan", false},
+                 {"Infinity", false}, {"0x1p3", true}, {"nan(5)", true}};
+    char name[] = "k";
+    rw_column column = {.name = name, .type = PGW_FLOAT8, .typmod = -1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        pgw_error error;
+        pgw_reading reading = {&utc, &arena, &error};
+        rw_cell cell = {
+            .kind = RW_CELL_STRING, .text = pgw_slice_str(cases[i].text), .minus_after = -1};
+        assert_int_equal(rw_cell_is_unknowable(&cell, &column, &reading), cases[i].unknowable);
+        pgw_arena_free(&arena);
+    }
+}
+
 static void null_parameter_is_a_known_null(void **state)
 {
     (void)state;
@@ -205,6 +227,7 @@ int main(void)
         cmocka_unit_test(parameters_that_do_not_fit_are_refused),
         cmocka_unit_test(parameters_that_are_not_known_are_unknowable),
         cmocka_unit_test(casts_of_the_database_are_unknowable),
+        cmocka_unit_test(strings_of_float_that_are_no_decimal_number),
         cmocka_unit_test(null_parameter_is_a_known_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

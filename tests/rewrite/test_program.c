@@ -126,15 +126,15 @@ static void add_blame(const rw_program *program, const rw_step *step, const char
         pgw_buf_addf(out, "!%s", error.sqlstate);
 }
 
-/* Each step with what its rows are (`<` the client's, `?` ours), and the tag; "again" if it may be
- * done once more when it may be done already. An answer that begins with "!" is the SQLSTATE with
- * which the step fails. */
+/* Each step with whether it writes (`+`), what its rows are (`<` the client's, `?` ours), and the
+ * tag; "again" if it may be done once more when it may be done already. An answer that begins with
+ * "!" is the SQLSTATE with which the step fails. */
 static bool run(rw_program *program, char *answers, pgw_buf *out)
 {
     rw_step step;
     pgw_error error;
     while (rw_program_next(program, &step)) {
-        pgw_buf_addf(out, "%s%.*s; ",
+        pgw_buf_addf(out, "%s%s%.*s; ", step.writes ? "+" : "",
                      step.rows == RW_ROWS_OURS     ? "?"
                      : step.rows == RW_ROWS_CLIENT ? "<"
                                                    : "",

@@ -48,6 +48,7 @@ static void test_lengths(void **state)
         {"MULE_INTERNAL", "\x92\xb0\xa1!", 3},
         {"MULE_INTERNAL", "\x9a\xa0\xa1!", 3},
         {"MULE_INTERNAL", "\x9c\xf0\xa1\xa1!", 4},
+        {"MULE_INTERNAL", "\x9d\xf5\xa1\xa1!", 4},
         {"MULE_INTERNAL", "\xff!!", 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
