@@ -334,6 +334,8 @@ static void fill_columns(rw_table *table, const cfg_table *config, const px_sche
             compare_with_file(table, config);
         return;
     }
+    /* A backend that is not asked stores no code. */
+    table->quiet = RW_EFFECT_RUNS | RW_EFFECT_READS;
     table->mergeable = table->defaults_unknown = true;
     for (size_t i = 0; i < config->column_count; i++)
         column_from_file(table, &config->columns[i]);

@@ -64,15 +64,6 @@ static void add(reader *in, unsigned effects)
 
 /* --- settings --- */
 
-static pgw_slice lower_copy(pgw_arena *arena, pgw_slice name)
-{
-    char *copy = (char *)pgw_arena_copy(arena, name).ptr;
-    for (size_t i = 0; i < name.len; i++)
-        if (copy[i] >= 'A' && copy[i] <= 'Z')
-            copy[i] = (char)(copy[i] + 32);
-    return (pgw_slice){copy, name.len};
-}
-
 /* One constant and then the end: true, and its text in `value`; DEFAULT is {NULL, 0}. */
 static bool take_value(reader *in, bool zone, pgw_slice *value)
 {
@@ -166,7 +157,7 @@ static pgw_slice first_of_path(const reader *in)
 static void set_setting(reader *in, pgw_slice name, bool local, bool zone)
 {
     rw_statement *out = in->out;
-    out->setting = lower_copy(in->arena, name);
+    out->setting = rw_setting_name(in->arena, name);
     add(in, setting_effects(out->setting, local));
     if (pgw_slice_eq_str(out->setting, "search_path"))
         out->path = first_of_path(in);
@@ -244,7 +235,7 @@ static void read_reset(reader *in)
         add(in, EVERYTHING | RW_EFFECT_OUTPUT);
         return;
     }
-    in->out->setting = lower_copy(in->arena, name);
+    in->out->setting = rw_setting_name(in->arena, name);
     in->out->setting_simple = true;
     add(in, setting_effects(in->out->setting, false));
 }
@@ -413,7 +404,10 @@ static void add_marked(reader *in, rw_token first, const rw_piece *piece)
     unsigned marks = piece->marks;
     pgw_slice text = in->lexer.text;
     if (marks & RW_MARK_SET_CONFIG)
-        add(in, EVERYTHING | RW_EFFECT_OUTPUT);
+        add(in,
+            RW_EFFECT_SETTINGS | RW_EFFECT_STATE | RW_EFFECT_OUTPUT |
+                (rw_configures_no_names(text, in->lexer.conforming, in->arena) ? 0
+                                                                               : RW_EFFECT_NAMES));
     if (marks & RW_MARK_SETTINGS && (marks & RW_MARK_WRITE || rw_token_is(text, first, "update")))
         add(in, EVERYTHING | RW_EFFECT_OUTPUT);
     if (marks & (RW_MARK_ADVISORY | RW_MARK_HOLD | RW_MARK_KEEPS))

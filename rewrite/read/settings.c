@@ -1,5 +1,7 @@
 #include "rewrite/read/settings.h"
 
+#include "rewrite/lex/lexer_text.h"
+
 #include <string.h>
 
 static bool is_one_of(pgw_slice name, const char *const *names)
@@ -95,4 +97,63 @@ rw_setting_kind rw_setting_kind_of(pgw_slice name)
         return RW_SETTING_OUTPUT;
     return is_one_of(name, plain) || begins_with_one_of(name, plain_families) ? RW_SETTING_PLAIN
                                                                               : RW_SETTING_OTHER;
+}
+
+pgw_slice rw_setting_name(pgw_arena *arena, pgw_slice name)
+{
+    char *copy = (char *)pgw_arena_copy(arena, name).ptr;
+    for (size_t i = 0; i < name.len; i++)
+        if (copy[i] >= 'A' && copy[i] <= 'Z')
+            copy[i] = (char)(copy[i] + 32);
+    return (pgw_slice){copy, name.len};
+}
+
+/* --- set_config() --- */
+
+static bool is_char(const rw_lexer *lexer, rw_token token, char c)
+{
+    return token.kind == RW_TOKEN_CHAR && lexer->text.ptr[token.start] == c;
+}
+
+/* ('lock_timeout', … */
+static bool names_quiet_setting(rw_lexer *lexer, pgw_arena *arena)
+{
+    pgw_slice name;
+    rw_token open = rw_lexer_next(lexer), constant = rw_lexer_next(lexer);
+    if (!is_char(lexer, open, '(') || constant.kind != RW_TOKEN_STRING ||
+        !rw_token_string(lexer->text, constant, lexer->conforming, arena, &name) || name.len == 0)
+        return false;
+    rw_setting_kind kind = rw_setting_kind_of(rw_setting_name(arena, name));
+    return is_char(lexer, rw_lexer_next(lexer), ',') && kind != RW_SETTING_PATH &&
+           kind != RW_SETTING_OTHER;
+}
+
+/* Whether an identifier is certainly another name. */
+static bool is_another(pgw_slice text, rw_token token, const char *name, pgw_arena *arena)
+{
+    pgw_slice is = rw_token_name(text, token, arena);
+    return is.ptr != NULL && !pgw_slice_eq_str(is, name);
+}
+
+static bool is_name(rw_token token)
+{
+    return token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED;
+}
+
+bool rw_configures_no_names(pgw_slice text, bool conforming, pgw_arena *arena)
+{
+    rw_lexer lexer;
+    rw_token before = {0}, last = {0}; /* two tokens, and one, in front */
+    rw_lexer_init(&lexer, text, conforming);
+    for (;;) {
+        rw_token token = rw_lexer_next(&lexer);
+        bool elsewhere = is_char(&lexer, last, '.') && !rw_token_is(text, before, "pg_catalog");
+        if (token.kind == RW_TOKEN_END || token.kind == RW_TOKEN_BAD)
+            return token.kind == RW_TOKEN_END;
+        before = last;
+        last = token;
+        if (is_name(token) && !is_another(text, token, "set_config", arena) &&
+            (elsewhere || !names_quiet_setting(&lexer, arena)))
+            return false;
+    }
 }

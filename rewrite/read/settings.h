@@ -34,5 +34,10 @@ typedef enum rw_setting_kind {
 
 /* `name` in lower case. */
 rw_setting_kind rw_setting_kind_of(pgw_slice name);
+/* A setting's name in lower case. */
+pgw_slice rw_setting_name(pgw_arena *arena, pgw_slice name);
+/* All that a statement calls set_config() for are settings that it names by constants, and that do
+ * not decide what names of tables mean. */
+bool rw_configures_no_names(pgw_slice text, bool conforming, pgw_arena *arena);
 
 #endif

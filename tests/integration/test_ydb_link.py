@@ -259,6 +259,18 @@ class DroppedLate(LinkCase):
         self.assertEqual(self.says(link, "delete from plain"), ["DELETE 0", "I"])
 
 
+class Stars(LinkCase):
+    def test_behind_a_setting_of_the_same_query(self):
+        """What names mean has not changed by it: `*` shows no hash."""
+        link = self.session()
+        self.says(link, "insert into items (id, v) values (1, 'a')")
+        for setting in ("select set_config('lock_timeout', '1h', true)", "set lock_timeout = '1h'",
+                        "select set_config('application_name', 'x', false), 1", "select 1"):
+            told = link.query(f"{setting}; select x.* from items x")
+            self.assertEqual([column[0] for column in told[-4].columns()], ["id", "v"], setting)
+            self.assertEqual(wire.kinds(told)[-4:], "TDCZ", setting)
+
+
 class ReadOnly(LinkCase):
     """What only reads is held to it by keyspread, which YDB is not asked about."""
     insert = "insert into items (id, v) values (1, 'a')"
