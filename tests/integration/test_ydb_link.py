@@ -183,7 +183,8 @@ class Retries(LinkCase):
             "GET", "/faults")[0]["done"] == 1)
         with wire.Wire(("127.0.0.1", self.keyspread.port)) as other:
             other.send(wire.cancel_request(link.pid, link.key))
-        self.assertEqual([m.sqlstate for m in link.read_ready() if m.kind == "E"], ["57014"])
+        told = [(m.sqlstate, m.fields()["M"]) for m in link.read_ready() if m.kind == "E"]
+        self.assertEqual(told, [("57014", "canceling statement due to user request")])
         self.assertEqual(self.says(link, "select 2"), ["SELECT 1", "I"])
 
     def test_statement_timeout(self):

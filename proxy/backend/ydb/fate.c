@@ -153,9 +153,9 @@ void px_runner_doubt_maps(const px_runner *runner)
     }
 }
 
-/* What has been cancelled because it took too long says so. */
-void px_runner_name_timeout(px_runner *runner)
+void px_runner_name_cancel(px_runner *runner)
 {
-    if (runner->timed_out && pgw_error_is(&runner->failure, "57014"))
-        pgw_fail(&runner->failure, "57014", "canceling statement due to statement timeout");
+    if (runner->cancelled && pgw_error_is(&runner->failure, "57014"))
+        pgw_fail(&runner->failure, "57014", "canceling statement due to %s",
+                 runner->timed_out ? "statement timeout" : "user request");
 }

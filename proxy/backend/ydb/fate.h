@@ -33,8 +33,9 @@ PGW_MUST_CHECK bool px_runner_refuses_overlong(px_runner *runner, pgw_slice text
 void px_runner_say_unknown(px_runner *runner);
 /* … 40001: a group's transaction that was done once more has not come out as before. */
 void px_runner_say_differs(px_runner *runner);
-/* What has been cancelled because it took too long says so. */
-void px_runner_name_timeout(px_runner *runner);
+/* What has been cancelled says so in PostgreSQL's words, for somebody or because it took too long.
+ */
+void px_runner_name_cancel(px_runner *runner);
 /* Partitions that were split or have moved refuse what is sent them, for a while: where tables'
  * partitions are discovered, they are asked for. */
 void px_runner_doubt_maps(const px_runner *runner);

@@ -28,7 +28,7 @@ void px_runner_succeed(px_runner *runner)
 
 void px_runner_fail(px_runner *runner)
 {
-    px_runner_name_timeout(runner);
+    px_runner_name_cancel(runner);
     if (runner->doubted)
         px_runner_say_unknown(runner);
     pgw_error error = runner->failure;

@@ -397,10 +397,11 @@ static void cancels_end_what_is_at_hand(void **state)
     (void)state;
     static const scene scenes[] = {
         {READ, "cancel", ""},
-        {READ, "run cancel ended heard", "anew; select 1; cancel; failed 57014; ended; cancelled"},
+        {READ, "run cancel ended heard",
+         "anew; select 1; cancel; failed 57014; user request; cancelled"},
         {READ, "run cancel heard cancel ended heard",
-         "anew; select 1; cancel; cancelled; cancel; failed 57014; ended; cancelled"},
-        {READ, "deaf run cancel ended", "anew; select 1; cancel; failed 57014; ended"},
+         "anew; select 1; cancel; cancelled; cancel; failed 57014; user request; cancelled"},
+        {READ, "deaf run cancel ended", "anew; select 1; cancel; failed 57014; user request"},
         {READ, "run cancel aborted heard", "anew; select 1; cancel; failed 40001; cancelled"},
         {WRITE, "run cancel ended heard", "anew; " WRITE "; cancel; failed 08007; cancelled"},
         {WRITE, "run cancel ok heard", "anew; " WRITE "; cancel; done INSERT 0 1; cancelled"},
@@ -418,7 +419,7 @@ static void cancels_end_what_is_at_hand(void **state)
         {READ, "run longer limit ended heard",
          "anew; select 1; cancel; failed 57014; statement timeout; cancelled"},
         {READ, "run cancel cancel ended heard",
-         "anew; select 1; cancel; failed 57014; ended; cancelled"},
+         "anew; select 1; cancel; failed 57014; user request; cancelled"},
         {WRITE, "limited aborted limit turn", "anew; " WRITE "; failed 57014; statement timeout"},
     };
     CHECK(scenes);
@@ -501,7 +502,7 @@ static void a_cancel_ends_with_its_executor(void **state)
     static const scene scenes[] = {
         {READ, "run cancel lost heard", "anew; select 1; cancel; close; failed 08006; cancelled"},
         {READ, "run cancel ended gone heard",
-         "anew; select 1; cancel; failed 57014; ended; close; cancelled"},
+         "anew; select 1; cancel; failed 57014; user request; close; cancelled"},
         {READ, "run cancel session heard",
          "anew; select 1; cancel; close; failed 08006; cancelled"},
         {CHANGE, "run ok cancel aborted refused",
