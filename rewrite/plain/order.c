@@ -1,6 +1,7 @@
 #include "rewrite/plain/order.h"
 
 #include "protocol/utf8.h"
+#include "protocol/value_parts.h"
 #include "rewrite/plain/names.h"
 #include "rewrite/plain/syntax.h"
 #include "rewrite/read/tree.h"
@@ -278,6 +279,25 @@ static bool can_be_read(pgw_slice text, bool conforming)
     return rw_split_next(&lexer, &piece) && rw_tree_can_read(text, &piece);
 }
 
+/* libpg_query takes parameters in SET, PostgreSQL's grammar does not. */
+static bool check_set(const reader *it, const PgQuery__Node *node, size_t start)
+{
+    rw_lexer lexer;
+    rw_token token = {.kind = RW_TOKEN_END};
+    const pgw_reading *reading = it->reading;
+    rw_lexer_init(&lexer, it->text, reading->env->conforming);
+    if (node->node_case == PG_QUERY__NODE__NODE_VARIABLE_SET_STMT)
+        do
+            token = rw_lexer_next(&lexer);
+        while (token.kind != RW_TOKEN_PARAM && token.kind != RW_TOKEN_END);
+    if (token.kind == RW_TOKEN_END)
+        return true;
+    pgw_fail(reading->error, "42601", "syntax error at or near \"%.*s\"",
+             PGW_SHOWN(rw_token_text(it->text, token)));
+    reading->error->position = pgw_characters(it->all, start + token.start, reading->env->utf8) + 1;
+    return false;
+}
+
 bool rw_order_read(pgw_slice all, const rw_clean *statement, const pgw_reading *reading,
                    pgw_piece *out)
 {
@@ -296,6 +316,7 @@ bool rw_order_read(pgw_slice all, const rw_clean *statement, const pgw_reading *
     out->command = read_statement(&it, syntax.statement);
     if (out->command >= PGW_COMMAND_PREPARE)
         out->order = it.out;
+    bool fine = check_set(&it, syntax.statement, statement->start);
     rw_syntax_free(&syntax);
-    return true;
+    return fine;
 }
