@@ -167,9 +167,8 @@ static bool check_form(const rw_subject *subject)
 {
     const rw_clauses *clauses = subject->clauses;
     const bool deletes = clauses->verb == RW_DML_DELETE;
-    if (clauses->with_writes)
-        return rw_refuse(subject, clauses->with.from, "WITH queries that write are not supported",
-                         "YDB takes none: send them on their own.");
+    if (!rw_check_with(*subject))
+        return false;
     if (clauses->verb == RW_DML_MERGE)
         return rw_refuse(subject, clauses->verb_at, "MERGE is not supported", "YDB has none.");
     if (deletes && !rw_part_is_empty(clauses->with))

@@ -1,7 +1,7 @@
 #include "rewrite/plain/returning.h"
 
 #include "rewrite/hash/table.h"
-#include "rewrite/plain/clauses.h"
+#include "rewrite/plain/values.h"
 
 static void add_part(pgw_slice text, rw_part part, const char *before, pgw_buf *out)
 {
@@ -16,9 +16,10 @@ bool rw_returning_query(pgw_slice text, const pgw_reading *reading, pgw_slice *o
     rw_clauses clauses;
     pgw_buf query = {0};
     *out = (pgw_slice){NULL, 0};
-    if (!rw_text_mentions(text, "returning"))
+    if (!rw_text_mentions(text, "returning") && !rw_text_mentions(text, "with"))
         return true;
-    if (!rw_clauses_read(text, reading, &clauses))
+    if (!rw_clauses_read(text, reading, &clauses) ||
+        !rw_check_with((rw_subject){.text = text, .clauses = &clauses, .reading = reading}))
         return false;
     if (clauses.verb == RW_DML_NONE || rw_part_is_empty(clauses.returning))
         return true;

@@ -18,6 +18,13 @@ bool rw_refuse(const rw_subject *subject, size_t at, const char *what, const cha
     return false;
 }
 
+bool rw_check_with(rw_subject subject)
+{
+    return !subject.clauses->with_writes || rw_refuse(&subject, subject.clauses->with.from,
+                                                      "WITH queries that write are not supported",
+                                                      "YDB takes none: send them on their own.");
+}
+
 /* --- fields --- */
 
 static bool has_length(uint32_t type)

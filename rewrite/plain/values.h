@@ -58,6 +58,8 @@ bool rw_cell_is_certain(pgw_slice text, const rw_field *field, rw_part cell);
 
 /* 0A000 with a position and a hint; returns false. */
 bool rw_refuse(const rw_subject *subject, size_t at, const char *what, const char *hint);
+/* False: a query of WITH writes, which YDB takes nowhere. */
+PGW_MUST_CHECK bool rw_check_with(rw_subject subject);
 /* Adds "name". */
 void rw_weave_name(rw_weave *weave, const char *name);
 /* Adds the value that the field has of a cell: CAST(… AS type); what may be too long for it stays

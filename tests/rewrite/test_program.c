@@ -244,9 +244,31 @@ static void returning_is_described(void **state)
     pgw_arena_free(&arena);
 }
 
+/* They are refused before anybody believes that they can be run. */
+static void writes_in_with_are_not_described(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "with w as (delete from t where k = 1 returning v) select * from w",
+        "with w as (insert into t values (1)) select 1",
+        "with w as (update t set k = 2 returning k) delete from t returning k",
+    };
+    pgw_arena arena = {0};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        pgw_error error;
+        pgw_slice query;
+        assert_false(rw_returning_query(pgw_slice_str(texts[i]),
+                                        &(pgw_reading){&env, &arena, &error}, &query));
+        assert_string_equal(error.sqlstate, "0A000");
+        assert_int_equal(error.position, 1);
+    }
+    pgw_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(programs_are_planned),
+                                       cmocka_unit_test(writes_in_with_are_not_described),
                                        cmocka_unit_test(returning_is_described)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
