@@ -65,11 +65,21 @@ static bool comes_to_the_same(const px_runner *runner)
     return !px_runner_may_be_done(runner) || (program && rw_program_is_repeatable(runner->program));
 }
 
-bool px_runner_may_repeat(const px_runner *runner)
+static bool would_repeat(const px_runner *runner)
 {
     return is_repeatable(runner) && comes_to_the_same(runner) && !gives_back(runner) &&
-           !runner->given && !runner->cancelled && is_worth_it(runner) &&
+           !runner->given && is_worth_it(runner) &&
            px_worker_now(runner->link->worker) < runner->until;
+}
+
+bool px_runner_may_repeat(const px_runner *runner)
+{
+    return !runner->cancelled && would_repeat(runner);
+}
+
+bool px_runner_was_stopped(const px_runner *runner)
+{
+    return runner->cancelled && would_repeat(runner) && !px_runner_may_be_done(runner);
 }
 
 bool px_runner_is_to_undo(const px_runner *runner)

@@ -12,6 +12,9 @@ bool px_runner_may_be_done(const px_runner *runner);
 /* What is not done, and may be another time, and is the runner's to repeat: not on a link for
  * batches. */
 bool px_runner_may_repeat(const px_runner *runner);
+/* Nothing else than a cancel kept it from that: it is not done, and not tried again for its sake.
+ */
+bool px_runner_was_stopped(const px_runner *runner);
 /* A transaction is open behind what has failed, and ROLLBACK is the runner's to say. The owner of
  * one says it itself, but for what it does not hear of. */
 bool px_runner_is_to_undo(const px_runner *runner);

@@ -123,12 +123,15 @@ static void decide(px_runner *runner)
         runner->stumbles += runner->fate == PX_YDB_UNDETERMINED;
         return;
     }
-    if (unknown)
+    bool stopped = px_runner_was_stopped(runner);
+    if (runner->fate == PX_YDB_ELSEWHERE && !runner->in_block)
+        px_runner_drop(runner);
+    if (stopped)
+        px_runner_note_cancel(runner);
+    else if (unknown)
         px_runner_say_unknown(runner);
     else if (pgw_error_is(&runner->failure, "08007"))
         memcpy(runner->failure.sqlstate, "40001", 6); /* it was undone */
-    if (runner->fate == PX_YDB_ELSEWHERE && !runner->in_block)
-        px_runner_drop(runner);
     px_runner_fail(runner);
 }
 

@@ -402,7 +402,8 @@ static void cancels_end_what_is_at_hand(void **state)
         {READ, "run cancel heard cancel ended heard",
          "anew; select 1; cancel; cancelled; cancel; failed 57014; user request; cancelled"},
         {READ, "deaf run cancel ended", "anew; select 1; cancel; failed 57014; user request"},
-        {READ, "run cancel aborted heard", "anew; select 1; cancel; failed 40001; cancelled"},
+        {READ, "run cancel aborted heard",
+         "anew; select 1; cancel; failed 57014; user request; cancelled"},
         {WRITE, "run cancel ended heard", "anew; " WRITE "; cancel; failed 08007; cancelled"},
         {WRITE, "run cancel ok heard", "anew; " WRITE "; cancel; done INSERT 0 1; cancelled"},
         {WRITE, "run aborted cancel cancel turn run ok",
@@ -450,7 +451,7 @@ static void what_was_cancelled_goes_no_further(void **state)
         {CHANGE, "run ok row=5 ok ok cancel ended ok heard",
          STEPS "; COMMIT; cancel; ROLLBACK; failed 08007; cancelled"},
         {CHANGE, "run ok row=5 ok cancel aborted ok heard",
-         STEPS "; cancel; ROLLBACK; failed 40001; cancelled"},
+         STEPS "; cancel; ROLLBACK; failed 57014; user request; cancelled"},
         {SHOWN, "run row=5 cancel ok heard turn",
          "anew; " SHOW "; columns c; row 5; cancel; cancelled; failed 57014; user request"},
         {SHOWN, "run row=5 ok cancel ok heard",
@@ -500,13 +501,19 @@ static void a_cancel_ends_with_its_executor(void **state)
 {
     (void)state;
     static const scene scenes[] = {
-        {READ, "run cancel lost heard", "anew; select 1; cancel; close; failed 08006; cancelled"},
+        {READ, "run cancel lost heard",
+         "anew; select 1; cancel; close; failed 57014; user request; cancelled"},
         {READ, "run cancel ended gone heard",
          "anew; select 1; cancel; failed 57014; user request; close; cancelled"},
         {READ, "run cancel session heard",
-         "anew; select 1; cancel; close; failed 08006; cancelled"},
+         "anew; select 1; cancel; close; failed 57014; user request; cancelled"},
         {CHANGE, "run ok cancel aborted refused",
-         "anew; BEGIN; " COUNT "; cancel; ROLLBACK; close; failed 40001; cancelled"},
+         "anew; BEGIN; " COUNT "; cancel; ROLLBACK; close; failed 57014; user request; cancelled"},
+        {WRITE, "run late cancel aborted heard",
+         "anew; " WRITE "; cancel; failed 40001; cancelled"},
+        {WRITE, "begin ok run cancel aborted heard",
+         "BEGIN; done; anew; " WRITE "; cancel; failed 40001; cancelled"},
+        {WRITE, "run cancel lost heard", "anew; " WRITE "; cancel; close; failed 08007; cancelled"},
     };
     CHECK(scenes);
 }
