@@ -115,17 +115,17 @@ static bool is_char(const rw_lexer *lexer, rw_token token, char c)
     return token.kind == RW_TOKEN_CHAR && lexer->text.ptr[token.start] == c;
 }
 
-/* ('lock_timeout', … */
+/* ('lock_timeout', …: "$user" of search_path is whoever the role is. */
 static bool names_quiet_setting(rw_lexer *lexer, pgw_arena *arena)
 {
+    static const char *const moving[] = {"search_path", "role", "session_authorization", NULL};
     pgw_slice name;
     rw_token open = rw_lexer_next(lexer), constant = rw_lexer_next(lexer);
     if (!is_char(lexer, open, '(') || constant.kind != RW_TOKEN_STRING ||
         !rw_token_string(lexer->text, constant, lexer->conforming, arena, &name) || name.len == 0)
         return false;
-    rw_setting_kind kind = rw_setting_kind_of(rw_setting_name(arena, name));
-    return is_char(lexer, rw_lexer_next(lexer), ',') && kind != RW_SETTING_PATH &&
-           kind != RW_SETTING_OTHER;
+    return is_char(lexer, rw_lexer_next(lexer), ',') &&
+           !is_one_of(rw_setting_name(arena, name), moving);
 }
 
 /* Whether an identifier is certainly another name. */
