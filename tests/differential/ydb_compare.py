@@ -5,11 +5,15 @@ Allowed differences, all of them:
 - an error's words and fields: of it the severity and the SQLSTATE count, of a notice too;
 - which table and column of it a result's column is: YDB tells neither;
 - what is wrong with a text or a value, met when it is executed, not when it is parsed or bound: YDB is
-  not asked before, and nothing happens between;
+  not asked before, and nothing happens between; so a statement with a wrong constant is prepared, which
+  direct is not there (26000), and says again what is wrong with it;
 - a refusal (0A000) that ydb.txt names with its reason stands where direct a statement was put that
   fails: see driver; in a transaction that has failed it stands for 25P02;
 - 25006 stands for whatever else is wrong with a write in a read-only transaction: YDB is not asked;
 - 21000, for which the keys are enough, stands for a value that only evaluating it shows to be wrong;
+- of several wrong values another may be told of first, as docs/ydb.md says: one that cannot be read
+  (class 22) before one of another type (42804), for the keys of ON CONFLICT are asked for in the order of
+  the key; a parameter that is executed before a constant that PostgreSQL meets when it parses;
 - process ids and keys; the version of the server, and whether somebody is a superuser.
 
 Who meets 40001 in a transaction is by chance on either side: such a sequence is not compared.
@@ -94,7 +98,8 @@ def _settle(direct, through):
         between = [reply for place in range(early, late) for reply in through[place][2]]
         if any(one.kind == "C" and one.tag() in TRANSACTION_TAGS for one in between):
             continue
-        if error.sqlstate == other.sqlstate or is_refusal(other):
+        values = error.sqlstate[:2] in ("22", "26") and other.sqlstate.startswith("22")
+        if error.sqlstate == other.sqlstate or values or is_refusal(other):
             for place in range(early, late + 1):
                 direct[place][2][:] = []
                 through[place][2][:] = []
@@ -107,7 +112,8 @@ def _errors(replies):
 def _stands_for(other, error):
     """Whether keyspread's `other` error may be told instead."""
     return (is_refusal(other) and error.sqlstate == "25P02"
-            or other.sqlstate in ("25006", "21000") and error.fields()["S"] == "ERROR")
+            or other.sqlstate in ("25006", "21000") and error.fields()["S"] == "ERROR"
+            or other.sqlstate.startswith("22") and error.sqlstate == "42804")
 
 
 def _replace(direct, through):
