@@ -1,7 +1,37 @@
 #include "proxy/client/changes.h"
 
-#include "proxy/backend/catalog.h"
 #include "proxy/client/session.h"
+
+enum { ANSWERED_MS = 1000 }; /* for so long an answer is right, whatever the message waits for */
+
+px_catalog *px_changes_known(px_session *session)
+{
+    px_catalog *answered = session->hand.answered;
+    bool right = answered != NULL && answered->config == session->worker->config &&
+                 px_worker_now(session->worker) < session->hand.answered_at + ANSWERED_MS;
+    return right ? answered : px_catalog_now(session->worker, session->who.identity);
+}
+
+void px_changes_answered(px_session *session)
+{
+    px_catalog *newest = px_catalog_last(session->worker, session->who.identity);
+    px_changes_ask_anew(session);
+    if (newest != NULL)
+        session->hand.answered = px_catalog_take(newest);
+    session->hand.answered_at = px_worker_now(session->worker);
+}
+
+void px_changes_ask_anew(px_session *session)
+{
+    px_catalog_drop(session->hand.answered);
+    session->hand.answered = NULL;
+}
+
+void px_changes_stale(px_session *session)
+{
+    px_changes_ask_anew(session);
+    px_catalog_stale(session->worker, session->who.identity->database);
+}
 
 void px_changes_forget(px_session *session)
 {
@@ -33,7 +63,7 @@ bool px_changes_unseen(const px_session *session)
 void px_changes_end(px_session *session)
 {
     if (session->ddl.seen)
-        px_catalog_stale(session->worker, session->who.identity->database);
+        px_changes_stale(session);
     if (session->ddl.resets)
         px_catalog_reset(session->worker, session->who.identity->database);
     if (session->pending.replies.count <= 1)

@@ -5,9 +5,20 @@
 #ifndef PX_CHANGES_H
 #define PX_CHANGES_H
 
-#include <stdbool.h>
+#include "proxy/backend/catalog.h"
 
 struct px_session;
+
+/* The snapshot to use now, of what others see, too; NULL: the backend must be asked first. What the
+ * message at hand has asked for itself is right for it, however often others change something
+ * meanwhile: else it would never get on while somebody always does. */
+px_catalog *px_changes_known(struct px_session *session);
+/* Its question was answered just now. */
+void px_changes_answered(struct px_session *session);
+/* The message at hand is another, or its question is to be asked anew. */
+void px_changes_ask_anew(struct px_session *session);
+/* The tables may be others than this session thought: all look again. */
+void px_changes_stale(struct px_session *session);
 
 /* What has these effects is being sent: what is known of configured tables may be wrong then. */
 void px_changes_note(struct px_session *session, unsigned effects);

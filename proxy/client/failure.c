@@ -1,6 +1,7 @@
 #include "proxy/client/failure.h"
 
 #include "proxy/backend/classify.h"
+#include "proxy/client/changes.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/errors.h"
 #include "proxy/client/forward.h"
@@ -132,7 +133,7 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
     bool denied = by_key && pgw_slice_eq_str(pgw_error_field(body, 'C'), "42501");
     bool stale = denied || px_classify(body) == PX_ERROR_STALE;
     if (stale)
-        px_catalog_stale(session->worker, session->who.identity->database);
+        px_changes_stale(session);
     return stale;
 }
 

@@ -77,6 +77,7 @@ static void free_session(void *owner)
     px_parsed_forget(session);
     px_refill_end(session, false);
     pgw_buf_free(&session->hand.told);
+    px_changes_ask_anew(session);
     free(session);
 }
 

@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/client/changes.h"
 #include "proxy/client/errors.h"
 #include "proxy/client/names.h"
 #include "proxy/client/owed.h"
@@ -186,7 +187,7 @@ static bool repeats(px_session *session, const px_outcome *outcome)
         return false;
     if (other_rows)
         px_outcome_plan(units, outcome, outcome->completed)->outdated = true;
-    px_catalog_stale(session->worker, session->who.identity->database);
+    px_changes_stale(session);
     units->repeated = true;
     return true;
 }

@@ -72,6 +72,8 @@ static void on_seen(void *waiter, const pgw_error *error)
     px_session *session = waiter;
     if (error != NULL && session->wait == PX_WAIT_CATALOG)
         px_refuse_waiting(session, error);
+    else if (session->wait == PX_WAIT_CATALOG)
+        px_changes_answered(session);
     px_session_wake(session, PX_WAIT_CATALOG);
 }
 
@@ -151,6 +153,7 @@ bool px_own_look_doubts(px_session *session, const px_catalog *catalog)
     if (session->hand.doubted || catalog == px_catalog_none())
         return false;
     session->hand.doubted = true;
+    px_changes_ask_anew(session);
     px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!sees_alone(session))
         px_catalog_load(session->worker, session->who.identity, on_asked, session);
@@ -171,8 +174,7 @@ bool px_own_look_doubts_keys(px_session *session)
 static px_catalog *look_for(px_session *session)
 {
     bool alone = sees_alone(session);
-    px_catalog *now =
-        alone ? session->ddl.catalog : px_catalog_now(session->worker, session->who.identity);
+    px_catalog *now = alone ? session->ddl.catalog : px_changes_known(session);
     if (now != NULL)
         return now;
     if (alone && session->pending.replies.count > 0) {

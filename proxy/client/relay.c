@@ -1,5 +1,6 @@
 #include "proxy/client/relay.h"
 
+#include "proxy/client/changes.h"
 #include "proxy/client/keys.h"
 #include "proxy/client/parsed.h"
 #include "proxy/client/session.h"
@@ -53,6 +54,7 @@ static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
     pgw_buf_free(&session->hand.told);
     px_keys_forget(session);
     px_parsed_forget(session);
+    px_changes_ask_anew(session);
     session->hand.streaming = frame.size;
     session->hand.dropped = dropped;
     session->hand.text = text;

@@ -193,7 +193,7 @@ static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
 /* Somebody has changed the table, or what else types are inferred of. */
 static void described_otherwise(px_session *session, const px_reply *head)
 {
-    px_catalog_stale(session->worker, session->who.identity->database);
+    px_changes_stale(session);
     if (!head->describe_plan)
         return;
     session->units.repeated = true;

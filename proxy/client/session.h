@@ -118,7 +118,10 @@ typedef struct px_hand {
         size_t count;
         uint64_t since; /* how many blocks the process had asked for by then */
     } awaits;
-    bool doubted;   /* its statement would have been refused */
+    bool doubted;         /* its statement would have been refused */
+    px_catalog *answered; /* what its own question was answered with (changes.h). Counted; NULL: it
+                             has asked nothing, or other tables may be there by now */
+    uint64_t answered_at; /* px_worker_now() */
     size_t replans; /* so many held messages have plans that are sure, but the last one's is being
                        made anew; 0: none is */
 } px_hand;

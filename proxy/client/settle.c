@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/kinds.h"
 #include "proxy/client/ask.h"
+#include "proxy/client/changes.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
@@ -205,8 +206,7 @@ bool px_settle(px_session *session, const px_catalog *catalog)
 bool px_settle_now(px_session *session)
 {
     bool alone = session->ddl.catalog != NULL && session->own.status == 'T';
-    const px_catalog *catalog =
-        alone ? session->ddl.catalog : px_catalog_now(session->worker, session->who.identity);
+    const px_catalog *catalog = alone ? session->ddl.catalog : px_changes_known(session);
     return px_settle(session, catalog != NULL ? catalog : px_catalog_none());
 }
 

@@ -3,6 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/batch/register.h"
+#include "proxy/client/changes.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/owed.h"
@@ -62,7 +63,7 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
 static bool is_current(px_session *session, const px_held *held)
 {
     return held->type == 'P' && !held->answered && !held->plan->outdated &&
-           held->plan->catalog == px_catalog_now(session->worker, session->who.identity);
+           held->plan->catalog == px_changes_known(session);
 }
 
 /* Its Bind has values for what the database made of the key before. */
