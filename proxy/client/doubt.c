@@ -19,9 +19,7 @@ const unsigned px_state_boundless =
 
 unsigned px_state_loud(const px_catalog *catalog)
 {
-    unsigned quiet = catalog->count > 0 ? stored : 0;
-    for (size_t i = 0; i < catalog->count; i++)
-        quiet &= catalog->tables[i]->quiet;
+    unsigned quiet = catalog->count > 0 ? catalog->tables[0]->quiet : 0; /* that of all */
     return stored & ~quiet;
 }
 

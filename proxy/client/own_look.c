@@ -202,7 +202,7 @@ bool px_own_look_catalog(px_session *session, pgw_slice text, px_catalog **catal
                          rw_catalog *view)
 {
     const rw_catalog *names = px_catalog_names(session->worker);
-    if ((rw_catalog_mentioned(names, text) || rw_prefilter_asks(text, names)) &&
+    if ((rw_prefilter_mentions(text, names) || rw_prefilter_asks(text, names)) &&
         !rw_stands_by(text, session->who.identity->env.conforming))
         return px_own_look_now(session, catalog, view);
     *catalog = px_catalog_none();

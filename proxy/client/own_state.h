@@ -10,6 +10,14 @@
 #include "rewrite/read/drawn.h"
 #include "rewrite/read/script.h"
 
+/* What a view of the tables was made of: while that is so, it is as it was. */
+typedef struct px_viewed {
+    const struct cfg_config *config;
+    uint64_t epoch;      /* of the catalog */
+    uint64_t answer;     /* of the link; 0: there is doubt, … */
+    rw_meaning in_doubt; /* … and names are taken for this */
+} px_viewed;
+
 /* `doubt` and its kin are of rw_effect. */
 typedef struct px_state {
     unsigned doubt;   /* what the link was told since it was asked last */
@@ -18,12 +26,14 @@ typedef struct px_state {
     unsigned bound;   /* what the portals do that are none of ours */
     bool known;       /* `now` was answered */
     px_answer now, base; /* the latter: as at the start; empty: not known */
+    uint64_t answers;    /* so many were `now` */
     uint64_t epoch, at;  /* of the catalog that it goes with, 0: of any; px_worker_now() scale */
     const struct cfg_config *config; /* whose tables were asked for */
     unsigned generation;             /* grows when names come to mean others */
     bool odd;                        /* settings that cannot be followed are not as at the start */
-    rw_meaning *guess;               /* in doubt: what could be ours is taken for ours */
-    size_t guessed;                  /* how many fit */
+    px_viewed viewed;                /* by `guess` and `plans` */
+    bool usual;                      /* … names mean what the file says */
+    rw_meaning *guess;               /* in doubt: what could be ours is taken for ours; owned */
     rw_catalog planned;              /* all tables of the configuration, and … */
     rw_meaning *plans;               /* … what they would be if they were made now; owned */
     bool everything;                 /* what is being asked … */

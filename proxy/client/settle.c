@@ -46,6 +46,7 @@ static bool is_as_its_kind(px_session *session, const px_catalog *catalog)
         return true;
     px_answer_free(&state->now);
     px_answer_copy(&kind->answer, &state->now);
+    state->answers++;
     state->known = true;
     state->epoch = kind->epoch;
     state->config = kind->config;
@@ -69,41 +70,50 @@ static rw_meaning meaning_of(const px_state *state, const px_catalog *catalog, s
     return RW_MEANS_UNKNOWN; /* of a configuration that is gone: it is read again soon */
 }
 
-static const rw_meaning *meanings(px_session *session, const px_catalog *catalog)
+static bool is_usual(const px_state *state, const px_catalog *catalog)
 {
-    px_state *state = &session->known;
-    bool settled = is_settled(session, catalog);
-    rw_meaning unsettled = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
-    if (state->guessed < catalog->count) {
-        state->guess = pgw_realloc(state->guess, catalog->count * sizeof *state->guess);
-        state->guessed = catalog->count;
-    }
     for (size_t i = 0; i < catalog->count; i++)
-        state->guess[i] = settled ? meaning_of(state, catalog, i) : unsettled;
-    return state->guess;
+        if ((state->guess[i] == RW_MEANS_OURS) == catalog->tables[i]->schema_written)
+            return false;
+    return true;
+}
+
+static void view_tables(px_state *state, const px_catalog *catalog)
+{
+    bool settled = state->viewed.answer > 0;
+    state->guess = pgw_realloc(state->guess, (catalog->count + 1) * sizeof *state->guess);
+    for (size_t i = 0; i < catalog->count; i++)
+        state->guess[i] = settled ? meaning_of(state, catalog, i) : state->viewed.in_doubt;
+    state->usual = is_usual(state, catalog);
 }
 
 /* What tables would be that are made now. */
-static const rw_catalog *plans(px_session *session, const px_catalog *catalog)
+static void view_planned(px_state *state, const rw_catalog *names)
 {
-    px_state *state = &session->known;
-    const rw_catalog *names = px_catalog_names(session->worker);
-    bool settled = is_settled(session, catalog);
-    rw_meaning unsettled = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
+    bool settled = state->viewed.answer > 0;
     state->plans = pgw_realloc(state->plans, (names->count + 1) * sizeof *state->plans);
     for (size_t i = 0; i < names->count; i++)
-        state->plans[i] = settled ? state->now.made[i] : unsettled;
+        state->plans[i] = settled ? state->now.made[i] : state->viewed.in_doubt;
     state->planned = *names;
     state->planned.unqualified = state->plans;
-    return &state->planned;
 }
 
-static bool is_usual(const rw_catalog *view)
+/* There may be many tables, and each statement is looked at with them. */
+static void view_all(px_session *session, const px_catalog *catalog)
 {
-    for (size_t i = 0; i < view->count; i++)
-        if ((view->unqualified[i] == RW_MEANS_OURS) == view->tables[i]->schema_written)
-            return false;
-    return true;
+    px_state *state = &session->known;
+    px_viewed was = state->viewed,
+              is = {.config = session->worker->config, .epoch = catalog->epoch};
+    if (is_settled(session, catalog))
+        is.answer = state->answers;
+    else
+        is.in_doubt = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
+    if (is.config == was.config && is.epoch == was.epoch && is.answer == was.answer &&
+        is.in_doubt == was.in_doubt)
+        return;
+    state->viewed = is;
+    view_tables(state, catalog);
+    view_planned(state, px_catalog_names(session->worker));
 }
 
 void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *view)
@@ -113,13 +123,12 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
                          .count = catalog->count,
                          .words = px_catalog_words(session->worker, catalog),
                          .moved = px_state_reduced(state->here, catalog) != 0};
-    if (catalog != px_catalog_none())
-        view->planned = plans(session, catalog);
-    if (catalog->count == 0)
+    if (catalog == px_catalog_none())
         return;
-    view->unqualified = meanings(session, catalog);
-    if (is_usual(view))
-        view->unqualified = NULL;
+    view_all(session, catalog);
+    view->planned = &state->planned;
+    if (catalog->count > 0 && !state->usual)
+        view->unqualified = state->guess;
 }
 
 /* ---- asking ---- */
@@ -309,6 +318,7 @@ static void adopt(px_session *session, px_answer *answer)
         state->generation++;
     px_answer_free(&state->now);
     state->now = *answer;
+    state->answers++;
     state->known = true;
     state->at = px_worker_now(session->worker);
 }

@@ -350,6 +350,13 @@ static bool is_ours(const char *line)
            (line[0] != '\0' && line[1] == '!' && strstr(line, "ready") == NULL);
 }
 
+/* Its server has gone, as it had when the transcript was made before. */
+static bool has_happened(const char *line)
+{
+    size_t number = (size_t)(line[0] - '1');
+    return number < here.link_count && strcmp(line + 1, "! lost") == 0 && !is_there(number);
+}
+
 static const char *next_of_ours(const transcript *t, size_t i)
 {
     while (i < t->count && !is_ours(t->lines[i]))
@@ -378,7 +385,7 @@ static void record(const char *path)
         const char *line = t.lines[i];
         if (line[0] == '#')
             printf("%s\n", line);
-        if (!is_ours(line)) {
+        if (!is_ours(line) || has_happened(line)) {
             i++;
             continue;
         }
