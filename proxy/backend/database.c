@@ -98,6 +98,9 @@ void px_database_publish(px_database *database, px_seen seen)
     if (!is_older(&seen, &database->newest)) {
         left = database->newest;
         database->newest = seen;
+        if (left.catalog != NULL)
+            atomic_store(&left.catalog->current, false);
+        atomic_store(&seen.catalog->current, true);
     }
     pthread_mutex_unlock(&database->lock);
     px_catalog_drop(left.catalog);

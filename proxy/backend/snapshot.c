@@ -42,6 +42,15 @@ px_catalog *px_catalog_none(void)
     return &none;
 }
 
+/* They are the same for all. */
+static void keep_system_columns_once(px_catalog *catalog)
+{
+    for (size_t i = 1; i < catalog->count; i++) {
+        free(catalog->tables[i]->system_columns);
+        catalog->tables[i]->system_columns = NULL;
+    }
+}
+
 px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows)
 {
     static _Atomic uint64_t epochs;
@@ -65,6 +74,7 @@ px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *row
         px_pattern_tables(config, rows, catalog->epoch, catalog->tables + catalog->count,
                           catalog->configs + catalog->count);
     catalog->count += catalog->by_pattern;
+    keep_system_columns_once(catalog);
     return catalog;
 }
 

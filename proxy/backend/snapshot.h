@@ -21,6 +21,7 @@ typedef struct px_catalog {
     size_t by_pattern; /* of these, the last ones: they have only that, and are in order of their
                           oids */
     const cfg_config *config; /* that one; it lives as long as the process */
+    _Atomic bool current;     /* it is the newest of its database */
     bool incomplete;          /* a configured table is not in the database: looked for again soon */
 } px_catalog;
 

@@ -50,22 +50,48 @@ static void forget_plans(px_plan_cache *cache)
     cache->count = cache->bytes = 0;
 }
 
-/* A full cache starts anew: cheaper to think of than to evict, and plans in use live on. */
-void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan)
+static void put(px_plan_cache *cache, px_plan_id id, px_plan *plan)
 {
-    if (plan->arena.bytes > CACHE_BYTES / 8)
-        return;
-    if (cache->count == CACHE_PLANS || cache->bytes + plan->arena.bytes > CACHE_BYTES)
-        forget_plans(cache);
-    if (cache->slots == NULL)
-        cache->slots = pgw_calloc(CACHE_SLOTS, sizeof *cache->slots);
     struct px_plan_slot *slot = slot_of(cache, id);
-    px_plan_take(plan);
     cache->bytes += plan->arena.bytes; /* what it takes later, of its types, is little */
     if (slot->plan == NULL)
         cache->count++;
     px_plan_drop(slot->plan);
     *slot = (struct px_plan_slot){id, plan};
+}
+
+/* Plans of a snapshot that is not to come again would keep it. */
+static void forget_outlived(px_plan_cache *cache, const px_catalog *now)
+{
+    struct px_plan_slot *slots = cache->slots;
+    if (slots == NULL || now->epoch <= cache->epoch)
+        return;
+    cache->slots = pgw_calloc(CACHE_SLOTS, sizeof *cache->slots);
+    cache->count = cache->bytes = 0;
+    for (size_t i = 0; i < CACHE_SLOTS; i++) {
+        px_plan *plan = slots[i].plan;
+        if (plan != NULL && (plan->catalog == now || atomic_load(&plan->catalog->current)))
+            put(cache, slots[i].id, plan);
+        else
+            px_plan_drop(plan);
+    }
+    free(slots);
+}
+
+/* A full cache starts anew: cheaper to think of than to evict, and plans in use live on. */
+void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan)
+{
+    if (plan->arena.bytes > CACHE_BYTES / 8)
+        return;
+    forget_outlived(cache, plan->catalog);
+    if (plan->catalog->epoch > cache->epoch)
+        cache->epoch = plan->catalog->epoch;
+    if (cache->count == CACHE_PLANS || cache->bytes + plan->arena.bytes > CACHE_BYTES)
+        forget_plans(cache);
+    if (cache->slots == NULL)
+        cache->slots = pgw_calloc(CACHE_SLOTS, sizeof *cache->slots);
+    px_plan_take(plan);
+    put(cache, id, plan);
 }
 
 void px_plan_cache_clear(px_plan_cache *cache)

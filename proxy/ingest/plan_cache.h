@@ -14,7 +14,8 @@ enum { PX_PLANS_SEEN = 1024 };
 typedef struct px_plan_cache {
     struct px_plan_slot *slots;
     size_t count;
-    size_t bytes; /* of all its plans */
+    size_t bytes;   /* of all its plans */
+    uint64_t epoch; /* of the newest snapshot that one of them was of */
     rw_shape_cache shapes;
     uint64_t seen[PX_PLANS_SEEN]; /* parts of ids of texts that had no plan when they came */
 } px_plan_cache;

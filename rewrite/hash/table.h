@@ -122,7 +122,7 @@ typedef struct rw_table {
     char *key_name;   /* what its primary key is called; NULL: that is not known, or it has none */
     int16_t last;     /* number of its last column, dropped ones included; 0: not known */
     char *system_columns; /* of PostgreSQL's own relations: `oid.name`, a blank between them; NULL:
-                             not known */
+                             not known, or with another table of the catalog */
     rw_sample sample;
     char *unusable; /* NULL, or why every write to it must be refused (55000) */
     uint64_t epoch; /* grows with each change of the schema that was seen */

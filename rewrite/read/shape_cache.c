@@ -17,6 +17,12 @@ typedef struct rw_shape_cache_entry {
     char bytes[];
 } entry;
 
+static size_t size_of(size_t len, const rw_lookup_map *lookups, const rw_star_map *stars)
+{
+    return sizeof(entry) + len + (lookups != NULL ? lookups->size : 0) +
+           (stars != NULL ? stars->size : 0);
+}
+
 static entry **bucket_of(rw_shape_cache *cache, uint64_t hash)
 {
     return &cache->buckets[hash % BUCKETS];
@@ -45,6 +51,7 @@ static void forget_oldest(rw_shape_cache *cache)
     *at = it->next;
     unlink_entry(cache, it);
     cache->count--;
+    cache->bytes -= size_of(it->len, it->lookups, it->stars);
     free(it->lookups);
     free(it->stars);
     free(it);
@@ -71,8 +78,11 @@ void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, rw_shape_s
 {
     if (cache->buckets == NULL)
         cache->buckets = pgw_calloc(BUCKETS, sizeof *cache->buckets);
-    if (cache->count == RW_SHAPE_CACHE_MAX)
+    size_t size = size_of(shape->len, said.lookups, said.stars);
+    while (cache->count > 0 &&
+           (cache->count == RW_SHAPE_CACHE_MAX || cache->bytes + size > RW_SHAPE_CACHE_BYTES))
         forget_oldest(cache);
+    cache->bytes += size;
     entry *it = pgw_alloc(sizeof *it + shape->len);
     it->hash = XXH3_64bits(shape->bytes, shape->len);
     it->inserts = said.inserts;

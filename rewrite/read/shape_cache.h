@@ -9,13 +9,13 @@
 #include "rewrite/read/shape.h"
 #include "rewrite/read/stars.h"
 
-enum { RW_SHAPE_CACHE_MAX = 4096 };
+enum { RW_SHAPE_CACHE_MAX = 4096, RW_SHAPE_CACHE_BYTES = 16 * 1024 * 1024 };
 
 /* All zero is an empty one; freed by rw_shape_cache_clear(). */
 typedef struct rw_shape_cache {
     struct rw_shape_cache_entry **buckets;
     struct rw_shape_cache_entry *newest, *oldest;
-    size_t count;
+    size_t count, bytes;
 } rw_shape_cache;
 
 /* What rw_tree_check() has said of a shape. */

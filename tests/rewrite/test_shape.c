@@ -470,6 +470,27 @@ static void what_was_not_met_for_longest_is_forgotten(void **state)
     assert_int_equal(known.count, 0);
 }
 
+static void what_is_known_has_so_many_bytes_at_most(void **state)
+{
+    (void)state;
+    enum { LARGE = RW_SHAPE_CACHE_BYTES / 4 };
+    rw_shape_cache known = {0};
+    rw_shape shape;
+    rw_shape_said said;
+    rw_star_map *stars = calloc(1, LARGE);
+    stars->size = LARGE;
+    for (unsigned i = 0; i < 6; i++) {
+        make_shape(i, &shape);
+        rw_shape_cache_add(&known, &shape, (rw_shape_said){.stars = stars});
+        assert_true(known.bytes <= RW_SHAPE_CACHE_BYTES);
+        assert_true(rw_shape_cache_find(&known, &shape, &said));
+    }
+    assert_int_equal(known.count, 3);
+    rw_shape_cache_clear(&known);
+    assert_int_equal(known.bytes, 0);
+    free(stars);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +503,7 @@ int main(void)
         cmocka_unit_test(what_is_known_is_not_asked_again),
         cmocka_unit_test(only_the_harmless_is_remembered),
         cmocka_unit_test(what_was_not_met_for_longest_is_forgotten),
+        cmocka_unit_test(what_is_known_has_so_many_bytes_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,8 @@ static void what_is_newer_stays(void **state)
         publish(a, &two, cases[i].marks, cases[i].at);
         assert_ptr_equal(a->newest.catalog, cases[i].stays ? &one : &two);
         assert_int_equal((cases[i].stays ? &two : &one)->references, 1);
+        assert_int_equal(one.current, cases[i].stays);
+        assert_int_equal(two.current, !cases[i].stays);
         px_database_drop(a);
     }
 }

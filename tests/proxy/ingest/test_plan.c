@@ -354,6 +354,40 @@ static void a_cache_keeps_plans_and_starts_anew_when_full(void **state)
     px_plan_drop(two);
 }
 
+static px_plan *plan_with(px_catalog *catalog)
+{
+    pgw_error error;
+    px_plan *plan = plan_of("INSERT INTO events (userid, ts) VALUES ($1, $2)", NULL, 0, &error);
+    px_catalog_drop(plan->catalog);
+    plan->catalog = px_catalog_take(catalog);
+    return plan;
+}
+
+/* What a plan keeps is not kept for ever, for a snapshot that has gone does not come again. */
+static void a_cache_lets_plans_of_old_snapshots_go(void **state)
+{
+    (void)state;
+    px_plan_cache cache = {0};
+    px_catalog catalogs[] = {{.references = 1, .epoch = 2, .current = true},
+                             {.references = 1, .epoch = 3},
+                             {.references = 1, .epoch = 4},
+                             {.references = 1, .epoch = 1}};
+    enum { CATALOGS = sizeof catalogs / sizeof *catalogs };
+    for (uint64_t i = 0; i < CATALOGS; i++) {
+        px_plan *plan = plan_with(&catalogs[i]);
+        px_plan_remember(&cache, (px_plan_id){i, 1}, plan);
+        px_plan_drop(plan);
+    }
+    assert_int_equal(cache.count, 3); /* the second went when the third came */
+    for (uint64_t i = 0; i < CATALOGS; i++) {
+        assert_int_equal(px_plan_find(&cache, (px_plan_id){i, 1}) != NULL, i != 1);
+        assert_int_equal(catalogs[i].references, i != 1 ? 2 : 1);
+    }
+    px_plan_cache_clear(&cache);
+    for (size_t i = 0; i < CATALOGS; i++)
+        assert_int_equal(catalogs[i].references, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, plans_setup, plans_teardown)
@@ -367,6 +401,7 @@ int main(void)
         TEST(what_the_server_describes_holds),
         TEST(ids_tell_plans_apart),
         TEST(a_cache_keeps_plans_and_starts_anew_when_full),
+        TEST(a_cache_lets_plans_of_old_snapshots_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
