@@ -217,7 +217,7 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
     size_t *sent_at = sent_positions(text);
     at = statement_of(text, sent_at, error_position(body), at);
     const rw_statement *statement = &text->script.statements[at];
-    size_t before = pgw_characters(text->text, statement->start, text->script.utf8);
+    size_t before = px_text_before(text, at);
     const rw_table *table = NULL;
     if (statement->insert == NULL)
         table = rw_part_table((const rw_table *const *)text->catalog->tables, text->catalog->count,
@@ -226,7 +226,7 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
                     .table = table,
                     .form = RW_HASH_CONSTANT,
                     .hashes = text->hashes[at],
-                    .filled = text->filled,
+                    .filled = text->filled != NULL ? text->filled[at] : NULL,
                     .conditions = &text->conditions[at],
                     .text = {text->text.ptr + statement->start, statement->end - statement->start},
                     .utf8 = text->script.utf8,

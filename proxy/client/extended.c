@@ -191,7 +191,8 @@ static px_step bind_asked(px_session *session, const px_said *said, px_plan *pla
     bool later;
     pgw_error error;
     pgw_buf filled = {0};
-    const px_keys_of of = {.insert = plan->asked, .plan = plan, .bind = &said->as.bind};
+    const px_keys_of of = {
+        .inserts = &plan->asked, .count = 1, .plan = plan, .bind = &said->as.bind};
     if (px_keys_look_around(plan->asked) && join_group(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
     const rw_answer *answers = px_keys_ask(session, &of, &later, &error);

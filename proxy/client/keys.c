@@ -25,6 +25,7 @@ struct px_keys {
     px_reserve *reserve; /* which is asked for, too; or NULL */
     bool ahead;          /* … it was */
     bool answered, failed;
+    bool several; /* statements */
     pgw_error error;
 };
 
@@ -50,6 +51,14 @@ static struct px_keys *new_keys(px_session *session, size_t count)
     keys->told = pgw_arena_alloc(&keys->arena, count * sizeof *keys->told);
     keys->sequences = pgw_arena_alloc(&keys->arena, count * sizeof *keys->sequences);
     return keys;
+}
+
+static size_t wanted_by(const px_keys_of *of)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < of->count; i++)
+        count += of->inserts[i]->wanted_count;
+    return count;
 }
 
 /* What the question leaves in the session, as the INSERT itself would have. */
@@ -78,14 +87,15 @@ enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes: long expressions, long valu
 /* Of the client's values those that expressions have, NULL in the place of the others. */
 static bool read_values(const px_keys_of *of, pgw_arena *arena, px_unseen_values *out)
 {
-    const bool *has = rw_asked_parameters(of->insert, of->plan->identity->env.conforming, arena);
+    const rw_insert *insert = of->inserts[0];
+    const bool *has = rw_asked_parameters(insert, of->plan->identity->env.conforming, arena);
     pgw_reader reader = pgw_reader_of(of->bind->values);
     pgw_buf values = {0};
     bool any = false;
     for (size_t i = 0; i < of->bind->value_count; i++) {
         pgw_bind_value value = pgw_bind_next(&reader);
-        bool told = i < of->insert->param_count && has[i] && !value.null;
-        any = any || (i < of->insert->param_count && has[i]);
+        bool told = i < insert->param_count && has[i] && !value.null;
+        any = any || (i < insert->param_count && has[i]);
         pgw_buf_add_i32(&values, told ? (int32_t)value.bytes.len : -1);
         if (told)
             pgw_buf_add_slice(&values, value.bytes);
@@ -96,36 +106,51 @@ static bool read_values(const px_keys_of *of, pgw_arena *arena, px_unseen_values
     return any;
 }
 
-static void note_defaults(struct px_keys *keys, const rw_insert *insert)
+/* Those of a statement, behind `first` of others. */
+static void note_defaults(struct px_keys *keys, size_t first, const rw_insert *insert)
 {
     for (size_t i = 0; i < insert->wanted_count; i++) {
         const rw_wanted *wanted = &insert->wanted[i];
         keys->defaults = keys->defaults || !wanted->expression;
-        keys->sequences[i] =
+        keys->sequences[first + i] =
             wanted->expression ? 0 : insert->table->columns[wanted->column].draws_from;
     }
 }
 
+/* The question for all, and a block for others with that of a lone statement. */
+static struct px_keys *new_question(px_session *session, const px_keys_of *of)
+{
+    struct px_keys *keys = new_keys(session, wanted_by(of));
+    size_t first = 0;
+    keys->several = of->count > 1;
+    for (size_t i = 0; i < of->count; first += of->inserts[i++]->wanted_count) {
+        note_defaults(keys, first, of->inserts[i]);
+        px_state_note(session, effects_of(of->inserts[i]));
+    }
+    if (keys->several) {
+        rw_question_of_several(of->inserts, of->count, &keys->arena, &keys->question);
+        return keys;
+    }
+    rw_question_of(of->inserts[0], session->worker->server->backend->by_file, &keys->arena,
+                   &keys->question);
+    keys->reserve = px_ahead_begin(session, of->inserts[0], &keys->arena, &keys->question);
+    keys->ahead = keys->reserve != NULL && keys->reserve->size > 0;
+    return keys;
+}
+
 static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
 {
-    const rw_insert *insert = of->insert;
     px_unseen_values values;
-    struct px_keys *keys = new_keys(session, insert->wanted_count);
-    rw_question_of(insert, session->worker->server->backend->by_file, &keys->arena,
-                   &keys->question);
-    keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
-    keys->ahead = keys->reserve != NULL && keys->reserve->size > 0;
+    struct px_keys *keys = new_question(session, of);
     keys->before = of->before;
     bool bound = of->bind != NULL && read_values(of, &keys->arena, &values);
-    note_defaults(keys, insert);
     if (keys->question.sql.len + (bound ? values.bind.values.len : 0) > MOST_QUESTION) {
         px_keys_forget(session);
         pgw_fail(error, "54000", "the expressions for the key of table \"%s\" are too long",
-                 insert->table->name);
+                 of->inserts[0]->table->name);
         pgw_error_hint(error, "Send fewer rows a statement, or constants.");
         return false;
     }
-    px_state_note(session, effects_of(insert));
     pgw_buf out = {0};
     session->known.asking = 0;
     px_ask_with(session, keys->question.sql, bound ? &values : NULL, PX_ASKS_KEYS, &out);
@@ -134,9 +159,9 @@ static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
     return true;
 }
 
-static const rw_answer *nulls(px_session *session, const rw_insert *insert)
+static const rw_answer *nulls(px_session *session, size_t count)
 {
-    struct px_keys *keys = new_keys(session, insert->wanted_count);
+    struct px_keys *keys = new_keys(session, count);
     for (; keys->known < keys->count; keys->known++)
         keys->answers[keys->known] = (rw_answer){.null = true};
     return keys->answers;
@@ -154,23 +179,23 @@ static const rw_answer *made_ahead(px_session *session, const rw_insert *insert)
 const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *later,
                              pgw_error *error)
 {
-    const rw_insert *insert = of->insert;
+    const rw_insert *only = of->count == 1 ? of->inserts[0] : NULL;
     const struct px_keys *keys = session->hand.keys;
-    bool answered = keys != NULL && keys->answered && keys->count == insert->wanted_count;
+    bool answered = keys != NULL && keys->answered && keys->count == wanted_by(of);
     *later = false;
     if (answered && keys->known == keys->count)
         return keys->answers;
     if (answered) { /* no rows come to who may not write the table, nor of one that has gone */
-        pgw_fail(error, "42501", "permission denied for table %s", insert->table->name);
+        pgw_fail(error, "42501", "permission denied for table %s", of->inserts[0]->table->name);
         return NULL;
     }
     bool owed = session->pending.replies.count > 0 && !session->own.unsynced;
     if (!owed && session->own.status == 'E')
-        return nulls(session, insert);
-    if (px_ahead_has(session, insert))
-        return made_ahead(session, insert);
+        return nulls(session, wanted_by(of));
+    if (only != NULL && px_ahead_has(session, only))
+        return made_ahead(session, only);
     *later = true;
-    if (px_ahead_comes(session, insert))
+    if (only != NULL && px_ahead_comes(session, only))
         px_session_set_wait(session, PX_WAIT_TURN);
     else if (owed)
         px_session_set_wait(session, PX_WAIT_IDLE);
@@ -273,6 +298,20 @@ const pgw_error *px_keys_failure(const px_session *session)
 {
     const struct px_keys *keys = session->hand.keys;
     return keys != NULL && keys->failed ? &keys->error : NULL;
+}
+
+const rw_answer *px_keys_in_part(px_session *session, size_t *failed)
+{
+    struct px_keys *keys = session->hand.keys;
+    if (keys == NULL || !keys->failed || !keys->several || session->own.status != 'I')
+        return NULL;
+    *failed = keys->count;
+    for (size_t i = keys->count; i-- > 0;)
+        if (!keys->told[i]) {
+            keys->answers[i] = (rw_answer){.null = true};
+            *failed = i;
+        }
+    return keys->answers;
 }
 
 /* Nothing of that name, or of that oid. */

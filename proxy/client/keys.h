@@ -15,15 +15,16 @@ struct px_session;
 /* Whether a value that is wanted may be made of what was written just before it, or its making may
  * write: it belongs into the transaction of its statement. */
 bool px_keys_look_around(const rw_insert *insert);
-/* What is asked for: the wanted cells of a statement. */
+/* What is asked for: the wanted cells of a statement; or of several, one after the other. */
 typedef struct px_keys_of {
-    const rw_insert *insert;
-    size_t before;        /* characters of its text that stand before it */
+    const rw_insert *const *inserts;
+    size_t count;
+    size_t before;        /* characters of the text that stand before the only one */
     const px_plan *plan;  /* which has the types of its parameters … */
     const pgw_bind *bind; /* … whose values are these; NULL: there are none */
 } px_keys_of;
 
-/* The answers for the statement of the message at hand, which live as long as it is. NULL: it is to
+/* The answers for the message at hand, which live as long as it is. NULL: it is to
  * fail with `error`; or, where
  * `*later`, the session waits, and the message is looked at again. In a failed transaction they are
  * NULLs: nothing comes of them. */
@@ -39,6 +40,9 @@ void px_keys_failed(struct px_session *session, pgw_slice body);
 /* Why the question has failed, and its transaction with it: it is for the message at hand. NULL: it
  * has not. */
 const pgw_error *px_keys_failure(const struct px_session *session);
+/* It has, outside of a transaction, for several statements, of which those in front are to be done
+ * all the same: the answers up to wanted cell number `*failed`, and NULLs behind it. */
+const rw_answer *px_keys_in_part(struct px_session *session, size_t *failed);
 /* Whether it has failed, or no answer has come, for what the catalog said, which may be old. */
 bool px_keys_may_be_old(const struct px_session *session);
 /* The message has been dealt with. */

@@ -24,6 +24,7 @@
 #include "rewrite/insert/render.h"
 #include "rewrite/read/script.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Without looking at each of many. */
@@ -213,30 +214,47 @@ static px_step look_into(px_session *session, px_text *text)
     return PX_STEP_DONE;
 }
 
+/* NULL: the error, or, where `*later`, the session waits. */
+static const rw_answer *ask(px_session *session, const px_text *text, bool *later, pgw_error *error)
+{
+    size_t count = px_text_wants(text, NULL);
+    const rw_insert **inserts = pgw_calloc(count, sizeof *inserts);
+    px_text_wants(text, inserts);
+    size_t before = count == 1 ? px_text_before(text, px_text_wanting(text, 0)) : 0;
+    const px_keys_of of = {.inserts = inserts, .count = count, .before = before};
+    const rw_answer *answers = px_keys_ask(session, &of, later, error);
+    free(inserts);
+    return answers;
+}
+
+static px_step refuse_key(px_session *session, const pgw_error *error)
+{
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    px_refuse(session, error, false);
+    session->hand.doubted = false;
+    return PX_STEP_DONE;
+}
+
 /* Values of its key are asked for, and it goes on as if its client had written them. */
 static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
 {
-    bool later;
-    pgw_error error;
+    bool later = false;
+    size_t failed;
+    pgw_error error = PGW_ERROR_NONE;
     if (!is_sure(session, text))
         return PX_STEP_LATER;
-    const rw_statement *statement = &text->script.statements[0];
-    size_t before = pgw_characters(text->text, statement->start, text->script.utf8);
-    const rw_answer *answers = px_keys_ask(
-        session, &(px_keys_of){.insert = statement->insert, .before = before}, &later, &error);
-    if (later || (answers == NULL && px_own_look_doubts_keys(session)))
+    const rw_answer *in_part = px_keys_in_part(session, &failed);
+    const rw_answer *answers = in_part != NULL ? in_part : ask(session, text, &later, &error);
+    if (later || ((answers == NULL || in_part != NULL) && px_own_look_doubts_keys(session)))
         return PX_STEP_LATER;
     px_text *filled = answers == NULL ? NULL
                                       : px_text_fill(session->worker, text, answers, view,
                                                      &session->who.identity->env, &error);
-    if (filled == NULL) {
-        if (!px_session_idle(session) && !px_session_need_link(session))
-            return PX_STEP_LATER;
-        error.position += answers != NULL && error.position > 0 ? before : 0;
-        px_refuse(session, &error, false);
-        session->hand.doubted = false;
-        return PX_STEP_DONE;
-    }
+    if (filled == NULL)
+        return refuse_key(session, &error);
+    if (in_part != NULL)
+        px_text_unanswered(filled, px_text_wanting(text, failed), px_keys_failure(session));
     px_step step = look_into(session, filled);
     px_text_drop(filled);
     return step;
@@ -291,7 +309,7 @@ static px_step look(px_session *session, pgw_slice text)
     }
     px_text *parsed = px_parsed(session, text, catalog, &view);
     parsed->altered = px_changes_unseen(session);
-    bool wants = px_text_wants(parsed) && !parsed->altered;
+    bool wants = px_text_wants(parsed, NULL) > 0 && !parsed->altered;
     px_step step = wants ? fill(session, parsed, &view) : look_into(session, parsed);
     if (wants && step == PX_STEP_LATER)
         px_parsed_keep(session, parsed, &view);
@@ -303,7 +321,8 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (px_outcome_has_rest(session))
         return send_rest(session);
-    if (px_keys_failure(session) != NULL)
+    size_t failed;
+    if (px_keys_failure(session) != NULL && px_keys_in_part(session, &failed) == NULL)
         return refuse_unanswered(session);
     pgw_slice text;
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);

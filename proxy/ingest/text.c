@@ -10,6 +10,7 @@
 #include "rewrite/read/reach.h"
 #include "rewrite/read/script.h"
 #include "rewrite/read/tree.h"
+#include "rewrite/read/wanting.h"
 
 /* A text that is in `arena` (given away). */
 static px_text *parse(px_worker *worker, pgw_arena arena, pgw_slice text, px_catalog *catalog,
@@ -20,7 +21,7 @@ static px_text *parse(px_worker *worker, pgw_arena arena, pgw_slice text, px_cat
     px_catalog_take(catalog);
     rw_script_parse(text, view, env, &worker->plans->shapes, &arena, &parsed->script);
     rw_explain_query(text, view, env, &arena, &parsed->script);
-    rw_script_refuse_wanting(text, &parsed->script, &arena);
+    rw_wanting_check(text, &parsed->script, &arena);
     parsed->arena = arena;
     return parsed;
 }
@@ -33,39 +34,112 @@ px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
     return parse(worker, arena, text, catalog, view, env);
 }
 
-bool px_text_wants(const px_text *text)
+size_t px_text_wants(const px_text *text, const rw_insert **inserts)
 {
-    const rw_insert *insert = text->script.count == 1 ? text->script.statements[0].insert : NULL;
-    return insert != NULL && insert->wanted_count > 0;
+    size_t count = 0;
+    for (size_t i = 0; i < text->script.count && text->script.inserts > 0; i++) {
+        const rw_insert *insert = text->script.statements[i].insert;
+        if (insert == NULL || insert->wanted_count == 0)
+            continue;
+        if (inserts != NULL)
+            inserts[count] = insert;
+        count++;
+    }
+    return count;
 }
 
-/* The filled statement with what stands around it in the text. */
-static pgw_slice put_back(const px_text *text, pgw_slice filled, pgw_arena *arena)
+size_t px_text_wanting(const px_text *text, size_t wanted)
 {
-    const rw_statement *statement = &text->script.statements[0];
+    for (size_t i = 0; i < text->script.count; i++) {
+        const rw_insert *insert = text->script.statements[i].insert;
+        size_t here = insert != NULL ? insert->wanted_count : 0;
+        if (wanted < here)
+            return i;
+        wanted -= here;
+    }
+    return 0;
+}
+
+size_t px_text_before(const px_text *text, size_t i)
+{
+    const px_text *sent = text->asked != NULL ? text->asked : text;
+    return pgw_characters(sent->text, sent->script.statements[i].start, sent->script.utf8);
+}
+
+void px_text_unanswered(px_text *text, size_t i, const pgw_error *error)
+{
+    rw_wanting_refuse(&text->script, i, error, &text->arena);
+}
+
+/* The filled statements with what stands around them in the text. */
+static pgw_slice put_back(const px_text *text, const rw_filled *const *filled, pgw_arena *arena)
+{
+    const rw_script *script = &text->script;
+    const rw_statement *first = &script->statements[0];
+    if (script->count == 1 && first->start == 0 && first->end == text->text.len)
+        return filled[0]->text;
     pgw_buf whole = {0};
-    if (statement->start == 0 && statement->end == text->text.len)
-        return filled;
-    pgw_buf_add(&whole, text->text.ptr, statement->start);
-    pgw_buf_add_slice(&whole, filled);
-    pgw_buf_add(&whole, text->text.ptr + statement->end, text->text.len - statement->end);
+    size_t at = 0;
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_statement *statement = &script->statements[i];
+        if (filled[i] == NULL)
+            continue;
+        pgw_buf_add(&whole, text->text.ptr + at, statement->start - at);
+        pgw_buf_add_slice(&whole, filled[i]->text);
+        at = statement->end;
+    }
+    pgw_buf_add(&whole, text->text.ptr + at, text->text.len - at);
     return pgw_arena_keep(arena, &whole);
+}
+
+/* Each statement that wants something; NULL: the error. */
+static const rw_filled **fill_all(const px_text *text, const rw_answer *answers, pgw_arena *arena,
+                                  pgw_error *error)
+{
+    const rw_script *script = &text->script;
+    const rw_filled **filled = pgw_arena_alloc(arena, script->count * sizeof *filled);
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_insert *insert = script->statements[i].insert;
+        if (insert == NULL || insert->wanted_count == 0)
+            continue;
+        rw_filled *one = pgw_arena_alloc(arena, sizeof *one);
+        if (!rw_fill(insert, answers, arena, one, error)) {
+            error->position += error->position > 0 ? px_text_before(text, i) : 0;
+            return NULL;
+        }
+        filled[i] = one;
+        answers += insert->wanted_count;
+    }
+    return filled;
+}
+
+/* What is wrong with statements is told of where their client wrote them. */
+static void move_errors(px_text *text, bool utf8)
+{
+    for (size_t i = 0; i < text->script.count; i++) {
+        const rw_statement *statement = &text->script.statements[i];
+        if (statement->error == NULL || statement->error->position == 0 || text->script.count == 1)
+            continue;
+        size_t before = pgw_characters(text->text, statement->start, utf8);
+        statement->error->position += px_text_before(text, i) - before;
+    }
 }
 
 px_text *px_text_fill(px_worker *worker, px_text *text, const rw_answer *answers,
                       const rw_catalog *view, const pgw_env *env, pgw_error *error)
 {
     pgw_arena arena = {0};
-    rw_filled *filled = pgw_arena_alloc(&arena, sizeof *filled);
-    if (!rw_fill(text->script.statements[0].insert, answers, &arena, filled, error)) {
+    const rw_filled **filled = fill_all(text, answers, &arena, error);
+    if (filled == NULL) {
         pgw_arena_free(&arena);
         return NULL;
     }
-    pgw_slice whole = put_back(text, filled->text, &arena);
+    pgw_slice whole = put_back(text, filled, &arena);
     px_text *parsed = parse(worker, arena, whole, text->catalog, view, env);
     parsed->filled = filled;
     parsed->asked = text;
     px_text_take(text);
+    move_errors(parsed, env->utf8);
     return parsed;
 }
 
@@ -134,10 +208,10 @@ static void hash_row(px_worker *worker, px_text *text, size_t i, size_t r, const
     insert->rows[r].unhashed = insert->rows[r].unhashed || !good;
     if (good || text->refusals[i] != NULL)
         return;
-    if (text->filled != NULL)
-        error.position = rw_filled_position(text->filled, error.position, env->utf8);
+    if (text->filled != NULL && text->filled[i] != NULL)
+        error.position = rw_filled_position(text->filled[i], error.position, env->utf8);
     if (error.position > 0)
-        error.position += pgw_characters(text->text, statement->start, env->utf8);
+        error.position += px_text_before(text, i);
     px_text_refuse(text, i, &error);
 }
 

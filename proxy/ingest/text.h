@@ -18,9 +18,9 @@ typedef struct px_text {
     pgw_arena arena;
     px_catalog *catalog;
     pgw_slice text;
-    const rw_filled *filled; /* its only statement was filled with values of its key; NULL: it is as
-                                its client sent it … */
-    struct px_text *asked;   /* … with the wanted cells, which is kept for what is told of it */
+    const rw_filled **filled; /* for each statement: how it was filled with values of its key, or
+                                 NULL: it was not; NULL: all is as its client sent it … */
+    struct px_text *asked;    /* … with the wanted cells, which is kept for what is told of it */
     rw_script script;
     uint64_t **hashes;  /* for each statement that is an INSERT: its rows' */
     rw_key **keys;      /* likewise */
@@ -36,12 +36,19 @@ typedef struct px_text {
 /* A copy of the text, parsed; the caller has a reference. */
 px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
                        const rw_catalog *view, const pgw_env *env);
-/* The first statement's wanted cells filled with these answers, parsed anew; the caller has a
- * reference. NULL: the error. */
+/* All wanted cells filled with these answers, parsed anew; the caller has a reference. NULL: the
+ * error. */
 px_text *px_text_fill(px_worker *worker, px_text *text, const rw_answer *answers,
                       const rw_catalog *view, const pgw_env *env, pgw_error *error);
-/* Values of its key are to be asked for first. */
-bool px_text_wants(const px_text *text);
+/* How many of its statements want values of their key that are to be asked for first; which, in
+ * `inserts` (NULL: not asked). */
+size_t px_text_wants(const px_text *text, const rw_insert **inserts);
+/* The statement that wants cell number `wanted` of all. */
+size_t px_text_wanting(const px_text *text, size_t wanted);
+/* Characters of the client's text in front of statement `i`. */
+size_t px_text_before(const px_text *text, size_t i);
+/* Statement `i` of a filled text, which was to be filled, is to fail with this error (copied). */
+void px_text_unanswered(px_text *text, size_t i, const pgw_error *error);
 void px_text_take(px_text *text);
 void px_text_drop(px_text *text); /* NULL is fine */
 /* Computes the hashes of every INSERT's rows, and refuses what has none; and those of the rows that

@@ -63,7 +63,8 @@ static void add_condition(const rw_insert *insert, pgw_buf *sql)
 /* Wanted defaults that are evaluated one after another. */
 typedef struct defaults {
     const rw_insert *insert;
-    const size_t *order; /* their numbers */
+    const size_t *order; /* their numbers … */
+    size_t first;        /* … behind so many of other statements */
     size_t count;
 } defaults;
 
@@ -107,7 +108,7 @@ static void add_run(const defaults *run, pgw_buf *sql)
     add_defaults(run, false, sql);
     pgw_buf_add_str(sql, " from rows from (pg_catalog.unnest('");
     for (size_t i = 0; i < run->count; i++)
-        pgw_buf_addf(sql, "%c%zu", i == 0 ? '{' : ',', run->order[i]);
+        pgw_buf_addf(sql, "%c%zu", i == 0 ? '{' : ',', run->first + run->order[i]);
     pgw_buf_add_str(sql, "}'::pg_catalog.int4[]), pg_catalog.unnest('");
     for (size_t i = 0; i < run->count; i++)
         pgw_buf_addf(sql, "%c%zu", i == 0 ? '{' : ',', column_of(run, i));
@@ -268,6 +269,26 @@ void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_qu
         rw_place *place = &out->places[out->count++];
         *place = add_expression(insert, order[i], plain, arena, &sql);
         place->before = move_mark(insert, &here, wanted[order[i++]].from);
+    }
+    out->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
+    pgw_buf_free(&sql);
+}
+
+void rw_question_of_several(const rw_insert *const *inserts, size_t count, pgw_arena *arena,
+                            rw_question *out)
+{
+    pgw_buf sql = {0};
+    size_t wanted = 0, first = 0;
+    for (size_t i = 0; i < count; i++)
+        wanted += inserts[i]->wanted_count;
+    *out = (rw_question){.utf8 = inserts[0]->utf8,
+                         .types = pgw_arena_alloc(arena, wanted * sizeof *out->types)};
+    for (size_t i = 0; i < count; first += inserts[i++]->wanted_count) {
+        const rw_insert *insert = inserts[i];
+        for (size_t k = 0; k < insert->wanted_count; k++)
+            out->types[first + k] = insert->table->columns[insert->wanted[k].column].type;
+        pgw_buf_add_str(&sql, i > 0 ? " union all " : "");
+        add_run(&(defaults){insert, order_of(insert, arena), first, insert->wanted_count}, &sql);
     }
     out->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);

@@ -36,6 +36,9 @@ const char *rw_asked_type(uint32_t oid);
  * the database tells no types, and only expressions are wanted. Memory from `arena`: nothing of the
  * statement is needed any more. */
 void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_question *out);
+/* The same for several statements that want defaults alone; their cells are numbered through. */
+void rw_question_of_several(const rw_insert *const *inserts, size_t count, pgw_arena *arena,
+                            rw_question *out);
 /* The value of wanted cell `i`, as such a row tells it (nowhere: NULL); memory from `arena`. */
 rw_answer rw_answer_read(const rw_question *question, size_t i, pgw_slice type, pgw_slice told,
                          pgw_arena *arena);

@@ -1,7 +1,6 @@
 #include "rewrite/read/script.h"
 
 #include "protocol/utf8.h"
-#include "rewrite/insert/answers.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/parser.h"
 #include "rewrite/insert/render.h"
@@ -455,29 +454,4 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
         out->inserts += statement->kind == RW_STATEMENT_INSERT;
     }
     out->statements = (void *)pgw_arena_keep(arena, &list).ptr;
-}
-
-void rw_script_refuse_wanting(pgw_slice text, rw_script *script, pgw_arena *arena)
-{
-    for (size_t i = 0; i < script->count && script->count > 1; i++) {
-        rw_statement *statement = &script->statements[i];
-        if (statement->insert != NULL)
-            rw_forgo_constants(statement->insert);
-        if (statement->insert == NULL || statement->insert->wanted_count == 0)
-            continue;
-        const rw_insert *insert = statement->insert;
-        pgw_error *error = pgw_arena_alloc(arena, sizeof *error);
-        pgw_fail(error, "0A000",
-                 "cannot compute the hash of table \"%s\": the value of column \"%s\" is asked for "
-                 "before any statement of a Query is run",
-                 insert->table->name, insert->table->columns[insert->wanted[0].column].name);
-        pgw_error_hint(error, "Send the INSERT in a Query of its own.");
-        error->position =
-            pgw_characters(text, statement->start + insert->wanted[0].from, script->utf8) + 1;
-        statement->kind = RW_STATEMENT_REFUSED;
-        statement->insert = NULL;
-        statement->error = error;
-        script->refused = true;
-        script->inserts--;
-    }
 }

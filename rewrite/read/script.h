@@ -25,8 +25,5 @@ typedef struct rw_script {
  * `shapes` (NULL: none) remembers what it said: the answers are the same, but come sooner. */
 void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                      rw_shape_cache *shapes, pgw_arena *arena, rw_script *out);
-/* Of several statements that are sent as one text, those whose key is to be asked for are refused:
- * what stands before them may decide it, and is not done by then. */
-void rw_script_refuse_wanting(pgw_slice text, rw_script *script, pgw_arena *arena);
 
 #endif

@@ -3,6 +3,7 @@ expressions in a key. Direct and through keyspread clients see the same, and eac
 import unittest
 
 import harness
+import metrics
 import wire
 from direct_case import DirectCase
 from harness import Table
@@ -121,6 +122,25 @@ insert into front values ('a', default), ('b', default) returning *
 insert into front (w, v) values (1, 'a') returning *
 """.replace("\n, '", "\r, '").strip().split("\n")
 
+# Several of them.
+SEVERAL = """
+insert into items (v) values ('ä'); insert into items (v) values ('b')
+insert into items (v) values ('a'), ('b') returning id; insert into items default values; select count(*), lastval() from items
+insert into items (v) values ('x'); insert into owned (v) values ('y'), ('z') returning id; insert into items (id, v) values (77, 'w')
+begin; insert into always (v) values ('x') returning id; insert into always values (default, 'y'); commit
+start transaction isolation level serializable; insert into items (v) values ('x'); rollback; select 2
+begin; insert into items (v) values ('x'); insert into items (v) values ('ä'), (nosuch)
+insert into items (v) values ('x'); insert into items (id, v) values (77, 'ä'); insert into items (id, v) values (77, 'b'); insert into items (v) values ('y')
+insert into items (v) values ('x'); insert into short (v) values ('a'), ('b'), ('c'), ('d'); select 3
+begin; insert into items (v) values ('ä'); insert into short (v) values ('a'), ('b'), ('c'), ('d'); commit
+insert into items (v) values ('ä'); insert into items (id, v) values ('ä', 'x')
+insert into items (v) values ('ä'); insert into items (v) values ('x'); select nosuch
+insert into items (v) values ('x') returning id; insert into items (v) values ('x') on conflict (id) do update set v = 'again' returning v;
+insert into items (v) values ('x'); insert into items (v) values ('ä') x; select 1
+insert into pairs (v) values ('x'), ('y') returning a, b; insert into pairs default values returning a, b
+insert into constants (v) values ('x') returning k; insert into front values ('a') returning *
+""".strip().split("\n")
+
 # Constants, of which only the server can tell what they are.
 CONSTANTS = """
 insert into days (id) values ('Jan 5 2026'), ('2026-02-03'), ('03/04/2026'), (date '20260506') returning id
@@ -228,6 +248,26 @@ class Made(DirectCase):
                     errors.append([wire.error_of([one]) for one in replies if one.kind in "EZ"])
                     self.contents(database)
                 self.assertEqual(*errors)
+
+    def test_several_statements(self):
+        """All their defaults are asked for before the first is run."""
+        for text in SEVERAL:
+            for begin in ((), ("begin",), ("begin", "select nosuch")):
+                if begin == ("begin",) and ("short" in text or "isolation" in text):
+                    continue  # the question is what fails, and the transaction with it
+                with self.subTest(text=text, begin=begin):
+                    self.setUp()
+                    messages = [wire.query(one) for one in (*begin, text, "select 1", "rollback")]
+                    self.both(messages, ready=len(messages), verify=True)
+
+    def test_several_statements_whose_question_fails_in_a_transaction(self):
+        messages = [wire.query(one) for one in (
+            "begin", "insert into items (v) values ('x'); "
+            "insert into short (v) values ('a'), ('b'), ('c'), ('d')", "commit")]
+        replies = self.play(messages, 3, *self.route(), {})
+        self.assertEqual(wire.error_of(replies), "2200H")
+        self.assertEqual([reply.body for reply in replies if reply.kind == "C"][-1], b"ROLLBACK\0")
+        self.assertEqual(self.admins[self.route()[0]].rows("select count(*) from items"), [["0"]])
 
     def test_under_other_settings(self):
         for setting in ("standard_conforming_strings = off", "datestyle = 'German'",
@@ -362,6 +402,7 @@ class Made(DirectCase):
 class Behind(harness.StackCase):
     """What cannot be the same in two databases."""
     tables = (SERIAL, UUIDS, TIMES)
+    options = {"admin": {}}
 
     def check_uuids(self, count):
         with self.postgres.admin(self.database) as admin:
@@ -414,11 +455,32 @@ class Behind(harness.StackCase):
         self.check_stored(SERIAL, count=30_000)
 
     def test_several_statements_of_a_query(self):
+        """What stands before may have a part in the key."""
         session = self.wire()
         for text in ("select 1; insert into items (v) values ('x')",
-                     "insert into items (v) values ('x'); insert into items (v) values ('y')"):
-            self.assertEqual(wire.error_of(session.query(text)), "0A000")
+                     "select setval('items_id_seq', 7); insert into items (v) values ('x')",
+                     "insert into items (v) values ('x'); insert into items (id, v) values (1 + 1, 'y')",
+                     "insert into items (v) values ('x'); commit; insert into items (v) values ('y')",
+                     "insert into items (v) values ('x'), (lastval()); insert into items (v) values ('y')"):
+            self.assertEqual(wire.error_of(session.query(text)), "0A000", text)
         self.check_stored(SERIAL, count=0)
+
+    def test_several_statements_are_batched(self):
+        before = metrics.Scrape(self.keyspread)
+
+        def client(number):
+            session = self.wire()
+            for _ in range(10):
+                replies = session.query("insert into items (v) values ('a'), ('b') returning id; "
+                                        "insert into uuids (v) values ('c'); insert into items (v) values ('d')")
+                self.assertIsNone(wire.error_of(replies))
+
+        harness.in_threads(8, client)
+        self.check_stored(SERIAL, count=240)
+        self.check_uuids(80)
+        since = metrics.Scrape(self.keyspread).since(before)
+        self.assertEqual(since.get("batched_statements_total"), 240)
+        self.assertEqual(since.get("inserts_not_batched_total"), 0)
 
 
 if __name__ == "__main__":

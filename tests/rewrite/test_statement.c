@@ -1,6 +1,7 @@
 /* Scripts: cut, judged, and their effects, against tables of texts. */
 #include "rewrite/read/prefilter.h"
 #include "rewrite/read/script.h"
+#include "rewrite/read/wanting.h"
 #include "rewrite/read/statement.h"
 
 #include <pthread.h>
@@ -619,7 +620,7 @@ static void what_is_asked_for_stands_alone_in_its_query(void **state)
         pgw_arena arena = {0};
         rw_script script = parse(cases[i].text, &test_env, &arena);
         size_t inserts = script.inserts;
-        rw_script_refuse_wanting(pgw_slice_str(cases[i].text), &script, &arena);
+        rw_wanting_check(pgw_slice_str(cases[i].text), &script, &arena);
         bool refused = cases[i].position > 0;
         assert_int_equal(script.refused, refused);
         assert_int_equal(script.inserts, inserts - refused);

@@ -1,0 +1,105 @@
+#include "rewrite/read/wanting.h"
+
+#include "protocol/utf8.h"
+#include "rewrite/insert/answers.h"
+
+/* Whether anything is to be asked for. */
+static bool wants(const rw_script *script)
+{
+    for (size_t i = 0; i < script->count && script->inserts > 0; i++) {
+        const rw_insert *insert = script->statements[i].insert;
+        if (insert != NULL && insert->wanted_count > 0)
+            return true;
+    }
+    return false;
+}
+
+void rw_wanting_refuse(rw_script *script, size_t i, const pgw_error *error, pgw_arena *arena)
+{
+    rw_statement *statement = &script->statements[i];
+    pgw_error *kept = pgw_arena_alloc(arena, sizeof *kept);
+    *kept = *error;
+    statement->kind = RW_STATEMENT_REFUSED;
+    statement->insert = NULL;
+    statement->error = kept;
+    script->refused = true;
+    script->inserts--;
+}
+
+/* Neither triggers nor defaults that may look around, of any column. */
+static bool runs_no_code(const rw_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].computed)
+            return false;
+    return table->mergeable;
+}
+
+/* It draws nothing but what is wanted, and asks nobody what was drawn. */
+static bool is_plain_insert(const rw_statement *statement)
+{
+    const unsigned usual = RW_EFFECT_RUNS | RW_EFFECT_WRITES;
+    const rw_insert *insert = statement->insert;
+    if (insert == NULL || (statement->effects & ~usual) != 0 || !runs_no_code(insert->table))
+        return false;
+    for (size_t i = 0; i < insert->wanted_count; i++)
+        if (insert->wanted[i].expression)
+            return false;
+    return true;
+}
+
+static bool begins_transaction(pgw_slice text, const rw_statement *statement)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, true);
+    lexer.at = statement->start;
+    rw_token first = rw_lexer_next(&lexer);
+    return statement->effects == RW_EFFECT_TRANSACTION &&
+           (rw_token_is(text, first, "begin") || rw_token_is(text, first, "start"));
+}
+
+/* Those behind the last that wants something may do what they like. */
+static bool can_be_asked_first(pgw_slice text, const rw_script *script)
+{
+    size_t last = script->count;
+    do
+        last--;
+    while (script->statements[last].insert == NULL ||
+           script->statements[last].insert->wanted_count == 0);
+    for (size_t i = 0; i <= last; i++)
+        if (!is_plain_insert(&script->statements[i]) &&
+            !begins_transaction(text, &script->statements[i]))
+            return false;
+    return true;
+}
+
+static void refuse(pgw_slice text, rw_script *script, size_t i, pgw_arena *arena)
+{
+    pgw_error error;
+    const rw_insert *insert = script->statements[i].insert;
+    pgw_fail(&error, "0A000",
+             "cannot compute the hash of table \"%s\": the value of column \"%s\" is asked for "
+             "before any statement of a Query is run",
+             insert->table->name, insert->table->columns[insert->wanted[0].column].name);
+    pgw_error_hint(&error, "Send the INSERT in a Query of its own.");
+    error.position =
+        pgw_characters(text, script->statements[i].start + insert->wanted[0].from, script->utf8) +
+        1;
+    rw_wanting_refuse(script, i, &error, arena);
+}
+
+void rw_wanting_check(pgw_slice text, rw_script *script, pgw_arena *arena)
+{
+    if (script->count < 2)
+        return;
+    for (size_t i = 0; i < script->count; i++)
+        if (script->statements[i].insert != NULL)
+            rw_forgo_constants(script->statements[i].insert);
+    if (!wants(script) || can_be_asked_first(text, script))
+        return;
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_insert *insert = script->statements[i].insert;
+        if (insert != NULL && insert->wanted_count > 0)
+            refuse(text, script, i, arena);
+    }
+}

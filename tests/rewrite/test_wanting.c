@@ -1,0 +1,124 @@
+/* Texts of several statements whose keys are to be asked for: which may be, and with what question.
+ */
+#include "rewrite/insert/question.h"
+#include "rewrite/read/wanting.h"
+#include "tests/rewrite/exact.h"
+#include "tests/rewrite/tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static rw_column columns[] = {
+    COLUMN("v", PGW_TEXT, -1, .not_null = false),
+    COLUMN("id", PGW_INT8, -1, .default_text = "nextval('s')", .has_default = true,
+           .sequence = true),
+    HASH("h"),
+};
+static rw_column looking[] = {
+    COLUMN("v", PGW_TEXT, -1, .not_null = false),
+    COLUMN("id", PGW_INT4, -1, .default_text = "f()", .has_default = true, .computed = true),
+    HASH("h"),
+};
+static size_t key[] = {1, 0};
+static const rw_table made = TEST_TABLE("public", "made", columns, 2, key, key, 1, .oid = 7,
+                                        .mergeable = true),
+                      looks = TEST_TABLE("public", "looks", looking, 2, key, key, 1, .oid = 8,
+                                         .mergeable = true),
+                      fires = TEST_TABLE("public", "fires", columns, 2, key, key, 1, .oid = 9);
+static const rw_table *tables[] = {&made, &looks, &fires};
+static const rw_catalog catalog = {.tables = tables, .count = 3};
+
+static rw_script parse(const char *text, pgw_arena *arena)
+{
+    rw_script script;
+    rw_script_parse(exact(text), &catalog, &test_env, NULL, arena, &script);
+    return script;
+}
+
+static void defaults_are_asked_for_before_all(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t position; /* of the first that is refused; 0: none is */
+    } cases[] = {
+        {"INSERT INTO made (v) VALUES ('x'); INSERT INTO made DEFAULT VALUES; SELECT 1", 0},
+        {"INSERT INTO made VALUES ('x', 1); INSERT INTO made (v) VALUES ('x')", 0},
+        {"BEGIN; INSERT INTO made (v) VALUES ('x') RETURNING id; COMMIT; SELECT f()", 0},
+        {"START TRANSACTION READ WRITE; INSERT INTO made (v) VALUES ('x')", 0},
+        {"INSERT INTO made (v) VALUES ('x'); SELECT lastval()", 0},
+        {"SELECT 'ä'; INSERT INTO made (v) VALUES ('x')", 13},
+        {"COMMIT; INSERT INTO made (v) VALUES ('x')", 9},
+        {"SET TimeZone = 'UTC'; INSERT INTO made (v) VALUES ('x')", 23},
+        {"INSERT INTO made (v) VALUES (lastval()); INSERT INTO made (v) VALUES ('x')", 1},
+        {"INSERT INTO made (v) VALUES (f()); INSERT INTO made (v) VALUES ('x')", 1},
+        {"INSERT INTO made (v, id) VALUES ('x', 1 + 1); INSERT INTO made VALUES ('x', 2)", 39},
+        {"INSERT INTO looks (v) VALUES ('x'); INSERT INTO made (v) VALUES ('x')", 1},
+        {"INSERT INTO looks VALUES ('x', 1); INSERT INTO made (v) VALUES ('x')", 36},
+        {"INSERT INTO fires VALUES ('x', 1); INSERT INTO made (v) VALUES ('x')", 36},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        size_t position = 0;
+        rw_script script = parse(cases[i].text, &arena);
+        rw_wanting_check(pgw_slice_str(cases[i].text), &script, &arena);
+        for (size_t k = script.count; k-- > 0;)
+            if (script.statements[k].error != NULL)
+                position = script.statements[k].error->position;
+        if (position != cases[i].position || script.refused != (position > 0))
+            fail_msg("%s: %zu", cases[i].text, position);
+        pgw_arena_free(&arena);
+    }
+}
+
+static void one_question_is_for_all(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    rw_question question;
+    rw_script script = parse("INSERT INTO made (v) VALUES ('x'), ('y'); INSERT INTO looks (v) "
+                             "VALUES ('z')",
+                             &arena);
+    const rw_insert *inserts[] = {script.statements[0].insert, script.statements[1].insert};
+    rw_question_of_several(inserts, 2, &arena, &question);
+    const char *sql = pgw_strndup(question.sql.ptr, question.sql.len);
+    const char *first = strstr(sql, "'{0,1}'"), *second = strstr(sql, "'{2}'");
+    assert_non_null(first);
+    assert_non_null(second);
+    const char *both = strstr(first, " union all ");
+    assert_true(both != NULL && both < second);
+    assert_int_equal(question.types[1], PGW_INT8);
+    assert_int_equal(question.types[2], PGW_INT4);
+    free((void *)sql);
+    pgw_arena_free(&arena);
+}
+
+static void what_is_refused_says_why(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_script script = parse("SELECT 1; INSERT INTO made (v) VALUES ('x')", &arena);
+    pgw_fail(&error, "2200H", "no more");
+    rw_wanting_refuse(&script, 1, &error, &arena);
+    pgw_fail(&error, "22000", "another");
+    assert_int_equal(script.statements[1].kind, RW_STATEMENT_REFUSED);
+    assert_string_equal(script.statements[1].error->message, "no more");
+    assert_int_equal(script.inserts, 0);
+    assert_true(script.refused);
+    pgw_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_asked_for_before_all),
+        cmocka_unit_test(one_question_is_for_all),
+        cmocka_unit_test(what_is_refused_says_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
