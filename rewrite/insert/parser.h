@@ -72,6 +72,7 @@ typedef struct rw_parser {
     size_t overriding_end; /* behind it, if it is written */
     bool writes_identity; /* GENERATED ALWAYS, which only OVERRIDING SYSTEM VALUE lets be written */
     bool conflict_on_key; /* the target of ON CONFLICT is the primary key */
+    bool sets_key;        /* … and DO UPDATE sets columns that the hash is made of */
     unsigned obstacles;   /* a bit for each rw_obstacle */
     bool impossible;      /* something that the backend certainly rejects */
     bool too_large;       /* … or that would take too much memory here: no more tokens come */

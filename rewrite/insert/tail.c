@@ -134,54 +134,92 @@ static bool repeats(rw_parser *parser, const rw_cell *cell)
     return cell->kind == RW_CELL_INTEGER && pgw_slice_eq(text, cell->text);
 }
 
-/* What stands behind a column of the key in SET, if it is the row's value, by which rows meet. */
-static bool take_row_value(rw_parser *parser, size_t column)
+/* Behind its qualifier: the column itself. */
+static bool take_itself(rw_parser *parser, size_t column)
+{
+    return rw_take(parser, '.') && rw_at_name(parser) &&
+           rw_table_column(parser->table, rw_take_name(parser)) == column;
+}
+
+/* A value of a column of the key in SET, if it is what the column has: as it is, or, where rows
+ * meet in the whole key, the new row's. */
+static bool take_same(rw_parser *parser, size_t column)
 {
     if (rw_take_word(parser, "excluded"))
-        return rw_take(parser, '.') && rw_at_name(parser) &&
-               rw_table_column(parser->table, rw_take_name(parser)) == column;
+        return parser->conflict_on_key && take_itself(parser, column);
+    if (rw_at_name(parser))
+        return pgw_slice_eq_str(rw_take_name(parser), parser->known_as) &&
+               take_itself(parser, column);
     int slot = rw_slot_of(parser->table, column);
-    bool same = parser->insert->row_count == 1 && slot >= 0 &&
+    bool same = parser->conflict_on_key && parser->insert->row_count == 1 && slot >= 0 &&
                 repeats(parser, &parser->insert->rows[0].key[slot]);
     rw_advance(parser);
     return same;
 }
 
-/* `= EXCLUDED.column`, or the value that the only row has there, and nothing more. */
-static bool at_row_value(rw_parser *parser, size_t column)
+/* … in brackets, perhaps. */
+static bool take_same_value(rw_parser *parser, size_t column)
 {
-    rw_mark mark = rw_mark_here(parser);
+    size_t open = 0;
+    while (rw_take(parser, '('))
+        open++;
+    bool same = take_same(parser, column);
+    while (same && open > 0 && rw_take(parser, ')'))
+        open--;
+    return same && open == 0;
+}
+
+static bool at_end_of_item(const rw_parser *parser)
+{
+    return rw_at(parser, ',') || rw_at_word(parser, "where") || rw_at_word(parser, "returning") ||
+           rw_at_end(parser);
+}
+
+static bool take_equals(rw_parser *parser)
+{
     bool equals = pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "=");
     rw_advance(parser);
-    bool same = equals && take_row_value(parser, column) &&
-                (rw_at(parser, ',') || rw_at_word(parser, "where") ||
-                 rw_at_word(parser, "returning") || rw_at_end(parser));
+    return equals;
+}
+
+/* `= value`, which the column has already, and nothing more. */
+static bool at_same_value(rw_parser *parser, size_t column)
+{
+    rw_mark mark = rw_mark_here(parser);
+    bool same = take_equals(parser) && take_same_value(parser, column) && at_end_of_item(parser);
     rw_go_back(parser, mark);
     return same;
 }
 
-/* A column on the left of `=` in DO UPDATE SET. One that the hash is made of may be set to what it
- * is: where the rows meet in the whole key, the new row has the same value. */
-static rw_outcome parse_set_column(rw_parser *parser)
+/* A column on the left of `=` in DO UPDATE SET. */
+typedef struct set_column {
+    size_t column, position;
+} set_column;
+
+static rw_outcome parse_set_column(rw_parser *parser, set_column *out)
 {
     if (!rw_at_name(parser))
         return rw_syntax_error(parser);
-    size_t position = parser->token.start;
-    size_t column = rw_table_column(parser->table, rw_take_name(parser));
-    if (rw_denies(parser, column))
-        return rw_deny_column(parser, position);
-    if (!is_hash_key(parser->table, column) ||
-        (column != parser->table->hash_column && parser->conflict_on_key &&
-         at_row_value(parser, column)))
+    out->position = parser->token.start;
+    out->column = rw_table_column(parser->table, rw_take_name(parser));
+    return rw_denies(parser, out->column) ? rw_deny_column(parser, out->position) : RW_PARSED;
+}
+
+/* One that the hash is made of may be set to what it is. */
+static rw_outcome check_set(rw_parser *parser, const set_column *set, bool same)
+{
+    bool hashed = is_hash_key(parser->table, set->column);
+    parser->sets_key = parser->sets_key || hashed;
+    if (!hashed || (same && set->column != parser->table->hash_column))
         return RW_PARSED;
+    const char *name = parser->table->columns[set->column].name;
     pgw_fail(
         parser->error, "0A000",
         "ON CONFLICT DO UPDATE cannot set column \"%s\" of table \"%s\": its hash depends on it",
-        parser->table->columns[column].name, parser->table->name);
+        name, parser->table->name);
     pgw_error_hint(parser->error,
-                   "Leave \"%s\" out of SET: on a conflict it has the same value already.",
-                   parser->table->columns[column].name);
-    rw_set_position(parser, position);
+                   "Leave \"%s\" out of SET: on a conflict it has the same value already.", name);
+    rw_set_position(parser, set->position);
     return RW_REFUSED;
 }
 
@@ -192,27 +230,75 @@ static void note_update(rw_parser *parser)
         rw_note_obstacle(parser, RW_OBSTACLE_TRIGGER);
 }
 
+/* Up to the ',' or ')' behind it. */
+static bool skip_in_list(rw_parser *parser)
+{
+    while (!rw_at(parser, ',') && !rw_at(parser, ')'))
+        if (rw_at_end(parser) || parser->token.kind == RW_TOKEN_BAD)
+            return false;
+        else if (rw_at(parser, '(')) {
+            if (!rw_skip_brackets(parser))
+                return false;
+        } else
+            rw_skip_token(parser);
+    return true;
+}
+
+/* `= (value, …)` or `= ROW (value, …)`: for each column that the hash is made of what it has
+ * already. */
+static rw_outcome check_set_list(rw_parser *parser, const set_column *set, size_t count)
+{
+    rw_mark mark = rw_mark_here(parser);
+    bool values = take_equals(parser);
+    (void)rw_take_word(parser, "row");
+    values = values && rw_take(parser, '(') && !rw_at_word(parser, "select");
+    rw_outcome outcome = RW_PARSED;
+    for (size_t i = 0; i < count && outcome == RW_PARSED; i++) {
+        bool hashed = is_hash_key(parser->table, set[i].column);
+        bool same = values && hashed && take_same_value(parser, set[i].column) &&
+                    (rw_at(parser, ',') || rw_at(parser, ')'));
+        values = values && skip_in_list(parser) && rw_take(parser, i + 1 < count ? ',' : ')');
+        outcome = check_set(parser, &set[i], same && values);
+    }
+    if (outcome == RW_PARSED)
+        rw_go_back(parser, mark);
+    return outcome;
+}
+
+/* Behind '('. */
+static rw_outcome parse_set_list(rw_parser *parser)
+{
+    pgw_buf list = {0};
+    rw_outcome outcome;
+    do {
+        set_column set;
+        outcome = parse_set_column(parser, &set);
+        if (outcome == RW_PARSED && !skip_in_list(parser)) /* a part of it: column[1] */
+            outcome = rw_syntax_error(parser);
+        pgw_buf_add(&list, &set, sizeof set);
+    } while (outcome == RW_PARSED && rw_take(parser, ','));
+    rw_take(parser, ')');
+    if (outcome == RW_PARSED)
+        outcome = check_set_list(parser, (const set_column *)(void *)list.ptr,
+                                 list.len / sizeof(set_column));
+    pgw_buf_free(&list);
+    return outcome;
+}
+
 /* column = …, or (column, …) = … */
 static rw_outcome parse_set_item(rw_parser *parser)
 {
+    set_column set;
     rw_outcome outcome;
     if (rw_take(parser, '(')) {
-        do {
-            outcome = parse_set_column(parser);
-            if (outcome != RW_PARSED)
-                return outcome;
-            while (!rw_at(parser, ',') && !rw_at(parser, ')'))
-                if (rw_at_end(parser) || parser->token.kind == RW_TOKEN_BAD)
-                    return rw_syntax_error(parser);
-                else
-                    rw_skip_token(parser);
-        } while (rw_take(parser, ','));
-        rw_take(parser, ')');
+        outcome = parse_set_list(parser);
     } else {
-        outcome = parse_set_column(parser);
-        if (outcome != RW_PARSED)
-            return outcome;
+        outcome = parse_set_column(parser, &set);
+        if (outcome == RW_PARSED)
+            outcome = check_set(parser, &set, at_same_value(parser, set.column));
     }
+    if (outcome != RW_PARSED)
+        return outcome;
     return rw_skip_tail_expression(parser, true) ? RW_PARSED : rw_syntax_error(parser);
 }
 
@@ -233,6 +319,46 @@ static rw_outcome parse_set(rw_parser *parser)
     return RW_PARSED;
 }
 
+/* The whole key in the place of its constraint's name, which may mean another by now. */
+static void name_key(rw_parser *parser, size_t from, size_t to)
+{
+    const rw_table *table = parser->table;
+    pgw_buf text = {0};
+    pgw_buf_add_byte(&text, '(');
+    rw_add_identifier(&text, table->columns[table->hash_column].name);
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        pgw_buf_add_str(&text, ", ");
+        rw_add_identifier(&text, table->columns[table->primary_key[i]].name);
+    }
+    pgw_buf_add_byte(&text, ')');
+    rw_add_splice(parser, from, to - from, keep(parser, &text));
+}
+
+/* Behind ON CONFLICT ON. */
+static rw_outcome parse_constraint(rw_parser *parser)
+{
+    if (!rw_take_word(parser, "constraint") || !rw_at_name(parser))
+        return rw_syntax_error(parser);
+    pgw_slice name = rw_take_name(parser);
+    const char *key = parser->table->key_name;
+    parser->conflict_on_key = key != NULL && pgw_slice_eq_str(name, key);
+    return RW_PARSED;
+}
+
+/* ON CONSTRAINT name, or (column, …) WHERE …, or nothing. */
+static rw_outcome parse_conflict_target(rw_parser *parser)
+{
+    if (rw_take_word(parser, "on"))
+        return parse_constraint(parser);
+    if (!rw_take(parser, '('))
+        return RW_PARSED;
+    rw_outcome outcome = parse_conflict_columns(parser);
+    if (outcome == RW_PARSED && rw_take_word(parser, "where") &&
+        !rw_skip_tail_expression(parser, false))
+        return rw_syntax_error(parser);
+    return outcome;
+}
+
 /* Behind ON. */
 static rw_outcome parse_conflict(rw_parser *parser)
 {
@@ -240,22 +366,22 @@ static rw_outcome parse_conflict(rw_parser *parser)
     parser->insert->values_merge = false;
     if (!rw_take_word(parser, "conflict"))
         return rw_syntax_error(parser);
-    if (rw_take_word(parser, "on")) {
-        if (!rw_take_word(parser, "constraint") || !rw_at_name(parser))
-            return rw_syntax_error(parser);
-        rw_advance(parser);
-    } else if (rw_take(parser, '(')) {
-        rw_outcome outcome = parse_conflict_columns(parser);
-        if (outcome != RW_PARSED)
-            return outcome;
-        if (rw_take_word(parser, "where") && !rw_skip_tail_expression(parser, false))
-            return rw_syntax_error(parser);
-    }
+    bool named = rw_at_word(parser, "on");
+    size_t from = parser->token.start;
+    rw_outcome outcome = parse_conflict_target(parser);
+    size_t to = parser->last_end;
+    if (outcome != RW_PARSED)
+        return outcome;
     if (!rw_take_word(parser, "do"))
         return rw_syntax_error(parser);
     if (rw_take_word(parser, "nothing"))
         return RW_PARSED;
-    return rw_take_word(parser, "update") ? parse_set(parser) : rw_syntax_error(parser);
+    if (!rw_take_word(parser, "update"))
+        return rw_syntax_error(parser);
+    outcome = parse_set(parser);
+    if (outcome == RW_PARSED && named && parser->conflict_on_key && parser->sets_key)
+        name_key(parser, from, to);
+    return outcome;
 }
 
 /* --- UPSERT and REPLACE --- */

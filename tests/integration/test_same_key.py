@@ -46,6 +46,26 @@ class SameKey(DirectCase):
             with self.subTest(text=text):
                 self.both([FILL, wire.query(text)], ready=2, verify=True)
 
+    def test_on_a_conflict(self):
+        """What a row has already, in all spellings."""
+        for target in ("(id, t)", "on constraint items_pkey"):
+            for given in ("id = items.id, t = excluded.t", "id = (excluded.id), t = ((items.t))",
+                          "(t, id) = (excluded.t, excluded.id)", "(id, t) = row (1, items.t)",
+                          "id = excluded.id, (v, t) = row ('newer', excluded.t) where items.id < 2",
+                          "(t, v) = (items.t, excluded.v || items.v)"):
+                for rows in ("(1, 'a', 'x')", "(1, 'a', 'x'), (3, 'c', 'y')"):
+                    if "1," in given and "3," in rows:
+                        continue
+                    with self.subTest(target=target, given=given, rows=rows):
+                        self.both([FILL, wire.query(f"insert into items (id, t, v) values {rows} on conflict "
+                                                    f"{target} do update set {given} returning *")],
+                                  ready=2, verify=True)
+        self.both([FILL, wire.query("insert into items as i (id, t, v) select 1, 'a', 'x' on conflict (id, t) "
+                                    "do update set t = i.t, id = excluded.id, v = 'new'")], ready=2, verify=True)
+        self.refused(*([wire.query("insert into items (id, t) values (1, 'a') on conflict " + more)] for more in (
+            "(id, t) do update set (id, t) = (select 1, 'b')", "(id, t) do update set (id, t) = (excluded.id + 1, 'b')",
+            "on constraint other do update set id = excluded.id", "(id, t) do update set t = items.v")))
+
     def test_one_shape_and_another_value(self):
         """What was found of a statement is not taken for another of its shape."""
         self.both([FILL, wire.query("update items set id = 1, v = 'new' where id = 1"),

@@ -57,7 +57,8 @@ static const rw_table test_tables[] = {
     EVENTS("events", .mergeable = true),
     SERIALS("serials", test_with_serial, .mergeable = true), /* the hash column first */
     SERIALS("ignoring", test_with_serial, .mergeable = true, .ignore_sequences = true),
-    SERIALS("drawn", test_with_serial + 1, .mergeable = true), /* the serial itself is hashed */
+    /* the serial itself is hashed */
+    SERIALS("drawn", test_with_serial + 1, .mergeable = true, .key_name = (char *)"drawn_pkey"),
     /* names that need quotes, two hashed columns in the other order, a generated column */
     TEST_TABLE("Odd", "Mixed \"Case\"", test_mixed_columns, 3, test_first_two, test_swapped, 2,
                .mergeable = true, .schema_written = true),

@@ -2,6 +2,7 @@
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/insert.h"
 #include "rewrite/insert/parse.h"
+#include "rewrite/insert/parser.h"
 #include "rewrite/insert/render.h"
 #include "tests/rewrite/exact.h"
 #include "tests/rewrite/lines.h"
@@ -157,7 +158,10 @@ static void strip(const rw_insert *insert, const pgw_buf *rendered, pgw_buf *out
 /* Where bytes of the client's are replaced and not only joined. */
 static bool replaces(const rw_insert *insert)
 {
-    return insert->verb != RW_VERB_INSERT || insert->returning > 0 ||
+    bool removed = false;
+    for (size_t i = 0; i < insert->splice_count; i++)
+        removed = removed || insert->splices[i].remove > 0;
+    return removed || insert->verb != RW_VERB_INSERT || insert->returning > 0 ||
            insert->rows[0].hash_cell->kind == RW_CELL_DEFAULT;
 }
 
