@@ -35,12 +35,46 @@ static bool runs_no_code(const rw_table *table)
     return table->mergeable;
 }
 
+/* Whether a value that is wanted may be a number of this sequence; 0: of one that is not known. */
+static bool is_wanted_of(const rw_script *script, uint32_t sequence)
+{
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_insert *insert = script->statements[i].insert;
+        for (size_t k = 0; insert != NULL && k < insert->wanted_count; k++) {
+            const rw_column *column = &insert->table->columns[insert->wanted[k].column];
+            if (column->sequence &&
+                (sequence == 0 || column->draws_from == 0 || column->draws_from == sequence))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_hashed(const rw_table *table, size_t column)
+{
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        if (table->hash_key[i] == column)
+            return true;
+    return false;
+}
+
+/* When it is run, as the default of a column that is not hashed, whether it is listed or not. */
+static bool may_draw_later(const rw_script *script, const rw_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].sequence && !is_hashed(table, i) &&
+            is_wanted_of(script, table->columns[i].draws_from))
+            return true;
+    return false;
+}
+
 /* It draws nothing but what is wanted, and asks nobody what was drawn. */
-static bool is_plain_insert(const rw_statement *statement)
+static bool is_plain_insert(const rw_script *script, const rw_statement *statement)
 {
     const unsigned usual = RW_EFFECT_RUNS | RW_EFFECT_WRITES;
     const rw_insert *insert = statement->insert;
-    if (insert == NULL || (statement->effects & ~usual) != 0 || !runs_no_code(insert->table))
+    if (insert == NULL || insert->query || (statement->effects & ~usual) != 0 ||
+        !runs_no_code(insert->table) || may_draw_later(script, insert->table))
         return false;
     for (size_t i = 0; i < insert->wanted_count; i++)
         if (insert->wanted[i].expression)
@@ -67,7 +101,7 @@ static bool can_be_asked_first(pgw_slice text, const rw_script *script)
     while (script->statements[last].insert == NULL ||
            script->statements[last].insert->wanted_count == 0);
     for (size_t i = 0; i <= last; i++)
-        if (!is_plain_insert(&script->statements[i]) &&
+        if (!is_plain_insert(script, &script->statements[i]) &&
             !begins_transaction(text, &script->statements[i]))
             return false;
     return true;

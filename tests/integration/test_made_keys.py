@@ -460,6 +460,7 @@ class Behind(harness.StackCase):
         for text in ("select 1; insert into items (v) values ('x')",
                      "select setval('items_id_seq', 7); insert into items (v) values ('x')",
                      "insert into items (v) values ('x'); insert into items (id, v) values (1 + 1, 'y')",
+                     "insert into items (v) select 'x'; insert into items (v) values ('y')",
                      "insert into items (v) values ('x'); commit; insert into items (v) values ('y')",
                      "insert into items (v) values ('x'), (lastval()); insert into items (v) values ('y')"):
             self.assertEqual(wire.error_of(session.query(text)), "0A000", text)

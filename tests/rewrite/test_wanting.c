@@ -15,7 +15,7 @@
 static rw_column columns[] = {
     COLUMN("v", PGW_TEXT, -1, .not_null = false),
     COLUMN("id", PGW_INT8, -1, .default_text = "nextval('s')", .has_default = true,
-           .sequence = true),
+           .sequence = true, .draws_from = 16),
     HASH("h"),
 };
 static rw_column looking[] = {
@@ -23,14 +23,25 @@ static rw_column looking[] = {
     COLUMN("id", PGW_INT4, -1, .default_text = "f()", .has_default = true, .computed = true),
     HASH("h"),
 };
+static rw_column drawing[] = {
+    COLUMN("v", PGW_TEXT, -1, .not_null = false),
+    COLUMN("id", PGW_INT4, -1, .default_text = "nextval('t')", .has_default = true,
+           .sequence = true, .draws_from = 17),
+    HASH("h"),
+    COLUMN("n", PGW_INT4, -1, .has_default = true, .sequence = true, .draws_from = 16),
+};
 static size_t key[] = {1, 0};
 static const rw_table made = TEST_TABLE("public", "made", columns, 2, key, key, 1, .oid = 7,
                                         .mergeable = true),
                       looks = TEST_TABLE("public", "looks", looking, 2, key, key, 1, .oid = 8,
                                          .mergeable = true),
-                      fires = TEST_TABLE("public", "fires", columns, 2, key, key, 1, .oid = 9);
-static const rw_table *tables[] = {&made, &looks, &fires};
-static const rw_catalog catalog = {.tables = tables, .count = 3};
+                      fires = TEST_TABLE("public", "fires", columns, 2, key, key, 1, .oid = 9),
+                      twice = TEST_TABLE("public", "twice", drawing, 2, key, key, 1, .oid = 10,
+                                         .mergeable = true),
+                      other = TEST_TABLE("public", "other", drawing, 2, key, key, 1, .oid = 11,
+                                         .mergeable = true);
+static const rw_table *tables[] = {&made, &looks, &fires, &twice, &other};
+static const rw_catalog catalog = {.tables = tables, .count = 5};
 
 static rw_script parse(const char *text, pgw_arena *arena)
 {
@@ -57,6 +68,10 @@ static void defaults_are_asked_for_before_all(void **state)
         {"INSERT INTO made (v) VALUES (lastval()); INSERT INTO made (v) VALUES ('x')", 1},
         {"INSERT INTO made (v) VALUES (f()); INSERT INTO made (v) VALUES ('x')", 1},
         {"INSERT INTO made (v, id) VALUES ('x', 1 + 1); INSERT INTO made VALUES ('x', 2)", 39},
+        {"INSERT INTO made (v) VALUES ('x'); INSERT INTO made (v) SELECT 'x'", 0},
+        {"INSERT INTO made (v) SELECT 'x'; INSERT INTO made (v) VALUES ('x')", 34},
+        {"INSERT INTO twice VALUES ('x', 1); INSERT INTO made (v) VALUES ('x')", 36},
+        {"INSERT INTO twice VALUES ('x', 1); INSERT INTO other (v) VALUES ('x')", 0},
         {"INSERT INTO looks (v) VALUES ('x'); INSERT INTO made (v) VALUES ('x')", 1},
         {"INSERT INTO looks VALUES ('x', 1); INSERT INTO made (v) VALUES ('x')", 36},
         {"INSERT INTO fires VALUES ('x', 1); INSERT INTO made (v) VALUES ('x')", 36},
