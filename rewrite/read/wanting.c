@@ -92,17 +92,34 @@ static bool begins_transaction(pgw_slice text, const rw_statement *statement)
            (rw_token_is(text, first, "begin") || rw_token_is(text, first, "start"));
 }
 
-/* Those behind the last that wants something may do what they like. */
+static bool wants_anything(const rw_statement *statement)
+{
+    return statement->insert != NULL && statement->insert->wanted_count > 0;
+}
+
+/* It is asked as if it were alone, and its question leaves nothing that a transaction could undo.
+ */
+static bool is_as_alone(const rw_insert *insert)
+{
+    for (size_t i = 0; i < insert->wanted_count; i++)
+        if (insert->wanted[i].expression && !insert->wanted[i].draws)
+            return false;
+    return true;
+}
+
+/* Those behind the last that wants something may do what they like, and so may that, if nothing is
+ * done before. */
 static bool can_be_asked_first(pgw_slice text, const rw_script *script)
 {
-    size_t last = script->count;
-    do
+    size_t last = script->count - 1, first = 0;
+    while (!wants_anything(&script->statements[last]))
         last--;
-    while (script->statements[last].insert == NULL ||
-           script->statements[last].insert->wanted_count == 0);
-    for (size_t i = 0; i <= last; i++)
-        if (!is_plain_insert(script, &script->statements[i]) &&
-            !begins_transaction(text, &script->statements[i]))
+    while (begins_transaction(text, &script->statements[first]))
+        first++;
+    if (first == last && is_as_alone(script->statements[last].insert))
+        return true;
+    for (size_t i = first; i <= last; i++)
+        if (!is_plain_insert(script, &script->statements[i]))
             return false;
     return true;
 }

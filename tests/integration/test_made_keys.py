@@ -138,6 +138,9 @@ insert into items (v) values ('ä'); insert into items (v) values ('x'); select 
 insert into items (v) values ('x') returning id; insert into items (v) values ('x') on conflict (id) do update set v = 'again' returning v;
 insert into items (v) values ('x'); insert into items (v) values ('ä') x; select 1
 insert into pairs (v) values ('x'), ('y') returning a, b; insert into pairs default values returning a, b
+insert into items (id, v) values (nextval('items_id_seq'), 'x') returning id; select currval('items_id_seq'), lastval()
+begin; insert into items (id, v) values (nextval('items_id_seq'), 'x'), (nextval('items_id_seq'), 'y'); select lastval(); commit
+insert into items (v) values (sqrt(2)); insert into items (id, v) select 70, 'y' returning id; select lastval()
 insert into constants (v) values ('x') returning k; insert into front values ('a') returning *
 """.strip().split("\n")
 
