@@ -29,6 +29,11 @@ def find(model, table, label)
   all(model.where("label LIKE ?", "#{label}%").order(:label, :amount), table)
 end
 
+# What a row must not repeat; ActiveRecord has to be told of a key of several columns.
+def unique(table)
+  table == :events ? {unique_by: KEYS[table]} : {}
+end
+
 def many(table, from, to, label)
   (from...to).map { |number| values(table, number, "#{label} #{number}") }
 end
@@ -48,7 +53,8 @@ serve(
       model.create!(many(table, 200, 220, "bulk"))
       find(model, table, "bulk")
     end
-    each("insert_all") { |model, table| model.insert_all!(many(table, 220, 230, "bulk")).length }
+    each("insert_all") { |model, table| model.insert_all(many(table, 220, 230, "bulk"), **unique(table)).length }
+    each("insert_all!") { |model, table| model.insert_all!(many(table, 230, 240, "bulk")).length }
   },
   transaction: lambda {
     each do |model, table|
@@ -65,7 +71,7 @@ serve(
   },
   returning: lambda {
     each("insert_all") do |model, table|
-      rows = model.insert_all!(many(table, 400, 403, "returning"), returning: %w[label amount])
+      rows = model.insert_all(many(table, 400, 403, "returning"), returning: %w[label amount], **unique(table))
       "#{rows.columns} #{rows.rows}"
     end
   },
@@ -74,7 +80,7 @@ serve(
       [3, 4].each do |amount|
         model.upsert_all([keyed(table, 501, "upsert 2").merge(amount: amount)], unique_by: KEYS[table])
       end
-      model.insert_all([keyed(table, 501, "upsert 3")])
+      model.insert_all([keyed(table, 501, "upsert 3")], **unique(table))
       find(model, table, "upsert")
     end
   },

@@ -52,18 +52,9 @@ def written(path):
     return {cells[0]: cells for cells in (line[2:-2].split(" | ") for line in found)}
 
 
-def batched_steps(cells):
-    """The steps that the last cell begins with: "yes: create, bulk; …"."""
-    first = cells[-1].split("; ")[0]
-    return set(first[5:].split(", ")) if first.startswith("yes: ") else set()
-
-
-def worse(documented, found):
-    """What works by the document, and does not. That more works than it says is no failure."""
-    lost = [f"{HEAD[i]}: {found[i]}" for i in range(1, len(HEAD) - 1)
-            if documented[i] == "yes" != found[i]]
-    then, now = batched_steps(documented), batched_steps(found)
-    return lost + [f"{step}: not batched any more" for step in SHOWN if step in then - now]
+def stale(documented, found):
+    """What the document says, and what is."""
+    return [f"{name}: {then} | {now}" for name, then, now in zip(HEAD, documented, found) if then != now]
 
 
 def write(path, outcomes):

@@ -56,10 +56,10 @@ serve({
   upsert: () => each(async (repository, table) => {
     for (const amount of [1, 2])
       await repository.upsert({...keyed(table, 500, 'upsert 1'), amount}, key[table]);
-    const row = await repository.save({...keyed(table, 501, 'upsert 2'), amount: 3});
-    await repository.save({...keyed(table, 501, 'upsert 2'), amount: 4});
     await repository.createQueryBuilder().insert().values(keyed(table, 500, 'upsert 1')).orIgnore()
       .execute();
+    const row = await repository.save({...keyed(table, 501, 'upsert 2'), amount: 3});
+    await repository.save({...keyed(table, 501, 'upsert 2'), amount: 4});
     return `${all([row])}, ${await find(repository, 'upsert')}`;
   }),
   duplicate: () => each(async (repository, table) => {
