@@ -286,15 +286,26 @@ static bool is_named(const cfg_table *table, pgw_slice name)
                           : pgw_slice_eq_str(name, table->name);
 }
 
+/* The message behind the hash column's name, which may begin as a pattern does. */
+static pgw_slice behind_column(const cfg_table *table, pgw_slice message)
+{
+    char column[80];
+    int len = snprintf(column, sizeof column, "\"%s\"", table->hash_column);
+    const char *at = message.len > 0 ? memmem(message.ptr, message.len, column, (size_t)len) : NULL;
+    size_t before = at != NULL ? (size_t)(at - message.ptr) + (size_t)len : 0;
+    return (pgw_slice){message.ptr + before, message.len - before};
+}
+
 /* NOT NULL of the hash column. In a partition the table's own name stands in the message alone. */
 static bool is_null_hash(const cfg_table *table, pgw_slice body)
 {
-    pgw_slice message = pgw_error_field(body, 'M');
+    if (!pgw_slice_eq_str(pgw_error_field(body, 'c'), table->hash_column))
+        return false;
+    pgw_slice rest = behind_column(table, pgw_error_field(body, 'M'));
     char name[80];
     snprintf(name, sizeof name, "\"%s%s", table->name, table->pattern ? "" : "\"");
-    return pgw_slice_eq_str(pgw_error_field(body, 'c'), table->hash_column) &&
-           (is_named(table, pgw_error_field(body, 't')) ||
-            (message.len > 0 && memmem(message.ptr, message.len, name, strlen(name)) != NULL));
+    return is_named(table, pgw_error_field(body, 't')) ||
+           (rest.len > 0 && memmem(rest.ptr, rest.len, name, strlen(name)) != NULL);
 }
 
 /* No partition takes NULL. */

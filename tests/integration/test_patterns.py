@@ -360,6 +360,25 @@ class Patterns(DirectCase):
 
 
 @harness.proxied
+class Hints(harness.StackCase):
+    """A pattern that begins as the hash column does."""
+    tables = (Planned("key*", "auto", hash_column="keyspread_hash"), Planned("events_*", "auto", hash_column="keyspread_hash"))
+
+    def setUp(self):
+        """None of them is there."""
+
+    def test_it_names_the_table_s_own_pattern(self):
+        with self.wire() as session:
+            session.query("create table events_1 (id int primary key); create table keys (id int primary key)")
+            for table, pattern in (("events_1", "events_*"), ("keys", "key*")):
+                session.query(f"create view v as select * from {table}")
+                error = session.query("insert into v values (1)")[0].fields()
+                self.assertEqual(error["C"], "23502")
+                self.assertIn(f'VALUES into "{pattern}" itself', error["H"])
+                session.query("drop view v")
+
+
+@harness.proxied
 class Many(harness.StackCase):
     """More tables than a SELECT has columns."""
     tables = (Planned("events_*", "auto", hash_column="keyspread_hash"),
