@@ -47,6 +47,6 @@ class BothWays(unittest.TestCase):
                     pool.submit(self.run_on, program, spread, self.keyspread.port)]
             direct, through = (run.result() for run in runs)
         self.assertEqual(direct, through)
-        self.assertGreater(len(direct), 30)
+        self.assertGreater(len(direct), 5)
         self.keyspread.check_alive()
         return spread

@@ -1,5 +1,6 @@
 """daemon: what rsyslog and syslog-ng have in common here: a daemon takes lines from a socket and writes
 them with templates of its own. A step ends when all its rows are there."""
+import contextlib
 import os
 import signal
 import socket
@@ -47,26 +48,31 @@ def wait_for(table, step, log):
     return rows
 
 
-def run(configure, steps):
-    """`configure(folder)`: the daemon's command and its configuration; `steps`: by number, 100 apart."""
+@contextlib.contextmanager
+def running(configure):
+    """The daemon, by `configure(folder)`: its command and its configuration. The socket that it reads."""
     with tempfile.TemporaryDirectory() as folder:
         command, text = configure(folder)
-        path, log = os.path.join(folder, "socket"), os.path.join(folder, "log")
         with open(os.path.join(folder, "conf"), "w", encoding="utf-8") as file:
             file.write(text)
-        with open(log, "wb") as file:
+        with open(os.path.join(folder, "log"), "wb") as file:
             process = subprocess.Popen(
                 ["setpriv", "--pdeathsig=TERM", "--", *command], stdin=subprocess.DEVNULL,
                 stdout=file, stderr=file, cwd=folder)
-
-        def step(name, first):
-            send(path, name, first)
-            for table in TABLES:
-                attempt(table, lambda: wait_for(table, name, log))
-
         try:
-            serve({name: lambda name=name, first=first: step(name, first)
-                   for name, first in steps.items()})
+            yield os.path.join(folder, "socket")
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait()
+
+
+def run(configure, steps):
+    """`steps`: by number, 100 apart."""
+    with running(configure) as path:
+        def step(name, first):
+            send(path, name, first)
+            for table in TABLES:
+                attempt(table, lambda: wait_for(table, name, os.path.join(os.path.dirname(path), "log")))
+
+        serve({name: lambda name=name, first=first: step(name, first)
+               for name, first in steps.items()})
