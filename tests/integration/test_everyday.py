@@ -9,7 +9,7 @@ import unittest
 import harness
 from both_ways import BothWays
 from harness import Table
-from programs import HERE, MODULES, PYTHON, Program
+from programs import HERE, JDBC, MODULES, PYTHON, Program
 from test_create_table import Planned
 
 FOLDER = os.path.join(HERE, "everyday", "")
@@ -26,6 +26,8 @@ PROGRAMS = (
     Program("typeorm", "node", FOLDER + "typeorm_everyday.js", typeorm=MODULES + "typeorm"),
     Program("prisma", "node", FOLDER + "prisma_everyday.mjs", schema_engine=MODULES + "@prisma/schema-engine-wasm",
             adapter=MODULES + "@prisma/adapter-pg"),
+    Program("pgjdbc", "java", "-cp", JDBC, FOLDER + "JdbcEveryday.java", libpostgresql_jdbc_java=JDBC,
+            openjdk_17_jdk_headless="/usr/lib/jvm/*/bin/javac"),
     Program("pdo", "/usr/bin/php", FOLDER + "pdo_everyday.php", php_cli="/usr/bin/php", php_pgsql="/usr/lib/php/*/pdo_pgsql.so"),
     Program("ogr2ogr", "bash", FOLDER + "ogr2ogr_everyday.sh", gdal_bin="/usr/bin/ogr2ogr"),
     Program("daemons", "/usr/bin/python3", FOLDER + "daemons_everyday.py", rsyslog="/usr/local/sbin/rsyslogd",
