@@ -372,6 +372,12 @@ static size_t skip_argument(const rw_star_texts *texts, size_t at)
     return at;
 }
 
+static bool is_constant(rw_token token)
+{
+    return token.kind == RW_TOKEN_STRING || token.kind == RW_TOKEN_BITS ||
+           token.kind == RW_TOKEN_INTEGER || token.kind == RW_TOKEN_DECIMAL;
+}
+
 pgw_slice rw_star_argument(rw_star_texts *texts, int32_t location, size_t number)
 {
     size_t from = skip_names(texts, token_at(texts, location)) + 1;
@@ -381,6 +387,8 @@ pgw_slice rw_star_argument(rw_star_texts *texts, int32_t location, size_t number
     texts->failed |= to <= from || to >= texts->count;
     if (texts->failed)
         return (pgw_slice){"", 0};
+    for (size_t at = from; at < to; at++)
+        texts->by_value = texts->by_value || is_constant(texts->tokens[at]);
     size_t start = texts->tokens[from].start;
     return (pgw_slice){texts->text.ptr + start, texts->tokens[to - 1].end - start};
 }

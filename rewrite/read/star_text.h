@@ -16,6 +16,7 @@ typedef struct rw_star_texts {
     pgw_arena *arena;
     pgw_buf list, bytes; /* rw_star, and their texts */
     bool failed;         /* something is not where it should be: nothing is to be changed */
+    bool by_value;       /* constants of the text are repeated in what is put in */
 } rw_star_texts;
 
 void rw_star_texts_init(rw_star_texts *texts, pgw_slice text, bool conforming, pgw_arena *arena);
@@ -60,7 +61,7 @@ void rw_star_cut_names(rw_star_texts *texts, int32_t location, size_t count);
 void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before, pgw_buf *behind);
 /* Behind it, and so many tokens more. */
 void rw_star_put_after(rw_star_texts *texts, int32_t location, size_t more, pgw_buf *text);
-/* The text of its argument `number`, from 0; it has so many. */
+/* The text of its argument `number`, from 0, to be repeated; it has so many. */
 pgw_slice rw_star_argument(rw_star_texts *texts, int32_t location, size_t number);
 /* Before it, and behind it. */
 void rw_star_put_before(rw_star_texts *texts, pgw_slice argument, pgw_buf *text);

@@ -484,6 +484,7 @@ bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text, const rw_cata
     }
     rw_star_groups_put(&find.groups, &find.texts);
     rw_system_find(statement, catalog, &find.texts);
-    *out = (rw_stars_found){rw_star_texts_map(&find.texts, reading->arena), find.groups.by_value};
+    *out = (rw_stars_found){rw_star_texts_map(&find.texts, reading->arena),
+                            find.groups.by_value || find.texts.by_value};
     return !find.hashes.denied;
 }

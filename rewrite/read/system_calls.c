@@ -29,21 +29,17 @@ static void put_around(rw_star_texts *texts, const rw_catalog *catalog,
                        const rw_system_function *function)
 {
     rw_system_marks marks = {.catalog = catalog};
-    for (size_t i = 0; i < call->n_args && i < 2; i++)
+    for (size_t i = 0; i < call->n_args && i < RW_SYSTEM_ARGUMENTS; i++)
         marks.arguments[i] = rw_star_argument(texts, call->location, i);
-    pgw_buf number = {0}, opens = {0}, closes = {0};
+    pgw_buf opens = {0}, closes = {0};
     if (function->before != NULL)
         put_value(texts, call, from, function, &marks);
-    if (function->opens != NULL) {
-        rw_system_add(&opens, function->opens, &marks);
-        rw_system_add(&closes, function->closes, &marks);
-        rw_star_put_before(texts, marks.arguments[0], &opens);
-        rw_star_put_behind(texts, marks.arguments[0], &closes);
-    }
-    if (function->number == NULL || call->n_args < 2)
+    if (function->opens == NULL || call->n_args <= function->argument)
         return;
-    rw_system_add(&number, function->number, &marks);
-    rw_star_put_behind(texts, marks.arguments[1], &number);
+    rw_system_add(&opens, function->opens, &marks);
+    rw_system_add(&closes, function->closes, &marks);
+    rw_star_put_before(texts, marks.arguments[function->argument], &opens);
+    rw_star_put_behind(texts, marks.arguments[function->argument], &closes);
 }
 
 void rw_system_call(rw_star_texts *texts, const rw_catalog *catalog, const PgQuery__FuncCall *call,
@@ -52,8 +48,9 @@ void rw_system_call(rw_star_texts *texts, const rw_catalog *catalog, const PgQue
     size_t last = call->n_funcname - 1;
     if (call->n_funcname == 0 || call->n_funcname > 2 || call->n_args == 0)
         return;
-    const rw_system_function *function = rw_system_function_of(
-        last == 1 ? rw_node_name(call->funcname[0]) : "", rw_node_name(call->funcname[last]));
+    const rw_system_function *function =
+        rw_system_function_of(catalog, last == 1 ? rw_node_name(call->funcname[0]) : "",
+                              rw_node_name(call->funcname[last]), call->n_args);
     if (function == NULL || call->args[0]->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR)
         return;
     put_around(texts, catalog, call, from, function);

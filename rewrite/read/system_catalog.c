@@ -8,35 +8,62 @@
 
 /* --- functions --- */
 
-/* So many columns of the index stand before its column %2, as clients count them. */
+/* Arguments are read where no name of ours hides one of theirs. So many columns of the index stand
+ * before its column %2, as clients count them. */
 #define HASHES_BEFORE(cast)                                                                        \
-    " + (select pg_catalog.count(*)::pg_catalog.int4 from pg_catalog.pg_attribute h where"         \
-    " h.attrelid = (%1)" cast "::pg_catalog.oid and h.attrelid = any (array" INDEXES               \
-    ") and h.attname in %h and h.attnum <= (%2))"
+    1, "(",                                                                                        \
+        ") + (select pg_catalog.count(*)::pg_catalog.int4 from (select (%1)" cast                  \
+        "::pg_catalog.oid, (%2)) g(index, number) join pg_catalog.pg_attribute h on h.attrelid ="  \
+        " g.index and h.attnum <= g.number where g.index = any (array" INDEXES                     \
+        ") and h.attname in %h)"
 /* NULL in the place of one of the tables, an index or a partition of theirs. */
 #define UNKNOWN_OF(type)                                                                           \
     "(select case when a.a = any (array" FAMILY("oid",                                             \
                                                 "") ") then null else a.a end from (select (",     \
         ")::pg_catalog." type ") a(a))"
+/* The number of a hash column becomes one that no table has a column of. */
+#define NO_HASH(argument, mark, class, table)                                                      \
+    NULL, NULL, argument, "(",                                                                     \
+        ") + (select case when g.class = 1259 and g." OURS("relation") " and g.number = " HASH(    \
+            "g.relation") " then 2000 else 0 end from (select (" class ")::pg_catalog.oid, "       \
+                                                                       "(" table                   \
+                                                                       ")::pg_catalog.oid, (" mark \
+                                                                       ")) g(class, relation, "    \
+                                                                       "number))"
+/* A table that has no column of the name, in the place of one whose hash column is called so. */
+#define NO_SUCH(mark)                                                                              \
+    "(select case when exists (select from" NAMED(                                                 \
+        "c") " where c.oid = g.relation and (n.nspname,"                                           \
+             " c.relname, g.name) in %s) then "                                                    \
+             "'pg_catalog.pg_am'::pg_catalog.regclass::pg_catalog.oid"                             \
+             " else g.relation end from (select pg_catalog.regclassin(pg_catalog.textout((",       \
+        ")::text)), (" mark ")::text) g(relation, name))"
 #define SHOWN(name, ours, text)                                                                    \
     name, " (select case when " ours " then " text " else k.shown end as " name " from (select ",  \
         ", (%1)::pg_catalog.oid) k(shown, id)) "
 
 static const rw_system_function functions[] = {
     {SHOWN("pg_get_indexdef", "k.id = any (array" INDEXES ")", FIRST_OF_INDEX("k.shown")),
-     HASHES_BEFORE(""), NULL, NULL},
+     HASHES_BEFORE(""), 0, false},
     {SHOWN("pg_get_constraintdef",
            "exists (select from pg_catalog.pg_constraint x where x.oid = k.id and " OURS(
                "x.conrelid") ")",
            FIRST_OF_KEY("k.shown", "^[A-Z ]+ \\\\(")),
-     NULL, NULL, NULL},
-    {"pg_index_column_has_property", NULL, NULL, HASHES_BEFORE("::pg_catalog.regclass"), NULL,
-     NULL},
+     0, NULL, NULL, 0, false},
+    {"pg_index_column_has_property", NULL, NULL, HASHES_BEFORE("::pg_catalog.regclass"), 0, false},
     /* A table in partitions is none to them. */
-    {"pg_get_partkeydef", NULL, NULL, NULL, UNKNOWN_OF("oid")},
-    {"pg_partition_tree", NULL, NULL, NULL, UNKNOWN_OF("regclass")},
-    {"pg_partition_root", NULL, NULL, NULL, UNKNOWN_OF("regclass")},
-    {"pg_partition_ancestors", NULL, NULL, NULL, UNKNOWN_OF("regclass")},
+    {"pg_get_partkeydef", NULL, NULL, 0, UNKNOWN_OF("oid"), 0, false},
+    {"pg_partition_tree", NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, false},
+    {"pg_partition_root", NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, false},
+    {"pg_partition_ancestors", NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, false},
+    /* They are told numbers of columns … */
+    {"col_description", NO_HASH(1, "%2", "1259", "%1"), 0, false},
+    {"pg_describe_object", NO_HASH(2, "%3", "%1", "%2"), 0, false},
+    {"pg_identify_object", NO_HASH(2, "%3", "%1", "%2"), 0, false},
+    {"pg_identify_object_as_address", NO_HASH(2, "%3", "%1", "%2"), 0, false},
+    /* … or a name. */
+    {"has_column_privilege", NULL, NULL, 0, NO_SUCH("%2"), 3, true},
+    {"has_column_privilege", NULL, NULL, 1, NO_SUCH("%3"), 4, true},
 };
 
 /* --- names --- */
@@ -58,7 +85,7 @@ bool rw_system_names(pgw_slice word)
     char first = (char)(word.ptr[0] | 32);
     if (first == 'i')
         return pgw_slice_ieq_str(word, "information_schema");
-    if (first != 'p' || word.ptr[2] != '_')
+    if (first == 'p' ? word.ptr[2] != '_' : (first != 'c' && first != 'h') || word.ptr[3] != '_')
         return false;
     for (size_t i = 0; rw_system_name(i) != NULL; i++)
         if (pgw_slice_ieq_str(word, rw_system_name(i)))
@@ -70,14 +97,6 @@ static bool is_in(const char *schema, const char *written)
 {
     bool found_without = strcmp(schema, "pg_catalog") == 0;
     return written[0] == '\0' ? found_without : strcmp(schema, written) == 0;
-}
-
-const rw_system_function *rw_system_function_of(const char *schema, const char *name)
-{
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (strcmp(functions[i].name, name) == 0 && is_in("pg_catalog", schema))
-            return &functions[i];
-    return NULL;
 }
 
 /* --- tables --- */
@@ -93,6 +112,31 @@ bool rw_system_hides(const rw_catalog *catalog)
         if (hides(catalog->tables[i]))
             return true;
     return false;
+}
+
+static bool is_strict(const rw_table *table)
+{
+    return hides(table) && table->strict;
+}
+
+static bool has_strict(const rw_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (is_strict(catalog->tables[i]))
+            return true;
+    return false;
+}
+
+const rw_system_function *rw_system_function_of(const rw_catalog *catalog, const char *schema,
+                                                const char *name, size_t count)
+{
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        const rw_system_function *it = &functions[i];
+        if (strcmp(it->name, name) == 0 && is_in("pg_catalog", schema) &&
+            (it->count == 0 || it->count == count) && (!it->strict || has_strict(catalog)))
+            return it;
+    }
+    return NULL;
 }
 
 static bool is_needed(const rw_catalog *catalog, rw_system_need need)
@@ -239,7 +283,8 @@ static void add_mark(pgw_buf *out, char mark, const rw_catalog *catalog)
 {
     const char *between = mark == 'q' ? "(?:" : "(";
     for (size_t i = 0; i < catalog->count; i++) {
-        if (!hides(catalog->tables[i]))
+        const rw_table *table = catalog->tables[i];
+        if (mark == 's' ? !is_strict(table) : !hides(table))
             continue;
         pgw_buf_add_str(out, between);
         add_names(out, mark, catalog->tables[i]);
@@ -253,7 +298,7 @@ void rw_system_add(pgw_buf *out, const char *sql, const rw_system_marks *marks)
     for (; *sql != '\0'; sql++) {
         if (*sql != '%')
             pgw_buf_add_byte(out, *sql);
-        else if (*++sql == '1' || *sql == '2')
+        else if (*++sql >= '1' && *sql <= '0' + RW_SYSTEM_ARGUMENTS)
             pgw_buf_add_slice(out, marks->arguments[*sql - '1']);
         else
             add_mark(out, *sql, marks->catalog);

@@ -8,17 +8,21 @@
 #include "rewrite/hash/table.h"
 #include "rewrite/read/system_relations.h"
 
-/* What is put into a call, with marks: around it (NULL: nothing), … */
+enum { RW_SYSTEM_ARGUMENTS = 3 };
+
+/* What is put into a call, with marks: around it (NULL: nothing), and around an argument. */
 typedef struct rw_system_function {
     const char *name, *before, *behind;
-    const char *number;         /* behind its second argument; NULL: nothing */
-    const char *opens, *closes; /* around its first argument; NULL: nothing */
+    size_t argument; /* from 0 … */
+    const char *opens, *closes;
+    size_t count; /* only of a call with so many arguments; 0: however many, if that is there */
+    bool strict;  /* only where a table is strict */
 } rw_system_function;
 
 /* What marks stand for. */
 typedef struct rw_system_marks {
     const rw_catalog *catalog;
-    pgw_slice arguments[2]; /* the first ones of a call */
+    pgw_slice arguments[RW_SYSTEM_ARGUMENTS]; /* the first ones of a call */
 } rw_system_marks;
 
 /* Whether the word, in any case, is a name of one, or of their schema. */
@@ -28,7 +32,8 @@ const char *rw_system_name(size_t i);
 /* NULL: it is none. `schema` empty: not written. */
 const rw_system_relation *rw_system_relation_of(const rw_catalog *catalog, const char *schema,
                                                 const char *name, bool gaps);
-const rw_system_function *rw_system_function_of(const char *schema, const char *name);
+const rw_system_function *rw_system_function_of(const rw_catalog *catalog, const char *schema,
+                                                const char *name, size_t count);
 /* The relation's next column: `*at` is NULL before the first. False: there is none, or it is not
  * known which there are. */
 PGW_MUST_CHECK bool rw_system_next_column(const rw_catalog *catalog,

@@ -2,10 +2,10 @@
  * system_sql: SQL about the tables whose hash columns are unseen, of which what is put in the place
  * of PostgreSQL's own relations and functions is made. It names tables, and looks their numbers up:
  * a table that is dropped and made again is found again, also by what was prepared before. Marks:
- * %p stands for the tables' schemas and names, %t for these with their hash columns, %h for the
- * hash columns, %q for a pattern of them, %1 and %2 for the arguments of a call. Tables are an
- * ARRAY(…) or a scalar each, which the planner asks once, and which leave the order of joins, and
- * hence of rows, as it was.
+ * %p stands for the tables' schemas and names, %t for these with their hash columns, %s for those
+ * of them that are strict, %h for the hash columns, %q for a pattern of them, %1 and %2 for the
+ * arguments of a call. Tables are an ARRAY(…) or a scalar each, which the planner asks once, and
+ * which leave the order of joins, and hence of rows, as it was.
  */
 #ifndef RW_SYSTEM_SQL_H
 #define RW_SYSTEM_SQL_H

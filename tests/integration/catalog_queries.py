@@ -173,6 +173,28 @@ FUNCTIONS = (
     "select i.indnatts, d from pg_index i left join lateral pg_get_indexdef(i.indexrelid) d on d like '%ts%' where indrelid = 'ev'::regclass order by 2",
 )
 
+# By their arguments, which are of one shape; names of theirs that ours might hide; numbers of columns.
+ARGUMENTS = (
+    "select pg_get_indexdef('other_pkey'::regclass)", "select pg_get_indexdef('ev_pkey'::regclass)",
+    "select pg_get_indexdef('ev_event'::regclass, 1, true)", "select pg_get_indexdef('ev_pkey'::regclass, 2, true)",
+    "select pg_index_column_has_property('ev_event', 2, 'asc')", "select pg_index_column_has_property('ev_pkey', 2, 'asc')",
+    "select pg_index_column_has_property('ev_pkey', 3, 'asc')", "select pg_describe_object(1259, 'other'::regclass, 5)",
+    "select pg_describe_object(1259, 'ev'::regclass, 5)", "select pg_describe_object(1259, 'ev'::regclass, 3)",
+    "select pg_get_indexdef(attrelid, attnum, true), attnum from pg_attribute where attrelid in ('ev_pkey'::regclass, 'ev_event'::regclass)"
+    " and attnum > 0 order by attrelid, attnum",
+    "select pg_get_indexdef(c.oid, h.n, true) from pg_class c, generate_series(1, 2) h(n) where relname = 'ev_pkey' order by n",
+    "select n, pg_index_column_has_property('ev_pkey', n, 'asc'), pg_get_indexdef('ev_pkey'::regclass, 1 | n, false) from generate_series(0, 4) n",
+    "select n, col_description('ev'::regclass, n), pg_describe_object(1259, 'ev'::regclass, n), pg_identify_object('pg_class'::regclass, 'ev'::regclass, n),"
+    " pg_identify_object_as_address(1259, 'ev'::regclass::oid, n) from generate_series(0, 7) n",
+    "select pg_describe_object(classoid, objoid, objsubid), col_description(objoid, objsubid) from pg_description where objoid = 'ev'::regclass order by 1",
+    "select pg_describe_object(2606, oid, 0) from pg_constraint where conrelid = 'ev'::regclass order by 1",
+    "select * from pg_identify_object(1259, 'ev'::regclass, 5)", "select * from col_description('ev'::regclass, 3)",
+    "select has_column_privilege('ev', 'userid', 'select'), has_column_privilege(c.oid, attname, 'select'), has_column_privilege('app', c.oid, attname::text,"
+    " 'select') from pg_class c, pg_attribute n where n.attrelid = c.oid and c.relname = 'ev' and attname !~ 'dropped' order by attnum",
+    "select has_column_privilege('nothing', 'userid', 'select')", "select has_column_privilege('ev', 'nothing', 'select')",
+    "select has_column_privilege('app', 'ev', 'userid', 'nothing')", "select has_column_privilege('ev'::regclass, 2::smallint, 'select')",
+)
+
 # Dropped columns as well.
 DROPPED = (
     "select * from pg_attribute where attrelid = 'ev'::regclass and attnum > 0 order by attnum",
@@ -182,4 +204,4 @@ DROPPED = (
     "select attname from pg_attribute where attrelid = 'ev'::regclass and not attisdropped order by attnum",
 )
 
-QUERIES = COMPLETION + OWN + INFORMATION_SCHEMA + VIEWS + WHOLE + ALIASES + FUNCTIONS + DROPPED
+QUERIES = COMPLETION + OWN + INFORMATION_SCHEMA + VIEWS + WHOLE + ALIASES + FUNCTIONS + ARGUMENTS + DROPPED

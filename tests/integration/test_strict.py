@@ -19,6 +19,13 @@ OTHERS = ("create table other (userid_hash int, b int); insert into other select
           "create table none (b int, x text); insert into none values (1, 'x')")
 VALUES = "(userid, ts, event) values (9, '2026-01-01 00:00:00+00', 'x')"
 
+PRIVILEGES = (
+    "select has_column_privilege('ev', 'userid', 'select')", "select has_column_privilege('ev', 'userid_hash', 'select')",
+    "select has_column_privilege('public.ev'::regclass::oid, 'userid_hash'::text, 'select')",
+    "select has_column_privilege('app', 'ev', 'userid_hash', 'select')", "select has_column_privilege('nothing', 'userid_hash', 'select')",
+    "select has_column_privilege(c.oid, attname, 'select') from pg_class c, pg_attribute n where attrelid = c.oid and relname = 'ev'",
+    "select has_column_privilege('other', 'userid_hash', 'select')",
+)
 TEXTS = (
     # there is no such column
     "select userid_hash from ev", "select 'é', userid_hash from ev", "select *, userid_hash from ev",
@@ -130,6 +137,19 @@ class Strict(DirectCase):
         for text in TEXTS:
             with self.subTest(text=text):
                 self.check(text, [wire.query(text)])
+
+    def test_privileges(self):
+        """Of a name that there is not; the message names another relation, and may come before the row is described."""
+        for text in PRIVILEGES:
+            answers = []
+            for database, port in (("direct", self.postgres.port), self.route()):
+                with wire.Wire(("127.0.0.1", port)) as session:
+                    session.login(harness.USER, database)
+                    answers.append([(reply.kind, reply.sqlstate if reply.kind == "E" else reply.body)
+                                    for reply in session.query(text) if reply.kind in "DE"])
+            with self.subTest(text=text):
+                self.assertEqual(*answers)
+                self.assertGreater(len(answers[0]), 0)
 
     def test_prepared(self):
         for text in TEXTS:

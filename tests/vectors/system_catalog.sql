@@ -125,3 +125,6 @@ SELECT typname FROM pg_type typname;
 SELECT relname FROM pg_index relname, pg_class c;
 SELECT relnatts FROM pg_class TABLESAMPLE system (100) WHERE true;
 SELECT c.x FROM ONLY pg_attribute AS c (x, "Y") TABLESAMPLE bernoulli (100) REPEATABLE (1), x;
+SELECT pg_describe_object(classid, objid, objsubid), col_description(5, attnum) FROM pg_depend;
+SELECT has_column_privilege('events', 'userhash', 'select');
+SELECT pg_get_indexdef(6), pg_get_indexdef(7, 8, true);
