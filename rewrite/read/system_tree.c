@@ -240,7 +240,7 @@ static bool needs_relation(const finder *find, const asked *relation)
 {
     for (const named *it = find->names; it != NULL; it = it->next) {
         if (it->at == NULL) {
-            if (strcmp(it->name, relation->at->relname) == 0)
+            if (relation->at->schemaname[0] == '\0' && strcmp(it->name, relation->at->relname) == 0)
                 return true;
             continue;
         }

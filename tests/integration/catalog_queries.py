@@ -117,6 +117,7 @@ WHOLE = (
     "with c as (select * from pg_class) select relname, relkind, relnatts from c where relname like 'ev%' order by 1",
     "select array_agg(c.relname order by relname) filter (where c is not null) from pg_class c where relnamespace = 2200",
     "select count(c) from pg_class c where relname like 'ev%'",
+    "with pg_class as materialized (select * from pg_catalog.pg_class where relnamespace = 2200) select relname, relnatts, relkind from pg_class order by 1",
     "select c.relname, i.indnatts from pg_class c natural join (select indexrelid as oid, indnatts from pg_index) i"
     " where relname like 'ev%' order by 1",
     "select a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid where c.relname = 'ev' and attnum > 0 for share of a",
