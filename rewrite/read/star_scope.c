@@ -116,12 +116,20 @@ static bool is_plain(const rw_star_item *item)
     return item->relation != NULL && item->relation->alias == NULL;
 }
 
-void rw_star_note_twins(const rw_star_scope *scope)
+/* Its columns cannot be told from those of the other one by any name that is known. */
+static bool is_nameless(const rw_star_item *it)
+{
+    return it->twin && it->table == NULL && it->relation->schemaname[0] == '\0';
+}
+
+void rw_star_note_twins(rw_star_scope *scope)
 {
     for (rw_star_item *it = scope->items; it != NULL; it = it->next)
         for (rw_star_item *other = it->next; other != NULL; other = other->next)
             if (is_plain(it) && is_plain(other) && strcmp(it->called, other->called) == 0)
                 it->twin = other->twin = true;
+    for (const rw_star_item *it = scope->items; it != NULL; it = it->next)
+        scope->odd |= is_nameless(it);
 }
 
 /* Whether the schema before a name can be the item's: of others than ours only the text tells. */

@@ -59,7 +59,7 @@ rw_star_item *rw_star_add_relation(const rw_star_world *world, const rw_star_pla
 void rw_star_add_from(const rw_star_world *world, const rw_star_place *place, rw_star_scope *to,
                       const PgQuery__Node *from);
 /* When all of a FROM is there. */
-void rw_star_note_twins(const rw_star_scope *scope);
+void rw_star_note_twins(rw_star_scope *scope);
 /* The table that a relation is, if its hash column is to be unseen; NULL. */
 const rw_table *rw_star_table(const rw_star_world *world, const rw_star_place *place,
                               const PgQuery__RangeVar *relation);

@@ -306,7 +306,6 @@ static bool is_named(const finder *find, const rw_table *table)
 
 static void keep_items(finder *find, const rw_star_scope *scope)
 {
-    rw_star_note_twins(scope);
     for (rw_star_item *it = scope->items; it != NULL; it = it->next)
         if (it->table != NULL) {
             it->wraps |= it->table->strict && is_named(find, it->table);
@@ -319,6 +318,7 @@ static void look_at_select(finder *find, const PgQuery__SelectStmt *it)
 {
     rw_star_scope *scope = new_scope(find, it->with_clause);
     add_from(find, scope, it->from_clause, it->n_from_clause);
+    rw_star_note_twins(scope);
     find->place.scope = scope;
     bool named = it->n_from_clause == 1 && scope->items->relation != NULL;
     add_targets(find, it->target_list, it->n_target_list, named ? scope->items->relation : NULL);
@@ -334,6 +334,7 @@ static void look_at_write(finder *find, const PgQuery__RangeVar *relation, PgQue
     rw_star_scope *scope = new_scope(find, with);
     add_written(find, scope, relation);
     add_from(find, scope, from, from_count);
+    rw_star_note_twins(scope);
     find->place.scope = scope;
     keep_items(find, scope);
 }

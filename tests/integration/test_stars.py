@@ -22,7 +22,8 @@ ROWS = ("insert into ev (userid, ts, event) values " + ", ".join(
 PLAIN = ("create table plain (userid bigint, b int, x text); insert into plain "
          "select i, i % 4, 'x' || i from generate_series(-1, 3) i; create schema archive; create table archive.ev"
          " (userid bigint, ts timestamptz, note text); insert into archive.ev values (1, '2026-01-01', 'one'), (2, '2026-01-02', 'two');"
-         "grant usage on schema archive to public; grant select on archive.ev to public;")
+         "create table archive.plain (b int); insert into archive.plain values (1);"
+         "grant usage on schema archive to public; grant select on archive.ev, archive.plain to public;")
 
 SELECTS = (
     "select * from ev", "select*from ev", "select * from public.ev where userid = 1 order by ts", "table ev",
@@ -80,6 +81,7 @@ SELECTS = (
     "select event, public.ev.ts from ev where public.ev.userid = 1", "select ev::text from ev where public.ev.userid = 1",
     "select to_json(public.ev.*), public.ev.event from ev natural join plain where public.ev.userid = 2",
     "select * from public.ev natural join plain where public.ev.userid = 1 and (select public.ev.ts) is not null",
+    "select * from tx, ev, archive.ev", "select * from ev, plain, archive.plain", "select * from ev e, plain, archive.plain where e.userid = 1",
     "select * from ev where archive.ev.userid = 1", "select public.e.userid from ev e", "select public.ev.nothing, ev from ev",
     "delete from public.ev where public.ev.userid = 1 returning public.ev.*, to_json(public.ev.*), public.ev.event",
     "select row_to_json(public.ev.*) from ev, plain where public.ev.userid = plain.userid for update of ev",

@@ -361,3 +361,4 @@ INSERT INTO other TABLE public.events;
 INSERT INTO other VALUES ((SELECT e FROM public.events e));
 SELECT archive.events.* FROM public.events JOIN archive.events ON true;
 SELECT public.events.* FROM archive.events JOIN public.events ON true;
+SELECT * FROM public.events, other, archive.other;
