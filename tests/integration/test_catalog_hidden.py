@@ -1,6 +1,7 @@
 """What programs ask PostgreSQL's catalog of a configured table is answered as of a plain one: the queries of psql,
 ORMs and drivers, direct and through keyspread: rows, names and types, less the oids."""
 import contextlib
+import os
 import re
 import subprocess
 import unittest
@@ -78,6 +79,14 @@ class CatalogHidden(DirectCase):
 
     def test_texts(self):
         for text in self.asked(QUERIES):
+            with self.subTest(text=text):
+                self.same(wire.query(text))
+
+    def test_tools(self):
+        with open(os.path.join(harness.HERE, "catalog_tools.sql"), encoding="utf-8") as file:
+            texts = [line for line in file.read().splitlines() if not line.startswith("--")]
+        self.assertGreater(len(texts), 100)
+        for text in texts:
             with self.subTest(text=text):
                 self.same(wire.query(text))
 
@@ -220,7 +229,7 @@ class ColumnAdded(CatalogHidden):
             self.assertEqual([number for number, name in session.rows(numbers + " order by 1") if "dropped" not in name],
                              ["1", "2", "3", "4", "6"])
 
-    test_prepared = test_quoted_names = test_only = test_tables_that_show_it = test_a_table_made_again = None  # the same as above
+    test_tools = test_prepared = test_quoted_names = test_only = test_tables_that_show_it = test_a_table_made_again = None  # the same as above
 
 
 if __name__ == "__main__":
