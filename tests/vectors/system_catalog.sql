@@ -128,3 +128,5 @@ SELECT c.x FROM ONLY pg_attribute AS c (x, "Y") TABLESAMPLE bernoulli (100) REPE
 SELECT pg_describe_object(classid, objid, objsubid), col_description(5, attnum) FROM pg_depend;
 SELECT has_column_privilege('events', 'userhash', 'select');
 SELECT pg_get_indexdef(6), pg_get_indexdef(7, 8, true);
+SELECT pg_get_indexdef(16);
+SELECT pg_get_indexdef(1, 3, true), pg_catalog.pg_get_indexdef(6);
