@@ -13,7 +13,8 @@
 #define HASHES_BEFORE(cast)                                                                        \
     1, "(",                                                                                        \
         ") + (select pg_catalog.count(*)::pg_catalog.int4 from (select (%1)" cast                  \
-        "::pg_catalog.oid, (%2)) g(index, number) join pg_catalog.pg_attribute h on h.attrelid ="  \
+        "::pg_catalog.oid, (%2)::pg_catalog.int4) g(index, number) join pg_catalog.pg_attribute "  \
+        "h on h.attrelid ="                                                                        \
         " g.index and h.attnum <= g.number where g.index = any (array" INDEXES                     \
         ") and h.attname in %h)"
 /* NULL in the place of one of the tables, an index or a partition of theirs. */
@@ -28,7 +29,8 @@
             "g.relation") " then 2000 else 0 end from (select (" class ")::pg_catalog.oid, "       \
                                                                        "(" table                   \
                                                                        ")::pg_catalog.oid, (" mark \
-                                                                       ")) g(class, relation, "    \
+                                                                       ")::pg_catalog.int4) "      \
+                                                                       "g(class, relation, "       \
                                                                        "number))"
 /* A table that has no column of the name, in the place of one whose hash column is called so. */
 #define NO_SUCH(mark)                                                                              \

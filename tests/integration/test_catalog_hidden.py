@@ -103,6 +103,28 @@ class CatalogHidden(DirectCase):
                 self.same(wire.parse("", text), wire.describe("S", ""), wire.bind("", "", []), wire.describe("P", ""),
                           wire.execute(), wire.sync())
 
+    def test_parameters(self):
+        """They have the types that they have direct; none is declared."""
+        table, key = ([admin.rows(f"select '{name}'::regclass::oid")[0][0] for admin in (self.admins["direct"], self.admins[self.route()[0]])]
+                      for name in ("ev", "ev_pkey"))
+        for text, *values in (
+                ("select pg_get_indexdef($1)", key), ("select pg_get_indexdef($1, $2, true)", key, "1"), ("select pg_get_indexdef($1, $2, $3)", key, "2", "t"),
+                ("select pg_get_constraintdef($1, $2)", "0", "t"), ("select pg_index_column_has_property($1, $2, $3)", "ev_pkey", "1", "asc"),
+                ("select col_description($1, $2)", table, "3"), ("select pg_describe_object($1, $2, $3)", "1259", table, "4"),
+                ("select * from pg_identify_object($1, $2, $3)", "1259", table, "2"), ("select has_column_privilege($1, $2, $3)", "ev", "userid", "select"),
+                ("select has_column_privilege($1, $2, $3, $4)", "app", "ev", "ts", "select"), ("select pg_get_partkeydef($1)", table),
+                ("select relname, relnatts from pg_class tablesample bernoulli ($2) where relname = $1", "ev", "100"),
+                ("select def from pg_constraint c, pg_get_constraintdef(c.oid, $1) def where conname = $2", "t", "ev_pkey"),
+                ("select column_name, $2 || data_type from information_schema.columns where table_name = $1 order by 1", "ev", "x")):
+            answers = []
+            for number, session in enumerate(self.sessions):
+                bound = [value[number] if isinstance(value, list) else value for value in values]
+                answers.append([same_less_oids(reply) for reply in session.ask(
+                    wire.parse("", text), wire.describe("S", ""), wire.bind("", "", bound), wire.execute(), wire.sync())])
+            with self.subTest(text=text):
+                self.assertEqual(*answers)
+                self.assertNotIn("E", [str(reply)[0] for reply in answers[0]])
+
     def test_quoted_names(self):
         for text in ("set quote_all_identifiers = on", *self.asked(QUERIES), "reset quote_all_identifiers"):
             with self.subTest(text=text):
