@@ -82,6 +82,29 @@ void px_quiet_expression(pgw_buf *sql)
                          " when not " UNNAMED_FUNCTION " then 'r' else 'f' end from " CALLS ")");
 }
 
+/* The tree of an expression calls a function that is somebody's own, or changes the session. */
+#define CALLS_OWN(tree)                                                                            \
+    "exists (select from pg_catalog.regexp_matches(" tree ", 'funcid ([0-9]+)', 'g') m"            \
+    " where (m.m)[1]::pg_catalog.int8 in (select p.oid::pg_catalog.int8 from " OWN_FUNCTIONS       \
+    " union all select p.oid::pg_catalog.int8 from pg_catalog.pg_proc p"                           \
+    " where p.pronamespace = 11 and p.proname in (" CALLED ")))"
+
+/* What is kept in columns of own types, and cast to one, is checked as its domains say: any. */
+#define CHECKED                                                                                    \
+    "select k.conbin::text from pg_catalog.pg_constraint k where k.conrelid = d.oid"               \
+    " union all select i.indexprs::text from pg_catalog.pg_index i where i.indrelid = d.oid"       \
+    " union all select i.indpred::text from pg_catalog.pg_index i where i.indrelid = d.oid"        \
+    " union all select k.conbin::text from pg_catalog.pg_constraint k where k.contypid >= 16384"   \
+    " and (exists (select from pg_catalog.pg_attribute o where o.attrelid = d.oid"                 \
+    " and o.attnum > 0 and o.atttypid >= 16384) or exists (select from pg_catalog.pg_constraint o" \
+    " where o.conrelid = d.oid and o.conbin::text like '%COERCETODOMAIN%'))"
+
+void px_runs_own_condition(pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "exists (select from tree d cross join lateral (" CHECKED ") e(tree)"
+                         " where d.root = c.oid and " CALLS_OWN("e.tree") ")");
+}
+
 /* current_setting() has the same oids in every PostgreSQL. */
 #define READS "::text ~ ':funcid (2077|3294|[1-9][0-9]{4,}) '"
 

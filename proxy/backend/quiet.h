@@ -18,4 +18,8 @@ void px_quiet_expression(pgw_buf *sql);
  * current_setting() or a function of the database's own. */
 void px_reads_settings_condition(pgw_buf *sql);
 
+/* … true if a check or an index of relation `c`, or a domain in it, or one of `tree`'s that is below
+ * it, may call a function of the database's own, or of PostgreSQL's that changes a session. */
+void px_runs_own_condition(pgw_buf *sql);
+
 #endif

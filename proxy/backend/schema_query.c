@@ -210,6 +210,16 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
     " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"
 
+/* Whether an INSERT runs code that may look at its session, or change it: own functions can, where
+ * any of the database's does. */
+static void add_code(pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "coalesce(f.by_insert, false) or"
+                         " ((select q.says from quiet q) <> 't' and ");
+    px_runs_own_condition(sql);
+    pgw_buf_add_byte(sql, ')');
+}
+
 /* What is the same for all columns of a table is looked up once. */
 static void add_relations(const cfg_config *config, pgw_buf *sql)
 {
@@ -227,12 +237,15 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
                              " c.relrowsecurity from matched m join pg_catalog.pg_class c"
                              " on c.oid = m.oid join pg_catalog.pg_namespace n"
                              " on n.oid = c.relnamespace");
+    pgw_buf_add_str(sql, "), quiet(says) as materialized (select ");
+    px_quiet_expression(sql);
     pgw_buf_add_str(sql,
                     ")," TREE "," FIRED "," CASCADED "," OWN_CASTS
                     ", relations as materialized (select c.*, (select pg_catalog.count(*)"
                     " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
                     " as triggers, ");
-    pgw_buf_add_str(sql, "coalesce(f.by_insert, false) as triggers_insert, " RULES("3"));
+    add_code(sql);
+    pgw_buf_add_str(sql, " as triggers_insert, " RULES("3"));
     pgw_buf_add_str(sql, " as rules_insert, case when f.by_update or " RULES("2"));
     pgw_buf_add_str(sql, " then 't' when f.behind_update then 'd' else 'f' end as on_update,"
                          " coalesce(f.changes, false) as changes, ");
@@ -255,18 +268,15 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.atthasdef or a.attidentity <> '' or t.typdefault is not null)::text, " SEQUENCE ","
         " (a.attgenerated <> '')::text,"
         " " EQUALITY ", " COMPUTED ", " KEY ", a.attidentity::text, " EXPRESSION ", " EXPRESSED
-        ", ");
-    px_quiet_expression(sql);
-    pgw_buf_add_str(sql,
-                    ", c.reads_settings::text, case when " IS_FIRST " then " PARTS
-                    " end, case when " IS_FIRST
-                    " then pg_catalog.concat((select l.relnatts from pg_catalog.pg_class l"
-                    " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end from relations c"
-                    " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
-                    " and not a.attisdropped"
-                    " join pg_catalog.pg_type t on t.oid = a.atttypid"
-                    " left join pg_catalog.pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
-                    " order by c.nspname, c.relname, a.attnum");
+        ", (select q.says from quiet q), c.reads_settings::text, case when " IS_FIRST " then " PARTS
+        " end, case when " IS_FIRST
+        " then pg_catalog.concat((select l.relnatts from pg_catalog.pg_class l"
+        " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end from relations c"
+        " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
+        " and not a.attisdropped"
+        " join pg_catalog.pg_type t on t.oid = a.atttypid"
+        " left join pg_catalog.pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
+        " order by c.nspname, c.relname, a.attnum");
 }
 
 /* Whose rows decide what px_schema_query() says: each version of a row of the catalog has its place
@@ -282,7 +292,7 @@ static const struct {
               " join ours on a.attrelid = ours.oid and a.attnum > 0)"},
     {"x.oid", "pg_operator x where x.oprname = '=' and x.oid >= 16384"},
     {"x.oid", "pg_attrdef x join ours on x.adrelid = ours.oid"},
-    {"x.indexrelid", "pg_index x join ours on x.indrelid = ours.oid"},
+    {"x.indexrelid", "pg_index x join tree on x.indrelid = tree.oid"},
     {"x.oid", "pg_constraint x join ours on x.conrelid = ours.oid"},
     {"x.oid", "pg_rewrite x join ours on x.ev_class = ours.oid"},
     {"x.oid", "pg_policy x join ours on x.polrelid = ours.oid"},

@@ -14,7 +14,8 @@ typedef enum px_schema_cell {
     PX_SCHEMA_OID,           /* of pg_class */
     PX_SCHEMA_RELKIND,       /* r, p, v, … */
     PX_SCHEMA_TRIGGER_COUNT, /* its own, but for the internal ones */
-    PX_SCHEMA_TRIGGERS,      /* t: INSERT fires triggers, here or in a partition */
+    PX_SCHEMA_TRIGGERS,      /* t: INSERT fires triggers, here or in a partition, or runs other code of
+                                 the database's, which may change its session */
     PX_SCHEMA_RULES,         /* t: there are rules on INSERT */
     PX_SCHEMA_UPDATES,       /* t: there are triggers or rules on UPDATE; d: but deferred ones; f */
     PX_SCHEMA_ROW_SECURITY,  /* t */

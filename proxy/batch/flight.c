@@ -280,7 +280,7 @@ static void on_done(px_pool_link *link)
     px_flights *flights = flights_of(link->pool);
     learn(flights, batch);
     drop_unwanted(flights, batch);
-    if (batch->again_count > 0 && !link->lost) {
+    if (batch->again_count > 0 && !link->lost && !link->changed) {
         px_count(flights->worker->metrics, PX_BATCH_RETRIES, 1);
         px_batch_next_attempt(batch);
         write_attempt(flights, batch);

@@ -131,7 +131,7 @@ static bool is_over(const px_pool_link *l)
 {
     uint64_t age = px_worker_now(l->pool->worker) - l->ready_since;
     uint64_t most = (uint64_t)l->pool->worker->config->backend.link_age_s * 1000;
-    return l->doomed || age >= most;
+    return l->doomed || l->changed || age >= most;
 }
 
 static void become_idle(px_pool_link *l)
@@ -187,6 +187,19 @@ static void on_failed(px_link *link, const pgw_error *error)
     pool->ops->on_turn(pool);
 }
 
+/* What it reports was so when it was opened: else something has changed its settings behind our
+ * back, and rows of others would be read by them. What is under way is not stopped. */
+static void hear_setting(px_pool_link *l, pgw_slice body)
+{
+    size_t name = strnlen(body.ptr, body.len), value = name + 1;
+    if (value > body.len)
+        return;
+    const char *was = px_link_parameter(l->link, body.ptr);
+    pgw_slice now = {body.ptr + value, strnlen(body.ptr + value, body.len - value)};
+    l->changed = l->changed || was == NULL || !pgw_slice_eq_str(now, was);
+    l->spare = l->spare || l->changed;
+}
+
 /* What a link says of its own accord while nothing was asked. */
 static px_progress idle_reply(char type)
 {
@@ -213,6 +226,8 @@ static bool take_messages(px_pool_link *l)
         pgw_frame_result result = px_link_message(l->link, MAX_MESSAGE, &frame, &message);
         if (result != PGW_FRAME_OK)
             return result == PGW_FRAME_MORE;
+        if (frame.type == 'S')
+            hear_setting(l, (pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER});
         px_progress progress = l->batch != NULL ? l->pool->ops->on_reply(l, frame.type, message)
                                                 : idle_reply(frame.type);
         px_link_consume(l->link, frame.size);
@@ -238,8 +253,11 @@ static void on_message(px_link *link)
     if (!take_input(l)) {
         px_log(CFG_LOG_ERROR, "batch_link_broken", "database=%s", pool->identity->database);
         lose(l, "the backend did not keep to the protocol");
-    } else if (pool->ready.count > 0) {
-        pool->ops->on_free(pool);
+    } else {
+        if (l->changed && l->batch == NULL)
+            px_pool_links_drop(l);
+        if (pool->ready.count > 0)
+            pool->ops->on_free(pool);
     }
     px_spare_shed(pool);
     pool->ops->on_turn(pool);
@@ -409,7 +427,7 @@ static void give_part(px_pool *pool)
             px_pool_links_drop(l);
             wanted = false;
         } else {
-            l->spare = l->doomed;
+            l->spare = l->doomed || l->changed;
         }
     }
     pool->giving = wanted;

@@ -20,6 +20,7 @@ struct px_pool_link {
     bool lost;    /* its last input is being read: it is not used again */
     bool reading; /* its input is being read: it is not closed to make room */
     bool doomed;  /* it is closed as soon as it is idle */
+    bool changed; /* … and nothing more is sent on it: its settings are not as they were */
     bool spare;   /* others want it more: closed as soon as it may be */
     uint32_t lock_wait_ms;
     px_batch *batch;                  /* BUSY */

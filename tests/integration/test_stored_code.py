@@ -3,6 +3,7 @@ cannot run any; and wherever a SELECT can run some that it does not name, it is 
 import unittest
 
 import harness
+import metrics
 import wire
 from harness import Table
 
@@ -126,6 +127,80 @@ class Deferred(harness.StackCase):
             self.assertIsNone(wire.error_of(session.query(text)), text)
         with self.postgres.admin(self.database) as admin:
             self.assertEqual(admin.rows("select who from audit order by id"), [["one"], [None], ["one"], ["one"], ["one"]])
+
+
+TIMES = Table("times", ["ts timestamptz not null", "v text check (length(v) < 9)"], ["ts"], hash_column="h")
+LOUD = """create function sets(v text) returns bool language plpgsql as $$ begin
+        if v like 'set %' then perform set_config(split_part(v, ' ', 2), split_part(v, ' ', 3), false); end if;
+        return true; end $$;
+    create function calls(v text) returns text language plpgsql immutable as $$ begin
+        perform sets(v); return v; end $$;
+    create domain setting as text check (sets(value)); create domain settings as setting"""
+NOON = "insert into times values ('2020-01-01 12:00', 'x')"
+
+
+def of_code(name, column, **more):
+    return Table(name, ["id bigint not null", column], ["id"], hash_column="h", **more)
+
+
+class Shared(harness.StackCase):
+    """What a row of one client runs changes nothing for another's."""
+    tables = (TIMES, of_code("checked", "v text check (sets(v))"),
+              of_code("builtin", "v text check (length(set_config(split_part(v, ' ', 2), split_part(v, ' ', 3),"
+                      " false)) > 0)"),
+              of_code("typed", "v setting"), of_code("typed_array", "v settings[]"),
+              of_code("casting", "v text check ((v::setting) is not null)"), of_code("indexed", "v text"),
+              of_code("plain", "v text"))
+    before_sql = LOUD
+    setup_sql = "create index on indexed (calls(v))"
+    partitioned = False
+    options = {"workers": 1, "admin": {}, "backend": {"catalog_s": 3600}}
+
+    def fine(self, session, text):
+        replies = session.query(text)
+        self.assertIsNone(wire.error_of(replies), text)
+        return [reply.body for reply in replies if reply.kind == "S"]
+
+    def batched(self):
+        return metrics.Scrape(self.keyspread).get("units_total", outcome="committed")
+
+    def noon(self, message):
+        """Of a client that has set nothing."""
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("truncate times")
+        self.fine(self.wire(), NOON)
+        self.check_stored(TIMES, 1)
+        self.assertEqual(self.stored(TIMES, "ts at time zone 'UTC'"), [["2020-01-01 12:00:00"]], message)
+
+    def test_settings_are_whose_row_sets_them(self):
+        for table in self.tables[1:-1]:
+            moved = "{set TimeZone <+03>-03}" if table.name == "typed_array" else "set TimeZone <+03>-03"
+            session = self.wire()
+            told = self.fine(session, f"insert into {table.name} values (1, '{moved}')")
+            self.assertEqual(told, [b"TimeZone\0<+03>-03\0"], table.name)
+            self.noon(table.name)
+            with self.postgres.admin(self.database) as admin:
+                admin.rows("truncate times")
+            self.fine(session, NOON)
+            self.check_stored(TIMES, 1)
+            self.assertEqual(self.stored(TIMES, "ts at time zone 'UTC'"), [["2020-01-01 09:00:00"]], table.name)
+
+    @harness.proxied
+    def test_other_checks_stay_batched(self):
+        before = self.batched()
+        self.noon("times")
+        self.assertEqual(self.batched() - before, 1)
+
+    @harness.proxied
+    def test_what_nobody_knew_of(self):
+        """A link whose settings are others by now is not used again."""
+        self.fine(self.wire(), "insert into plain values (1, 'x')")
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("alter table plain add check (sets(v))")
+        before = self.batched()
+        self.fine(self.wire(), "insert into plain values (2, 'set TimeZone <+03>-03')")
+        self.assertEqual(self.batched() - before, 1, "it was known")
+        self.noon("plain")
 
 
 if __name__ == "__main__":
