@@ -185,5 +185,6 @@ bool px_state_is_replaceable(const px_session *session)
     const px_catalog *catalog = px_catalog_now(session->worker, session->who.identity);
     unsigned loud = catalog != NULL ? px_state_loud(catalog) : stored;
     unsigned open = state->doubt & doubtful & ~stored;
-    return (state->touched & (kept | loud)) == 0 && open == 0;
+    bool read = session->names.statements.reading > 0; /* … by settings of before, here alone */
+    return (state->touched & (kept | loud | (read ? RW_EFFECT_TRACKED : 0))) == 0 && open == 0;
 }

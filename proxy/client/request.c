@@ -75,6 +75,7 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
     case PX_STEP_PASS:
         if (!px_session_need_link(session))
             return false;
+        px_names_keep_constants(session, false);
         px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
         if (told)
             send_told(session, frame);
@@ -130,6 +131,8 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         frame.type == 'E' && !session->own.copy_in ? px_by_key_bound(session, message) : NULL;
     if (executed != NULL)
         px_ask_between(session, executed->before);
+    if (frame.type == 'E' && !session->own.copy_in)
+        px_names_keep_constants(session, true);
     if (!session->own.copy_in) {
         px_reply *reply =
             px_replies_push(&session->pending.replies, reply_kind(frame.type, message));
@@ -280,6 +283,7 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
     if (!px_session_need_link(session))
         return false;
     px_state_note(session, PX_UNREAD);
+    px_names_keep_constants(session, false);
     px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     px_relay_text(session, frame);
     return true;
@@ -350,6 +354,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         if (!px_session_need_link(session))
             return false;
         px_state_note(session, RW_EFFECT_CALLS | RW_EFFECT_STATE);
+        px_names_keep_constants(session, true);
         px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
         px_relay(session, frame);
         return true;

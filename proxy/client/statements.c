@@ -94,12 +94,23 @@ static void count_bytes(px_statements *statements, const px_statement *statement
     statements->weight += one * bytes;
 }
 
+/* Behind its rows, in ON CONFLICT, nothing is looked into: there any string may be one. */
+bool px_statement_reads(const px_statement *statement)
+{
+    const rw_insert *insert = statement->plan != NULL ? statement->plan->insert : NULL;
+    return insert != NULL &&
+           (insert->reads_constants ||
+            (insert->end > insert->tail &&
+             memchr(insert->text.ptr + insert->tail, '\'', insert->end - insert->tail) != NULL));
+}
+
 /* Counts it in (1) or out (-1). */
 static void count(px_statements *statements, const px_statement *statement, int by)
 {
     size_t one = (size_t)by;
     count_bytes(statements, statement, one);
     statements->ours += statement->plan != NULL ? one : 0;
+    statements->reading += px_statement_reads(statement) ? one : 0;
     statements->unkept += statement->plan == NULL && statement->parse.len == 0 ? one : 0;
     statements->kept_bytes += one * statement->parse.len;
 }

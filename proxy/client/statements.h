@@ -52,6 +52,7 @@ typedef struct px_statements {
     px_statement *first, *last; /* those on the link, but drafts, are behind those that are not */
     uint64_t links_lost;        /* a statement's `link` is one more: it is on the one of now */
     size_t ours;                /* those with a plan */
+    size_t reading;             /* … whose constants settings decide */
     size_t unkept;              /* neither with a plan nor with a Parse */
     size_t kept_bytes;
     size_t weight;           /* bytes of plans and Parses */
@@ -90,6 +91,8 @@ void px_statements_remove(px_statements *statements, pgw_slice name);
 px_statement *px_statements_take(px_statements *statements, pgw_slice name);
 /* What was taken for `name` (NULL: none) is there again, in place of whatever is. */
 void px_statements_restore(px_statements *statements, pgw_slice name, px_statement *taken);
+/* Whether settings decide, when it is prepared, what its constants are. */
+bool px_statement_reads(const px_statement *statement);
 void px_statement_free(px_statement *taken); /* NULL is fine */
 void px_statements_clear(px_statements *statements);
 void px_statements_free(px_statements *statements);

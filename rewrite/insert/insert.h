@@ -71,6 +71,7 @@ typedef struct rw_insert {
     bool shows;           /* a value may be stored as text that settings of output decide: a cast */
     bool heeds_settings;  /* its cells are more than parameters and constants that every session
                              reads alike */
+    bool reads_constants; /* … or some are read as settings say when it is prepared */
     bool query;        /* its rows come from a query, in which the backend is told to hash them */
     bool has_conflict; /* ON CONFLICT, written or (UPSERT, REPLACE) made */
     bool values_merge; /* rows of several statements may stand in one VALUES list: the count will

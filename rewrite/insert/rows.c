@@ -127,6 +127,16 @@ static bool heeds_settings(const rw_cell *cell, const rw_column *column)
     return cell->kind == RW_CELL_STRING && !is_read_alike(column->type, cell->text);
 }
 
+/* … of a constant, which is read once, when its statement is prepared. */
+static bool reads_constant(const rw_cell *cell, const rw_column *column)
+{
+    if (cell->kind != RW_CELL_STRING)
+        return false;
+    if (cell->cast_count > 0)
+        return !is_read_alike(cell->casts[0].type, cell->text);
+    return column == NULL || !is_read_alike(column->type, cell->text);
+}
+
 /* What a cell says about its column: a parameter's type, a draw from a sequence, a default, a text
  * that was made of something else. */
 static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell *cell)
@@ -136,6 +146,7 @@ static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell 
     const rw_column *column = known ? &table->columns[target->column] : NULL;
     parser->insert->shows |= is_shown(cell, column);
     parser->insert->heeds_settings |= heeds_settings(cell, column);
+    parser->insert->reads_constants |= reads_constant(cell, column);
     parser->writes_identity |= known && column->always && cell->kind != RW_CELL_DEFAULT;
     if (cell->kind == RW_CELL_DEFAULT && known && column->computed)
         rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);

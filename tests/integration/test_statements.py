@@ -266,6 +266,44 @@ class Drafts(harness.StackCase):
             self.assertEqual(admin.rows("select day from counts"), [["2026-01-02"]])
 
 
+class Constants(harness.StackCase):
+    """They are what they were when their statement was parsed, also if it was batched since."""
+    tables = (harness.EVENTS, harness.Table("days", ["id bigint not null", "day date"], ["id"], hash_column="h"))
+    options = {"workers": 1}
+    NOON = "insert into events values (1, '2026-01-01 12:00', $1)"
+    TEXTS = {"insert into days values ($1, '01/02/2026') on conflict do nothing": [["2026-01-02"], ["2026-01-02"]],
+             "insert into days values ($1, '2026-03-04') on conflict (id) do update set day = '01/02/2026'":
+                 [["2026-03-04"], ["2026-01-02"]],
+             NOON + " on conflict (userid, ts) do update set event = excluded.event":
+                 [["2026-01-01 12:00:00", "2"]]}
+    MOVE = {"set": wire.query("set datestyle = 'ISO, DMY'; set timezone = '<+03>-03'"),
+            "a function": wire.query("select set_config('datestyle', 'ISO, DMY', false), "
+                                     "set_config('timezone', '<+03>-03', false)"),
+            "prepared": wire.bind("", "move") + wire.execute() + wire.sync()}
+
+    def stored_by(self, text, move, name):
+        """What its runs store, before and behind the move."""
+        session = self.wire()
+        session.ask(wire.parse("move", "select set_config('datestyle', 'ISO, DMY', false), "
+                               "set_config('timezone', '<+03>-03', false)"), wire.sync())
+        for messages in ([wire.parse(name, text)] + run(name, "1"), [move]) + 2 * (run(name, "2"),):
+            self.assertIsNone(wire.error_of(session.ask(*messages)), text)
+        rows = (self.stored(self.tables[1], "day", order="id") +
+                self.stored(harness.EVENTS, "ts at time zone 'UTC', event"))
+        self.check_stored(self.tables[1])
+        self.check_stored(harness.EVENTS)
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("truncate days, events")
+        return rows
+
+    def test_are_not_read_again(self):
+        for text, expected in self.TEXTS.items():
+            for how, move in self.MOVE.items():
+                for name in ("s", "s", "") if how == "prepared" else ("s", "s"):
+                    with self.subTest(text, how=how, name=name):
+                        self.assertEqual(self.stored_by(text, move, name), expected)
+
+
 @harness.proxied
 class TextsOfTheirOwn(harness.StackCase):
     """Each is new to the backend, and their client does not wait for answers: no more do we."""
