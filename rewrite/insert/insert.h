@@ -72,6 +72,8 @@ typedef struct rw_insert {
     bool heeds_settings;  /* its cells are more than parameters and constants that every session
                              reads alike */
     bool reads_constants; /* … or some are read as settings say when it is prepared */
+    bool reads_names;  /* a value may be the number of what a name means: in a regclass and its like
+                        */
     bool query;        /* its rows come from a query, in which the backend is told to hash them */
     bool has_conflict; /* ON CONFLICT, written or (UPSERT, REPLACE) made */
     bool values_merge; /* rows of several statements may stand in one VALUES list: the count will

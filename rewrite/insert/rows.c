@@ -4,6 +4,7 @@
 #include "rewrite/insert/lift.h"
 #include "rewrite/insert/query.h"
 #include "rewrite/insert/query_read.h"
+#include "rewrite/insert/type_name.h"
 #include "rewrite/insert/wanted.h"
 #include "rewrite/lex/quote.h"
 
@@ -137,6 +138,15 @@ static bool reads_constant(const rw_cell *cell, const rw_column *column)
     return column == NULL || !is_read_alike(column->type, cell->text);
 }
 
+/* A type that is not known is found by its name, too. */
+static bool reads_names(const rw_cell *cell, const rw_column *column)
+{
+    bool reads = column != NULL && rw_type_is_of_names(column->type);
+    for (size_t i = 0; i < cell->cast_count && !reads; i++)
+        reads = cell->casts[i].type == PGW_UNSPECIFIED || rw_type_is_of_names(cell->casts[i].type);
+    return reads;
+}
+
 /* What a cell says about its column: a parameter's type, a draw from a sequence, a default, a text
  * that was made of something else. */
 static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell *cell)
@@ -147,6 +157,7 @@ static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell 
     parser->insert->shows |= is_shown(cell, column);
     parser->insert->heeds_settings |= heeds_settings(cell, column);
     parser->insert->reads_constants |= reads_constant(cell, column);
+    parser->insert->reads_names |= reads_names(cell, column);
     parser->writes_identity |= known && column->always && cell->kind != RW_CELL_DEFAULT;
     if (cell->kind == RW_CELL_DEFAULT && known && column->computed)
         rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);

@@ -2,9 +2,12 @@
 
 #include "rewrite/insert/returning.h"
 #include "rewrite/insert/tail_expression.h"
+#include "rewrite/insert/type_name.h"
 #include "rewrite/lex/quote.h"
 
 #include <string.h>
+
+enum { MOST_TAIL = 4096 }; /* bytes that are looked through for a type */
 
 static pgw_slice keep(rw_parser *parser, pgw_buf *buf)
 {
@@ -223,11 +226,26 @@ static rw_outcome check_set(rw_parser *parser, const set_column *set, bool same)
     return RW_REFUSED;
 }
 
+/* What is set may be of a type that is read by names. */
+static bool may_read_names(const rw_parser *parser)
+{
+    for (size_t i = 0; i < parser->table->column_count; i++)
+        if (rw_type_is_of_names(parser->table->columns[i].type))
+            return true;
+    size_t left = parser->text.len - parser->last_end;
+    const char *tail = parser->text.ptr + parser->last_end;
+    for (size_t at = 0; at + 3 < left && at < MOST_TAIL; at++)
+        if (strncasecmp(tail + at, "reg", 3) == 0)
+            return true;
+    return left > MOST_TAIL;
+}
+
 /* Rows that exist are changed, by which the table may fire triggers. */
 static void note_update(rw_parser *parser)
 {
     if (parser->table->heeds_updates || parser->table->defers_updates)
         rw_note_obstacle(parser, RW_OBSTACLE_TRIGGER);
+    parser->insert->reads_names |= may_read_names(parser);
 }
 
 /* Up to the ',' or ')' behind it. */

@@ -162,3 +162,14 @@ bool rw_parse_type(rw_parser *parser, bool prefix, rw_cast *cast)
         *cast = (rw_cast){PGW_UNSPECIFIED, -1, prefix};
     return true;
 }
+
+bool rw_type_is_of_names(uint32_t type)
+{
+    static const uint32_t types[] = {24,   2202, 2203, 2204, 2205, 2206, 3734, 3769,
+                                     4089, 4096, 4191, 1008, 2207, 2208, 2209, 2210,
+                                     2211, 3735, 3770, 4090, 4097, 4192};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i] == type)
+            return true;
+    return false;
+}

@@ -203,5 +203,32 @@ class Shared(harness.StackCase):
         self.noon("plain")
 
 
+NAMED = Table("named", ["id bigint not null", "r regclass", "n oid", "a regtype[]"], ["id"], hash_column="h")
+
+
+class Numbers(harness.StackCase):
+    """What a name means is what its own session says, also where a number is made of it."""
+    tables = (NAMED,)
+    before_sql = "create table other (a int)"
+    options = {"workers": 1}
+    TEXTS = ("insert into named (id, r) values (1, 'other')",
+             "insert into named (id, n) values (2, 'other'::regclass::oid)",
+             "insert into named (id, a) values (3, '{other}')", "insert into named (id) values (4)",
+             "insert into named (id) values (4) on conflict (id) do update set r = 'other'")
+
+    def test_a_temporary_name(self):
+        session = self.wire()
+        session.ask(wire.parse("s", "insert into named (id, r) values ($1, $2)"), wire.sync())
+        for before, kept in ("select 1", "p"), ("create table pg_temp.other (z int)", "t"):
+            for messages in ([wire.query(text)] for text in (before, *self.TEXTS)):
+                self.assertIsNone(wire.error_of(session.ask(*messages)), messages)
+            self.assertIsNone(wire.error_of(session.ask(wire.bind("", "s", ["5", "other"]), wire.execute(),
+                                                        wire.sync())))
+            self.assertEqual(session.rows(
+                "select c.relpersistence from named join pg_class c on c.oid in (r, n) or c.reltype = a[1] "
+                "order by id"), 5 * [[kept]])
+            session.query("truncate named")
+
+
 if __name__ == "__main__":
     unittest.main()
