@@ -321,6 +321,10 @@ class Asking:
         self.assertEqual(wire.error_of(replies), "0A000")
         session.query("rollback")
         self.check_stored(UP, count=0)
+        self.fine(session, "begin", "set timezone = 'UTC'")
+        self.assertEqual(wire.error_of(session.query("rollback; insert into up values (1, 1)")), "0A000")
+        self.fine(session, "begin", "set timezone = 'UTC'", "rollback; insert into public.up values (1, 1)")
+        self.check_stored(UP, count=1)
 
     def test_an_error_before_it(self):
         session = self.wire()
