@@ -66,6 +66,7 @@ px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *row
         rw_table *table = px_schema_build(&config->tables[i], rows, catalog->epoch, &error);
         if (table == NULL)
             continue;
+        table->listed |= config->backend.dialect == CFG_DIALECT_YDB; /* it tells of no columns */
         catalog->configs[catalog->count] = &config->tables[i];
         catalog->tables[catalog->count++] = table;
     }

@@ -88,6 +88,8 @@ static rw_table *build(const cfg_config *config, const cfg_table *table, const p
     rw_table *built = px_schema_build(table, rows, 0, &error);
     if (built == NULL)
         fprintf(errors, "%s:%u: %s. %s\n", config->path, table->line, error.message, error.hint);
+    else
+        built->listed |= config->backend.dialect == CFG_DIALECT_YDB; /* as snapshot.c */
     return built;
 }
 

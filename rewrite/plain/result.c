@@ -1,19 +1,22 @@
 #include "rewrite/plain/result.h"
 
+#include "protocol/array.h"
 #include "protocol/value_in.h"
 #include "protocol/value_numeric.h"
 #include "protocol/value_out.h"
+#include "rewrite/plain/result_array.h"
 #include "rewrite/plain/result_time.h"
 #include "rewrite/plain/types.h"
 
 #include <string.h>
 
-bool rw_result_has_binary(uint32_t type)
+static bool scalar_has_binary(uint32_t type)
 {
     switch (type) {
     case PGW_FLOAT4:
     case PGW_NAME:
     case PGW_UNKNOWN:
+    case RW_CHAR:
     case RW_OID:
     case RW_JSON:
     case RW_JSONB:
@@ -27,6 +30,12 @@ bool rw_result_has_binary(uint32_t type)
     }
 }
 
+bool rw_result_has_binary(uint32_t type)
+{
+    uint32_t element = pgw_array_element(type);
+    return scalar_has_binary(element != PGW_UNSPECIFIED ? element : type);
+}
+
 static bool refuse(uint32_t type, pgw_error *error)
 {
     pgw_buf name = {0};
@@ -37,6 +46,15 @@ static bool refuse(uint32_t type, pgw_error *error)
     pgw_error_hint(error, "Ask for results in text format.");
     pgw_buf_free(&name);
     return false;
+}
+
+/* The byte 0 is shown as nothing. */
+static bool send_char(pgw_slice text, pgw_buf *out, pgw_error *error)
+{
+    if (text.len > 1)
+        return refuse(RW_CHAR, error);
+    pgw_buf_add_byte(out, text.len > 0 ? text.ptr[0] : '\0');
+    return true;
 }
 
 static bool send_oid(pgw_slice text, pgw_buf *out, pgw_error *error)
@@ -89,8 +107,8 @@ static bool send_value(uint32_t type, pgw_slice text, const pgw_env *env, pgw_bu
     return verdict == PGW_KNOWN || refuse(type, error);
 }
 
-bool rw_result_send(uint32_t type, pgw_slice text, const pgw_env *env, pgw_buf *out,
-                    pgw_error *error)
+static bool send_scalar(uint32_t type, pgw_slice text, const pgw_env *env, pgw_buf *out,
+                        pgw_error *error)
 {
     enum { JSONB_VERSION = 1 };
     switch (type) {
@@ -107,6 +125,8 @@ bool rw_result_send(uint32_t type, pgw_slice text, const pgw_env *env, pgw_buf *
     case RW_VOID:
         pgw_buf_add_slice(out, text);
         return true;
+    case RW_CHAR:
+        return send_char(text, out, error);
     case RW_OID:
         return send_oid(text, out, error);
     case PGW_NUMERIC:
@@ -118,7 +138,19 @@ bool rw_result_send(uint32_t type, pgw_slice text, const pgw_env *env, pgw_buf *
     case RW_INTERVAL:
         return rw_send_interval(text, out) || refuse(type, error);
     default:
-        return rw_result_has_binary(type) ? send_value(type, text, env, out, error)
-                                          : refuse(type, error);
+        return scalar_has_binary(type) ? send_value(type, text, env, out, error)
+                                       : refuse(type, error);
     }
+}
+
+bool rw_result_send(uint32_t type, pgw_slice text, const pgw_env *env, pgw_buf *out,
+                    pgw_error *error)
+{
+    uint32_t element = pgw_array_element(type);
+    if (element == PGW_UNSPECIFIED)
+        return send_scalar(type, text, env, out, error);
+    const rw_elements elements = {element, send_scalar, env};
+    if (rw_send_array(&elements, text, out, error))
+        return true;
+    return error->sqlstate[0] == '\0' ? refuse(type, error) : false;
 }

@@ -193,8 +193,9 @@ class PlainValues(unittest.TestCase):
             for name in ("DateStyle", "IntervalStyle", "bytea_output", "extra_float_digits"):
                 self.server.run(f"set {name} = '{SETTINGS[name][0]}'".encode())
             self.server.run(f"set TimeZone = '{rng.choice(SETTINGS['TimeZone'])}'".encode())
-            for oid in RESULTS:
-                param = (oid, 1, binary(oid))
+            for oid in RESULTS + [ARRAYS[oid] for oid in RESULTS if oid in ARRAYS]:
+                element = next((one for one in ARRAYS if ARRAYS[one] == oid), None)
+                param = (oid, 1, array_of(element) if element else binary(oid))
                 text = self.server.run(b"select $1", [param], 0)
                 if isinstance(text, str):
                     continue

@@ -98,6 +98,21 @@ CASES = {
         *(thing(number, "x") for number in range(1, 4)),
         ("select id from things where id = any($1) order by id", ("int8[]", "[1, 3, 9]")),
     ],
+    "lists": [
+        "create table lists (id int primary key, numbers int[], words text[], marks uuid[])",
+        ("insert into lists values ($1, $2, $3, $4)", ("int4", "1"), ("int4[]", "[3, 1, null]"),
+         ("text[]", '["a", "it\'s \\\\ \\"", ""]'), ("uuid[]", f'["{UUIDS[0]}"]')),
+        ("insert into lists (id, numbers) values ($1, $2)", ("int4", "2"), ("int4[]", "[]")),
+        ("insert into lists (id, numbers) values ($1, $2::int[])", ("int4", "3"),
+         ("int4[]", "[7]")),
+        "select * from lists order by id",
+        "select array[1, 2] as a, '{{1,2},{3,4}}'::int8[] as b, '[2:3]={a,\"b c\"}'::text[] as c",
+        ("update lists set words = $1 where id = $2", ("text[]", '["x"]'), ("int4", "2")),
+        ("select words from lists where id = any($1) order by id", ("int4[]", "[1, 2]")),
+        ("select id from lists where $1 = any(numbers)", ("int4", "3")),
+        "select id from lists where numbers = '{7}'",
+        "drop table lists",
+    ],
     "changes": [
         *(thing(number, "old") for number in range(1, 7)),
         ("update things set word = $1 where id = $2", text("new"), int8(1)),
@@ -265,10 +280,6 @@ GAPS = [
 ]
 
 
-# What a client cannot do here, by its name and the case's. It is to go when the client can.
-INTROSPECTS = "asyncpg asks pg_catalog what an array is, and YDB cannot answer that"
-UNABLE = {("Asyncpg", "arrays"): INTROSPECTS}
-
 
 class Clients(YdbCase):
     tables = (THINGS, STAMPS)
@@ -320,13 +331,6 @@ class Clients(YdbCase):
                 self.compare(getattr(ydb_clients, client), case, others)
             self.empty()
 
-
-    def test_who_is_unable_is_still_so(self):
-        for client, case in UNABLE:
-            with self.subTest(client=client, case=case), self.assertRaises(AssertionError):
-                self.compare(getattr(ydb_clients, client), case)
-            self.empty()
-
     def test_refusals(self):
         """PostgreSQL takes them."""
         for refusal in REFUSALS + GAPS:
@@ -351,8 +355,6 @@ def _add_tests():
     for client in ("Psql", "Psycopg2", "Psycopg3", "Psycopg3Binary", "Asyncpg", "NodePostgres",
                    "NodePostgresNamed", "Pgjdbc", "PgjdbcBinary", "PgjdbcSimple"):
         for case in CASES:
-            if (client, case) in UNABLE:
-                continue
             name = f"test_{client.lower()}_{case.replace(' ', '_')}"
             setattr(Clients, name, test_of(getattr(ydb_clients, client), case))
 

@@ -26,7 +26,8 @@ _PYTHON = {
     "time": datetime.time.fromisoformat, "timestamp": datetime.datetime.fromisoformat,
     "timestamptz": datetime.datetime.fromisoformat,
     "interval": lambda text: datetime.timedelta(seconds=float(text)),
-    "int8[]": json.loads, "text[]": json.loads,
+    "int4[]": json.loads, "int8[]": json.loads, "text[]": json.loads,
+    "uuid[]": lambda text: [uuid.UUID(one) for one in json.loads(text)],
 }
 
 
@@ -217,7 +218,8 @@ class Psql:
         if text is None:
             return "NULL"
         if kind.endswith("[]"):
-            text = "{" + ",".join(map(str, json.loads(text))) + "}"
+            text = "{" + ",".join("NULL" if one is None else json.dumps(one, ensure_ascii=False)
+                                  for one in json.loads(text)) + "}"
         if kind == "interval":
             text += " seconds"
         return "'" + ("\\x" if kind == "bytea" else "") + text.replace("'", "''") + "'"

@@ -160,7 +160,9 @@ static void results_are_sent_in_binary(void **state)
     wrong = 0;
     assert_true(vector_each(VECTORS "/plain/results.txt", check_result) > 45);
     assert_int_equal(wrong, 0);
-    assert_false(rw_result_has_binary(1009));
+    assert_true(rw_result_has_binary(1009));
+    assert_false(rw_result_has_binary(600));
+    assert_false(rw_result_has_binary(1017));
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "proxy/backend/state.h"
 #include "proxy/backend/ydb/answers.h"
+#include "proxy/backend/ydb/type_answers.h"
 #include "proxy/backend/ydb/wording.h"
 #include "rewrite/plain/returning.h"
 static void analyzed(px_ydb_session *session)
@@ -62,6 +63,8 @@ void px_ydb_analyze(px_ydb_session *session, const pgw_statement *statement)
         px_ydb_state_analyze(session, statement->piece.text);
         return;
     }
+    if (px_ydb_types_analyze(session, statement))
+        return;
     catalog.others = px_ydb_learned_now(&session->learned, px_worker_now(session->link->worker));
     pgw_buf_clear(&session->columns);
     if (!px_ydb_word_nulls(statement, &catalog, most, &reading, &inferred, &text)) {

@@ -6,6 +6,7 @@
 #include "proxy/backend/ydb/answers.h"
 #include "proxy/backend/ydb/cutter.h"
 #include "proxy/backend/ydb/runs.h"
+#include "proxy/backend/ydb/type_answers.h"
 #include "proxy/backend/ydb/wording.h"
 #include "rewrite/plain/command_name.h"
 #include "rewrite/plain/session.h"
@@ -91,7 +92,8 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         px_ydb_settings_run(session, portal);
         return;
     }
-    if (refuses_write(session, portal) || refuses_alone(session, portal))
+    if (px_ydb_types_run(session, portal) || refuses_write(session, portal) ||
+        refuses_alone(session, portal))
         return;
     if (px_runner_is_in_block(session->runner))
         rw_variables_queried(session->variables);

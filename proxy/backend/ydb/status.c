@@ -51,6 +51,8 @@ static const struct {
     {"invalid input syntax for type time", "22007"},
     {"invalid input syntax for type interval", "22007"},
     {"invalid input syntax", "22P02"},
+    {"malformed array literal", "22P02"},
+    {"malformed range literal", "22P02"},
     {"date/time field value out of range", "22008"},
     {"timestamp out of range", "22008"},
     {"date out of range", "22008"},

@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.math.BigDecimal;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -22,6 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.postgresql.util.PGobject;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
@@ -42,9 +44,34 @@ public class Play {
         return result;
     }
 
+    // Of JSON's lists: strings without commas, numbers, null.
     static Object[] list(String text) {
-        String inside = text.replaceAll("[\\[\\]\" ]", "");
-        return inside.isEmpty() ? new String[0] : inside.split(",");
+        String inside = text.substring(1, text.length() - 1).trim();
+        Object[] parts = inside.isEmpty() ? new Object[0] : inside.split(", *");
+        for (int i = 0; i < parts.length; i++) {
+            String part = (String) parts[i];
+            parts[i] = part.equals("null") ? null : part.startsWith("\"")
+                ? part.substring(1, part.length() - 1).replaceAll("\\\\(.)", "$1") : part;
+        }
+        return parts;
+    }
+
+    static PGobject object(String kind, String text) throws SQLException {
+        PGobject made = new PGobject();
+        made.setType(kind);
+        made.setValue(text);
+        return made;
+    }
+
+    // What getObject() makes of it.
+    static String told(Object value) throws SQLException {
+        if (value == null)
+            return "null";
+        if (value instanceof Array)
+            return ((Array) value).getBaseTypeName() + " of " + ((Array) value).getBaseType() + " "
+                + Arrays.deepToString((Object[]) ((Array) value).getArray());
+        return value.getClass().getSimpleName()
+            + (value instanceof PGobject ? " " + ((PGobject) value).getType() : "");
     }
 
     static void set(PreparedStatement to, int at, String kind, String text) throws SQLException {
@@ -67,11 +94,12 @@ public class Play {
             case "timestamp": to.setObject(at, LocalDateTime.parse(text)); break;
             case "timestamptz": to.setObject(at, OffsetDateTime.parse(text)); break;
             case "interval": to.setObject(at, text + " seconds", Types.OTHER); break;
-            case "int8[]": to.setArray(at, to.getConnection().createArrayOf("int8", list(text)));
+            case "int4[]": case "int8[]": case "text[]": case "uuid[]":
+                to.setArray(at, to.getConnection().createArrayOf(
+                    kind.substring(0, kind.length() - 2), list(text)));
                 break;
-            case "text[]": to.setArray(at, to.getConnection().createArrayOf("text", list(text)));
-                break;
-            case "json": case "jsonb": to.setObject(at, text, Types.OTHER); break;
+            case "json": to.setObject(at, text, Types.OTHER); break;
+            case "jsonb": to.setObject(at, object(kind, text)); break;
             default: to.setString(at, text);
         }
     }
@@ -82,14 +110,15 @@ public class Play {
         for (int i = 1; i <= columns.getColumnCount(); i++)
             line.append(" ").append(columns.getColumnLabel(i)).append(":")
                 .append(columns.getColumnTypeName(i)).append(":")
-                .append(columns.getPrecision(i)).append(":").append(columns.getScale(i))
+                .append(columns.getColumnType(i)).append(":").append(columns.getPrecision(i)).append(":").append(columns.getScale(i))
                 .append(" table=").append(columns.getTableName(i));
         seen.add(line.toString());
         while (result.next()) {
             line = new StringBuilder("row");
             for (int i = 1; i <= columns.getColumnCount(); i++)
                 line.append(" | ").append(columns.getColumnTypeName(i).equals("bytea")
-                    ? Arrays.toString(result.getBytes(i)) : result.getString(i));
+                    ? Arrays.toString(result.getBytes(i)) : result.getString(i))
+                    .append(" ").append(told(result.getObject(i)));
             seen.add(line.toString());
         }
     }

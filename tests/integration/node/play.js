@@ -15,7 +15,7 @@ const MADE = {
   bytea: (text) => Buffer.from(text, 'hex'),
   timestamptz: (text) => new Date(text),
   interval: (text) => `${text} seconds`,
-  'int8[]': JSON.parse, 'text[]': JSON.parse,
+  'int4[]': JSON.parse, 'int8[]': JSON.parse, 'text[]': JSON.parse, 'uuid[]': JSON.parse,
 };
 
 function valueOf(kind, text) {

@@ -133,6 +133,8 @@ static void issues_say_why_it_was_refused(void **state)
         {"GENERIC_ERROR", "invalid input syntax for type timestamp: \"x\"", "22007"},
         {"GENERIC_ERROR", "invalid input syntax for type interval: \"x\"", "22007"},
         {"GENERIC_ERROR", "invalid input syntax for type integer: \"x\"", "22P02"},
+        {"GENERIC_ERROR", "malformed array literal: \"x\"", "22P02"},
+        {"GENERIC_ERROR", "malformed range literal: \"x\"", "22P02"},
         {"GENERIC_ERROR", "date/time field value out of range: \"x\"", "22008"},
         {"GENERIC_ERROR", "interval out of range", "22008"},
         {"GENERIC_ERROR", "time zone \"x\" not recognized", "22023"},
