@@ -416,7 +416,9 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
         table->label = cfg_copy(raw->name);
     }
     build_key(document, prefix, raw, table);
-    table->hash_function = *raw->hash_function;
+    table->hash_function = WORD(raw->hash_function, CFG_XXH3);
+    table->partition_key_count = raw->partition_key_count;
+    table->partition_key = copy_list(raw->partition_key, raw->partition_key_count);
     table->hash_type = WORD(raw->hash_type, CFG_HASH_INT8);
     table->uncomputable = WORD(raw->uncomputable, CFG_UNCOMPUTABLE_ERROR);
     table->null_key = WORD(raw->null_key, CFG_NULL_KEY_ERROR);
@@ -434,7 +436,12 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     free(prefix);
 }
 
-/* Those with names of their own, and then the patterns. */
+static bool is_columnar(const cfg_raw_table *raw)
+{
+    return WORD(raw->store, CFG_STORE_ROW) == CFG_STORE_COLUMN;
+}
+
+/* Those with names of their own, then the patterns, then what is column-oriented. */
 static void build_tables(cfg_document *document, const cfg_raw *raw, cfg_config *config)
 {
     cfg_table *all = cfg_alloc(raw->tables_count * sizeof *all);
@@ -442,12 +449,17 @@ static void build_tables(cfg_document *document, const cfg_raw *raw, cfg_config 
     for (size_t i = 0; i < raw->tables_count; i++) {
         build_table(document, i, &raw->tables[i], &all[i]);
         all[i].place = i;
-        if (!all[i].pattern)
+        if (!all[i].pattern && !is_columnar(&raw->tables[i]))
             config->tables[config->table_count++] = all[i];
     }
+    size_t count = config->table_count;
     for (size_t i = 0; i < raw->tables_count; i++)
-        if (all[i].pattern)
-            config->tables[config->table_count + config->pattern_count++] = all[i];
+        if (all[i].pattern && !is_columnar(&raw->tables[i]))
+            config->tables[count + config->pattern_count++] = all[i];
+    count += config->pattern_count;
+    for (size_t i = 0; i < raw->tables_count; i++)
+        if (is_columnar(&raw->tables[i]))
+            config->tables[count + config->columnar_count++] = all[i];
     free(all);
 }
 

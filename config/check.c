@@ -344,17 +344,22 @@ static void check_repeat(const table_check *check, const cfg_config *config)
               check->table->label);
 }
 
+static void check_row(const table_check *check)
+{
+    if (check->raw->partition_key_count > 0)
+        WRONG(check, "partition_key",
+              "partition_key of %s is for store: column: of other tables it is hash_key that "
+              "decides where rows belong",
+              check->table->label);
+}
+
 static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_config *config,
                         size_t index)
 {
     size_t place = config->tables[index].place;
     table_check check = {document, &raw->tables[place], &config->tables[index],
                          cfg_printf("tables[%zu].", place)};
-    if (check.raw->store != NULL && *check.raw->store == CFG_STORE_COLUMN)
-        WRONG(&check, "store",
-              "store: column of %s is not available in this version: write `store: row`, or remove "
-              "the table from the file so that it passes untouched",
-              check.table->label);
+    check_row(&check);
     if (check.table->hide == CFG_HIDE_STRICT && !check.table->hide_in_catalog)
         WRONG(&check, "hide_in_catalog",
               "hide_in_catalog: false of %s tells of a column that is not there with "
@@ -373,6 +378,62 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
     free(check.prefix);
 }
 
+/* -- one that is column-oriented -- */
+
+/* What is about a hash in front of the key, which there is none of. */
+static const char *beside_column(const cfg_raw_table *raw)
+{
+    return raw->hash_key_count > 0      ? "hash_key"
+           : raw->hash_column != NULL   ? "hash_column"
+           : raw->hash_function != NULL ? "hash_function"
+           : raw->hash_type != NULL     ? "hash_type"
+           : raw->partitions != NULL    ? "partitions"
+                                        : NULL;
+}
+
+static void check_partition_key(const table_check *check)
+{
+    const cfg_table *table = check->table;
+    check_names(check, "partition_key", table->partition_key, table->partition_key_count);
+    if (table->partition_key_count == 0)
+        WRONG(check, "store",
+              "%s has no partition_key: list those columns of its primary_key whose hash is to "
+              "decide where rows belong",
+              table->label);
+    for (size_t i = 0; i < table->partition_key_count; i++)
+        if (!in_list(table->partition_key[i], table->primary_key, table->primary_key_count))
+            WRONG(check, "partition_key",
+                  "partition_key of %s names %s, which is not in its primary_key", table->label,
+                  table->partition_key[i]);
+}
+
+static void check_columnar_table(cfg_document *document, const cfg_raw *raw,
+                                 const cfg_config *config, size_t index)
+{
+    size_t place = config->tables[index].place;
+    table_check check = {document, &raw->tables[place], &config->tables[index],
+                         cfg_printf("tables[%zu].", place)};
+    const char *label = check.table->label, *beside = beside_column(check.raw);
+    if (config->backend.dialect != CFG_DIALECT_YDB)
+        WRONG(&check, "store", "store: column of %s is for dialect ydb", label);
+    if (beside != NULL)
+        WRONG(&check, beside,
+              "%s of %s is for tables that get a hash column; those of store: column get none",
+              beside, label);
+    if (check.table->pattern || check.table->primary_key_count == 0)
+        WRONG(&check, "name", "store: column of %s is for one table, with its primary_key", label);
+    if (check.table->column_count == 0)
+        WRONG(&check, "store", "%s has no `columns`: list them, for YDB cannot be asked", label);
+    if (check.table->ydb.index_count > 0)
+        WRONG(&check, "ydb.indexes", "ydb.indexes of %s: column-oriented tables have none", label);
+    check_names(&check, "primary_key", check.table->primary_key, check.table->primary_key_count);
+    check_partition_key(&check);
+    check_columns(&check);
+    check_ydb(&check);
+    check_twin(&check, config);
+    free(check.prefix);
+}
+
 void cfg_check(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
 {
     cfg_check_door(document, raw, config);
@@ -381,6 +442,8 @@ void cfg_check(cfg_document *document, const cfg_raw *raw, const cfg_config *con
     size_t count = config->table_count + config->pattern_count;
     for (size_t i = 0; i < count; i++)
         check_table(document, raw, config, i);
-    if (count == 0)
+    for (size_t i = 0; i < config->columnar_count; i++)
+        check_columnar_table(document, raw, config, count + i);
+    if (count + config->columnar_count == 0)
         cfg_warning(document, "", "no tables are configured: every statement passes untouched");
 }

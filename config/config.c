@@ -35,6 +35,7 @@ static void free_table(cfg_table *table)
     }
     free(table->columns);
     free(table->partitions.at);
+    free_list(table->partition_key, table->partition_key_count);
     free_ydb(&table->ydb);
 }
 
@@ -57,7 +58,8 @@ void cfg_free(cfg_config *config)
     free(config->client_tls.key);
     free(config->client_tls.ca);
     free(config->auth.users_file);
-    for (size_t i = 0; i < config->table_count + config->pattern_count; i++)
+    size_t count = config->table_count + config->pattern_count + config->columnar_count;
+    for (size_t i = 0; i < count; i++)
         free_table(&config->tables[i]);
     free(config->tables);
     free(config->backend.dsn);
@@ -101,6 +103,15 @@ const cfg_table *cfg_find_table(const cfg_config *config, const char *name)
 static const char *schema_of(const cfg_table *table)
 {
     return table->schema != NULL ? table->schema : "public";
+}
+
+const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name)
+{
+    const cfg_table *tables = config->tables + config->table_count + config->pattern_count;
+    for (size_t i = 0; i < config->columnar_count; i++)
+        if (strcmp(name, cfg_table_label(&tables[i])) == 0 || strcmp(name, tables[i].name) == 0)
+            return &tables[i];
+    return NULL;
 }
 
 const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name)

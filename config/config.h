@@ -129,6 +129,8 @@ typedef struct cfg_table {
     uint32_t block; /* numbers of a sequence that are drawn at once; 1 */
     cfg_batch batch;
     cfg_ydb ydb;
+    char **partition_key; /* of a columnar one; NULL of the others */
+    size_t partition_key_count;
     size_t place;  /* among all of the file */
     unsigned line; /* in the file, for messages */
 } cfg_table;
@@ -183,6 +185,9 @@ typedef struct cfg_config {
     cfg_table *tables;
     size_t table_count;   /* with names of their own */
     size_t pattern_count; /* behind these */
+    /* … and behind those: column-oriented tables, which DDL is printed for. Nothing else is done
+     * about them: statements pass untouched. */
+    size_t columnar_count;
     struct {
         uint64_t row_bytes; /* 8 MiB */
         uint64_t key_bytes; /* 2 KiB */
@@ -208,6 +213,8 @@ bool cfg_same_text(const cfg_config *a, const cfg_config *b);
 const char *cfg_table_label(const cfg_table *table);
 /* Finds a table by the label or the bare name; NULL if there is none. */
 const cfg_table *cfg_find_table(const cfg_config *config, const char *name);
+/* One of the columnar ones, by name or label; NULL: none is called so. */
+const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name);
 /* The pattern that a table is of which has no entry of its own: of those that its name begins
  * with the longest; NULL if there is none. */
 const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name);

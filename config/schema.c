@@ -116,12 +116,12 @@ static const cyaml_schema_field_t table_fields[] = {
     CYAML_FIELD_IGNORE("primary_key", CYAML_FLAG_DEFAULT),
     SEQUENCE("hash_key", cfg_raw_table, hash_key, &text, 1),
     STRING("hash_column", cfg_raw_table, hash_column),
-    CYAML_FIELD_ENUM_PTR("hash_function", CYAML_FLAG_POINTER | CYAML_FLAG_STRICT, cfg_raw_table,
-                         hash_function, hash_functions, CYAML_ARRAY_LEN(hash_functions)),
+    ENUM("hash_function", cfg_raw_table, hash_function, hash_functions),
     ENUM("hash_type", cfg_raw_table, hash_type, hash_types),
     SEQUENCE("columns", cfg_raw_table, columns, &column, 0),
     CYAML_FIELD_MAPPING_PTR("partitions", OPTIONAL, cfg_raw_table, partitions, partitions_fields),
     ENUM("store", cfg_raw_table, store, stores),
+    SEQUENCE("partition_key", cfg_raw_table, partition_key, &text, 1),
     ENUM("uncomputable", cfg_raw_table, uncomputable, uncomputables),
     ENUM("null_key", cfg_raw_table, null_key, null_keys),
     ENUM("hide", cfg_raw_table, hide, hides),
@@ -227,8 +227,8 @@ static const struct {
 } later[] = {
     {"tables", "transactions",
      "lazy transactions are not available in this version: remove the key"},
-    {"tables", "partition_key", "column stores are not available in this version: remove the key"},
-    {"tables", "column_shards", "column stores are not available in this version: remove the key"},
+    {"tables", "column_shards",
+     "rows of column stores are not batched in this version: remove the key"},
 };
 
 const char *cfg_schema_later(const char *mapping, const char *key)

@@ -59,6 +59,8 @@ typedef struct cfg_raw_table {
     unsigned columns_count;
     cfg_raw_partitions *partitions;
     int *store;
+    char **partition_key;
+    unsigned partition_key_count;
     cfg_uncomputable *uncomputable;
     cfg_null_key *null_key;
     cfg_hide *hide;

@@ -161,6 +161,31 @@ static void walk_pair(cfg_document *document, const cyaml_schema_field_t *fields
     free(mapping);
 }
 
+static bool says(const cfg_document *document, const yaml_node_t *node, const char *key,
+                 const char *word)
+{
+    for (yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+         pair < node->data.mapping.pairs.top; pair++) {
+        const yaml_node_t *name =
+            yaml_document_get_node((yaml_document_t *)&document->yaml, pair->key);
+        const yaml_node_t *value =
+            yaml_document_get_node((yaml_document_t *)&document->yaml, pair->value);
+        if (name->type == YAML_SCALAR_NODE && value->type == YAML_SCALAR_NODE &&
+            strcmp(scalar(name), key) == 0 && strcmp(scalar(value), word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Only YDB's column-oriented tables get no hash. */
+static bool is_required(const cfg_document *document, const yaml_node_t *node,
+                        const cyaml_schema_field_t *field)
+{
+    if (strcmp(field->key, "hash_function") == 0)
+        return !says(document, node, "store", "column");
+    return !(field->value.flags & CYAML_FLAG_OPTIONAL);
+}
+
 static void walk_mapping(cfg_document *document, const cyaml_schema_value_t *schema,
                          const yaml_node_t *node, const place *at)
 {
@@ -169,7 +194,7 @@ static void walk_mapping(cfg_document *document, const cyaml_schema_value_t *sch
          pair < node->data.mapping.pairs.top; pair++)
         walk_pair(document, fields, node, pair, at);
     for (; fields->key != NULL; fields++)
-        if (!(fields->value.flags & CYAML_FLAG_OPTIONAL) &&
+        if (is_required(document, node, fields) &&
             !twin(document, node, node->data.mapping.pairs.top, fields->key))
             cfg_note_line(document, at->line, "%s has no \"%s\": the key is required%s", label(at),
                           fields->key,

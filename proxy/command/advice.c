@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "proxy/backend/schema.h"
+#include "proxy/command/tables.h"
 #include "proxy/command/yql.h"
+#include "proxy/command/yql_column.h"
 
 enum { MANY = 128 }; /* partitions, of which the documentation says that most need no more */
 
@@ -179,10 +181,17 @@ void px_advice_print(const cfg_config *config, const cfg_table *written, const r
     judge_endpoint(&a);
 }
 
+static void check_columnar(const cfg_config *config, FILE *errors)
+{
+    for (size_t i = 0; i < config->columnar_count; i++)
+        px_yql_column_advise(config, px_columnar_table(config, i), errors);
+}
+
 void px_advice_check(const cfg_config *config, FILE *errors)
 {
     if (config->backend.dialect != CFG_DIALECT_YDB)
         return;
+    check_columnar(config, errors);
     for (size_t i = 0; i < config->table_count; i++) {
         const cfg_table *written = &config->tables[i];
         pgw_error ignored = PGW_ERROR_NONE;

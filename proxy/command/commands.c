@@ -106,9 +106,10 @@ static int run_check(const px_command *command)
         config != NULL ? px_credentials_load(config, NULL, command->errors) : NULL;
     if (credentials != NULL)
         px_advice_check(config, command->errors);
+    size_t count = config != NULL ? config->table_count + config->columnar_count : 0;
     if (credentials != NULL)
-        fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, config->table_count,
-                config->table_count == 1 ? "table" : "tables");
+        fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, count,
+                count == 1 ? "table" : "tables");
     int result = credentials != NULL ? PX_DONE : PX_WRONG;
     px_credentials_drop(credentials);
     cfg_free(config);

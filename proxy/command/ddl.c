@@ -10,6 +10,7 @@
 #include "proxy/command/named.h"
 #include "proxy/command/tables.h"
 #include "proxy/command/yql.h"
+#include "proxy/command/yql_column.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/quote.h"
@@ -188,6 +189,14 @@ static bool print_tables(const px_tables *tables, ddl_choice choice, PGconn *lin
     return good;
 }
 
+/* One of YDB's column-oriented tables, in YQL, for nothing else can make it. */
+static void print_columnar(const cfg_config *config, const cfg_table *table,
+                           const px_command *command)
+{
+    px_yql_column_advise(config, table, command->errors);
+    px_yql_column_print(config, table, command->out);
+}
+
 /* Whether the backend is asked for the columns of a table. */
 static bool asks_backend(const cfg_config *config)
 {
@@ -244,6 +253,11 @@ static bool ddl_named(const px_command *command, const cfg_config *config, const
                       ddl_choice choice)
 {
     px_named named;
+    const cfg_table *columnar = cfg_find_columnar(config, name);
+    if (columnar != NULL && choice != DDL_POSTGRES)
+        print_columnar(config, columnar, command);
+    if (columnar != NULL)
+        return true;
     bool good = px_named_find(&named, config, name, command->errors) &&
                 ddl_tables(command, &named.config, choice);
     px_named_free(&named);
@@ -256,7 +270,12 @@ static bool ddl_all(const px_command *command, const cfg_config *config, ddl_cho
         fprintf(command->errors,
                 "keyspread: %s is a pattern: name it, or a table of it, for those that are there\n",
                 cfg_table_label(&config->tables[config->table_count + i]));
-    return ddl_tables(command, config, choice);
+    bool good = ddl_tables(command, config, choice);
+    for (size_t i = 0; good && i < config->columnar_count && choice != DDL_POSTGRES; i++) {
+        fputs(i + config->table_count > 0 ? "\n" : "", command->out);
+        print_columnar(config, px_columnar_table(config, i), command);
+    }
+    return good;
 }
 
 /* Tells keyspread at once of changes that it does not see: sent past it, or made by functions.

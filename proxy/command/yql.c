@@ -14,16 +14,21 @@ typedef struct writer {
     unsigned settings; /* of WITH, that are written already */
 } writer;
 
-static void print_name(writer *write, const char *name)
+void px_yql_name_print(const char *name, FILE *out)
 {
-    fputc('`', write->out);
+    fputc('`', out);
     for (; *name != '\0'; name++) {
         bool newline = *name == '\n'; /* it would end the comment that the line may stand in */
         if (*name == '`' || *name == '\\' || newline)
-            fputc('\\', write->out);
-        fputc(newline ? 'n' : *name, write->out);
+            fputc('\\', out);
+        fputc(newline ? 'n' : *name, out);
     }
-    fputc('`', write->out);
+    fputc('`', out);
+}
+
+static void print_name(writer *write, const char *name)
+{
+    px_yql_name_print(name, write->out);
 }
 
 /* -- columns -- */
@@ -179,17 +184,25 @@ static void print_splits(writer *write)
         print_count(write, "AUTO_PARTITIONING_MAX_PARTITIONS_COUNT", most);
 }
 
-static void print_ttl(writer *write)
+void px_yql_ttl_print(const cfg_ydb *settings, const char *before, FILE *out)
 {
     static const char *const units[] = {"", " AS SECONDS", " AS MILLISECONDS", " AS MICROSECONDS",
                                         " AS NANOSECONDS"};
-    const cfg_ydb *settings = write->yql->settings;
     if (settings->ttl_column == NULL)
         return;
-    begin_setting(write, "TTL");
-    fprintf(write->out, "Interval(\"%s\") ON ", settings->ttl_after);
-    print_name(write, settings->ttl_column);
-    fputs(units[settings->ttl_unit], write->out);
+    fprintf(out, "%sTTL = Interval(\"%s\") ON ", before, settings->ttl_after);
+    px_yql_name_print(settings->ttl_column, out);
+    fputs(units[settings->ttl_unit], out);
+}
+
+static void print_ttl(writer *write)
+{
+    pgw_buf before = {0};
+    pgw_buf_addf(&before, "%s%s    ", write->settings > 0 ? ",\n" : "", write->yql->margin);
+    pgw_buf_add_byte(&before, '\0');
+    px_yql_ttl_print(write->yql->settings, before.ptr, write->out);
+    write->settings += write->yql->settings->ttl_column != NULL;
+    pgw_buf_free(&before);
 }
 
 /* What would cut the table, if it is known to work. */

@@ -20,6 +20,10 @@ typedef struct px_yql {
 
 /* The type of a column there, as px_yql_print() writes it; NULL: none is known. */
 const char *px_yql_type(const rw_table *table, const rw_column *column);
+/* A name as YQL writes it, in `…`. */
+void px_yql_name_print(const char *name, FILE *out);
+/* The setting TTL of WITH, with `before` in front; nothing, if there is none. */
+void px_yql_ttl_print(const cfg_ydb *settings, const char *before, FILE *out);
 void px_yql_print(const px_yql *yql, FILE *out);
 
 #endif

@@ -70,6 +70,47 @@ static void boundaries_where_they_work(void **state)
     free(wanted);
 }
 
+static char *columnar(const char *choice, const char *table, char **said)
+{
+    const char *words[] = {"keyspread", "ddl", choice, FILES "column.yaml", table};
+    char *got = NULL;
+    size_t size, length;
+    FILE *out = open_memstream(&got, &size), *errors = open_memstream(said, &length);
+    int count = table != NULL ? 5 : 4;
+    assert_int_equal(px_commands_run(count, (char **)words, stdin, out, errors), 0);
+    fclose(out);
+    fclose(errors);
+    return got;
+}
+
+static void column_oriented_tables(void **state)
+{
+    (void)state;
+    char *said, *unsaid, *got = columnar("--yql", NULL, &said);
+    char *wanted = content(FILES "column.sql"), *against = content(FILES "column.txt");
+    assert_string_equal(got, wanted);
+    for (char *line = said, *at = against, *end; *line != '\0'; line = end + 1) {
+        end = strchr(line, '\n');
+        char *text = strstr(line, "column.yaml:"); /* behind the folder */
+        assert_memory_equal(text, at, (size_t)(end + 1 - text));
+        at += end + 1 - text;
+        assert_true(end[1] != '\0' || *at == '\0');
+    }
+    free(got);
+    got = columnar("--yql", "moments", &unsaid);
+    assert_non_null(strstr(wanted, got));
+    assert_true(strncmp(got, "-- app.moments:", 15) == 0 && strstr(got, "sides") == NULL);
+    free(got);
+    free(unsaid);
+    got = columnar("--postgres", "moments", &unsaid); /* which could not make it */
+    assert_string_equal(got, "");
+    free(got);
+    free(unsaid);
+    free(said);
+    free(wanted);
+    free(against);
+}
+
 static void one_table_alone(void **state)
 {
     (void)state;
@@ -88,6 +129,7 @@ int main(void)
         cmocka_unit_test(all_tables_as_postgres_writes_them),
         cmocka_unit_test(all_tables_as_yql_writes_them),
         cmocka_unit_test(boundaries_where_they_work),
+        cmocka_unit_test(column_oriented_tables),
         cmocka_unit_test(one_table_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
