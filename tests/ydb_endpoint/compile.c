@@ -69,13 +69,30 @@ static bool judge(ye_compiled *compiled, const ye_options *options, ye_settings 
     }
 }
 
+/* A tree is hundreds of small pieces, which end together. */
+static void *take(void *arena, size_t size)
+{
+    return pgw_arena_alloc(arena, size);
+}
+
+static void leave(void *arena, void *piece)
+{
+    (void)arena;
+    (void)piece;
+}
+
+static PgQuery__ParseResult *unpack(const PgQueryProtobuf *tree, pgw_arena *arena)
+{
+    ProtobufCAllocator allocator = {take, leave, arena};
+    return pg_query__parse_result__unpack(&allocator, tree->len, (const uint8_t *)tree->data);
+}
+
 static bool take_tree(const PgQueryProtobufParseResult *result, ye_compiled *compiled,
                       ye_failure *failure)
 {
     if (result->error != NULL)
         return ye_fail(failure, YE_GENERIC_ERROR, 0, "%s", result->error->message);
-    compiled->parsed = pg_query__parse_result__unpack(NULL, result->parse_tree.len,
-                                                      (const uint8_t *)result->parse_tree.data);
+    compiled->parsed = unpack(&result->parse_tree, &compiled->arena);
     if (compiled->parsed == NULL)
         return ye_fail(failure, YE_INTERNAL_ERROR, 0, "the tree cannot be read");
     if (compiled->parsed->n_stmts > 1)
@@ -119,7 +136,6 @@ bool ye_compile(pgw_slice text, const ye_options *options, ye_settings *settings
 
 void ye_compiled_free(ye_compiled *compiled)
 {
-    if (compiled->parsed != NULL)
-        pg_query__parse_result__free_unpacked(compiled->parsed, NULL);
+    pgw_arena_free(&compiled->arena);
     compiled->parsed = NULL;
 }

@@ -12,6 +12,7 @@ typedef struct ye_settings {
 } ye_settings;
 
 typedef struct ye_compiled {
+    pgw_arena arena; /* of what follows */
     PgQuery__ParseResult *parsed;
     const PgQuery__Node *statement; /* NULL: the text is comments and blanks */
     const char *tag;                /* not NULL: the answer, and nothing is executed */
