@@ -23,9 +23,10 @@ typedef enum rw_token_kind {
     RW_TOKEN_CHAR      /* one of , ; ( ) [ ] . : and other single characters */
 } rw_token_kind;
 
+/* In two registers: there are some for each word of each statement. */
 typedef struct rw_token {
     rw_token_kind kind;
-    size_t start, end; /* byte offsets */
+    uint32_t start, end; /* byte offsets: no message is as long as 4 GiB */
 } rw_token;
 
 /* The first tokens of a text that is read more than once. */
@@ -74,8 +75,12 @@ size_t rw_token_at(const rw_token *tokens, size_t count, int32_t start);
 bool rw_word_is(pgw_slice text, rw_token word, const char *lower);
 static inline bool rw_token_is(pgw_slice text, rw_token token, const char *lower)
 {
-    return token.kind == RW_TOKEN_WORD && (text.ptr[token.start] | 0x20) == lower[0] &&
-           rw_word_is(text, token, lower);
+    if (token.kind != RW_TOKEN_WORD || (text.ptr[token.start] | 0x20) != lower[0])
+        return false;
+    if (__builtin_constant_p(__builtin_strlen(lower)) &&
+        token.end - token.start != __builtin_strlen(lower))
+        return false; /* seen before anything is called */
+    return rw_word_is(text, token, lower);
 }
 
 #endif

@@ -55,9 +55,24 @@ static unsigned mark_of_name(const cutter *cut, pgw_slice name)
     return pgw_slice_ieq_str(name, "pg_settings") ? RW_MARK_SETTINGS : 0;
 }
 
-static bool writes(pgw_slice text, rw_token token)
+static bool writes(pgw_slice text, rw_token word)
 {
-    return IS_ANY(text, token, "insert", "update", "delete", "merge", "upsert", "replace", "copy");
+    switch (text.ptr[word.start] | 0x20) {
+    case 'i':
+        return rw_token_is(text, word, "insert");
+    case 'u':
+        return rw_token_is(text, word, "update") || rw_token_is(text, word, "upsert");
+    case 'd':
+        return rw_token_is(text, word, "delete");
+    case 'm':
+        return rw_token_is(text, word, "merge");
+    case 'r':
+        return rw_token_is(text, word, "replace");
+    case 'c':
+        return rw_token_is(text, word, "copy");
+    default:
+        return false;
+    }
 }
 
 static unsigned mark_of_word(const cutter *cut, rw_token word)

@@ -89,16 +89,14 @@ static bool needs_reading(const candidate *it)
 
 /* --- verdicts --- */
 
-static pgw_error *new_error(const candidate *it)
+/* `error` is copied: it has room for texts that few statements need. */
+static void refuse(const candidate *it, const pgw_error *error)
 {
-    return pgw_arena_alloc(it->in->arena, sizeof(pgw_error));
-}
-
-static void refuse(const candidate *it, pgw_error *error)
-{
+    pgw_error *kept = pgw_arena_alloc(it->in->arena, sizeof *kept);
+    *kept = *error;
     it->out->kind = RW_STATEMENT_REFUSED;
     it->out->insert = NULL;
-    it->out->error = error;
+    it->out->error = kept;
 }
 
 /* Too large: nothing but the lexer can be asked. */
@@ -106,14 +104,14 @@ static void check_words(const candidate *it)
 {
     if (!rw_scan_may_write(it->text, it->piece, &it->in->names.view, it->in->env, it->in->arena))
         return;
-    pgw_error *error = new_error(it);
-    pgw_fail(error, "54000",
+    pgw_error error;
+    pgw_fail(&error, "54000",
              "cannot tell whether this statement keeps the hash of a configured table right");
-    pgw_error_hint(error,
+    pgw_error_hint(&error,
                    "It is longer than %d bytes or %d tokens. Split it, or write with "
                    "INSERT … VALUES, which may be longer.",
                    RW_TREE_MAX_BYTES, RW_TREE_MAX_TOKENS);
-    refuse(it, error);
+    refuse(it, &error);
 }
 
 /* What libpg_query says of it, or has said of another text of this shape. */
@@ -160,30 +158,30 @@ static void read_found(const candidate *it, const rw_tree_found *found)
 static void show(const candidate *it)
 {
     rw_tree_found found;
-    pgw_error *error = new_error(it);
-    rw_tree_answer answer = ask_tree(it, &found, error);
+    pgw_error error;
+    rw_tree_answer answer = ask_tree(it, &found, &error);
     if (answer == RW_TREE_HARMLESS)
         read_found(it, &found);
-    else if (answer == RW_TREE_REFUSED && !pgw_error_is(error, "0A000"))
-        refuse(it, error);
+    else if (answer == RW_TREE_REFUSED && !pgw_error_is(&error, "0A000"))
+        refuse(it, &error);
 }
 
 static void change_key(const candidate *it, const rw_key_change *change)
 {
-    pgw_error *error = new_error(it);
-    if (!rw_key_change_put(change, it->out, it->in->arena, error))
-        refuse(it, error);
+    pgw_error error;
+    if (!rw_key_change_put(change, it->out, it->in->arena, &error))
+        refuse(it, &error);
 }
 
 /* True if the statement itself is an INSERT into a configured table, and nothing else is wrong. */
 static bool check_tree(const candidate *it)
 {
     rw_tree_found found;
-    pgw_error *error = new_error(it);
-    rw_tree_answer answer = ask_tree(it, &found, error);
+    pgw_error error;
+    rw_tree_answer answer = ask_tree(it, &found, &error);
     if (answer == RW_TREE_REFUSED ||
         (answer == RW_TREE_UNPARSED && (!(it->can & UNREAD) || it->piece->marks & RW_MARK_ATOMIC)))
-        refuse(it, error);
+        refuse(it, &error);
     if (answer == RW_TREE_HARMLESS && found.same_count > 0)
         keep_same(it, &found);
     if (answer == RW_TREE_HARMLESS)
@@ -205,12 +203,12 @@ static void put_stars(const candidate *it)
 {
     rw_tree_found found;
     rw_change *stars;
-    pgw_error *error = new_error(it);
+    pgw_error error;
     if (!rw_tree_can_read(it->text, it->piece))
         return;
-    rw_tree_answer answer = ask_tree(it, &found, error);
-    if (answer == RW_TREE_REFUSED && !pgw_error_is(error, "0A000"))
-        refuse(it, error);
+    rw_tree_answer answer = ask_tree(it, &found, &error);
+    if (answer == RW_TREE_REFUSED && !pgw_error_is(&error, "0A000"))
+        refuse(it, &error);
     if (answer != RW_TREE_HARMLESS || found.stars == NULL)
         return;
     size_t count = rw_stars_read(found.stars, it->lexer, it->in->arena, &stars);
@@ -223,10 +221,10 @@ static void put_stars(const candidate *it)
 
 static void parse_insert(const candidate *it)
 {
-    pgw_error *error = new_error(it);
+    pgw_error error;
     if (!rw_insert_parse(it->text, &it->in->names.view, it->in->env, it->in->arena,
-                         &it->out->insert, error))
-        refuse(it, error);
+                         &it->out->insert, &error))
+        refuse(it, &error);
     else if (it->out->insert != NULL)
         it->out->kind = RW_STATEMENT_INSERT;
     if (it->out->kind == RW_STATEMENT_INSERT && (it->out->insert->query || names_hash(it)))
@@ -242,10 +240,10 @@ static bool define(const candidate *it)
         !rw_tree_can_read(it->text, it->piece))
         return false;
     rw_definition definition;
-    pgw_error *error = new_error(it);
+    pgw_error error;
     if (!rw_tree_define(it->text, &it->in->names.view, it->in->env, it->in->arena, &definition,
-                        error))
-        refuse(it, error);
+                        &error))
+        refuse(it, &error);
     it->out->stars = definition.changes;
     it->out->star_count = definition.count;
     it->out->before = definition.before;
@@ -260,17 +258,16 @@ static bool define(const candidate *it)
 static void refuse_made(const candidate *it)
 {
     rw_insert *insert = NULL;
-    pgw_error *error = new_error(it);
+    pgw_error error;
     const rw_catalog *planned = it->in->names.view.planned;
     if (planned == NULL || !planned->moved || !(it->can & INSERTS) ||
         it->out->kind != RW_STATEMENT_FORWARD || !rw_prefilter_mentions(it->text, planned) ||
-        (rw_insert_parse(it->text, planned, it->in->env, it->in->arena, &insert, error) &&
+        (rw_insert_parse(it->text, planned, it->in->env, it->in->arena, &insert, &error) &&
          insert == NULL))
         return;
-    pgw_fail(error, "0A000", "the table that is written is made earlier in the same Query");
-    pgw_error_hint(error, "Send the INSERT in a Query of its own.");
-    error->position = 0;
-    refuse(it, error);
+    pgw_fail(&error, "0A000", "the table that is written is made earlier in the same Query");
+    pgw_error_hint(&error, "Send the INSERT in a Query of its own.");
+    refuse(it, &error);
 }
 
 /* Statements that name a configured table. */
@@ -386,12 +383,17 @@ static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
         refuse_unknown(in, out);
 }
 
-/* They are in `list` until the arena keeps them: it would be left with all that they outgrow. */
-static rw_statement *add_statement(rw_script *script, pgw_buf *list)
+/* A single one is in the arena, several are in `list` until the arena keeps them: it would be left
+ * with all that they outgrow. */
+static rw_statement *add_statement(rw_script *script, pgw_buf *list, pgw_arena *arena)
 {
-    rw_statement *added = (void *)pgw_buf_reserve(list, sizeof *added);
-    list->len += sizeof *added;
-    script->count++;
+    size_t size = sizeof(rw_statement);
+    if (script->count++ == 0)
+        return script->statements = pgw_arena_alloc(arena, size);
+    if (list->len == 0)
+        pgw_buf_add(list, script->statements, size);
+    rw_statement *added = (void *)pgw_buf_reserve(list, size);
+    list->len += size;
     return added;
 }
 
@@ -438,7 +440,7 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
     bool too_large = false;
     for (; !too_large && rw_split_next(&lexer, &piece); noted.count = 0) {
         rw_noted_cut(&noted, piece.start, piece.end);
-        rw_statement *statement = add_statement(out, &list);
+        rw_statement *statement = add_statement(out, &list, arena);
         read_statement(&in, &piece, statement);
         check_unknown(&in, &piece, statement);
         rw_names_follow(&in.names, statement, text_of(&in, &piece));
@@ -453,5 +455,6 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
                         rw_statement_has_more(statement);
         out->inserts += statement->kind == RW_STATEMENT_INSERT;
     }
-    out->statements = (void *)pgw_arena_keep(arena, &list).ptr;
+    if (out->count > 1)
+        out->statements = (void *)pgw_arena_keep(arena, &list).ptr;
 }
