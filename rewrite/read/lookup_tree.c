@@ -35,6 +35,7 @@ typedef struct item {
     const char *schema; /* which may stand before that; "": none may */
     int table;          /* of the catalog; NONE: not ours, or of other columns */
     int32_t location;
+    const PgQuery__Alias *alias; /* which may call its first columns otherwise; NULL: none */
 } item;
 
 typedef struct scope {
@@ -72,12 +73,16 @@ static bool is_sure(const finder *find, int table, const PgQuery__RangeVar *rela
            find->catalog->unqualified[table] == RW_MEANS_OURS;
 }
 
+static size_t renamed(const PgQuery__Alias *alias)
+{
+    return alias != NULL ? alias->n_colnames : 0;
+}
+
 static int table_of(const finder *find, const PgQuery__RangeVar *relation)
 {
     const rw_table *table = rw_catalog_find(find->catalog, pgw_slice_str(relation->schemaname),
                                             pgw_slice_str(relation->relname));
-    if (table == NULL || is_cte(find, relation) ||
-        (relation->alias != NULL && relation->alias->n_colnames > 0) ||
+    if (table == NULL || is_cte(find, relation) || table->hash_column < renamed(relation->alias) ||
         !rw_table_is_looked_up(table) || table->hash_key_count > RW_LOOKUP_COLUMNS_MAX)
         return NONE;
     int i = 0;
@@ -99,7 +104,7 @@ static void add_relation(const finder *find, scope *in, const PgQuery__RangeVar 
     int table = table_of(find, relation);
     bool plain = relation->alias == NULL && table != NONE;
     const char *schema = plain ? find->catalog->tables[table]->schema : "";
-    add_item(in, (item){called, schema, table, relation->location});
+    add_item(in, (item){called, schema, table, relation->location, relation->alias});
 }
 
 static void add_from(const finder *find, scope *in, node from)
@@ -113,8 +118,16 @@ static void add_from(const finder *find, scope *in, node from)
         add_from(find, in, join->larg);
         add_from(find, in, join->rarg);
     } else {
-        add_item(in, (item){"", "", NONE, NONE});
+        add_item(in, (item){"", "", NONE, NONE, NULL});
     }
+}
+
+/* What the statement calls a column of its hash key. */
+static const char *key_name(const item *of, const rw_table *table, size_t i)
+{
+    size_t column = table->hash_key[i];
+    return column < renamed(of->alias) ? rw_node_name(of->alias->colnames[column])
+                                       : table->columns[column].name;
 }
 
 /* Whether the names before a column's, of its table or its schema too, are those of an item. */
@@ -294,7 +307,7 @@ static void look_up(finder *find, const asked *by, const item *of)
     source sources[RW_LOOKUP_COLUMNS_MAX];
     uint32_t array = 0, arrays = 0;
     for (size_t i = 0; i < table->hash_key_count; i++) {
-        if (!find_source(by, of, table->columns[table->hash_key[i]].name, &sources[i]))
+        if (!find_source(by, of, key_name(of, table, i), &sources[i]))
             return;
         arrays += sources[i].from->array;
         array = sources[i].from->array ? (uint32_t)i + 1 : array;
@@ -360,8 +373,7 @@ static void join(finder *find, const asked *by, const item *of, const item *othe
     if (!rw_table_shares_rule(table, joined) || is_wrapped(find, of) || is_wrapped(find, other))
         return;
     for (size_t i = 0; i < table->hash_key_count; i++)
-        if (!are_joined(by, of, table->columns[table->hash_key[i]].name, other,
-                        joined->columns[joined->hash_key[i]].name))
+        if (!are_joined(by, of, key_name(of, table, i), other, key_name(other, joined, i)))
             return;
     rw_lookup_place place = {.table = (uint32_t)of->table,
                              .where = (uint32_t)by->where,

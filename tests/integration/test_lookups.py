@@ -129,6 +129,14 @@ class Generator:
             f"from loose l {kind} ({table} p join {other} q on {both}) on l.b = 1 {where}",
             f"from {table} p join lateral (select q.* from {third} offset 0) q on true")
 
+    def renamed(self, table, text):
+        """With other names for the columns of q, or those of others among them."""
+        columns = {"ev": ["userid", "ts", "event"], "tx": ["a", "b", "v"], "nu": ["n", "d", "v"]}[table]
+        names = self.random.sample([*columns, "x", "y"], self.random.randint(1, len(columns)))
+        called = dict(zip(columns, names))
+        text = re.sub(r'(\bq"?)\.(\w+)', lambda found: f"{found[1]}.{called.get(found[2], found[2])}", text)
+        return text.replace(" as q ", f" as q({', '.join(names)}) ", 1)
+
     def select(self, depth=0):
         table = self.pick("ev", "ev", "tx", "nu")
         one, two = {"ev": ("userid", "event"), "tx": ("a", "b"), "nu": ("n", "v")}[table]
@@ -136,7 +144,8 @@ class Generator:
         if shape == 0:
             return f"select {one}::text, {two}::text from {table} where {self.where(table, '')}"
         if shape == 1:
-            return f'select q.{one}::text, "q".{two}::text from public.{table} as q where {self.where(table, "q.")}'
+            text = f'select q.{one}::text, "q".{two}::text from public.{table} as q where {self.where(table, "q.")}'
+            return self.renamed(table, text) if self.pick(True, False, False) else text
         if shape == 2:
             return (f"select {table}.{one}::text, l.x from {table} {self.pick('join', 'left join', 'full join')} "
                     f"loose l on l.b = length({table}.{two}::text) where {self.where(table, table + '.')}")

@@ -107,6 +107,31 @@ class Reads(DirectCase):
                     found = self.scanned(wire.query("explain (costs off) " + text.format(key)))
                     self.assertEqual(len(found), 16 if text.startswith("table") else 1)
 
+    @harness.proxied
+    def test_one_partition_by_any_name(self):
+        """Aliases, quoted names, names of columns, the table with itself, row values."""
+        for text in ("select * from ev e where e.userid = 5", 'select * from "ev" where "userid" = 5', "select a from ev as t(a, b) where a = 5",
+                     'select "E v".* from public."ev" as "E v" where "E v"."userid" = 5', "select * from EV where USERID = 5",
+                     "select t.* from ev t (a, b) where t.a = 5 and b > '2020-01-01'", "select * from ev a, ev b where a.userid = 5 and b.userid = 5",
+                     "select a.* from ev a join ev b on a.userid = b.userid where a.userid = 5", 
+                     "select * from ev where (userid, ts) in ((5, '2026-01-01 00:00:00+00'), (5, '2026-01-02 00:00:00+00'))",
+                     "select t, row_to_json(t) from ev t (a) where a = 5", "select * from ev t (ts, userid) where t.ts = 5",
+                     "update ev as e set event = 'x' where e.userid = 5", "delete from ev as e using loose l where l.b = e.userid and e.userid = 5",
+                     "insert into kept select * from ev e where e.userid = 5 on conflict do nothing",
+                     "with c as materialized (select * from ev e where e.userid = 5) select * from c a, c b",
+                     "select * from loose l left join lateral (select * from ev e where e.userid = 5 and e.event = l.x) s on true"):
+            with self.subTest(text):
+                self.assertEqual(len(self.scanned(wire.query("explain (costs off) " + text))), 1)
+
+    @harness.proxied
+    def test_what_cannot_be_explained_asks_for_the_hash(self):
+        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
+            session.login(harness.USER, "hashed")
+            for text in ("copy (select * from ev where userid = 5) to stdout", "declare c cursor for select * from ev where userid = 5",
+                         "explain analyze select * from ev where userid = 5"):
+                lines = [row[0] for row in session.rows("explain (proxy) " + text)]
+                self.assertRegex(lines[1], r'^rewritten: .*"userid_hash" = -?[0-9]+ AND ', text)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -326,3 +326,11 @@ UPDATE public.events SET event = (SELECT event FROM public.nullable WHERE userid
 DELETE FROM public.events WHERE userid = 5;
 DELETE FROM public.events e USING public.nullable n WHERE n.userid = e.userid AND n.userid = 5;
 DELETE FROM public.events WHERE userid IN (1, 2) RETURNING event;
+SELECT ts FROM public.events e (a) WHERE e.a = 5;
+SELECT ts FROM public.events e (a) WHERE userid = 5;
+SELECT 1 FROM public.events e (ts) WHERE e.userid = 5;
+SELECT 1 FROM public.events e (a, b, c, d) WHERE a = 5;
+SELECT 1 FROM public.events AS e (ts, userid) WHERE e.ts = 5 AND e.userid = now();
+SELECT 1 FROM public.events e (a) JOIN public.serials f (b) ON f.b = 5 AND a = 6;
+SELECT 1 FROM public.events e (a), nullable userid WHERE userid = 5;
+SELECT 1 FROM events e (a), events f (b) WHERE a = b AND b = 5;
