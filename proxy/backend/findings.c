@@ -17,7 +17,8 @@ struct px_finding {
     char *verdict; /* why all its rows are wrong; NULL: not all */
     bool wrong;    /* some are */
     uint64_t sampled_at;
-    bool met; /* since all were */
+    bool met;      /* since all were */
+    bool unspread; /* it is an ordinary table, as was told */
 };
 
 /* Where the table's finding is, or NULL behind the last. Tables are met in the same order each
@@ -163,10 +164,20 @@ static void forget_verdict(px_finding *f)
     f->wrong = false;
 }
 
+void px_findings_unspread(px_findings *findings, const char *label)
+{
+    px_finding *f = find_finding(findings, label);
+    if (!f->unspread)
+        px_log(CFG_LOG_WARN, "table_not_spread", "table=%s reason=%s", label,
+               "it has the name of a pattern, and no hash column in front of its primary key");
+    f->met = f->unspread = true;
+}
+
 bool px_findings_meet(px_findings *findings, const char *label, rw_table *table, uint64_t now)
 {
     px_finding *f = find_finding(findings, label);
     f->met = true;
+    f->unspread = false;
     if (table->unusable != NULL) {
         tell(f, table);
         return false;

@@ -23,6 +23,8 @@ void px_findings_free(px_findings *findings);
  * rule, or what it said would stop all writes and is old. Else what it said is in
  * `table->unusable`. `now` is px_worker_now(). */
 bool px_findings_meet(px_findings *findings, const char *label, rw_table *table, uint64_t now);
+/* A table has the name of a pattern and is none of it, which is logged once. */
+void px_findings_unspread(px_findings *findings, const char *label);
 /* A sample is to be read again, whatever has changed or not. */
 bool px_findings_old(const px_findings *findings, uint64_t now);
 /* All tables that are there were met: what was found of others is forgotten. */

@@ -93,6 +93,19 @@ static void take_sample_row(px_look *look, const pgw_slice *cells, const bool *n
                           px_audit_row(table, cells, nulls, NULL) != PX_AUDIT_RIGHT;
 }
 
+static void take_unspread(px_look *look, const pgw_slice *cells, size_t count)
+{
+    pgw_buf label = {0};
+    if (count != 2)
+        return;
+    pgw_buf_add_slice(&label, cells[0]);
+    pgw_buf_add_byte(&label, '.');
+    pgw_buf_add_slice(&label, cells[1]);
+    pgw_buf_add_byte(&label, '\0');
+    px_findings_unspread(look->findings, label.ptr);
+    pgw_buf_free(&label);
+}
+
 static void take_row(px_look *look, pgw_slice body)
 {
     pgw_slice cells[MAX_CELLS];
@@ -100,7 +113,9 @@ static void take_row(px_look *look, pgw_slice body)
     int count = pgw_data_row_decode(body, cells, nulls, MAX_CELLS);
     if (count <= 0 || count > MAX_CELLS)
         return;
-    if (look->state == PX_LOOK_LOADING) {
+    if (look->state == PX_LOOK_UNSPREAD) {
+        take_unspread(look, cells, (size_t)count);
+    } else if (look->state == PX_LOOK_LOADING) {
         px_schema_rows_add(look->rows, cells, nulls, (size_t)count);
     } else if (look->state == PX_LOOK_SAMPLING) {
         take_sample_row(look, cells, nulls, (size_t)count);
@@ -242,7 +257,12 @@ static px_look_step after_load(px_look *look, pgw_buf *out)
     px_count(look->metrics, PX_CATALOG_LOADS_OK, 1);
     if (look->findings == NULL)
         inherit_all(look);
-    return sample_on(look, out);
+    if (look->findings == NULL || look->config->pattern_count == 0)
+        return sample_on(look, out);
+    look->state = PX_LOOK_UNSPREAD;
+    pgw_buf sql = {0};
+    px_schema_unspread_query(look->config, &sql);
+    return ask(look, &sql, out);
 }
 
 static px_look_step after_sample(px_look *look, pgw_buf *out)
@@ -270,6 +290,8 @@ static px_look_step on_ready_for_query(px_look *look, pgw_buf *out)
         return after_check(look, out);
     case PX_LOOK_LOADING:
         return after_load(look, out);
+    case PX_LOOK_UNSPREAD:
+        return sample_on(look, out);
     default:
         return after_sample(look, out);
     }

@@ -23,6 +23,7 @@ void px_sight_clear(px_sight *sight);
 typedef enum px_look_state {
     PX_LOOK_CHECKING, /* whether anything has changed */
     PX_LOOK_LOADING,  /* what there is now */
+    PX_LOOK_UNSPREAD, /* which have the name of a pattern, and no hash */
     PX_LOOK_SAMPLING  /* rows of a table */
 } px_look_state;
 

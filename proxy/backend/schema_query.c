@@ -364,3 +364,29 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
             i, stored[i]);
     pgw_buf_add_str(sql, ") v(version)");
 }
+
+enum { MOST_UNSPREAD = 100 }; /* that are told of */
+
+void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql)
+{
+    const cfg_table *patterns = config->tables + config->table_count;
+    pgw_buf_add_str(sql, "with w(nspname, relname) as (values ");
+    add_tables(config, sql);
+    pgw_buf_add_byte(sql, ')');
+    add_matched(config, "w", sql);
+    pgw_buf_add_str(sql, " select n.nspname::text, c.relname::text from pg_catalog.pg_class c"
+                         " join pg_catalog.pg_namespace n on n.oid = c.relnamespace where (");
+    for (size_t i = 0; i < config->pattern_count; i++) {
+        pgw_buf_add_str(sql, i > 0 ? " or (n.nspname = " : "(n.nspname = ");
+        rw_add_constant(sql, pgw_slice_str(patterns[i].schema ? patterns[i].schema : "public"));
+        pgw_buf_add_str(sql, " and ");
+        add_beginning(patterns[i].name, sql);
+        pgw_buf_add_byte(sql, ')');
+    }
+    pgw_buf_addf(sql,
+                 ") and c.relkind in ('r', 'p') and not c.relispartition"
+                 " and c.relpersistence <> 't' and (n.nspname, c.relname) not in"
+                 " (select w.nspname, w.relname from w where w.relname is not null)"
+                 " and c.oid not in (select m.oid from matched m) order by c.oid limit %d",
+                 MOST_UNSPREAD);
+}

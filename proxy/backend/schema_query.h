@@ -16,4 +16,8 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql);
  * f if their number is limited for the role or the database. Waits for no lock. */
 void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql);
 
+/* … for the schema and name of tables that have the name of a pattern and are none of it: ordinary
+ * ones, the oldest if there are many. */
+void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql);
+
 #endif

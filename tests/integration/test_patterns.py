@@ -115,6 +115,22 @@ class Patterns(DirectCase):
         self.both("insert into events_old select 2, 2 returning *")
         self.both("delete from events_old returning *")
 
+    def test_what_is_not_spread_is_logged_once(self):
+        """Whether it was there before, or is made without a key; not a partition, a view, or what has an entry or the hash."""
+        self.both("create table events_bare (n int) partition by list (n); create table events_bare_1 partition of events_bare default;"
+                  "create view events_view as select 1 as one; create table events_own (id int primary key); create temp table events_temp (n int)")
+        lines = self.keyspread.lines
+        self.both("select * from events_bare")
+        for name in ("old", "bare"):
+            self.assertIn("warn", lines.wait_for(f"table_not_spread table=public.events_{name} "))
+        self.both("create table events_more (n int)")
+        self.both("select * from events_more")
+        lines.wait_for("table_not_spread table=public.events_more ")
+        told = [line.split("table=")[1].split()[0] for line in lines.text().splitlines() if "table_not_spread" in line]
+        self.assertEqual([told.count(f"public.events_{name}") for name in ("bare", "more")], [1, 1])
+        self.assertEqual({"public.events_bare_1", "public.events_view", "public.events_own", "public.events_temp"} & set(told), set())
+        self.both("drop table events_temp, events_own, events_bare, events_more; drop view events_view")
+
     def test_made_past_keyspread(self):
         """It is found when keyspread looks again, which DDL through keyspread makes it do."""
         self.admins["direct"].rows("create table events_past (id int primary key, n int)")

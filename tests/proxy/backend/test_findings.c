@@ -284,6 +284,23 @@ static void tables_are_told_apart(void **state)
     assert_non_null(t.table.unusable);
 }
 
+/* It is told again where it was another one meanwhile: spread, or gone. */
+static void what_is_not_spread_is_told_once(void **state)
+{
+    (void)state;
+    static const bool again[] = {true, false, true, false, true};
+    for (size_t i = 0; i < sizeof again / sizeof *again; i++) {
+        px_findings_unspread(&t.findings, "public.t");
+        assert_int_equal(strstr(logged(), "event=table_not_spread table=public.t ") != NULL,
+                         again[i]);
+        if (i == 1)
+            meet(NULL, 1000);
+        if (i == 3)
+            px_findings_looked(&t.findings, 1000); /* and nobody met it before the next one */
+        px_findings_looked(&t.findings, 1000);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -298,6 +315,7 @@ int main(void)
         TEST(what_it_is_is_told_once),
         TEST(a_hash_that_is_not_last_is_warned_of),
         TEST(tables_are_told_apart),
+        TEST(what_is_not_spread_is_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
