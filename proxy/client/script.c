@@ -8,15 +8,15 @@
 
 unsigned px_script_changes(const px_session *session, pgw_slice text, const rw_script *script)
 {
-    const unsigned changing = RW_EFFECT_DDL | RW_EFFECT_SETTINGS | RW_EFFECT_TRANSACTION;
+    const unsigned changing = RW_EFFECT_DDL | RW_EFFECT_TRANSACTION;
     unsigned effects = script->effects & ~(unsigned)RW_EFFECT_DDL;
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
         pgw_slice written = {text.ptr + statement->start, statement->end - statement->start};
-        if (statement->effects & changing &&
+        if (statement->effects & (changing | RW_EFFECT_SETTINGS) &&
             rw_reaches_tables(written, px_catalog_names(session->worker),
                               session->who.identity->env.conforming))
-            effects |= RW_EFFECT_DDL;
+            effects |= statement->effects & changing ? RW_EFFECT_DDL : RW_EFFECT_CALLS;
     }
     return effects;
 }

@@ -8,7 +8,8 @@
 
 struct px_session;
 
-/* The effects of a script, DDL among them only if it may change a configured table. */
+/* The effects of a script, DDL among them only if it may change a configured table. What calls a
+ * function that sets something may do whatever functions do. */
 unsigned px_script_changes(const struct px_session *session, pgw_slice text,
                            const rw_script *script);
 /* It is sent; `alone`: its only statement is answered before anything else. */

@@ -133,6 +133,14 @@ class Unsynced(LooksCase):
                         self.assertEqual(wire.error_of(self.known().ask(*swap(), *write)), "0A000")
                         self.assertEqual(self.past("select k, a from bad"), [["100", "wrong"]])
 
+    def test_a_write_behind_what_changes_no_table(self):
+        write = "insert into public.pairs values ($1, 'a', 'b') on conflict do nothing"
+        for behind in ("select set_config('my.tenant', '7', false)", "set my.tenant = '7'", "select now()"):
+            session = self.known()
+            self.good(session.ask(wire.parse("w", write), wire.parse("f", behind), wire.sync()))
+            for messages in ([wire.parse("", behind), *self.ran("")], self.ran("f")):
+                self.good(session.ask(*messages, *self.ran("w", "7"), wire.sync()))
+
 
 @harness.proxied
 class Defaults(LooksCase):
