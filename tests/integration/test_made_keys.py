@@ -445,7 +445,9 @@ class Behind(harness.StackCase):
         self.check_uuids(160)
         self.check_stored(SERIAL, count=160)
         with self.postgres.admin(self.database) as admin:
-            self.assertEqual(admin.rows("select min(id), max(id) from items"), [["1", "160"]])
+            least, most = admin.rows("select min(id), max(id) from items")[0]
+        self.assertEqual(least, "1")
+        self.assertLess(int(most), 160 + 8)  # a number may come when nobody wants it any more
 
     def test_more_than_a_bind_holds(self):
         """Parameters and keys share it."""
