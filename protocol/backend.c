@@ -1,6 +1,7 @@
 #include "protocol/backend.h"
 
 #include "protocol/frontend.h"
+#include "protocol/types.h"
 
 #include <string.h>
 
@@ -149,7 +150,26 @@ void pgw_write_row_description(pgw_slice body, pgw_slice results, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
-bool pgw_row_descriptions_agree(pgw_slice a, pgw_slice b)
+static bool have_same_type(const column *a, const column *b)
+{
+    return pgw_slice_eq(a->type, b->type);
+}
+
+static uint32_t family_of(const column *c)
+{
+    uint32_t type = pgw_type_at(c->type, 0);
+    bool string = type == PGW_VARCHAR || type == PGW_BPCHAR || type == PGW_NAME ||
+                  type == PGW_UNKNOWN || type == PGW_TEXT;
+    return string ? PGW_TEXT : type;
+}
+
+static bool are_read_alike(const column *a, const column *b)
+{
+    uint32_t one = family_of(a), other = family_of(b);
+    return one == other || one == 0 || other == 0;
+}
+
+static bool agree(pgw_slice a, pgw_slice b, bool (*same_type)(const column *a, const column *b))
 {
     if (a.len == 0 || b.len == 0)
         return a.len == b.len;
@@ -158,9 +178,19 @@ bool pgw_row_descriptions_agree(pgw_slice a, pgw_slice b)
     bool same = count == pgw_read_u16(&right);
     for (size_t i = 0; i < count && same; i++) {
         column c = read_column(&left), other = read_column(&right);
-        same = pgw_slice_eq(c.name, other.name) && pgw_slice_eq(c.type, other.type);
+        same = pgw_slice_eq(c.name, other.name) && same_type(&c, &other);
     }
     return same && pgw_reader_done(&left) && pgw_reader_done(&right);
+}
+
+bool pgw_row_descriptions_agree(pgw_slice a, pgw_slice b)
+{
+    return agree(a, b, have_same_type);
+}
+
+bool pgw_row_descriptions_read_alike(pgw_slice a, pgw_slice b)
+{
+    return agree(a, b, are_read_alike);
 }
 
 bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value)

@@ -153,6 +153,32 @@ px_identity *px_identity_of(const px_identity *from)
     return same;
 }
 
+/* What was set last; nothing: it was not. */
+static pgw_slice option_of(const char *options, const char *name)
+{
+    char word[32];
+    int len = snprintf(word, sizeof word, "-c %s=", name);
+    const char *value = NULL;
+    for (const char *at = options; (at = strstr(at, word)) != NULL;)
+        value = at += len;
+    if (value == NULL)
+        return (pgw_slice){NULL, 0};
+    size_t end = 0;
+    while (value[end] != '\0' && value[end] != ' ')
+        end += value[end] == '\\' && value[end + 1] != '\0' ? 2 : 1;
+    return (pgw_slice){value, end};
+}
+
+bool px_identity_reads_alike(const px_identity *a, const px_identity *b)
+{
+    static const char *const names[] = {"datestyle", "intervalstyle"};
+    bool alike = strcmp(a->zone != NULL ? a->zone : "", b->zone != NULL ? b->zone : "") == 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        alike =
+            alike && pgw_slice_eq(option_of(a->options, names[i]), option_of(b->options, names[i]));
+    return alike;
+}
+
 /* "UTC", "GMT", "Etc/UTC" and the form SET TIME ZONE with an offset reports ("<+03>-03": POSIX, so
  * the sign is turned round). */
 static bool zone_offset(const char *zone, int32_t *seconds)

@@ -29,9 +29,11 @@ typedef struct px_identity {
 /* The one that is like `from`, whose user, database and options are there; one more reference. Any
  * thread. */
 px_identity *px_identity_of(const px_identity *from);
-/* What px_identity_of() looks at of one that there is, to be changed: all but what is counted, which
- * other threads change. Its texts stay those of `identity`. */
+/* What px_identity_of() looks at of one that there is, to be changed: all but what is counted,
+ * which other threads change. Its texts stay those of `identity`. */
 px_identity px_identity_like(const px_identity *identity);
+/* Whether what is set says the same of how dates, times and intervals are read. */
+bool px_identity_reads_alike(const px_identity *a, const px_identity *b);
 /* What reported settings mean for the reading of values; NULL = not reported. */
 pgw_env px_identity_env(const char *client_encoding, const char *zone, const char *conforming);
 px_identity *px_identity_take(px_identity *identity); /* one more reference */

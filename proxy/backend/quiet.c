@@ -97,7 +97,9 @@ void px_quiet_expression(pgw_buf *sql)
     " union all select k.conbin::text from pg_catalog.pg_constraint k where k.contypid >= 16384"   \
     " and (exists (select from pg_catalog.pg_attribute o where o.attrelid = d.oid"                 \
     " and o.attnum > 0 and o.atttypid >= 16384) or exists (select from pg_catalog.pg_constraint o" \
-    " where o.conrelid = d.oid and o.conbin::text like '%COERCETODOMAIN%'))"
+    " where o.conrelid = d.oid and o.conbin::text like '%COERCETODOMAIN%')"                        \
+    " or exists (select from pg_catalog.pg_index o where o.indrelid = d.oid"                       \
+    " and pg_catalog.concat(o.indexprs, o.indpred) like '%COERCETODOMAIN%'))"
 
 void px_runs_own_condition(pgw_buf *sql)
 {

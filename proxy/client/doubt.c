@@ -84,6 +84,10 @@ void px_state_note_bind(px_session *session, pgw_slice message)
         effects = foreign != NULL ? foreign->effects : 0;
     }
     session->known.bound |= effects;
+    if (effects & RW_EFFECT_DDL && portal > 0) /* it is there behind Sync, too */
+        session->ddl.portal = true;
+    else if (effects & RW_EFFECT_DDL)
+        session->ddl.bound = true;
     px_state_note(session, effects);
 }
 
@@ -91,7 +95,7 @@ void px_state_note_execute(px_session *session)
 {
     px_state_note(session, session->known.bound);
     px_changes_note(session, session->known.bound);
-    session->ddl.unsynced = session->ddl.unsynced || session->known.bound & RW_EFFECT_DDL;
+    session->ddl.unsynced = session->ddl.unsynced || session->ddl.bound || session->ddl.portal;
 }
 
 bool px_state_would_write(const px_session *session, pgw_slice text, const px_catalog *catalog)
@@ -139,6 +143,7 @@ void px_state_ended(px_session *session)
         return;
     state->doubt |= state->here;
     state->here = state->bound = 0;
+    session->ddl.portal = false;
 }
 
 static void forget(px_state *state)

@@ -2,7 +2,6 @@
 #include "proxy/client/names.h"
 
 #include "protocol/frontend.h"
-#include "proxy/client/doubt.h"
 #include "proxy/client/session.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/lex/lexer_text.h"
@@ -109,34 +108,6 @@ void px_names_of_script(px_session *session, const rw_script *script)
     for (size_t i = 0; i < script->count; i++)
         if (script->statements[i].effects & (RW_EFFECT_PREPARE | RW_EFFECT_DEALLOCATE))
             prepare_taken(session, script->statements[i].name);
-}
-
-/* The first from `at` on that the link has not, and whose constants settings decide; NULL: none.
- * (Those of drafts, which it has, they do not.) */
-static px_statement *find_reading(const px_statements *statements, px_statement *at)
-{
-    for (; at != NULL; at = at->next) {
-        bool there = px_statements_on_link(statements, at);
-        if (there && !at->draft)
-            return NULL;
-        if (!there && px_statement_reads(at))
-            return at;
-    }
-    return NULL;
-}
-
-void px_names_keep_constants(px_session *session, bool unnamed)
-{
-    const px_statements *statements = &session->names.statements;
-    px_statement *at = statements->reading > 0 ? px_statements_away(statements) : NULL;
-    at = find_reading(statements, at);
-    if (at == NULL || px_state_is_fresh(&session->known, px_state_loud(at->plan->catalog)))
-        return;
-    for (px_statement *next; at != NULL; at = find_reading(statements, next)) {
-        next = at->next;
-        if (unnamed || at->name[0] != '\0')
-            prepare_apart(session, pgw_slice_str(at->name));
-    }
 }
 
 bool px_names_may_execute(const px_session *session, pgw_slice text)

@@ -24,9 +24,6 @@ void px_names_of_script(struct px_session *session, const rw_script *script);
 /* One that asks for rows by their key is as its client wrote it from now on, and prepared as that
  * when it is needed. */
 void px_names_forget_lookups(struct px_session *session, pgw_slice name);
-/* What is about to be sent may change settings, or has begun to: statements whose constants these
- * decide are prepared before; the unnamed one only if it is asked for. */
-void px_names_keep_constants(struct px_session *session, bool unnamed);
 /* px_names_of_script() of what EXECUTE names; whether there may be one. `text` ends with NUL. */
 bool px_names_may_execute(const struct px_session *session, pgw_slice text);
 void px_names_of_execute(struct px_session *session, pgw_slice text);

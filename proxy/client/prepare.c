@@ -434,6 +434,25 @@ static bool is_as_it_was(const px_session *session, const px_statement *statemen
             strcmp(plan->identity->key, session->who.identity->key) == 0);
 }
 
+/* PostgreSQL has read them when it was prepared, which here it was not; now they may mean another.
+ */
+static bool has_other_constants(const px_session *session, const px_statement *statement)
+{
+    return statement->plan != NULL && px_statement_reads(statement) &&
+           !px_statements_on_link(&session->names.statements, statement) &&
+           !px_identity_reads_alike(statement->plan->identity, session->who.identity);
+}
+
+static px_step refuse_constants(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(
+        &error, "0A000",
+        "DateStyle, IntervalStyle or TimeZone is another than when the statement was prepared");
+    pgw_error_hint(&error, "Prepare it again, or give its dates and times as parameters.");
+    return px_prepare_refuse(session, NULL, &error);
+}
+
 /* Another plan in place of `old`, or none; DONE, unless it must wait or be refused. */
 static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
                           const px_catalog *catalog)
@@ -472,6 +491,8 @@ px_step px_prepare_again(px_session *session, pgw_slice name)
         return PX_STEP_LATER;
     if (is_as_it_was(session, statement, catalog))
         return PX_STEP_DONE;
+    if (has_other_constants(session, statement))
+        return refuse_constants(session);
     px_plan_take(old);
     px_step step = plan_again(session, name, old, catalog);
     px_plan_drop(old);

@@ -75,7 +75,6 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
     case PX_STEP_PASS:
         if (!px_session_need_link(session))
             return false;
-        px_names_keep_constants(session, false);
         px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
         if (told)
             send_told(session, frame);
@@ -131,8 +130,6 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         frame.type == 'E' && !session->own.copy_in ? px_by_key_bound(session, message) : NULL;
     if (executed != NULL)
         px_ask_between(session, executed->before);
-    if (frame.type == 'E' && !session->own.copy_in)
-        px_names_keep_constants(session, true);
     if (!session->own.copy_in) {
         px_reply *reply =
             px_replies_push(&session->pending.replies, reply_kind(frame.type, message));
@@ -237,7 +234,7 @@ static bool handle_sync(px_session *session, pgw_frame frame)
     session->pending.skipping = false;
     if (!session->own.copy_in) {
         px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
-        session->own.unsynced = session->ddl.unsynced = false;
+        session->own.unsynced = session->ddl.unsynced = session->ddl.bound = false;
     }
     px_relay(session, frame);
     return true;
@@ -283,7 +280,6 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
     if (!px_session_need_link(session))
         return false;
     px_state_note(session, PX_UNREAD);
-    px_names_keep_constants(session, false);
     px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     px_relay_text(session, frame);
     return true;
@@ -354,7 +350,6 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         if (!px_session_need_link(session))
             return false;
         px_state_note(session, RW_EFFECT_CALLS | RW_EFFECT_STATE);
-        px_names_keep_constants(session, true);
         px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
         px_relay(session, frame);
         return true;

@@ -131,6 +131,8 @@ typedef struct px_ddl {
     bool own;      /* its transaction may have changed configured tables, which it alone sees */
     bool seen;     /* a statement that was sent may change configured tables */
     bool unsynced; /* … and not synced since */
+    bool bound;    /* what may was bound since Sync, to the unnamed portal … */
+    bool portal;   /* … to one with a name, in this transaction */
     bool resets;   /* … may make a sequence go on from elsewhere */
     px_catalog *catalog;      /* what its own transaction has made of it. Counted */
     struct px_own_look *look; /* under way */

@@ -85,7 +85,6 @@ static void send_text(px_session *session, px_text *text)
     px_script_note(session, &text->script, alone);
     if (text->script.effects & RW_EFFECT_PREPARE)
         px_state_note_prepare(session, text->text, text->catalog);
-    px_names_keep_constants(session, false);
     pgw_buf message = {0};
     size_t begun = pgw_begin(&message, 'Q');
     px_text_render(text, NULL, &message);

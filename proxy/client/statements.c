@@ -94,14 +94,23 @@ static void count_bytes(px_statements *statements, const px_statement *statement
     statements->weight += one * bytes;
 }
 
-/* Behind its rows, in ON CONFLICT, nothing is looked into: there any string may be one. */
+/* A string that begins with a digit, as dates do. */
+static bool has_dates(pgw_slice text)
+{
+    for (size_t i = 0; i + 1 < text.len; i++)
+        if (text.ptr[i] == '\'' && text.ptr[i + 1] >= '0' && text.ptr[i + 1] <= '9')
+            return true;
+    return false;
+}
+
+/* Behind its rows, in ON CONFLICT, nothing is looked into. */
 bool px_statement_reads(const px_statement *statement)
 {
     const rw_insert *insert = statement->plan != NULL ? statement->plan->insert : NULL;
     return insert != NULL &&
            (insert->reads_constants ||
             (insert->end > insert->tail &&
-             memchr(insert->text.ptr + insert->tail, '\'', insert->end - insert->tail) != NULL));
+             has_dates((pgw_slice){insert->text.ptr + insert->tail, insert->end - insert->tail})));
 }
 
 /* Counts it in (1) or out (-1). */

@@ -128,14 +128,44 @@ static bool heeds_settings(const rw_cell *cell, const rw_column *column)
     return cell->kind == RW_CELL_STRING && !is_read_alike(column->type, cell->text);
 }
 
+/* Whether DateStyle, IntervalStyle or TimeZone decide how such a text is read: a date, a time, an
+ * interval, ranges and arrays of them, and whatever is no type of PostgreSQL's own. */
+static bool is_of_time(uint32_t type)
+{
+    static const uint32_t types[] = {PGW_UNSPECIFIED,
+                                     PGW_DATE,
+                                     PGW_TIMESTAMP,
+                                     PGW_TIMESTAMPTZ,
+                                     1083,
+                                     1186,
+                                     1266,
+                                     1182,
+                                     1115,
+                                     1185,
+                                     1183,
+                                     1187,
+                                     1270,
+                                     3908,
+                                     3910,
+                                     3912,
+                                     3909,
+                                     3911,
+                                     3913};
+    bool is = type >= 16384;
+    for (size_t i = 0; i < sizeof types / sizeof *types && !is; i++)
+        is = type == types[i];
+    return is;
+}
+
 /* … of a constant, which is read once, when its statement is prepared. */
 static bool reads_constant(const rw_cell *cell, const rw_column *column)
 {
     if (cell->kind != RW_CELL_STRING)
         return false;
-    if (cell->cast_count > 0)
-        return !is_read_alike(cell->casts[0].type, cell->text);
-    return column == NULL || !is_read_alike(column->type, cell->text);
+    uint32_t type = cell->cast_count > 0 ? cell->casts[0].type
+                    : column != NULL     ? column->type
+                                         : PGW_UNSPECIFIED;
+    return is_of_time(type) && !is_read_alike(type, cell->text);
 }
 
 /* A type that is not known is found by its name, too. */

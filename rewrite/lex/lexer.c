@@ -421,6 +421,18 @@ size_t rw_parameter_uses(pgw_slice text, bool conforming, uint32_t parameter)
     return uses;
 }
 
+rw_token *rw_tokens_of(pgw_slice text, bool conforming, pgw_arena *arena, size_t *count)
+{
+    pgw_buf list = {0};
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, conforming);
+    rw_token token;
+    while ((token = rw_lexer_next(&lexer)).kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD)
+        pgw_buf_add(&list, &token, sizeof token);
+    *count = list.len / sizeof token;
+    return (void *)pgw_arena_keep(arena, &list).ptr;
+}
+
 size_t rw_token_at(const rw_token *tokens, size_t count, int32_t start)
 {
     size_t from = 0, to = count;

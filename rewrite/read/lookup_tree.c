@@ -78,12 +78,23 @@ static size_t renamed(const PgQuery__Alias *alias)
     return alias != NULL ? alias->n_colnames : 0;
 }
 
+/* The alias calls another column as the hash column is called. */
+static bool takes_name(const PgQuery__Alias *alias, const rw_table *table)
+{
+    const char *hash = table->columns[table->hash_column].name;
+    bool takes = false;
+    for (size_t i = 0; i < renamed(alias) && !takes; i++)
+        takes = strcmp(rw_node_name(alias->colnames[i]), hash) == 0;
+    return takes;
+}
+
 static int table_of(const finder *find, const PgQuery__RangeVar *relation)
 {
     const rw_table *table = rw_catalog_find(find->catalog, pgw_slice_str(relation->schemaname),
                                             pgw_slice_str(relation->relname));
     if (table == NULL || is_cte(find, relation) || table->hash_column < renamed(relation->alias) ||
-        !rw_table_is_looked_up(table) || table->hash_key_count > RW_LOOKUP_COLUMNS_MAX)
+        takes_name(relation->alias, table) || !rw_table_is_looked_up(table) ||
+        table->hash_key_count > RW_LOOKUP_COLUMNS_MAX)
         return NONE;
     int i = 0;
     while (find->catalog->tables[i] != table)
@@ -154,18 +165,6 @@ static bool is_column(const scope *in, const item *of, node column, const char *
 
 /* --- tokens --- */
 
-static void read_tokens(finder *find, pgw_arena *arena)
-{
-    pgw_buf list = {0};
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, find->text, true);
-    rw_token token;
-    while ((token = rw_lexer_next(&lexer)).kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD)
-        pgw_buf_add(&list, &token, sizeof token);
-    find->token_count = list.len / sizeof token;
-    find->tokens = (void *)pgw_arena_keep(arena, &list).ptr;
-}
-
 /* The token that begins there; NONE. */
 static int token_at(const finder *find, int32_t location)
 {
@@ -173,27 +172,10 @@ static int token_at(const finder *find, int32_t location)
     return at < find->token_count ? (int)at : NONE;
 }
 
-/* The leftmost. */
-static bool note_location(void *context, const ProtobufCMessage *message)
-{
-    int32_t *found = context;
-    const ProtobufCFieldDescriptor *field =
-        protobuf_c_message_descriptor_get_field_by_name(message->descriptor, "location");
-    int32_t location = 0;
-    if (field != NULL && field->type == PROTOBUF_C_TYPE_INT32)
-        memcpy(&location, (const char *)message + field->offset, sizeof location);
-    if (location > 0 && location < *found)
-        *found = location;
-    return rw_walk(message, note_location, found);
-}
-
 /* The word WHERE, or ON, in front of a condition, with nothing but parentheses between; NONE. */
 static int where_of(const finder *find, node it, const char *word)
 {
-    int32_t found = INT32_MAX;
-    if (!note_location(&found, (const ProtobufCMessage *)it))
-        return NONE;
-    int at = token_at(find, found);
+    int at = token_at(find, rw_leftmost((const ProtobufCMessage *)it));
     do
         at--;
     while (at >= 0 && find->tokens[at].kind == RW_TOKEN_CHAR &&
@@ -301,6 +283,16 @@ static uint32_t add_keys(finder *find, source *sources, size_t count)
     return keys;
 }
 
+/* What is wrapped has one WHERE of its own. */
+static bool has_where(const finder *find, const rw_lookup_place *place)
+{
+    const rw_lookup_place *before = (const rw_lookup_place *)(const void *)find->places.ptr;
+    bool has = false;
+    for (size_t i = 0; i < find->places.len / sizeof *before && !has; i++)
+        has = before[i].wrapped && before[i].where == place->where;
+    return has && place->wrapped;
+}
+
 static void look_up(finder *find, const asked *by, const item *of)
 {
     const rw_table *table = find->catalog->tables[of->table];
@@ -319,6 +311,8 @@ static void look_up(finder *find, const asked *by, const item *of)
                              .called = (uint32_t)find->names.len};
     int name = token_at(find, of->location);
     place.wrapped = name != NONE && rw_stars_wrap(find->stars, (uint32_t)name, &place.where);
+    if (has_where(find, &place))
+        return;
     place.keys = add_keys(find, sources, table->hash_key_count);
     if (place.keys == 0 || arrays > 1 || (arrays > 0 && place.keys > 1)) {
         find->cells.len = place.cells * sizeof(rw_lookup_cell);
@@ -488,7 +482,7 @@ const rw_lookup_map *rw_lookup_find(const PgQuery__Node *statement, pgw_slice te
     const rw_lookup_map *map = NULL;
     if (!runs_now(statement))
         return NULL;
-    read_tokens(&find, arena);
+    find.tokens = rw_tokens_of(find.text, true, arena, &find.token_count);
     if (note_ctes(&find, (const ProtobufCMessage *)statement) &&
         visit(&find, (const ProtobufCMessage *)statement) && find.places.len > 0)
         map = make_map(&find, arena);

@@ -11,14 +11,7 @@
 void rw_star_texts_init(rw_star_texts *texts, pgw_slice text, bool conforming, pgw_arena *arena)
 {
     *texts = (rw_star_texts){.text = text, .arena = arena};
-    pgw_buf list = {0};
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, text, conforming);
-    rw_token token;
-    while ((token = rw_lexer_next(&lexer)).kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD)
-        pgw_buf_add(&list, &token, sizeof token);
-    texts->count = list.len / sizeof token;
-    texts->tokens = (void *)pgw_arena_keep(arena, &list).ptr;
+    texts->tokens = rw_tokens_of(text, conforming, arena, &texts->count);
 }
 
 static bool is_name(rw_token token)

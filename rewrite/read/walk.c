@@ -41,6 +41,26 @@ bool rw_walk(const ProtobufCMessage *node, rw_visit visit, void *context)
     return true;
 }
 
+static bool note_location(void *context, const ProtobufCMessage *message)
+{
+    int32_t *found = context;
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field_by_name(message->descriptor, "location");
+    int32_t location = 0;
+    if (field != NULL && field->type == PROTOBUF_C_TYPE_INT32)
+        memcpy(&location, (const char *)message + field->offset, sizeof location);
+    if (location > 0 && location < *found)
+        *found = location;
+    return rw_walk(message, note_location, found);
+}
+
+int32_t rw_leftmost(const ProtobufCMessage *node)
+{
+    int32_t found = INT32_MAX;
+    (void)note_location(&found, node);
+    return found;
+}
+
 const char *rw_node_name(const PgQuery__Node *node)
 {
     return node->node_case == PG_QUERY__NODE__NODE_STRING ? node->string->sval : "";

@@ -14,6 +14,9 @@ typedef bool (*rw_visit)(void *context, const ProtobufCMessage *child);
 /* False if `visit` was for one of the children of `node`. */
 bool rw_walk(const ProtobufCMessage *node, rw_visit visit, void *context);
 
+/* Where the node and all below it begin: the least location in it; INT32_MAX if it has none. */
+int32_t rw_leftmost(const ProtobufCMessage *node);
+
 /* The name that a node is; "" if it is none. */
 const char *rw_node_name(const PgQuery__Node *node);
 

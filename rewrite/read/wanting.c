@@ -20,10 +20,10 @@ void rw_wanting_refuse(rw_script *script, size_t i, const pgw_error *error, pgw_
     pgw_error *kept = pgw_arena_alloc(arena, sizeof *kept);
     *kept = *error;
     statement->kind = RW_STATEMENT_REFUSED;
+    script->inserts -= statement->insert != NULL;
     statement->insert = NULL;
     statement->error = kept;
     script->refused = true;
-    script->inserts--;
 }
 
 /* Neither triggers nor defaults that may look around, of any column. */

@@ -286,22 +286,64 @@ class Constants(harness.StackCase):
         session = self.wire()
         session.ask(wire.parse("move", "select set_config('datestyle', 'ISO, DMY', false), "
                                "set_config('timezone', '<+03>-03', false)"), wire.sync())
-        for messages in ([wire.parse(name, text)] + run(name, "1"), [move]) + 2 * (run(name, "2"),):
+        for messages in ([wire.parse(name, text)] + run(name, "1"), [move]):
             self.assertIsNone(wire.error_of(session.ask(*messages)), text)
+        errors = [wire.error_of(session.ask(*run(name, "2"))) for _ in range(2)]
+        self.assertIn(errors, ([None] * 2, ["0A000"] * 2), text)
         rows = (self.stored(self.tables[1], "day", order="id") +
                 self.stored(harness.EVENTS, "ts at time zone 'UTC', event"))
         self.check_stored(self.tables[1])
         self.check_stored(harness.EVENTS)
         with self.postgres.admin(self.database) as admin:
             admin.rows("truncate days, events")
-        return rows
+        return errors[0], rows
 
     def test_are_not_read_again(self):
+        """They are what they were, or it is refused."""
+        refused = 0
         for text, expected in self.TEXTS.items():
             for how, move in self.MOVE.items():
                 for name in ("s", "s", "") if how == "prepared" else ("s", "s"):
                     with self.subTest(text, how=how, name=name):
-                        self.assertEqual(self.stored_by(text, move, name), expected)
+                        error, rows = self.stored_by(text, move, name)
+                        refused += error is not None
+                        if error is None:
+                            self.assertEqual(rows, expected)
+                        else:
+                            self.assertEqual(len(rows), 1)
+        self.assertGreater(refused, 0)
+
+    def test_other_settings_and_constants_do_not_matter(self):
+        table = self.tables[1]
+        for text in ("insert into days values ($1, '2026-03-04') on conflict (id) do update set day = null",
+                     "insert into days values ($1, null)"):
+            session = self.wire()
+            for number, setting in enumerate(("timezone = 'Asia/Tokyo'", "search_path = public, pg_temp",
+                                              "datestyle = 'SQL, DMY'", "synchronous_commit = off")):
+                if number == 0:
+                    session.ask(wire.parse("s", text), *run("s", "0"))
+                session.query(f"set {setting}")
+                self.assertIsNone(wire.error_of(session.ask(*run("s", str(number + 1)))))
+            with self.postgres.admin(self.database) as admin:
+                self.assertEqual(admin.rows("select count(*) from days"), [["5"]])
+                admin.rows(f"truncate {table.name}")
+
+    def test_a_setting_is_set_though_they_cannot_be_read(self):
+        """What they are is nobody's business who sets something: not its group's, not its lock's."""
+        session = self.wire()
+        text = "insert into days values ($1, '01/02/2026')"
+        session.ask(wire.parse("s", text), *run("s", "1"))
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("begin; lock table days")
+            self.assertEqual(session.query("set timezone = 'UTC'")[0].tag(), "SET")
+            admin.rows("rollback")
+            admin.rows("alter table days rename day to other")
+            replies = session.ask(wire.parse("", "insert into events values (5, '2026-01-01 12:00Z', 'x')"),
+                                  wire.bind("", ""), wire.execute(),
+                                  wire.parse("", "select set_config('datestyle', 'ISO, DMY', false)"),
+                                  wire.bind("", ""), wire.execute(), wire.sync())
+            admin.rows("alter table days rename other to day")
+        self.assertEqual(wire.tags_of(replies), ["INSERT 0 1", "SELECT 1"])
 
 
 @harness.proxied

@@ -370,6 +370,39 @@ static void test_messages_without_a_body(void **state)
     pgw_buf_free(&out);
 }
 
+/* Lengths and modifiers aside, and which kind of string it is. */
+static void row_descriptions_are_read_alike(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *type; /* 10 bytes: oid, length, typmod */
+        bool alike;
+    } cases[] = {
+        {"a", "\0\0\0\x19\xff\xff\xff\xff\xff\xff", true}, /* text */
+        {"a", "\0\0\4\x13\xff\xff\0\0\0\x0e", true},       /* varchar(10) */
+        {"a", "\0\0\4\x12\xff\xff\0\0\0\x09", true},       /* char(5) */
+        {"a", "\0\0\0\0\0\0\0\0\0\0", true},               /* not known */
+        {"a", "\0\0\0\x17\0\4\xff\xff\xff\xff", false},    /* int4 */
+        {"b", "\0\0\0\x19\xff\xff\xff\xff\xff\xff", false},
+    };
+    pgw_buf text = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_buf body = {0};
+        pgw_buf_add_i16(&body, 1);
+        pgw_buf_add(&body, cases[i].name, 2);
+        pgw_buf_add(&body, "\0\0\0\0\0\0", 6);
+        pgw_buf_add(&body, cases[i].type, 10);
+        pgw_buf_add_i16(&body, 0);
+        if (text.len == 0)
+            pgw_buf_add(&text, body.ptr, body.len);
+        assert_int_equal(
+            pgw_row_descriptions_read_alike(pgw_slice_buf(&body), pgw_slice_buf(&text)),
+            cases[i].alike);
+        pgw_buf_free(&body);
+    }
+    pgw_buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_malformed_are_refused),
         cmocka_unit_test(test_more_cells_than_asked_for),
         cmocka_unit_test(test_descriptions_agree),
+        cmocka_unit_test(row_descriptions_are_read_alike),
         cmocka_unit_test(test_a_description_has_the_formats_of_a_bind),
         cmocka_unit_test(test_messages_without_a_body),
     };

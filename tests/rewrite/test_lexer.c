@@ -58,7 +58,7 @@ static size_t statements, accepted;
 
 static void disagree(const char *sql, const char *why, rw_token ours, int start, int end)
 {
-    fail_msg("%s: ours %d [%zu, %zu), theirs [%d, %d) in: %s", why, ours.kind, ours.start, ours.end,
+    fail_msg("%s: ours %d [%u, %u), theirs [%d, %d) in: %s", why, ours.kind, ours.start, ours.end,
              start, end, sql);
 }
 

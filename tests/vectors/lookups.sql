@@ -334,3 +334,5 @@ SELECT 1 FROM public.events AS e (ts, userid) WHERE e.ts = 5 AND e.userid = now(
 SELECT 1 FROM public.events e (a) JOIN public.serials f (b) ON f.b = 5 AND a = 6;
 SELECT 1 FROM public.events e (a), nullable userid WHERE userid = 5;
 SELECT 1 FROM events e (a), events f (b) WHERE a = b AND b = 5;
+SELECT row_to_json(e) FROM public.events e JOIN public.nullable n ON e.userid = 5 WHERE e.userid = 5 AND n.userid = 6;
+SELECT event FROM public.events e (userhash, b) WHERE b = 5 AND userhash = 5;

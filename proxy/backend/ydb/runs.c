@@ -37,13 +37,21 @@ void px_ydb_run_free(px_ydb_session *session, px_ydb_run *run)
     free(run);
 }
 
+/* Time runs again for who waits for its rows, or for their end. */
+static void wake(px_ydb_session *session, px_ydb_run *run)
+{
+    if (run->suspended)
+        px_runner_limit(session->runner, px_ydb_timeout(session));
+    run->suspended = false;
+}
+
 /* The runner is free, or what it runs goes on, to make it so. */
 bool px_ydb_runs_make_way(px_ydb_session *session)
 {
     px_ydb_run *run = session->running;
     if (run != NULL) {
         run->kept = !run->unwanted;
-        run->suspended = false;
+        wake(session, run);
         px_runner_resume(session->runner);
     }
     return !px_runner_is_busy(session->runner);
@@ -215,12 +223,13 @@ static bool tells_columns(px_ydb_session *session, const px_ydb_run *run)
     return !lone || pgw_server_columns(session->server, pgw_slice_buf(&run->columns));
 }
 
-/* As long as nothing is written. */
+/* As long as nothing is written. What was described are columns of the table; these are expressions
+ * that are cast to what the configuration says they are. */
 static void check_columns(px_ydb_session *session, const px_ydb_run *run, pgw_slice columns)
 {
     pgw_error error;
     pgw_slice described = pgw_slice_buf(&run->columns);
-    if (!run->held || described.len == 0 || pgw_row_descriptions_agree(columns, described))
+    if (!run->held || described.len == 0 || pgw_row_descriptions_read_alike(columns, described))
         return;
     pgw_fail(&error, "0A000", "cached plan must not change result type");
     px_runner_refuse(session->runner, &error);
@@ -232,8 +241,10 @@ void px_ydb_runs_columns(px_ydb_session *session, pgw_slice columns)
     pgw_buf *to = run != NULL ? &run->columns : &session->columns;
     if (run != NULL)
         check_columns(session, run, columns);
-    pgw_buf_clear(to);
-    pgw_buf_add_slice(to, columns);
+    if (run == NULL || !run->held || to->len == 0) { /* else they go as they were described */
+        pgw_buf_clear(to);
+        pgw_buf_add_slice(to, columns);
+    }
     if (run != NULL && !run->held && !tells_columns(session, run))
         px_ydb_run_leave(run);
 }
@@ -346,8 +357,7 @@ void px_ydb_runs_resume(px_ydb_session *session, px_ydb_run *resumed)
         give_kept(session, resumed);
         return;
     }
-    resumed->suspended = false;
-    px_runner_limit(session->runner, px_ydb_timeout(session));
+    wake(session, resumed);
     px_runner_resume(session->runner);
 }
 
@@ -355,7 +365,8 @@ void px_ydb_runs_unwanted(px_ydb_session *session, px_ydb_run *ended)
 {
     if (ended == session->running && ended != NULL) {
         ended->unwanted = true;
-        ended->kept = ended->suspended = false;
+        ended->kept = false;
+        wake(session, ended);
         px_runner_resume(session->runner);
         return;
     }
