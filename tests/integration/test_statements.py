@@ -314,19 +314,19 @@ class Constants(harness.StackCase):
         self.assertGreater(refused, 0)
 
     def test_other_settings_and_constants_do_not_matter(self):
-        table = self.tables[1]
-        for text in ("insert into days values ($1, '2026-03-04') on conflict (id) do update set day = null",
-                     "insert into days values ($1, null)"):
+        moves = ("timezone = 'Asia/Tokyo'", "datestyle = 'SQL, DMY'")
+        others = ("search_path = public, pg_temp", "synchronous_commit = off", "statement_timeout = 5000")
+        for text, settings in (
+                ("insert into days values ($1, '2026-03-04') on conflict (id) do update set day = null", moves + others),
+                ("insert into days values ($1, null)", moves + others), ("insert into days values ($1, '01/02/2026')", others)):
             session = self.wire()
-            for number, setting in enumerate(("timezone = 'Asia/Tokyo'", "search_path = public, pg_temp",
-                                              "datestyle = 'SQL, DMY'", "synchronous_commit = off")):
-                if number == 0:
-                    session.ask(wire.parse("s", text), *run("s", "0"))
+            session.ask(wire.parse("s", text), *run("s", "0"))
+            for number, setting in enumerate(settings):
                 session.query(f"set {setting}")
-                self.assertIsNone(wire.error_of(session.ask(*run("s", str(number + 1)))))
+                self.assertIsNone(wire.error_of(session.ask(*run("s", str(number + 1)))), (text, setting))
             with self.postgres.admin(self.database) as admin:
-                self.assertEqual(admin.rows("select count(*) from days"), [["5"]])
-                admin.rows(f"truncate {table.name}")
+                self.assertEqual(admin.rows("select count(*) from days"), [[str(len(settings) + 1)]])
+                admin.rows("truncate days")
 
     def test_a_setting_is_set_though_they_cannot_be_read(self):
         """What they are is nobody's business who sets something: not its group's, not its lock's."""
