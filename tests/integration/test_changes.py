@@ -87,10 +87,11 @@ class Changes(ChangesCase):
     def test_a_time_zone_moved_by_code_in_the_same_query(self):
         """By a trigger, by a view, by what was prepared or declared before."""
         call = "select set_config('timezone', 'Asia/Tokyo', false)"
-        self.admin(f"create view zones as {call}; create table fires (k int);"
-                   "create function moves() returns trigger language plpgsql as "
-                   f"$$ begin {call.replace('select', 'perform')}; return new; end $$;"
-                   "create trigger t before insert on fires for each row execute function moves()")
+        make = (f"create view zones as {call}; create table fires (k int);"
+                "create function moves() returns trigger language plpgsql as "
+                f"$$ begin {call.replace('select', 'perform')}; return new; end $$;"
+                "create trigger t before insert on fires for each row execute function moves()")
+        self.assertIsNone(wire.error_of(self.wire().query(make)))  # which keyspread sees
         self.addCleanup(self.admin, "drop view zones; drop table fires; drop function moves()")
         for move in ("insert into fires values (1)", "select * from zones", "execute p", "fetch c"):
             session = self.wire()
