@@ -175,6 +175,7 @@ void px_state_free(px_state *state)
 {
     px_answer_free(&state->now);
     px_answer_free(&state->base);
+    free(state->viewed);
     free(state->guess);
     free(state->plans);
     free(state->asked);

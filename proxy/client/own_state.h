@@ -14,8 +14,9 @@
 typedef struct px_viewed {
     const struct cfg_config *config;
     uint64_t epoch;      /* of the catalog */
-    uint64_t answer;     /* of the link; 0: there is doubt, … */
+    unsigned answer;     /* of the link; 0: there is doubt, … */
     rw_meaning in_doubt; /* … and names are taken for this */
+    rw_catalog planned;  /* all tables of the configuration, as `plans` has them */
 } px_viewed;
 
 /* `doubt` and its kin are of rw_effect. */
@@ -24,33 +25,33 @@ typedef struct px_state {
     unsigned here;    /* what it was told in this transaction, whose end may take it back */
     unsigned touched; /* what it was ever told (since DISCARD ALL): no proof that nothing is kept */
     unsigned bound;   /* what the portals do that are none of ours */
-    bool known;       /* `now` was answered */
+    unsigned asking;  /* statements whose end is awaited, the question's last; 0: none */
+    unsigned loud;    /* what the catalog said when it was asked (px_state_loud()) */
+    unsigned answers; /* so many were `now` */
+    unsigned generation; /* grows when names come to mean others */
+    bool known;          /* `now` was answered */
+    bool odd;            /* settings that cannot be followed are not as at the start */
+    bool usual;          /* by `viewed` names mean what the file says */
+    bool everything;     /* what is being asked … */
+    bool failed;
+    bool told;           /* of what was drawn ahead, prepared statements were told */
+    bool moving;         /* one of them, or of the named ones, is */
+    bool by_key;         /* one of the named ones, or the unnamed one, may have lookups */
+    bool keyed;          /* … is bound only to what does not change a key */
     px_answer now, base; /* the latter: as at the start; empty: not known */
-    uint64_t answers;    /* so many were `now` */
     uint64_t epoch, at;  /* of the catalog that it goes with, 0: of any; px_worker_now() scale */
     const struct cfg_config *config; /* whose tables were asked for */
-    unsigned generation;             /* grows when names come to mean others */
-    bool odd;                        /* settings that cannot be followed are not as at the start */
-    px_viewed viewed;                /* by `guess` and `plans` */
-    bool usual;                      /* … names mean what the file says */
-    rw_meaning *guess;               /* in doubt: what could be ours is taken for ours; owned */
-    rw_catalog planned;              /* all tables of the configuration, and … */
-    rw_meaning *plans;               /* … what they would be if they were made now; owned */
-    bool everything;                 /* what is being asked … */
-    uint32_t *asked; /* … of tables that only a pattern names: their oids; owned */
+    px_viewed *viewed; /* what `guess` and `plans` were made of; owned. NULL: there are none */
+    rw_meaning *guess; /* in doubt: what could be ours is taken for ours; owned */
+    rw_meaning *plans; /* what all tables would be if they were made now; owned */
+    uint32_t
+        *asked; /* what is being asked of tables that only a pattern names: their oids; owned */
     size_t asked_count;
-    unsigned asking; /* statements whose end is awaited, the question's last; 0: none */
-    unsigned loud;   /* what the catalog said when it was asked (px_state_loud()) */
-    pgw_buf failure; /* the ErrorResponse that came instead */
-    bool failed;
+    pgw_buf failure;    /* the ErrorResponse that came instead */
     px_foreign parsed;  /* the statement that is being prepared */
     px_foreign unnamed; /* the unnamed one */
     px_foreign by_sql;  /* all that PREPARE made */
     rw_drawn *drawn;    /* ahead for it, which its own link knows nothing of; NULL: nothing ever */
-    bool told;          /* … and prepared statements were told */
-    bool moving;        /* one of them, or of the named ones, is */
-    bool by_key;        /* one of the named ones, or the unnamed one, may have lookups */
-    bool keyed;         /* … is bound only to what does not change a key */
 } px_state;
 
 /* What a text may do that nobody has looked into. */

@@ -77,21 +77,21 @@ typedef struct px_who {
 /* Its own link. */
 typedef struct px_own {
     px_link *link;
-    bool ready;
-    bool gone;  /* it was lost while a unit was under way, whose outcome comes first */
-    bool fatal; /* the backend has said FATAL, and the client has seen it */
-    bool stirs; /* rows of it left by other links since its own was last touched */
     uint64_t touched;
-    char status;              /* 'I', 'T' or 'E' as the link last said */
-    bool ran;                 /* something has run since then, which may have ended a transaction */
-    bool unsynced;            /* extended messages were sent since the last Sync */
-    bool copy_in;             /* the link is in copy-in mode */
-    bool has_state;           /* something there cannot be made again elsewhere */
-    bool alters;              /* what new sessions begin with, as soon as it is committed */
+    bool ready;
+    bool gone;      /* it was lost while a unit was under way, whose outcome comes first */
+    bool fatal;     /* the backend has said FATAL, and the client has seen it */
+    bool stirs;     /* rows of it left by other links since its own was last touched */
+    char status;    /* 'I', 'T' or 'E' as the link last said */
+    bool ran;       /* something has run since then, which may have ended a transaction */
+    bool unsynced;  /* extended messages were sent since the last Sync */
+    bool copy_in;   /* the link is in copy-in mode */
+    bool has_state; /* something there cannot be made again elsewhere */
+    bool alters;    /* what new sessions begin with, as soon as it is committed */
+    bool dropped;   /* of the link's message `left` goes nowhere */
     struct px_refill *refill; /* numbers that it asks for, for all (refill.h); or NULL */
     uint64_t drew_apart; /* so many blocks may be older than what it drew for itself (reserve.h) */
     size_t left;         /* bytes of the link's message that still go to the client, or nowhere */
-    bool dropped;        /* … nowhere */
 } px_own;
 
 /* What it has sent there that is not answered. */
@@ -110,6 +110,7 @@ typedef struct px_hand {
     bool dropped;             /* … or nowhere */
     bool text;                /* … and are looked at for names of configured tables */
     bool databases_left;      /* those that it is about */
+    bool doubted;             /* its statement would have been refused */
     pgw_buf told;             /* … that goes on in its place (drawn.h); empty: nothing does */
     struct px_keys *keys;     /* what its statement's key is asked for; NULL: nothing (keys.h) */
     struct px_parsed *parsed; /* what was made of its text; NULL: nothing is kept (parsed.h) */
@@ -118,7 +119,6 @@ typedef struct px_hand {
         size_t count;
         uint64_t since; /* how many blocks the process had asked for by then */
     } awaits;
-    bool doubted;         /* its statement would have been refused */
     px_catalog *answered; /* what its own question was answered with (changes.h). Counted; NULL: it
                              has asked nothing, or other tables may be there by now */
     uint64_t answered_at; /* px_worker_now() */

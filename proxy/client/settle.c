@@ -80,38 +80,40 @@ static bool is_usual(const px_state *state, const px_catalog *catalog)
 
 static void view_tables(px_state *state, const px_catalog *catalog)
 {
-    bool settled = state->viewed.answer > 0;
+    bool settled = state->viewed->answer > 0;
     state->guess = pgw_realloc(state->guess, (catalog->count + 1) * sizeof *state->guess);
     for (size_t i = 0; i < catalog->count; i++)
-        state->guess[i] = settled ? meaning_of(state, catalog, i) : state->viewed.in_doubt;
+        state->guess[i] = settled ? meaning_of(state, catalog, i) : state->viewed->in_doubt;
     state->usual = is_usual(state, catalog);
 }
 
 /* What tables would be that are made now. */
 static void view_planned(px_state *state, const rw_catalog *names)
 {
-    bool settled = state->viewed.answer > 0;
+    bool settled = state->viewed->answer > 0;
     state->plans = pgw_realloc(state->plans, (names->count + 1) * sizeof *state->plans);
     for (size_t i = 0; i < names->count; i++)
-        state->plans[i] = settled ? state->now.made[i] : state->viewed.in_doubt;
-    state->planned = *names;
-    state->planned.unqualified = state->plans;
+        state->plans[i] = settled ? state->now.made[i] : state->viewed->in_doubt;
+    state->viewed->planned = *names;
+    state->viewed->planned.unqualified = state->plans;
 }
 
 /* There may be many tables, and each statement is looked at with them. */
 static void view_all(px_session *session, const px_catalog *catalog)
 {
     px_state *state = &session->known;
-    px_viewed was = state->viewed,
-              is = {.config = session->worker->config, .epoch = catalog->epoch};
+    if (state->viewed == NULL)
+        state->viewed = pgw_calloc(1, sizeof *state->viewed);
+    const px_viewed *was = state->viewed;
+    px_viewed is = {.config = session->worker->config, .epoch = catalog->epoch};
     if (is_settled(session, catalog))
         is.answer = state->answers;
     else
         is.in_doubt = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
-    if (is.config == was.config && is.epoch == was.epoch && is.answer == was.answer &&
-        is.in_doubt == was.in_doubt)
+    if (is.config == was->config && is.epoch == was->epoch && is.answer == was->answer &&
+        is.in_doubt == was->in_doubt)
         return;
-    state->viewed = is;
+    *state->viewed = is;
     view_tables(state, catalog);
     view_planned(state, px_catalog_names(session->worker));
 }
@@ -126,7 +128,7 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
     if (catalog == px_catalog_none())
         return;
     view_all(session, catalog);
-    view->planned = &state->planned;
+    view->planned = &state->viewed->planned;
     if (catalog->count > 0 && !state->usual)
         view->unqualified = state->guess;
 }

@@ -118,9 +118,9 @@ static void count(px_statements *statements, const px_statement *statement, int 
 {
     size_t one = (size_t)by;
     count_bytes(statements, statement, one);
-    statements->ours += statement->plan != NULL ? one : 0;
-    statements->reading += px_statement_reads(statement) ? one : 0;
-    statements->unkept += statement->plan == NULL && statement->parse.len == 0 ? one : 0;
+    statements->ours += statement->plan != NULL ? (unsigned)by : 0;
+    statements->reading += px_statement_reads(statement) ? (unsigned)by : 0;
+    statements->unkept += statement->plan == NULL && statement->parse.len == 0 ? (unsigned)by : 0;
     statements->kept_bytes += one * statement->parse.len;
 }
 

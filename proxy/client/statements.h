@@ -23,9 +23,9 @@ typedef struct px_foreign {
     unsigned effects;    /* of rw_effect: what it does when it is run */
     unsigned generation; /* of what names meant when it was prepared */
     bool moving;         /* it would write a configured table if a name came to mean that */
+    bool changes_key;    /* it computes hashes, of keys that it stores */
     unsigned same_count; /* what a Bind of it must give, lest it changes a key */
     rw_same same[RW_SAME_MAX];
-    bool changes_key; /* it computes hashes, of keys that it stores */
 } px_foreign;
 
 typedef struct px_statement {
@@ -51,9 +51,9 @@ typedef struct px_statements {
     px_table names;
     px_statement *first, *last; /* those on the link, but drafts, are behind those that are not */
     uint64_t links_lost;        /* a statement's `link` is one more: it is on the one of now */
-    size_t ours;                /* those with a plan */
-    size_t reading;             /* … whose constants settings decide */
-    size_t unkept;              /* neither with a plan nor with a Parse */
+    unsigned ours;              /* those with a plan */
+    unsigned reading;           /* … whose constants settings decide */
+    unsigned unkept;            /* neither with a plan nor with a Parse */
     size_t kept_bytes;
     size_t weight;           /* bytes of plans and Parses */
     _Atomic size_t *account; /* where they are counted for the process; NULL: nowhere */
