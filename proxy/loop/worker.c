@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { TICK_MS = 100, LET_GO = 1024 * 1024 };
+enum { TICK_MS = 100, LET_GO = 1024 * 1024, TRIM_TICKS = 20 };
 
 /* Calls a hook of each tenant that has it. */
 #define FOR_TENANTS(worker, hook)                                                                  \
@@ -141,6 +141,9 @@ static void give_back(px_worker *worker)
     if (quiet && worker->let_go >= LET_GO) {
         malloc_trim(0);
         worker->let_go = 0;
+        worker->trim_in = TRIM_TICKS;
+    } else if (worker->trim_in > 0 && --worker->trim_in == 0) {
+        malloc_trim(0);
     }
     worker->let_go_before = worker->let_go;
 }

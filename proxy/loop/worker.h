@@ -59,6 +59,7 @@ typedef struct px_worker {
     struct px_stream *dirty;
     px_blocks blocks;             /* of streams, to be used again */
     size_t let_go, let_go_before; /* bytes, about, freed since pages were last given back */
+    unsigned trim_in;             /* ticks, until that is done once more; 0: it is not */
     uv_timer_t tick;              /* every 100 ms: deadlines, idle links, catalog age */
     px_metrics *metrics;          /* what this thread counts; freed with the server */
     uint64_t clock;               /* px_worker_clock() of this turn; 0 = not asked for yet */
