@@ -44,8 +44,7 @@ typedef struct px_state {
     px_viewed *viewed; /* what `guess` and `plans` were made of; owned. NULL: there are none */
     rw_meaning *guess; /* in doubt: what could be ours is taken for ours; owned */
     rw_meaning *plans; /* what all tables would be if they were made now; owned */
-    uint32_t
-        *asked; /* what is being asked of tables that only a pattern names: their oids; owned */
+    uint32_t *asked;   /* what is being asked of tables that only a pattern names: oids; owned */
     size_t asked_count;
     pgw_buf failure;    /* the ErrorResponse that came instead */
     px_foreign parsed;  /* the statement that is being prepared */
