@@ -248,6 +248,7 @@ static void build_columns(const cfg_raw_table *raw, cfg_table *table)
     for (size_t i = 0; i < raw->columns_count; i++)
         table->columns[i] = (cfg_column){.name = cfg_copy(raw->columns[i].name),
                                          .type = cfg_copy(raw->columns[i].type),
+                                         .by_default = cfg_copy(raw->columns[i].by_default),
                                          .not_null = WORD(raw->columns[i].not_null, false)};
 }
 

@@ -31,6 +31,7 @@ static void free_table(cfg_table *table)
     free(table->hash_column);
     for (size_t i = 0; i < table->column_count; i++) {
         free(table->columns[i].name);
+        free(table->columns[i].by_default);
         free(table->columns[i].type);
     }
     free(table->columns);

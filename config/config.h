@@ -52,6 +52,7 @@ typedef struct cfg_listen {
 
 typedef struct cfg_column {
     char *name, *type;
+    char *by_default; /* an SQL expression; NULL: nothing is said of it */
     bool not_null;
 } cfg_column;
 

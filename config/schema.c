@@ -72,7 +72,8 @@ static const cyaml_schema_value_t text = {
 static const cyaml_schema_field_t column_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, cfg_raw_column, name, 1, CYAML_UNLIMITED),
     CYAML_FIELD_STRING_PTR("type", CYAML_FLAG_POINTER, cfg_raw_column, type, 1, CYAML_UNLIMITED),
-    BOOL("not_null", cfg_raw_column, not_null), CYAML_FIELD_END};
+    BOOL("not_null", cfg_raw_column, not_null), STRING("default", cfg_raw_column, by_default),
+    CYAML_FIELD_END};
 static const cyaml_schema_value_t column = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, cfg_raw_column, column_fields)};
 

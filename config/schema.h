@@ -10,7 +10,7 @@
 #include "config/config.h"
 
 typedef struct cfg_raw_column {
-    char *name, *type;
+    char *name, *type, *by_default;
     bool *not_null;
 } cfg_raw_column;
 

@@ -38,7 +38,7 @@ static bool check_file(cfg_document *notes, int file, size_t *size)
     return notes->mistakes == 0;
 }
 
-/* The `size` bytes and a zero; no stream, whose buffer would keep a copy of the secrets. */
+/* The `size` bytes, and room for a zero; no stream, whose buffer would keep a copy of the secrets. */
 static char *read_bytes(cfg_document *notes, int file, size_t *size)
 {
     char *bytes = cfg_alloc(*size + 1);
@@ -48,7 +48,6 @@ static char *read_bytes(cfg_document *notes, int file, size_t *size)
         len += (size_t)got;
     if (got < 0)
         cfg_note_line(notes, 0, "cannot be read: %s", strerror(errno));
-    bytes[len] = '\0';
     *size = len;
     return bytes;
 }

@@ -21,6 +21,7 @@ typedef struct pgw_env {
     bool zone_known;      /* TimeZone is UTC or a fixed offset */
     int32_t zone_seconds; /* … that many seconds east of UTC */
     bool conforming;      /* standard_conforming_strings is on */
+    bool settled;         /* … as the client set it: nobody else moves it */
 } pgw_env;
 
 typedef struct pgw_value {

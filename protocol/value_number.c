@@ -161,16 +161,9 @@ static pgw_verdict cast_integer(const pgw_value *in, uint32_t type, pgw_arena *a
 static pgw_verdict cast_numeric(const pgw_value *in, uint32_t type, pgw_arena *arena,
                                 pgw_value *out, pgw_error *error)
 {
-    switch (type) {
-    case PGW_NUMERIC:
-        *out = *in;
-        return PGW_KNOWN;
-    case PGW_FLOAT4:
-    case PGW_FLOAT8:
+    if (type == PGW_FLOAT4 || type == PGW_FLOAT8)
         return pgw_float_in(type, in->as.bytes, arena, out, error);
-    default:
-        return pgw_numeric_to_integer(in->as.bytes, type, out, error);
-    }
+    return pgw_numeric_to_integer(in->as.bytes, type, out, error);
 }
 
 pgw_verdict pgw_number_cast(const pgw_value *in, uint32_t type, pgw_arena *arena, pgw_value *out,

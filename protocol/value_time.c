@@ -361,8 +361,6 @@ pgw_verdict pgw_time_cast(const pgw_value *in, uint32_t type, const pgw_env *env
                           pgw_error *error)
 {
     *out = (pgw_value){.type = type, .as.integer = in->as.integer};
-    if (in->type == type)
-        return PGW_KNOWN;
     bool zoned = in->type == PGW_TIMESTAMPTZ || type == PGW_TIMESTAMPTZ;
     if (is_infinite(in)) {
         out->as.integer = infinity(type, in->as.integer < 0);

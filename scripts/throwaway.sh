@@ -151,10 +151,10 @@ ask_ydb() {
   exec 3<&-
 }
 
-# ydb_config PORT BATCH_LINKS BATCH PARTITIONS: the keyspread.yaml before that fake.
+# ydb_config ADDRESS BATCH_LINKS BATCH PARTITIONS: the keyspread.yaml before that fake.
 ydb_config() {
   cat <<YAML
-listen: ["127.0.0.1:$1"]
+listen: ["$1"]
 workers: 1
 auth: { mode: trust }
 backend:

@@ -81,6 +81,7 @@ static bool parse_inner(pgw_server *server, pgw_slice name)
         return false;
     }
     server->parsed->piece.command = order->command;
+    server->parsed->ordered = true;
     server->parsed->before = pgw_characters(source, (size_t)(order->text.ptr - source.ptr), true);
     return true;
 }

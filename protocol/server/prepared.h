@@ -19,6 +19,7 @@ typedef struct pgw_statement {
     pgw_slice columns; /* the body of its RowDescription, formats 0; empty: it returns no rows */
     bool declares;     /* it is a DECLARE: source and types are its, `piece` and columns those of
                           the cursor's query */
+    bool ordered;      /* PREPARE made it, or DECLARE */
     size_t before;     /* characters of the client's text before `source` */
     size_t users;
     size_t bytes; /* that it takes */

@@ -195,6 +195,12 @@ void px_catalog_stale(px_worker *worker, const char *database)
     px_database_mark(name_of(worker, database));
 }
 
+uint64_t px_catalog_marks(px_worker *worker, const px_identity *identity)
+{
+    const entry *e = find_entry(worker, identity->database);
+    return e != NULL ? atomic_load(&e->database->marks) : 0;
+}
+
 uint64_t px_catalog_resets(px_worker *worker, const px_identity *identity)
 {
     const entry *e = find_entry(worker, identity->database);

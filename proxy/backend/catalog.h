@@ -48,6 +48,8 @@ bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity);
 /* Something was seen after which the snapshot may be wrong: no worker uses it again before the
  * backend was asked. */
 void px_catalog_stale(px_worker *worker, const char *database);
+/* How often something was. */
+uint64_t px_catalog_marks(px_worker *worker, const px_identity *identity);
 /* How often a sequence of the session's database may have been made to go on from elsewhere, as far
  * as anybody of this process has done that. */
 uint64_t px_catalog_resets(px_worker *worker, const px_identity *identity);

@@ -33,6 +33,8 @@ static void free_identity(px_identity *identity)
     free(identity->application);
     free(identity->replication);
     free(identity->zone);
+    free(identity->dates);
+    free(identity->intervals);
     free_secret(identity->password);
     free_secret(identity->key); /* the password is in it */
     free_secret((char *)identity->entry.name.ptr);
@@ -85,6 +87,8 @@ static px_identity *make(const px_identity *from)
     identity->replication = copy(from->replication);
     identity->password = copy(from->password);
     identity->zone = copy(from->zone);
+    identity->dates = copy(from->dates);
+    identity->intervals = copy(from->intervals);
     identity->env = from->env;
     identity->settings = from->settings;
     identity->statement_timeout = px_timeouts_statement(from->options);
@@ -116,6 +120,8 @@ static pgw_slice all_of(const px_identity *identity)
     add_part(&all, 'o', identity->options);
     add_part(&all, 'a', identity->application);
     add_part(&all, 'z', identity->zone);
+    add_part(&all, 'd', identity->dates);
+    add_part(&all, 'i', identity->intervals);
     pgw_buf_addf(&all, "e%d%d%d%" PRId32, env->utf8, env->conforming, env->zone_known,
                  env->zone_seconds);
     pgw_buf_add_byte(&all, '\0');
@@ -131,6 +137,8 @@ px_identity px_identity_like(const px_identity *identity)
                          .replication = identity->replication,
                          .password = identity->password,
                          .zone = identity->zone,
+                         .dates = identity->dates,
+                         .intervals = identity->intervals,
                          .settings = identity->settings,
                          .env = identity->env};
 }
@@ -169,10 +177,25 @@ static pgw_slice option_of(const char *options, const char *name)
     return (pgw_slice){value, end};
 }
 
+static bool same(const char *a, const char *b)
+{
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+static bool were_told_the_same(const px_identity *a, const px_identity *b)
+{
+    return same(a->zone, b->zone) && same(a->dates, b->dates) && same(a->intervals, b->intervals);
+}
+
+bool px_identity_shares(const px_identity *a, const px_identity *b)
+{
+    return a == b || (strcmp(a->key, b->key) == 0 && were_told_the_same(a, b));
+}
+
 bool px_identity_reads_alike(const px_identity *a, const px_identity *b)
 {
     static const char *const names[] = {"datestyle", "intervalstyle"};
-    bool alike = strcmp(a->zone != NULL ? a->zone : "", b->zone != NULL ? b->zone : "") == 0;
+    bool alike = were_told_the_same(a, b);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         alike =
             alike && pgw_slice_eq(option_of(a->options, names[i]), option_of(b->options, names[i]));

@@ -19,8 +19,10 @@ typedef struct px_identity {
     char *replication; /* the startup parameter, NULL if not sent */
     char *password;    /* what links log in with, if the DSN names no user; NULL: its own or none */
     char *zone;        /* TimeZone that `env` was made of, for batch links; NULL: unknown */
-    uint64_t settings; /* inherited from role and database; 0: not known yet */
-    char *key; /* all of the above but application, zone, timeouts: equal keys share batches */
+    char *dates, *intervals; /* DateStyle and IntervalStyle, as it was told; NULL: unknown */
+    uint64_t settings;       /* inherited from role and database; 0: not known yet */
+    char *key; /* all of the above but application, timeouts, what was told: what a client asked for
+                */
     uint64_t statement_timeout; /* ms; 0 = none that is known */
     pgw_env env;                /* what the settings mean for the reading of values */
     _Atomic unsigned references;
@@ -32,6 +34,9 @@ px_identity *px_identity_of(const px_identity *from);
 /* What px_identity_of() looks at of one that there is, to be changed: all but what is counted,
  * which other threads change. Its texts stay those of `identity`. */
 px_identity px_identity_like(const px_identity *identity);
+/* Whether their rows may share batches, whose links have one TimeZone and DateStyle: the server's
+ * own may have been another when one of their sessions began. */
+bool px_identity_shares(const px_identity *a, const px_identity *b);
 /* Whether what is set says the same of how dates, times and intervals are read. */
 bool px_identity_reads_alike(const px_identity *a, const px_identity *b);
 /* What reported settings mean for the reading of values; NULL = not reported. */

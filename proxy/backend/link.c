@@ -2,11 +2,11 @@
 
 #include "proxy/backend/backend.h"
 #include "proxy/backend/classify.h"
-#include "proxy/base/claim.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +14,14 @@ enum { RETRY_MS = 20, PAUSE_MS = 320, COLLISIONS_MS = 1000, BATCH_WAIT_NS = 1000
 
 /* ---- the end ---- */
 
-static void release_place(const px_link *link)
+static unsigned most_links(const px_link *link)
 {
-    px_server *server = link->worker->server;
-    if (!link->counted)
-        return;
-    atomic_fetch_sub(&server->links, 1);
-    if (link->role == PX_LINK_SESSION)
-        atomic_fetch_sub(&server->session_links, 1);
+    return link->worker->config->backend.max_links;
+}
+
+static void leave_seat(px_link *link)
+{
+    px_seats_leave(&link->worker->server->seats, &link->seat, most_links(link));
 }
 
 /* Frees the link when nothing refers to it any more. */
@@ -29,9 +29,6 @@ static void finish_if_quiet(px_link *link)
 {
     if (!link->ended || link->timed || link->pleading)
         return;
-    release_place(link);
-    if (link->pid != 0)
-        atomic_store(&link->worker->server->link_left, px_worker_now(link->worker));
     px_identity_drop(link->identity);
     pgw_buf_free(&link->notices);
     free(link->options);
@@ -39,9 +36,14 @@ static void finish_if_quiet(px_link *link)
     free(link);
 }
 
+/* Its place is another's at once, whoever it still is that waits for the rest of it. */
 void px_link_end(px_link *link)
 {
+    px_worker *worker = link->worker;
     link->ended = true;
+    if (link->pid != 0 || link->opening) /* the backend counts it until it has seen that */
+        atomic_store(&worker->server->link_left, px_worker_now(worker));
+    leave_seat(link);
     finish_if_quiet(link);
 }
 
@@ -59,6 +61,8 @@ void px_link_close(px_link *link)
     link->closing = true;
     if (link->timed)
         uv_close((uv_handle_t *)&link->wait, on_wait_closed);
+    if (!link->was_open)
+        leave_seat(link);
     link->kind->close(link);
 }
 
@@ -195,40 +199,52 @@ void px_link_be_ready(px_link *link)
     link->ops->on_ready(link);
 }
 
-/* Sessions leave one for batches. */
-static unsigned most_of_sessions(const px_link *link)
+/* It has a place. */
+static void open_there(px_link *link)
 {
-    unsigned all = link->worker->config->backend.max_links;
-    return all > 1 && !link->borrows ? all - 1 : all;
-}
-
-/* One of `most`. */
-static bool count_in(px_link *link, unsigned most)
-{
-    px_server *server = link->worker->server;
-    bool own = link->role == PX_LINK_SESSION;
-    if (own && !px_claim(&server->session_links, most_of_sessions(link)))
-        return false;
-    link->counted = px_claim(&server->links, most);
-    if (own && !link->counted)
-        atomic_fetch_sub(&server->session_links, 1);
-    link->borrowed = link->borrows && link->counted && atomic_load(&server->session_links) == most;
-    return link->counted;
+    const px_seats *seats = &link->worker->server->seats;
+    if (link->seat.kind == PX_SEAT_BORROWER && !link->was_open)
+        link->borrowed = atomic_load(&seats->session_links) == most_links(link);
+    link->was_open = true;
+    open_now(link);
 }
 
 static bool try_open(px_link *link)
 {
-    bool may = link->counted || count_in(link, link->worker->config->backend.max_links);
+    bool may = px_seats_take(&link->worker->server->seats, &link->seat, most_links(link));
     if (may)
-        open_now(link);
+        open_there(link);
     return may;
+}
+
+/* ---- who has waited for a place, and has one now ---- */
+
+static void open_called(px_worker *worker, px_message *message)
+{
+    (void)message;
+    atomic_store(&worker->called, false);
+    for (px_seat *seat; (seat = px_seats_called(&worker->server->seats, worker)) != NULL;) {
+        px_link *link = (px_link *)((char *)seat - offsetof(px_link, seat));
+        uv_timer_stop(&link->wait);
+        open_there(link);
+    }
+}
+
+/* The worker is there as long as one of its links waits. */
+static void call(px_seat *seat)
+{
+    px_worker *worker = seat->whose;
+    if (atomic_exchange(&worker->called, true))
+        return;
+    worker->call.run = open_called;
+    px_worker_send(worker, &worker->call);
 }
 
 /* max_links are in use. */
 static void wait_for_one(px_link *link)
 {
-    unsigned own = atomic_load(&link->worker->server->session_links);
-    bool sessions = link->role == PX_LINK_SESSION && own >= most_of_sessions(link);
+    bool sessions =
+        px_seats_are_sessions(&link->worker->server->seats, &link->seat, most_links(link));
     if (px_worker_now(link->worker) >= link->plead_at)
         plead(link, sessions ? PX_SLOT_OF_SESSION : PX_SLOT_OF_ANY);
 }
@@ -254,6 +270,10 @@ static void on_wait(uv_timer_t *timer)
     give_up(link, &error);
 }
 
+static const px_seat_kind seat_kinds[] = {[PX_LINK_SESSION] = PX_SEAT_SESSION,
+                                          [PX_LINK_BATCH] = PX_SEAT_BATCH,
+                                          [PX_LINK_CATALOG] = PX_SEAT_LOOK};
+
 static px_link *make_link(px_worker *worker, px_link_role role, px_identity *identity,
                           const px_link_ops *ops, void *owner)
 {
@@ -262,6 +282,7 @@ static px_link *make_link(px_worker *worker, px_link_role role, px_identity *ide
     link->kind = kind;
     link->worker = worker;
     link->role = role;
+    link->seat = (px_seat){.kind = seat_kinds[role], .whose = worker, .call = call};
     link->identity = px_identity_take(identity);
     link->ops = ops;
     link->owner = owner;
@@ -283,18 +304,18 @@ px_link *px_link_open(px_worker *worker, px_link_role role, px_identity *identit
 
 void px_link_borrow(px_link *link)
 {
-    link->borrows = true;
+    px_seats_borrow(&link->worker->server->seats, &link->seat);
 }
 
 px_link *px_link_open_of(px_worker *worker, unsigned most, px_identity *identity,
                          const px_link_ops *ops, void *owner)
 {
     px_link *link = make_link(worker, PX_LINK_SESSION, identity, ops, owner);
-    if (!count_in(link, most)) {
+    if (!px_seats_take_spare(&worker->server->seats, &link->seat, most, most_links(link))) {
         px_link_close(link);
         return NULL;
     }
-    open_now(link);
+    open_there(link);
     return link;
 }
 

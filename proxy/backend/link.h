@@ -10,6 +10,7 @@
 #include "proxy/backend/greeting.h"
 #include "proxy/backend/identity.h"
 #include "proxy/backend/slots.h"
+#include "proxy/base/seats.h"
 #include "proxy/loop/stream.h"
 
 struct px_worker;
@@ -155,8 +156,8 @@ struct px_link {
     pgw_buf notices;
 
     /* Of link.c. */
-    bool counted;               /* it has a place */
-    bool borrows, borrowed;     /* may have the last one; has it */
+    px_seat seat;
+    bool was_open, borrowed;    /* a try was made there; it is the last one */
     bool timed;                 /* there is a timer */
     bool ended;                 /* the kind has */
     uv_timer_t wait;            /* for a place, or for room */

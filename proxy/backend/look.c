@@ -35,7 +35,10 @@ static bool write_question(const px_look *look, pgw_slice sql, pgw_buf *out)
         return pgw_write_query(sql, out);
     if (!px_unseen_write(PGW_LITERAL("keyspread look"), sql, NULL, out))
         return false;
-    pgw_write_sync(out);
+    if (look->grouped)
+        pgw_write_flush(out);
+    else
+        pgw_write_sync(out);
     return true;
 }
 

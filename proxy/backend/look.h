@@ -35,7 +35,8 @@ typedef struct px_look_plans {
 
 typedef struct px_look {
     const cfg_config *config;
-    px_look_plans *plans; /* NULL: the link is not ours */
+    px_look_plans *plans; /* NULL: the link is not ours … */
+    bool grouped;         /* … and is in the middle of a group: Flush stands behind a question */
     const px_sight *last;
     px_findings *findings; /* NULL: no sample is read: what the last look said of rows holds */
     px_metrics *metrics;
@@ -61,7 +62,8 @@ typedef enum px_look_step {
 /* Appends the first question, as a message, of a look whose config, last, metrics, now and, where
  * there are any, findings and plans are set, which stay the caller's; all else is zero. */
 void px_look_begin(px_look *look, pgw_buf *out);
-/* One message of the backend. */
+/* One message of the backend. ReadyForQuery is the answer's end: in a group its last CloseComplete
+ * is given as that. */
 px_look_step px_look_take(px_look *look, char type, pgw_slice body, pgw_buf *out);
 /* Frees what a look has that was not taken out of it; all zero is fine. */
 void px_look_end(px_look *look);

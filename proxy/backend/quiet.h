@@ -10,7 +10,8 @@
 
 /* Appends an expression of type text that refers to no table around it: 't' if nothing stored there
  * can; 'r' if at least nothing can that a SELECT runs which names no function: the code of views,
- * operators, casts, domains, indexes and row security; else 'f'. Errs on the side of 'f': for
+ * operators, casts, domains, indexes and row security; 'b' if at least nothing can that is called
+ * by the names and operators that PostgreSQL itself has; else 'f'. Errs on the side of 'f': for
  * languages that cannot be read here, and where there is too much to look through. */
 void px_quiet_expression(pgw_buf *sql);
 
@@ -18,8 +19,18 @@ void px_quiet_expression(pgw_buf *sql);
  * current_setting() or a function of the database's own. */
 void px_reads_settings_condition(pgw_buf *sql);
 
-/* … true if a check or an index of relation `c`, or a domain in it, or one of `tree`'s that is below
- * it, may call a function of the database's own, or of PostgreSQL's that changes a session. */
+/* Appends a condition that is true if an expression that names no function may run code of the
+ * database's own: a cast to a domain, an operator, a range or a row of such types. `met(type,
+ * holds)` has the types of somebody's own that values have without being cast to one by name;
+ * `holds`: others may be in it. */
+void px_expressions_run_condition(pgw_buf *sql);
+/* … if it may where it casts to a type of somebody's own by name. */
+void px_casts_run_condition(pgw_buf *sql);
+
+/* … true if an INSERT of constants and parameters into relation `c`, or into one of `tree`'s that
+ * is below it, may call a function of the database's own, or of PostgreSQL's that changes a
+ * session: by a check, an index, a domain, a partition's key. `code(expressions)` says what the
+ * condition above does; `own_casts` and `own_names` have the database's own. */
 void px_runs_own_condition(pgw_buf *sql);
 
 #endif

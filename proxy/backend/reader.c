@@ -127,7 +127,7 @@ static void publish(px_reader *reader)
 static bool is_scarce(const px_reader *reader)
 {
     return reader->leaving || !reader->sight.unlimited ||
-           atomic_load(&reader->worker->server->links) >= reader->worker->config->backend.max_links;
+           atomic_load(&reader->worker->server->seats.links) >= reader->worker->config->backend.max_links;
 }
 
 static void succeed(px_reader *reader, bool other)

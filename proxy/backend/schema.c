@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/backend/schema_index.h"
 #include "proxy/backend/schema_type.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/plain/written_type.h"
@@ -83,6 +84,7 @@ static void column_from_row(rw_table *table, char *const *row)
         .nondeterministic = row[PX_SCHEMA_EQUALITY][0] == 'f',
         .own_equals = row[PX_SCHEMA_EQUALITY][0] == 'o',
         .own_casts = own_casts_for(row[PX_SCHEMA_EQUALITY]),
+        .own_names = strchr(row[PX_SCHEMA_EQUALITY], '+') != NULL,
         .granted = row[PX_SCHEMA_EQUALITY][0] == 'g',
         .cascaded = row[PX_SCHEMA_EQUALITY][0] == 'c',
         .computed = is_true(row[PX_SCHEMA_COMPUTED]),
@@ -107,10 +109,14 @@ static void relation_from_row(rw_table *table, char *const *row)
     table->oid = (uint32_t)strtoul(row[PX_SCHEMA_OID], NULL, 10);
     table->triggers = (uint32_t)strtoul(row[PX_SCHEMA_TRIGGER_COUNT], NULL, 10);
     table->quiet = quiet_for(row[PX_SCHEMA_QUIET][0]);
+    table->expressions_run = strchr(row[PX_SCHEMA_QUIET], '+') != NULL;
+    table->casts_run = table->expressions_run || strchr(row[PX_SCHEMA_QUIET], '~') != NULL;
+    table->overloads = row[PX_SCHEMA_QUIET][0] == 'f';
     table->reads_settings = is_true(row[PX_SCHEMA_READS]);
     table->mergeable = (kind == 'r' || kind == 'p') && !is_true(row[PX_SCHEMA_TRIGGERS]) &&
                        !is_true(row[PX_SCHEMA_RULES]) && !is_true(row[PX_SCHEMA_ROW_SECURITY]);
     table->changes_rows = (kind != 'r' && kind != 'p') || is_true(row[PX_SCHEMA_CHANGES]);
+    table->moves_keys = row[PX_SCHEMA_CHANGES][0] == 'u';
     table->heeds_updates = is_true(row[PX_SCHEMA_UPDATES]);
     table->defers_updates = row[PX_SCHEMA_UPDATES][0] == 'd';
     table->in_parts = kind == 'p';
@@ -143,6 +149,18 @@ static void columns_from_rows(rw_table *table, const px_schema_rows *rows)
     }
 }
 
+static void default_from_file(rw_table *table, rw_column *column, const cfg_column *written)
+{
+    if (written->by_default == NULL)
+        return;
+    if (!rw_is_expression(written->by_default))
+        refuse(table, "default \"%s\" of column %s is no expression: write it as in CREATE TABLE",
+               written->by_default, written->name);
+    column->has_default = true;
+    column->default_text = copy(written->by_default);
+    column->sequence = rw_text_mentions(pgw_slice_str(written->by_default), "nextval");
+}
+
 /* YDB's Uint64 has no like in PostgreSQL; the number travels as a numeric constant. */
 static void column_from_file(rw_table *table, const cfg_column *written)
 {
@@ -157,6 +175,7 @@ static void column_from_file(rw_table *table, const cfg_column *written)
         column->type = rw_written_type(written->type);
     column->name = copy(written->name);
     column->not_null = written->not_null;
+    default_from_file(table, column, written);
 }
 
 /* What the file says of a column must be what the backend has, else the hashes would be wrong. */
@@ -339,6 +358,7 @@ static void fill_columns(rw_table *table, const cfg_table *config, const px_sche
     table->mergeable = table->defaults_unknown = true;
     for (size_t i = 0; i < config->column_count; i++)
         column_from_file(table, &config->columns[i]);
+    px_schema_index_fill(table, &config->ydb);
 }
 
 /* No more than its names and rules. */
@@ -424,7 +444,8 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->always == b->always && a->identity == b->identity &&
            same_text(a->default_text, b->default_text) && a->default_hash == b->default_hash &&
            a->own_equals == b->own_equals && a->own_casts == b->own_casts &&
-           a->granted == b->granted && a->cascaded == b->cascaded && a->key_place == b->key_place;
+           a->own_names == b->own_names && a->granted == b->granted && a->cascaded == b->cascaded &&
+           a->key_place == b->key_place;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)
@@ -446,8 +467,9 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         !same_text(a->unusable, b->unusable) || a->sample != b->sample ||
         a->mergeable != b->mergeable || a->changes_rows != b->changes_rows ||
         a->looked_up != b->looked_up || a->heeds_updates != b->heeds_updates ||
-        a->defers_updates != b->defers_updates ||
-        a->in_parts != b->in_parts || a->quiet != b->quiet ||
+        a->defers_updates != b->defers_updates || a->moves_keys != b->moves_keys ||
+        a->in_parts != b->in_parts || a->quiet != b->quiet || a->overloads != b->overloads ||
+        a->expressions_run != b->expressions_run || a->casts_run != b->casts_run ||
         a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
         !same_text(a->part_names, b->part_names) || !same_text(a->key_name, b->key_name) ||
         a->last != b->last || !same_text(a->system_columns, b->system_columns))
@@ -462,5 +484,6 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
            a->hash_type == b->hash_type && same_partitions(&a->partitions, &b->partitions) &&
            a->forward_uncomputable == b->forward_uncomputable &&
            a->allow_null_key == b->allow_null_key && a->ignore_sequences == b->ignore_sequences &&
-           a->repeats_upserts == b->repeats_upserts && a->block == b->block;
+           a->repeats_upserts == b->repeats_upserts && a->block == b->block &&
+           px_schema_index_same(a, b);
 }

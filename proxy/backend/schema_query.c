@@ -84,6 +84,28 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " from tree p cross join lateral (select h.inhrelid from pg_catalog.pg_inherits h"             \
     " where h.inhparent = p.oid offset 0) i)"
 
+/* Types of somebody's own that columns have, also in a domain, and those that foreign keys refer
+ * to.
+ */
+#define MET                                                                                        \
+    " met as materialized (select distinct x.oid as type, x.typtype in ('c', 'r', 'm')"            \
+    " or x.typelem <> 0 or (x.typtype = 'd' and x.oid <> t.oid) as holds"                          \
+    " from pg_catalog.pg_attribute o join pg_catalog.pg_type t on t.oid = o.atttypid"              \
+    " join pg_catalog.pg_type x on x.oid in (t.oid, t.typbasetype)"                                \
+    " where o.attnum > 0 and o.atttypid >= 16384 and x.oid >= 16384"                               \
+    " and o.attrelid in (select d.oid from tree d union all select k.confrelid from tree d"        \
+    " join pg_catalog.pg_constraint k on k.conrelid = d.oid and k.contype = 'f'))"
+
+/* A trigger's function fn that assigns columns one after another and nothing else, none of them
+ * of the primary key of p.root. */
+#define ASSIGNS                                                                                    \
+    "l.lanname = 'plpgsql' and pg_catalog.lower(fn.prosrc) ~ '^[[:space:]]*begin[[:space:]]+"      \
+    "(new[.][a-z_0-9]+[[:space:]]*:?=[^;]*;[[:space:]]*)+return[[:space:]]+new[[:space:]]*;"       \
+    "[[:space:]]*end[[:space:]]*;?[[:space:]]*$' and exists (select from pg_catalog.pg_index i"    \
+    " where i.indrelid = p.root and i.indisprimary and not exists (select from"                    \
+    " pg_catalog.pg_attribute a where a.attrelid = p.root and a.attnum = any(i.indkey)"            \
+    " and pg_catalog.strpos(pg_catalog.lower(fn.prosrc), 'new.' || a.attname) > 0))"
+
 /* Nothing here waits for a lock: a migration that holds its table's would hold up all others', so
  * neither pg_partition_tree() nor pg_get_expr() is asked.
  * Rows of a partitioned table fire the triggers of the partition they go to. A constraint trigger
@@ -93,8 +115,11 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " fired as (select p.root, pg_catalog.bool_or((g.tgtype & 4) <> 0) as by_insert,"              \
     " pg_catalog.bool_or((g.tgtype & 16) <> 0 and not g.tginitdeferred) as by_update,"             \
     " pg_catalog.bool_or((g.tgtype & 16) <> 0) as behind_update,"                                  \
-    " pg_catalog.bool_or((g.tgtype & 7) = 7) as changes"                                           \
-    " from tree p join pg_catalog.pg_trigger g on g.tgrelid = p.oid where not g.tgisinternal"      \
+    " pg_catalog.bool_or((g.tgtype & 7) = 7) as changes,"                                          \
+    " pg_catalog.bool_or((g.tgtype & 19) = 19 and not (" ASSIGNS ")) as moves"                     \
+    " from tree p join pg_catalog.pg_trigger g on g.tgrelid = p.oid"                               \
+    " join pg_catalog.pg_proc fn on fn.oid = g.tgfoid"                                             \
+    " join pg_catalog.pg_language l on l.oid = fn.prolang where not g.tgisinternal"                \
     " and g.tgenabled <> 'D' group by p.root)"
 
 /* Columns that a foreign key writes, past keyspread. */
@@ -104,6 +129,14 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " and (f.confupdtype in ('c', 'n', 'd') or f.confdeltype in ('n', 'd'))"                       \
     " join pg_catalog.pg_attribute a on a.attrelid = p.oid and a.attnum = any(f.conkey))"
 
+/* An UPDATE of a row may change others that refer to it, by more than the key, and fire their
+ * triggers. */
+#define REFERRED                                                                                   \
+    "exists (select from tree p join pg_catalog.pg_constraint k on k.confrelid = p.oid"            \
+    " and k.contype = 'f' and k.confupdtype in ('c', 'n', 'd') where p.root = c.oid"               \
+    " and not exists (select from pg_catalog.pg_index i where i.indrelid = p.oid"                  \
+    " and i.indisprimary and k.confkey <@ i.indkey::pg_catalog.int2[]))"
+
 #define RULES(event)                                                                               \
     "exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid"                         \
     " and r.ev_type = '" event "')"
@@ -111,8 +144,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
 /* 1574 is nextval()'s oid in every PostgreSQL. */
 #define SEQUENCE                                                                                   \
     "(a.attidentity <> '' or coalesce(pg_catalog.strpos("                                          \
-    "d.adbin::text, ':funcid 1574 ') > 0, false)"                                                  \
-    " or coalesce(pg_catalog.strpos(t.typdefault, 'nextval(') > 0, false))::text"
+    "d.adbin::pg_catalog.text, ':funcid 1574 ') > 0, false)"                                       \
+    " or coalesce(pg_catalog.strpos(t.typdefault, 'nextval(') > 0, false))::pg_catalog.text"
 
 /* Whether the expression of a default or a generated column is more than constants, the clock, a
  * random or a sequence's number, and functions of PostgreSQL's own that look at nothing but their
@@ -121,12 +154,12 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
 #define COMPUTED                                                                                   \
     "coalesce((select e.text ~ 'COERCEVIAIO|COERCETODOMAIN' or exists (select from"                \
     " pg_catalog.regexp_matches(e.text, 'funcid ([0-9]+)', 'g') m"                                 \
-    " join pg_catalog.pg_proc f on f.oid = (m.m)[1]::pg_catalog.oid"                               \
+    " join pg_catalog.pg_proc f on f.oid = pg_catalog.oidin(pg_catalog.textout((m.m)[1]))"         \
     " where not (f.provolatile = 'i' and f.pronamespace = 'pg_catalog'::pg_catalog.regnamespace"   \
     " and f.proname !~ 'out$')"                                                                    \
     " and f.proname !~ '^(now|.*_timestamp|timezone|date|timestamp|timestamptz|nextval|random"     \
-    "|.*uuid.*)$') from (values (coalesce(d.adbin, t.typdefaultbin)::text)) e(text)), "            \
-    "false)::text"
+    "|.*uuid.*)$') from (values (coalesce(d.adbin, t.typdefaultbin)::pg_catalog.text)) e(text)), " \
+    "false)::pg_catalog.text"
 
 /* A column may be among the INCLUDEd ones, too. */
 #define KEY                                                                                        \
@@ -155,8 +188,9 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " and s.refobjsubid = a.attnum and s.deptype = 'i'"                                            \
     " and s.classid = 'pg_catalog.pg_class'::pg_catalog.regclass limit 1)"
 #define FOREIGN_FUNCTIONS                                                                          \
-    "exists (select from pg_catalog.regexp_matches(d.adbin::text, 'funcid ([0-9]+)', 'g') m"       \
-    " where (m.m)[1]::pg_catalog.int8 >= 16384)"
+    "exists (select from pg_catalog.regexp_matches(d.adbin::pg_catalog.text, 'funcid ([0-9]+)', "  \
+    "'g') m"                                                                                       \
+    " where pg_catalog.oidin(pg_catalog.textout((m.m)[1])) >= 16384)"
 #define EXPRESSION                                                                                 \
     "case when a.attgenerated <> '' then null when a.attidentity <> '' then " IDENTITY             \
     " when d.oid is null then t.typdefault"                                                        \
@@ -168,8 +202,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " $$nextval\\('([^']|'')*'::regclass\\)$$, " DRAWN ", 'g')"                                    \
     " else pg_catalog.pg_get_expr(d.adbin, 0) end"
 #define EXPRESSED                                                                                  \
-    "coalesce(pg_catalog.hashtextextended(coalesce(d.adbin::text, t.typdefaultbin::text,"          \
-    " pg_catalog.concat(a.attidentity)), 0), 0)::text"
+    "pg_catalog.concat(coalesce(pg_catalog.hashtextextended(coalesce(d.adbin::pg_catalog.text,"    \
+    " t.typdefaultbin::pg_catalog.text, pg_catalog.concat(a.attidentity)), 0), 0))"
 
 /* What an index of a partition is called, and the table's that it belongs to. */
 #define PARTS                                                                                      \
@@ -190,7 +224,7 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " where s.attrelid in (1249, 1259, 2606, 2610) and s.attnum > 0 and not s.attisdropped)"
 /* … and whether there are casts between PostgreSQL's own types that are not its own; what it came
  * with was written by no later transaction than 2. One into a string by the types' own functions
- * makes what an assignment makes without it. */
+ * makes what an assignment makes without it, or has the server refuse that. */
 #define EQUALITY                                                                                   \
     "pg_catalog.concat(case when exists (select from pg_catalog.pg_collation l where l.oid = "     \
     "a.attcollation"                                                                               \
@@ -202,12 +236,23 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " when exists (select from cascaded f where f.root = c.oid and f.attname = a.attname)"         \
     " then 'cascaded' else 'true' end, case when exists (select from own_casts k"                  \
     " where k.casttarget = a.atttypid) then ' into'"                                               \
-    " when exists (select from own_casts) then ' elsewhere' end)"
+    " when exists (select from own_casts) then ' elsewhere' end,"                                  \
+    " case when exists (select from own_names y where not y.rows"                                  \
+    " or a.atttypid in (25, 1042, 1043)) then '+' end)"
+/* Types that a cast may mean instead of PostgreSQL's own. Of rows nothing becomes a key but text.
+ */
+#define NAMES_OF_TYPES                                                                             \
+    "('bool', 'bpchar', 'bytea', 'date', 'float4', 'float8', 'int2', 'int4', 'int8', 'name',"      \
+    " 'numeric', 'text', 'timestamp', 'timestamptz', 'uuid', 'varchar')"
+#define IS_OWN_NAME "typname in " NAMES_OF_TYPES " and x.typnamespace <> 11"
+#define OWN_NAMES                                                                                  \
+    " own_names as materialized (select x.typtype = 'c' as rows from pg_catalog.pg_type x"         \
+    " where x." IS_OWN_NAME ")"
 #define OWN_CASTS                                                                                  \
     " own_casts as materialized (select k.casttarget from pg_catalog.pg_cast k"                    \
-    " where (k.oid >= 16384 or k.xmin::text::pg_catalog.int8 > 2)"                                 \
+    " where (k.oid >= 16384 or k.xmin not in ('0', '1', '2'))"                                     \
     " and k.castsource < 16384 and k.casttarget < 16384"                                           \
-    " and not (k.castmethod = 'i' and k.castcontext <> 'e' and k.casttarget in (25, 1042, 1043)))"
+    " and not (k.castmethod = 'i' and k.casttarget in (25, 1042, 1043)))"
 #define IS_FIRST                                                                                   \
     "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
     " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"
@@ -222,7 +267,8 @@ static void add_code(pgw_buf *sql)
     pgw_buf_add_byte(sql, ')');
 }
 
-/* What is the same for all columns of a table is looked up once. */
+/* What is the same for all columns of a table is looked up once. Numbers become text, and text
+ * numbers, by what no cast of somebody's own changes. */
 static void add_relations(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "with recursive wanted(nspname, relname) as (values ");
@@ -239,18 +285,24 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
                              " c.relrowsecurity from matched m join pg_catalog.pg_class c"
                              " on c.oid = m.oid join pg_catalog.pg_namespace n"
                              " on n.oid = c.relnamespace");
-    pgw_buf_add_str(sql, "), quiet(says) as materialized (select ");
+    pgw_buf_add_str(sql, ")," TREE "," MET ", quiet(says) as materialized (select ");
     px_quiet_expression(sql);
+    pgw_buf_add_str(sql, "), code(expressions, casts) as materialized"
+                         " (select case when q.says = 't' then false else ");
+    px_expressions_run_condition(sql);
+    pgw_buf_add_str(sql, " end, case when q.says = 't' then false else ");
+    px_casts_run_condition(sql);
     pgw_buf_add_str(sql,
-                    ")," TREE "," FIRED "," CASCADED "," OWN_CASTS
+                    " end from quiet q)," FIRED "," CASCADED "," OWN_CASTS "," OWN_NAMES
                     ", relations as materialized (select c.*, (select pg_catalog.count(*)"
                     " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
                     " as triggers, ");
     add_code(sql);
     pgw_buf_add_str(sql, " as triggers_insert, " RULES("3"));
     pgw_buf_add_str(sql, " as rules_insert, case when f.by_update or " RULES("2"));
-    pgw_buf_add_str(sql, " then 't' when f.behind_update then 'd' else 'f' end as on_update,"
-                         " coalesce(f.changes, false) as changes, ");
+    pgw_buf_add_str(
+        sql, " then 't' when f.behind_update or " REFERRED " then 'd' else 'f' end as on_update,"
+             " case when f.changes then 't' when f.moves then 'u' else 'f' end as changes, ");
     px_reads_settings_condition(sql);
     pgw_buf_add_str(sql, " as reads_settings from ours c left join fired f on f.root = c.oid)");
 }
@@ -260,18 +312,26 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
     add_relations(config, sql);
     pgw_buf_add_str(
         sql,
-        " select c.nspname::text, c.relname::text, c.oid::pg_catalog.int8::text, c.relkind::text,"
-        " c.triggers::text, c.triggers_insert::text, c.rules_insert::text, c.on_update,"
-        " c.relrowsecurity::text, c.changes::text, a.attname::text, a.attnum::text,"
-        " a.atttypid::pg_catalog.int8::text,"
-        " a.atttypmod::text, pg_catalog.format_type(a.atttypid, a.atttypmod), (t.typtype = "
-        "'d')::text,"
-        " (a.attnotnull or t.typnotnull)::text,"
-        " (a.atthasdef or a.attidentity <> '' or t.typdefault is not null)::text, " SEQUENCE ","
-        " (a.attgenerated <> '')::text,"
-        " " EQUALITY ", " COMPUTED ", " KEY ", a.attidentity::text, " EXPRESSION ", " EXPRESSED
-        ", (select q.says from quiet q), c.reads_settings::text, case when " IS_FIRST " then " PARTS
-        " end, case when " IS_FIRST
+        " select c.nspname::pg_catalog.text, c.relname::pg_catalog.text, pg_catalog.concat(c.oid), "
+        "c.relkind::pg_catalog.text,"
+        " pg_catalog.concat(c.triggers), c.triggers_insert::pg_catalog.text, "
+        "c.rules_insert::pg_catalog.text, "
+        "c.on_update,"
+        " c.relrowsecurity::pg_catalog.text, c.changes, a.attname::pg_catalog.text, "
+        "pg_catalog.concat(a.attnum),"
+        " pg_catalog.concat(a.atttypid),"
+        " pg_catalog.concat(a.atttypmod), pg_catalog.format_type(a.atttypid, a.atttypmod), "
+        "(t.typtype = "
+        "'d')::pg_catalog.text,"
+        " (a.attnotnull or t.typnotnull)::pg_catalog.text,"
+        " (a.atthasdef or a.attidentity <> '' or t.typdefault is not "
+        "null)::pg_catalog.text, " SEQUENCE ","
+        " (a.attgenerated <> '')::pg_catalog.text,"
+        " " EQUALITY ", " COMPUTED ", " KEY ", a.attidentity::pg_catalog.text, " EXPRESSION
+        ", " EXPRESSED ", (select pg_catalog.concat(q.says, case when k.expressions then '+'"
+        " when k.casts then '~' end)"
+        " from quiet q cross join code k), c.reads_settings::pg_catalog.text, case when " IS_FIRST
+        " then " PARTS " end, case when " IS_FIRST
         " then pg_catalog.concat((select l.relnatts from pg_catalog.pg_class l"
         " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end from relations c"
         " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
@@ -292,6 +352,7 @@ static const struct {
     {"x.attrelid, x.attnum", "pg_attribute x join ours on x.attrelid = ours.oid and x.attnum > 0"},
     {"x.oid", "pg_type x where x.oid in (select a.atttypid from pg_catalog.pg_attribute a"
               " join ours on a.attrelid = ours.oid and a.attnum > 0)"},
+    {"x.oid", "pg_type x where x." IS_OWN_NAME},
     {"x.oid", "pg_operator x where x.oprname = '=' and x.oid >= 16384"},
     {"x.oid", "pg_attrdef x join ours on x.adrelid = ours.oid"},
     {"x.indexrelid", "pg_index x join tree on x.indrelid = tree.oid"},
@@ -347,10 +408,12 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
     pgw_buf_add_str(sql, "with recursive w(nspname, relname) as (values ");
     add_tables(config, sql);
     add_versioned(config, sql);
-    pgw_buf_addf(sql,
-                 " select pg_catalog.hashtextextended(pg_catalog.string_agg(v.version, ','"
-                 " order by v.version), 0)::text, (%s)::text, (%s)::text from (",
-                 unlimited, places);
+    pgw_buf_addf(
+        sql,
+        " select pg_catalog.concat(pg_catalog.hashtextextended(pg_catalog.string_agg("
+        "v.version, ',' order by v.version), 0)), (%s)::pg_catalog.text, pg_catalog.concat(%s)"
+        " from (",
+        unlimited, places);
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
         pgw_buf_addf(sql,
                      "%sselect pg_catalog.concat_ws(' ', %zu, x.tableoid, %s, x.xmin, x.ctid)"
@@ -376,8 +439,10 @@ void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql)
     add_tables(config, sql);
     pgw_buf_add_byte(sql, ')');
     add_matched(config, "w", sql);
-    pgw_buf_add_str(sql, " select n.nspname::text, c.relname::text from pg_catalog.pg_class c"
-                         " join pg_catalog.pg_namespace n on n.oid = c.relnamespace where (");
+    pgw_buf_add_str(
+        sql,
+        " select n.nspname::pg_catalog.text, c.relname::pg_catalog.text from pg_catalog.pg_class c"
+        " join pg_catalog.pg_namespace n on n.oid = c.relnamespace where (");
     for (size_t i = 0; i < config->pattern_count; i++) {
         pgw_buf_add_str(sql, i > 0 ? " or (n.nspname = " : "(n.nspname = ");
         rw_add_constant(sql, pgw_slice_str(patterns[i].schema ? patterns[i].schema : "public"));

@@ -14,12 +14,14 @@ typedef enum px_schema_cell {
     PX_SCHEMA_OID,           /* of pg_class */
     PX_SCHEMA_RELKIND,       /* r, p, v, … */
     PX_SCHEMA_TRIGGER_COUNT, /* its own, but for the internal ones */
-    PX_SCHEMA_TRIGGERS,      /* t: INSERT fires triggers, here or in a partition, or runs other code of
-                                 the database's, which may change its session */
-    PX_SCHEMA_RULES,         /* t: there are rules on INSERT */
-    PX_SCHEMA_UPDATES,       /* t: there are triggers or rules on UPDATE; d: but deferred ones; f */
-    PX_SCHEMA_ROW_SECURITY,  /* t */
-    PX_SCHEMA_CHANGES,       /* t: BEFORE triggers may make other rows of an INSERT's */
+    PX_SCHEMA_TRIGGERS, /* t: INSERT fires triggers, here or in a partition, or runs other code of
+                            the database's, which may change its session */
+    PX_SCHEMA_RULES,    /* t: there are rules on INSERT */
+    PX_SCHEMA_UPDATES,  /* t: there are triggers or rules on UPDATE; d: but deferred ones, or
+                            other rows may be changed with it; f */
+    PX_SCHEMA_ROW_SECURITY, /* t */
+    PX_SCHEMA_CHANGES,      /* t: BEFORE triggers may make other rows of an INSERT's; u: but of an
+                               UPDATE's, with other keys; f */
     PX_SCHEMA_COLUMN,
     PX_SCHEMA_NUMBER, /* attnum */
     PX_SCHEMA_TYPE,   /* oid; a domain's own */
@@ -40,7 +42,8 @@ typedef enum px_schema_cell {
     PX_SCHEMA_IDENTITY, /* a: GENERATED ALWAYS AS IDENTITY; d: BY DEFAULT; empty */
     PX_SCHEMA_EXPRESSION, /* the default as SQL; empty: none, or none that means one thing */
     PX_SCHEMA_EXPRESSED,  /* … a number that changes with it, however it was written */
-    PX_SCHEMA_QUIET,      /* t, r, f: see quiet.h; of the database, so the same in each row */
+    PX_SCHEMA_QUIET,      /* t, r, b, f: see quiet.h; of the database, so the same in each row.
+                             Behind it +: expressions may run what changes a session */
     PX_SCHEMA_READS,      /* t: a default or check of the table may read a setting */
     PX_SCHEMA_PARTS,      /* the table's part_names, in its first row */
     PX_SCHEMA_SYSTEM,     /* … the table's `last`, a blank, its `system_columns` */

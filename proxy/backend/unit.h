@@ -59,6 +59,7 @@ typedef struct px_unit_prepared {
     size_t type_count;
     pgw_slice columns; /* what its client was told that it returns (the body of a RowDescription);
                           empty: nothing */
+    bool stores_all;   /* each of its rows, or it fails: no DO NOTHING, no WHERE */
 } px_unit_prepared;
 
 /* What a text's unit is rendered from, in the form in which it travels, when it does. It is

@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "proxy/base/metrics.h"
+#include "proxy/base/seats.h"
 #include "proxy/base/quota.h"
 
 #include <stdatomic.h>
@@ -26,15 +27,13 @@ typedef struct px_server {
     const struct px_backend *backend; /* its kind */
     struct px_addresses *addresses;
     struct px_lobby *lobby;
-    struct px_canceller *canceller;
     struct px_discovery *discovery;
     struct px_pids *pids; /* told to clients */
     struct px_databases *databases;
     struct px_greetings *greetings; /* what sessions of a kind are greeted with */
     _Atomic unsigned errands;       /* messages about links that are on their way between workers */
     px_quota quota;                 /* of links for batches */
-    _Atomic unsigned links;         /* all connections to the backend */
-    _Atomic unsigned session_links; /* of them, sessions' own */
+    px_seats seats;                 /* all links to the backend */
     _Atomic uint64_t link_left;     /* when one was closed last; px_worker_now() */
     _Atomic unsigned link_refusals; /* of those for which the backend had no connection */
     _Atomic unsigned clients;       /* logged in */

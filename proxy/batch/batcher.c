@@ -72,7 +72,7 @@ void px_batcher_expect(px_worker *worker, px_identity *identity)
     bool may_batch = identity->replication == NULL && identity->env.utf8 &&
                      identity->env.conforming && config->table_count > 0;
     may_batch = may_batch && px_databases_written(worker->server->databases, identity->database);
-    if (may_batch && atomic_load(&worker->server->links) < config->backend.max_links / 4)
+    if (may_batch && atomic_load(&worker->server->seats.links) < config->backend.max_links / 4)
         px_pool_expect(find_pool(worker->batcher, identity), config->tables[0].batch.lock_wait_ms);
 }
 

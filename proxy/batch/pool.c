@@ -70,7 +70,7 @@ void px_pool_free(px_pool *pool)
 px_pool *px_pools_find(const px_pools *pools, const px_identity *identity)
 {
     px_pool *pool = pools->first;
-    while (pool != NULL && strcmp(pool->identity->key, identity->key) != 0)
+    while (pool != NULL && !px_identity_shares(pool->identity, identity))
         pool = pool->next;
     return pool;
 }
@@ -97,8 +97,21 @@ static bool inherits_the_same(const px_pool_link *l)
     return settings == wanted || settings == 0 || wanted == 0;
 }
 
-/* The role's or the database's settings were changed since the sessions of this identity began:
- * their own links still have them as they were, and so may links of before. */
+static bool is_told(const px_pool_link *l, const char *name, const char *wanted)
+{
+    const char *value = px_link_parameter(l->link, name);
+    return value == NULL || wanted == NULL || strcmp(value, wanted) == 0;
+}
+
+static bool reads_the_same(const px_pool_link *l)
+{
+    const px_identity *identity = l->pool->identity;
+    return is_told(l, "DateStyle", identity->dates) &&
+           is_told(l, "IntervalStyle", identity->intervals);
+}
+
+/* The settings of the role, the database or the server were changed since the sessions of this
+ * identity began: their own links know whether these are theirs, and links of before may not. */
 static void refuse(px_pool_link *l)
 {
     px_pool *pool = l->pool;
@@ -156,7 +169,7 @@ static void on_link_ready(px_link *link)
 {
     px_pool_link *l = px_link_owner(link);
     px_pool *pool = l->pool;
-    if (!inherits_the_same(l)) {
+    if (!inherits_the_same(l) || !reads_the_same(l)) {
         refuse(l);
         return;
     }
@@ -300,7 +313,7 @@ static const px_link_ops link_ops = {on_link_ready, on_failed, on_message,
 static bool reserve(px_pool *pool)
 {
     px_server *server = pool->worker->server;
-    bool full = atomic_load(&server->links) >= pool->worker->config->backend.max_links;
+    bool full = atomic_load(&server->seats.links) >= pool->worker->config->backend.max_links;
     if (full && atomic_load(&server->quota.links) > 0)
         return false;
     return px_quota_claim(quota_of(pool), px_pool_links_most(pool), pool->link_count);
@@ -320,7 +333,10 @@ static void open_link(px_pool *pool, uint32_t lock_wait_ms)
                  "-c lock_timeout=%" PRIu32
                  " -c statement_timeout=0 -c standard_conforming_strings=on",
                  lock_wait_ms);
-    if (pool->identity->zone != NULL) /* whatever has become of the role's or the server's own */
+    /* Whatever has become of the role's or the server's own; sessions that are in another encoding
+     * are in no batch. */
+    pgw_options_set(PGW_LITERAL("client_encoding"), PGW_LITERAL("UTF8"), &options);
+    if (pool->identity->zone != NULL)
         pgw_options_set(PGW_LITERAL("TimeZone"), pgw_slice_str(pool->identity->zone), &options);
     pgw_buf_add_byte(&options, '\0');
     l->link = px_link_open(pool->worker, PX_LINK_BATCH, pool->identity, options.ptr, &link_ops, l);

@@ -47,9 +47,8 @@ static bool same_key(const px_unit *a, const px_unit *b)
     return a->merge_hash == b->merge_hash && a->kind == b->kind && a->epoch == b->epoch &&
            a->several_partitions == b->several_partitions &&
            (a->several_partitions || a->partition == b->partition) && same_tables(a, b) &&
-           (a->identity == b->identity || strcmp(a->identity->key, b->identity->key) == 0) &&
-           pgw_slice_eq(a->head, b->head) && pgw_slice_eq(a->tail, b->tail) &&
-           pgw_slice_eq(a->conditions, b->conditions) &&
+           px_identity_shares(a->identity, b->identity) && pgw_slice_eq(a->head, b->head) &&
+           pgw_slice_eq(a->tail, b->tail) && pgw_slice_eq(a->conditions, b->conditions) &&
            (a->kind != PX_UNIT_PARAMS || same_statements(a, b));
 }
 

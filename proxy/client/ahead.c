@@ -1,5 +1,7 @@
 #include "proxy/client/ahead.h"
 
+#include "proxy/client/called.h"
+#include "proxy/client/coming.h"
 #include "proxy/client/drawn.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/session.h"
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { COMES_MS = 1000 };
+enum { COMES_MS = 1000, MOST_COMING = 1000 };
 
 static const rw_column *column_of(const rw_insert *insert, size_t i)
 {
@@ -24,16 +26,24 @@ static bool is_uuid(const rw_insert *insert, size_t i)
            column->default_text != NULL && strcmp(column->default_text, "gen_random_uuid()") == 0;
 }
 
+/* Whether it is a sequence's next number. */
+static bool is_number(px_session *session, const rw_insert *insert, size_t i)
+{
+    if (insert->wanted[i].expression)
+        return px_called_is_own(session, insert, i);
+    return column_of(insert, i)->draws_from != 0;
+}
+
 /* How many numbers the statement wants, all of `*column` then. False: something else, too. */
-static bool count_numbers(const rw_insert *insert, size_t *column, size_t *count)
+static bool count_numbers(px_session *session, const rw_insert *insert, size_t *column,
+                          size_t *count)
 {
     *count = 0;
     for (size_t i = 0; i < insert->wanted_count; i++) {
         const rw_wanted *wanted = &insert->wanted[i];
         if (is_uuid(insert, i))
             continue;
-        if (wanted->expression || column_of(insert, i)->draws_from == 0 ||
-            (*count > 0 && wanted->column != *column))
+        if (!is_number(session, insert, i) || (*count > 0 && wanted->column != *column))
             return false;
         *column = wanted->column;
         ++*count;
@@ -66,7 +76,7 @@ static bool gathers(const rw_insert *insert)
 static px_reserve *reserve_of(px_session *session, const rw_insert *insert, size_t *column,
                               size_t *count)
 {
-    if (!count_numbers(insert, column, count) || *count == 0 || insert->table->block == 0)
+    if (!count_numbers(session, insert, column, count) || *count == 0 || insert->table->block == 0)
         return NULL;
     return px_reserve_of(session->worker, session->who.base,
                          insert->table->columns[*column].draws_from);
@@ -75,13 +85,13 @@ static px_reserve *reserve_of(px_session *session, const rw_insert *insert, size
 bool px_ahead_has(px_session *session, const rw_insert *insert)
 {
     size_t column = 0, count;
-    if (count_numbers(insert, &column, &count) && count == 0)
+    if (count_numbers(session, insert, &column, &count) && count == 0)
         return true;
     const px_reserve *reserve = reserve_of(session, insert, &column, &count);
     if (reserve == NULL || reserve->count < count || !may_take(session, reserve))
         return false;
     if (gathers(insert))
-        return session->hand.awaits.reserve == reserve &&
+        return session->hand.awaits.reserve == reserve && session->hand.awaits.count >= count &&
                reserve->since > session->hand.awaits.since;
     return reserve->since > session->own.drew_apart;
 }
@@ -109,16 +119,23 @@ static pgw_slice next_number(px_session *session, px_reserve *reserve, pgw_arena
 void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *arena,
                    rw_answer *answers)
 {
-    size_t column = 0, count;
+    size_t column = 0, count = 0;
     px_reserve *reserve = NULL;
-    if (count_numbers(insert, &column, &count) &&
-        count > 0) /* px_ahead_has() says that they are there */
-        reserve = px_reserve_found(session->worker, session->who.base,
-                                   insert->table->columns[column].draws_from);
     for (size_t i = 0; i < insert->wanted_count; i++) {
-        answers[i] = (rw_answer){.text = is_uuid(insert, i) ? random_uuid(arena)
-                                                            : next_number(session, reserve, arena)};
+        if (is_uuid(insert, i)) {
+            answers[i] = (rw_answer){.text = random_uuid(arena)};
+            continue;
+        } /* a number of which px_ahead_has() says that it is there: nobody asks anew whether it is
+             one, for by now others may have changed what its name means */
+        column = insert->wanted[i].column;
+        if (count++ == 0)
+            reserve = px_reserve_found(session->worker, session->who.base,
+                                       insert->table->columns[column].draws_from);
+        answers[i] = (rw_answer){.text = next_number(session, reserve, arena)};
     }
+    if (reserve != NULL && session->hand.awaits.reserve == reserve)
+        session->hand.awaits.count -=
+            count < session->hand.awaits.count ? count : session->hand.awaits.count;
     px_count(session->worker->metrics, PX_KEYS_BLOCK, count);
     px_count(session->worker->metrics, PX_KEYS_RANDOM, insert->wanted_count - count);
     if (reserve != NULL && reserve->count <= reserve->size / 2 && !gathers(insert))
@@ -152,9 +169,21 @@ bool px_ahead_rest(px_session *session, uint32_t sequence, size_t count, pgw_are
 
 static void note_wait(px_session *session, const px_reserve *reserve, size_t count)
 {
-    session->hand.awaits.reserve = reserve;
+    session->hand.awaits.reserve = count > 0 ? reserve : NULL;
     session->hand.awaits.count = count;
     session->hand.awaits.since = px_reserve_blocks();
+}
+
+/* Numbers that the Binds behind the one at hand will want, which have come with it. */
+static size_t count_coming(const px_session *session, size_t count)
+{
+    return px_coming_binds(session, MOST_COMING / count) * count;
+}
+
+void px_ahead_done(px_session *session, char type)
+{
+    if (session->hand.awaits.count == 0 || strchr("BDEPC", type) == NULL)
+        session->hand.awaits.reserve = NULL;
 }
 
 bool px_ahead_comes(px_session *session, const rw_insert *insert)
@@ -165,8 +194,8 @@ bool px_ahead_comes(px_session *session, const rw_insert *insert)
                  is_free(session) && px_worker_now(session->worker) < reserve->asked_at + COMES_MS;
     if (!comes)
         session->hand.awaits.reserve = NULL;
-    else if (session->hand.awaits.reserve != reserve)
-        note_wait(session, reserve, count);
+    else if (session->hand.awaits.reserve != reserve || session->hand.awaits.count < count)
+        note_wait(session, reserve, count + count_coming(session, count));
     return comes;
 }
 
@@ -181,8 +210,12 @@ px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_are
     if (!may_draw_for_others(session) || !is_free(session) || reserve->asking)
         return NULL;
     bool together = gathers(insert);
-    size_t more = together ? px_reserve_awaited(session->worker, reserve)
-                           : px_reserve_size(session->worker, reserve, insert->table->block);
+    size_t coming = count_coming(session, count);
+    if (together)
+        note_wait(session, reserve, coming);
+    size_t more = together
+                      ? px_reserve_awaited(session->worker, reserve)
+                      : px_reserve_size(session->worker, reserve, insert->table->block, coming);
     if (more > 0 && !together)
         px_reserve_keep(reserve, 0);
     px_reserve_begin(session->worker, reserve, more, together);

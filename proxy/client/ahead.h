@@ -21,6 +21,9 @@ bool px_ahead_rest(struct px_session *session, uint32_t sequence, size_t count, 
                    rw_answer *answers);
 /* Whether they are on their way: another session has asked. */
 bool px_ahead_comes(struct px_session *session, const rw_insert *insert);
+/* A message of this type has been dealt with: what was drawn for Binds that came with it stays for
+ * them, up to their Sync. */
+void px_ahead_done(struct px_session *session, char type);
 /* The statement's question is about to be sent: a block is added to it, for the reserve that is
  * returned (px_reserve_end() is owed), or NULL. */
 px_reserve *px_ahead_begin(struct px_session *session, const rw_insert *insert, pgw_arena *arena,

@@ -19,7 +19,7 @@ void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *val
 {
     static const px_reply_kind kinds[] = {PX_REPLY_CLOSE,   PX_REPLY_PARSE, PX_REPLY_BIND,
                                           PX_REPLY_EXECUTE, PX_REPLY_CLOSE, PX_REPLY_CLOSE};
-    pgw_certainly(px_unseen_write(PGW_LITERAL("keyspread state"), sql, values, out));
+    pgw_certainly(px_unseen_write(PX_ASK_NAME, sql, values, out));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         push(session, kinds[i], asks);
     session->known.asking += asks == PX_ASKS_STATE || asks == PX_ASKS_KEYS;
@@ -35,6 +35,16 @@ void px_ask_send(px_session *session, px_asks asks, pgw_buf *out)
     }
     px_session_send(session, out);
     pgw_buf_free(out);
+}
+
+void px_ask_for_answers(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_flush(&out);
+    if (session->own.unsynced)
+        px_session_send(session, &out);
+    pgw_buf_free(&out);
+    px_session_set_wait(session, PX_WAIT_IDLE);
 }
 
 void px_ask_between(px_session *session, pgw_slice sql)

@@ -7,6 +7,7 @@
 #include "proxy/client/names.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
+#include "proxy/client/same.h"
 #include "proxy/client/session.h"
 #include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
@@ -18,7 +19,8 @@
 px_statement *px_by_key_find(const px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->names.statements, name);
-    return statement != NULL && statement->lookups != NULL ? statement : NULL;
+    bool is = statement != NULL && statement->lookups != NULL && !statement->lookups->by_sql;
+    return is ? statement : NULL;
 }
 
 /* Whether the own link is there, and takes messages. DONE: it is and does. */
@@ -88,12 +90,18 @@ static bool ask_types(px_session *session, pgw_slice name, px_lookups *lookups)
     return true;
 }
 
+/* What names mean, since it was prepared. */
+static bool has_moved(const px_session *session, const px_statement *statement)
+{
+    return statement->foreign.generation != px_state_generation(session, &statement->foreign);
+}
+
 /* As its client wrote it, if names mean something else by now; else without conditions. */
 static void bind_plain(px_session *session, const px_statement *statement, const pgw_bind *bind,
                        pgw_buf *out)
 {
     px_lookups *lookups = statement->lookups;
-    bool moved = statement->foreign.generation != session->known.generation;
+    bool moved = has_moved(session, statement);
     pgw_buf parse = {0};
     if (lookups->retyped)
         describe_unseen(session, bind->statement, lookups);
@@ -120,7 +128,7 @@ static void renew_meaning(px_session *session, px_statement *statement, px_catal
                                           &(pgw_reading){&env, &arena, &error}, was->declared)
                          : NULL;
     if (is != NULL && pgw_slice_eq(is->rewritten, was->rewritten))
-        statement->foreign.generation = session->known.generation;
+        statement->foreign.generation = px_state_generation(session, &statement->foreign);
     px_lookups_drop(is);
     pgw_arena_free(&arena);
 }
@@ -138,7 +146,7 @@ static px_step refuse_change(px_session *session)
 
 static bool is_moved(const px_session *session, const px_statement *statement)
 {
-    return statement->foreign.generation != session->known.generation || px_changes_unseen(session);
+    return has_moved(session, statement) || px_changes_unseen(session);
 }
 
 px_step px_by_key_renew(px_session *session, pgw_slice name)
@@ -161,7 +169,7 @@ px_step px_by_key_renew(px_session *session, pgw_slice name)
     statement->lookups->retyped = !holds && px_lookups_retyped(statement->lookups, catalog);
     if (!holds && !statement->lookups->retyped)
         px_names_forget_lookups(session, name);
-    else if (statement->foreign.generation != session->known.generation)
+    else if (has_moved(session, statement))
         renew_meaning(session, statement, catalog, &view);
     return PX_STEP_DONE;
 }
@@ -174,13 +182,13 @@ bool px_by_key_may_change(const px_session *session, pgw_slice name)
 
 /* The Bind of a statement that it has for itself, which changes the key. */
 static void bind_change(px_session *session, px_lookups *lookups, const pgw_bind *bind,
-                        pgw_buf *out)
+                        bool by_zone, pgw_buf *out)
 {
     pgw_env env = px_settings_env(session);
     pgw_buf parse = {0};
     pgw_bind once = *bind;
     once.statement = ONCE;
-    bool sure = px_lookups_bind(lookups, &once, &env, out);
+    bool sure = !by_zone && px_lookups_bind(lookups, &once, &env, out);
     if (!sure)
         pgw_certainly(pgw_write_bind(bind, bind->portal, ONCE, NULL, 0, out));
     px_names_close_unsynced(session, ONCE);
@@ -205,13 +213,13 @@ px_step px_by_key_bind(px_session *session, const px_said *said, bool changes)
         return step;
     pgw_buf out = {0};
     pgw_env env = px_settings_env(session);
-    bool sure = changes ||
-                (!lookups->retyped && statement->foreign.generation == session->known.generation &&
-                 (lookups->defines || !px_changes_unseen(session)) &&
-                 px_lookups_bind(lookups, bind, &env, &out));
+    bool by_zone = px_same_heeds_zone(&statement->foreign, bind); /* WHERE is to be read alike */
+    bool sure = changes || (!lookups->retyped && !by_zone && !has_moved(session, statement) &&
+                            (lookups->defines || !px_changes_unseen(session)) &&
+                            px_lookups_bind(lookups, bind, &env, &out));
     px_names_prepare(session, bind->statement);
     if (changes)
-        bind_change(session, lookups, bind, &out);
+        bind_change(session, lookups, bind, by_zone, &out);
     else if (!sure)
         bind_plain(session, statement, bind, &out);
     px_statement *portal = px_statements_put(&session->names.portals, bind->portal, NULL, true);

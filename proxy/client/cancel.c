@@ -2,6 +2,7 @@
 
 #include "proxy/backend/pids.h"
 #include "proxy/base/shared.h"
+#include "proxy/client/own_link.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
@@ -28,8 +29,10 @@ static void cancel(px_session *session)
     else if (session->own.ready && session->pending.replies.count > 0)
         px_link_cancel(session->own.link);
     else if (session->wait == PX_WAIT_LINK || session->wait == PX_WAIT_CATALOG ||
-             session->wait == PX_WAIT_TURN)
+             session->wait == PX_WAIT_TURN) {
+        px_own_link_forgo(session);
         px_refuse_cancelled(session);
+    }
 }
 
 static void on_cancel(px_worker *worker, px_message *message)

@@ -39,10 +39,19 @@ void px_changes_forget(px_session *session)
     session->ddl.catalog = NULL;
 }
 
+px_catalog *px_changes_own(const px_session *session)
+{
+    bool inside = session->own.status == 'T' || session->own.unsynced;
+    return inside ? session->ddl.catalog : NULL;
+}
+
 void px_changes_note(px_session *session, unsigned effects)
 {
-    /* A function may contain anything, also one that was made where nobody saw it. */
+    /* A function may contain anything, also one that was made where nobody saw it, and one that is
+     * called by what was prepared or declared before. */
     bool quiet = px_catalog_is_quiet(session->worker, session->who.identity);
+    if (effects & RW_EFFECT_RESUMES && !quiet)
+        effects |= session->known.touched & RW_EFFECT_CALLS;
     bool ddl = effects & RW_EFFECT_DDL || (effects & RW_EFFECT_CALLS && !quiet);
     if (ddl || effects & RW_EFFECT_TRANSACTION) /* ROLLBACK TO */
         px_changes_forget(session);
@@ -51,13 +60,22 @@ void px_changes_note(px_session *session, unsigned effects)
         px_catalog_reset(session->worker, session->who.identity->database);
         session->ddl.resets = true;
     }
-    session->ddl.seen = session->ddl.seen || effects & (RW_EFFECT_DDL | RW_EFFECT_CALLS);
+    const unsigned telling = RW_EFFECT_DDL | RW_EFFECT_CALLS | RW_EFFECT_RIGHTS;
+    session->ddl.seen = session->ddl.seen || effects & telling;
 }
 
 /* Behind ReadyForQuery there may already be more. */
 bool px_changes_unseen(const px_session *session)
 {
-    return session->own.unsynced && (session->ddl.unsynced || session->ddl.own);
+    return session->own.unsynced && (session->ddl.unsynced || session->ddl.own) &&
+           px_changes_own(session) == NULL;
+}
+
+void px_changes_synced(px_session *session)
+{
+    session->ddl.unsynced = session->ddl.bound = false;
+    if (session->own.status != 'T')
+        px_changes_forget(session);
 }
 
 void px_changes_end(px_session *session)

@@ -22,8 +22,13 @@ void px_changes_stale(struct px_session *session);
 
 /* What has these effects is being sent: what is known of configured tables may be wrong then. */
 void px_changes_note(struct px_session *session, unsigned effects);
-/* In the group at hand the tables may have been changed, and they cannot be asked before Sync. */
+/* In the group at hand the tables may have been changed, and were not looked at since. */
 bool px_changes_unseen(const struct px_session *session);
+/* What its own transaction, or the group at hand, has made of the tables; NULL: it has not looked.
+ */
+px_catalog *px_changes_own(const struct px_session *session);
+/* Sync is sent: the group at hand ends, and with it what it has seen. */
+void px_changes_synced(struct px_session *session);
 /* What this session did to the schema is done, or perhaps it is. */
 void px_changes_end(struct px_session *session);
 /* What its own transaction has made of the tables is not known any more. */

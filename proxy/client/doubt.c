@@ -127,9 +127,14 @@ void px_state_note_prepare(px_session *session, pgw_slice text, const px_catalog
     by_sql->generation = session->known.generation;
 }
 
+unsigned px_state_generation(const px_session *session, const px_foreign *foreign)
+{
+    return session->known.generation + (foreign->defines ? session->known.made : 0);
+}
+
 bool px_state_has_moved(const px_session *session, const px_foreign *foreign, pgw_error *error)
 {
-    if (!foreign->moving || foreign->generation == session->known.generation)
+    if (!foreign->moving || foreign->generation == px_state_generation(session, foreign))
         return false;
     pgw_fail(error, "0A000", "a statement was prepared when its table's name meant another table");
     pgw_error_hint(error, "Prepare it again: search_path, or what is found by it, has changed.");
@@ -180,17 +185,28 @@ void px_state_free(px_state *state)
     free(state->plans);
     free(state->asked);
     free(state->drawn);
+    free(state->called);
     pgw_buf_free(&state->failure);
 }
 
-bool px_state_is_replaceable(const px_session *session)
+static bool is_replaceable(const px_session *session, unsigned loud)
 {
     const px_state *state = &session->known;
     const unsigned kept = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_WRITES |
                           RW_EFFECT_RESUMES | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
-    const px_catalog *catalog = px_catalog_now(session->worker, session->who.identity);
-    unsigned loud = catalog != NULL ? px_state_loud(catalog) : stored;
     unsigned open = state->doubt & doubtful & ~stored;
     bool read = session->names.statements.reading > 0; /* … by settings of before, here alone */
     return (state->touched & (kept | loud | (read ? RW_EFFECT_TRACKED : 0))) == 0 && open == 0;
+}
+
+bool px_state_is_replaceable(const px_session *session)
+{
+    const px_catalog *catalog = px_catalog_now(session->worker, session->who.identity);
+    return is_replaceable(session, catalog != NULL ? px_state_loud(catalog) : stored);
+}
+
+bool px_state_is_unproven(const px_session *session)
+{
+    return px_catalog_now(session->worker, session->who.identity) == NULL &&
+           !is_replaceable(session, stored) && is_replaceable(session, 0);
 }

@@ -23,6 +23,8 @@ bool px_state_would_write(const struct px_session *session, pgw_slice text,
                           const px_catalog *catalog);
 /* An SQL PREPARE is sent; it may be such a text. */
 void px_state_note_prepare(struct px_session *session, pgw_slice text, const px_catalog *catalog);
+/* Of what names mean now to such a statement. */
+unsigned px_state_generation(const struct px_session *session, const px_foreign *foreign);
 /* Names came to mean others since this was prepared, and it may write a configured table now:
  * PostgreSQL looks names up again. The error says so. */
 bool px_state_has_moved(const struct px_session *session, const px_foreign *foreign,
@@ -37,6 +39,8 @@ void px_state_ended(struct px_session *session);
 
 /* Whether nothing was ever sent to the link that cannot be made again elsewhere. */
 bool px_state_is_replaceable(const struct px_session *session);
+/* … so it would be if what the database stores changes no sessions, which nobody knows now. */
+bool px_state_is_unproven(const struct px_session *session);
 
 /* ---- for settle.c ---- */
 

@@ -9,6 +9,7 @@
 #include "rewrite/hash/xxh3_sql.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/read/hide.h"
+#include "rewrite/read/hint.h"
 #include "rewrite/read/part_names.h"
 
 #include <stdio.h>
@@ -151,8 +152,9 @@ static bool tell_own(const rw_sent *sent, pgw_slice body, pgw_buf *out)
     pgw_error error;
     const rw_insert *insert = sent->insert;
     if (insert == NULL || (!px_error_changed(insert->table->name, body, &error) &&
-                           !(insert->query && (is_too_long(insert->table->name, body, &error) ||
-                                               is_of_another_type(sent, body, &error)))))
+                           !((insert->query || insert->new_key > 0) &&
+                             (is_too_long(insert->table->name, body, &error) ||
+                              is_of_another_type(sent, body, &error)))))
         return false;
     add_own(&error, out);
     return true;
@@ -408,6 +410,13 @@ void px_error_of_others(px_worker *worker, const px_identity *identity, pgw_slic
         pgw_buf_add_slice(out, body);
 }
 
+static bool says_otherwise(const px_catalog *catalog, pgw_slice body, pgw_buf *out)
+{
+    const rw_table *const *tables = (const rw_table *const *)catalog->tables;
+    return rw_part_names(tables, catalog->count, body, out) ||
+           rw_hint_hide(tables, catalog->count, body, out);
+}
+
 void px_error_explain(px_worker *worker, const px_identity *identity, pgw_buf *body)
 {
     px_seen seen;
@@ -417,8 +426,7 @@ void px_error_explain(px_worker *worker, const px_identity *identity, pgw_buf *b
         px_catalog_stale(worker, identity->database);
     if (catalog != NULL)
         explain_parts(catalog, body);
-    if (catalog != NULL && rw_part_names((const rw_table *const *)catalog->tables, catalog->count,
-                                         pgw_slice_buf(body), &out)) {
+    if (catalog != NULL && says_otherwise(catalog, pgw_slice_buf(body), &out)) {
         pgw_buf_clear(body);
         pgw_buf_add_slice(body, pgw_slice_buf(&out));
     }

@@ -26,8 +26,8 @@ void px_error_of_portal(const px_plan *plan, pgw_slice portal, pgw_slice body, p
 void px_error_of_others(px_worker *worker, const px_identity *identity, pgw_slice body,
                         pgw_buf *out);
 /* Adds a hint to the body of an ErrorResponse that comes from a configured table's own guard (a row
- * came without its hash), or is about rights on it, and says of such a table what it says of a
- * partition of it. */
+ * came without its hash), or is about rights on it, says of such a table what it says of a
+ * partition of it, and advises nobody to name its hash column. */
 void px_error_explain(px_worker *worker, const px_identity *identity, pgw_buf *body);
 /* The error that is to be told in the place of the server's, where that is the one which was asked
  * for; NULL: the server's own. `reply`: what it answers (may be NULL). */

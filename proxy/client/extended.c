@@ -1,7 +1,9 @@
 #include "proxy/client/extended.h"
 
 #include "protocol/frontend.h"
+#include "proxy/client/ask.h"
 #include "proxy/client/by_key.h"
+#include "proxy/client/by_sql.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/draft.h"
@@ -25,7 +27,7 @@ enum choice { HOLD, FORWARD, WAIT };
  * session's own link has both. */
 static bool is_of_other_settings(const px_session *session, const px_plan *plan)
 {
-    return strcmp(plan->identity->key, session->who.identity->key) != 0;
+    return !px_identity_shares(plan->identity, session->who.identity);
 }
 
 static enum choice may_hold(px_session *session, const px_plan *plan, const px_said *said)
@@ -102,6 +104,8 @@ static px_step on_parse(px_session *session, const px_said *said)
     if (px_names_may_execute(session, parse.query)) {
         if (px_prepare_link(session) == PX_STEP_LATER)
             return PX_STEP_LATER;
+        if (px_by_sql_renew(session, parse.query) == PX_STEP_LATER)
+            return PX_STEP_LATER;
         px_names_of_execute(session, parse.query);
     }
     px_glance glance = px_glance_at(session, parse.query, &session->known.parsed.effects, &error);
@@ -123,6 +127,15 @@ static px_step on_parse(px_session *session, const px_said *said)
     return step;
 }
 
+/* A portal is the server's. What is held goes first, or it would seem to have made it. */
+static px_step pass_bind(px_session *session, const pgw_bind *bind)
+{
+    if (px_prepare_link(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    px_statements_remove(&session->names.portals, bind->portal);
+    return PX_STEP_PASS;
+}
+
 /* A statement that is none of ours must not have become one. */
 static px_step bind_foreign(px_session *session, const px_said *said)
 {
@@ -141,14 +154,16 @@ static px_step bind_foreign(px_session *session, const px_said *said)
             return px_prepare_refuse(session, NULL, &error);
     }
     px_step renewed = px_by_key_renew(session, name);
+    if (renewed == PX_STEP_DONE)
+        renewed = px_by_sql_renew_one(session, name);
     if (renewed != PX_STEP_DONE)
         return renewed;
     if (changes && !px_by_key_may_change(session, name))
         return px_prepare_refuse(session, NULL, &refusal);
     if (px_by_key_find(session, name) != NULL)
         return px_by_key_bind(session, said, changes);
-    px_statements_remove(&session->names.portals, bind->portal);
-    return pass_named(session, name);
+    px_step step = pass_named(session, name);
+    return step == PX_STEP_PASS ? pass_bind(session, bind) : step;
 }
 
 static px_step bind_known(px_session *session, const px_said *said, px_plan *plan)
@@ -203,6 +218,8 @@ static px_step bind_asked(px_session *session, const px_said *said, px_plan *pla
     px_said whole = px_said_of('B', pgw_slice_buf(&filled));
     whole.given = &filled;
     px_step step = bind_known(session, &whole, plan);
+    if (step == PX_STEP_DONE)
+        px_keys_share_now(session, plan->asked);
     pgw_buf_free(&filled);
     return step;
 }
@@ -225,10 +242,8 @@ static px_step on_bind(px_session *session, const px_said *said)
     plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
     if (plan == NULL)
         return said->whole ? bind_foreign(session, said) : pass_named(session, bind.statement);
-    if (px_draft_is_refused(session, bind.statement)) {
-        px_statements_remove(&session->names.portals, bind.portal);
-        return PX_STEP_PASS;
-    }
+    if (px_draft_is_refused(session, bind.statement))
+        return pass_bind(session, &bind);
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
@@ -341,22 +356,11 @@ static bool name_is_moving(const px_session *session, const px_said *said)
     return px_replies_move(replies, name) || (parsed && replies->count > 0);
 }
 
-/* In the middle of a group the server keeps its answers to itself until it is asked. */
-static void wait_for_answers(px_session *session)
-{
-    pgw_buf out = {0};
-    pgw_write_flush(&out);
-    if (session->own.unsynced)
-        px_session_send(session, &out);
-    pgw_buf_free(&out);
-    px_session_set_wait(session, PX_WAIT_IDLE);
-}
-
 px_step px_extended(px_session *session, char type, pgw_slice message)
 {
     px_said said = px_said_of(type, message);
     if (name_is_moving(session, &said) || px_draft_waits(session, &said)) {
-        wait_for_answers(session);
+        px_ask_for_answers(session);
         return PX_STEP_LATER;
     }
     switch (type) {

@@ -7,12 +7,35 @@
 #include "proxy/client/forward.h"
 #include "proxy/client/keys.h"
 #include "proxy/client/own_link.h"
+#include "proxy/client/parts.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/settle.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-void px_failure_put(px_session *session, char type, const pgw_buf *body)
+/* A field of an error's body, but for its position, which is one in the client's whole text. */
+static void add_field(pgw_slice field, size_t before, pgw_buf *out)
+{
+    if (field.ptr[0] == 'P')
+        pgw_buf_addf(out, "P%zu", strtoul(field.ptr + 1, NULL, 10) + before);
+    else
+        pgw_buf_add_slice(out, field);
+    pgw_buf_add_byte(out, '\0');
+}
+
+/* Of the part of a Query that begins behind so many characters. */
+static void place(size_t before, const pgw_buf *body, pgw_buf *out)
+{
+    for (size_t at = 0; at < body->len && body->ptr[at] != '\0';) {
+        pgw_slice field = {body->ptr + at, strnlen(body->ptr + at, body->len - at)};
+        add_field(field, before, out);
+        at += field.len + 1;
+    }
+    pgw_buf_add_byte(out, '\0');
+}
+
+static void put_body(px_session *session, char type, const pgw_buf *body)
 {
     pgw_buf head = {0};
     pgw_buf_add_byte(&head, type);
@@ -20,6 +43,16 @@ void px_failure_put(px_session *session, char type, const pgw_buf *body)
     px_stream_put_buf(session->peer.stream, &head);
     px_stream_put_buf(session->peer.stream, body);
     pgw_buf_free(&head);
+}
+
+void px_failure_put(px_session *session, char type, const pgw_buf *body)
+{
+    size_t before = px_parts_before(session);
+    pgw_buf placed = {0};
+    if (before > 0 && (type == 'E' || type == 'N'))
+        place(before, body, &placed);
+    put_body(session, type, placed.len > 0 ? &placed : body);
+    pgw_buf_free(&placed);
 }
 
 /* The rows that the statement is without are committed (atomicity: partition). */
@@ -59,7 +92,8 @@ static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
 static bool lost_a_column(const px_reply *head, pgw_slice body)
 {
     return head->kind != PX_REPLY_PARSE && px_lookups_show(head->lookups) &&
-           pgw_slice_eq_str(pgw_error_field(body, 'C'), "42703");
+           pgw_slice_eq_str(pgw_error_field(body, 'C'), "42703") &&
+           pgw_error_field(body, 'P').len > 0; /* else a function says it, when it runs */
 }
 
 static void error_by_key(px_session *session, const px_reply *head, pgw_slice body, pgw_buf *out)
@@ -74,6 +108,17 @@ static void error_by_key(px_session *session, const px_reply *head, pgw_slice bo
     pgw_buf_free(&placed);
 }
 
+static void put_refusal(px_session *session, const pgw_error *refusal)
+{
+    pgw_buf out = {0};
+    pgw_error told = *refusal;
+    if (told.position > 0)
+        told.position += px_parts_before(session);
+    pgw_error_write(&told, "ERROR", &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+}
+
 /* Writes the error as the client may see it. */
 static px_fate show_error(px_session *session, const px_reply *head, pgw_slice body)
 {
@@ -83,8 +128,7 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
     px_count_error(session->worker->metrics,
                    refusal != NULL ? pgw_slice_str(refusal->sqlstate) : pgw_error_field(body, 'C'));
     if (refusal != NULL) {
-        pgw_error_write(refusal, "ERROR", &out);
-        px_stream_put_buf(session->peer.stream, &out);
+        put_refusal(session, refusal);
     } else if (head != NULL && head->plan != NULL) {
         px_error_of_plan(head->plan, body, &out);
         put_error(session, head, &out);
@@ -97,7 +141,7 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
     } else {
         px_error_of_others(session->worker, session->who.identity, body, &out);
         px_error_explain(session->worker, session->who.identity, &out);
-        if (pgw_slice_eq(pgw_slice_buf(&out), body))
+        if (pgw_slice_eq(pgw_slice_buf(&out), body) && px_parts_before(session) == 0)
             what = PX_SHOW;
         else
             px_failure_put(session, 'E', &out);
@@ -106,10 +150,20 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
     return what;
 }
 
+/* What a server's log_statement and its like say, to one that asks for it by client_min_messages.
+ */
+static bool is_log(pgw_slice body)
+{
+    pgw_slice severity = pgw_error_field(body, 'V');
+    return pgw_slice_eq_str(severity, "LOG") || pgw_slice_eq_str(severity, "DEBUG");
+}
+
 /* Notices, too, have positions and contexts. */
 px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice body)
 {
     pgw_buf out = {0};
+    if (head != NULL && (head->asks || head->own_look) && is_log(body))
+        return PX_HIDE; /* of a statement that the client never sent */
     if (head != NULL && head->plan != NULL)
         px_error_of_plan(head->plan, body, &out);
     else if (px_failure_is_of_ours(head))
@@ -291,6 +345,7 @@ px_fate px_failure(px_session *session, pgw_slice body)
     bool described = describing && !again;
     bool later = described && px_forward_fails(session, body);
     bool hidden = again || later || (head != NULL && head->silent);
+    px_parts_fail(session);
     px_fate what = hidden ? PX_HIDE : show_error(session, head, body);
     session->own.copy_in = false;
     if (described && !later)

@@ -6,7 +6,9 @@
 #include "proxy/client/own_look.h"
 #include "proxy/client/outcome.h"
 #include "proxy/client/refuse.h"
+#include "proxy/client/script.h"
 #include "proxy/client/session.h"
+#include "proxy/client/settings.h"
 #include "proxy/ingest/obstacles.h"
 #include "rewrite/insert/render.h"
 
@@ -43,6 +45,7 @@ static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, 
     } else {
         px_names_prepare(session, bind->statement);
     }
+    px_script_note_plan(session, plan); /* planning evaluates, too */
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_BIND);
     reply->plan = plan;
     px_plan_take(plan);
@@ -81,7 +84,10 @@ bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     }
     px_plan *sent = bound_statement(session, plan, &bound, known);
     px_bind_names names = {bind->portal, sent != plan ? ONCE : bind->statement};
-    if (sent != NULL && px_bind_write(sent, bind, names, &bound, &out, &bound.error)) {
+    const pgw_env now = px_settings_env(session);
+    pgw_bind spelled =
+        px_bind_spell(plan->types, px_bind_feeding(plan, &arena), bind, &now, &arena);
+    if (sent != NULL && px_bind_write(sent, &spelled, names, &bound, &out, &bound.error)) {
         px_standing standing = px_session_standing(session);
         px_obstacle_count_bind(&session->units, &standing, sent, &bound);
         send_bind(session, bind, sent, swallow, &out);
@@ -105,6 +111,8 @@ px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan,
         px_plan_take(plan);
     if (kind == PX_REPLY_EXECUTE && plan != NULL && session->own.status == 'I')
         session->pending.undecided = true;
+    if (kind == PX_REPLY_EXECUTE && plan != NULL)
+        px_script_note_plan(session, plan);
     px_link_send(session->own.link, message.ptr, message.len);
     session->own.unsynced = true;
     return reply;

@@ -26,6 +26,7 @@ void px_group_clear(px_group *group)
     px_table_clear(&group->statements);
     px_table_clear(&group->portals);
     pgw_arena_free(&group->memory);
+    group->now = NULL;
     group->bytes = 0;
     free(group->failure);
     group->failure = NULL;

@@ -33,6 +33,8 @@ typedef struct px_group {
     px_table statements, portals; /* what is said of their names: the latest held message */
     size_t failing;               /* the held Parse that the backend refused to describe … */
     pgw_error *failure;           /* … and why; NULL: there is none. Owned */
+    const char *now; /* what its first default of now() gave, for all others (keys.h); in its
+                        memory. NULL: it has none */
 } px_group;
 
 enum {

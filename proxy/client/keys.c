@@ -5,6 +5,7 @@
 #include "proxy/backend/backend.h"
 #include "proxy/client/ahead.h"
 #include "proxy/client/ask.h"
+#include "proxy/client/called.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/drawn.h"
 #include "proxy/client/session.h"
@@ -21,6 +22,8 @@ struct px_keys {
     rw_answer *answers;
     bool *told; /* which of them came: columns are not asked for in the order of the hash_key */
     uint32_t *sequences; /* whose next number it is; 0: it is another value */
+    bool *named;         /* … if nextval('name') means that, which is asked for as well */
+    bool asks_name;
     size_t count, known;
     px_reserve *reserve; /* which is asked for, too; or NULL */
     bool ahead;          /* … it was */
@@ -32,12 +35,13 @@ struct px_keys {
 void px_keys_forget(px_session *session)
 {
     struct px_keys *keys = session->hand.keys;
-    session->hand.awaits.reserve = NULL;
     if (keys == NULL)
         return;
     session->hand.keys = NULL;
     if (keys->reserve != NULL)
         px_reserve_end(session->worker, keys->reserve, false);
+    if (keys->asks_name)
+        px_state_note(session, RW_EFFECT_DRAWS);
     pgw_arena_free(&keys->arena);
     free(keys);
 }
@@ -50,6 +54,7 @@ static struct px_keys *new_keys(px_session *session, size_t count)
     keys->answers = pgw_arena_alloc(&keys->arena, count * sizeof *keys->answers);
     keys->told = pgw_arena_alloc(&keys->arena, count * sizeof *keys->told);
     keys->sequences = pgw_arena_alloc(&keys->arena, count * sizeof *keys->sequences);
+    keys->named = pgw_arena_alloc(&keys->arena, count * sizeof *keys->named);
     return keys;
 }
 
@@ -61,13 +66,16 @@ static size_t wanted_by(const px_keys_of *of)
     return count;
 }
 
-/* What the question leaves in the session, as the INSERT itself would have. */
-static unsigned effects_of(const rw_insert *insert)
+/* What the question leaves in the session, as the INSERT itself would have. `sequences`, unless
+ * it is NULL, tells the numbers that are drawn as a default would. */
+static unsigned effects_of(const rw_insert *insert, const uint32_t *sequences)
 {
     unsigned effects = 0;
     for (size_t i = 0; i < insert->wanted_count; i++) {
         const rw_column *column = &insert->table->columns[insert->wanted[i].column];
-        if (insert->wanted[i].draws)
+        if (sequences != NULL && sequences[i] != 0)
+            effects |= RW_EFFECT_WRITES;
+        else if (insert->wanted[i].draws)
             effects |= RW_EFFECT_WRITES | RW_EFFECT_DRAWS;
         else if (insert->wanted[i].runs_code || (!insert->wanted[i].expression && column->computed))
             effects |= RW_EFFECT_CALLS | RW_EFFECT_STATE | RW_EFFECT_DRAWS;
@@ -79,7 +87,7 @@ static unsigned effects_of(const rw_insert *insert)
 
 bool px_keys_look_around(const rw_insert *insert)
 {
-    return (effects_of(insert) & RW_EFFECT_CALLS) != 0;
+    return (effects_of(insert, NULL) & RW_EFFECT_CALLS) != 0;
 }
 
 enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes: long expressions, long values */
@@ -117,7 +125,51 @@ static void note_defaults(struct px_keys *keys, size_t first, const rw_insert *i
     }
 }
 
-/* The question for all, and a block for others with that of a lone statement. */
+/* The first cell of a lone statement that is nextval('name') and not known to be the same as its
+ * column's default; `wanted_count` if there is none. */
+static size_t note_names(px_session *session, struct px_keys *keys, const rw_insert *insert)
+{
+    size_t first = insert->wanted_count;
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        pgw_slice name = rw_sequence_name(insert, i);
+        uint32_t sequence = insert->table->columns[insert->wanted[i].column].draws_from;
+        bool known = px_called_is_own(session, insert, i);
+        if (name.len == 0)
+            continue;
+        if (!known && first == insert->wanted_count)
+            first = i;
+        keys->named[i] = !known && pgw_slice_eq(name, rw_sequence_name(insert, first)) &&
+                         insert->wanted[i].column == insert->wanted[first].column;
+        keys->sequences[i] = known || keys->named[i] ? sequence : 0;
+    }
+    return first;
+}
+
+/* … What its name means is asked first: then it is known what was drawn, should nothing more come
+ * than an error. */
+static void ask_name(px_session *session, struct px_keys *keys, const rw_insert *insert, size_t i)
+{
+    pgw_buf sql = {0};
+    px_called_ask(session, insert, i, &sql);
+    pgw_buf_add_str(&sql, " union all ");
+    rw_question_put_before(&keys->question, pgw_slice_buf(&sql), &keys->arena);
+    pgw_buf_free(&sql);
+    keys->asks_name = true;
+}
+
+/* The question for a lone statement, and a block for others with it. */
+static void ask_alone(px_session *session, struct px_keys *keys, const rw_insert *insert)
+{
+    size_t named = note_names(session, keys, insert);
+    px_state_note(session, effects_of(insert, keys->sequences));
+    rw_question_of(insert, session->worker->server->backend->by_file, &keys->arena,
+                   &keys->question);
+    if (named < insert->wanted_count)
+        ask_name(session, keys, insert, named);
+    keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
+    keys->ahead = keys->reserve != NULL && keys->reserve->size > 0;
+}
+
 static struct px_keys *new_question(px_session *session, const px_keys_of *of)
 {
     struct px_keys *keys = new_keys(session, wanted_by(of));
@@ -125,16 +177,14 @@ static struct px_keys *new_question(px_session *session, const px_keys_of *of)
     keys->several = of->count > 1;
     for (size_t i = 0; i < of->count; first += of->inserts[i++]->wanted_count) {
         note_defaults(keys, first, of->inserts[i]);
-        px_state_note(session, effects_of(of->inserts[i]));
+        if (keys->several)
+            px_state_note(session, effects_of(of->inserts[i], NULL));
     }
-    if (keys->several) {
-        rw_question_of_several(of->inserts, of->count, &keys->arena, &keys->question);
-        return keys;
-    }
-    rw_question_of(of->inserts[0], session->worker->server->backend->by_file, &keys->arena,
-                   &keys->question);
-    keys->reserve = px_ahead_begin(session, of->inserts[0], &keys->arena, &keys->question);
-    keys->ahead = keys->reserve != NULL && keys->reserve->size > 0;
+    if (keys->several)
+        rw_question_of_several(of->inserts, of->count, session->worker->server->backend->by_file,
+                               &keys->arena, &keys->question);
+    else
+        ask_alone(session, keys, of->inserts[0]);
     return keys;
 }
 
@@ -176,6 +226,42 @@ static const rw_answer *made_ahead(px_session *session, const rw_insert *insert)
     return keys->answers;
 }
 
+/* Nothing but the time of its transaction. */
+static bool wants_now(const rw_insert *insert)
+{
+    static const char *const said[] = {"now()", "CURRENT_TIMESTAMP", "transaction_timestamp()"};
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        const rw_column *column = &insert->table->columns[insert->wanted[i].column];
+        const char *text = column->default_text;
+        size_t k = 0;
+        if (insert->wanted[i].expression || column->type != PGW_TIMESTAMPTZ || column->typmod >= 0)
+            return false;
+        while (text != NULL && k < sizeof said / sizeof *said && strcmp(text, said[k]) != 0)
+            k++;
+        if (text == NULL || k == sizeof said / sizeof *said)
+            return false;
+    }
+    return insert->wanted_count > 0;
+}
+
+void px_keys_share_now(px_session *session, const rw_insert *insert)
+{
+    px_group *group = &session->group;
+    const struct px_keys *keys = session->hand.keys;
+    if (group->count > 0 && group->now == NULL && keys != NULL && wants_now(insert) &&
+        keys->known == insert->wanted_count && !keys->answers[0].null)
+        group->now = pgw_arena_copy(&group->memory, keys->answers[0].text).ptr;
+}
+
+static const rw_answer *given_before(px_session *session, const rw_insert *insert)
+{
+    struct px_keys *keys = new_keys(session, insert->wanted_count);
+    for (; keys->known < keys->count; keys->known++)
+        keys->answers[keys->known] = (rw_answer){.text = pgw_slice_str(session->group.now)};
+    keys->answered = true;
+    return keys->answers;
+}
+
 const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *later,
                              pgw_error *error)
 {
@@ -194,6 +280,8 @@ const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *la
         return nulls(session, wanted_by(of));
     if (only != NULL && px_ahead_has(session, only))
         return made_ahead(session, only);
+    if (of->bind != NULL && session->group.now != NULL && wants_now(only))
+        return given_before(session, only);
     *later = true;
     if (only != NULL && px_ahead_comes(session, only))
         px_session_set_wait(session, PX_WAIT_TURN);
@@ -219,6 +307,18 @@ static int64_t signed_of(pgw_slice number)
     return (int64_t)(negative ? 0 - number_of(digits) : number_of(digits));
 }
 
+/* What nextval('name') gave is the sequence's next number, or one of which nobody knows more. */
+static void note_name(px_session *session, struct px_keys *keys, bool own)
+{
+    keys->asks_name = false;
+    if (own)
+        px_called_own(session);
+    else
+        px_state_note(session, RW_EFFECT_DRAWS);
+    for (size_t i = 0; i < keys->count; i++)
+        keys->sequences[i] = keys->named[i] && !own ? 0 : keys->sequences[i];
+}
+
 /* A number, a type's oid, a value. */
 void px_keys_row(px_session *session, pgw_slice body)
 {
@@ -227,6 +327,10 @@ void px_keys_row(px_session *session, pgw_slice body)
     bool none[3];
     if (keys == NULL || pgw_data_row_decode(body, cells, none, 3) != 3 || none[0] || none[1])
         return;
+    if (pgw_slice_eq_str(cells[0], RW_SEQUENCE_NAMED)) {
+        note_name(session, keys, pgw_slice_eq_str(cells[1], "t"));
+        return;
+    }
     size_t i = number_of(cells[0]);
     if (i >= keys->count && keys->reserve != NULL)
         px_reserve_row(session, keys->reserve, body);
@@ -262,7 +366,7 @@ static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
     while (first < keys->count && keys->told[first])
         first++;
     for (size_t i = first; i < keys->count; i++)
-        if (keys->told[i] || keys->sequences[i] == 0 ||
+        if (keys->told[i] || keys->sequences[i] == 0 || keys->asks_name ||
             keys->sequences[i] != keys->sequences[first])
             return false;
     if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "2200H") ||

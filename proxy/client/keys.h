@@ -30,6 +30,9 @@ typedef struct px_keys_of {
  * NULLs: nothing comes of them. */
 const rw_answer *px_keys_ask(struct px_session *session, const px_keys_of *of, bool *later,
                              pgw_error *error);
+/* A Bind for which this was asked is held: what now() gave is that of all its group, which is one
+ * transaction. */
+void px_keys_share_now(struct px_session *session, const rw_insert *insert);
 /* The client's Bind with the answers behind its own parameters. False: the error. */
 PGW_MUST_CHECK bool px_keys_bind(const px_plan *plan, const pgw_bind *bind,
                                  const rw_answer *answers, pgw_buf *out, pgw_error *error);

@@ -17,6 +17,7 @@
 #include "proxy/client/own_link.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/parsed.h"
+#include "proxy/client/parts.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/reply.h"
@@ -75,6 +76,7 @@ static void free_session(void *owner)
     px_own_look_free(session);
     px_keys_forget(session);
     px_parsed_forget(session);
+    px_parts_forget(session);
     px_refill_end(session, false);
     pgw_buf_free(&session->hand.told);
     px_changes_ask_anew(session);

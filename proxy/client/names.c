@@ -76,6 +76,38 @@ bool px_names_is_draft(const px_session *session, pgw_slice name)
     return statement != NULL && px_statements_is_draft(&session->names.statements, statement);
 }
 
+static void push_unseen(px_session *session, px_reply_kind kind)
+{
+    px_reply *reply = px_replies_push(&session->pending.replies, kind);
+    reply->swallow = reply->silent = true;
+}
+
+/* What the server cannot make sense of any more does not take the place of what it has: all behind
+ * this is skipped then. */
+static void try_parse(px_session *session, const px_statement *statement)
+{
+    const pgw_slice name = PGW_LITERAL("keyspread plain");
+    pgw_arena arena = {0};
+    pgw_buf out = {0};
+    pgw_parse parse;
+    if (pgw_parse_decode(
+            (pgw_slice){statement->parse.ptr + PGW_HEADER, statement->parse.len - PGW_HEADER},
+            &parse)) {
+        uint32_t *types = pgw_arena_alloc(&arena, parse.type_count * sizeof *types);
+        for (size_t i = 0; i < parse.type_count; i++)
+            types[i] = pgw_parse_type(&parse, i);
+        pgw_write_close('S', name, &out);
+        pgw_certainly(pgw_write_parse(name, parse.query, types, parse.type_count, &out));
+        pgw_write_close('S', name, &out);
+        push_unseen(session, PX_REPLY_CLOSE);
+        push_unseen(session, PX_REPLY_PARSE);
+        push_unseen(session, PX_REPLY_CLOSE);
+        px_session_send(session, &out);
+    }
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
 /* … with a Sync of its own, and its error is not shown: SQL says the name. */
 static void prepare_apart(px_session *session, pgw_slice name)
 {
@@ -84,6 +116,8 @@ static void prepare_apart(px_session *session, pgw_slice name)
     if (statement == NULL || failed ||
         px_session_aborted(session)) /* nothing can be prepared, and nothing run */
         return;
+    if (statement->by_sql)
+        try_parse(session, statement);
     prepare(session, statement)->silent = true;
     if (session->own.unsynced)
         return;
@@ -121,11 +155,20 @@ void px_names_forget_lookups(px_session *session, pgw_slice name)
     px_statement *statement = px_statements_find(&session->names.statements, name);
     if (statement == NULL || statement->lookups == NULL || statement->foreign.changes_key)
         return;
+    const px_lookups *lookups = statement->lookups;
+    bool moved = lookups->by_sql && statement->foreign.generation != session->known.generation;
     pgw_buf plain = {0};
-    px_lookups_parse(statement->lookups, name, statement->lookups->plain, &plain);
+    px_lookups_parse(lookups, name, moved ? lookups->text : lookups->plain, &plain);
+    statement->by_sql = lookups->by_sql;
     px_statements_forget_lookups(&session->names.statements, statement, pgw_slice_buf(&plain));
     px_statements_move(&session->names.statements, statement, false);
     pgw_buf_free(&plain);
+}
+
+static bool is_by_sql(const px_session *session, pgw_slice name)
+{
+    const px_statement *statement = px_statements_find(&session->names.statements, name);
+    return statement != NULL && statement->lookups != NULL && statement->lookups->by_sql;
 }
 
 void px_names_of_execute(px_session *session, pgw_slice text)
@@ -140,7 +183,8 @@ void px_names_of_execute(px_session *session, pgw_slice text)
         if (!execute || (token.kind != RW_TOKEN_WORD && token.kind != RW_TOKEN_QUOTED))
             continue;
         pgw_slice name = rw_token_name(text, token, &arena);
-        px_names_forget_lookups(session, name); /* its client knows fewer parameters */
+        if (!is_by_sql(session, name)) /* its client knows fewer parameters */
+            px_names_forget_lookups(session, name);
         prepare_apart(session, name);
     }
     pgw_arena_free(&arena);
@@ -208,6 +252,21 @@ void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_s
     statement->foreign = session->known.parsed;
     px_statements_look_up(statements, statement, session->names.lookups);
     session->names.unnamed_on_link = session->names.unnamed_on_link || name.len == 0;
+}
+
+void px_names_by_sql(px_session *session, const px_text *text, size_t i)
+{
+    const rw_statement *prepare = &text->script.statements[i];
+    px_statements *statements = &session->names.statements;
+    px_statement *statement = px_statements_put(statements, prepare->name, NULL, true);
+    if (prepare->prepares == NULL || text->conditions[i].lookup_count == 0 || !text->remembered)
+        return;
+    px_lookups *lookups =
+        px_lookups_kept(prepare, &text->conditions[i], text->catalog, text->script.utf8);
+    px_statements_look_up(statements, statement, lookups);
+    px_lookups_drop(lookups);
+    statement->foreign.generation = session->known.generation;
+    session->known.by_key = true;
 }
 
 void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)

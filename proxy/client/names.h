@@ -37,6 +37,9 @@ void px_names_foreign(struct px_session *session, px_reply *reply, pgw_slice nam
  * them, and with the message that was sent. */
 void px_names_by_key(struct px_session *session, px_reply *reply, pgw_slice name,
                      pgw_slice message);
+/* Statement `i` of a text has been carried out: a PREPARE, which is remembered with the conditions
+ * that it was sent with. */
+void px_names_by_sql(struct px_session *session, const px_text *text, size_t i);
 /* Closes a statement. */
 void px_names_close(struct px_session *session, pgw_slice name);
 void px_names_close_unsynced(struct px_session *session,

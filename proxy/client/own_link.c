@@ -4,6 +4,7 @@
 #include "proxy/client/doubt.h"
 #include "proxy/client/drawn.h"
 #include "proxy/client/goodbye.h"
+#include "proxy/client/own_look.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/session.h"
 #include "proxy/ingest/submit.h"
@@ -15,6 +16,7 @@ static void forget_link(px_session *session)
     session->own.link = NULL;
     px_refill_end(session, false);
     px_drawn_lose_link(session);
+    px_own_look_free(session);
     session->own.ready = session->own.gone = session->own.copy_in = false;
     session->own.left = 0;
     session->names.unnamed_on_link = false;
@@ -23,12 +25,17 @@ static void forget_link(px_session *session)
         session->group.held[i].on_link = false;
 }
 
+/* Nothing there is but what its statements have left. */
+static bool is_anybodys(const px_session *session)
+{
+    return !session->peer.told && !session->own.has_state && !session->who.is_private &&
+           session->names.statements.unkept == 0; /* what is prepared there can be so again */
+}
+
 /* Nothing there is but what runs just now. */
 static bool has_no_state(const px_session *session)
 {
-    return !session->peer.told && !session->own.has_state && !session->who.is_private &&
-           px_state_is_replaceable(session) &&
-           session->names.statements.unkept == 0; /* what is prepared there can be so again */
+    return is_anybodys(session) && px_state_is_replaceable(session);
 }
 
 bool px_own_link_is_replaceable(const px_session *session)
@@ -41,6 +48,8 @@ static void leave(px_session *session)
 {
     forget_link(session);
     px_replies_clear(&session->pending.replies);
+    if (session->peer.leaving) /* what waits for the link's end is not told of it now */
+        px_stream_finish(session->peer.stream);
     px_session_wake(session, PX_WAIT_IDLE);
 }
 
@@ -48,6 +57,14 @@ void px_own_link_leave(px_session *session)
 {
     if (session->own.ready && px_own_link_is_replaceable(session))
         leave(session);
+}
+
+void px_own_link_forgo(px_session *session)
+{
+    if (session->wait != PX_WAIT_LINK || px_link_is_opening(session->own.link))
+        return;
+    px_session_set_wait(session, PX_WAIT_NOTHING);
+    forget_link(session);
 }
 
 px_yield px_own_link_yield(px_session *session)
@@ -60,6 +77,13 @@ px_yield px_own_link_yield(px_session *session)
         return awaits_look ? PX_YIELD_NEVER : PX_YIELD_LATER; /* the look may be what pleads */
     px_own_link_leave(session);
     return PX_YIELD_NOW;
+}
+
+bool px_own_link_learn(px_session *session)
+{
+    bool looks = session->ddl.look != NULL;
+    return looks || (is_anybodys(session) && px_state_is_unproven(session) &&
+                     !px_session_relays_part(session) && px_own_look_unasked(session));
 }
 
 void px_own_link_lose(px_session *session, const char *reason)

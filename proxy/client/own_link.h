@@ -13,7 +13,13 @@ bool px_own_link_is_replaceable(const struct px_session *session);
 void px_own_link_lose(struct px_session *session, const char *reason);
 /* Closes it if that goes unnoticed. */
 void px_own_link_leave(struct px_session *session);
-/* … if it is, or may be, without state, and others need it more. */
+/* The session waits for one no longer: its turn is another's. What is being opened already stays.
+ */
+void px_own_link_forgo(struct px_session *session);
+/* Closes it if it is, or may be, without state, and others need it more. */
 px_yield px_own_link_yield(struct px_session *session);
+/* Finds out, by it, whether what was read there can have left state, if nothing else is in the way
+ * of its yielding; false if not. */
+bool px_own_link_learn(struct px_session *session);
 
 #endif

@@ -26,6 +26,9 @@ bool px_own_look_doubts(struct px_session *session, const px_catalog *catalog);
 bool px_own_look_doubts_keys(struct px_session *session);
 /* Looks; false if that is not possible now. */
 bool px_own_look_start(struct px_session *session);
+/* Looks for others' sake, while nobody asks anything of the session: given up as soon as its client
+ * does. False if it does not. */
+bool px_own_look_unasked(struct px_session *session);
 /* A message of the link that answers a look; false: it is the client's. */
 bool px_own_look_take(struct px_session *session, char type, pgw_slice body);
 void px_own_look_free(struct px_session *session);

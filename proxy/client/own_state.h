@@ -29,6 +29,7 @@ typedef struct px_state {
     unsigned loud;    /* what the catalog said when it was asked (px_state_loud()) */
     unsigned answers; /* so many were `now` */
     unsigned generation; /* grows when names come to mean others */
+    unsigned made;       /* grows when what is made by them comes to be others */
     bool known;          /* `now` was answered */
     bool odd;            /* settings that cannot be followed are not as at the start */
     bool usual;          /* by `viewed` names mean what the file says */
@@ -51,6 +52,7 @@ typedef struct px_state {
     px_foreign unnamed; /* the unnamed one */
     px_foreign by_sql;  /* all that PREPARE made */
     rw_drawn *drawn;    /* ahead for it, which its own link knows nothing of; NULL: nothing ever */
+    struct px_called *called; /* a sequence that it names (called.h); owned, one block; or NULL */
 } px_state;
 
 /* What a text may do that nobody has looked into. */

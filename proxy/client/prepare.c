@@ -14,7 +14,7 @@
 #include "proxy/client/script.h"
 #include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
-#include "proxy/ingest/plan_cache.h"
+#include "proxy/client/shared_plan.h"
 #include "rewrite/read/explain_query.h"
 #include "rewrite/read/script.h"
 
@@ -79,7 +79,6 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
     px_script_note(session, script, false);
     if (script->effects & RW_EFFECT_TRANSACTION)
         session->pending.commits = true;
-    session->ddl.unsynced = session->ddl.unsynced || session->known.parsed.effects & RW_EFFECT_DDL;
     px_names_of_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
@@ -97,7 +96,7 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
 /* What the table of an INSERT is like by then cannot be asked before Sync. */
 static bool is_unsynced(const px_session *session)
 {
-    return session->own.unsynced && session->ddl.unsynced;
+    return session->own.unsynced && session->ddl.unsynced && px_changes_own(session) == NULL;
 }
 
 static px_step refuse_unsynced(px_session *session, const pgw_slice *name)
@@ -153,12 +152,13 @@ typedef struct px_source {
 
 /* A statement whose key is to be asked for is prepared with parameters in its place, behind the
  * client's. The arena is given away. */
-static px_plan *plan_of_insert(px_session *session, pgw_arena arena, rw_insert *insert,
+static px_plan *plan_of_insert(px_session *session, pgw_arena arena, const rw_statement *statement,
                                px_source from, px_declared declared, pgw_error *error)
 {
+    rw_insert *insert = statement->insert;
     rw_forgo_constants(insert);
     if (insert->wanted_count == 0)
-        return px_plan_new(arena, insert, from.catalog, session->who.identity, declared, error);
+        return px_script_plan(session, arena, statement, from.catalog, declared, error);
     size_t own = insert->param_count > declared.count ? insert->param_count : declared.count;
     rw_filled *filled = pgw_arena_alloc(&arena, sizeof *filled);
     rw_fill_parameters(insert, own + 1, &arena, filled);
@@ -178,12 +178,18 @@ static px_plan *plan_of_insert(px_session *session, pgw_arena arena, rw_insert *
         return NULL;
     }
     rw_keep_expressions(insert, filled, &arena, script.statements[0].insert);
-    px_plan *plan =
-        px_plan_new(arena, script.statements[0].insert, from.catalog, session->who.identity,
-                    (px_declared){types, own + insert->wanted_count}, error);
+    px_plan *plan = px_script_plan(session, arena, &script.statements[0], from.catalog,
+                                   (px_declared){types, own + insert->wanted_count}, error);
     if (plan != NULL)
         px_plan_asks(plan, insert, filled, declared.count);
     return plan;
+}
+
+static void note_defines(px_session *session, const rw_statement *only)
+{
+    px_foreign *parsed = &session->known.parsed;
+    parsed->defines = only != NULL && only->defines;
+    parsed->generation = px_state_generation(session, parsed);
 }
 
 /* A text seen for the first time: its plan, or what else is to become of it. The arena is given
@@ -224,14 +230,14 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     } else if (script.inserts > 0 && only != NULL && is_unsynced(session)) {
         step = refuse_unsynced(session, &parse->name);
     } else if (only != NULL && only->kind == RW_STATEMENT_INSERT) {
-        *plan =
-            plan_of_insert(session, arena, only->insert, (px_source){catalog, view}, types, &error);
+        *plan = plan_of_insert(session, arena, only, (px_source){catalog, view}, types, &error);
         if (*plan == NULL)
             return refuse_text(session, parse, catalog, &error);
         session->hand.doubted = false;
         return PX_STEP_DONE;
     } else if (script.effects != 0) {
         session->known.parsed.effects = px_script_changes(session, text, &script);
+        note_defines(session, only);
         session->known.parsed.moving |= px_state_would_write(session, text, catalog);
         session->known.moving = session->known.moving || session->known.parsed.moving;
         if (!again && px_prepare_link(session) == PX_STEP_LATER)
@@ -287,7 +293,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
         px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
     px_step step = PX_STEP_DONE;
     bool usual = view.unqualified == NULL; /* else another session's plan may be of another table */
-    *plan = usual ? px_plan_find(session->worker->plans, id) : NULL;
+    *plan = usual ? px_shared_plan(session, id) : NULL;
     if (*plan != NULL && !px_settle(session, catalog)) {
         *plan = NULL;
         step = PX_STEP_LATER;
@@ -300,7 +306,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
         *plan = old;
         step = make_plan(session, parse, declared, catalog, &view, plan);
         if (*plan != NULL && usual)
-            px_plan_remember(session->worker->plans, id, *plan);
+            px_shared_plan_keep(session, id, *plan);
     }
     free(declared);
     if (old == NULL && *plan != NULL && is_too_much(session, parse->name, *plan)) {
@@ -419,9 +425,7 @@ static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan
 /* Its plan, or what was its plan; NULL: it never was ours. */
 static px_plan *plan_of(const px_statement *statement)
 {
-    if (statement == NULL)
-        return NULL;
-    return statement->plan != NULL ? statement->plan : statement->was;
+    return statement == NULL ? NULL : statement->plan != NULL ? statement->plan : statement->was;
 }
 
 static bool is_as_it_was(const px_session *session, const px_statement *statement,
@@ -430,16 +434,17 @@ static bool is_as_it_was(const px_session *session, const px_statement *statemen
     const px_plan *plan = statement->plan;
     return plan != NULL && plan->catalog == catalog &&
            statement->generation == session->known.generation &&
+           px_plan_is_in_zone(plan, session->who.identity) &&
            (px_statements_on_link(&session->names.statements, statement) ||
-            strcmp(plan->identity->key, session->who.identity->key) == 0);
+            px_identity_shares(plan->identity, session->who.identity));
 }
 
-/* PostgreSQL has read them when it was prepared, which here it was not; now they may mean another.
- */
+/* PostgreSQL read them when it was prepared, which here it was not; now they may mean another. */
 static bool has_other_constants(const px_session *session, const px_statement *statement)
 {
     return statement->plan != NULL && px_statement_reads(statement) &&
-           !px_statements_on_link(&session->names.statements, statement) &&
+           !(px_plan_is_in_zone(statement->plan, session->who.identity) &&
+             px_statements_on_link(&session->names.statements, statement)) &&
            !px_identity_reads_alike(statement->plan->identity, session->who.identity);
 }
 
@@ -484,10 +489,11 @@ px_step px_prepare_again(px_session *session, pgw_slice name)
     rw_catalog view;
     if (old == NULL)
         return PX_STEP_DONE;
+    if (!px_own_look_catalog(session, px_plan_client_text(old), &catalog, &view))
+        return PX_STEP_LATER;
     if (is_unsynced(session))
         return refuse_unsynced(session, NULL);
-    if (!px_own_look_catalog(session, px_plan_client_text(old), &catalog, &view) ||
-        !px_settle(session, catalog))
+    if (!px_settle(session, catalog))
         return PX_STEP_LATER;
     if (is_as_it_was(session, statement, catalog))
         return PX_STEP_DONE;

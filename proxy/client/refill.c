@@ -14,7 +14,7 @@ struct px_refill {
 
 void px_refill_want(px_session *session, px_reserve *reserve, const rw_table *table, size_t column)
 {
-    size_t count = px_reserve_size(session->worker, reserve, table->block);
+    size_t count = px_reserve_size(session->worker, reserve, table->block, 0);
     if (count == 0 || session->own.refill != NULL)
         return;
     struct px_refill *refill = session->own.refill = pgw_calloc(1, sizeof *refill);

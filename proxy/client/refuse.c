@@ -6,6 +6,7 @@
 #include "proxy/client/keys.h"
 #include "proxy/client/names.h"
 #include "proxy/client/outcome.h"
+#include "proxy/client/parts.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
 #include "rewrite/lex/lexer.h"
@@ -16,8 +17,11 @@
 static void put_error(px_session *session, const pgw_error *error, bool ready)
 {
     pgw_buf out = {0};
-    pgw_error_write(error, "ERROR", &out);
-    if (ready)
+    pgw_error told = *error;
+    if (told.position > 0)
+        told.position += px_parts_before(session);
+    pgw_error_write(&told, "ERROR", &out);
+    if (!px_parts_fail(session) && ready)
         pgw_write_ready(session->own.status, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
@@ -127,7 +131,8 @@ void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *erro
     pgw_buf_free(&out);
 }
 
-void px_refuse_waiting(px_session *session, const pgw_error *error)
+/* `failed`: so has its transaction, by what it waited for. */
+static void refuse_waiting(px_session *session, const pgw_error *error, bool failed)
 {
     pgw_frame frame = session->hand.frame;
     bool simple = frame.size > 0 && (frame.type == 'Q' || frame.type == 'F');
@@ -137,14 +142,28 @@ void px_refuse_waiting(px_session *session, const pgw_error *error)
         px_outcome_give_up(session, &told);
     px_session_drop_group(session);
     session->units.rerouted = session->units.repeated = false;
-    if (session->own.ready && !sync && !px_session_idle(session)) {
+    if (session->own.ready && !sync && !failed && !px_session_idle(session)) {
         px_refuse(session, &told, !simple); /* behind what is owed; and it fails there, too */
     } else {
         put_error(session, &told, simple || sync);
         session->pending.skipping = !simple && !sync;
     }
-    px_relay_drop_message(session);
-    px_session_wake(session, session->wait);
+    px_wait waited = session->wait;
+    px_session_wake(session, waited);
+    if (!px_parts_fail(session))
+        px_relay_drop_message(session);
+    else if (session->pending.replies.count > 0)
+        px_parts_sent(session);
+}
+
+void px_refuse_waiting(px_session *session, const pgw_error *error)
+{
+    refuse_waiting(session, error, false);
+}
+
+void px_refuse_failed(px_session *session, const pgw_error *error)
+{
+    refuse_waiting(session, error, session->own.status == 'E');
 }
 
 void px_refuse_cancelled(px_session *session)

@@ -24,6 +24,8 @@ void px_refuse_unread(struct px_session *session, pgw_slice text, const pgw_erro
 void px_refuse_message(struct px_session *session, const pgw_error *error);
 /* What the statement at hand waits for has failed: it gets the error. */
 void px_refuse_waiting(struct px_session *session, const pgw_error *error);
+/* … which was run in the session's own transaction, so that this has failed, too. */
+void px_refuse_failed(struct px_session *session, const pgw_error *error);
 /* A statement that waits for a link or the catalog, not sent yet: 57014. */
 void px_refuse_cancelled(struct px_session *session);
 

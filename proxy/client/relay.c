@@ -1,8 +1,10 @@
 #include "proxy/client/relay.h"
 
+#include "proxy/client/ahead.h"
 #include "proxy/client/changes.h"
 #include "proxy/client/keys.h"
 #include "proxy/client/parsed.h"
+#include "proxy/client/parts.h"
 #include "proxy/client/session.h"
 #include "rewrite/read/spelling.h"
 
@@ -53,7 +55,9 @@ static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
     session->hand.frame.size = 0;
     pgw_buf_free(&session->hand.told);
     px_keys_forget(session);
+    px_ahead_done(session, frame.type);
     px_parsed_forget(session);
+    px_parts_forget(session);
     px_changes_ask_anew(session);
     session->hand.streaming = frame.size;
     session->hand.dropped = dropped;

@@ -39,6 +39,7 @@ typedef struct px_reply {
     px_reply_kind kind;
     bool silent;   /* nothing that the client sent depends on it: an error is not shown either */
     bool swallow;  /* the client never sent it: it sees nothing of it but an error */
+    bool part;     /* QUERY, SYNC: more of its Query comes, so that it ends nothing (parts.h) */
     px_asks asks;  /* of a question of ours */
     bool own_look; /* QUERY: all up to a Sync that asks for the configured tables */
     bool describe_plan;   /* what DESCRIBE says is for the plan; SYNC: that ends it */

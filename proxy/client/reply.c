@@ -8,8 +8,10 @@
 #include "proxy/client/failure.h"
 #include "proxy/client/forward.h"
 #include "proxy/client/keys.h"
+#include "proxy/client/names.h"
 #include "proxy/client/own_link.h"
 #include "proxy/client/own_look.h"
+#include "proxy/client/parts.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/session.h"
 #include "proxy/client/settings.h"
@@ -33,12 +35,13 @@ static void discard_all(px_session *session)
         px_settings_set(session, i, (pgw_slice){NULL, 0});
 }
 
-static void after_statement(px_session *session, const rw_statement *statement)
+static void after_statement(px_session *session, const px_text *text, size_t i)
 {
+    const rw_statement *statement = &text->script.statements[i];
     if (statement->effects & RW_EFFECT_DISCARD_ALL)
         discard_all(session);
     if (statement->effects & RW_EFFECT_PREPARE)
-        px_statements_put(&session->names.statements, statement->name, NULL, true);
+        px_names_by_sql(session, text, i);
     if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
         px_statements_clear(&session->names.statements);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
@@ -108,7 +111,7 @@ static bool on_command_complete(px_session *session, px_reply *head)
     size_t commands = px_text_commands(head->text, head->at, &own);
     bool is_own = head->command++ == own;
     if (is_own)
-        after_statement(session, &head->text->script.statements[head->at]);
+        after_statement(session, head->text, head->at);
     if (head->command < commands)
         return is_own;
     head->command = 0;
@@ -121,20 +124,22 @@ static bool on_command_complete(px_session *session, px_reply *head)
 static px_fate pop(px_session *session)
 {
     const px_reply *head = px_replies_head(&session->pending.replies);
-    bool swallow = head->swallow;
+    bool swallow = head->swallow || head->part;
     session->own.ran = session->own.ran || head->kind == PX_REPLY_EXECUTE;
     px_replies_pop(&session->pending.replies);
     return swallow ? PX_HIDE : PX_SHOW;
 }
 
-static void on_setting(px_session *session, pgw_slice body)
+static px_fate on_setting(px_session *session, pgw_slice body)
 {
     pgw_slice name, value;
     if (!pgw_parameter_status_decode(body, &name, &value))
-        return;
+        return PX_SHOW;
+    bool kept = px_parts_report(session, name, value);
     rw_tracked_setting setting = px_setting_of(name);
     if (setting < RW_TRACKED)
         px_settings_set(session, setting, value);
+    return kept ? PX_HIDE : PX_SHOW;
 }
 
 static px_fate on_ready(px_session *session, pgw_slice body)
@@ -311,8 +316,7 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
         return PX_HIDE;
     switch (type) {
     case 'S':
-        on_setting(session, body);
-        return PX_SHOW;
+        return on_setting(session, body);
     case 'D':
         if (head == NULL || !head->asks)
             return PX_SHOW;
@@ -362,7 +366,8 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
            (head != NULL && head->own_look) ||
            (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
            (type == 'N' && head != NULL &&
-            (head->plan != NULL || head->lookups != NULL || px_failure_is_of_ours(head))) ||
+            (head->asks || head->plan != NULL || head->lookups != NULL ||
+             px_failure_is_of_ours(head))) ||
            (type == 'C' && (superseded(head) > 0 || session->names.deallocates != NULL ||
                             session->names.prepares != NULL));
 }

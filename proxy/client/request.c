@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/client/ask.h"
 #include "proxy/client/by_key.h"
+#include "proxy/client/changes.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/drawn.h"
@@ -234,7 +235,8 @@ static bool handle_sync(px_session *session, pgw_frame frame)
     session->pending.skipping = false;
     if (!session->own.copy_in) {
         px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
-        session->own.unsynced = session->ddl.unsynced = session->ddl.bound = false;
+        session->own.unsynced = false;
+        px_changes_synced(session);
     }
     px_relay(session, frame);
     return true;

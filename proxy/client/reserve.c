@@ -113,14 +113,15 @@ bool px_reserve_take_rest(px_worker *worker, px_reserve *reserve, size_t count, 
     return true;
 }
 
-size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_t most)
+size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_t most,
+                       size_t wanted)
 {
     uint64_t now = px_worker_now(worker);
-    if (reserve->asking || now < reserve->not_before || reserve->asked_at == 0 ||
-        now > reserve->asked_at + SHORT_MS)
+    if (reserve->asking || now < reserve->not_before)
         return 0;
-    size_t size = 2 * reserve->size + 1;
-    return size < most ? size : most;
+    bool soon = reserve->asked_at != 0 && now <= reserve->asked_at + SHORT_MS;
+    size_t more = soon ? 2 * reserve->size + 1 : 0, size = more < most ? more : most;
+    return size > wanted ? size : wanted;
 }
 
 bool px_reserve_is_sure(const px_worker *worker, const px_reserve *reserve)

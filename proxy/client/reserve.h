@@ -53,8 +53,9 @@ void px_reserve_keep(px_reserve *reserve, size_t count);
 bool px_reserve_take_rest(px_worker *worker, px_reserve *reserve, size_t count, int64_t *numbers);
 
 /* How many numbers are to be drawn ahead, should any be drawn now: the sooner the last block was
- * used up, the more, at most `most`. 0: none. */
-size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_t most);
+ * used up, the more, at most `most`; and no fewer than are `wanted` at once. 0: none. */
+size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_t most,
+                       size_t wanted);
 /* Whether a block came just before, so that no stored code asks what was drawn. */
 bool px_reserve_is_sure(const px_worker *worker, const px_reserve *reserve);
 /* How many numbers sessions wait for, besides those that are here for them; all others that are

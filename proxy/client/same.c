@@ -2,6 +2,7 @@
 #include "proxy/client/same.h"
 
 #include "proxy/client/session.h"
+#include "rewrite/insert/spell.h"
 #include "rewrite/lex/lexer_text.h"
 
 #include <string.h>
@@ -64,6 +65,18 @@ bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind, pgw_error *e
         return false;
     }
     return true;
+}
+
+bool px_same_heeds_zone(const px_foreign *foreign, const pgw_bind *bind)
+{
+    for (unsigned i = 0; i < foreign->same_count; i++) {
+        rw_same same = foreign->same[i];
+        given set = find(bind, same.set);
+        if (same.set != same.where && !set.value.null && !set.binary &&
+            rw_text_heeds_zone(same.type, set.value.bytes))
+            return true;
+    }
+    return false;
 }
 
 static bool sets_key(const px_session *session, pgw_slice name)

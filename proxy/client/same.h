@@ -22,5 +22,8 @@ PGW_MUST_CHECK bool px_same_is_executed(const struct px_session *session, pgw_sl
 /* False: the Bind would change the key; the error is filled (0A000), for where it cannot. */
 PGW_MUST_CHECK bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind,
                                   pgw_error *error);
+/* Whether TimeZone decides what a column of the key is set to: then a parameter of WHERE must not
+ * be sent with the zone that its session was told of. */
+bool px_same_heeds_zone(const px_foreign *foreign, const pgw_bind *bind);
 
 #endif

@@ -119,6 +119,7 @@ typedef struct px_hand {
         size_t count;
         uint64_t since; /* how many blocks the process had asked for by then */
     } awaits;
+    struct px_parts *parts; /* its text comes in parts (parts.h); NULL: as a whole */
     px_catalog *answered; /* what its own question was answered with (changes.h). Counted; NULL: it
                              has asked nothing, or other tables may be there by now */
     uint64_t answered_at; /* px_worker_now() */

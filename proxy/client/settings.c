@@ -25,7 +25,7 @@ static const char *greeted_with(const px_session *session, rw_tracked_setting se
     return NULL;
 }
 
-static const char *setting_now(const px_session *session, rw_tracked_setting setting)
+const char *px_settings_now(const px_session *session, rw_tracked_setting setting)
 {
     return session->who.settings[setting] != NULL ? session->who.settings[setting]
                                                   : greeted_with(session, setting);
@@ -55,15 +55,18 @@ static px_identity *identity_with_settings(px_session *session)
                             &options);
     pgw_buf_add_byte(&options, '\0');
     px_identity from = px_identity_like(session->who.identity);
-    const char *encoding = setting_now(session, RW_CLIENT_ENCODING);
-    const char *zone = setting_now(session, RW_TIMEZONE);
-    from.env = px_identity_env(encoding, zone, setting_now(session, RW_CONFORMING_STRINGS));
+    const char *encoding = px_settings_now(session, RW_CLIENT_ENCODING);
+    const char *zone = px_settings_now(session, RW_TIMEZONE);
+    from.env = px_identity_env(encoding, zone, px_settings_now(session, RW_CONFORMING_STRINGS));
+    from.env.settled = session->who.settings[RW_CONFORMING_STRINGS] != NULL;
     const char *server = px_greeting_value(session->who.greeting, "server_encoding");
     session->who.written = written_in(encoding, server);
     from.env.utf8 = from.env.utf8 && server != NULL &&
                     strcmp(server, "UTF8") == 0; /* lengths are the server's */
     from.options = options.ptr;
     from.zone = (char *)zone;
+    from.dates = (char *)px_settings_now(session, RW_DATESTYLE);
+    from.intervals = (char *)px_settings_now(session, RW_INTERVALSTYLE);
     from.settings = session->who.inherited;
     px_identity *identity = px_identity_of(&from);
     pgw_buf_free(&options);
@@ -99,7 +102,7 @@ void px_settings_follow(px_session *session, const char *const values[RW_TRACKED
 {
     bool changed = false;
     for (size_t i = 0; i < RW_TRACKED; i++) {
-        const char *now = i < RW_REPORTED ? setting_now(session, i) : session->who.settings[i];
+        const char *now = i < RW_REPORTED ? px_settings_now(session, i) : session->who.settings[i];
         if (same_value(now, values[i]))
             continue;
         char *value = values[i] != NULL ? pgw_strndup(values[i], strlen(values[i])) : NULL;
@@ -132,7 +135,7 @@ void px_settings_begin(px_session *session)
 static const char *told(const px_session *session, const char *name)
 {
     rw_tracked_setting setting = px_setting_of(pgw_slice_str(name));
-    return setting < RW_TRACKED ? setting_now(session, setting)
+    return setting < RW_TRACKED ? px_settings_now(session, setting)
                                 : px_greeting_value(session->who.greeting, name);
 }
 

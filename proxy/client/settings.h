@@ -15,6 +15,8 @@ void px_settings_set(struct px_session *session, rw_tracked_setting setting, pgw
 /* They have these values now: the reported ones as they are, of the others NULL for those that are
  * as at the start. */
 void px_settings_follow(struct px_session *session, const char *const values[RW_TRACKED]);
+/* A reported one as its client knows it; NULL: it was not told. */
+const char *px_settings_now(const struct px_session *session, rw_tracked_setting setting);
 /* What they mean for values now: TimeZone is not known while a change of it is under way. */
 pgw_env px_settings_env(const struct px_session *session);
 /* The session has been greeted: its settings are known. */

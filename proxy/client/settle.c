@@ -6,10 +6,12 @@
 #include "proxy/client/ask.h"
 #include "proxy/client/changes.h"
 #include "proxy/client/doubt.h"
+#include "proxy/client/parts.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
 #include "proxy/client/settings.h"
 #include "rewrite/lex/splitter.h"
+#include "rewrite/read/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,13 +120,26 @@ static void view_all(px_session *session, const px_catalog *catalog)
     view_planned(state, px_catalog_names(session->worker));
 }
 
+/* Whether search_path may find relations of information_schema before any other's. Temporary ones
+ * are found earlier, and nobody has looked what these are called. */
+static bool may_inform(px_session *session, const px_catalog *catalog)
+{
+    if (session->own.has_state || session->known.touched & RW_EFFECT_CALLS)
+        return false;
+    bool settled = is_settled(session, catalog);
+    const char *path = settled ? session->known.now.values[RW_SEARCH_PATH] : NULL;
+    return !settled || (path != NULL && rw_path_informs(pgw_slice_str(path)));
+}
+
 void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *view)
 {
     px_state *state = &session->known;
     *view = (rw_catalog){.tables = (const rw_table *const *)catalog->tables,
                          .count = catalog->count,
                          .words = px_catalog_words(session->worker, catalog),
-                         .moved = px_state_reduced(state->here, catalog) != 0};
+                         .informs = may_inform(session, catalog),
+                         .moved = px_state_reduced(state->here, catalog) != 0,
+                         .executes = session->worker->config->backend.dialect == CFG_DIALECT_YDB};
     if (catalog == px_catalog_none())
         return;
     view_all(session, catalog);
@@ -216,8 +231,8 @@ bool px_settle(px_session *session, const px_catalog *catalog)
 
 bool px_settle_now(px_session *session)
 {
-    bool alone = session->ddl.catalog != NULL && session->own.status == 'T';
-    const px_catalog *catalog = alone ? session->ddl.catalog : px_changes_known(session);
+    const px_catalog *own = px_changes_own(session);
+    const px_catalog *catalog = own != NULL ? own : px_changes_known(session);
     return px_settle(session, catalog != NULL ? catalog : px_catalog_none());
 }
 
@@ -260,6 +275,14 @@ static bool same_names(const px_answer *a, const px_answer *b)
     return own == b->count - b->oid_count &&
            (own == 0 || memcmp(a->names, b->names, own * sizeof *a->names) == 0) &&
            same_by_pattern(a, b);
+}
+
+/* Whether tables that are made by the names of the file would be the same. */
+static bool same_made(const px_answer *a, const px_answer *b)
+{
+    size_t own = a->count - a->oid_count;
+    return own == b->count - b->oid_count &&
+           (own == 0 || memcmp(a->made, b->made, own * sizeof *a->made) == 0);
 }
 
 /* What setting `i` is to be replayed as; NULL: as at the start. */
@@ -318,6 +341,8 @@ static void adopt(px_session *session, px_answer *answer)
     follow_settings(session, answer);
     if (state->now.names != NULL && !same_names(&state->now, answer))
         state->generation++;
+    if (state->now.names != NULL && !same_made(&state->now, answer))
+        state->made++;
     px_answer_free(&state->now);
     state->now = *answer;
     state->answers++;
@@ -397,6 +422,8 @@ static bool answer_failure(px_session *session)
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&state->failure), 'C'));
     px_session_drop_group(session);
     state->failed = false;
+    if (px_parts_fail(session))
+        return false;
     if (ready)
         px_relay_drop_message(session);
     else

@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "protocol/utf8.h"
 #include "proxy/batch/register.h"
+#include "proxy/client/by_sql.h"
 #include "proxy/client/changes.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/forward.h"
@@ -13,6 +14,7 @@
 #include "proxy/client/outcome.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/parsed.h"
+#include "proxy/client/parts.h"
 #include "proxy/client/refill.h"
 #include "proxy/client/refuse.h"
 #include "proxy/client/same.h"
@@ -40,7 +42,8 @@ static bool has_few_tables(const rw_script *script)
 static bool script_is_batchable(const px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
-    if (script->inserts == 0 || script->inserts != script->count || !has_few_tables(script))
+    if (session->hand.parts != NULL || script->inserts == 0 || script->inserts != script->count ||
+        !has_few_tables(script))
         return false;
     px_standing standing = px_session_standing(session);
     for (size_t i = 0; i < script->count; i++) {
@@ -87,6 +90,7 @@ static void send_text(px_session *session, px_text *text)
         px_state_note_prepare(session, text->text, text->catalog);
     pgw_buf message = {0};
     size_t begun = pgw_begin(&message, 'Q');
+    px_text_spell(text, &session->who.identity->env);
     px_text_render(text, NULL, &message);
     pgw_buf_add_byte(&message, '\0');
     pgw_certainly(pgw_end(&message, begun));
@@ -296,6 +300,15 @@ static px_step pass(px_session *session, unsigned effects)
     return PX_STEP_PASS;
 }
 
+static px_step look(px_session *session, pgw_slice text);
+
+/* What stands behind the first part cannot be understood before that has run. */
+static px_step look_until(px_session *session, const px_text *text, size_t cut)
+{
+    pgw_slice first = {text->text.ptr, text->script.statements[cut].start};
+    return px_parts_begin(session, text, cut) ? look(session, first) : PX_STEP_LATER;
+}
+
 static px_step look(px_session *session, pgw_slice text)
 {
     px_catalog *catalog;
@@ -309,12 +322,54 @@ static px_step look(px_session *session, pgw_slice text)
     }
     px_text *parsed = px_parsed(session, text, catalog, &view);
     parsed->altered = px_changes_unseen(session);
-    bool wants = px_text_wants(parsed, NULL) > 0 && !parsed->altered;
-    px_step step = wants ? fill(session, parsed, &view) : look_into(session, parsed);
+    parsed->remembered = px_statements_have_room(&session->names.statements, text.len);
+    size_t cut = px_parts_cut(session, parsed);
+    bool wants = cut == 0 && px_text_wants(parsed, NULL) > 0 && !parsed->altered;
+    px_step step = cut > 0 ? look_until(session, parsed, cut)
+                   : wants ? fill(session, parsed, &view)
+                           : look_into(session, parsed);
     if (wants && step == PX_STEP_LATER)
         px_parsed_keep(session, parsed, &view);
     px_text_drop(parsed);
     return step;
+}
+
+static px_step look_at_next(px_session *session)
+{
+    pgw_error error;
+    if (px_parts_are_readable(session, &error))
+        return look(session, px_parts_at_hand(session));
+    px_refuse(session, &error, false);
+    return PX_STEP_DONE;
+}
+
+/* From one part of the text to the next, as far as nothing is to be waited for. */
+static px_step go_on(px_session *session, px_step step)
+{
+    while (session->hand.parts != NULL && step == PX_STEP_DONE) {
+        px_parts_sent(session);
+        if (session->wait != PX_WAIT_NOTHING)
+            return PX_STEP_LATER;
+        if (px_parts_are_over(session))
+            return px_parts_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
+        step = look_at_next(session);
+    }
+    return step;
+}
+
+static px_step look_at_part(px_session *session)
+{
+    if (session->pending.replies.count > 0) {
+        px_session_set_wait(session, PX_WAIT_IDLE);
+        return PX_STEP_LATER;
+    }
+    if (px_parts_are_over(session))
+        return px_parts_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
+    size_t failed;
+    px_step step = px_keys_failure(session) != NULL && px_keys_in_part(session, &failed) == NULL
+                       ? refuse_unanswered(session)
+                       : look_at_next(session);
+    return go_on(session, step);
 }
 
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
@@ -322,14 +377,18 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     if (px_outcome_has_rest(session))
         return send_rest(session);
     size_t failed;
-    if (px_keys_failure(session) != NULL && px_keys_in_part(session, &failed) == NULL)
-        return refuse_unanswered(session);
     pgw_slice text;
     bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
+    if (session->hand.parts != NULL)
+        return look_at_part(session);
+    if (px_keys_failure(session) != NULL && px_keys_in_part(session, &failed) == NULL)
+        return refuse_unanswered(session);
     if (session->group.count > 0 && !px_forward_group(session))
         return PX_STEP_LATER;
     if (readable && px_names_may_execute(session, text)) {
         if (!px_session_need_link(session))
+            return PX_STEP_LATER;
+        if (px_by_sql_renew(session, text) == PX_STEP_LATER)
             return PX_STEP_LATER;
         px_names_of_execute(session, text);
     }
@@ -349,5 +408,5 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     case PX_GLANCE_LOOK:
         break;
     }
-    return look(session, text);
+    return go_on(session, look(session, text));
 }

@@ -113,6 +113,13 @@ bool px_statement_reads(const px_statement *statement)
              has_dates((pgw_slice){insert->text.ptr + insert->tail, insert->end - insert->tail})));
 }
 
+/* What SQL prepared may be prepared again as well, by what is kept of it. */
+static size_t kept_of(const px_statement *statement)
+{
+    const px_lookups *lookups = statement->lookups;
+    return statement->parse.len + (lookups != NULL && lookups->by_sql ? lookups->arena.bytes : 0);
+}
+
 /* Counts it in (1) or out (-1). */
 static void count(px_statements *statements, const px_statement *statement, int by)
 {
@@ -121,7 +128,7 @@ static void count(px_statements *statements, const px_statement *statement, int 
     statements->ours += statement->plan != NULL ? (unsigned)by : 0;
     statements->reading += px_statement_reads(statement) ? (unsigned)by : 0;
     statements->unkept += statement->plan == NULL && statement->parse.len == 0 ? (unsigned)by : 0;
-    statements->kept_bytes += one * statement->parse.len;
+    statements->kept_bytes += one * kept_of(statement);
 }
 
 static void add(px_statements *statements, px_statement *statement)

@@ -23,6 +23,7 @@ typedef struct px_foreign {
     unsigned effects;    /* of rw_effect: what it does when it is run */
     unsigned generation; /* of what names meant when it was prepared */
     bool moving;         /* it would write a configured table if a name came to mean that */
+    bool defines;        /* it makes or alters one: what is made by names counts, too */
     bool changes_key;    /* it computes hashes, of keys that it stores */
     unsigned same_count; /* what a Bind of it must give, lest it changes a key */
     rw_same same[RW_SAME_MAX];
@@ -38,6 +39,7 @@ typedef struct px_statement {
     uint64_t link; /* which of the session's own links it is prepared on; 0: on none */
     bool draft;    /* … as its client's own text, which was only to be described (draft.h) */
     bool told;     /* … which was another there (drawn.h) */
+    bool by_sql;   /* none of ours: SQL prepared it, with conditions that it must not have now */
     bool unsure;   /* ours: it was prepared there by its client, when what the plan infers may have
                       been   something else */
     unsigned generation; /* ours: of what names meant when it was prepared */

@@ -82,14 +82,15 @@ static px_step replan(px_session *session, size_t i)
     px_plan *fresh;
     session->hand.replans = i + 1;
     px_step step = plan_again(session, i, &fresh);
+    if (step != PX_STEP_LATER && group->count > 0 && group->held[i].type == 'B' &&
+        !px_plan_asks_same(group->held[i].plan, fresh)) {
+        px_plan_drop(fresh);
+        fresh = NULL;
+        step = refuse_other_key(session);
+    }
     session->hand.replans = 0;
     if (step == PX_STEP_LATER)
         return step;
-    if (group->count > 0 && group->held[i].type == 'B' &&
-        !px_plan_asks_same(group->held[i].plan, fresh)) {
-        px_plan_drop(fresh);
-        return refuse_other_key(session);
-    }
     session->units.rerouted =
         session->units.rerouted || fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
     if (group->count == 0) /* it was refused */

@@ -72,6 +72,19 @@ static void tick(px_worker *worker)
         drain(worker);
 }
 
+/* One session looks, for all that have read there. */
+static void learn(px_worker *worker, px_plea *plea)
+{
+    bool learns = false;
+    for (size_t i = 0; i < px_sessions_slots(worker) && !learns; i++) {
+        px_session *session = px_sessions_at(worker, i);
+        learns = session != NULL && session->state == PX_READY && session->own.link != NULL &&
+                 px_plea_concerns(plea, session->who.identity) && px_own_link_learn(session);
+    }
+    if (learns)
+        px_plea_note(plea, PX_YIELD_LATER);
+}
+
 static bool yield(px_worker *worker, px_plea *plea)
 {
     bool given = false;
@@ -81,6 +94,8 @@ static bool yield(px_worker *worker, px_plea *plea)
                 px_plea_concerns(plea, session->who.identity) &&
                 px_plea_note(plea, px_own_link_yield(session));
     }
+    if (!given)
+        learn(worker, plea);
     return given;
 }
 

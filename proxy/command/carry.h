@@ -1,6 +1,7 @@
 /*
- * carry: what goes along when a table that exists is made anew with its hash: defaults,
- * constraints, indexes, comments, owner and grants, as SQL; of what cannot, a comment says so.
+ * carry: what goes along when a table that exists is made anew with its hash: collations, defaults,
+ * constraints, indexes, options, comments, owner and grants, as SQL; of what cannot, a comment says
+ * so.
  */
 #ifndef PX_COMMAND_CARRY_H
 #define PX_COMMAND_CARRY_H

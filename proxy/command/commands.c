@@ -4,6 +4,7 @@
 #include "proxy/command/ddl.h"
 #include "proxy/command/explain.h"
 #include "proxy/command/hash.h"
+#include "proxy/command/unspread.h"
 #include "proxy/command/verify.h"
 #include "proxy/server/config.h"
 
@@ -104,8 +105,10 @@ static int run_check(const px_command *command)
     cfg_config *config = px_config_load(command->argv[0], command->errors);
     px_credentials *credentials =
         config != NULL ? px_credentials_load(config, NULL, command->errors) : NULL;
-    if (credentials != NULL)
+    if (credentials != NULL) {
         px_advice_check(config, command->errors);
+        px_unspread_check(config, command->errors);
+    }
     size_t count = config != NULL ? config->table_count + config->columnar_count : 0;
     if (credentials != NULL)
         fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, count,

@@ -11,15 +11,18 @@ enum { TABLE, HASHED, COLUMN };
 
 /* $1 schema, $2 name, $3 whether it is only how names begin, $4 the hash column. */
 static const char question[] =
-    "select c.relname::text, exists (select from pg_catalog.pg_attribute h where h.attrelid = c.oid"
-    " and h.attname = $4 and h.attnum > 0 and not h.attisdropped)::text, a.attname::text"
+    "select c.relname::pg_catalog.text, exists (select from pg_catalog.pg_attribute h where "
+    "h.attrelid = c.oid"
+    " and h.attname = $4 and h.attnum > 0 and not h.attisdropped)::pg_catalog.text, "
+    "a.attname::pg_catalog.text"
     " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
     " left join pg_catalog.pg_index i on i.indrelid = c.oid and i.indisprimary"
     " left join lateral pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"
     " on k.place <= i.indnkeyatts"
     " left join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum"
     " where n.nspname = $1 and (c.relname = $2"
-    " or ($3::pg_catalog.bool and pg_catalog.starts_with(c.relname::text, $2::text)))"
+    " or ($3::pg_catalog.bool and pg_catalog.starts_with(c.relname::pg_catalog.text, "
+    "$2::pg_catalog.text)))"
     " and c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence <> 't'"
     " order by c.relname, k.place";
 

@@ -12,6 +12,8 @@ void px_backend_failed(const cfg_config *config, const char *what, const char *m
                        FILE *errors)
 {
     size_t len = strlen(message);
+    if (errors == NULL)
+        return;
     while (len > 0 && message[len - 1] == '\n')
         len--;
     pgw_buf shown = {0};

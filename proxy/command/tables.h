@@ -20,7 +20,7 @@ static inline const cfg_table *px_columnar_table(const cfg_config *config, size_
 }
 
 /* Opens a connection whose values come as text that reads back exactly (UTF-8, ISO dates, UTC).
- * NULL with a message; closed by PQfinish(). */
+ * NULL with a message, unless `errors` is; closed by PQfinish(). */
 PGconn *px_backend_open(const cfg_config *config, FILE *errors);
 /* Says what it did not do, and why, in libpq's words. */
 void px_backend_failed(const cfg_config *config, const char *what, const char *message,

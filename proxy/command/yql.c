@@ -18,10 +18,10 @@ void px_yql_name_print(const char *name, FILE *out)
 {
     fputc('`', out);
     for (; *name != '\0'; name++) {
-        bool newline = *name == '\n'; /* it would end the comment that the line may stand in */
-        if (*name == '`' || *name == '\\' || newline)
+        bool ends = *name == '\n' || *name == '\r'; /* the comment that the line may stand in */
+        if (*name == '`' || *name == '\\' || ends)
             fputc('\\', out);
-        fputc(newline ? 'n' : *name, out);
+        fputc(!ends ? *name : *name == '\n' ? 'n' : 'r', out);
     }
     fputc('`', out);
 }
@@ -63,6 +63,15 @@ const char *px_yql_type(const rw_table *table, const rw_column *column)
     return NULL;
 }
 
+void px_yql_default_print(const char *text, FILE *out)
+{
+    if (text == NULL)
+        return;
+    fputs(" -- set yourself: DEFAULT ", out);
+    for (; *text != '\0'; text++) /* the comment ends with its line */
+        fputc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+}
+
 static bool in_key(const rw_table *table, size_t column)
 {
     for (size_t i = 0; i < table->primary_key_count; i++)
@@ -85,6 +94,9 @@ static void print_column(writer *write, size_t i)
             column->not_null || in_key(table, i) ? " NOT NULL" : "");
     if (type == NULL)
         fprintf(write->out, " -- %s: choose a type", column->type_name);
+    if (column->has_default) /* what the backend tells has its own numbers in it */
+        px_yql_default_print(table->defaults_unknown ? column->default_text : "as the backend has it",
+                             write->out);
     fputc('\n', write->out);
 }
 

@@ -22,6 +22,9 @@ typedef struct px_yql {
 const char *px_yql_type(const rw_table *table, const rw_column *column);
 /* A name as YQL writes it, in `…`. */
 void px_yql_name_print(const char *name, FILE *out);
+/* A comment on a column's default, an expression of SQL's, which YQL would read as something else;
+ * NULL: nothing. */
+void px_yql_default_print(const char *text, FILE *out);
 /* The setting TTL of WITH, with `before` in front; nothing, if there is none. */
 void px_yql_ttl_print(const cfg_ydb *settings, const char *before, FILE *out);
 void px_yql_print(const px_yql *yql, FILE *out);

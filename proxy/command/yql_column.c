@@ -41,6 +41,7 @@ static void print_column(const cfg_table *table, const cfg_column *column, FILE 
             column->not_null || in_key(table, column->name) ? " NOT NULL" : "");
     if (type == NULL)
         fprintf(out, " -- %s: choose a type", column->type);
+    px_yql_default_print(column->by_default, out);
     fputc('\n', out);
 }
 

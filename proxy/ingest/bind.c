@@ -3,9 +3,11 @@
 #include "proxy/backend/maps.h"
 
 #include "protocol/value_canonical.h"
+#include "protocol/value_in.h"
 #include "proxy/base/log.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/insert/spell.h"
 
 #include <xxhash.h>
 
@@ -39,6 +41,60 @@ bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_er
                         bind->format_count, bind->value_count);
     return px_bind_count(bind, px_plan_client_parameters(plan), error) &&
            (whole || pgw_fail(error, "08P01", "insufficient data left in message"));
+}
+
+/* What stands for the text of a timestamptz, if TimeZone decides what it is; else nothing. */
+static bool spell(const pgw_bind_value *value, const pgw_env *env, pgw_arena *arena, pgw_buf *out)
+{
+    pgw_error ignored;
+    pgw_value read;
+    pgw_reading reading = {env, arena, &ignored};
+    pgw_buf_clear(out);
+    if (value->null || !rw_text_heeds_zone(PGW_TIMESTAMPTZ, value->bytes) ||
+        pgw_value_from_text(PGW_TIMESTAMPTZ, -1, value->bytes, &reading, &read) != PGW_KNOWN)
+        return false;
+    rw_spell_time(&read, out);
+    return true;
+}
+
+pgw_bind px_bind_spell(const uint32_t *types, const bool *heeded, const pgw_bind *bind,
+                       const pgw_env *env, pgw_arena *arena)
+{
+    pgw_bind spelled = *bind;
+    pgw_buf values = {0}, text = {0};
+    pgw_reader reader = pgw_reader_of(bind->values);
+    const char *kept = bind->values.ptr; /* those before are in `values` */
+    for (size_t i = 0; i < bind->value_count; i++) {
+        const char *begun = reader.at;
+        pgw_bind_value value = pgw_bind_next(&reader);
+        if (!heeded[i] || types[i] != PGW_TIMESTAMPTZ || pgw_bind_is_binary(bind, i) ||
+            !spell(&value, env, arena, &text))
+            continue;
+        pgw_buf_add(&values, kept, (size_t)(begun - kept));
+        pgw_buf_add_i32(&values, (int32_t)text.len);
+        pgw_buf_add_slice(&values, pgw_slice_buf(&text));
+        kept = reader.at;
+    }
+    if (kept > bind->values.ptr) {
+        pgw_buf_add(&values, kept, (size_t)(bind->values.ptr + bind->values.len - kept));
+        spelled.values = pgw_arena_keep(arena, &values);
+    }
+    pgw_buf_free(&text);
+    return spelled;
+}
+
+bool *px_bind_feeding(const px_plan *plan, pgw_arena *arena)
+{
+    const rw_insert *insert = plan->insert;
+    bool *feeding = pgw_arena_alloc(arena, insert->param_count + 1);
+    for (size_t r = 0; r < insert->row_count; r++)
+        for (size_t k = 0; k < insert->table->primary_key_count; k++) {
+            const rw_cell *cell = &insert->rows[r].key[k];
+            if (cell->kind == RW_CELL_PARAM && cell->parameter <= insert->param_count &&
+                rw_spells_column(insert, insert->table->primary_key[k]))
+                feeding[cell->parameter - 1] = true;
+        }
+    return feeding;
 }
 
 static size_t key_bytes(const rw_table *table, const rw_key *key)

@@ -27,6 +27,14 @@ rw_param *px_bind_parameters(const uint32_t *types, const pgw_bind *bind, pgw_ar
 /* Computes the keys; memory from `arena`. False: bound->error is for the client. */
 bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
                   pgw_arena *arena, px_bound *bound);
+/* The Bind as it goes over the own link, on which TimeZone may be another than `env` says: texts of
+ * timestamptz for which there is a flag in `heeded` have their zone. In `arena`, where it is not
+ * `bind` as it is. */
+pgw_bind px_bind_spell(const uint32_t *types, const bool *heeded, const pgw_bind *bind,
+                       const pgw_env *env, pgw_arena *arena);
+/* … the parameters that are cells of a plan's key and whose moment matters: a flag each, in
+ * `arena`. */
+bool *px_bind_feeding(const px_plan *plan, pgw_arena *arena);
 /* To whom a Bind goes, where its client named others. */
 typedef struct px_bind_names {
     pgw_slice portal, statement;

@@ -2,6 +2,7 @@
 
 #include "protocol/utf8.h"
 #include "proxy/ingest/bind.h"
+#include "rewrite/hash/hash_sql.h"
 #include "rewrite/read/key_change_put.h"
 
 #include <inttypes.h>
@@ -71,7 +72,10 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
     size_t own = highest > declared.count ? highest : declared.count;
     rw_prepared prepared = {written, {declared.types, declared.count}, (uint32_t)own};
     rw_conditions conditions;
-    rw_conditions_of(statement, &prepared, &(pgw_reading){&env, reading->arena, reading->error},
+    rw_statement found = *statement;
+    if (prepares) /* it is not remembered what is kept */
+        found.lookup_count = 0;
+    rw_conditions_of(&found, &prepared, &(pgw_reading){&env, reading->arena, reading->error},
                      &conditions);
     if (conditions.count == 0 && statement->otherwise == NULL && !rw_statement_has_more(statement))
         return NULL;
@@ -87,6 +91,50 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
     rw_statement changed;
     if (rw_key_change_of(statement, reading->arena, &changed))
         it->otherwise = px_lookups_new(text, &changed, catalog, reading, declared);
+    return it;
+}
+
+/* The statement that it keeps, with nothing but its stars written out (`plain`) or not even these.
+ * Blanks stand for what is in front of it: errors are told by their position. */
+static pgw_slice kept_of(const rw_statement *statement, bool plain, bool utf8, pgw_arena *arena)
+{
+    const rw_statement stars = {.stars = statement->stars,
+                                .star_count = plain ? statement->star_count : 0};
+    pgw_slice kept = statement->prepares->kept;
+    size_t len = statement->end - statement->start, before = len - kept.len;
+    const pgw_slice all = {kept.ptr - before, len};
+    rw_conditions conditions;
+    pgw_buf out = {0};
+    for (size_t i = pgw_characters(all, before, utf8); i > 0; i--)
+        pgw_buf_add_byte(&out, ' ');
+    rw_conditions_of(&stars, NULL, &(pgw_reading){.arena = arena}, &conditions);
+    for (size_t i = 0; i < conditions.count; i++)
+        conditions.list[i].at -= before;
+    rw_conditions_render(&conditions, kept, &out);
+    return pgw_arena_keep(arena, &out);
+}
+
+px_lookups *px_lookups_kept(const rw_statement *statement, const rw_conditions *conditions,
+                            px_catalog *catalog, bool utf8)
+{
+    pgw_arena arena = {0};
+    const rw_sql_prepare *prepares = statement->prepares;
+    px_lookups *it = pgw_arena_alloc(&arena, sizeof *it);
+    *it = (px_lookups){.references = 1, .by_sql = true, .utf8 = utf8};
+    it->text = kept_of(statement, false, utf8, &arena);
+    it->plain = kept_of(statement, true, utf8, &arena);
+    rw_conditions lookups = *conditions;
+    lookups.count = 0; /* they are of no use here, and long */
+    rw_conditions_keep(&lookups, &arena, &it->conditions);
+    size_t size = prepares->declared.count * sizeof *it->types;
+    it->types = pgw_arena_alloc(&arena, size);
+    if (size > 0)
+        memcpy(it->types, prepares->declared.types, size);
+    it->declared = (px_declared){it->types, prepares->declared.count};
+    it->own = prepares->declared.count;
+    it->catalog = px_catalog_take(catalog);
+    it->alike = px_catalog_take(catalog);
+    it->arena = arena;
     return it;
 }
 
@@ -234,16 +282,33 @@ static bool write_bind(const rw_conditions *conditions, const pgw_bind *bind,
     return pgw_write_bind(bind, bind->portal, bind->statement, hashes, count, out);
 }
 
+/* A flag a parameter: a key is compared with it. */
+static bool *compared_parameters(const px_lookups *lookups, pgw_arena *arena)
+{
+    bool *compared = pgw_arena_alloc(arena, lookups->own + 1);
+    for (size_t i = 0; i < lookups->conditions.lookup_count; i++) {
+        const rw_lookup *it = lookups->conditions.lookups[i];
+        for (size_t c = 0; c < it->keys * it->table->hash_key_count; c++)
+            if (it->cells[c].kind == RW_CELL_PARAM && it->cells[c].parameter <= lookups->own)
+                compared[it->cells[c].parameter - 1] = true;
+    }
+    return compared;
+}
+
 bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_env *env,
                      pgw_buf *out)
 {
     pgw_arena arena = {0};
     pgw_error error;
-    pgw_reading reading = {env, &arena, &error};
+    pgw_env anywhere = *env;
+    anywhere.zone_known = false;
+    pgw_reading reading = {&anywhere, &arena, &error};
     rw_further *more = pgw_arena_alloc(&arena, lookups->conditions.parameters * sizeof *more);
-    rw_params params = {px_bind_parameters(lookups->types, bind, &arena), bind->value_count};
+    const pgw_bind spelled =
+        px_bind_spell(lookups->types, compared_parameters(lookups, &arena), bind, env, &arena);
+    rw_params params = {px_bind_parameters(lookups->types, &spelled, &arena), bind->value_count};
     bool known = rw_conditions_bind(&lookups->conditions, params, &reading, more) == PGW_KNOWN &&
-                 write_bind(&lookups->conditions, bind, more, &arena, out);
+                 write_bind(&lookups->conditions, &spelled, more, &arena, out);
     pgw_arena_free(&arena);
     return known;
 }

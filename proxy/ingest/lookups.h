@@ -31,6 +31,7 @@ typedef struct px_lookups {
     size_t own;                   /* … which are as many; the hashes are behind them */
     bool retyped; /* its tables have keys of other types by now, and it must not be run as it is */
     bool asked;   /* the backend is being asked for the types of its parameters */
+    bool by_sql; /* SQL's PREPARE keeps it, with the conditions in it that its hashes are made in */
     bool defines; /* it makes or alters a table, by whatever that is like */
     bool utf8;    /* what positions count: characters, or bytes */
 } px_lookups;
@@ -38,6 +39,9 @@ typedef struct px_lookups {
 /* Those of the only statement of a text. NULL: nothing is put in, or run with it. */
 px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_catalog *catalog,
                            const pgw_reading *reading, px_declared declared);
+/* Those of what a PREPARE keeps, which was sent with these conditions. */
+px_lookups *px_lookups_kept(const rw_statement *statement, const rw_conditions *conditions,
+                            px_catalog *catalog, bool utf8);
 void px_lookups_take(px_lookups *lookups);
 void px_lookups_drop(px_lookups *lookups); /* NULL is fine */
 

@@ -15,20 +15,19 @@ static bool is_hidden_from(const px_standing *standing, const rw_table *table)
     return table->reads_settings && (standing->touched & (hidden | (stored & ~table->quiet))) != 0;
 }
 
-/* Whether names may mean there what they mean nowhere else: temporary objects come first. */
-static bool has_names(const px_standing *standing, const rw_table *table)
+bool px_obstacle_has_names(const px_standing *standing, const rw_insert *insert)
 {
     const unsigned named = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS | RW_EFFECT_STATE;
     const unsigned stored = RW_EFFECT_RUNS | RW_EFFECT_READS;
-    return (standing->touched & (named | (stored & ~table->quiet))) != 0;
+    unsigned naming = named | (stored & ~insert->table->quiet);
+    return insert->reads_names && (standing->touched & naming) != 0;
 }
 
 px_counter px_obstacle(const px_owner *owner, const px_standing *standing,
                        const px_identity *identity, const rw_insert *insert)
 {
     if (standing->private_session || (standing->output_changed && insert->shows) ||
-        is_hidden_from(standing, insert->table) ||
-        (insert->reads_names && has_names(standing, insert->table)))
+        is_hidden_from(standing, insert->table) || px_obstacle_has_names(standing, insert))
         return PX_UNBATCHED_SETTINGS;
     if (!identity->env.utf8 || !identity->env.conforming)
         return PX_UNBATCHED_ENCODING;

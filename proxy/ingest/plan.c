@@ -5,6 +5,7 @@
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/insert/row_width.h"
+#include "rewrite/insert/spell.h"
 #include "rewrite/insert/typed.h"
 
 #include <stdio.h>
@@ -105,6 +106,9 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
         }
         plan->types[i] = type;
         insert->shows |= is_shown(type, insert->inferred[i]);
+        /* What is bound to a type of somebody's own is read by its domains' checks. */
+        if (type >= 16384 && insert->table->casts_run && insert->obstacle == RW_BATCHABLE)
+            insert->obstacle = RW_OBSTACLE_EXPRESSION;
         if (type == PGW_UNSPECIFIED && (may_leave_rows_out(plan) || feeds[i]))
             plan->types_known = false;
     }
@@ -217,6 +221,21 @@ static void name_it(px_plan *plan)
              (unsigned long long)hash.low64);
 }
 
+/* Constants of the key that TimeZone decides are read now, whatever it is later; what it makes of a
+ * parameter must be what it makes now. */
+static void heed_zone(px_plan *plan)
+{
+    rw_spell_constants(plan->insert, &plan->identity->env, &plan->arena);
+    if (plan->identity->zone != NULL && rw_casts_heed_zone(plan->insert, plan->types))
+        plan->insert->zone = pgw_arena_copy(&plan->arena, pgw_slice_str(plan->identity->zone)).ptr;
+}
+
+bool px_plan_is_in_zone(const px_plan *plan, const px_identity *identity)
+{
+    const char *zone = plan->insert->zone;
+    return zone == NULL || (identity->zone != NULL && strcmp(zone, identity->zone) == 0);
+}
+
 px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
                      px_declared declared, pgw_error *error)
 {
@@ -233,6 +252,7 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
         return NULL;
     }
     declare(plan, declared.types, declared.count);
+    heed_zone(plan);
     render(plan);
     name_it(plan);
     return plan;

@@ -27,6 +27,7 @@ typedef struct px_plan {
     const rw_insert *asked;   /* the client's statement, if values of its key are to be asked for:
                                  they are parameters of `insert`, behind the client's; or NULL */
     const rw_filled *filled;  /* … how `insert` is made of it */
+    unsigned effects;         /* of rw_effect: what it does to the session that runs it */
     bool infers;              /* parameters have types that the client did not declare */
     rw_insert *batched;       /* `insert`, as it is rendered for links for batches, which have it */
     pgw_slice batched_text; /* … prepared for others: there it asks for the columns it infers of */
@@ -63,6 +64,8 @@ typedef struct px_declared {
     size_t count;
 } px_declared;
 
+/* Whether TimeZone makes of the parameters of its key what it made when the plan was made. */
+bool px_plan_is_in_zone(const px_plan *plan, const px_identity *identity);
 /* An empty plan around a statement parsed in `arena` (given away). NULL and the error if its hash
  * is constant and cannot be computed. */
 px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,

@@ -12,6 +12,21 @@ struct px_plan_slot {
     px_plan *plan; /* NULL: free */
 };
 
+static uint64_t number_of(const char *value)
+{
+    return value != NULL ? XXH3_64bits(value, strlen(value)) : 0;
+}
+
+/* How its constants are read, which is not in the identity's key where the server's own settings
+ * say it: they may have become others since. */
+static uint64_t reading_of(const px_identity *identity)
+{
+    const pgw_env *env = &identity->env;
+    uint64_t parts[] = {number_of(identity->zone), number_of(identity->dates),
+                        number_of(identity->intervals), (uint64_t)env->utf8 << 1 | env->conforming};
+    return XXH3_64bits(parts, sizeof parts);
+}
+
 px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declared_count,
                          const px_identity *identity, const px_catalog *catalog)
 {
@@ -20,6 +35,7 @@ px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declar
                         hash.high64,
                         XXH3_64bits(declared, declared_count * sizeof *declared),
                         XXH3_64bits(identity->key, strlen(identity->key)),
+                        reading_of(identity),
                         (uint64_t)(uintptr_t)catalog,
                         catalog->epoch};
     hash = XXH3_128bits(parts, sizeof parts);

@@ -4,10 +4,13 @@
 #include "proxy/backend/maps.h"
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/plan_cache.h"
+#include "proxy/ingest/reshaped.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/insert/spell.h"
+#include "rewrite/read/evaluated.h"
 #include "rewrite/read/explain_query.h"
-#include "rewrite/read/reach.h"
+#include "rewrite/read/function_once.h"
 #include "rewrite/read/script.h"
 #include "rewrite/read/tree.h"
 #include "rewrite/read/wanting.h"
@@ -21,7 +24,9 @@ static px_text *parse(px_worker *worker, pgw_arena arena, pgw_slice text, px_cat
     px_catalog_take(catalog);
     rw_script_parse(text, view, env, &worker->plans->shapes, &arena, &parsed->script);
     rw_explain_query(text, view, env, &arena, &parsed->script);
+    rw_function_once(text, view, env, &arena, &parsed->script);
     rw_wanting_check(text, &parsed->script, &arena);
+    parsed->reshaped = px_reshaped(&parsed->script, text, env->conforming, &arena);
     parsed->arena = arena;
     return parsed;
 }
@@ -249,23 +254,62 @@ static void refuse_write(px_text *text, size_t i, const pgw_error *error)
 }
 
 /* What its columns are by then cannot be known before the text is sent. */
-static void refuse_reshaped(px_text *text, size_t i, bool conforming)
+static bool is_reshaped(const px_text *text, size_t i)
+{
+    return text->reshaped != NULL && text->reshaped[i];
+}
+
+static void refuse_reshaped(px_text *text, size_t i)
 {
     const rw_statement *statement = &text->script.statements[i];
     const rw_insert *insert = statement->insert;
-    const rw_table *table = insert != NULL ? insert->table : statement->change->table;
-    for (size_t before = 0; before < i; before++) {
-        const rw_statement *other = &text->script.statements[before];
-        pgw_slice written = {text->text.ptr + other->start, other->end - other->start};
-        if (!(other->effects & RW_EFFECT_DDL) || !rw_moves_columns(written, table, conforming))
-            continue;
-        pgw_error error;
-        pgw_fail(&error, "0A000", "table %s may be changed earlier in the same Query", table->name);
-        pgw_error_hint(&error, "Send the %s in a Query of its own.",
-                       insert != NULL ? "INSERT" : "UPDATE");
-        refuse_write(text, i, &error);
-        return;
+    pgw_error error;
+    pgw_fail(&error, "0A000", "table %s may be changed earlier in the same Query",
+             px_written_by(statement)->name);
+    pgw_error_hint(&error, "Send the %s in a Query of its own.",
+                   insert != NULL ? "INSERT" : "UPDATE");
+    refuse_write(text, i, &error);
+}
+
+size_t px_text_apart(const px_text *text)
+{
+    unsigned before = 0;
+    for (size_t i = 0; i < text->script.count; i++) {
+        const rw_statement *statement = &text->script.statements[i];
+        bool put_in = statement->lookup_count > 0 || statement->star_count > 0;
+        bool unknown = put_in && !statement->defines && (before & RW_EFFECT_DDL);
+        if (i > 0 && (statement->apart || unknown || is_reshaped(text, i)))
+            return i;
+        before |= statement->effects;
     }
+    return 0;
+}
+
+/* Whether a row's hash is of a value that is cast to a type by its name. */
+static bool casts_key(const rw_insert *insert)
+{
+    const rw_table *table = insert->table;
+    for (size_t r = 0; r < insert->row_count && !insert->query; r++)
+        for (size_t k = 0; k < table->primary_key_count; k++)
+            if (insert->rows[r].key[k].cast_count > 0)
+                return true;
+    return false;
+}
+
+/* Types that functions, DO and CALL may make by the way are found before PostgreSQL's own. */
+static void refuse_made_types(px_text *text, size_t i, unsigned before)
+{
+    const unsigned anything =
+        RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_STATE | RW_EFFECT_OUTPUT;
+    const rw_insert *insert = text->script.statements[i].insert;
+    bool unseen = (before & anything) == anything || (before & RW_EFFECT_CALLS && !is_quiet(text));
+    if (insert == NULL || !unseen || !casts_key(insert))
+        return;
+    pgw_error error;
+    pgw_fail(&error, "0A000",
+             "a type that the key is cast to may be made earlier in the same Query");
+    pgw_error_hint(&error, "Send the INSERT in a Query of its own.");
+    refuse_write(text, i, &error);
 }
 
 static void refuse_altered(px_text *text, size_t i)
@@ -278,30 +322,14 @@ static void refuse_altered(px_text *text, size_t i)
 
 static void put_conditions(px_text *text, size_t i, const pgw_env *env)
 {
-    const rw_statement *statement = &text->script.statements[i];
+    rw_statement statement = text->script.statements[i];
     pgw_error error;
     pgw_reading reading = {env, &text->arena, &error};
-    if (statement->lookup_count > 0 || statement->star_count > 0)
-        rw_conditions_of(statement, NULL, &reading, &text->conditions[i]);
-}
-
-unsigned px_statement_effects(const rw_statement *statement)
-{
-    unsigned effects = statement->effects;
-    if (statement->insert == NULL)
-        return effects;
-    const rw_table *table = statement->insert->table;
-    bool defaults = false, sequences = false;
-    for (size_t i = 0; i < table->column_count; i++) {
-        sequences = sequences || table->columns[i].sequence;
-        defaults = defaults || (table->columns[i].has_default && !table->columns[i].sequence &&
-                                !table->columns[i].generated);
-    }
-    if (table->mergeable && !defaults)
-        effects &= ~(unsigned)RW_EFFECT_RUNS;
-    if (table->mergeable && !sequences)
-        effects &= ~(unsigned)RW_EFFECT_WRITES;
-    return effects;
+    bool changes = text->script.effects & RW_EFFECT_DDL; /* what is executed behind it */
+    if (statement.prepares != NULL && (!text->remembered || changes))
+        statement.lookup_count = 0;
+    if (statement.lookup_count > 0 || statement.star_count > 0)
+        rw_conditions_of(&statement, NULL, &reading, &text->conditions[i]);
 }
 
 bool px_moves_zone(unsigned effects)
@@ -334,12 +362,14 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
         env.zone_known = env.zone_known && !may_have_moved_zone(text, before);
         if (known || statement->defines || statement->change != NULL)
             put_conditions(text, i, &env);
-        before |= px_statement_effects(statement);
+        refuse_made_types(text, i, before);
+        if (i + 1 < script->count)
+            before |= rw_insert_effects(statement, env.conforming);
         bool writes = statement->insert != NULL || statement->change != NULL;
         if (writes && text->altered)
             refuse_altered(text, i);
-        if (writes && script->effects & RW_EFFECT_DDL)
-            refuse_reshaped(text, i, env.conforming);
+        if (is_reshaped(text, i))
+            refuse_reshaped(text, i);
         if (statement->kind == RW_STATEMENT_REFUSED)
             px_text_refuse(text, i, statement->error);
         else if (statement->insert != NULL &&
@@ -349,6 +379,13 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
 }
 
 /* ---- the text for the own link ---- */
+
+void px_text_spell(px_text *text, const pgw_env *env)
+{
+    for (size_t i = 0; i < text->script.count; i++)
+        if (text->keys[i] != NULL && text->refusals[i] == NULL)
+            rw_spell_keys(text->script.statements[i].insert, text->keys[i], env, &text->arena);
+}
 
 /* What is refused is sent as a statement that every server refuses, at the same time: it is parsed
  * with all the others, what comes before it is done, and what comes behind is not. */

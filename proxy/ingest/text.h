@@ -22,13 +22,16 @@ typedef struct px_text {
                                  NULL: it was not; NULL: all is as its client sent it … */
     struct px_text *asked;    /* … with the wanted cells, which is kept for what is told of it */
     rw_script script;
-    uint64_t **hashes;  /* for each statement that is an INSERT: its rows' */
-    rw_key **keys;      /* likewise */
-    size_t *superseded; /* for each: its rows that an UPSERT's later row replaces; the tag counts
-                           them */
+    const bool *reshaped; /* for each statement: it writes a table that one before it may change;
+                             NULL: none does */
+    uint64_t **hashes;    /* for each statement that is an INSERT: its rows' */
+    rw_key **keys;        /* likewise */
+    size_t *superseded;   /* for each: its rows that an UPSERT's later row replaces; the tag counts
+                             them */
     rw_conditions *conditions; /* for each: what is put in for its lookups */
-    bool altered;  /* the tables may have been, in front of it, and cannot be asked before Sync */
-    bool in_parts; /* they are rows of the only statement that are committed already */
+    bool altered;    /* the tables may have been, in front of it, and cannot be asked before Sync */
+    bool remembered; /* what PREPARE keeps will be: it may have conditions */
+    bool in_parts;   /* they are rows of the only statement that are committed already */
     const pgw_error **refusals; /* for each: why it is sent so that it must fail; NULL: it is not */
     bool refused;               /* there is any */
 } px_text;
@@ -51,6 +54,9 @@ size_t px_text_before(const px_text *text, size_t i);
 void px_text_unanswered(px_text *text, size_t i, const pgw_error *error);
 void px_text_take(px_text *text);
 void px_text_drop(px_text *text); /* NULL is fine */
+/* The first statement, from 1, that can only be understood when those before it have run; 0: there
+ * is none. */
+size_t px_text_apart(const px_text *text);
 /* Computes the hashes of every INSERT's rows, and refuses what has none; and those of the rows that
  * other statements ask for. */
 void px_text_hash(px_worker *worker, px_text *text, pgw_env env);
@@ -60,15 +66,15 @@ void px_text_refuse(px_text *text, size_t i, const pgw_error *error);
 size_t px_text_first_refused(const px_text *text);
 /* Leaves out rows of its only statement, which are committed already; a flag a row. */
 void px_text_leave_out(px_text *text, const bool *rows);
+/* … on which settings may be others than its session knows (`env`): what they decide of keys is
+ * spelled. */
+void px_text_spell(px_text *text, const pgw_env *env);
 /* The whole text for the own link: each INSERT rewritten, what is refused in a form that must fail,
  * everything else as it was. `sent_at` (NULL: not asked) gets the byte where each statement begins.
  */
 void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out);
 /* How many commands statement `i` is there; `own`: which of them, from 0, is its client's. */
 size_t px_text_commands(const px_text *text, size_t i, size_t *own);
-/* What a statement does on the own link. An INSERT of ours runs nothing of its own, unless the
- * table has code. */
-unsigned px_statement_effects(const rw_statement *statement);
 /* Effects after which TimeZone may be another. */
 bool px_moves_zone(unsigned effects);
 

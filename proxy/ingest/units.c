@@ -106,12 +106,13 @@ static pgw_slice render(px_unit *unit, const rw_insert *insert,
     return keep(unit, &buf);
 }
 
-/* Rows of all its statements may stand in one VALUES list: then heads and tails are the same. */
+/* Rows of all its statements may stand in one VALUES list: then heads and tails are the same, and
+ * so is what the first one's guard asks. */
 static bool merges(px_unit *unit, const rw_script *script)
 {
     for (size_t i = 0; i < script->count; i++) {
         const rw_insert *insert = script->statements[i].insert;
-        if (!insert->values_merge)
+        if (!insert->values_merge || (script->count > 1 && rw_guard_heeds_default(insert)))
             return false;
         pgw_slice head = render(unit, insert, rw_render_head);
         pgw_slice tail = render(unit, insert, rw_render_tail);
@@ -287,6 +288,7 @@ size_t px_unit_prepare(px_unit *unit, const px_plan *plan)
     prepared->text = pgw_arena_copy(&unit->arena, plan->batched_text);
     prepared->types = px_plan_types(plan, &prepared->type_count, &unit->arena);
     prepared->columns = pgw_arena_copy(&unit->arena, plan->columns);
+    prepared->stores_all = !plan->insert->has_conflict || plan->insert->values_merge;
     return unit->prepared_count++;
 }
 

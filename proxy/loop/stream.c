@@ -22,6 +22,7 @@ struct px_stream {
     size_t in_start, in_end, expected;
     int watched; /* what poll waits for; a change costs system calls */
     bool paused, closing, greeted;
+    bool knocked; /* something came while it was paused: it is not watched until it goes on */
 
     px_chunks out;
     size_t counted; /* bytes of it, of the process's `unread` */
@@ -45,10 +46,12 @@ enum {
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
+/* A client that waits for its answer says nothing meanwhile. So one that is paused is watched until
+ * it does: else each pause would cost two system calls. */
 static void watch(px_stream *stream)
 {
     int events = 0;
-    bool reads = !stream->paused && !stream->transport.ended;
+    bool reads = !stream->knocked && !stream->transport.ended;
     if (reads || stream->transport.write_on_read)
         events |= UV_READABLE;
     if ((stream->blocked && !stream->transport.write_on_read) ||
@@ -240,6 +243,13 @@ static void tell_written(px_stream *stream)
     tell_finished(stream);
 }
 
+/* The worker's list that it stands on when it has output. */
+static px_stream **dirty_like(const px_stream *stream)
+{
+    px_worker *worker = stream->worker;
+    return stream->ops->backend ? &worker->dirty_links : &worker->dirty_clients;
+}
+
 static void mark_dirty(px_stream *stream)
 {
     count_unread(stream);
@@ -248,16 +258,22 @@ static void mark_dirty(px_stream *stream)
     if (stream->dirty || stream->blocked)
         return;
     stream->dirty = true;
-    stream->next_dirty = stream->worker->dirty;
-    stream->worker->dirty = stream;
+    px_stream **first = dirty_like(stream);
+    stream->next_dirty = *first;
+    *first = stream;
 }
 
-/* The end of a turn: everything that was put leaves. */
+static px_stream *next_dirty(px_worker *worker)
+{
+    return worker->dirty_links != NULL ? worker->dirty_links : worker->dirty_clients;
+}
+
+/* The end of a turn: everything that was put leaves. What a backend is to work at leaves first. */
 static void flush_all(px_worker *worker)
 {
     px_stream *stream;
-    while ((stream = worker->dirty) != NULL) {
-        worker->dirty = stream->next_dirty;
+    while ((stream = next_dirty(worker)) != NULL) {
+        *dirty_like(stream) = stream->next_dirty;
         stream->dirty = false;
         write_out(stream);
         if (stream->closing)
@@ -320,6 +336,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     }
     bool readable = (events & UV_READABLE) || stream->broken ||
                     (stream->transport.read_on_write && (events & UV_WRITABLE));
+    stream->knocked = stream->paused && (stream->knocked || readable);
     if (!stream->closing && !stream->paused && !stream->transport.ended && readable)
         on_readable(stream);
     if (!stream->closing)
@@ -364,7 +381,7 @@ static void on_handle_closed(uv_handle_t *handle)
 
 static void forget_dirty(px_stream *stream)
 {
-    for (px_stream **at = &stream->worker->dirty; *at != NULL; at = &(*at)->next_dirty) {
+    for (px_stream **at = dirty_like(stream); *at != NULL; at = &(*at)->next_dirty) {
         if (*at != stream)
             continue;
         *at = stream->next_dirty;
@@ -420,14 +437,13 @@ void px_stream_pause(px_stream *stream)
     if (stream->paused || stream->closing)
         return;
     stream->paused = true;
-    watch(stream);
 }
 
 void px_stream_resume(px_stream *stream)
 {
     if (!stream->paused || stream->closing)
         return;
-    stream->paused = false;
+    stream->paused = stream->knocked = false;
     px_transport_come_back(&stream->transport);
     watch(stream);
 }

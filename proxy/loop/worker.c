@@ -133,17 +133,21 @@ void px_worker_let_go(px_worker *worker, size_t bytes)
     worker->let_go += bytes;
 }
 
-/* What a crowd has left lies between what others still use: the allocator gives it back only when
- * asked to. */
+/* What has left lies between what others still use: the allocator gives it back only when asked to.
+ * What was noted says that there is something, not how much: a few may leave more than a crowd, and
+ * not all of it is freed at once. So it is done soon if it is certainly much, and some time behind
+ * whatever it is. */
 static void give_back(px_worker *worker)
 {
     bool quiet = worker->let_go == worker->let_go_before;
-    if (quiet && worker->let_go >= LET_GO) {
-        malloc_trim(0);
+    if (worker->trim_in > 0) {
+        if (--worker->trim_in == 0)
+            malloc_trim(0);
+    } else if (quiet && worker->let_go > 0) {
+        if (worker->let_go >= LET_GO)
+            malloc_trim(0);
         worker->let_go = 0;
         worker->trim_in = TRIM_TICKS;
-    } else if (worker->trim_in > 0 && --worker->trim_in == 0) {
-        malloc_trim(0);
     }
     worker->let_go_before = worker->let_go;
 }
@@ -193,6 +197,10 @@ void px_worker_init(px_worker *worker, px_server *server, unsigned index,
     uv_prepare_start(&worker->before_poll, on_before_poll);
     uv_check_start(&worker->after_poll, on_after_poll);
     uv_timer_start(&worker->tick, on_tick, TICK_MS, TICK_MS);
+    /* Where another allocator has taken the place of the C library's, as a sanitizer's does, the
+     * first call sets up what nobody has used yet, and two workers that do so at once crash: the
+     * first is made before any of them runs. */
+    malloc_trim(0);
 }
 
 void px_worker_run(px_worker *worker)

@@ -53,13 +53,15 @@ typedef struct px_worker {
     pthread_mutex_t inbox_lock;
     px_message *inbox, **inbox_tail;
     px_message *own, **own_tail; /* sent by the worker itself: run at the end of the turn */
+    px_message call;             /* links that have waited for a place have one now … */
+    _Atomic bool called;         /* … and this is on its way */
     /* output at the end of a turn */
     uv_prepare_t before_poll;
     uv_check_t after_poll;
-    struct px_stream *dirty;
+    struct px_stream *dirty_links, *dirty_clients;
     px_blocks blocks;             /* of streams, to be used again */
     size_t let_go, let_go_before; /* bytes, about, freed since pages were last given back */
-    unsigned trim_in;             /* ticks, until that is done once more; 0: it is not */
+    unsigned trim_in;             /* ticks, until that is done again; 0: when it is quiet */
     uv_timer_t tick;              /* every 100 ms: deadlines, idle links, catalog age */
     px_metrics *metrics;          /* what this thread counts; freed with the server */
     uint64_t clock;               /* px_worker_clock() of this turn; 0 = not asked for yet */
@@ -96,7 +98,8 @@ px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partit
 /* How many clients the workers of the process have, whatever they wait for. Any thread. */
 unsigned px_workers_load(const struct px_server *server);
 
-/* The loop: created, run on the calling thread until it has drained, freed. `tenants` stay. */
+/* The loop: created (the first before any is run), run on the calling thread until it has drained,
+ * freed. `tenants` stay. */
 void px_worker_init(px_worker *worker, struct px_server *server, unsigned index,
                     const px_tenant *const *tenants);
 void px_worker_run(px_worker *worker);

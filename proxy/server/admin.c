@@ -51,7 +51,7 @@ static void read_gauges(const px_admin *admin, const px_metrics *sum, double gau
 {
     const px_server *server = admin->server;
     const cfg_config *config = server->config;
-    unsigned links = server->links, own = server->session_links;
+    unsigned links = server->seats.links, own = server->seats.session_links;
     gauges[PX_CLIENTS_LOGGED_IN] = server->clients;
     gauges[PX_CLIENTS_LOGGING_IN] = server->unauthenticated;
     gauges[PX_CLIENTS_LIMIT] = config->limits.clients;

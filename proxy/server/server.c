@@ -7,7 +7,6 @@
 #include "proxy/backend/kinds.h"
 #include "proxy/backend/maps.h"
 #include "proxy/backend/pids.h"
-#include "proxy/backend/libpq/canceller.h"
 #include "proxy/backend/postgres/postgres.h"
 #include "proxy/backend/ydb/ydb.h"
 #include "proxy/backend/rule.h"
@@ -147,7 +146,6 @@ static void stop(process *p, int signal_number)
         px_listener_close(p->listeners[i]);
     px_signals_close(p->signals);
     px_watchdog_stop(p->watchdog);
-    px_canceller_refuse(p->server.canceller);
     px_discovery_refuse(p->server.discovery);
     give_order(p, on_drain, (setup){0});
 }
@@ -383,6 +381,14 @@ static void log_ready(const process *p)
     px_notify_ready("clients are served");
 }
 
+static bool is_cancelling(const px_server *server)
+{
+    for (unsigned i = 0; i < server->worker_count; i++)
+        if (server->workers[i].cancels > 0)
+            return true;
+    return false;
+}
+
 static void free_process(process *p)
 {
     uv_loop_close(&p->loop);
@@ -456,14 +462,13 @@ int px_run(cfg_config *config, FILE *errors)
     p.server.pids = px_pids_new();
     p.server.databases = px_databases_new();
     p.server.greetings = px_greetings_new();
-    p.server.canceller = px_canceller_start();
     put_in_force(&p, (setup){config, credentials});
     clear_environment();
     raise_descriptors(config);
     signal(SIGPIPE, SIG_IGN);
     int code = serve(&p) ? 0 : 1;
-    if (!px_canceller_stop(p.server.canceller))
-        _exit(code); /* PQcancel still waits for an answer, and refers to what would be freed */
+    if (is_cancelling(&p.server))
+        _exit(code); /* a thread still waits for an answer, and refers to what would be freed */
     free_process(&p);
     return code;
 }

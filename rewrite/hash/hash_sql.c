@@ -14,6 +14,15 @@ bool rw_hash_has_sql(const rw_table *table)
     return table->hash_function != RW_CITYHASH64;
 }
 
+bool rw_key_may_change(const rw_table *table)
+{
+    bool can = table->unusable == NULL && rw_hash_has_sql(table) && !table->heeds_updates &&
+               !table->changes_rows;
+    for (size_t i = 0; i < table->hash_key_count; i++)
+        can = can && !table->columns[table->hash_key[i]].generated;
+    return can;
+}
+
 const char *rw_hash_sql_type(uint32_t type)
 {
     switch (type) {
@@ -181,25 +190,36 @@ static char *numeric_hash(const char *value, pgw_arena *arena)
     return v;
 }
 
-static char *xxh3_of_bytes(const rw_table *table, const char *const *values, pgw_arena *arena)
+/* How many bytes are hashed of a key; 0: it depends. */
+static size_t length_of_key(const rw_table *table)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        size_t more = length_of(column_of(table, i)->type);
+        if (more == 0 || table->allow_null_key)
+            return 0;
+        length += more;
+    }
+    return length <= RW_XXH3_SQL_MOST ? length : 0;
+}
+
+/* `otherwise`: of a key that is too long. */
+static char *xxh3_of_bytes(const rw_table *table, const char *const *values, const char *otherwise,
+                           pgw_arena *arena)
 {
     char *bytes = NULL;
-    size_t length = 0;
-    bool fixed = !table->allow_null_key;
     for (size_t i = 0; i < table->hash_key_count; i++) {
         const rw_column *column = column_of(table, i);
         char *next = bytes_of(arena, column, values[i]);
         if (table->allow_null_key)
             next = SQL("coalesce(%s, " PG "decode('', 'hex'))", next);
         bytes = bytes == NULL ? next : SQL(PG "byteacat(%s, %s)", bytes, next);
-        length += length_of(column->type);
-        fixed = fixed && length_of(column->type) > 0;
     }
-    return rw_xxh3_sql_of_bytes(arena, bytes, fixed && length <= RW_XXH3_SQL_MOST ? length : 0,
-                                PG "concat('" RW_KEY_TOO_LONG "')::bigint");
+    return rw_xxh3_sql_of_bytes(arena, bytes, length_of_key(table), otherwise);
 }
 
-static char *xxh3(const rw_table *table, const char *const *values, pgw_arena *arena)
+static char *xxh3(const rw_table *table, const char *const *values, const char *otherwise,
+                  pgw_arena *arena)
 {
     char *numbers[2] = {NULL, NULL};
     bool all = table->hash_key_count <= 2 && !table->allow_null_key;
@@ -208,7 +228,7 @@ static char *xxh3(const rw_table *table, const char *const *values, pgw_arena *a
         all = numbers[i] != NULL;
     }
     return all ? rw_xxh3_sql_of_numbers(arena, numbers[0], numbers[1])
-               : xxh3_of_bytes(table, values, arena);
+               : xxh3_of_bytes(table, values, otherwise, arena);
 }
 
 /* What the server finds wrong with a NULL in a column that takes none is said of that column, if
@@ -224,14 +244,15 @@ static char *unless_null(const rw_table *table, const char *const *values, char 
     return hash;
 }
 
-char *rw_hash_sql(const rw_table *table, const char *const *values, pgw_arena *arena)
+static char *hash_or(const rw_table *table, const char *const *values, const char *otherwise,
+                     pgw_arena *arena)
 {
     const char **casts = pgw_arena_alloc(arena, table->hash_key_count * sizeof *casts);
     for (size_t i = 0; i < table->hash_key_count; i++)
         casts[i] = stored(arena, column_of(table, i), values[i]);
     char *hash = table->hash_function == RW_PG_HASH        ? pg_hash(table, casts, arena)
                  : table->hash_function == RW_NUMERIC_HASH ? numeric_hash(casts[0], arena)
-                                                           : xxh3(table, casts, arena);
+                                                           : xxh3(table, casts, otherwise, arena);
     if (table->hash_function == RW_NUMERIC_HASH && table->allow_null_key)
         hash = SQL("coalesce(%s, %s)", hash, numeric_hash("0", arena));
     hash = unless_null(table, casts, hash, arena);
@@ -240,4 +261,14 @@ char *rw_hash_sql(const rw_table *table, const char *const *values, pgw_arena *a
                : SQL(PG "mod(%s::numeric operator(pg_catalog.+) 18446744073709551616, "
                         "18446744073709551616)",
                      hash);
+}
+
+char *rw_hash_sql(const rw_table *table, const char *const *values, pgw_arena *arena)
+{
+    return hash_or(table, values, PG "concat('" RW_KEY_TOO_LONG "')::bigint", arena);
+}
+
+char *rw_hash_sql_or_null(const rw_table *table, const char *const *values, pgw_arena *arena)
+{
+    return hash_or(table, values, "null::bigint", arena);
 }

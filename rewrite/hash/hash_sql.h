@@ -11,6 +11,10 @@
 
 /* Whether there is such an expression for the table's rule. */
 bool rw_hash_has_sql(const rw_table *table);
+/* … and the table keeps a hash that is computed with its new key: nothing changes the key behind
+ * it.
+ */
+bool rw_key_may_change(const rw_table *table);
 /* A key column's type as a cast names it, whatever search_path is: without its length or precision.
  */
 const char *rw_hash_sql_type(uint32_t type);
@@ -18,5 +22,7 @@ const char *rw_hash_sql_type(uint32_t type);
  * hash_key, in its order, to be used many times, each of a type that an assignment would cast to
  * the column's. Where one is NULL and must not be, the hash is NULL if the column takes it. */
 char *rw_hash_sql(const rw_table *table, const char *const *values, pgw_arena *arena);
+/* The same, but NULL, and no error, where a key is too long. */
+char *rw_hash_sql_or_null(const rw_table *table, const char *const *values, pgw_arena *arena);
 
 #endif

@@ -128,6 +128,12 @@ static pgw_verdict assign(const rw_column *column, const pgw_reading *reading, p
     return verdict;
 }
 
+/* To which type, may depend on search_path. */
+static bool has_own_cast(const rw_cell *cell, const rw_column *column)
+{
+    return column->own_names && cell->cast_count > 0;
+}
+
 /* All casts, the sign in its place, and the assignment. */
 static pgw_verdict apply_casts(const rw_cell *cell, const rw_column *column,
                                const pgw_reading *reading, pgw_value *value)
@@ -210,7 +216,8 @@ pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, rw_param
     bool number = cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL;
     *reading->error = PGW_ERROR_NONE;
     /* A sign in front of anything but a number chooses an operator, or there is none. */
-    if (cell->minus_after > cell->cast_count || (cell->minus_after == 0 && !number))
+    if (cell->minus_after > cell->cast_count || (cell->minus_after == 0 && !number) ||
+        has_own_cast(cell, column))
         return PGW_UNKNOWABLE;
     pgw_verdict verdict = cell->kind == RW_CELL_PARAM
                               ? param_value(cell, column, params, reading, out)
@@ -218,28 +225,16 @@ pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, rw_param
     return verdict == PGW_KNOWN ? apply_casts(cell, column, reading, out) : verdict;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_decimal(pgw_slice text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (!is_digit(text.ptr[i]) && text.ptr[i] != '.' && text.ptr[i] != '-')
+        if ((text.ptr[i] < '0' || text.ptr[i] > '9') && text.ptr[i] != '.' && text.ptr[i] != '-')
             return false;
     return true;
 }
 
-/* '2026-01-31 …': whatever it is, no word, and no other order of day and month. */
-static bool begins_as_iso(pgw_slice text)
-{
-    return text.len >= 10 && is_digit(text.ptr[0]) && text.ptr[4] == '-' &&
-           (is_digit(text.ptr[text.len - 1]) || text.ptr[text.len - 1] == 'Z');
-}
-
 /* Nearly all are as they are: it is not computed twice. */
-static bool is_plain(const rw_cell *cell, const rw_column *column, const pgw_env *env)
+static bool is_plain(const rw_cell *cell, const rw_column *column)
 {
     bool cast = column->own_casts == RW_OWN_CASTS_INTO && cell->kind != RW_CELL_STRING;
     if (cast || cell->cast_count > 0)
@@ -247,9 +242,8 @@ static bool is_plain(const rw_cell *cell, const rw_column *column, const pgw_env
     switch (cell->kind == RW_CELL_STRING ? column->type : 0) {
     case PGW_DATE:
     case PGW_TIMESTAMP:
-        return begins_as_iso(cell->text);
     case PGW_TIMESTAMPTZ:
-        return env->zone_known && begins_as_iso(cell->text);
+        return false;
     case PGW_FLOAT8:
         return is_decimal(cell->text);
     default:
@@ -260,8 +254,10 @@ static bool is_plain(const rw_cell *cell, const rw_column *column, const pgw_env
 bool rw_cell_is_unknowable(const rw_cell *cell, const rw_column *column, const pgw_reading *reading)
 {
     pgw_value value;
-    if (is_plain(cell, column, reading->env))
+    if (is_plain(cell, column))
         return false;
+    if (has_own_cast(cell, column))
+        return true;
     pgw_verdict types =
         cell->cast_count > 0 ? check_types(cell, column, reading, cell->casts[0].type) : PGW_KNOWN;
     if (cell->kind == RW_CELL_PARAM || types == PGW_INVALID) /* which the server says best */

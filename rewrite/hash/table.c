@@ -46,7 +46,8 @@ static bool compares_by_value(const rw_column *column)
 bool rw_table_is_looked_up(const rw_table *table)
 {
     bool sure = table->looked_up && table->unusable == NULL && !table->changes_rows &&
-                !table->forward_uncomputable && table->hash_column < table->column_count;
+                !table->moves_keys && !table->forward_uncomputable &&
+                table->hash_column < table->column_count;
     for (size_t i = 0; i < table->hash_key_count && sure; i++)
         sure = compares_by_value(&table->columns[table->hash_key[i]]);
     return sure;
@@ -101,6 +102,11 @@ void rw_table_free(rw_table *table)
         free(table->columns[i].type_name);
         free(table->columns[i].default_text);
     }
+    for (size_t i = 0; i < table->index_count; i++) {
+        free(table->indexes[i].name);
+        free(table->indexes[i].columns);
+    }
+    free(table->indexes);
     free(table->columns);
     free(table->primary_key);
     free(table->hash_key);

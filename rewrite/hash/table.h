@@ -44,6 +44,8 @@ typedef struct rw_column {
     bool cascaded;         /* a foreign key of the table writes it, past keyspread */
     bool own_equals;       /* an operator = that is not PostgreSQL's own takes its type */
     rw_own_casts own_casts;
+    bool own_names; /* the database has types called like PostgreSQL's own: a cast to one of these
+                       may mean them */
     int16_t key_place;   /* in the primary key as the backend has it, from 1; 0: in none, or the
                             backend was not asked */
     uint32_t draws_from; /* the sequence whose next number is its default, as it is; 0: none */
@@ -76,6 +78,13 @@ typedef enum rw_sample {
     RW_SAMPLE_WRONG /* as a whole: `unusable` says so */
 } rw_sample;
 
+/* A secondary index that the file tells of. */
+typedef struct rw_index {
+    char *name;
+    size_t *columns; /* indexes into the table's */
+    size_t column_count;
+} rw_index;
+
 typedef struct rw_table {
     uint32_t oid;      /* of pg_class; 0 if the backend was not asked */
     uint32_t triggers; /* user's triggers on itself, of any kind */
@@ -95,6 +104,8 @@ typedef struct rw_table {
     size_t *hash_key; /* indexes into columns; a subset of primary_key, order matters */
     size_t hash_key_count;
     size_t hash_column; /* index into columns */
+    rw_index *indexes;  /* by their names; of a backend that is not asked */
+    size_t index_count;
     rw_hash_function hash_function;
     rw_hash_type hash_type;
     rw_partitions partitions;
@@ -105,12 +116,17 @@ typedef struct rw_table {
     uint32_t block;            /* sequences: block: numbers that are drawn at once */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
     bool heeds_updates;        /* UPDATE fires triggers, or there are rules on it */
-    bool defers_updates;       /* … but deferred ones alone, which change no row */
-    bool changes_rows; /* what is stored may be other rows than those of an INSERT: by BEFORE
-                          triggers, or in foreign tables */
+    bool defers_updates; /* … but deferred ones alone, or those of rows that refer to it, which
+                      change no row of it */
+    bool changes_rows;   /* what is stored may be other rows than those of an INSERT: by BEFORE
+                            triggers, or in foreign tables */
+    bool moves_keys;     /* a BEFORE trigger may give a row another key when it is updated */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     unsigned quiet; /* RW_EFFECT_RUNS, RW_EFFECT_READS: what its database stores for such
                        statements cannot change a session's state */
+    bool expressions_run; /* … but what a type or an operator of its own runs unnamed may */
+    bool casts_run;       /* … or what a cast to a type of its own runs, by that type's name */
+    bool overloads;       /* … may stand behind the names and operators that PostgreSQL has */
     bool shows_hash; /* `*` and rows of the table are with the hash column; else without it … */
     bool in_parts;   /* PostgreSQL has it as a partitioned table */
     bool strict;     /* … and who names it is told that there is none */
@@ -177,10 +193,14 @@ typedef struct rw_catalog {
                                          earlier in the text. NULL: nothing is made or altered */
     const struct rw_word_set *words;  /* all their names, and perhaps more; NULL: one is compared
                                          after the other */
-    bool apart; /* the statements of a text are Queries of their own: what one makes is there for
-                   the next */
-    const struct rw_catalog *others;  /* tables that are none of ours, of which the names and types
-                                         of their columns are known; NULL: of none */
+    bool informs; /* the first schema of search_path that is not pg_catalog is information_schema,
+                     or may be, until that is known */
+    bool apart;   /* the statements of a text are Queries of their own: what one makes is there for
+                     the next */
+    bool executes; /* an INSERT … VALUES that SQL's PREPARE keeps gets its hashes behind us, when it
+                      is executed */
+    const struct rw_catalog *others; /* tables that are none of ours, of which the names and types
+                                        of their columns are known; NULL: of none */
 } rw_catalog;
 
 /* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */

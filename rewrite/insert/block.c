@@ -22,18 +22,19 @@ static const char asked[] =
     " or exists (select from pg_catalog.pg_trigger g where g.oid " FOREIGN
     " and g.tgqual::pg_catalog.text " CALLS ")";
 
+/* concat() makes texts by the types' own functions, whatever casts the database has of its own. */
 void rw_block_question(const rw_table *table, size_t column, rw_block block, pgw_buf *sql)
 {
     const rw_column *of = &table->columns[column];
     const char *type = of->type == PGW_INT2 ? "int2" : of->type == PGW_INT4 ? "int4" : "int8";
-    pgw_buf_addf(sql,
-                 "select n::pg_catalog.text, (select pg_catalog.pg_relation_filenode(%" PRIu32
-                 ")::pg_catalog.text), (%s)::pg_catalog.%s::pg_catalog.text"
-                 " from pg_catalog.generate_series(%zu, %zu) q(n)"
-                 " where pg_catalog.has_any_column_privilege(%" PRIu32
-                 "::pg_catalog.oid, 'insert')",
-                 of->draws_from, of->default_text, type, block.first, block.first + block.count - 1,
-                 table->oid);
+    pgw_buf_addf(
+        sql,
+        "select pg_catalog.concat(n), (select pg_catalog.concat("
+        "pg_catalog.pg_relation_filenode(%" PRIu32 "))), pg_catalog.concat((%s)::pg_catalog.%s)"
+        " from pg_catalog.generate_series(%zu, %zu) q(n)"
+        " where pg_catalog.has_any_column_privilege(%" PRIu32 "::pg_catalog.oid, 'insert')",
+        of->draws_from, of->default_text, type, block.first, block.first + block.count - 1,
+        table->oid);
     if (!block.sure)
         pgw_buf_addf(sql, " and not (%s)", asked);
 }

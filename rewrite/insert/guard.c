@@ -9,6 +9,10 @@
  * divisor is no constant, or the planner would divide by it whatever comes. */
 #define EQUALS " operator(pg_catalog.=) "
 #define DIVIDE "1 operator(pg_catalog./) case when "
+/* Nobody has changed a row of pg_attribute since the snapshot by which it is read, which in
+ * REPEATABLE READ may be older than the lock; whoever failed to has left xmax alone. */
+#define LATEST                                                                                     \
+    " and (xmax" EQUALS "0 or pg_catalog.currtid2('pg_catalog.pg_attribute', ctid)" EQUALS "ctid)"
 
 /* Bits of tgtype. */
 enum { ON_INSERT = 1 << 2, ON_UPDATE = 1 << 4 };
@@ -77,28 +81,64 @@ static void add_typmod(const rw_table *table, size_t column, pgw_buf *out)
     pgw_buf_add_unsigned(out, table->oid);
     pgw_buf_add_str(out, " and attnum" EQUALS);
     pgw_buf_add_decimal(out, table->columns[column].attnum);
-    pgw_buf_add_str(out, ")" EQUALS);
+    pgw_buf_add_str(out, LATEST ")" EQUALS);
     pgw_buf_add_decimal(out, table->columns[column].typmod);
+}
+
+/* What is left out is NULL. */
+static void add_no_default(const rw_table *table, size_t column, pgw_buf *out)
+{
+    pgw_buf_add_str(out, "exists (select from pg_catalog.pg_attribute where attrelid" EQUALS);
+    pgw_buf_add_unsigned(out, table->oid);
+    pgw_buf_add_str(out, " and attnum" EQUALS);
+    pgw_buf_add_decimal(out, table->columns[column].attnum);
+    pgw_buf_add_str(out, " and not atthasdef and attidentity" EQUALS "''" LATEST ")");
 }
 
 static void add_name(const rw_table *table, size_t column, pgw_buf *out)
 {
     pgw_buf_addf(out,
                  "(select attname from pg_catalog.pg_attribute where attrelid" EQUALS "%" PRIu32
-                 " and attnum" EQUALS "%d)" EQUALS,
+                 " and attnum" EQUALS "%d" LATEST ")" EQUALS,
                  table->oid, table->columns[column].attnum);
     rw_add_name_constant(out, pgw_slice_str(table->columns[column].name));
 }
 
-void rw_guard_is_table(const rw_table *table, pgw_buf *out)
+/* `schema`: NULL: as search_path finds it. */
+static void add_is_table(const rw_table *table, const char *schema, pgw_buf *out)
 {
     pgw_buf name = {0};
-    rw_add_identifier(&name, table->schema);
-    pgw_buf_add_byte(&name, '.');
+    if (schema != NULL) {
+        rw_add_identifier(&name, schema);
+        pgw_buf_add_byte(&name, '.');
+    }
     rw_add_identifier(&name, table->name);
     rw_add_name_constant(out, pgw_slice_buf(&name));
     pgw_buf_addf(out, "::pg_catalog.regclass" EQUALS "%" PRIu32 "::pg_catalog.oid", table->oid);
     pgw_buf_free(&name);
+}
+
+void rw_guard_is_table(const rw_table *table, pgw_buf *out)
+{
+    add_is_table(table, table->schema, out);
+}
+
+void rw_guard_is_found(const rw_table *table, pgw_buf *out)
+{
+    add_is_table(table, NULL, out);
+}
+
+void rw_guard_same_types(const rw_table *table, const char *called, pgw_buf *out)
+{
+    for (size_t h = 0; h < table->hash_key_count; h++) {
+        const rw_column *column = &table->columns[table->hash_key[h]];
+        pgw_buf_add_str(out, h > 0 ? " and " : "");
+        pgw_buf_add_str(out, "pg_catalog.pg_typeof(case when false then ");
+        rw_add_identifier(out, called);
+        pgw_buf_add_byte(out, '.');
+        rw_add_identifier(out, column->name);
+        pgw_buf_addf(out, " end)" EQUALS "%" PRIu32 "::pg_catalog.oid", column->type);
+    }
 }
 
 /* It is the table whose key the hash is made of, and that has its columns as they were. */
@@ -138,6 +178,28 @@ static bool heeds_typmod(const rw_insert *insert, size_t column, bool any)
     return any;
 }
 
+/* A row leaves the column out, and the hash is that of NULL, for the column had no default. */
+static bool heeds_default(const rw_insert *insert, size_t column)
+{
+    bool leaves = insert->leaves_null;
+    int slot = rw_slot_of(insert->table, column);
+    if (!rw_table_defaults_to_null(insert->table, column))
+        return false;
+    for (size_t r = 0; r < insert->row_count && !leaves; r++) {
+        rw_cell_kind kind = insert->rows[r].key[slot].kind;
+        leaves = kind == RW_CELL_ABSENT || kind == RW_CELL_DEFAULT;
+    }
+    return leaves;
+}
+
+bool rw_guard_heeds_default(const rw_insert *insert)
+{
+    bool heeds = false;
+    for (size_t h = 0; h < insert->table->hash_key_count && !heeds; h++)
+        heeds = heeds_default(insert, insert->table->hash_key[h]);
+    return heeds && rw_guard_wanted(insert);
+}
+
 static bool heeds_type(const rw_insert *insert, size_t column)
 {
     const rw_table *table = insert->table;
@@ -160,6 +222,13 @@ static void add_and(bool *first, pgw_buf *out)
     *first = false;
 }
 
+/* As it is while the statement runs, which then casts what was bound. */
+static void add_zone(const char *zone, pgw_buf *out)
+{
+    pgw_buf_add_str(out, "pg_catalog.current_setting('TimeZone')" EQUALS);
+    rw_add_constant(out, pgw_slice_str(zone));
+}
+
 /* `any`: for whatever rows. There is a condition: for the type of what is hashed. */
 static void add_all(const rw_insert *insert, bool any, pgw_buf *out)
 {
@@ -177,9 +246,19 @@ static void add_all(const rw_insert *insert, bool any, pgw_buf *out)
         add_and(&first, out);
         add_typmod(table, table->hash_key[h], out);
     }
+    for (size_t h = 0; h < table->hash_key_count; h++) {
+        if (!heeds_default(insert, table->hash_key[h]))
+            continue;
+        add_and(&first, out);
+        add_no_default(table, table->hash_key[h], out);
+    }
     if (table->own_key) {
         add_and(&first, out);
         add_own_key(table, out);
+    }
+    if (insert->zone != NULL) {
+        add_and(&first, out);
+        add_zone(insert->zone, out);
     }
     if (!heeds_list(insert))
         return;
@@ -207,7 +286,7 @@ bool rw_guard_reads(const rw_insert *insert)
     bool reads = heeds_list(insert) || insert->table->own_key;
     for (size_t h = 0; h < insert->table->hash_key_count && !reads; h++)
         reads = heeds_typmod(insert, insert->table->hash_key[h], insert->query);
-    return reads && rw_guard_wanted(insert);
+    return (reads && rw_guard_wanted(insert)) || rw_guard_heeds_default(insert);
 }
 
 void rw_guard_hash_before(const rw_insert *insert, pgw_buf *out)

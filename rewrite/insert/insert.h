@@ -59,6 +59,13 @@ typedef struct rw_lift {
     pgw_slice value; /* as text, which the type's input reads as it does the cell */
 } rw_lift;
 
+/* A cell of a key as it is rendered, where settings would decide what its own bytes are (spell.h).
+ */
+typedef struct rw_spelled {
+    size_t from, to;
+    pgw_slice text;
+} rw_spelled;
+
 typedef struct rw_insert {
     const rw_table *table;
     pgw_slice text; /* of this statement alone, without ';', inside the caller's text */
@@ -72,9 +79,12 @@ typedef struct rw_insert {
     bool heeds_settings;  /* its cells are more than parameters and constants that every session
                              reads alike */
     bool reads_constants; /* … or some are read as settings say when it is prepared */
-    bool reads_names;  /* a value may be the number of what a name means: in a regclass and its like
-                        */
-    bool query;        /* its rows come from a query, in which the backend is told to hash them */
+    bool reads_names; /* a value may be the number of what a name means: in a regclass and its like
+                       */
+    bool query;       /* its rows come from a query, in which the backend is told to hash them */
+    size_t new_key;   /* where DO UPDATE has the value of a changed key, hashed likewise; 0: it does
+                         not */
+    bool leaves_null; /* … and leave out a column of the hash_key that has no default */
     bool has_conflict; /* ON CONFLICT, written or (UPSERT, REPLACE) made */
     bool values_merge; /* rows of several statements may stand in one VALUES list: the count will
                           equal the rows (rules: no ON CONFLICT but DO UPDATE without WHERE, …) */
@@ -88,7 +98,11 @@ typedef struct rw_insert {
     bool heeds_types; /* the guard asks for these columns, too */
     struct rw_splice *splices; /* what the renderer puts in; private to the parser and render.c */
     size_t splice_count;
-    rw_lift *lifts; /* of its only row, but for DEFAULTs; NULL: not all the others could */
+    rw_spelled *spelled; /* in order of the text */
+    size_t spelled_count;
+    const char *zone; /* the guard asks whether TimeZone is this, for it decides what becomes of
+                         parameters once they are bound; NULL: it does not */
+    rw_lift *lifts;   /* of its only row, but for DEFAULTs; NULL: not all the others could */
     size_t lift_count;
     rw_wanted *wanted; /* in order of rows; if there are any, the statement has no hashes yet */
     size_t wanted_count;

@@ -66,23 +66,26 @@ static bool is_plain(pgw_slice written, pgw_slice value)
 }
 
 /* A string is read by the input of its type, here and there. */
-static bool takes_string(uint32_t type, const rw_cell *cell, pgw_slice written)
+static bool takes_string(const rw_column *column, const rw_cell *cell, pgw_slice written)
 {
+    uint32_t type = column->type;
     bool silent = type != INTERVAL && type != XML && type != TSQUERY;
-    bool own = cell->cast_count == 1 && cell->casts[0].type == type && cell->casts[0].typmod == -1;
+    bool own = cell->cast_count == 1 && cell->casts[0].type == type &&
+               cell->casts[0].typmod == -1 && !column->own_names;
     return type < FIRST_ASSIGNED && silent && (cell->cast_count == 0 || own) &&
            cell->text.len <= MOST_BYTES && is_plain(written, cell->text);
 }
 
-static bool takes(uint32_t type, const rw_cell *cell, pgw_slice written)
+static bool takes(const rw_column *column, const rw_cell *cell, pgw_slice written)
 {
+    uint32_t type = column->type;
     switch (cell->kind) {
     case RW_CELL_NULL:
         return type < FIRST_ASSIGNED && cell->cast_count == 0;
     case RW_CELL_BOOL:
         return type == PGW_BOOL && cell->cast_count == 0;
     case RW_CELL_STRING:
-        return cell->minus_after < 0 && takes_string(type, cell, written);
+        return cell->minus_after < 0 && takes_string(column, cell, written);
     case RW_CELL_INTEGER:
     case RW_CELL_DECIMAL:
         return takes_number(type, cell);
@@ -109,7 +112,7 @@ void rw_lift_cell(rw_parser *parser, const rw_target *target, const rw_cell *cel
     if (insert->lifts == NULL || cell->kind == RW_CELL_DEFAULT)
         return;
     bool known = target != NULL && target->column < table->column_count && !target->indirect;
-    if (!known || !takes(table->columns[target->column].type, cell,
+    if (!known || !takes(&table->columns[target->column], cell,
                          (pgw_slice){parser->text.ptr + from, to - from})) {
         rw_lift_give_up(parser);
         return;

@@ -299,7 +299,7 @@ static rw_outcome parse_statement(rw_parser *parser)
         outcome = rw_parse_rows(parser, depth);
     if (outcome == RW_PARSED)
         outcome = rw_parse_tail(parser);
-    return outcome;
+    return outcome == RW_PARSED ? rw_check_last(parser) : outcome;
 }
 
 /* The columns that the client believes in, without which a value would come to stand in the hash

@@ -144,12 +144,19 @@ static bool is_sequence_function(const rw_parser *parser)
            rw_at_word(parser, "lastval") || rw_at_word(parser, "setval");
 }
 
+static void note_sequence_function(rw_parser *parser)
+{
+    rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
+    if (rw_at_word(parser, "lastval"))
+        parser->asks_last = parser->token.start;
+}
+
 void rw_skip_token(rw_parser *parser)
 {
     if (parser->token.kind == RW_TOKEN_PARAM)
         rw_note_param(parser, rw_param_number(parser, parser->token), PGW_UNSPECIFIED);
     else if (parser->token.kind == RW_TOKEN_WORD && is_sequence_function(parser))
-        rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
+        note_sequence_function(parser);
     rw_advance(parser);
 }
 
@@ -170,18 +177,28 @@ bool rw_skip_brackets(rw_parser *parser)
 
 /* --- what is found --- */
 
-void rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text)
+static void make_room(rw_parser *parser)
 {
     rw_insert *insert = parser->insert;
-    if (insert->splice_count == parser->splice_cap) {
-        parser->splice_cap = parser->splice_cap ? parser->splice_cap * 2 : 4;
-        rw_splice *splices = pgw_arena_alloc(parser->arena, parser->splice_cap * sizeof *splices);
-        if (insert->splice_count > 0)
-            memcpy(splices, insert->splices, insert->splice_count * sizeof *splices);
-        insert->splices = splices;
-    }
-    insert->splices[insert->splice_count++] =
-        (rw_splice){.at = at, .remove = remove, .text = text, .from = at};
+    if (insert->splice_count < parser->splice_cap)
+        return;
+    parser->splice_cap = parser->splice_cap ? parser->splice_cap * 2 : 4;
+    rw_splice *splices = pgw_arena_alloc(parser->arena, parser->splice_cap * sizeof *splices);
+    if (insert->splice_count > 0)
+        memcpy(splices, insert->splices, insert->splice_count * sizeof *splices);
+    insert->splices = splices;
+}
+
+/* The key in the place of its constraint's name comes behind what is found further on. */
+rw_splice *rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text)
+{
+    make_room(parser);
+    rw_insert *insert = parser->insert;
+    size_t i = insert->splice_count++;
+    for (; i > 0 && insert->splices[i - 1].at > at; i--)
+        insert->splices[i] = insert->splices[i - 1];
+    insert->splices[i] = (rw_splice){.at = at, .remove = remove, .text = text, .from = at};
+    return &insert->splices[i];
 }
 
 /* What is put around the query stays around it. */
@@ -252,7 +269,10 @@ rw_outcome rw_uncomputable(rw_parser *parser, size_t column, size_t position, co
         return RW_UNTOUCHED;
     pgw_fail(parser->error, "0A000", "cannot compute the hash of table \"%s\": column \"%s\" %s",
              table->name, table->columns[column].name, why);
-    pgw_error_hint(parser->error, "Write a constant or a parameter for \"%s\" in VALUES.",
+    pgw_error_hint(parser->error,
+                   table->columns[column].generated
+                       ? "Take columns for hash_key that \"%s\" is generated from."
+                       : "Write a constant or a parameter for \"%s\" in VALUES.",
                    table->columns[column].name);
     rw_set_position(parser, position);
     return RW_REFUSED;

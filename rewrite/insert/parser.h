@@ -74,6 +74,7 @@ typedef struct rw_parser {
     bool conflict_on_key; /* the target of ON CONFLICT is the primary key */
     bool sets_key;        /* … and DO UPDATE sets columns that the hash is made of */
     unsigned obstacles;   /* a bit for each rw_obstacle */
+    size_t asks_last;     /* where lastval() stands; 0: nowhere */
     bool impossible;      /* something that the backend certainly rejects */
     bool too_large;       /* … or that would take too much memory here: no more tokens come */
 } rw_parser;
@@ -104,7 +105,8 @@ uint32_t rw_param_number(rw_parser *parser, rw_token token);
 /* Takes UESCAPE 'c' if it is there; false if c is none. */
 PGW_MUST_CHECK bool rw_take_uescape(rw_parser *parser, char *escape);
 
-void rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text);
+/* … until the next one comes. */
+rw_splice *rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text);
 void rw_note_obstacle(rw_parser *parser, rw_obstacle obstacle);
 PGW_MUST_CHECK rw_outcome rw_syntax_error(rw_parser *parser);
 /* Refused with 0A000, or untouched if the table forwards. `why` ends "column … …". */
@@ -123,7 +125,8 @@ bool rw_overridden(const rw_parser *parser, size_t column);
 /* Refused: another identity than the key's, which it overrides as well, is listed. */
 PGW_MUST_CHECK rw_outcome rw_check_overridden(rw_parser *parser);
 rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position);
-/* One more, of which errors are told where it stands; before those that are there already. */
+/* One more, of which errors are told where it stands; before those that are there already. Only
+ * behind the parser: rw_add_splice() would not know where the memory ends. */
 void rw_insert_splice(rw_insert *insert, rw_splice splice, pgw_arena *arena);
 
 #endif

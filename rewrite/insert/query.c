@@ -67,7 +67,7 @@ static bool writes_identity(const rw_parser *parser)
 static bool can_make(const rw_parser *parser, size_t column)
 {
     const rw_column *of = &parser->table->columns[column];
-    return of->default_text != NULL && !of->generated &&
+    return of->default_text != NULL && !of->generated && !parser->table->defaults_unknown &&
            (parser->env->conforming || strchr(of->default_text, '\\') == NULL);
 }
 
@@ -91,6 +91,8 @@ static rw_outcome find_column(rw_query *q, size_t column)
     if (overridden && !(named_each(q) && can_make(parser, column)))
         return refuse(q, column, "is drawn from its sequence (OVERRIDING USER VALUE)",
                       "Leave the column out.");
+    if (!listed && rw_table_defaults_to_null(parser->table, column))
+        parser->insert->leaves_null = true;
     if ((listed && !overridden) || rw_table_defaults_to_null(parser->table, column))
         return RW_PARSED;
     if (!can_make(parser, column))
@@ -144,8 +146,7 @@ static pgw_slice kept(const rw_query *q, pgw_buf *buf)
 /* Errors in it are about what the client wrote at `from`. */
 static void put(rw_query *q, size_t at, size_t remove, pgw_slice text, size_t from)
 {
-    rw_add_splice(q->parser, at, remove, text);
-    q->parser->insert->splices[q->parser->insert->splice_count - 1].from = from;
+    rw_add_splice(q->parser, at, remove, text)->from = from;
 }
 
 static const char *written(const rw_query *q, size_t i)

@@ -1,6 +1,7 @@
 #include "rewrite/insert/question.h"
 
 #include "protocol/utf8.h"
+#include "rewrite/lex/lexer.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -36,12 +37,47 @@ static bool is_time(uint32_t type)
     return type == PGW_DATE || type == PGW_TIMESTAMP || type == PGW_TIMESTAMPTZ;
 }
 
+/* What makes text of a value where a cast may be somebody's own; NULL: there is a cast that is
+ * PostgreSQL's. */
+static const char *output_of(uint32_t type)
+{
+    switch (type) {
+    case PGW_INT2:
+        return "pg_catalog.textin(pg_catalog.int2out(";
+    case PGW_INT4:
+        return "pg_catalog.textin(pg_catalog.int4out(";
+    case PGW_INT8:
+        return "pg_catalog.textin(pg_catalog.int8out(";
+    case PGW_NUMERIC:
+        return "pg_catalog.textin(pg_catalog.numeric_out(";
+    case PGW_UUID:
+        return "pg_catalog.textin(pg_catalog.uuid_out(";
+    case PGW_BYTEA:
+        return "pg_catalog.textin(pg_catalog.byteaout(";
+    default:
+        return NULL;
+    }
+}
+
+static bool is_put_out(const rw_column *column)
+{
+    return column->own_casts != RW_NO_OWN_CASTS && output_of(column->type) != NULL;
+}
+
+/* A row of DEFAULT VALUES may have a column without one. */
+static const char *default_of(const rw_column *column)
+{
+    return column->default_text != NULL ? column->default_text : "null";
+}
+
 /* How a value of the column is told, whatever DateStyle and extra_float_digits are: dates and times
  * in ISO form, real numbers as a record's bytes. */
 static const char *before_value(const rw_column *column)
 {
     if (is_time(column->type))
         return "pg_catalog.to_json(";
+    if (is_put_out(column))
+        return output_of(column->type);
     return column->type == PGW_FLOAT8 ? "pg_catalog.encode(pg_catalog.record_send(row(" : "(";
 }
 
@@ -49,6 +85,8 @@ static const char *behind_value(const rw_column *column)
 {
     if (is_time(column->type))
         return ") operator(pg_catalog.#>>) '{}'";
+    if (is_put_out(column))
+        return "))";
     return column->type == PGW_FLOAT8 ? ")), 'hex')" : ")::pg_catalog.text";
 }
 
@@ -94,7 +132,7 @@ static void add_defaults(const defaults *run, bool as_types, pgw_buf *sql)
         if (as_types)
             pgw_buf_addf(sql, "'%" PRIu32 "'", of->type);
         else
-            pgw_buf_addf(sql, "%s(%s)::pg_catalog.%s%s", before_value(of), of->default_text,
+            pgw_buf_addf(sql, "%s(%s)::pg_catalog.%s%s", before_value(of), default_of(of),
                          rw_asked_type(of->type), behind_value(of));
     }
     pgw_buf_add_str(sql, " end");
@@ -102,7 +140,10 @@ static void add_defaults(const defaults *run, bool as_types, pgw_buf *sql)
 
 static void add_run(const defaults *run, pgw_buf *sql)
 {
-    pgw_buf_add_str(sql, "select n::pg_catalog.text, ");
+    const rw_table *table = run->insert->table;
+    bool own = table->columns[table->hash_key[0]].own_casts != RW_NO_OWN_CASTS;
+    pgw_buf_add_str(sql, own ? "select pg_catalog.textin(pg_catalog.int4out(n)), "
+                             : "select n::pg_catalog.text, ");
     add_defaults(run, true, sql);
     pgw_buf_add_str(sql, ", ");
     add_defaults(run, false, sql);
@@ -172,6 +213,15 @@ static rw_place add_cast(const rw_insert *insert, size_t i, pgw_buf *sql)
     else
         pgw_buf_addf(sql, "\n, cast(null as %s)) as %s) as text)", type, type);
     return (rw_place){.at = begun, .len = wanted->to - wanted->from};
+}
+
+/* The default of a wanted cell, which is number `n` of the question, as such a database is asked.
+ */
+static void add_plain_default(const rw_insert *insert, size_t i, size_t n, pgw_buf *sql)
+{
+    const rw_column *column = &insert->table->columns[insert->wanted[i].column];
+    pgw_buf_addf(sql, "select '%zu'::text, '%" PRIu32 "'::text, cast(cast((%s) as %s) as text)", n,
+                 column->type, default_of(column), rw_asked_type(column->type));
 }
 
 /* In VALUES it may be what it may be in the INSERT, and no name means anything there. OFFSET 0: it
@@ -260,6 +310,11 @@ void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_qu
     for (size_t i = 0; i < insert->wanted_count;) {
         defaults run = {.insert = insert, .order = order + i};
         pgw_buf_add_str(&sql, i > 0 ? " union all " : "");
+        if (plain && !wanted[order[i]].expression) {
+            add_plain_default(insert, order[i], order[i], &sql);
+            i++;
+            continue;
+        }
         for (; i < insert->wanted_count && !wanted[order[i]].expression; i++)
             run.count++;
         if (run.count > 0) {
@@ -274,24 +329,48 @@ void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_qu
     pgw_buf_free(&sql);
 }
 
-void rw_question_of_several(const rw_insert *const *inserts, size_t count, pgw_arena *arena,
-                            rw_question *out)
+/* A statement's defaults, numbered behind `first` of others. */
+static void add_all_defaults(const rw_insert *insert, size_t first, bool plain, pgw_arena *arena,
+                             pgw_buf *sql)
+{
+    const size_t *order = order_of(insert, arena);
+    if (!plain)
+        add_run(&(defaults){insert, order, first, insert->wanted_count}, sql);
+    for (size_t i = 0; i < insert->wanted_count && plain; i++) {
+        pgw_buf_add_str(sql, i > 0 ? " union all " : "");
+        add_plain_default(insert, order[i], first + order[i], sql);
+    }
+}
+
+void rw_question_of_several(const rw_insert *const *inserts, size_t count, bool plain,
+                            pgw_arena *arena, rw_question *out)
 {
     pgw_buf sql = {0};
     size_t wanted = 0, first = 0;
     for (size_t i = 0; i < count; i++)
         wanted += inserts[i]->wanted_count;
     *out = (rw_question){.utf8 = inserts[0]->utf8,
+                         .plain = plain,
                          .types = pgw_arena_alloc(arena, wanted * sizeof *out->types)};
     for (size_t i = 0; i < count; first += inserts[i++]->wanted_count) {
         const rw_insert *insert = inserts[i];
         for (size_t k = 0; k < insert->wanted_count; k++)
             out->types[first + k] = insert->table->columns[insert->wanted[k].column].type;
         pgw_buf_add_str(&sql, i > 0 ? " union all " : "");
-        add_run(&(defaults){insert, order_of(insert, arena), first, insert->wanted_count}, &sql);
+        add_all_defaults(insert, first, plain, arena, &sql);
     }
     out->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);
+}
+
+void rw_question_put_before(rw_question *question, pgw_slice select, pgw_arena *arena)
+{
+    pgw_buf sql = {0};
+    pgw_buf_add_slice(&sql, select);
+    pgw_buf_add_slice(&sql, question->sql);
+    question->sql = pgw_arena_keep(arena, &sql);
+    for (size_t i = 0; i < question->count; i++)
+        question->places[i].at += select.len;
 }
 
 /* ---- the answer ---- */
@@ -335,14 +414,29 @@ static void fail_type(pgw_slice column, pgw_slice type, size_t position, pgw_err
     error->position = position;
 }
 
+/* Where the server's errors point to in a cell: in `type 'text'`, to the text. */
+static size_t pointed_at(pgw_slice cell)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, cell, true);
+    rw_token token = rw_lexer_next(&lexer);
+    bool named = token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED;
+    while (named && (token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED ||
+                     token.kind == RW_TOKEN_CHAR || token.kind == RW_TOKEN_INTEGER))
+        token = rw_lexer_next(&lexer);
+    return named && token.kind == RW_TOKEN_STRING && token.end == cell.len ? token.start : 0;
+}
+
 bool rw_answer_check(const rw_insert *insert, size_t i, const rw_answer *answer, pgw_error *error)
 {
     const rw_wanted *wanted = &insert->wanted[i];
     pgw_arena arena = {0};
     if (answer->other_type.len == 0)
         return true;
+    pgw_slice cell = {insert->text.ptr + wanted->from, wanted->to - wanted->from};
+    size_t at = wanted->from + pointed_at(cell);
     fail_type(column_of_error(&insert->table->columns[wanted->column], &arena), answer->other_type,
-              pgw_characters(insert->text, wanted->from, insert->utf8) + 1, error);
+              pgw_characters(insert->text, at, insert->utf8) + 1, error);
     pgw_arena_free(&arena);
     return false;
 }
@@ -362,8 +456,10 @@ static void fail_cast(const rw_question *question, size_t at, const char *head, 
         return;
     char name[128];
     snprintf(name, sizeof name, "%.*s", (int)(end - type), type);
-    fail_type(question->places[i].column, pgw_slice_str(name), question->places[i].before + 1,
-              error);
+    const rw_place *place = &question->places[i];
+    pgw_slice cell = {question->sql.ptr + place->at, place->len};
+    size_t inside = pgw_characters(cell, pointed_at(cell), question->utf8);
+    fail_type(place->column, pgw_slice_str(name), place->before + inside + 1, error);
 }
 
 void rw_question_failed(const rw_question *question, pgw_error *error)

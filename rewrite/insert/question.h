@@ -33,12 +33,14 @@ typedef struct rw_question {
 const char *rw_asked_type(uint32_t oid);
 /* The answer is a row of three texts for each wanted cell: its number, type and value; no rows come
  * to who may not INSERT. Sequences are drawn from in the order in which the INSERT would. `plain`:
- * the database tells no types, and only expressions are wanted. Memory from `arena`: nothing of the
+ * the database tells no types. Memory from `arena`: nothing of the
  * statement is needed any more. */
 void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_question *out);
 /* The same for several statements that want defaults alone; their cells are numbered through. */
-void rw_question_of_several(const rw_insert *const *inserts, size_t count, pgw_arena *arena,
-                            rw_question *out);
+void rw_question_of_several(const rw_insert *const *inserts, size_t count, bool plain,
+                            pgw_arena *arena, rw_question *out);
+/* Has another SELECT of three texts stand before the question. */
+void rw_question_put_before(rw_question *question, pgw_slice select, pgw_arena *arena);
 /* The value of wanted cell `i`, as such a row tells it (nowhere: NULL); memory from `arena`. */
 rw_answer rw_answer_read(const rw_question *question, size_t i, pgw_slice type, pgw_slice told,
                          pgw_arena *arena);

@@ -49,9 +49,35 @@ static void put(writer *w, pgw_slice text, size_t at, bool inserted)
         count(w, text, at, inserted);
 }
 
-static void put_client(writer *w, size_t from, size_t to)
+static void put_written(writer *w, size_t from, size_t to)
 {
     put(w, (pgw_slice){w->insert->text.ptr + from, to - from}, from, false);
+}
+
+/* The first spelled cell from `at` on. */
+static size_t next_spelled(const rw_insert *insert, size_t at)
+{
+    size_t low = 0, high = insert->spelled_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (insert->spelled[middle].from < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void put_client(writer *w, size_t from, size_t to)
+{
+    const rw_insert *insert = w->insert;
+    size_t i = insert->spelled_count > 0 ? next_spelled(insert, from) : 0;
+    for (; i < insert->spelled_count && insert->spelled[i].from < to; i++) {
+        put_written(w, from, insert->spelled[i].from);
+        put(w, insert->spelled[i].text, insert->spelled[i].from, true);
+        from = insert->spelled[i].to;
+    }
+    put_written(w, from, to);
 }
 
 static void put_splice(writer *w, const rw_splice *splice)

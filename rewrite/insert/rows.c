@@ -150,7 +150,13 @@ static bool is_of_time(uint32_t type)
                                      3912,
                                      3909,
                                      3911,
-                                     3913};
+                                     3913,
+                                     4533,
+                                     4534,
+                                     4535,
+                                     6152,
+                                     6153,
+                                     6155};
     bool is = type >= 16384;
     for (size_t i = 0; i < sizeof types / sizeof *types && !is; i++)
         is = type == types[i];
@@ -168,12 +174,14 @@ static bool reads_constant(const rw_cell *cell, const rw_column *column)
     return is_of_time(type) && !is_read_alike(type, cell->text);
 }
 
-/* A type that is not known is found by its name, too. */
+/* A cast to such a type, or to another that is not known, is found by its name; and so is one to a
+ * type that the database has of its own, too. */
 static bool reads_names(const rw_cell *cell, const rw_column *column)
 {
-    bool reads = column != NULL && rw_type_is_of_names(column->type);
+    bool reads = column != NULL &&
+                 (rw_type_is_of_names(column->type) || (column->own_names && cell->cast_count > 0));
     for (size_t i = 0; i < cell->cast_count && !reads; i++)
-        reads = cell->casts[i].type == PGW_UNSPECIFIED || rw_type_is_of_names(cell->casts[i].type);
+        reads = cell->casts[i].type == PGW_UNSPECIFIED;
     return reads;
 }
 

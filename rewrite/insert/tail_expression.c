@@ -1,5 +1,7 @@
 #include "rewrite/insert/tail_expression.h"
 
+#include "rewrite/lex/lexer_text.h"
+
 /* A column may be set to its default. */
 static void note_default(rw_parser *parser)
 {
@@ -44,15 +46,56 @@ static bool is_harmless_call(const rw_parser *parser)
     return false;
 }
 
+/* A name stands behind another and a dot, and none of the table's columns is called so: it may be a
+ * function of that schema, or one that takes a row as `row.name`. */
+static bool is_of_another(rw_parser *parser)
+{
+    bool behind = parser->last_end > 0 && parser->text.ptr[parser->last_end - 1] == '.';
+    if (!behind || !rw_at_name(parser))
+        return false;
+    pgw_slice name = rw_token_name(parser->text, parser->token, parser->arena);
+    return rw_table_column(parser->table, name) == parser->table->column_count;
+}
+
+/* Where code of the database's own runs unnamed, in operators, casts and domains: whether the token
+ * is a part of constants, parameters, columns and what chooses between them. */
+static bool is_plain(rw_parser *parser)
+{
+    static const char *const words[] = {"excluded", "coalesce", "null",  "true",
+                                        "false",    "default",  "where", "row"};
+    if (parser->token.kind == RW_TOKEN_CAST || parser->token.kind == RW_TOKEN_OPERATOR ||
+        rw_at(parser, '['))
+        return false;
+    if (!rw_at_name(parser))
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (rw_at_word(parser, words[i]))
+            return true;
+    pgw_slice name = rw_token_name(parser->text, parser->token, parser->arena);
+    return pgw_slice_eq_str(name, parser->known_as) ||
+           rw_table_column(parser->table, name) < parser->table->column_count;
+}
+
+/* Whether it may run code of the database's own. */
+static bool may_run(rw_parser *parser)
+{
+    const rw_table *table = parser->table;
+    bool cast = parser->token.kind == RW_TOKEN_CAST || rw_at_word(parser, "cast");
+    return rw_at_word(parser, "select") || rw_at_word(parser, "table") || is_of_another(parser) ||
+           (table->casts_run && cast) || (table->expressions_run && !is_plain(parser));
+}
+
 void rw_skip_tail_token(rw_parser *parser)
 {
-    bool query = rw_at_word(parser, "select") || rw_at_word(parser, "table");
-    bool call = rw_at_name(parser) && !is_harmless_call(parser);
+    bool runs = may_run(parser);
+    bool strict = parser->table->casts_run, name = rw_at_name(parser);
+    bool call = name && !is_harmless_call(parser);
     if (rw_at_word(parser, "default"))
         note_default(parser);
     parser->insert->shows |= makes_text(parser);
     rw_skip_token(parser);
-    if (query || (call && rw_at(parser, '(')))
+    bool typed = strict && name && parser->token.kind == RW_TOKEN_STRING; /* type 'text' */
+    if (runs || typed || (call && rw_at(parser, '(')))
         rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
 }
 

@@ -1,11 +1,13 @@
 #include "rewrite/insert/type_name.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A type's name while it is read. */
 typedef struct type_name {
-    pgw_slice name; /* of pg_type, or as the grammar spells it */
-    bool keyword;   /* neither quoted nor qualified: may be a word of the grammar */
+    pgw_slice name;  /* of pg_type, or as the grammar spells it */
+    bool keyword;    /* neither quoted nor qualified: may be a word of the grammar */
+    bool in_catalog; /* behind "pg_catalog." */
     int32_t modifiers[2];
     int modifier_count;
 } type_name;
@@ -92,6 +94,19 @@ static bool pack_modifiers(const type_name *type, uint32_t oid, int32_t *typmod)
     }
 }
 
+/* What is quoted or qualified is found in pg_type, which has not the words of the grammar. */
+static uint32_t oid_of(const type_name *type)
+{
+    char qualified[80];
+    if (type->keyword)
+        return pgw_type_by_name(type->name);
+    if (type->name.len >= 64)
+        return PGW_UNSPECIFIED;
+    int length = snprintf(qualified, sizeof qualified, "pg_catalog.%.*s", (int)type->name.len,
+                          type->name.ptr);
+    return pgw_type_by_name((pgw_slice){qualified, (size_t)length});
+}
+
 static rw_cast resolve(const type_name *type, bool prefix)
 {
     rw_cast unknown = {PGW_UNSPECIFIED, -1, prefix}, cast = {.typmod = -1, .prefix = prefix};
@@ -101,15 +116,25 @@ static rw_cast resolve(const type_name *type, bool prefix)
         cast.type = bits < 1 || bits > 53 ? PGW_UNSPECIFIED : bits < 25 ? PGW_FLOAT4 : PGW_FLOAT8;
         return cast;
     }
-    /* "char" in quotes is another type, of one byte */
-    if (!type->keyword && pgw_slice_eq_str(type->name, "char"))
-        return unknown;
-    cast.type = character ? PGW_BPCHAR : pgw_type_by_name(type->name);
+    cast.type = oid_of(type); /* "char" in quotes is another type, of one byte */
     if (type->modifier_count > 0)
         return pack_modifiers(type, cast.type, &cast.typmod) ? cast : unknown;
     if (character && !prefix)
         cast.typmod = 1 + 4;
     return cast;
+}
+
+/* Whether it is certainly PostgreSQL's, or an array of it. A database that has types of its own of
+ * these names does not come so far. */
+static bool is_built_in(const type_name *type)
+{
+    static const char *const words[] = {"interval", "time", "bit"};
+    static const char *const others[] = {"json", "jsonb", "inet"};
+    bool known = type->in_catalog || oid_of(type) != PGW_UNSPECIFIED;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        known = known || (type->keyword && pgw_slice_eq_str(type->name, words[i])) ||
+                pgw_slice_eq_str(type->name, others[i]);
+    return known;
 }
 
 /* [pg_catalog.]name */
@@ -123,6 +148,7 @@ static bool take_type_name(rw_parser *parser, type_name *type, bool *foreign)
     *foreign = false;
     while (rw_take(parser, '.')) {
         *foreign = *foreign || !pgw_slice_eq_str(type->name, "pg_catalog");
+        type->in_catalog = !*foreign;
         type->keyword = false;
         if (!rw_at_name(parser))
             return false;
@@ -158,6 +184,9 @@ bool rw_parse_type(rw_parser *parser, bool prefix, rw_cast *cast)
         !take_array(parser, &array))
         return false;
     *cast = resolve(&type, prefix);
+    bool strict = parser->table != NULL && parser->table->casts_run; /* NULL: a cell alone */
+    if (strict && (foreign || !is_built_in(&type)))
+        rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
     if (foreign || array)
         *cast = (rw_cast){PGW_UNSPECIFIED, -1, prefix};
     return true;

@@ -41,6 +41,7 @@ static size_t behind_parameter(pgw_slice text, size_t at)
 void rw_keep_expressions(const rw_insert *asked, const rw_filled *filled, pgw_arena *arena,
                          rw_insert *insert)
 {
+    insert->reads_names |= asked->reads_names;
     for (size_t i = 0; i < asked->wanted_count; i++) {
         size_t at = filled->cells[i];
         if (!asked->wanted[i].parameters)

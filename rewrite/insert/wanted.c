@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    MOST_EXPRESSIONS = 256, /* in a statement: each is a SELECT of its own */
+    MOST_EXPRESSIONS = 256, /* in a statement: each is a SELECT of its own … */
     MOST_WANTED = 1 << 20
 };
 
@@ -170,6 +170,8 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     wanted.untyped = simple && cell->cast_count == 0;
     if ((!wanted.expression || wanted.overridden) && !has_default(parser, column))
         return false;
+    if (parser->table->defaults_unknown && insert->wanted_count >= MOST_EXPRESSIONS)
+        return false; /* … and so is each default, of a database that tells no types */
     if (cell->kind == RW_CELL_ABSENT) {
         append_up_to(parser, column);
     } else {
@@ -186,12 +188,27 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     return true;
 }
 
+rw_outcome rw_check_last(rw_parser *parser)
+{
+    const rw_insert *insert = parser->insert;
+    for (size_t i = 0; i < insert->wanted_count && insert->row_count > 1; i++) {
+        const rw_wanted *wanted = &insert->wanted[i];
+        bool draws = wanted->draws ||
+                     (!wanted->expression && parser->table->columns[wanted->column].sequence);
+        if (draws && parser->asks_last > 0)
+            return rw_uncomputable(parser, wanted->column, parser->asks_last,
+                                   "is drawn for all rows, before lastval() is called for one");
+    }
+    return RW_PARSED;
+}
+
 rw_outcome rw_want_defaults(rw_parser *parser)
 {
     const rw_table *table = parser->table;
     rw_insert *insert = parser->insert;
     for (size_t i = 0; i < table->hash_key_count; i++)
-        if (!may_want(parser) || !has_default(parser, table->hash_key[i]))
+        if (!may_want(parser) || !(has_default(parser, table->hash_key[i]) ||
+                                   rw_table_defaults_to_null(table, table->hash_key[i])))
             return rw_uncomputable(parser, table->hash_key[i], parser->token.start,
                                    "is left to its default");
     insert->default_values = parser->token.start;

@@ -10,6 +10,9 @@
 /* Notes that the backend is to be asked for this column of the hash_key in row `row`, which is no
  * constant there. False: it cannot be. */
 PGW_MUST_CHECK bool rw_want(rw_parser *parser, size_t row, size_t column);
+/* Refuses several rows of which one asks by lastval() what those before it have drawn: here all
+ * draw first. */
+PGW_MUST_CHECK rw_outcome rw_check_last(rw_parser *parser);
 /* Takes DEFAULT VALUES, one row of nothing but defaults. */
 PGW_MUST_CHECK rw_outcome rw_want_defaults(rw_parser *parser);
 

@@ -235,11 +235,10 @@ static rw_token lex_number(pgw_slice text, size_t start)
 
 static rw_token lex_dollar(pgw_slice text, size_t start)
 {
-    if (is(text, start + 1, DIGIT)) {
-        size_t end = skip(text, start + 1, DIGIT);
+    size_t end = skip(text, start + 1, DIGIT);
+    if (end > start + 1)
         return is(text, end, WORD) ? token(RW_TOKEN_BAD, start, start)
                                    : token(RW_TOKEN_PARAM, start, end);
-    }
     size_t tag = dollar_tag(text, start);
     return tag == 0 ? token(RW_TOKEN_CHAR, start, start + 1)
                     : finished(RW_TOKEN_STRING, start, skip_dollar(text, start, tag));

@@ -8,7 +8,7 @@
 typedef struct cutter {
     pgw_slice text;
     rw_piece *piece;
-    rw_token previous, before; /* the last two tokens */
+    rw_token previous, before, ahead; /* the last three tokens */
     rw_token first;
     size_t depth;  /* open parentheses */
     bool opened;   /* there was one */
@@ -145,6 +145,18 @@ static bool lists_columns(const cutter *cut)
            IS_ANY(cut->text, cut->first, "insert", "upsert", "replace", "copy");
 }
 
+/* A function that the session has made itself, of whatever name. */
+static bool calls_temporary(const cutter *cut)
+{
+    bool quoted = cut->ahead.kind == RW_TOKEN_QUOTED;
+    pgw_slice schema = rw_token_text(cut->text, cut->ahead);
+    if (!is_char(cut->text, cut->before, '.') || schema.len == 0)
+        return false;
+    if (quoted && schema.ptr[0] != '"')
+        return true;
+    return begins((pgw_slice){schema.ptr + quoted, schema.len - quoted}, "pg_temp");
+}
+
 /* What the name before a parenthesis may do. Behind AS, TABLE, :: and their like it is no function.
  */
 static unsigned mark_of_call(const cutter *cut)
@@ -159,6 +171,8 @@ static unsigned mark_of_call(const cutter *cut)
                "function", "procedure") ||
         cut->before.kind == RW_TOKEN_CAST)
         return 0;
+    if (calls_temporary(cut))
+        return RW_MARK_CALLS;
     switch (rw_call_of(name)) {
     case RW_CALL_HARMLESS:
         return 0;
@@ -203,6 +217,7 @@ static void take(cutter *cut, rw_token token)
     }
     if (piece->tokens > 1 || token.kind != RW_TOKEN_WORD)
         take_mark(cut, token);
+    cut->ahead = cut->before;
     cut->before = cut->previous;
     cut->previous = token;
 }

@@ -18,12 +18,28 @@ static bool refuse(reader *read, size_t at, const char *what, const char *hint)
     return rw_refuse(read->subject, at, what, hint);
 }
 
+/* What PostgreSQL refuses as well. */
+static bool refuse_as(reader *read, const char *sqlstate, size_t at, const char *what,
+                      const char *hint)
+{
+    refuse(read, at, what, hint);
+    memcpy(read->subject->reading->error->sqlstate, sqlstate, sizeof "42601");
+    return false;
+}
+
 static bool syntax_error(reader *read)
 {
-    const size_t at = read->cursor.token.start;
-    rw_refuse(read->subject, at, "this ON CONFLICT is not understood", "");
-    memcpy(read->subject->reading->error->sqlstate, "42601", sizeof "42601");
-    return false;
+    return refuse_as(read, "42601", read->cursor.token.start, "this ON CONFLICT is not understood",
+                     "");
+}
+
+static bool refuse_column(reader *read, const char *before, pgw_slice name, const char *behind,
+                          size_t at)
+{
+    const char *what =
+        pgw_arena_printf(read->subject->reading->arena, "column %s%.*s%s does not exist", before,
+                         (int)name.len, name.ptr, behind);
+    return refuse_as(read, "42703", at, what, "");
 }
 
 /* --- by which columns rows meet --- */
@@ -69,6 +85,8 @@ static bool read_target(reader *read)
         pgw_slice name =
             rw_token_name(cursor->lexer.text, cursor->token, read->subject->reading->arena);
         const rw_field *field = rw_field_named(&read->out->values, name);
+        if (field == NULL && read->subject->table != NULL && !rw_cursor_before(cursor, '('))
+            return refuse_column(read, "\"", name, "\"", cursor->token.start);
         if (field == NULL)
             return refuse(read, cursor->token.start,
                           "ON CONFLICT needs a value for each column of the key",
@@ -136,6 +154,11 @@ static bool read_where_rows_meet(reader *read)
     }
     if (rw_cursor_take_word(cursor, "on"))
         return read_constraint(read);
+    if (rw_cursor_before_word(cursor, "update"))
+        return refuse_as(
+            read, "42601", at,
+            "ON CONFLICT DO UPDATE requires inference specification or constraint name",
+            "For example, ON CONFLICT (column_name).");
     if (read->subject->table == NULL)
         return refuse(read, at, "ON CONFLICT needs the columns of the key here",
                       "Write ON CONFLICT (…), or configure the table.");
@@ -176,6 +199,14 @@ static bool read_action(reader *read)
 
 /* --- what EXCLUDED stands for --- */
 
+/* "excluded" is a schema there, of a function or of a constant's type. */
+static bool is_qualifier(const rw_cursor *name)
+{
+    rw_cursor ahead = *name;
+    rw_cursor_advance(&ahead);
+    return ahead.token.kind == RW_TOKEN_STRING || rw_cursor_at(&ahead, '(');
+}
+
 const rw_field *rw_take_excluded(const rw_conflict *conflict, rw_cursor *cursor, pgw_arena *arena,
                                  rw_part *whole)
 {
@@ -188,6 +219,10 @@ const rw_field *rw_take_excluded(const rw_conflict *conflict, rw_cursor *cursor,
     rw_cursor_advance(cursor);
     if (!rw_cursor_at_name(cursor))
         return NULL;
+    if (is_qualifier(cursor)) {
+        rw_cursor_advance(cursor);
+        return NULL;
+    }
     field =
         rw_field_named(&conflict->values, rw_token_name(cursor->lexer.text, cursor->token, arena));
     whole->to = cursor->token.end;
@@ -246,6 +281,11 @@ static bool check_part(reader *read, rw_part part)
             continue;
         const rw_field *field =
             rw_take_excluded(read->out, &cursor, read->subject->reading->arena, &whole);
+        if (field == NULL && read->subject->table != NULL && rw_cursor_at_name(&cursor))
+            return refuse_column(
+                read, "excluded.",
+                rw_token_name(cursor.lexer.text, cursor.token, read->subject->reading->arena), "",
+                start);
         if (field == NULL)
             return refuse(read, start, "this use of EXCLUDED is not supported",
                           "Name a column of the statement's list.");

@@ -106,21 +106,23 @@ static bool is_untyped(const rw_cursor *cursor)
     return constant && first && (rw_cursor_before(cursor, ',') || rw_cursor_before(cursor, ')'));
 }
 
-/* The doubts about what ends with the next token; `*name` is what they are about. */
-static unsigned doubts_here(const rw_cursor *cursor, size_t depth, rw_part *name)
+/* The doubts about what ends with the next token, of those that are `asked` for; `*name` is what
+ * they are about. */
+static unsigned doubts_here(const rw_cursor *cursor, unsigned asked, size_t depth, rw_part *name)
 {
     const rw_token before = cursor->before, token = cursor->token;
     bool named = before.kind == RW_TOKEN_WORD || before.kind == RW_TOKEN_QUOTED;
     *name = (rw_part){before.start, before.end};
     if (named && rw_cursor_at(cursor, '('))
-        return doubts_of_call(rw_part_text(cursor->lexer.text, *name));
+        return asked & doubts_of_call(rw_part_text(cursor->lexer.text, *name));
     *name = (rw_part){token.start, token.end};
-    if (is_untyped(cursor))
+    if ((asked & RW_DOUBT_UNTYPED) != 0 && is_untyped(cursor))
         return RW_DOUBT_UNTYPED;
     if (token.kind != RW_TOKEN_WORD)
         return 0;
-    return (depth > 0 && chooses(cursor) ? RW_DOUBT_CHOICE : 0) |
-           (tells_time(cursor) ? RW_DOUBT_MOMENT : 0);
+    if ((asked & RW_DOUBT_CHOICE) != 0 && depth > 0 && chooses(cursor))
+        return RW_DOUBT_CHOICE;
+    return (asked & RW_DOUBT_MOMENT) != 0 && tells_time(cursor) ? RW_DOUBT_MOMENT : 0;
 }
 
 rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conforming)
@@ -130,7 +132,7 @@ rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conform
     size_t depth = 0;
     rw_cursor_begin(&cursor, text, part, conforming);
     for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor)) {
-        if ((doubts_here(&cursor, depth, &name) & asked) != 0)
+        if (doubts_here(&cursor, asked, depth, &name) != 0)
             return name;
         depth += rw_cursor_at(&cursor, '(');
         depth -= rw_cursor_at(&cursor, ')') && depth > 0;

@@ -369,8 +369,6 @@ static uint32_t type_call(rw_typing *typing, const rw_scope *scope, const PgQuer
     type_each(typing, scope, it->agg_order, it->n_agg_order, PGW_UNSPECIFIED);
     if (it->over != NULL)
         type_window(typing, scope, it->over);
-    if (strcmp(call.name, "array_agg") == 0 && count == 1)
-        return pgw_array_of(types[0]);
     return strcmp(call.name, "unnest") == 0 && count == 1 ? pgw_array_element(types[0])
                                                           : call.result;
 }

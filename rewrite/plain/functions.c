@@ -8,9 +8,11 @@
 
 enum {
     ARGUMENTS_MAX = 4,
-    SAME = 1,    /* as the other arguments that have a type; the first one's, as a result */
-    ARRAY = 2,   /* the first argument, if it is an array, or the array of its kind */
-    ELEMENT = 3, /* what is in it */
+    SAME = 1,         /* as the other arguments that have a type; the first one's, as a result */
+    ARRAY = 2,        /* the first argument, if it is an array, or the array of its kind */
+    ELEMENT = 3,      /* what is in it */
+    SAME_OR_TEXT = 4, /* as a result: SAME, which is this if none has a type */
+    SAME_OR_FLOAT8 = 5,
     REGCLASS = 2205,
     TEXTS = 1009, /* text[] */
 };
@@ -21,121 +23,124 @@ static const struct {
     uint32_t result;
     unsigned least, most;
     uint32_t arguments[ARGUMENTS_MAX];
-    uint32_t alone; /* what SAME is, if none has a type */
 } functions[] = {
-    {"abs", SAME, 1, 1, {SAME}, PGW_FLOAT8},
-    {"array_agg", ARRAY, 1, 1, {0}, 0},
-    {"array_append", ARRAY, 2, 2, {0, ELEMENT}, 0},
-    {"array_length", PGW_INT4, 2, 2, {0, PGW_INT4}, 0},
-    {"array_position", PGW_INT4, 2, 3, {0, ELEMENT, PGW_INT4}, 0},
-    {"array_to_string", PGW_TEXT, 2, 3, {0, PGW_TEXT, PGW_TEXT}, 0},
-    {"ascii", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
-    {"bit_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
-    {"bit_length", PGW_INT4, 1, 1, {PGW_BYTEA}, 0},
-    {"bool_and", PGW_BOOL, 1, 1, {PGW_BOOL}, 0},
-    {"bool_or", PGW_BOOL, 1, 1, {PGW_BOOL}, 0},
-    {"btrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"btrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
-    {"ceil", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
-    {"ceiling", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
-    {"char_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
-    {"character_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
-    {"chr", PGW_TEXT, 1, 1, {PGW_INT4}, 0},
-    {"clock_timestamp", PGW_TIMESTAMPTZ, 0, 0, {0}, 0},
-    {"concat", PGW_TEXT, 1, 99, {0}, 0},
-    {"concat_ws", PGW_TEXT, 2, 99, {PGW_TEXT, 0}, 0},
-    {"count", PGW_INT8, 0, 1, {0}, 0},
-    {"current_setting", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_BOOL}, 0},
-    {"currval", PGW_INT8, 1, 1, {REGCLASS}, 0},
-    {"date_part", PGW_FLOAT8, 2, 2, {PGW_TEXT, 0}, 0},
-    {"date_trunc", 0, 2, 2, {PGW_TEXT, 0}, 0},
-    {"decode", PGW_BYTEA, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"encode", PGW_TEXT, 2, 2, {PGW_BYTEA, PGW_TEXT}, 0},
-    {"exp", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
-    {"extract", PGW_NUMERIC, 2, 2, {PGW_TEXT, 0}, 0},
-    {"floor", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
-    {"format", PGW_TEXT, 1, 99, {PGW_TEXT, 0}, 0},
-    {"gen_random_uuid", PGW_UUID, 0, 0, {0}, 0},
-    {"generate_series", SAME, 2, 3, {SAME, SAME, SAME}, 0},
-    {"hashtext", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
-    {"initcap", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
-    {"json_array_elements", RW_JSON, 1, 1, {RW_JSON}, 0},
-    {"json_to_recordset", 0, 1, 1, {RW_JSON}, 0},
-    {"jsonb_array_elements", RW_JSONB, 1, 1, {RW_JSONB}, 0},
-    {"jsonb_set", RW_JSONB, 3, 4, {RW_JSONB, TEXTS, RW_JSONB, PGW_BOOL}, 0},
-    {"jsonb_to_recordset", 0, 1, 1, {RW_JSONB}, 0},
-    {"left", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}, 0},
-    {"length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
-    {"length", PGW_INT4, 1, 1, {PGW_BYTEA}, 0},
-    {"like_escape", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"like_escape", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
-    {"ln", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
-    {"lower", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
-    {"lpad", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_TEXT}, 0},
-    {"ltrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"ltrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
-    {"max", SAME, 1, 1, {SAME}, PGW_TEXT},
-    {"md5", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
-    {"md5", PGW_TEXT, 1, 1, {PGW_BYTEA}, 0},
-    {"min", SAME, 1, 1, {SAME}, PGW_TEXT},
-    {"mod", SAME, 2, 2, {SAME, SAME}, 0},
-    {"nextval", PGW_INT8, 1, 1, {REGCLASS}, 0},
-    {"now", PGW_TIMESTAMPTZ, 0, 0, {0}, 0},
-    {"octet_length", PGW_INT4, 1, 1, {PGW_TEXT}, 0},
-    {"octet_length", PGW_INT4, 1, 1, {PGW_BYTEA}, 0},
-    {"pg_sleep", RW_VOID, 1, 1, {PGW_FLOAT8}, 0},
-    {"position", PGW_INT4, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"power", PGW_FLOAT8, 2, 2, {SAME, SAME}, PGW_FLOAT8},
-    {"quote_ident", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
-    {"quote_literal", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
-    {"random", PGW_FLOAT8, 0, 0, {0}, 0},
-    {"regexp_replace", PGW_TEXT, 3, 4, {PGW_TEXT, PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
-    {"repeat", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}, 0},
-    {"replace", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
-    {"reverse", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
-    {"right", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}, 0},
-    {"round", PGW_NUMERIC, 2, 2, {PGW_NUMERIC, PGW_INT4}, 0},
-    {"round", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
-    {"row_number", PGW_INT8, 0, 0, {0}, 0},
-    {"rpad", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_TEXT}, 0},
-    {"rtrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"rtrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
-    {"set_config", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_BOOL}, 0},
-    {"setval", PGW_INT8, 2, 3, {REGCLASS, PGW_INT8, PGW_BOOL}, 0},
-    {"similar_to_escape", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"split_part", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_INT4}, 0},
-    {"sqrt", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
-    {"starts_with", PGW_BOOL, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"string_agg", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"string_agg", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}, 0},
-    {"string_to_array", TEXTS, 2, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
-    {"strpos", PGW_INT4, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"substr", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_INT4}, 0},
-    {"substr", PGW_BYTEA, 2, 3, {PGW_BYTEA, PGW_INT4, PGW_INT4}, 0},
-    {"substring", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
-    {"substring", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_INT4}, 0},
-    {"substring", PGW_BYTEA, 2, 3, {PGW_BYTEA, PGW_INT4, PGW_INT4}, 0},
-    {"to_char", PGW_TEXT, 2, 2, {0, PGW_TEXT}, 0},
-    {"to_date", PGW_DATE, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"to_hex", PGW_TEXT, 1, 1, {0}, 0},
-    {"to_jsonb", RW_JSONB, 1, 1, {0}, 0},
-    {"to_number", PGW_NUMERIC, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"to_timestamp", PGW_TIMESTAMPTZ, 1, 1, {PGW_FLOAT8}, 0},
-    {"to_timestamp", PGW_TIMESTAMPTZ, 2, 2, {PGW_TEXT, PGW_TEXT}, 0},
-    {"translate", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}, 0},
-    {"trunc", PGW_FLOAT8, 1, 1, {SAME}, PGW_FLOAT8},
-    {"upper", PGW_TEXT, 1, 1, {PGW_TEXT}, 0},
+    {"abs", SAME_OR_FLOAT8, 1, 1, {SAME}},
+    {"array_agg", ARRAY, 1, 1, {0}},
+    {"array_append", ARRAY, 2, 2, {0, ELEMENT}},
+    {"array_length", PGW_INT4, 2, 2, {0, PGW_INT4}},
+    {"array_position", PGW_INT4, 2, 3, {0, ELEMENT, PGW_INT4}},
+    {"array_to_string", PGW_TEXT, 2, 3, {0, PGW_TEXT, PGW_TEXT}},
+    {"ascii", PGW_INT4, 1, 1, {PGW_TEXT}},
+    {"bit_length", PGW_INT4, 1, 1, {PGW_TEXT}},
+    {"bit_length", PGW_INT4, 1, 1, {PGW_BYTEA}},
+    {"bool_and", PGW_BOOL, 1, 1, {PGW_BOOL}},
+    {"bool_or", PGW_BOOL, 1, 1, {PGW_BOOL}},
+    {"btrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}},
+    {"btrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}},
+    {"ceil", PGW_FLOAT8, 1, 1, {SAME}},
+    {"ceiling", PGW_FLOAT8, 1, 1, {SAME}},
+    {"char_length", PGW_INT4, 1, 1, {PGW_TEXT}},
+    {"character_length", PGW_INT4, 1, 1, {PGW_TEXT}},
+    {"chr", PGW_TEXT, 1, 1, {PGW_INT4}},
+    {"clock_timestamp", PGW_TIMESTAMPTZ, 0, 0, {0}},
+    {"concat", PGW_TEXT, 1, 99, {0}},
+    {"concat_ws", PGW_TEXT, 2, 99, {PGW_TEXT, 0}},
+    {"count", PGW_INT8, 0, 1, {0}},
+    {"current_setting", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_BOOL}},
+    {"currval", PGW_INT8, 1, 1, {REGCLASS}},
+    {"date_part", PGW_FLOAT8, 2, 2, {PGW_TEXT, 0}},
+    {"date_trunc", 0, 2, 2, {PGW_TEXT, 0}},
+    {"decode", PGW_BYTEA, 2, 2, {PGW_TEXT, PGW_TEXT}},
+    {"encode", PGW_TEXT, 2, 2, {PGW_BYTEA, PGW_TEXT}},
+    {"exp", PGW_FLOAT8, 1, 1, {SAME}},
+    {"extract", PGW_NUMERIC, 2, 2, {PGW_TEXT, 0}},
+    {"floor", PGW_FLOAT8, 1, 1, {SAME}},
+    {"format", PGW_TEXT, 1, 99, {PGW_TEXT, 0}},
+    {"gen_random_uuid", PGW_UUID, 0, 0, {0}},
+    {"generate_series", SAME, 2, 3, {SAME, SAME, SAME}},
+    {"hashtext", PGW_INT4, 1, 1, {PGW_TEXT}},
+    {"initcap", PGW_TEXT, 1, 1, {PGW_TEXT}},
+    {"json_array_elements", RW_JSON, 1, 1, {RW_JSON}},
+    {"json_to_recordset", 0, 1, 1, {RW_JSON}},
+    {"jsonb_array_elements", RW_JSONB, 1, 1, {RW_JSONB}},
+    {"jsonb_set", RW_JSONB, 3, 4, {RW_JSONB, TEXTS, RW_JSONB, PGW_BOOL}},
+    {"jsonb_to_recordset", 0, 1, 1, {RW_JSONB}},
+    {"left", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}},
+    {"length", PGW_INT4, 1, 1, {PGW_TEXT}},
+    {"length", PGW_INT4, 1, 1, {PGW_BYTEA}},
+    {"like_escape", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_TEXT}},
+    {"like_escape", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}},
+    {"ln", PGW_FLOAT8, 1, 1, {SAME}},
+    {"lower", PGW_TEXT, 1, 1, {PGW_TEXT}},
+    {"lpad", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_TEXT}},
+    {"ltrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}},
+    {"ltrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}},
+    {"max", SAME_OR_TEXT, 1, 1, {SAME}},
+    {"md5", PGW_TEXT, 1, 1, {PGW_TEXT}},
+    {"md5", PGW_TEXT, 1, 1, {PGW_BYTEA}},
+    {"min", SAME_OR_TEXT, 1, 1, {SAME}},
+    {"mod", SAME, 2, 2, {SAME, SAME}},
+    {"nextval", PGW_INT8, 1, 1, {REGCLASS}},
+    {"now", PGW_TIMESTAMPTZ, 0, 0, {0}},
+    {"octet_length", PGW_INT4, 1, 1, {PGW_TEXT}},
+    {"octet_length", PGW_INT4, 1, 1, {PGW_BYTEA}},
+    {"pg_sleep", RW_VOID, 1, 1, {PGW_FLOAT8}},
+    {"position", PGW_INT4, 2, 2, {PGW_TEXT, PGW_TEXT}},
+    {"position", PGW_INT4, 2, 2, {PGW_BYTEA, PGW_BYTEA}},
+    {"power", PGW_FLOAT8, 2, 2, {SAME, SAME}},
+    {"quote_ident", PGW_TEXT, 1, 1, {PGW_TEXT}},
+    {"quote_literal", PGW_TEXT, 1, 1, {PGW_TEXT}},
+    {"random", PGW_FLOAT8, 0, 0, {0}},
+    {"regexp_replace", PGW_TEXT, 3, 4, {PGW_TEXT, PGW_TEXT, PGW_TEXT, PGW_TEXT}},
+    {"repeat", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}},
+    {"replace", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}},
+    {"reverse", PGW_TEXT, 1, 1, {PGW_TEXT}},
+    {"right", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_INT4}},
+    {"round", PGW_NUMERIC, 2, 2, {PGW_NUMERIC, PGW_INT4}},
+    {"round", PGW_FLOAT8, 1, 1, {SAME}},
+    {"row_number", PGW_INT8, 0, 0, {0}},
+    {"rpad", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_TEXT}},
+    {"rtrim", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}},
+    {"rtrim", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}},
+    {"set_config", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_BOOL}},
+    {"setval", PGW_INT8, 2, 3, {REGCLASS, PGW_INT8, PGW_BOOL}},
+    {"similar_to_escape", PGW_TEXT, 1, 2, {PGW_TEXT, PGW_TEXT}},
+    {"split_part", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_INT4}},
+    {"sqrt", PGW_FLOAT8, 1, 1, {SAME}},
+    {"starts_with", PGW_BOOL, 2, 2, {PGW_TEXT, PGW_TEXT}},
+    {"string_agg", PGW_TEXT, 2, 2, {PGW_TEXT, PGW_TEXT}},
+    {"string_agg", PGW_BYTEA, 2, 2, {PGW_BYTEA, PGW_BYTEA}},
+    {"string_to_array", TEXTS, 2, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}},
+    {"strpos", PGW_INT4, 2, 2, {PGW_TEXT, PGW_TEXT}},
+    {"substr", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_INT4}},
+    {"substr", PGW_BYTEA, 2, 3, {PGW_BYTEA, PGW_INT4, PGW_INT4}},
+    {"substring", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}},
+    {"substring", PGW_TEXT, 2, 3, {PGW_TEXT, PGW_INT4, PGW_INT4}},
+    {"substring", PGW_BYTEA, 2, 3, {PGW_BYTEA, PGW_INT4, PGW_INT4}},
+    {"to_char", PGW_TEXT, 2, 2, {0, PGW_TEXT}},
+    {"to_date", PGW_DATE, 2, 2, {PGW_TEXT, PGW_TEXT}},
+    {"to_hex", PGW_TEXT, 1, 1, {0}},
+    {"to_jsonb", RW_JSONB, 1, 1, {0}},
+    {"to_number", PGW_NUMERIC, 2, 2, {PGW_TEXT, PGW_TEXT}},
+    {"to_timestamp", PGW_TIMESTAMPTZ, 1, 1, {PGW_FLOAT8}},
+    {"to_timestamp", PGW_TIMESTAMPTZ, 2, 2, {PGW_TEXT, PGW_TEXT}},
+    {"translate", PGW_TEXT, 3, 3, {PGW_TEXT, PGW_TEXT, PGW_TEXT}},
+    {"trunc", PGW_NUMERIC, 2, 2, {PGW_NUMERIC, PGW_INT4}},
+    {"trunc", PGW_FLOAT8, 1, 1, {SAME}},
+    {"upper", PGW_TEXT, 1, 1, {PGW_TEXT}},
 };
 
 enum { COUNT = sizeof functions / sizeof *functions };
 
 /* The type that the arguments which are alike have together. */
-static uint32_t same_type(const rw_call_types *call, uint32_t alone)
+static uint32_t same_type(const rw_call_types *call, uint32_t result)
 {
     for (size_t i = 0; i < call->count; i++)
         if (call->arguments[i] != PGW_UNKNOWN)
             return rw_common_type(call->arguments, call->count);
-    return alone;
+    return result == SAME_OR_TEXT                             ? PGW_TEXT
+           : result == SAME_OR_FLOAT8 || result == PGW_FLOAT8 ? PGW_FLOAT8
+                                                              : PGW_UNSPECIFIED;
 }
 
 /* Sums are of a wider type, averages have fractions. */
@@ -187,11 +192,16 @@ static bool fits(const rw_call_types *call, size_t row)
     return true;
 }
 
+static bool is_same(uint32_t written)
+{
+    return written == SAME || written == SAME_OR_TEXT || written == SAME_OR_FLOAT8;
+}
+
 /* What is written in a row's columns, of this call. */
 static uint32_t meant(uint32_t written, uint32_t first, uint32_t same)
 {
     uint32_t element = pgw_array_element(first);
-    return written == SAME      ? same
+    return is_same(written)     ? same
            : written == ELEMENT ? element
            : written != ARRAY   ? written
            : element != 0       ? first
@@ -200,7 +210,7 @@ static uint32_t meant(uint32_t written, uint32_t first, uint32_t same)
 
 static void fill(rw_call_types *call, size_t row)
 {
-    uint32_t same = same_type(call, functions[row].alone);
+    uint32_t same = same_type(call, functions[row].result);
     uint32_t first = call->count > 0 ? call->arguments[0] : PGW_UNSPECIFIED;
     if (functions[row].result == PGW_FLOAT8 && is_integer(same))
         same = PGW_FLOAT8;

@@ -29,7 +29,7 @@ static bool check_mixed(const rw_subject *subject, const rw_values *values, size
 {
     const rw_field *field = field_of(values, cell);
     size_t row = 0;
-    if (field != NULL && field->defaults_to_null)
+    if (field != NULL && (field->defaults_to_null || field->by_default != NULL))
         return true;
     while (!rw_is_default(subject->text, cell_at(values, row, cell)))
         row++;
@@ -89,10 +89,7 @@ void rw_weave_given_row(const rw_given *given, size_t row, rw_weave *out)
     for (size_t i = 0; i < given->count; i++) {
         const rw_part cell = cell_at(given->values, row, given->cells[i]);
         rw_weave_own(out, i > 0 ? ", " : "(");
-        if (rw_is_default(out->client, cell))
-            rw_weave_own(out, "NULL");
-        else
-            rw_weave_client(out, cell);
+        rw_weave_given(out, field_of(given->values, given->cells[i]), cell);
     }
     rw_weave_own(out, ")");
 }

@@ -3,6 +3,7 @@
 #include "protocol/utf8.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/lex/splitter.h"
+#include "rewrite/plain/long_list.h"
 #include "rewrite/plain/query_types.h"
 #include "rewrite/plain/syntax.h"
 #include "rewrite/read/tree.h"
@@ -169,12 +170,14 @@ static void end(rw_inferred *out)
             out->types[i] = PGW_TEXT;
 }
 
-static bool can_read(pgw_slice text, const pgw_env *env)
+/* `blank`: bytes of it that need no stack. */
+static bool can_read(pgw_slice text, size_t blank, const pgw_env *env)
 {
     rw_lexer lexer;
     rw_piece piece;
     rw_lexer_init(&lexer, text, env->conforming);
-    return rw_split_next(&lexer, &piece) && rw_tree_can_read(text, &piece);
+    pgw_slice counted = {text.ptr, text.len - blank};
+    return rw_split_next(&lexer, &piece) && rw_tree_can_read(counted, &piece);
 }
 
 /* Whether PostgreSQL knows parameters in it: not in SET, PREPARE, CREATE FUNCTION … */
@@ -238,15 +241,36 @@ static void by_insert(pgw_slice text, const rw_catalog *catalog, const pgw_readi
             out->types[i] = insert->inferred[i];
 }
 
+static void follow(const uint32_t *leaders, rw_inferred *out)
+{
+    for (size_t i = 0; i < out->count; i++)
+        if (out->types[i] == PGW_UNKNOWN && leaders[i] > 0)
+            out->types[i] = out->types[leaders[i] - 1];
+}
+
+/* Of a text that is too large for a tree: without most of its lists it may not be. */
+static bool by_parts(pgw_slice text, const rw_catalog *catalog, rw_declared declared,
+                     const pgw_reading *reading, rw_inferred *out)
+{
+    rw_shortened shortened = rw_shorten_lists(text, declared, out->count, reading);
+    if (!can_read(shortened.text, shortened.cut, reading->env)) {
+        by_insert(text, catalog, reading, out);
+        return true;
+    }
+    if (!parse_and_infer(shortened.text, catalog, reading, out))
+        return false;
+    follow(shortened.leaders, out);
+    return true;
+}
+
 bool rw_infer(pgw_slice text, const rw_catalog *catalog, rw_declared declared,
               const pgw_reading *reading, rw_inferred *out)
 {
     if (!begin(text, declared, reading, out))
         return false;
-    if (!can_read(text, reading->env))
-        by_insert(text, catalog, reading, out);
-    else if (!parse_and_infer(text, catalog, reading, out))
-        return false;
-    end(out);
-    return true;
+    bool fine = can_read(text, 0, reading->env) ? parse_and_infer(text, catalog, reading, out)
+                                                : by_parts(text, catalog, declared, reading, out);
+    if (fine)
+        end(out);
+    return fine;
 }

@@ -21,9 +21,9 @@ typedef struct rw_inferred {
  * first place says that says one: a cast, the column that it is inserted into, assigned to or
  * compared with, an operator's or a function's other side, LIMIT …; else text. False: PostgreSQL's
  * grammar refuses the statement, or it has more parameters than Bind can carry; the error is
- * filled. Texts that are too large for libpg_query (rw_tree_can_read()) have the declared types,
- * and text; but for INSERT … VALUES into a table of the catalog, whose columns decide. `text` is
- * one statement. Needs up to 64 MiB of stack. */
+ * filled. Texts that are too large for libpg_query (rw_tree_can_read()), also without their long
+ * lists (long_list.h), have the declared types, and text; but for INSERT … VALUES into a table of
+ * the catalog, whose columns decide. `text` is one statement. Needs up to 64 MiB of stack. */
 PGW_MUST_CHECK bool rw_infer(pgw_slice text, const rw_catalog *catalog, rw_declared declared,
                              const pgw_reading *reading, rw_inferred *out);
 

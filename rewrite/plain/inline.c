@@ -16,7 +16,10 @@ typedef struct inliner {
 
 static bool too_long(size_t most, pgw_error *error)
 {
-    pgw_fail(error, "54000", "the statement with its parameters is longer than %zu bytes", most);
+    pgw_fail(error, "54000",
+             "the statement with its parameters is longer than YDB takes, which is "
+             "%zu bytes",
+             most + RW_AROUND_TEXT);
     pgw_error_hint(error, "Send less at once: fewer rows, or shorter values.");
     return false;
 }

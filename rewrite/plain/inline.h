@@ -7,6 +7,10 @@
 
 #include "rewrite/hash/literal.h"
 
+/* Bytes that may stand around a text in the message that brings it: the header, and what else a
+ * Parse has. Errors name the length of the message, as it is configured. */
+enum { RW_AROUND_TEXT = 32 };
+
 /* What stands for $1, $2 …, each an operand as a constant with a cast is. */
 typedef struct rw_inlining {
     const pgw_slice *texts;

@@ -2,6 +2,7 @@
 
 #include "protocol/types.h"
 #include "rewrite/plain/types.h"
+#include "rewrite/plain/written_type.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -123,7 +124,12 @@ static const struct {
     {5080, 0, 'p', -1, 0, 0, "anycompatiblerange", NULL},
 };
 
-enum { COUNT = sizeof types / sizeof *types, BOX = 603, RECORD = 2249 };
+enum {
+    COUNT = sizeof types / sizeof *types,
+    BOX = 603,
+    RECORD = 2249,
+    LONGEST = 200 /* bytes of what is read */
+};
 
 static const char *shown(size_t i)
 {
@@ -183,6 +189,17 @@ bool rw_pg_type_called(pgw_slice name, rw_pg_type *out)
     return false;
 }
 
+bool rw_pg_type_next(size_t *at, rw_pg_type *out)
+{
+    while (*at >= COUNT && *at < 2 * COUNT && types[*at - COUNT].array == 0)
+        ++*at;
+    if (*at >= 2 * COUNT)
+        return false;
+    (*at < COUNT ? fill : fill_array)(*at % COUNT, out);
+    ++*at;
+    return true;
+}
+
 static bool find_shown(pgw_slice text, rw_pg_type *out)
 {
     for (size_t i = 0; i < COUNT; i++)
@@ -218,6 +235,16 @@ static bool cut_end(pgw_slice *text, const char *end)
     return there;
 }
 
+/* As the grammar has it, which the names that come before need not. */
+static bool read_written(pgw_slice text, rw_pg_type *out)
+{
+    char name[LONGEST + 1] = "";
+    if (text.len > LONGEST)
+        return false;
+    memcpy(name, text.ptr, text.len);
+    return rw_pg_type_of(rw_written_type(name), out);
+}
+
 bool rw_pg_type_written(pgw_slice text, rw_pg_type *out)
 {
     pgw_slice name = trimmed(text);
@@ -228,5 +255,6 @@ bool rw_pg_type_written(pgw_slice text, rw_pg_type *out)
                                           : find_shown(name, out) || rw_pg_type_called(name, out);
     if (!found && cut_front(&name, "\"") && cut_end(&name, "\""))
         found = rw_pg_type_called(name, out);
-    return found && (!array || rw_pg_type_of(out->array, out));
+    found = found && (!array || rw_pg_type_of(out->array, out));
+    return found || read_written(text, out);
 }

@@ -23,7 +23,9 @@ typedef struct rw_pg_type {
 /* Those of pg_catalog. False: there is none. */
 PGW_MUST_CHECK bool rw_pg_type_of(uint32_t oid, rw_pg_type *out);
 PGW_MUST_CHECK bool rw_pg_type_called(pgw_slice name, rw_pg_type *out); /* typname */
-/* As regtype's input reads it: "bigint", "int8[]", pg_catalog.int8; a length is not understood. */
+/* All of them, those of arrays behind the others; `at` is 0 at first. False: there are no more. */
+PGW_MUST_CHECK bool rw_pg_type_next(size_t *at, rw_pg_type *out);
+/* As regtype's input reads it: "bigint", INT8[], pg_catalog.int8, varchar(10). */
 PGW_MUST_CHECK bool rw_pg_type_written(pgw_slice text, rw_pg_type *out);
 
 #endif

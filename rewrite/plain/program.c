@@ -1,8 +1,10 @@
 #include "rewrite/plain/program.h"
 
+#include "rewrite/plain/blame.h"
 #include "rewrite/plain/clauses.h"
 #include "rewrite/plain/doubt.h"
 #include "rewrite/plain/given.h"
+#include "rewrite/plain/returning.h"
 #include "rewrite/plain/shown.h"
 #include "rewrite/plain/unalias.h"
 #include "rewrite/plain/upsert.h"
@@ -234,21 +236,29 @@ static bool check_with(const rw_subject *subject)
 {
     const rw_clauses *clauses = subject->clauses;
     rw_cursor cursor;
+    if (rw_part_is_empty(clauses->with))
+        return true;
     rw_cursor_begin(&cursor, subject->text, clauses->source, subject->reading->env->conforming);
     bool fits = clauses->source_kind != RW_SOURCE_DEFAULTS && !rw_cursor_at_word(&cursor, "with") &&
                 are_typed(subject, &cursor) && rw_part_is_empty(clauses->conflict) &&
                 rw_part_is_empty(clauses->returning);
-    if (rw_part_is_empty(clauses->with) || fits)
-        return true;
-    return rw_refuse(subject, clauses->with.from, "this WITH before INSERT is not supported",
+    return fits ||
+           rw_refuse(subject, clauses->with.from, "this WITH before INSERT is not supported",
                      "YDB takes none: write it in front of the query that gives the rows.");
+}
+
+/* A call has brackets of its own, beside those of the row. */
+static bool may_call(pgw_slice row)
+{
+    const char *end = row.ptr + row.len, *first = memchr(row.ptr, '(', row.len);
+    return first != NULL && memchr(first + 1, '(', (size_t)(end - first) - 1) != NULL;
 }
 
 /* A function that gives sets makes several rows of a single one. */
 static bool check_sets(const rw_subject *subject)
 {
     const rw_clauses *clauses = subject->clauses;
-    if (clauses->row_count != 1)
+    if (clauses->row_count != 1 || !may_call(rw_part_text(subject->text, clauses->source)))
         return true;
     rw_part doubt = rw_find_doubt(subject->text, clauses->source, RW_DOUBT_SETS,
                                   subject->reading->env->conforming);
@@ -312,11 +322,15 @@ static bool plan(rw_program *program, const rw_catalog *catalog, pgw_error *erro
 {
     rw_clauses *clauses = &program->clauses;
     const pgw_reading reading = {program->options.env, &program->arena, error};
-    rw_subject subject = {program->text, clauses, NULL, &program->options, &reading};
+    rw_subject subject = {program->text, clauses, NULL, NULL, &program->options, &reading};
     if (!rw_clauses_read(program->text, &reading, clauses) || !check_form(&subject))
         return false;
     if (clauses->name.len > 0)
         subject.table = rw_catalog_find(catalog, clauses->schema, clauses->name);
+    if (subject.table == NULL && !rw_part_is_empty(clauses->returning))
+        subject.learned = rw_returning_learned(clauses, catalog);
+    if (subject.learned != NULL && rw_returning_spell(&subject, &program->text))
+        return plan(program, catalog, error);
     switch (clauses->verb) {
     case RW_DML_UPDATE:
     case RW_DML_DELETE:
@@ -444,25 +458,13 @@ bool rw_program_failed(rw_program *program, const char *sqlstate)
     return program->upsert != NULL && rw_upsert_failed(program->upsert, sqlstate);
 }
 
-/* The client's own casts: "::", CAST. */
-static bool has_casts(pgw_slice text, bool conforming)
-{
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, text, conforming);
-    for (;;) {
-        rw_token token = rw_lexer_next(&lexer);
-        if (token.kind == RW_TOKEN_END || token.kind == RW_TOKEN_BAD)
-            return false;
-        if (token.kind == RW_TOKEN_CAST || rw_token_is(text, token, "cast"))
-            return true;
-    }
-}
-
 /* A cast of ours stands where PostgreSQL assigns. */
 void rw_program_blame(const rw_program *program, pgw_error *error)
 {
-    if (program->upsert != NULL && pgw_error_is(error, "42846") &&
-        !has_casts(program->text, program->options.env->conforming))
+    const bool shows = program->upsert == NULL && program->acts[program->at].deed == DEED_SHOW;
+    if ((program->upsert != NULL || shows) && pgw_error_is(error, "42846") &&
+        !rw_cast_may_be_clients(program->text, pgw_slice_str(error->message),
+                                program->options.env->conforming))
         memcpy(error->sqlstate, "42804", sizeof "42804");
 }
 

@@ -43,7 +43,8 @@ void rw_program_stepped(rw_program *program, pgw_slice tag);
 /* The step failed, and the transaction with it: whether there is another way to go, from
  * rw_program_next() on, in a transaction of its own if it is not single any more. */
 PGW_MUST_CHECK bool rw_program_failed(rw_program *program, const char *sqlstate);
-/* What a text with RW_ROWS_OURS has failed with becomes what PostgreSQL says of the statement. */
+/* What a text whose rows are asked for here, or that shows what is written, has failed with becomes
+ * what PostgreSQL says of the statement. */
 void rw_program_blame(const rw_program *program, pgw_error *error);
 /* Again from the first step: the transaction was ABORTED. */
 void rw_program_rewind(rw_program *program);

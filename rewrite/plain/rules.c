@@ -105,14 +105,19 @@ static bool contains(const char *name)
     return is_any(name, names);
 }
 
+static bool combines_bits(const char *name)
+{
+    static const char *const names[] = {"&", "|", "#", NULL};
+    return is_any(name, names);
+}
+
 /* Operators of integers' bits: shifts take an integer. */
 static uint32_t bits_with(const char *name, uint32_t type, bool left)
 {
-    static const char *const bits[] = {"&", "|", "#", NULL};
     static const char *const shifts[] = {"<<", ">>", NULL};
     if (!is_integer(type))
         return PGW_UNSPECIFIED;
-    return is_any(name, bits) ? type : left && is_any(name, shifts) ? PGW_INT4 : PGW_UNSPECIFIED;
+    return combines_bits(name) ? type : left && is_any(name, shifts) ? PGW_INT4 : PGW_UNSPECIFIED;
 }
 
 static uint32_t raised_with(uint32_t type)
@@ -211,6 +216,8 @@ uint32_t rw_operator_result(const char *name, uint32_t left, uint32_t right)
         return raised_with(larger(left, right));
     if (calculates(name))
         return calculated(name, left, right);
+    if (combines_bits(name) && is_integer(left) && is_integer(right))
+        return larger(left, right);
     return is_any(name, parts) || is_integer(left) ? left : PGW_UNSPECIFIED;
 }
 

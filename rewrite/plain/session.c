@@ -1,6 +1,7 @@
 #include "rewrite/plain/session.h"
 
 #include "rewrite/lex/words.h"
+#include "rewrite/plain/described.h"
 #include "rewrite/plain/syntax.h"
 #include "rewrite/plain/variable_list.h"
 #include "rewrite/plain/variable_value.h"
@@ -34,13 +35,7 @@ static void begin_columns(size_t count, pgw_buf *body)
 
 static void add_column(const char *name, pgw_buf *body)
 {
-    pgw_buf_add(body, name, strlen(name) + 1);
-    pgw_buf_add_i32(body, 0);
-    pgw_buf_add_i16(body, 0);
-    pgw_buf_add_i32(body, PGW_TEXT);
-    pgw_buf_add_i16(body, -1);
-    pgw_buf_add_i32(body, -1);
-    pgw_buf_add_i16(body, 0);
+    rw_add_described(body, name, PGW_TEXT, -1);
 }
 
 static void end_columns(const speaker *it, pgw_buf *body)

@@ -9,11 +9,10 @@ static const char hint_of_columns[] =
 
 /* --- what it asks for --- */
 
-/* `*` or `t.*`, not a product. */
-static bool at_star(const rw_cursor *cursor, rw_part part)
+bool rw_at_star(const rw_cursor *cursor, rw_part list)
 {
     return pgw_slice_eq_str(rw_token_text(cursor->lexer.text, cursor->token), "*") &&
-           (cursor->token.start == part.from || rw_cursor_after(cursor, ',') ||
+           (cursor->token.start == list.from || rw_cursor_after(cursor, ',') ||
             rw_cursor_after(cursor, '.'));
 }
 
@@ -55,7 +54,7 @@ bool rw_shown_read(const rw_subject *subject, const rw_values *values, rw_shown 
         pgw_arena_alloc(subject->reading->arena, (values->field_count + 1) * sizeof *out->fields);
     rw_cursor_begin(&cursor, subject->text, list, subject->reading->env->conforming);
     for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor)) {
-        if (at_star(&cursor, list))
+        if (rw_at_star(&cursor, list))
             return rw_refuse(subject, cursor.token.start, "RETURNING * is not supported here",
                              "Write the columns.");
         if (rw_cursor_at_name(&cursor) && !take_mention(subject, values, &cursor, out))
@@ -109,7 +108,7 @@ bool rw_shown_check(const rw_subject *subject, const rw_field *field, rw_part ce
                                   subject->reading->env->conforming);
     if (field->type == NULL)
         return refuse_field(subject, at, field, "the type of the column is not known");
-    if (rw_is_default(subject->text, cell) && !field->defaults_to_null)
+    if (rw_is_default(subject->text, cell) && !field->defaults_to_null && field->by_default == NULL)
         return refuse_field(subject, at, field, "what the column's default gives is not known");
     return rw_part_is_empty(doubt) ||
            refuse_field(subject, doubt.from, field, "its value would be made a second time");

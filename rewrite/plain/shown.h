@@ -14,6 +14,8 @@ typedef struct rw_shown {
     size_t count;
 } rw_shown;
 
+/* Whether it is at `*` or `t.*` of this list, not a product. */
+bool rw_at_star(const rw_cursor *cursor, rw_part list);
 /* Which fields it mentions. False: it may ask for more than those (0A000). */
 PGW_MUST_CHECK bool rw_shown_read(const rw_subject *subject, const rw_values *values,
                                   rw_shown *out);

@@ -1,9 +1,12 @@
 #include "rewrite/plain/type_answer.h"
 
 #include "protocol/array.h"
+#include "rewrite/plain/described.h"
 #include "rewrite/plain/types.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* --- columns --- */
 
@@ -26,6 +29,9 @@ static const struct {
     [RW_TYPE_ELEMENT_SHOWN] = {PGW_TEXT, -1},
     [RW_TYPE_SUBTYPE_SHOWN] = {PGW_TEXT, -1},
     [RW_TYPE_IS_ARRAY] = {PGW_BOOL, 1},
+    [RW_TYPE_KIND_OR_ARRAY] = {RW_CHAR, 1},
+    [RW_TYPE_NOT_NULL] = {PGW_BOOL, 1},
+    [RW_TYPE_MADE_OF] = {RW_OID, 4},
     [RW_TYPE_VISIBLE] = {PGW_BOOL, 1},
     [RW_TYPE_DEPTH] = {PGW_INT4, 4},
     [RW_TYPE_NO_OID] = {RW_OID, 4},
@@ -48,19 +54,15 @@ void rw_type_columns(const rw_type_question *question, pgw_buf *out)
     pgw_buf_add_i16(out, (int16_t)width);
     for (size_t i = 0; i < width; i++) {
         rw_type_field field = question->columns[i].field;
-        pgw_buf_add_str(out, question->columns[i].name);
-        pgw_buf_add(out, "\0\0\0\0\0\0", 7); /* of no table */
-        pgw_buf_add_i32(out, (int32_t)of_field[field].type);
-        pgw_buf_add_i16(out, of_field[field].length);
-        pgw_buf_add_i32(out, -1);
-        pgw_buf_add_i16(out, 0);
+        rw_add_described(out, question->columns[i].name, of_field[field].type,
+                         of_field[field].length);
     }
 }
 
 void rw_type_parameters(const rw_type_question *question,
-                        const rw_type_value values[RW_TYPE_VALUES], uint32_t *types, size_t count)
+                        const rw_known_value values[RW_KNOWN_VALUES], uint32_t *types, size_t count)
 {
-    for (size_t i = 0; i < RW_TYPE_VALUES && question->types[i] != 0; i++) {
+    for (size_t i = 0; i < RW_KNOWN_VALUES && question->types[i] != 0; i++) {
         uint32_t n = values[i].parameter;
         if (n > 0 && n <= count && (types[n - 1] == PGW_UNSPECIFIED || types[n - 1] == PGW_UNKNOWN))
             types[n - 1] = question->types[i];
@@ -73,7 +75,7 @@ enum { MOST = 1000 }; /* oids in one question */
 
 typedef struct answer {
     const rw_type_question *question;
-    const rw_type_value *values;
+    const rw_known_value *values;
     const pgw_reading *reading;
     pgw_buf cells; /* of pgw_slice */
     size_t width, rows;
@@ -107,6 +109,26 @@ static pgw_slice print_element_delimiter(const answer *it, const rw_pg_type *typ
     return has ? print_char(it, element.delimiter) : (pgw_slice){NULL, 0};
 }
 
+/* Of a multirange, which has its subtype. */
+static uint32_t range_of(uint32_t subtype)
+{
+    rw_pg_type type;
+    size_t at = 0;
+    while (rw_pg_type_next(&at, &type))
+        if (type.kind == 'r' && type.subtype == subtype)
+            return type.oid;
+    return PGW_UNSPECIFIED;
+}
+
+static pgw_slice print_made_of(const answer *it, const rw_pg_type *type)
+{
+    if (type->kind == 'm' && it->question->search == RW_TYPE_ALL_RANGES)
+        return print_oid(it, range_of(type->subtype));
+    if (type->is_array || type->kind == 'r')
+        return print_oid(it, type->is_array ? type->element : type->subtype);
+    return (pgw_slice){NULL, 0};
+}
+
 static pgw_slice cell(const answer *it, rw_type_field field, const rw_pg_type *type, int depth)
 {
     switch (field) {
@@ -136,6 +158,12 @@ static pgw_slice cell(const answer *it, rw_type_field field, const rw_pg_type *t
         return type->subtype == 0 ? (pgw_slice){NULL, 0} : print_shown(it, type->subtype);
     case RW_TYPE_IS_ARRAY:
         return type->is_array ? PGW_LITERAL("t") : PGW_LITERAL("f");
+    case RW_TYPE_KIND_OR_ARRAY:
+        return print_char(it, type->is_array ? 'a' : type->kind);
+    case RW_TYPE_NOT_NULL:
+        return PGW_LITERAL("f");
+    case RW_TYPE_MADE_OF:
+        return print_made_of(it, type);
     case RW_TYPE_VISIBLE:
         return PGW_LITERAL("t");
     case RW_TYPE_DEPTH:
@@ -227,12 +255,58 @@ static bool add_tree(answer *it)
     return true;
 }
 
+/* --- all of them --- */
+
+static bool has_values(const rw_pg_type *type)
+{
+    static const char *const named[] = {"record", "void", "unknown"};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (strcmp(type->name, named[i]) == 0)
+            return true;
+    rw_pg_type element;
+    if (type->is_array)
+        return rw_pg_type_of(type->element, &element) && has_values(&element);
+    return type->kind != 'p';
+}
+
+/* What others are made of comes before them. */
+static void add_all(answer *it)
+{
+    static const char *const passes[] = {"bp", "r", "m", "a"};
+    rw_pg_type type;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        for (size_t at = 0; rw_pg_type_next(&at, &type);)
+            if (has_values(&type) && strchr(passes[i], type.is_array ? 'a' : type.kind) != NULL)
+                add_row(it, &type, 0);
+}
+
+static int compare_down(const void *a, const void *b)
+{
+    const rw_pg_type *left = a, *right = b;
+    return (left->oid < right->oid) - (left->oid > right->oid);
+}
+
+static void add_every(answer *it)
+{
+    pgw_buf types = {0};
+    rw_pg_type type;
+    size_t count = 0;
+    for (size_t at = 0; rw_pg_type_next(&at, &type); count++)
+        pgw_buf_add(&types, &type, sizeof type);
+    rw_pg_type *list = (rw_pg_type *)pgw_arena_keep(it->reading->arena, &types).ptr;
+    if (it->question->search == RW_TYPE_EVERY_DOWN)
+        qsort(list, count, sizeof *list, compare_down);
+    for (size_t i = 0; i < count; i++)
+        add_row(it, &list[i], 0);
+    pgw_buf_free(&types);
+}
+
 /* --- one type --- */
 
 /* All that there is stands in pg_catalog, which is always in search_path. */
 static bool is_in_schema(const answer *it)
 {
-    const rw_type_value *schema = &it->values[1], *visible = &it->values[2];
+    const rw_known_value *schema = &it->values[1], *visible = &it->values[2];
     if (it->question->types[1] == 0 || pgw_slice_eq_str(schema->text, "pg_catalog"))
         return true;
     return it->question->types[2] != 0 &&
@@ -273,11 +347,28 @@ static bool add_one(answer *it)
                     text.ptr);
 }
 
-bool rw_type_answer(const rw_type_question *question, const rw_type_value values[RW_TYPE_VALUES],
+bool rw_type_answer(const rw_type_question *question, const rw_known_value values[RW_KNOWN_VALUES],
                     const pgw_reading *reading, rw_said *out)
 {
     answer it = {question, values, reading, {0}, width_of(question), 0};
-    bool fine = question->search == RW_TYPE_TREE ? add_tree(&it) : add_one(&it);
+    bool fine = true;
+    switch (question->search) {
+    case RW_TYPE_ALL:
+    case RW_TYPE_ALL_RANGES:
+        add_all(&it);
+        break;
+    case RW_TYPE_EVERY:
+    case RW_TYPE_EVERY_DOWN:
+        add_every(&it);
+        break;
+    case RW_TYPE_NONE:
+        break;
+    case RW_TYPE_TREE:
+        fine = add_tree(&it);
+        break;
+    default:
+        fine = add_one(&it);
+    }
     *out = (rw_said){.rows = it.rows, .width = it.width};
     out->tag = pgw_arena_printf(reading->arena, "SELECT %zu", it.rows);
     out->cells = (const pgw_slice *)pgw_arena_keep(reading->arena, &it.cells).ptr;

@@ -11,11 +11,12 @@
 void rw_type_columns(const rw_type_question *question, pgw_buf *out);
 /* The types of `count` parameters that nothing is said of yet: as the question has them. */
 void rw_type_parameters(const rw_type_question *question,
-                        const rw_type_value values[RW_TYPE_VALUES], uint32_t *types, size_t count);
+                        const rw_known_value values[RW_KNOWN_VALUES], uint32_t *types,
+                        size_t count);
 /* The rows for values, none of which is a parameter any more; no columns. They belong to the arena.
  * False: the error is filled. */
 PGW_MUST_CHECK bool rw_type_answer(const rw_type_question *question,
-                                   const rw_type_value values[RW_TYPE_VALUES],
+                                   const rw_known_value values[RW_KNOWN_VALUES],
                                    const pgw_reading *reading, rw_said *out);
 
 #endif

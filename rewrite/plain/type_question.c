@@ -2,14 +2,39 @@
 
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/lexer_text.h"
-#include "rewrite/plain/cursor.h"
 #include "rewrite/plain/types.h"
 
 #define OF_SCHEMA                                                                                  \
     " FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON t.typnamespace = n.oid"
 #define IN_SCHEMA "(n.nspname = $1 OR $1 AND n.nspname = ANY (current_schemas(true)))"
-#define BY_PATH                                                                                    \
-    " FROM pg_catalog.pg_type LEFT JOIN (\"…\") as sp ON sp.nspoid = typnamespace WHERE "
+#define KINDS                                                                                      \
+    "SELECT typinput='pg_catalog.array_in'::regproc as is_array, typtype, typname, pg_type.oid"
+#define KIND_COLUMNS                                                                               \
+    {                                                                                              \
+        {"is_array", RW_TYPE_IS_ARRAY}, {"typtype", RW_TYPE_KIND}, {"typname", RW_TYPE_NAME},      \
+            {"oid", RW_TYPE_OID},                                                                  \
+        {                                                                                          \
+            NULL, RW_TYPE_END                                                                      \
+        }                                                                                          \
+    }
+#define PATH " FROM pg_catalog.pg_type LEFT JOIN (\"…\") as sp ON sp.nspoid = typnamespace "
+#define BY_PATH PATH "WHERE "
+#define IN_ORDER " ORDER BY sp.r, pg_type.oid DESC"
+/* What is asked for is decided behind WHERE, which must be nothing more. */
+#define ALL_TYPES(those)                                                                            \
+    "SELECT ns.nspname, t.oid, t.typname, t.typtype, t.typnotnull, t.elemtypoid FROM (\"…\") AS " \
+    "t JOIN pg_namespace AS ns ON (ns.oid = typnamespace) WHERE " those                             \
+    " ORDER BY CASE WHEN typtype IN (\"…\") THEN 0 \"…\" END"
+#define THOSE "typtype IN (\"…\") OR (\"…\") OR (\"…\") OR (\"…\")"
+#define ALL_COLUMNS                                                                                \
+    {                                                                                              \
+        {"nspname", RW_TYPE_SCHEMA}, {"oid", RW_TYPE_OID}, {"typname", RW_TYPE_NAME},              \
+            {"typtype", RW_TYPE_KIND_OR_ARRAY}, {"typnotnull", RW_TYPE_NOT_NULL},                  \
+            {"elemtypoid", RW_TYPE_MADE_OF},                                                       \
+        {                                                                                          \
+            NULL, RW_TYPE_END                                                                      \
+        }                                                                                          \
+    }
 
 enum { OID_ARRAY = 1028, REGTYPE = 2206, LONGEST = 16 * 1024 /* bytes of a question */ };
 
@@ -54,29 +79,38 @@ static const rw_type_question questions[] = {
       {"elemtype", RW_TYPE_ELEMENT},
       {"kind", RW_TYPE_KIND},
       {NULL, RW_TYPE_END}}},
+    /* npgsql: PostgresDatabaseInfo.cs, of all types, as it connects */
+    {ALL_TYPES(THOSE), RW_TYPE_ALL_RANGES, {0}, ALL_COLUMNS},
+    {ALL_TYPES("(" THOSE ")"), RW_TYPE_ALL_RANGES, {0}, ALL_COLUMNS},
+    {ALL_TYPES(THOSE), RW_TYPE_ALL, {0}, ALL_COLUMNS},
+    {ALL_TYPES("(" THOSE ")"), RW_TYPE_ALL, {0}, ALL_COLUMNS},
+    {"SELECT typ.oid, att.attname, att.atttypid FROM pg_type AS typ \"…\" ORDER BY typ.oid, "
+     "att.attnum",
+     RW_TYPE_NONE,
+     {0},
+     {{"oid", RW_TYPE_OID},
+      {"attname", RW_TYPE_NAME},
+      {"atttypid", RW_TYPE_OID},
+      {NULL, RW_TYPE_END}}},
+    {"SELECT pg_type.oid, enumlabel FROM pg_enum JOIN pg_type ON pg_type.oid = enumtypid ORDER BY "
+     "oid, enumsortorder",
+     RW_TYPE_NONE,
+     {0},
+     {{"oid", RW_TYPE_OID}, {"enumlabel", RW_TYPE_NAME}, {NULL, RW_TYPE_END}}},
     /* pgjdbc: TypeInfoCache.java */
-    {"SELECT typinput='pg_catalog.array_in'::regproc as is_array, typtype, typname, "
-     "pg_type.oid" BY_PATH "pg_type.oid = $1 ORDER BY sp.r, pg_type.oid DESC",
-     RW_TYPE_BY_OID,
-     {RW_OID},
-     {{"is_array", RW_TYPE_IS_ARRAY},
-      {"typtype", RW_TYPE_KIND},
-      {"typname", RW_TYPE_NAME},
-      {"oid", RW_TYPE_OID},
-      {NULL, RW_TYPE_END}}},
-    {"SELECT typinput='pg_catalog.array_in'::regproc as is_array, typtype, typname, "
-     "pg_type.oid" BY_PATH "typname = $1 ORDER BY sp.r, pg_type.oid DESC",
-     RW_TYPE_BY_NAME,
-     {PGW_NAME},
-     {{"is_array", RW_TYPE_IS_ARRAY},
-      {"typtype", RW_TYPE_KIND},
-      {"typname", RW_TYPE_NAME},
-      {"oid", RW_TYPE_OID},
-      {NULL, RW_TYPE_END}}},
-    {"SELECT pg_type.oid, typname" BY_PATH "typname = $1 ORDER BY sp.r, pg_type.oid DESC LIMIT 1",
+    {KINDS BY_PATH "pg_type.oid = $1" IN_ORDER, RW_TYPE_BY_OID, {RW_OID}, KIND_COLUMNS},
+    {KINDS BY_PATH "typname = $1" IN_ORDER, RW_TYPE_BY_NAME, {PGW_NAME}, KIND_COLUMNS},
+    {KINDS PATH IN_ORDER, RW_TYPE_EVERY_DOWN, {0}, KIND_COLUMNS},
+    {"SELECT pg_type.oid, typname" BY_PATH "typname = $1" IN_ORDER " LIMIT 1",
      RW_TYPE_BY_NAME,
      {PGW_NAME},
      {{"oid", RW_TYPE_OID}, {"typname", RW_TYPE_NAME}, {NULL, RW_TYPE_END}}},
+    {"SELECT t.typname, t.oid FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON "
+     "(t.typnamespace = n.oid) WHERE n.nspname != 'pg_toast' AND (t.typrelid = 0 OR (SELECT "
+     "c.relkind = 'c' FROM pg_catalog.pg_class c WHERE c.oid = t.typrelid))",
+     RW_TYPE_EVERY,
+     {0},
+     {{"typname", RW_TYPE_NAME}, {"oid", RW_TYPE_OID}, {NULL, RW_TYPE_END}}},
     {"SELECT t.oid, t.typname" OF_SCHEMA " WHERE t.typname = $1 AND " IN_SCHEMA
      " ORDER BY t.oid DESC LIMIT 1",
      RW_TYPE_BY_NAME,
@@ -133,109 +167,15 @@ static const rw_type_question questions[] = {
       {NULL, RW_TYPE_END}}},
 };
 
-typedef struct matching {
-    pgw_slice text;
-    pgw_arena *arena;
-    rw_type_value *values;
-} matching;
-
-static bool is_constant(const rw_cursor *at)
-{
-    return at->token.kind == RW_TOKEN_STRING || at->token.kind == RW_TOKEN_INTEGER ||
-           at->token.kind == RW_TOKEN_PARAM || rw_cursor_at_word(at, "null") ||
-           rw_cursor_at_word(at, "true") || rw_cursor_at_word(at, "false");
-}
-
-static bool read_constant(const matching *it, rw_cursor *at, rw_type_value *out)
-{
-    bool null = rw_cursor_at_word(at, "null");
-    *out = (rw_type_value){.text = rw_token_text(it->text, at->token)};
-    if (!is_constant(at))
-        return false;
-    if (at->token.kind == RW_TOKEN_PARAM)
-        *out = (rw_type_value){.parameter = rw_parameter_number(it->text, at->token)};
-    if (at->token.kind == RW_TOKEN_STRING &&
-        !rw_token_string(it->text, at->token, true, it->arena, &out->text))
-        return false;
-    if (null)
-        out->text = (pgw_slice){NULL, 0};
-    rw_cursor_advance(at);
-    return true;
-}
-
-/* Behind `::`: one name, and [] */
-static void skip_type(rw_cursor *at)
-{
-    rw_cursor_advance(at);
-    if (rw_cursor_at_name(at))
-        rw_cursor_advance(at);
-    if (rw_cursor_take(at, '['))
-        rw_cursor_take(at, ']');
-}
-
-/* A constant or a parameter, in brackets, with casts. */
-static bool take_value(const matching *it, rw_cursor *at, rw_type_value *out)
-{
-    size_t open = 0;
-    while (rw_cursor_take(at, '('))
-        open++;
-    if (!read_constant(it, at, out))
-        return false;
-    for (;;) {
-        if (at->token.kind == RW_TOKEN_CAST)
-            skip_type(at);
-        else if (open > 0 && rw_cursor_take(at, ')'))
-            open--;
-        else
-            return open == 0;
-    }
-}
-
-static bool same(const rw_cursor *known, const rw_cursor *at)
-{
-    pgw_slice a = rw_token_text(known->lexer.text, known->token);
-    pgw_slice b = rw_token_text(at->lexer.text, at->token);
-    return known->token.kind == at->token.kind &&
-           (at->token.kind == RW_TOKEN_WORD ? pgw_slice_ieq(a, b) : pgw_slice_eq(a, b));
-}
-
-/* `value` values stand before. */
-static bool match(const matching *it, rw_cursor known, rw_cursor at, size_t value)
-{
-    for (; known.token.kind != RW_TOKEN_END; rw_cursor_advance(&known)) {
-        if (known.token.kind == RW_TOKEN_PARAM) {
-            if (value == RW_TYPE_VALUES || !take_value(it, &at, &it->values[value++]))
-                return false;
-        } else if (known.token.kind == RW_TOKEN_QUOTED) {
-            rw_cursor_advance(&known);
-            while (!match(it, known, at, value))
-                if (rw_cursor_ended(&at) || rw_cursor_at(&at, ')') || !rw_cursor_skip(&at))
-                    return false;
-            return true;
-        } else if (same(&known, &at)) {
-            rw_cursor_advance(&at);
-        } else {
-            return false;
-        }
-    }
-    return at.token.kind == RW_TOKEN_END;
-}
-
-static rw_cursor begin(pgw_slice text)
-{
-    rw_cursor cursor;
-    rw_cursor_begin(&cursor, text, (rw_part){0, text.len}, true);
-    return cursor;
-}
-
 const rw_type_question *rw_type_question_read(pgw_slice text, pgw_arena *arena,
-                                              rw_type_value values[RW_TYPE_VALUES])
+                                              rw_known_value values[RW_KNOWN_VALUES])
 {
-    const matching it = {text, arena, values};
     if (text.len > LONGEST || !rw_text_mentions(text, "pg_type"))
         return NULL;
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
-        if (match(&it, begin(pgw_slice_str(questions[i].text)), begin(text), 0))
+        if ((questions[i].search != RW_TYPE_ALL_RANGES ||
+             rw_text_mentions(text, "rngmultitypid")) &&
+            rw_known_match(questions[i].text, text, arena, values))
             return &questions[i];
     return NULL;
 }

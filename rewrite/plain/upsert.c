@@ -180,6 +180,15 @@ bool rw_upsert_next(rw_upsert *upsert, rw_step *step)
     return true;
 }
 
+/* A lone row that is not there is not told of. Should one of several be missing in the answer, it
+ * is not left out: if it is there after all, the INSERT fails. */
+static void insert_untold(rw_upsert *upsert)
+{
+    for (size_t row = 0; row < upsert->conflict.values.row_count; row++)
+        if (upsert->fates[row] == RW_FATE_OPEN)
+            upsert->fates[row] = RW_FATE_INSERTED;
+}
+
 /* HOLD, CHECK and UPDATE go on while there are rows. */
 void rw_upsert_stepped(rw_upsert *upsert)
 {
@@ -187,8 +196,7 @@ void rw_upsert_stepped(rw_upsert *upsert)
         memset(upsert->fates, RW_FATE_INSERTED, upsert->conflict.values.row_count);
         upsert->phase = PHASE_END;
     } else if (upsert->phase == PHASE_MEET) {
-        if (upsert->conflict.values.row_count == 1 && upsert->fates[0] == RW_FATE_OPEN)
-            upsert->fates[0] = RW_FATE_INSERTED;
+        insert_untold(upsert);
         end_phase(upsert);
     } else if (upsert->phase == PHASE_SHOW || upsert->phase == PHASE_INSERT) {
         end_phase(upsert);

@@ -3,6 +3,7 @@
 #include "protocol/utf8.h"
 #include "rewrite/lex/lexer_text.h"
 #include "rewrite/lex/quote.h"
+#include "rewrite/plain/doubt.h"
 #include "rewrite/plain/types.h"
 
 #include <string.h>
@@ -54,26 +55,60 @@ static int32_t limit_of(const rw_column *column)
     return column->type == BIT || column->type == VARBIT ? column->typmod : column->typmod - 4;
 }
 
-void rw_fields_of_table(const rw_subject *subject, rw_values *out)
+static const char *certain_default(const rw_column *column, pgw_arena *arena)
 {
-    const rw_table *table = subject->table;
-    const rw_part list = subject->clauses->columns;
+    static const unsigned doubts =
+        RW_DOUBT_VOLATILE | RW_DOUBT_SETS | RW_DOUBT_CHOICE | RW_DOUBT_MOMENT;
+    if (column->default_text == NULL || column->generated)
+        return NULL;
+    pgw_slice text = pgw_arena_copy(arena, pgw_slice_str(column->default_text));
+    rw_part all = {0, text.len};
+    return rw_part_is_empty(rw_find_doubt(text, all, doubts, true)) ? text.ptr : NULL;
+}
+
+/* Nobody has said the length, or the precision, of a column that is only learned of. */
+static bool is_vague(const rw_subject *subject, const rw_column *column)
+{
+    static const uint32_t exact[] = {PGW_BOOL, PGW_INT2,   PGW_INT4,   PGW_INT8, PGW_TEXT,
+                                     PGW_NAME, PGW_BYTEA,  PGW_UUID,   PGW_DATE, RW_CHAR,
+                                     RW_OID,   PGW_FLOAT4, PGW_FLOAT8, RW_JSON,  RW_JSONB};
+    if (subject->table != NULL || subject->options->drops_typmods)
+        return false;
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        if (column->type == exact[i])
+            return false;
+    return true;
+}
+
+static rw_field field_of(const rw_subject *subject, const rw_table *table, size_t at)
+{
+    const rw_column *column = &table->columns[at];
     pgw_arena *arena = subject->reading->arena;
     const bool drops = subject->options->drops_typmods;
+    rw_field field = {.name = pgw_arena_copy(arena, pgw_slice_str(column->name)).ptr,
+                      .limit = drops ? -1 : limit_of(column),
+                      .defaults_to_null =
+                          rw_table_defaults_to_null(table, at) && !column->generated,
+                      .by_default = certain_default(column, arena),
+                      .cell = RW_NO_CELL};
+    if (!is_vague(subject, column)) {
+        field.type = cast_type(column, drops, arena);
+        field.loose = cast_type(column, drops || has_length(column->type), arena);
+    }
+    return field;
+}
+
+void rw_fields_of_table(const rw_subject *subject, rw_values *out)
+{
+    const rw_table *table = subject->table != NULL ? subject->table : subject->learned;
+    const rw_part list = subject->clauses->columns;
+    pgw_arena *arena = subject->reading->arena;
     const size_t known = table == NULL ? 0 : table->column_count;
     out->fields =
         pgw_arena_alloc(arena, (known + (list.to - list.from) / 2 + 1) * sizeof *out->fields);
     out->field_count = known;
-    for (size_t i = 0; i < known; i++) {
-        const rw_column *column = &table->columns[i];
-        out->fields[i] = (rw_field){
-            .name = pgw_arena_copy(arena, pgw_slice_str(column->name)).ptr,
-            .type = cast_type(column, drops, arena),
-            .loose = cast_type(column, drops || has_length(column->type), arena),
-            .limit = drops ? -1 : limit_of(column),
-            .defaults_to_null = rw_table_defaults_to_null(table, i) && !column->generated,
-            .cell = RW_NO_CELL};
-    }
+    for (size_t i = 0; i < known; i++)
+        out->fields[i] = field_of(subject, table, i);
 }
 
 static rw_field *find(const rw_values *values, pgw_slice name)
@@ -245,13 +280,20 @@ void rw_weave_name(rw_weave *weave, const char *name)
     rw_add_identifier(&weave->text, name);
 }
 
-static void weave_cast(rw_weave *weave, rw_part cell, const char *type)
+void rw_weave_given(rw_weave *weave, const rw_field *field, rw_part cell)
+{
+    if (!rw_is_default(weave->client, cell))
+        rw_weave_client(weave, cell);
+    else if (field != NULL && field->by_default != NULL)
+        pgw_buf_addf(&weave->text, "(%s)", field->by_default);
+    else
+        rw_weave_own(weave, "NULL");
+}
+
+static void weave_cast(rw_weave *weave, const rw_field *field, rw_part cell, const char *type)
 {
     rw_weave_own(weave, "CAST(");
-    if (rw_is_default(weave->client, cell))
-        rw_weave_own(weave, "NULL");
-    else
-        rw_weave_client(weave, cell);
+    rw_weave_given(weave, field, cell);
     rw_weave_own(weave, " AS ");
     rw_weave_own(weave, type);
     rw_weave_own(weave, ")");
@@ -260,10 +302,10 @@ static void weave_cast(rw_weave *weave, rw_part cell, const char *type)
 void rw_weave_cell(rw_weave *weave, const rw_field *field, rw_part cell)
 {
     const bool fitting = rw_cell_is_certain(weave->client, field, cell);
-    weave_cast(weave, cell, fitting ? field->type : field->loose);
+    weave_cast(weave, field, cell, fitting ? field->type : field->loose);
 }
 
 void rw_weave_stored(rw_weave *weave, const rw_field *field, rw_part cell)
 {
-    weave_cast(weave, cell, field->type);
+    weave_cast(weave, field, cell, field->type);
 }

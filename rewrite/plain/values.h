@@ -15,7 +15,8 @@
 typedef struct rw_subject {
     pgw_slice text;
     const rw_clauses *clauses;
-    const rw_table *table; /* NULL: none of the catalog. Not beyond planning */
+    const rw_table *table;   /* NULL: none of the catalog. Not beyond planning */
+    const rw_table *learned; /* … of one that is none, its columns; NULL: not known */
     const rw_program_options *options;
     const pgw_reading *reading;
 } rw_subject;
@@ -29,7 +30,9 @@ typedef struct rw_field {
                           an assignment refuses */
     int32_t limit;     /* that length; -1: there is none */
     bool defaults_to_null;
-    size_t cell; /* its number in a row; RW_NO_CELL: it is not listed */
+    const char *by_default; /* what is stored where nothing is given, if asking for it a second time
+                               is certain to give the same; NULL: not known, or not so */
+    size_t cell;            /* its number in a row; RW_NO_CELL: it is not listed */
 } rw_field;
 
 typedef struct rw_values {
@@ -62,6 +65,9 @@ bool rw_refuse(const rw_subject *subject, size_t at, const char *what, const cha
 PGW_MUST_CHECK bool rw_check_with(rw_subject subject);
 /* Adds "name". */
 void rw_weave_name(rw_weave *weave, const char *name);
+/* Adds a cell as it is written, and what is known of the default where it says DEFAULT. The field
+ * may be NULL if it does not. */
+void rw_weave_given(rw_weave *weave, const rw_field *field, rw_part cell);
 /* Adds the value that the field has of a cell: CAST(… AS type); what may be too long for it stays
  * as long as it is. */
 void rw_weave_cell(rw_weave *weave, const rw_field *field, rw_part cell);

@@ -155,10 +155,16 @@ const rw_variable rw_variable_list[RW_VARIABLES] = {
                     "be considered as documents or content fragments."},
 };
 
+/* Each statement asks for some of them: most are told apart by their first letter. */
+static bool may_be(const rw_variable *variable, pgw_slice name)
+{
+    return name.len > 0 && (variable->name[0] | 0x20) == (name.ptr[0] | 0x20);
+}
+
 const rw_variable *rw_variable_named(pgw_slice name)
 {
     for (size_t i = 0; i < RW_VARIABLES; i++)
-        if (pgw_slice_ieq_str(name, rw_variable_list[i].name))
+        if (may_be(&rw_variable_list[i], name) && pgw_slice_ieq_str(name, rw_variable_list[i].name))
             return &rw_variable_list[i];
     return NULL;
 }

@@ -1,5 +1,7 @@
 #include "rewrite/plain/variable_value.h"
 
+#include "rewrite/plain/zone_name.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -388,6 +390,8 @@ static bool read_zone(const rw_variable *variable, pgw_slice value, pgw_buf *sho
                 (value.len > 0 && strchr("+-0", value.ptr[0]) != NULL &&
                  read_number(variable, value, &hours) && hours == 0);
     pgw_buf_add_str(shown, "<+00>-00");
+    if (!rw_zone_may_be(value))
+        return refuse_value(variable, value, error);
     return zero || refuse_other(variable, value,
                                 "Timestamps are read and shown in UTC: write an offset with each, "
                                 "and convert them in the application.",

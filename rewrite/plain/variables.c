@@ -262,7 +262,7 @@ bool rw_variables_start(rw_variables *variables, pgw_slice name, pgw_slice value
         choose(variables, &it->start, slice_of(&shown, value));
     pgw_buf_free(&shown);
     bool zone = it->known != NULL && it->known->kind == RW_VARIABLE_ZONE;
-    return fine || (zone && pgw_error_is(error, "0A000"));
+    return fine || zone;
 }
 
 void rw_variables_define(rw_variables *variables, const char *name, pgw_slice value)

@@ -3,6 +3,8 @@
 #include "protocol/array.h"
 #include "protocol/utf8.h"
 
+#include <string.h>
+
 /* The hashes of its constant keys. False: one of them cannot be computed. */
 static bool hash_constants(const rw_lookup *lookup, const pgw_reading *reading, uint64_t *hashes)
 {
@@ -39,13 +41,98 @@ static void add(rw_conditions *to, rw_change change)
     to->list[i] = change;
 }
 
+static bool has(const rw_conditions *conditions, size_t at)
+{
+    size_t i = 0;
+    while (i < conditions->count && (conditions->list[i].at != at || conditions->list[i].cut == 0))
+        i++;
+    return i < conditions->count;
+}
+
+/* The server may be in another TimeZone by now than the session was told of: a constant that this
+ * decides is sent with its zone, and is what its hash is made of. `changes`: one a cell, those that
+ * are none cut nothing. False: one cannot be written so. */
+static bool spell_constants(const rw_lookup *lookup, const pgw_reading *reading, rw_change *changes)
+{
+    for (size_t i = 0; i < lookup->keys * lookup->table->hash_key_count; i++) {
+        pgw_buf text = {0};
+        if (!rw_lookup_spell(lookup, i, reading, &text))
+            return false;
+        if (text.len > 0)
+            changes[i] = (rw_change){.at = lookup->cells[i].position,
+                                     .cut = lookup->ends[i] - lookup->cells[i].position,
+                                     .text = pgw_arena_keep(reading->arena, &text)};
+    }
+    return true;
+}
+
+static void add_spelled(rw_conditions *to, const rw_lookup *lookup, const rw_change *changes)
+{
+    for (size_t i = 0; i < lookup->keys * lookup->table->hash_key_count; i++)
+        if (changes[i].cut > 0 && !has(to, changes[i].at)) /* it may be in many keys */
+            add(to, changes[i]);
+}
+
+/* A text is bounded, and so is what it is made to. */
+enum { MOST_BY_SQL = 64 * 1024 };
+
+/* Where the key of one of two tables that are joined is given, it is the other's, too. */
+static const rw_lookup *given_or_joined(const rw_lookup *join, const rw_statement *statement,
+                                        pgw_arena *arena)
+{
+    for (size_t i = 0; i < statement->lookup_count && join->keys == 0; i++) {
+        const rw_lookup *it = &statement->lookups[i];
+        bool first = strcmp(it->called, join->called) == 0;
+        if (it->keys == 0 || it->array > 0 || it->query != join->query ||
+            (!first && strcmp(it->called, join->other_called) != 0))
+            continue;
+        rw_lookup *out = pgw_arena_alloc(arena, sizeof *out);
+        *out = *it;
+        out->table = first ? join->other : join->table;
+        out->called = first ? join->other_called : join->called;
+        out->bare = first ? join->other_bare : join->bare;
+        out->other = first ? join->table : join->other;
+        out->at = join->at;
+        out->until = join->until;
+        out->wrapped = join->wrapped;
+        return out;
+    }
+    return join;
+}
+
+/* Of what is read anew, by another TimeZone, whenever the server looks at it again. */
+static void add_by_sql(rw_conditions *to, const rw_lookup *lookup, const rw_sql_prepare *kept,
+                       const pgw_reading *reading)
+{
+    uint64_t *hashes = pgw_arena_alloc(reading->arena, lookup->keys * sizeof *hashes);
+    pgw_env anywhere = *reading->env;
+    anywhere.zone_known = false;
+    if (!rw_lookup_has_sql(lookup, kept) ||
+        !hash_constants(lookup, &(pgw_reading){&anywhere, reading->arena, reading->error}, hashes))
+        return;
+    pgw_buf text = {0};
+    rw_lookup_render_sql(lookup, hashes, kept, reading->arena, &text);
+    if (to->made + text.len > MOST_BY_SQL) {
+        pgw_buf_free(&text);
+        return;
+    }
+    to->made += text.len;
+    to->lookups[to->lookup_count++] = lookup;
+    add(to, (rw_change){.at = lookup->at, .text = pgw_arena_keep(reading->arena, &text)});
+}
+
 static void add_condition(rw_conditions *to, const rw_lookup *lookup, const rw_prepared *prepared,
                           const pgw_reading *reading)
 {
     uint64_t *hashes = pgw_arena_alloc(reading->arena, lookup->keys * sizeof *hashes);
     uint32_t bound = count_bound(lookup);
-    if (!takes(lookup, bound, prepared, to->parameters) || !hash_constants(lookup, reading, hashes))
+    rw_change *spelled = pgw_arena_alloc(
+        reading->arena, lookup->keys * lookup->table->hash_key_count * sizeof *spelled);
+    if (!takes(lookup, bound, prepared, to->parameters) ||
+        !hash_constants(lookup, reading, hashes) ||
+        (prepared == NULL && !spell_constants(lookup, reading, spelled)))
         return;
+    add_spelled(to, lookup, spelled);
     pgw_buf text = {0};
     uint32_t first = prepared != NULL ? prepared->parameters + to->parameters + 1 : 0;
     rw_lookup_render(lookup, hashes, first, &text);
@@ -53,6 +140,14 @@ static void add_condition(rw_conditions *to, const rw_lookup *lookup, const rw_p
     to->arrays |= lookup->array > 0;
     to->lookups[to->lookup_count++] = lookup;
     add(to, (rw_change){.at = lookup->at, .text = pgw_arena_keep(reading->arena, &text)});
+}
+
+/* Behind whatever else ends there: a call that something is put around may be the last of an OR. */
+static void close_alternatives(rw_conditions *to)
+{
+    for (size_t i = 0; i < to->lookup_count; i++)
+        if (to->lookups[i]->until > 0)
+            add(to, (rw_change){.at = to->lookups[i]->until, .text = PGW_LITERAL(")")});
 }
 
 static bool is_declared(const rw_prepared *prepared, uint32_t parameter)
@@ -63,16 +158,25 @@ static bool is_declared(const rw_prepared *prepared, uint32_t parameter)
 void rw_conditions_of(const rw_statement *statement, const rw_prepared *prepared,
                       const pgw_reading *reading, rw_conditions *out)
 {
-    size_t lookups = statement->lookup_count, most = lookups + statement->star_count;
+    size_t lookups = statement->lookup_count, most = 2 * lookups + statement->star_count;
+    for (size_t i = 0; i < lookups && prepared == NULL; i++)
+        most += statement->lookups[i].keys * statement->lookups[i].table->hash_key_count;
     *out =
         (rw_conditions){.list = pgw_arena_alloc(reading->arena, most * sizeof *out->list),
                         .lookups = pgw_arena_alloc(reading->arena, lookups * sizeof *out->lookups),
-                        .own = prepared != NULL ? prepared->parameters : 0};
-    for (size_t i = 0; i < lookups; i++)
-        add_condition(out, &statement->lookups[i], prepared, reading);
+                        .own = prepared != NULL ? prepared->parameters : 0,
+                        .by_sql = statement->prepares != NULL};
+    for (size_t i = 0; i < lookups; i++) {
+        if (out->by_sql)
+            add_by_sql(out, given_or_joined(&statement->lookups[i], statement, reading->arena),
+                       statement->prepares, reading);
+        else
+            add_condition(out, &statement->lookups[i], prepared, reading);
+    }
     for (size_t i = 0; i < statement->star_count; i++)
         if (!is_declared(prepared, statement->stars[i].undeclared))
             add(out, statement->stars[i]);
+    close_alternatives(out);
 }
 
 void rw_conditions_keep(const rw_conditions *conditions, pgw_arena *arena, rw_conditions *out)
@@ -143,7 +247,7 @@ bool rw_conditions_put_in(const rw_conditions *conditions, pgw_slice text, size_
 
 void rw_conditions_types(const rw_conditions *conditions, uint32_t *types)
 {
-    for (size_t i = 0; i < conditions->lookup_count; i++) {
+    for (size_t i = 0; i < conditions->lookup_count && !conditions->by_sql; i++) {
         const rw_lookup *lookup = conditions->lookups[i];
         for (uint32_t bound = count_bound(lookup); bound > 0; bound--)
             *types++ = lookup->array > 0 ? pgw_array_of(PGW_INT8) : PGW_INT8;
@@ -162,7 +266,7 @@ pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params
                                const pgw_reading *reading, rw_further *out)
 {
     size_t count = 0;
-    for (size_t i = 0; i < conditions->lookup_count; i++) {
+    for (size_t i = 0; i < conditions->lookup_count && !conditions->by_sql; i++) {
         const rw_lookup *lookup = conditions->lookups[i];
         for (size_t key = 0; key < lookup->keys; key++) {
             if (!rw_lookup_is_bound(lookup, key))

@@ -15,6 +15,8 @@ typedef struct rw_conditions {
     uint32_t parameters; /* that are none of the client's … */
     uint32_t own;        /* … and stand behind these */
     bool arrays;         /* some of the former are arrays */
+    bool by_sql;         /* it is a PREPARE: there are none, the server computes hashes of keys */
+    size_t made;         /* … by expressions of so many bytes */
 } rw_conditions;
 
 /* A statement that is prepared: the hashes of keys that hold its parameters are further ones. */
@@ -25,7 +27,9 @@ typedef struct rw_prepared {
 } rw_prepared;
 
 /* The conditions of all lookups whose constants can be hashed, and all stars; in the reading's
- * arena. `prepared` NULL: those that hold parameters are left out. */
+ * arena. `prepared` NULL: those that hold parameters are left out, and constants that TimeZone
+ * decides are written with their zone. A PREPARE has the hashes of its own parameters as
+ * expressions, which the server computes. */
 void rw_conditions_of(const rw_statement *statement, const rw_prepared *prepared,
                       const pgw_reading *reading, rw_conditions *out);
 /* A copy that needs nothing of what it was made of but the tables. */

@@ -235,3 +235,14 @@ const rw_table *rw_define_by_pattern(const rw_definer *it, const rw_catalog *cat
                         "hashed, or is not written there";
     return NULL;
 }
+
+const rw_table *rw_define_by_late_key(const rw_definer *it, const rw_catalog *catalog,
+                                      const PgQuery__RangeVar *name, const rw_written_key *written)
+{
+    const rw_table *pattern = pattern_of(catalog, name);
+    if (pattern == NULL || is_full(catalog))
+        return NULL;
+    const rw_table *table = table_of(it, pattern, name->relname, written);
+    it->out->unspread = NULL; /* it makes none */
+    return table;
+}

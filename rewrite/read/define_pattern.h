@@ -13,6 +13,9 @@
 const rw_table *rw_define_by_pattern(const rw_definer *it, const rw_catalog *catalog,
                                      const PgQuery__CreateStmt *create,
                                      const rw_written_key *written);
+/* The same of one that was made without a key, and gets this one: types are not known. */
+const rw_table *rw_define_by_late_key(const rw_definer *it, const rw_catalog *catalog,
+                                      const PgQuery__RangeVar *name, const rw_written_key *written);
 /* Whether the statement makes it as a copy of another one of its pattern, key and hash included. */
 bool rw_copies_pattern(const rw_catalog *catalog, const PgQuery__CreateStmt *create,
                        const rw_written_key *written);

@@ -9,6 +9,7 @@
 #include "rewrite/read/alter_tree.h"
 #include "rewrite/read/define_pattern.h"
 #include "rewrite/read/heirs_tree.h"
+#include "rewrite/read/late_key.h"
 #include "rewrite/read/like_tree.h"
 #include "rewrite/read/parts_tree.h"
 #include "rewrite/read/referable.h"
@@ -294,6 +295,8 @@ bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, const rw_cat
     bool fine = define(&it, statement, catalog) && rw_heirs_check(&it, statement, catalog) &&
                 rw_references_define(&it, statement, catalog) &&
                 rw_likes_define(&it, statement, catalog);
+    if (fine)
+        rw_late_key_define(&it, statement, catalog);
     pgw_buf_free(&it.behind);
     return fine;
 }

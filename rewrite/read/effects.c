@@ -1,5 +1,6 @@
 #include "rewrite/read/effects.h"
 
+#include "protocol/types.h"
 #include "rewrite/lex/lexer_text.h"
 #include "rewrite/lex/words.h"
 #include "rewrite/read/settings.h"
@@ -277,8 +278,9 @@ static void read_discard(reader *in)
 }
 
 /* Where sequences go on from, or how. */
-static const char *const resetting[] = {"setval",   "restart", "sequence", "increment", "minvalue",
-                                        "maxvalue", "cycle",   "identity", NULL};
+static const char *const resetting[] = {"setval",   "restart",  "sequence", "increment",
+                                        "minvalue", "maxvalue", "cycle",    "identity",
+                                        "owned",    "revoke",   NULL};
 
 /* The body is a string: words are searched for in all of the text. */
 static void read_do(reader *in)
@@ -303,6 +305,8 @@ static void read_ddl(reader *in)
 static void read_change(reader *in)
 {
     read_ddl(in);
+    if (at_word(in, "role") || at_word(in, "user") || at_word(in, "group"))
+        add(in, RW_EFFECT_RIGHTS);
     if (rw_holds_any(in->lexer.text, resetting))
         add(in, RW_EFFECT_DRAWS | RW_EFFECT_RESETS);
 }
@@ -357,6 +361,7 @@ static const struct {
     {"end", RW_EFFECT_TRANSACTION, NULL},
     {"execute", RW_EFFECT_RUNS | RW_EFFECT_RESUMES, NULL},
     {"fetch", RW_EFFECT_RUNS | RW_EFFECT_RESUMES, NULL},
+    {"grant", RW_EFFECT_RUNS | RW_EFFECT_RIGHTS, NULL},
     {"import", RW_EFFECT_DDL | RW_EFFECT_NAMES | RW_EFFECT_RUNS, NULL},
     {"insert", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
     {"listen", RW_EFFECT_STATE, NULL},
@@ -370,6 +375,8 @@ static const struct {
     {"release", RW_EFFECT_TRANSACTION, NULL},
     {"replace", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
     {"reset", 0, read_reset},
+    {"revoke", RW_EFFECT_RUNS | RW_EFFECT_RESETS | RW_EFFECT_RIGHTS, NULL}, /* who has a block may
+                                                                                draw no more */
     {"rollback", RW_EFFECT_TRANSACTION, NULL},
     {"savepoint", RW_EFFECT_TRANSACTION, NULL},
     {"select", RW_EFFECT_READS, NULL},
@@ -399,6 +406,18 @@ static bool only_defines(const reader *in, rw_token first)
     return rw_token_is(in->lexer.text, first, "create") && !rw_holds_any(in->lexer.text, querying);
 }
 
+/* A temporary type, or a relation with its type of rows, is found before PostgreSQL's own one. */
+static bool may_shadow_type(const reader *in)
+{
+    rw_lexer lexer;
+    pgw_slice text = in->lexer.text;
+    rw_lexer_init(&lexer, text, in->lexer.conforming);
+    (void)rw_lexer_next(&lexer);
+    rw_token second = rw_lexer_next(&lexer);
+    return rw_token_is(text, second, "domain") || rw_token_is(text, second, "type") ||
+           pgw_type_by_name(in->out->makes) != PGW_UNSPECIFIED;
+}
+
 static void add_marked(reader *in, rw_token first, const rw_piece *piece)
 {
     unsigned marks = piece->marks;
@@ -422,10 +441,10 @@ static void add_marked(reader *in, rw_token first, const rw_piece *piece)
         add(in, RW_EFFECT_WRITES);
     if (marks & RW_MARK_TEMPORARY && !only_explains(in, first)) {
         add(in, RW_EFFECT_STATE);
-        if (rw_token_is(text, first, "create")) /* nothing that others would see */
-            in->out->effects &= ~(unsigned)RW_EFFECT_DDL;
-        else
+        if (!rw_token_is(text, first, "create"))
             add(in, RW_EFFECT_NAMES);
+        else if (!may_shadow_type(in)) /* nothing that others would see */
+            in->out->effects &= ~(unsigned)RW_EFFECT_DDL;
     }
 }
 

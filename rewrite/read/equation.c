@@ -6,21 +6,21 @@
 
 typedef const PgQuery__Node *node;
 
-static bool is_row(node it)
+bool rw_is_row(node it)
 {
     return it->node_case == PG_QUERY__NODE__NODE_ROW_EXPR;
 }
 
 static bool is_reference(node it)
 {
-    return it->node_case == PG_QUERY__NODE__NODE_COLUMN_REF || is_row(it);
+    return it->node_case == PG_QUERY__NODE__NODE_COLUMN_REF || rw_is_row(it);
 }
 
 /* The left side's columns, and what they are compared with. */
 static rw_equation compared(const node *left, const node *values, size_t count)
 {
     rw_equation out = {.width = 1, .columns = left, .count = count, .values = values};
-    if (is_row(*left)) {
+    if (rw_is_row(*left)) {
         out.rows = true;
         out.width = (*left)->row_expr->n_args;
         out.columns = (const node *)(*left)->row_expr->args;
@@ -43,6 +43,7 @@ static bool read_any(const PgQuery__AExpr *it, rw_equation *out)
         return true;
     out->values = (const node *)list->a_array_expr->elements;
     out->count = list->a_array_expr->n_elements;
+    out->elements = true;
     out->cast = list == *right ? NULL : (*right)->type_cast->type_name;
     return out->count > 0;
 }
@@ -67,16 +68,30 @@ static bool read_equation(const PgQuery__AExpr *it, rw_equation *out)
     return true;
 }
 
+static bool is_bool(node it, PgQuery__BoolExprType operator)
+{
+    return it->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR && it->bool_expr->boolop == operator;
+}
+
 /* Those that must all be true. */
 void rw_equations_collect(node where, rw_equation *list, size_t *count, size_t most)
 {
-    if (where->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR &&
-        where->bool_expr->boolop == PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR) {
+    if (is_bool(where, PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR)) {
         for (size_t i = 0; i < where->bool_expr->n_args; i++)
             rw_equations_collect(where->bool_expr->args[i], list, count, most);
     } else if (where->node_case == PG_QUERY__NODE__NODE_A_EXPR && *count < most &&
                read_equation(where->a_expr, &list[*count])) {
         ++*count;
+    }
+}
+
+void rw_alternatives_collect(node where, const PgQuery__BoolExpr **list, size_t *count, size_t most)
+{
+    if (is_bool(where, PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR)) {
+        for (size_t i = 0; i < where->bool_expr->n_args; i++)
+            rw_alternatives_collect(where->bool_expr->args[i], list, count, most);
+    } else if (is_bool(where, PG_QUERY__BOOL_EXPR_TYPE__OR_EXPR) && *count < most) {
+        list[(*count)++] = where->bool_expr;
     }
 }
 

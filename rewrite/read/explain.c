@@ -1,6 +1,7 @@
 #include "rewrite/read/explain.h"
 
 #include "rewrite/hash/hash.h"
+#include "rewrite/hash/partition.h"
 #include "rewrite/insert/answers.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/parse.h"
@@ -63,7 +64,8 @@ static const char *why_not(rw_obstacle obstacle)
     case RW_OBSTACLE_SEQUENCE:
         return "no, because it draws from a sequence, which is bound to the session";
     case RW_OBSTACLE_TRIGGER:
-        return "no, because the table has triggers, rules or row security";
+        return "no, because the table has triggers, rules or row security, or checks that may "
+               "change a session";
     case RW_OBSTACLE_EXPRESSION:
         return "no, because a value is more than constants, parameters, casts and simple functions";
     case RW_OBSTACLE_UNCOMPUTABLE:
@@ -213,22 +215,76 @@ static void explain_insert(const rw_statement *statement, const rw_catalog *cata
 
 /* --- the others --- */
 
-/* A statement that asks for rows by their key, or shows them. False: it is only passed. */
-static bool explain_read(pgw_slice text, const rw_statement *statement, const pgw_env *env,
-                         pgw_arena *arena, pgw_buf *out)
+/* What is put into a statement that asks for rows by their key, or shows them. */
+static void read_conditions(pgw_slice text, const rw_statement *statement,
+                            const pgw_reading *reading, rw_conditions *out)
 {
-    pgw_error error;
-    pgw_reading reading = {env, arena, &error};
-    rw_conditions conditions;
-    rw_prepared prepared = {text, {NULL, 0}, rw_highest_parameter(text, env->conforming)};
-    rw_conditions_of(statement, &prepared, &reading, &conditions);
-    if (conditions.count == 0)
-        return false;
-    pgw_buf rewritten = {0};
-    rw_conditions_render(&conditions, text, &rewritten);
-    add_line(out, "rewritten", pgw_slice_buf(&rewritten));
-    pgw_buf_free(&rewritten);
-    return true;
+    rw_prepared prepared = {text, {NULL, 0}, rw_highest_parameter(text, reading->env->conforming)};
+    rw_conditions_of(statement, &prepared, reading, out);
+}
+
+/* What a key of a lookup hashes to, and where such a row is. */
+static void add_key(const rw_lookup *lookup, size_t key, const pgw_reading *reading,
+                    pgw_buf *hashes, pgw_buf *partitions)
+{
+    uint64_t hash;
+    if (rw_lookup_is_bound(lookup, key)) {
+        pgw_buf_add_str(hashes, "per parameter");
+        pgw_buf_add_str(partitions, "per parameter");
+    } else if (rw_lookup_hash(lookup, key, RW_NO_PARAMS, reading, &hash) == PGW_KNOWN) {
+        rw_hash_print(lookup->table, hash, hashes);
+        pgw_buf_addf(partitions, "%u", (unsigned)rw_partition_of(lookup->table, hash));
+    }
+}
+
+static void add_lookup(const rw_lookup *lookup, const pgw_reading *reading, pgw_buf *hashes,
+                       pgw_buf *partitions)
+{
+    if (lookup->keys == 0) {
+        pgw_buf_addf(hashes, "per row of %s.%s", lookup->other->schema, lookup->other->name);
+        pgw_buf_add_str(partitions, "per row");
+    }
+    for (size_t key = 0; key < lookup->keys; key++) {
+        pgw_buf_add_str(hashes, key > 0 ? ", " : "");
+        pgw_buf_add_str(partitions, key > 0 ? ", " : "");
+        add_key(lookup, key, reading, hashes, partitions);
+    }
+}
+
+/* … of all of them; a semicolon ends what is one's. */
+static void add_lookups(const rw_conditions *conditions, const pgw_reading *reading, pgw_buf *out)
+{
+    pgw_buf tables = {0}, hashes = {0}, partitions = {0};
+    for (size_t i = 0; i < conditions->lookup_count; i++) {
+        const rw_lookup *lookup = conditions->lookups[i];
+        const char *joint = i > 0 ? "; " : "";
+        pgw_buf_addf(&tables, "%s%s.%s", joint, lookup->table->schema, lookup->table->name);
+        pgw_buf_add_str(&hashes, joint);
+        pgw_buf_add_str(&partitions, joint);
+        add_lookup(lookup, reading, &hashes, &partitions);
+    }
+    add_line(out, "table", pgw_slice_buf(&tables));
+    add_line(out, "hash", pgw_slice_buf(&hashes));
+    add_line(out, "partition", pgw_slice_buf(&partitions));
+    pgw_buf_free(&tables);
+    pgw_buf_free(&hashes);
+    pgw_buf_free(&partitions);
+}
+
+static void add_where(const rw_statement *statement, const rw_conditions *conditions,
+                      const pgw_reading *reading, pgw_buf *out)
+{
+    const rw_table *table = statement->change != NULL ? statement->change->table : NULL;
+    if (table == NULL && conditions->lookup_count > 0) {
+        add_lookups(conditions, reading, out);
+        return;
+    }
+    add_text_line(out, "table",
+                  table != NULL
+                      ? pgw_arena_printf(reading->arena, "%s.%s", table->schema, table->name)
+                      : "-");
+    add_text_line(out, "hash", table != NULL ? "computed by the server for each row" : "-");
+    add_text_line(out, "partition", table != NULL ? "per row" : "-");
 }
 
 /* Of a table that only its name makes one of a pattern. */
@@ -251,20 +307,21 @@ static void explain_forward(pgw_slice text, const rw_statement *statement, const
 {
     if (statement->before.len > 0)
         add_line(out, "before", statement->before);
-    if (!explain_read(text, statement, env, arena, out))
-        add_line(out, "rewritten", text);
+    pgw_error error;
+    pgw_reading reading = {env, arena, &error};
+    rw_conditions conditions;
+    pgw_buf rewritten = {0};
+    read_conditions(text, statement, &reading, &conditions);
+    rw_conditions_render(&conditions, text, &rewritten);
+    add_line(out, "rewritten", pgw_slice_buf(&rewritten));
+    pgw_buf_free(&rewritten);
     if (statement->behind.len > 0)
         add_line(out, "behind", statement->behind);
     for (size_t i = 0; i < statement->same_count; i++)
         add_text_line(out, "only if",
                       pgw_arena_printf(arena, "$%u has the value of $%u", statement->same[i].set,
                                        statement->same[i].where));
-    const rw_table *table = statement->change != NULL ? statement->change->table : NULL;
-    add_text_line(out, "table",
-                  table != NULL ? pgw_arena_printf(arena, "%s.%s", table->schema, table->name)
-                                : "-");
-    add_text_line(out, "hash", table != NULL ? "computed by the server for each row" : "-");
-    add_text_line(out, "partition", table != NULL ? "per row" : "-");
+    add_where(statement, &conditions, &reading, out);
     add_text_line(out, "batchable",
                   "no, because it is not an INSERT of rows that keyspread gives a hash");
 }

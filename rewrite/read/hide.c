@@ -296,7 +296,8 @@ static void add_detail(pgw_slice body, pgw_slice text, const rw_sent *sent, pgw_
 {
     const rw_insert *insert = sent->insert;
     shown detail = {.text = text, .table = insert != NULL ? insert->table : sent->table};
-    if (insert != NULL && sent->form == RW_HASH_CONSTANT && !insert->query) {
+    if (insert != NULL && sent->form == RW_HASH_CONSTANT && !insert->query &&
+        insert->new_key == 0) {
         detail.hashes = sent->hashes;
         detail.hash_count = insert->row_count;
     }

@@ -97,15 +97,6 @@ static bool find_values(changer *it, const char **hint)
     return true;
 }
 
-bool rw_key_may_change(const rw_table *table)
-{
-    bool can = table->unusable == NULL && rw_hash_has_sql(table) && !table->heeds_updates &&
-               !table->changes_rows;
-    for (size_t i = 0; i < table->hash_key_count; i++)
-        can = can && !table->columns[table->hash_key[i]].generated;
-    return can;
-}
-
 /* ---- what is put in ---- */
 
 static void add(changer *it, rw_change change)

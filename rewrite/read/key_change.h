@@ -29,9 +29,6 @@ typedef struct rw_key_change {
     const char *hint; /* what to do where it is refused */
 } rw_key_change;
 
-/* Whether the table keeps a hash that is computed with its key: nothing changes the key behind it.
- */
-bool rw_key_may_change(const rw_table *table);
 /* False, with the hint: the hash cannot be computed, or the table would not keep it; the statement
  * is to be refused. `text` is what the tree was made of. */
 PGW_MUST_CHECK bool rw_key_change_find(const PgQuery__UpdateStmt *update, const rw_table *table,

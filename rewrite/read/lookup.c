@@ -3,15 +3,35 @@
 #include "protocol/array.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/lex/lexer_text.h"
-#include "rewrite/insert/guard.h"
+#include "rewrite/insert/spell.h"
 #include "rewrite/lex/quote.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool rw_is_declared(rw_declared declared, uint32_t number)
 {
     return number <= declared.count && declared.types[number - 1] != PGW_UNSPECIFIED;
+}
+
+const rw_lookup_map *rw_lookup_map_make(const pgw_buf *places, const pgw_buf *cells,
+                                        const pgw_buf *names, pgw_arena *arena)
+{
+    size_t size = sizeof(rw_lookup_map) + places->len + cells->len + names->len;
+    rw_lookup_map *map = pgw_arena_alloc(arena, size);
+    char *at = (char *)(map + 1);
+    *map = (rw_lookup_map){.size = size,
+                           .place_count = (uint32_t)(places->len / sizeof(rw_lookup_place)),
+                           .cell_count = (uint32_t)(cells->len / sizeof(rw_lookup_cell)),
+                           .places = (void *)at,
+                           .cells = (void *)(at + places->len),
+                           .names = at + places->len + cells->len};
+    memcpy(at, places->ptr, places->len);
+    if (cells->len > 0) /* none where tables are only joined */
+        memcpy(at + places->len, cells->ptr, cells->len);
+    memcpy(at + places->len + cells->len, names->ptr, names->len);
+    return map;
 }
 
 rw_lookup_map *rw_lookup_map_copy(const rw_lookup_map *map)
@@ -57,8 +77,10 @@ static void read_tokens(source *in, rw_lexer lexer, size_t most)
 static size_t last_token(const rw_lookup_map *map)
 {
     size_t last = 0;
-    for (uint32_t i = 0; i < map->place_count; i++)
+    for (uint32_t i = 0; i < map->place_count; i++) {
         last = map->places[i].where > last ? map->places[i].where : last;
+        last = map->places[i].until > last ? map->places[i].until : last;
+    }
     for (uint32_t i = 0; i < map->cell_count; i++)
         last = map->cells[i].token > last ? map->cells[i].token : last;
     return last + 2; /* the number behind a minus sign */
@@ -97,7 +119,7 @@ static bool read_constant(const source *in, rw_token token, rw_cell *cell)
     }
 }
 
-static bool read_cell(const source *in, rw_lookup_cell where, rw_cell *cell)
+static bool read_cell(const source *in, rw_lookup_cell where, rw_cell *cell, size_t *end)
 {
     *cell = (rw_cell){.minus_after = -1};
     size_t at = where.token;
@@ -109,6 +131,7 @@ static bool read_cell(const source *in, rw_lookup_cell where, rw_cell *cell)
         return false;
     rw_token token = in->tokens[at];
     cell->position = token.start;
+    *end = token.end;
     cell->text = rw_token_text(in->text, token);
     if (where.cast != PGW_UNSPECIFIED) {
         cell->casts = pgw_arena_alloc(in->arena, sizeof *cell->casts);
@@ -134,9 +157,13 @@ static bool read_array(const source *in, size_t column, rw_lookup *it)
     const rw_cell *key = it->cells;
     it->keys = elements.count;
     it->cells = pgw_arena_alloc(in->arena, it->keys * width * sizeof *it->cells);
+    const size_t *ends = it->ends;
+    it->ends = pgw_arena_alloc(in->arena, it->keys * width * sizeof *it->ends);
     for (size_t i = 0; i < it->keys; i++) {
         memcpy(it->cells + i * width, key, width * sizeof *key);
+        memcpy(it->ends + i * width, ends, width * sizeof *ends);
         it->cells[i * width + column].text = elements.list[i];
+        it->ends[i * width + column] = 0;
     }
     return true;
 }
@@ -144,22 +171,29 @@ static bool read_array(const source *in, size_t column, rw_lookup *it)
 static bool read_place(const source *in, const rw_lookup_map *map, const rw_lookup_place *place,
                        rw_lookup *out)
 {
-    if (place->table >= in->catalog->count || place->where >= in->count)
+    if (place->table >= in->catalog->count || place->where >= in->count ||
+        place->until >= in->count)
         return false;
     const rw_table *table = in->catalog->tables[place->table];
     if (place->other >= in->catalog->count)
         return false;
     size_t count = place->keys * table->hash_key_count;
-    *out = (rw_lookup){.table = table,
-                       .called = map->names + place->called,
-                       .at = in->tokens[place->where].end,
-                       .wrapped = place->wrapped,
-                       .keys = place->keys,
-                       .other = place->keys == 0 ? in->catalog->tables[place->other] : NULL,
-                       .other_called = map->names + place->other_called,
-                       .cells = pgw_arena_alloc(in->arena, count * sizeof *out->cells)};
+    *out =
+        (rw_lookup){.table = table,
+                    .called = map->names + place->called,
+                    .bare = place->bare,
+                    .at = in->tokens[place->where].end,
+                    .until = place->until > 0 && !place->wrapped ? in->tokens[place->until].end : 0,
+                    .wrapped = place->wrapped,
+                    .keys = place->keys,
+                    .other = place->keys == 0 ? in->catalog->tables[place->other] : NULL,
+                    .other_called = map->names + place->other_called,
+                    .other_bare = place->other_bare,
+                    .query = place->query,
+                    .cells = pgw_arena_alloc(in->arena, count * sizeof *out->cells),
+                    .ends = pgw_arena_alloc(in->arena, count * sizeof *out->ends)};
     for (size_t i = 0; i < count; i++)
-        if (!read_cell(in, map->cells[place->cells + i], &out->cells[i]))
+        if (!read_cell(in, map->cells[place->cells + i], &out->cells[i], &out->ends[i]))
             return false;
     return (place->array == 0 || read_array(in, place->array - 1, out)) &&
            rw_lookup_takes(out, (pgw_slice){NULL, 0}, (rw_declared){NULL, 0});
@@ -195,6 +229,7 @@ const rw_lookup *rw_lookup_keep(const rw_lookup *lookup, pgw_arena *arena)
     size_t count = lookup->keys * lookup->table->hash_key_count;
     rw_lookup *copy = pgw_arena_alloc(arena, sizeof *copy);
     *copy = *lookup;
+    copy->ends = NULL;
     copy->called = pgw_arena_copy(arena, pgw_slice_str(lookup->called)).ptr;
     copy->other_called = pgw_arena_copy(arena, pgw_slice_str(lookup->other_called)).ptr;
     copy->cells = pgw_arena_alloc(arena, count * sizeof *copy->cells);
@@ -268,12 +303,43 @@ static uint32_t element_type_of(const rw_cell *cell, rw_declared declared)
     return element != PGW_UNSPECIFIED ? element : PGW_UNKNOWN;
 }
 
-/* What is not declared has its type of its first use. */
-static bool is_inferred_here(const rw_cell *cell, pgw_slice text, rw_declared declared)
+/* Its type is that of its first use. */
+static bool is_inferred(const rw_cell *cell, rw_declared declared)
 {
-    bool known = cell->kind != RW_CELL_PARAM || text.ptr == NULL ||
-                 rw_is_declared(declared, cell->parameter);
-    return known || rw_parameter_uses(text, true, cell->parameter) == 1;
+    return cell->kind == RW_CELL_PARAM && !rw_is_declared(declared, cell->parameter);
+}
+
+/* How often parameters 1…most stand in the text, 2 for more often; freed by free(). */
+static unsigned char *count_uses(pgw_slice text, uint32_t most)
+{
+    unsigned char *uses = pgw_calloc(most + 1, sizeof *uses);
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, true);
+    for (rw_token token = rw_lexer_next(&lexer);
+         token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD; token = rw_lexer_next(&lexer)) {
+        uint32_t number = rw_parameter_number(text, token);
+        if (number <= most && uses[number] < 2)
+            uses[number]++;
+    }
+    return uses;
+}
+
+/* Whether what is not declared is used nowhere else. */
+static bool are_inferred_here(const rw_lookup *lookup, pgw_slice text, rw_declared declared)
+{
+    uint32_t most = 0;
+    size_t count = lookup->keys * lookup->table->hash_key_count;
+    for (size_t i = 0; i < count; i++)
+        if (is_inferred(&lookup->cells[i], declared) && lookup->cells[i].parameter > most)
+            most = lookup->cells[i].parameter;
+    if (most == 0)
+        return true;
+    unsigned char *uses = count_uses(text, most);
+    bool here = true;
+    for (size_t i = 0; i < count && here; i++)
+        here = !is_inferred(&lookup->cells[i], declared) || uses[lookup->cells[i].parameter] == 1;
+    free(uses);
+    return here;
 }
 
 static const rw_column *column_of(const rw_lookup *lookup, size_t cell)
@@ -288,26 +354,28 @@ bool rw_lookup_takes(const rw_lookup *lookup, pgw_slice text, rw_declared declar
         const rw_cell *cell = &lookup->cells[i];
         uint32_t type =
             is_array(lookup, i) ? element_type_of(cell, declared) : type_of(cell, declared);
-        if ((type != PGW_UNSPECIFIED && !compares(column_of(lookup, i)->type, type)) ||
-            !is_inferred_here(cell, text, declared))
+        if (type != PGW_UNSPECIFIED && !compares(column_of(lookup, i)->type, type))
             return false;
     }
-    return true;
+    return text.ptr == NULL || are_inferred_here(lookup, text, declared);
+}
+
+uint32_t rw_lookup_type(const rw_lookup *lookup, size_t cell)
+{
+    const rw_cell *it = &lookup->cells[cell];
+    uint32_t type = it->cast_count > 0 ? it->casts[0].type : column_of(lookup, cell)->type;
+    if (it->cast_count == 0 && is_text(type)) /* varchar has no = of its own */
+        type = PGW_TEXT;
+    return is_array(lookup, cell) ? pgw_array_of(type) : type;
 }
 
 void rw_lookup_types(const rw_lookup *lookup, uint32_t *types, size_t count)
 {
     for (size_t i = 0; i < lookup->keys * lookup->table->hash_key_count; i++) {
         const rw_cell *cell = &lookup->cells[i];
-        if (cell->kind != RW_CELL_PARAM || cell->parameter > count ||
-            types[cell->parameter - 1] != PGW_UNSPECIFIED)
-            continue;
-        uint32_t type = cell->cast_count > 0 ? cell->casts[0].type : column_of(lookup, i)->type;
-        if (cell->cast_count == 0 && is_text(type)) /* varchar has no = of its own */
-            type = PGW_TEXT;
-        if (is_array(lookup, i))
-            type = pgw_array_of(type);
-        types[cell->parameter - 1] = type;
+        if (cell->kind == RW_CELL_PARAM && cell->parameter <= count &&
+            types[cell->parameter - 1] == PGW_UNSPECIFIED)
+            types[cell->parameter - 1] = rw_lookup_type(lookup, i);
     }
 }
 
@@ -345,6 +413,25 @@ pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params
     return PGW_KNOWN;
 }
 
+bool rw_lookup_spell(const rw_lookup *lookup, size_t cell, const pgw_reading *reading, pgw_buf *out)
+{
+    const rw_cell *it = &lookup->cells[cell];
+    rw_column column = *column_of(lookup, cell);
+    pgw_value value;
+    column.typmod = -1;
+    if (it->kind != RW_CELL_STRING || column.type != PGW_TIMESTAMPTZ ||
+        !rw_cell_heeds_zone(it, &column, reading->arena))
+        return true;
+    if (lookup->ends[cell] == 0 ||
+        rw_cell_value(it, &column, RW_NO_PARAMS, reading, &value) != PGW_KNOWN)
+        return false;
+    pgw_buf text = {0};
+    rw_spell_time(&value, &text);
+    rw_add_constant(out, pgw_slice_buf(&text));
+    pgw_buf_free(&text);
+    return true;
+}
+
 static pgw_verdict read_elements(const rw_param *param, pgw_arena *arena, pgw_array *out)
 {
     *out = (pgw_array){NULL, 0};
@@ -379,51 +466,4 @@ pgw_verdict rw_lookup_hash_array(const rw_lookup *lookup, rw_params params,
     pgw_buf_add_byte(&out, '}');
     *hashes = pgw_arena_keep(reading->arena, &out);
     return verdict;
-}
-
-/* --- the condition --- */
-
-static void add_hash_column(const rw_table *table, const char *called, pgw_buf *out)
-{
-    rw_add_identifier(out, called);
-    pgw_buf_add_byte(out, '.');
-    rw_add_identifier(out, table->columns[table->hash_column].name);
-}
-
-/* Where another table has got the name, whose hash is made of other columns, all rows are looked
- * at. The planner is not told of it otherwise. */
-static bool add_unless_other(const rw_lookup *lookup, pgw_buf *out)
-{
-    const rw_table *tables[] = {lookup->table, lookup->keys == 0 ? lookup->other : NULL};
-    bool any = false;
-    for (size_t i = 0; i < 2; i++) {
-        if (tables[i] == NULL || !tables[i]->own_key)
-            continue;
-        pgw_buf_add_str(out, any ? "NOT " : "(NOT ");
-        rw_guard_is_table(tables[i], out);
-        pgw_buf_add_str(out, " OR ");
-        any = true;
-    }
-    return any;
-}
-
-void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t first, pgw_buf *out)
-{
-    const rw_table *table = lookup->table;
-    pgw_buf_add_str(out, lookup->wrapped ? " WHERE " : " ");
-    bool unless = add_unless_other(lookup, out);
-    add_hash_column(table, lookup->called, out);
-    pgw_buf_add_str(out, lookup->array > 0 ? " = ANY (" : lookup->keys > 1 ? " IN (" : " = ");
-    if (lookup->keys == 0)
-        add_hash_column(lookup->other, lookup->other_called, out);
-    for (size_t key = 0; key < lookup->keys; key++) {
-        pgw_buf_add_str(out, key > 0 ? ", " : "");
-        if (first > 0 && rw_lookup_is_bound(lookup, key))
-            pgw_buf_addf(out, "$%u", first++);
-        else
-            rw_hash_print(table, hashes[key], out);
-    }
-    pgw_buf_add_str(out, lookup->keys > 1 || lookup->array > 0 ? ")" : "");
-    pgw_buf_add_str(out, unless ? ")" : "");
-    pgw_buf_add_str(out, lookup->wrapped ? "" : " AND");
 }

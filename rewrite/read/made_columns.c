@@ -1,10 +1,7 @@
 #include "rewrite/read/made_columns.h"
 
 #include "rewrite/lex/lexer.h"
-#include "rewrite/read/readable.h"
-
-#include <pg_query/pg_query.pb-c.h>
-#include <pg_query.h>
+#include "rewrite/read/parse_tree.h"
 
 #include <string.h>
 
@@ -93,19 +90,11 @@ static size_t columns_of(const PgQuery__ParseResult *parsed, pgw_slice text, con
 
 size_t rw_made_columns(pgw_slice text, const pgw_env *env, pgw_arena *arena, rw_made_column **out)
 {
-    bool ours;
+    PgQuery__ParseResult *parsed = rw_parse_tree(text, env, arena);
     size_t count = 0;
-    PgQueryProtobufParseResult tree =
-        pg_query_parse_protobuf(rw_readable_copy(text, env, arena, &ours));
-    PgQuery__ParseResult *parsed =
-        tree.error != NULL ? NULL
-                           : pg_query__parse_result__unpack(NULL, tree.parse_tree.len,
-                                                            (const uint8_t *)tree.parse_tree.data);
     *out = NULL;
-    if (parsed != NULL) {
+    if (parsed != NULL)
         count = columns_of(parsed, text, env, arena, out);
-        pg_query__parse_result__free_unpacked(parsed, NULL);
-    }
-    pg_query_free_protobuf_parse_result(tree);
+    pg_query__parse_result__free_unpacked(parsed, NULL);
     return count;
 }

@@ -48,14 +48,17 @@ static bool look_in(const rw_star_scope *scope, const char *name, rw_named *out)
     return out->item != NULL;
 }
 
-/* `t.name` */
+/* `t.name`, perhaps with a schema before it */
 static bool find_in(const rw_named_hashes *hashes, const rw_star_scope *scope, rw_named *out)
 {
-    const char *of = rw_star_name(out->at->fields[out->at->n_fields - 2]);
-    out->item = rw_star_find(scope, "", of);
+    size_t last = out->at->n_fields - 1;
+    const char *of = rw_star_name(out->at->fields[last - 1]);
+    const char *schema = last > 1 ? rw_star_name(out->at->fields[last - 2]) : "";
+    out->item = rw_star_find(scope, schema, of);
     if (out->item == NULL)
-        out->item = rw_star_find(hashes->inserted, "", of);
-    return out->item != NULL && is_hash(out->item, last_name(out->at));
+        out->item = rw_star_find(hashes->inserted, schema, of);
+    bool ambiguous = out->item != NULL && out->item->twin && schema[0] == '\0';
+    return out->item != NULL && !ambiguous && is_hash(out->item, last_name(out->at));
 }
 
 static bool find(const rw_named_hashes *hashes, const rw_star_scope *scope, rw_named *out)

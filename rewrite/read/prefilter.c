@@ -169,7 +169,7 @@ bool rw_prefilter_asks(pgw_slice text, const rw_catalog *catalog)
 {
     for (size_t at = 0; at < text.len && catalog->count > 0; at++) {
         pgw_slice word = word_at(text, at);
-        if (rw_system_names(word))
+        if (rw_system_names(word) || (catalog->informs && rw_system_informs(word)))
             return true;
         at += word.len > 0 ? word.len - 1 : 0;
     }
@@ -330,7 +330,7 @@ static bool is_suspicious(const glance *it, size_t at)
     pgw_slice text = it->text;
     pgw_slice word = word_at(text, at - word_before(text, at).len);
     return is_remarkable(word, previous_word(text, word)) ||
-           (it->filter->tables && rw_system_names(word)) ||
+           (it->filter->tables && (rw_system_names(word) || rw_system_informs(word))) ||
            rw_word_set_holds(&it->filter->words, word) ||
            rw_word_set_holds(&it->filter->words, without_number(word)) ||
            word.len > PGW_NAME_MAX; /* it is cut, and may be one of ours then */

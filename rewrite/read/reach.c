@@ -1,5 +1,6 @@
 #include "rewrite/read/reach.h"
 
+#include "protocol/types.h"
 #include "rewrite/lex/lexer.h"
 
 typedef struct reader {
@@ -68,6 +69,70 @@ static void skip_modifiers(reader *in)
         advance(in);
 }
 
+static char fold(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* Whether one of PostgreSQL's own types is called so; of a U&"…" that is not looked at. */
+static bool is_type_name(const reader *in)
+{
+    char name[16];
+    pgw_slice text = rw_token_text(in->lexer.text, in->token);
+    bool quoted = in->token.kind == RW_TOKEN_QUOTED;
+    if (quoted && text.ptr[0] != '"')
+        return true;
+    pgw_slice bare = quoted && text.len >= 2 ? (pgw_slice){text.ptr + 1, text.len - 2} : text;
+    if (bare.len > sizeof name)
+        return false;
+    for (size_t i = 0; i < bare.len; i++)
+        name[i] = quoted ? bare.ptr[i] : fold(bare.ptr[i]);
+    return pgw_type_by_name((pgw_slice){name, bare.len}) != PGW_UNSPECIFIED;
+}
+
+/* At [IF NOT EXISTS] a.b: b. */
+static bool at_type_name(reader in)
+{
+    static const char *const before[] = {"if", "not", "exists", NULL};
+    while (at_one_of(&in, before))
+        advance(&in);
+    bool is = is_type_name(&in);
+    for (advance(&in); pgw_slice_eq_str(rw_token_text(in.lexer.text, in.token), ".");) {
+        advance(&in);
+        is = is_type_name(&in);
+        advance(&in);
+    }
+    return is;
+}
+
+/* At the kind of what is made: whether it may be called like one of PostgreSQL's own types, which a
+ * cast may mean then. A relation is a type, too. */
+static bool makes_type(reader in)
+{
+    static const char *const types[] = {"type", "domain", NULL};
+    static const char *const relations[] = {"materialized", "recursive", "table",
+                                            "view",         "sequence",  NULL};
+    if (at_one_of(&in, types))
+        return true;
+    if (!at_one_of(&in, relations))
+        return false;
+    while (at_one_of(&in, relations))
+        advance(&in);
+    return at_type_name(in);
+}
+
+/* SELECT … INTO a table. */
+static bool selects_into_type(reader in)
+{
+    while (!at_end(&in) && !at_word(&in, "into"))
+        advance(&in);
+    advance(&in);
+    skip_modifiers(&in);
+    if (at_word(&in, "table"))
+        advance(&in);
+    return !at_end(&in) && at_type_name(in);
+}
+
 bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming)
 {
     static const char *const verbs[] = {"create", "alter", "drop", NULL};
@@ -77,9 +142,12 @@ bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming)
     advance(&in);
     if (!at_one_of(&in, verbs))
         return false;
+    bool creates = at_word(&in, "create");
     advance(&in);
     skip_modifiers(&in);
     bool wide = !at_word(&in, "table");
+    if (creates && makes_type(in))
+        return true;
     return at_one_of(&in, kinds) &&
            (wide || rw_catalog_mentioned(&(rw_catalog){.tables = &table, .count = 1}, text));
 }
@@ -135,8 +203,8 @@ bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming)
                                : at_word(&in, "drop")  ? dropped
                                                        : NULL;
     if (kinds == NULL)
-        return false;
+        return selects_into_type(in);
     advance(&in);
     skip_modifiers(&in);
-    return at_one_of(&in, kinds) || skip_to(in, "cascade");
+    return at_one_of(&in, kinds) || (kinds == made && makes_type(in)) || skip_to(in, "cascade");
 }

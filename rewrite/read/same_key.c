@@ -1,5 +1,6 @@
 #include "rewrite/read/same_key.h"
 
+#include "rewrite/insert/spell.h"
 #include "rewrite/read/walk.h"
 
 #include <string.h>
@@ -49,6 +50,14 @@ static bool same_constant(const PgQuery__AConst *a, const PgQuery__AConst *b)
     default:
         return false;
     }
+}
+
+bool rw_sets_by_zone(const PgQuery__ResTarget *target, uint32_t type)
+{
+    const PgQuery__Node *value = value_of(target);
+    bool string = value != NULL && value->node_case == PG_QUERY__NODE__NODE_A_CONST &&
+                  value->a_const->val_case == PG_QUERY__A__CONST__VAL_SVAL;
+    return string && rw_text_heeds_zone(type, pgw_slice_str(value->a_const->sval->sval));
 }
 
 static rw_keeps compare(const PgQuery__Node *value, const PgQuery__Node *with, int32_t *set,

@@ -22,5 +22,7 @@ typedef enum rw_keeps {
  * one may be both. */
 rw_keeps rw_keeps_column(const PgQuery__UpdateStmt *update, const PgQuery__ResTarget *target,
                          int32_t *set, int32_t *where);
+/* Whether a target is set to a constant of `type` that TimeZone decides. */
+bool rw_sets_by_zone(const PgQuery__ResTarget *target, uint32_t type);
 
 #endif

@@ -152,6 +152,7 @@ static void read_found(const candidate *it, const rw_tree_found *found)
         it->out->star_count = rw_stars_read(found->stars, it->lexer, it->in->arena, &stars);
     it->out->lookups = lookups;
     it->out->stars = stars;
+    it->out->prepares = found->prepares;
 }
 
 /* What certainly only reads, or removes rows. */
@@ -162,7 +163,7 @@ static void show(const candidate *it)
     rw_tree_answer answer = ask_tree(it, &found, &error);
     if (answer == RW_TREE_HARMLESS)
         read_found(it, &found);
-    else if (answer == RW_TREE_REFUSED && !pgw_error_is(&error, "0A000"))
+    else if (answer == RW_TREE_REFUSED && (found.denied || !pgw_error_is(&error, "0A000")))
         refuse(it, &error);
 }
 
@@ -231,6 +232,15 @@ static void parse_insert(const candidate *it)
         put_stars(it);
 }
 
+/* Where tables are made from here on is not known. */
+static bool is_placeless(const rw_catalog *planned)
+{
+    for (size_t i = 0; planned->unqualified != NULL && i < planned->count; i++)
+        if (planned->unqualified[i] == RW_MEANS_UNKNOWN)
+            return true;
+    return false;
+}
+
 /* CREATE TABLE, ALTER TABLE, and what else names tables with ONLY. False: it is something else. */
 static bool define(const candidate *it)
 {
@@ -250,8 +260,18 @@ static bool define(const candidate *it)
     it->out->behind = definition.behind;
     it->out->made = definition.made;
     it->out->unspread = definition.unspread;
+    it->out->apart = it->out->kind == RW_STATEMENT_REFUSED && is_placeless(planned);
     it->out->defines = definition.count > 0 || rw_statement_has_more(it->out);
     return it->out->defines || it->out->kind == RW_STATEMENT_REFUSED;
+}
+
+/* Whether it may write, read or show a table that is made earlier in the text. */
+static bool uses_made(const candidate *it)
+{
+    const rw_catalog *planned = it->in->names.view.planned;
+    bool uses = !(it->can & DEFINES) || rw_text_mentions(it->text, "select");
+    return planned != NULL && planned->moved && it->can != 0 && uses &&
+           rw_prefilter_mentions(it->text, planned);
 }
 
 /* An INSERT into a table that is made earlier in the text: what it is like is not known yet. */
@@ -327,6 +347,7 @@ static void read_statement(const reading *in, const rw_piece *piece, rw_statemen
         show(&it);
     if (!defines)
         refuse_made(&it);
+    out->apart = out->apart || (!defines && uses_made(&it));
     if (out->error != NULL && out->error->position > 0)
         place_error(in, piece, out->error);
 }
@@ -364,22 +385,34 @@ static bool is_about_table(const rw_statement *statement)
            (statement->kind == RW_STATEMENT_REFUSED && !pgw_error_is(statement->error, "0A000"));
 }
 
+/* What it would be if what is not known to mean a table of ours did, or did not. */
+static rw_statement read_as(const reading *in, const rw_piece *piece, rw_meaning meaning)
+{
+    reading read = *in;
+    rw_meaning *meanings = pgw_arena_alloc(in->arena, in->names.view.count * sizeof *meanings);
+    for (size_t i = 0; i < in->names.view.count; i++)
+        meanings[i] = in->names.view.unqualified[i] == RW_MEANS_UNKNOWN
+                          ? meaning
+                          : in->names.view.unqualified[i];
+    read.names.view.unqualified = meanings;
+    read.shapes = NULL;
+    rw_statement out;
+    read_statement(&read, piece, &out);
+    return out;
+}
+
 /* A write by a name whose meaning is not known here is refused; one that has its schema is not. */
 static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
 {
-    if (!is_about_table(out) || !is_unknown(in))
+    if (!is_unknown(in) || !rw_prefilter_mentions(text_of(in, piece), &in->names.view))
         return;
-    reading written = *in;
-    rw_meaning *others = pgw_arena_alloc(in->arena, in->names.view.count * sizeof *others);
-    for (size_t i = 0; i < in->names.view.count; i++)
-        others[i] = in->names.view.unqualified[i] == RW_MEANS_UNKNOWN
-                        ? RW_MEANS_OTHERS
-                        : in->names.view.unqualified[i];
-    written.names.view.unqualified = others;
-    written.shapes = NULL;
-    rw_statement again;
-    read_statement(&written, piece, &again);
-    if (again.kind != out->kind || (again.change == NULL) != (out->change == NULL))
+    rw_statement ours = read_as(in, piece, RW_MEANS_OURS);
+    bool shown = ours.lookup_count > 0 || ours.star_count > 0;
+    out->apart = out->apart || (!ours.defines && (is_about_table(&ours) || shown));
+    if (!is_about_table(out))
+        return;
+    rw_statement others = read_as(in, piece, RW_MEANS_OTHERS);
+    if (others.kind != out->kind || (others.change == NULL) != (out->change == NULL))
         refuse_unknown(in, out);
 }
 

@@ -108,6 +108,26 @@ pgw_slice rw_setting_name(pgw_arena *arena, pgw_slice name)
     return (pgw_slice){copy, name.len};
 }
 
+/* The next schema of a path, less its quotes. */
+static pgw_slice next_schema(pgw_slice *path)
+{
+    while (path->len > 0 && strchr(" ,\"", path->ptr[0]) != NULL)
+        *path = (pgw_slice){path->ptr + 1, path->len - 1};
+    pgw_slice schema = {path->ptr, 0};
+    while (schema.len < path->len && strchr(" ,\"", schema.ptr[schema.len]) == NULL)
+        schema.len++;
+    *path = (pgw_slice){path->ptr + schema.len, path->len - schema.len};
+    return schema;
+}
+
+bool rw_path_informs(pgw_slice path)
+{
+    pgw_slice first = next_schema(&path);
+    while (pgw_slice_eq_str(first, "pg_catalog"))
+        first = next_schema(&path);
+    return pgw_slice_eq_str(first, "information_schema");
+}
+
 /* --- set_config() --- */
 
 static bool is_char(const rw_lexer *lexer, rw_token token, char c)

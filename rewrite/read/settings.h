@@ -32,6 +32,9 @@ typedef enum rw_setting_kind {
     RW_SETTING_PLAIN    /* plans, memory, logs, notices: a row is stored the same */
 } rw_setting_kind;
 
+/* Whether the first schema of a search_path, as the server shows it, is information_schema, but for
+ * pg_catalog. */
+bool rw_path_informs(pgw_slice path);
 /* `name` in lower case. */
 rw_setting_kind rw_setting_kind_of(pgw_slice name);
 /* A setting's name in lower case. */

@@ -118,7 +118,7 @@ static bool add_token(rw_shape *out, pgw_slice text, rw_token token, bool as_wri
 static bool add_rules(rw_shape *out, const rw_catalog *catalog, bool conforming)
 {
     uint64_t epoch = catalog->count > 0 ? catalog->tables[0]->epoch : 0;
-    bool rules[] = {catalog->unqualified != NULL, conforming};
+    bool rules[] = {catalog->unqualified != NULL, conforming, catalog->informs};
     bool fits = add(out, &epoch, sizeof epoch) && add(out, rules, sizeof rules);
     for (size_t i = 0; catalog->unqualified != NULL && i < catalog->count && fits; i++)
         fits = add(out, &(char){(char)catalog->unqualified[i]}, 1);

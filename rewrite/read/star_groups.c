@@ -129,11 +129,10 @@ void rw_star_groups_find(const PgQuery__SelectStmt *select, const rw_star_scope 
         elements[i] = read_element(select, scope, select->group_clause[i]);
     }
     for (const rw_star_item *it = scope->items; it != NULL && count > 0; it = it->next) {
-        bool renamed =
-            it->table != NULL && it->relation->alias != NULL && it->relation->alias->n_colnames > 0;
-        const element *at =
-            it->table != NULL && !renamed ? find_key(scope, it, elements, count) : NULL;
-        groups->by_value |= numbers && it->table != NULL;
+        bool ours = it->table != NULL && !it->made;
+        bool renamed = ours && it->relation->alias != NULL && it->relation->alias->n_colnames > 0;
+        const element *at = ours && !renamed ? find_key(scope, it, elements, count) : NULL;
+        groups->by_value |= numbers && ours;
         if (at != NULL)
             add(groups, at, it, arena);
     }

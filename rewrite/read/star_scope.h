@@ -18,9 +18,14 @@ typedef struct rw_star_item {
     const rw_table *table;             /* ours, whose hash column is not to be seen; NULL */
     bool sampled;                      /* TABLESAMPLE stands behind it */
     bool written;                      /* by UPDATE or DELETE */
-    bool wraps; /* a star, or a row, is right only if a subquery stands in its place … */
-    bool stays; /* … which must not be: a system column, say, is asked for */
-    bool twin;  /* one of another schema by the same name is beside it: so must it */
+    bool made;   /* by a function, of the table's type: no relation, but `relation` says what it is
+                    like */
+    bool wraps;  /* a star, or a row, is right only if a subquery stands in its place … */
+    bool stays;  /* … which must not be: a system column, say, is asked for */
+    bool twin;   /* one of another schema by the same name is beside it … */
+    bool hidden; /* … or further in, from where it is asked with its schema: then the subquery has
+                    a name of its own, for two relations alone may share one … */
+    bool bare;   /* … which cannot be put in its name's place everywhere */
 } rw_star_item;
 
 typedef struct rw_star_scope {
@@ -66,10 +71,18 @@ const rw_table *rw_star_table(const rw_star_world *world, const rw_star_place *p
 /* What the name means here, or further out, with the schema before it ("": none is written). NULL:
  * nothing that is known. */
 rw_star_item *rw_star_find(const rw_star_scope *scope, const char *schema, const char *name);
+/* The item is asked with its schema from `scope`, or a query further in: its name alone may mean
+ * another one there. */
+void rw_star_note_hidden(const rw_star_scope *scope, rw_star_item *item);
+/* The name alone may mean each of them, which is PostgreSQL's to say: nothing stands in their
+ * place. */
+void rw_star_keep_twins(const rw_star_scope *scope, const char *name);
 /* Whether a table of ours, here or further out, has a column of this name. */
 bool rw_star_is_column(const rw_star_scope *scope, const char *name);
 bool rw_star_is_system_column(const char *name);
 /* Whether a subquery of its columns is to stand in its place. */
 bool rw_star_is_wrapped(const rw_star_item *item);
+/* … by a name of its own. */
+bool rw_star_is_renamed(const rw_star_item *item);
 
 #endif

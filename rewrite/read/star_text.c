@@ -3,6 +3,7 @@
 #include "rewrite/lex/lexer_text.h"
 #include "rewrite/lex/quote.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,14 +111,27 @@ static void add_columns(const rw_star_item *item, pgw_buf *out)
     }
 }
 
+/* What a subquery in its place is called. */
+static void add_called(const rw_star_item *item, pgw_buf *out)
+{
+    char own[32];
+    snprintf(own, sizeof own, "keyspread_%d", (int)item->relation->location);
+    rw_add_identifier(out, rw_star_is_renamed(item) ? own : item->called);
+}
+
 static void add_item(const rw_star_item *item, pgw_buf *out)
 {
     if (item->table != NULL && !rw_star_is_wrapped(item)) {
         add_columns(item, out);
+        return;
+    }
+    if (item->table != NULL) {
+        add_called(item, out);
+        pgw_buf_add_byte(out, '.');
     } else {
         add_qualifier(item, out);
-        pgw_buf_add_byte(out, '*');
     }
+    pgw_buf_add_byte(out, '*');
 }
 
 /* `text` is freed. */
@@ -143,8 +157,7 @@ static void take_parentheses(rw_star_texts *texts, size_t *from, size_t *to)
     *to += 2;
 }
 
-/* In the place of a reference, whose last field may be a star. */
-static void put_reference(rw_star_texts *texts, const PgQuery__ColumnRef *at, pgw_buf *text)
+void rw_star_put_reference(rw_star_texts *texts, const PgQuery__ColumnRef *at, pgw_buf *text)
 {
     size_t from = token_at(texts, at->location);
     size_t to = from + 2 * at->n_fields - 1;
@@ -177,7 +190,7 @@ void rw_star_put_all(rw_star_texts *texts, const PgQuery__ColumnRef *at,
     if (table != NULL)
         put_select(texts, table, &text);
     else
-        put_reference(texts, at, &text);
+        rw_star_put_reference(texts, at, &text);
 }
 
 void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
@@ -187,7 +200,7 @@ void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at, ite
     pgw_buf_add_byte(&text, ' ');
     add_columns(item, &text);
     if (at->n_fields > 1) {
-        put_reference(texts, at, &text);
+        rw_star_put_reference(texts, at, &text);
         return;
     }
     take_parentheses(texts, &from, &to);
@@ -206,7 +219,7 @@ void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of
     pgw_buf_add_str(&text, ") AS ");
     rw_add_identifier(&text, item->called);
     pgw_buf_add_byte(&text, ')');
-    put_reference(texts, at, &text);
+    rw_star_put_reference(texts, at, &text);
 }
 
 void rw_star_put_qualifier(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
@@ -260,7 +273,7 @@ void rw_star_put_query(rw_star_texts *texts, item_of item)
     pgw_buf_add_str(&before, " FROM ");
     put(texts, from, from, &before);
     pgw_buf_add_str(&behind, ") AS ");
-    rw_add_identifier(&behind, item->called);
+    add_called(item, &behind);
     pgw_buf_add_byte(&behind, ' ');
     put(texts, to, to, &behind);
     ((rw_star *)(void *)(texts->list.ptr + texts->list.len))[-1].wraps = (uint32_t)name + 1;
@@ -327,6 +340,17 @@ void rw_star_put_cast(rw_star_texts *texts, int32_t location, pgw_buf *text)
 {
     size_t behind = token_at(texts, location) + 1;
     put(texts, behind, behind, text);
+}
+
+void rw_star_put_called(rw_star_texts *texts, int32_t location, size_t names, item_of item)
+{
+    pgw_buf text = {0};
+    size_t from = token_at(texts, location);
+    for (size_t i = 1; i < names; i++)
+        texts->failed |= !is_sign(texts, from + 2 * i - 1, '.');
+    pgw_buf_add_byte(&text, ' ');
+    add_called(item, &text);
+    put(texts, from, from + 2 * names - 1, &text);
 }
 
 void rw_star_cut_names(rw_star_texts *texts, int32_t location, size_t count)

@@ -30,6 +30,8 @@ void rw_star_put_all(rw_star_texts *texts, const PgQuery__ColumnRef *at,
 void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at,
                          const rw_star_item *item);
 void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, const rw_star_item *item);
+/* In the place of a reference, whose last field may be a star. Frees `text`. */
+void rw_star_put_reference(rw_star_texts *texts, const PgQuery__ColumnRef *at, pgw_buf *text);
 /* Before the name of a column: whose it is. */
 void rw_star_put_qualifier(rw_star_texts *texts, const PgQuery__ColumnRef *at,
                            const rw_star_item *item);
@@ -55,6 +57,9 @@ void rw_star_put_sampled(rw_star_texts *texts, const PgQuery__RangeVar *relation
 void rw_star_put_table(rw_star_texts *texts, const PgQuery__RangeVar *table);
 /* Behind the name of a row. */
 void rw_star_put_cast(rw_star_texts *texts, int32_t location, pgw_buf *text);
+/* In the place of so many names of it: that of the subquery in its place. */
+void rw_star_put_called(rw_star_texts *texts, int32_t location, size_t names,
+                        const rw_star_item *item);
 /* The first names, and the point behind each, go from a reference. */
 void rw_star_cut_names(rw_star_texts *texts, int32_t location, size_t count);
 /* Around a call of a function. */

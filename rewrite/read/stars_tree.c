@@ -6,11 +6,15 @@
  */
 #include "rewrite/read/stars_tree.h"
 
+#include "rewrite/read/any_row.h"
 #include "rewrite/read/named_hash.h"
+#include "rewrite/read/row_places.h"
 #include "rewrite/read/star_groups.h"
+#include "rewrite/read/star_names.h"
 #include "rewrite/read/star_scope.h"
 #include "rewrite/read/star_text.h"
 #include "rewrite/read/system_tree.h"
+#include "rewrite/read/taken_name.h"
 #include "rewrite/read/walk.h"
 
 #include <string.h>
@@ -24,19 +28,21 @@ typedef struct shown {
     const PgQuery__RangeVar *table; /* TABLE name; else NULL */
     const rw_star_scope *scope;     /* `*` of all of it; NULL: of … */
     rw_star_item *item;             /* … this one; NULL as well: it stays as it is */
-    bool row;                       /* not its columns, but a row of them … */
-    bool name;                      /* … or nothing but a name */
+    bool row;                       /* not its columns, but a row of them */
 } shown;
 
 /* A statement while it is looked through. */
 typedef struct finder {
+    node statement;
     rw_star_world world;
     rw_star_texts texts;
     rw_star_place place;
     shown *list;
+    rw_star_names names;
     rw_star_item *ours; /* what stands in a FROM */
     rw_star_groups groups;
     rw_named_hashes hashes;
+    rw_row_places places;
 } finder;
 
 static shown *add(finder *find, const PgQuery__ColumnRef *at)
@@ -109,72 +115,41 @@ static bool is_listed(const finder *find, const PgQuery__ColumnRef *it)
     return false;
 }
 
-/* Its schema stands before it, and perhaps its database. */
-static void note_qualified(finder *find, const PgQuery__ColumnRef *it, rw_star_item *of)
+static void note_names(finder *find, const PgQuery__ColumnRef *it, rw_star_item *of)
 {
-    if (of == NULL || it->n_fields < 3)
-        return;
-    shown *one = add(find, it);
-    one->item = of;
-    one->name = true;
+    if (of != NULL)
+        rw_star_names_note(&find->names, find->place.scope, it, of, find->world.arena);
+}
+
+/* Written without its schema. */
+static void note_bare(finder *find, const PgQuery__ColumnRef *it)
+{
+    if (it->n_fields == 1 || it->n_fields == 2)
+        rw_star_keep_twins(find->place.scope, rw_star_name(it->fields[0]));
 }
 
 static void look_at_reference(finder *find, const PgQuery__ColumnRef *it)
 {
+    note_bare(find, it);
     rw_named_note(&find->hashes, find->place.scope, it);
     rw_star_item *row = row_of(find, it), *of = qualifier_of(find, it);
-    if (is_listed(find, it) || it->n_fields == 0)
+    if (is_listed(find, it) || it->n_fields == 0 ||
+        rw_row_places_note(&find->places, &find->texts, find->place.scope, it, of))
         return;
     if (of != NULL && !ends_in_star(it) && needs_table(of, it))
         of->stays = true;
-    note_qualified(find, it, of);
+    note_names(find, it, of);
     if (it->n_fields == 1 && rw_star_is_system_column(rw_star_name(it->fields[0])))
         keep_all(find);
     if (row == NULL)
         return;
+    row->bare |= it->n_fields == 1;
     row->wraps = true;
     if (row->written) {
         shown *one = add(find, it);
         one->item = row;
         one->row = true;
     }
-}
-
-/* Functions that take any row. */
-static bool takes_any_row(const PgQuery__FuncCall *call)
-{
-    static const char *const names[] = {"count",
-                                        "row_to_json",
-                                        "to_json",
-                                        "to_jsonb",
-                                        "json_agg",
-                                        "jsonb_agg",
-                                        "array_agg",
-                                        "json_build_object",
-                                        "json_build_array",
-                                        "jsonb_build_object",
-                                        "jsonb_build_array",
-                                        "json_object_agg",
-                                        "jsonb_object_agg",
-                                        "num_nulls",
-                                        "num_nonnulls",
-                                        "concat",
-                                        "concat_ws",
-                                        "format",
-                                        "pg_typeof",
-                                        "first_value",
-                                        "last_value",
-                                        "lag",
-                                        "lead",
-                                        "nth_value"};
-    if (call->n_funcname == 0 || call->n_funcname > 2 ||
-        (call->n_funcname == 2 && strcmp(rw_star_name(call->funcname[0]), "pg_catalog") != 0))
-        return false;
-    const char *name = rw_star_name(call->funcname[call->n_funcname - 1]);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
 }
 
 /* A row that must be of the table's type. */
@@ -192,7 +167,7 @@ static void look_at_call(finder *find, const PgQuery__FuncCall *call)
     const rw_star_item *row = call->n_args == 1 ? row_of(find, reference_of(call->args[0])) : NULL;
     if (row != NULL && call->n_funcname == 1)
         rw_named_call(&find->hashes, row, rw_star_name(call->funcname[0]), call->location);
-    for (size_t i = 0; i < call->n_args && !takes_any_row(call); i++)
+    for (size_t i = 0; i < call->n_args && !rw_takes_any_row(call); i++)
         note_typed(find, call->args[i]);
 }
 
@@ -271,6 +246,7 @@ static void add_targets(finder *find, PgQuery__Node **targets, size_t count,
         shown *it = add(find, at);
         it->table = at->location < 0 ? table : NULL;
         it->item = of;
+        note_names(find, at, of);
         if (of == NULL)
             it->scope = find->place.scope;
         for (rw_star_item *one = it->scope != NULL ? it->scope->items : NULL;
@@ -298,17 +274,22 @@ static void add_from(finder *find, rw_star_scope *scope, PgQuery__Node **from, s
         rw_star_add_from(&find->world, &find->place, scope, from[i]);
 }
 
-/* Whether the text names a table's hash column. */
-static bool is_named(const finder *find, const rw_table *table)
+static const char *hash_name(const rw_table *table)
 {
-    return rw_star_texts_name(&find->texts, table->columns[table->hash_column].name);
+    return table->columns[table->hash_column].name;
+}
+
+/* Whether the text names a table's hash column, or anything else by its name. */
+static bool is_written(const finder *find, const rw_table *table)
+{
+    return rw_star_texts_name(&find->texts, hash_name(table));
 }
 
 static void keep_items(finder *find, const rw_star_scope *scope)
 {
     for (rw_star_item *it = scope->items; it != NULL; it = it->next)
-        if (it->table != NULL) {
-            it->wraps |= it->table->strict && is_named(find, it->table);
+        if (it->table != NULL && !it->made) {
+            it->wraps |= it->table->strict && is_written(find, it->table);
             it->older = find->ours;
             find->ours = it;
         }
@@ -324,7 +305,10 @@ static void look_at_select(finder *find, const PgQuery__SelectStmt *it)
     add_targets(find, it->target_list, it->n_target_list, named ? scope->items->relation : NULL);
     if (find->list != NULL && find->list->scope == scope && find->list->table != NULL)
         scope->items->stays = true;
+    for (rw_star_item *one = scope->items; one != NULL; one = one->next)
+        one->wraps |= one->table != NULL && rw_takes_group(it, hash_name(one->table));
     rw_star_groups_find(it, scope, find->world.arena, &find->groups);
+    rw_star_names_note_locks(&find->names, scope, it, find->world.arena);
     keep_items(find, scope);
 }
 
@@ -333,6 +317,7 @@ static void look_at_write(finder *find, const PgQuery__RangeVar *relation, PgQue
 {
     rw_star_scope *scope = new_scope(find, with);
     add_written(find, scope, relation);
+    rw_row_places_write(&find->places, scope->items);
     add_from(find, scope, from, from_count);
     rw_star_note_twins(scope);
     find->place.scope = scope;
@@ -447,11 +432,7 @@ static bool can_list(const rw_star_scope *scope)
 
 static void put(finder *find, const shown *it)
 {
-    if (it->item != NULL && it->at->n_fields > 2 && rw_star_is_wrapped(it->item))
-        rw_star_cut_names(&find->texts, it->at->location, it->at->n_fields - 2);
-    else if (it->name)
-        return;
-    else if (it->row)
+    if (it->row)
         rw_star_put_row(&find->texts, it->at, it->item);
     else if (it->scope != NULL && can_list(it->scope))
         rw_star_put_all(&find->texts, it->at, it->table, it->scope);
@@ -463,13 +444,16 @@ static void put(finder *find, const shown *it)
 /* Whether a table's hash column is not to be seen. */
 static bool is_hidden(void *context, const rw_table *table)
 {
-    return !table->shows_hash && (table->strict || !is_named(context, table));
+    const finder *find = context;
+    return !table->shows_hash && (table->strict || !is_written(find, table) ||
+                                  rw_takes_name(find->statement, hash_name(table)));
 }
 
 bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,
                    const pgw_reading *reading, rw_stars_found *out)
 {
-    finder find = {.world = {.catalog = catalog, .arena = reading->arena, .hides = is_hidden},
+    finder find = {.statement = statement,
+                   .world = {.catalog = catalog, .arena = reading->arena, .hides = is_hidden},
                    .hashes = {.reading = reading, .text = text}};
     find.world.context = &find;
     rw_star_texts_init(&find.texts, text, reading->env->conforming, reading->arena);
@@ -483,9 +467,10 @@ bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text, const rw_cata
         if (it->table->in_parts && !it->table->listed)
             rw_star_put_whole(&find.texts, it); /* it is an ordinary one to who asks the catalog */
     }
+    rw_star_names_put(&find.names, &find.texts);
     rw_star_groups_put(&find.groups, &find.texts);
     rw_system_find(statement, catalog, &find.texts);
     *out = (rw_stars_found){rw_star_texts_map(&find.texts, reading->arena),
                             find.groups.by_value || find.texts.by_value};
-    return !find.hashes.denied;
+    return !find.hashes.denied && rw_row_places_judge(&find.places, text, reading);
 }

@@ -7,7 +7,7 @@
 
 #include "rewrite/insert/insert.h"
 #include "rewrite/read/key_change.h"
-#include "rewrite/read/lookup.h"
+#include "rewrite/read/lookup_render.h"
 
 typedef enum rw_statement_kind {
     RW_STATEMENT_FORWARD, /* passes byte for byte */
@@ -37,8 +37,9 @@ typedef enum rw_effect {
     RW_EFFECT_WRITES = 1 << 14,  /* rows of tables: their sequences may have been drawn from */
     RW_EFFECT_DRAWS = 1 << 15,   /* draws from a sequence, or asks what was drawn: currval */
     RW_EFFECT_RESETS = 1 << 16,  /* a sequence may go on from elsewhere: setval, RESTART */
-    RW_EFFECT_READS = 1 << 17    /* may run what is stored for reads alone: views, operators, casts,
+    RW_EFFECT_READS = 1 << 17,   /* may run what is stored for reads alone: views, operators, casts,
                                     row security */
+    RW_EFFECT_RIGHTS = 1 << 18   /* others may find what they had no right to: GRANT, ALTER ROLE */
 } rw_effect;
 
 /* Two parameters, from 1, that a statement may be run with only if they have the same value: SET
@@ -68,11 +69,14 @@ typedef struct rw_statement {
     const rw_change *stars; /* of FORWARD, in order of the text; arena-owned: and what changes the
                                key with its hash */
     size_t star_count;
+    const rw_sql_prepare *prepares; /* arena-owned; NULL: it is no PREPARE, or of unknown types */
     pgw_slice before, behind; /* statements of ours that are run with it, unseen: of FORWARD, one
                                  each; empty: none. Arena-owned */
     const rw_table *made;     /* by it, of a pattern; arena-owned; NULL: none */
-    const char *unspread;     /* why what it makes is none of these, though it has such a name; NULL */
+    const char *unspread; /* why what it makes is none of these, though it has such a name; NULL */
     bool defines; /* they are none, but the hash column in a table that it makes or alters */
+    bool apart; /* what it is may be another behind those before it: what makes its table, or moves
+                   its name */
     const rw_key_change *change;    /* of the key; NULL: none. It must not be sent without … */
     const rw_key_change *otherwise; /* … but for a Bind for which `same` holds. NULL: none */
     pgw_error *error;

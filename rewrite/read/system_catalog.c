@@ -95,9 +95,18 @@ bool rw_system_names(pgw_slice word)
     return false;
 }
 
-static bool is_in(const char *schema, const char *written)
+bool rw_system_informs(pgw_slice word)
 {
-    bool found_without = strcmp(schema, "pg_catalog") == 0;
+    const rw_system_relation *it;
+    for (size_t i = 0; (it = rw_system_relation_at(i)) != NULL; i++)
+        if (pgw_slice_ieq_str(word, it->name) && strcmp(it->schema, "information_schema") == 0)
+            return true;
+    return false;
+}
+
+static bool is_in(const rw_catalog *catalog, const char *schema, const char *written)
+{
+    bool found_without = catalog->informs || strcmp(schema, "pg_catalog") == 0;
     return written[0] == '\0' ? found_without : strcmp(schema, written) == 0;
 }
 
@@ -134,7 +143,7 @@ const rw_system_function *rw_system_function_of(const rw_catalog *catalog, const
 {
     for (size_t i = 0; i < FUNCTIONS; i++) {
         const rw_system_function *it = &functions[i];
-        if (strcmp(it->name, name) == 0 && is_in("pg_catalog", schema) &&
+        if (strcmp(it->name, name) == 0 && is_in(catalog, "pg_catalog", schema) &&
             (it->count == 0 || it->count == count) && (!it->strict || has_strict(catalog)))
             return it;
     }
@@ -157,7 +166,7 @@ const rw_system_relation *rw_system_relation_of(const rw_catalog *catalog, const
 {
     const rw_system_relation *it = NULL;
     for (size_t i = 0; (it = rw_system_relation_at(i)) != NULL; i++)
-        if (strcmp(it->name, name) == 0 && is_in(it->schema, schema) &&
+        if (strcmp(it->name, name) == 0 && is_in(catalog, it->schema, schema) &&
             is_needed(catalog, it->need) && (gaps || it->need != RW_SYSTEM_GAPS))
             break;
     return it;

@@ -27,6 +27,8 @@ typedef struct rw_system_marks {
 
 /* Whether the word, in any case, is a name of one, or of their schema. */
 PGW_MUST_CHECK bool rw_system_names(pgw_slice word);
+/* … of a relation of information_schema, which is found without its name by search_path alone. */
+PGW_MUST_CHECK bool rw_system_informs(pgw_slice word);
 /* The names of all, NULL behind the last; those of information_schema are found by its own, too. */
 const char *rw_system_name(size_t i);
 /* NULL: it is none. `schema` empty: not written. */

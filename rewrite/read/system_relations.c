@@ -59,8 +59,8 @@ static const rw_system_column index_columns[] = {
     {"indisreplident", NULL},
 #define VECTOR(column, element, type)                                                              \
     "case when " OURS(                                                                             \
-        "indrelid") " then (select coalesce(pg_catalog.string_agg(" column                         \
-                    "[o]::text, ' ' order by o), '') from pg_catalog.generate_subscripts(" column  \
+        "indrelid") " then (select coalesce(pg_catalog.string_agg(pg_catalog.concat(" column       \
+                    "[o]), ' ' order by o), '') from pg_catalog.generate_subscripts(" column       \
                     "::pg_catalog." element "[], 1) o where indkey[o] is distinct from " HASH(     \
                         "indrelid") ")::pg_catalog." type " else " column " end"
     {"indkey", VECTOR("indkey", "int2", "int2vector")},
@@ -324,7 +324,7 @@ static const rw_system_relation relations[] = {
                    "object_name") " and (object_schema, object_name,"
                                   " object_type, dtd_identifier) not in (select n.nspname, "
                                   "c.relname, 'TABLE',"
-                                  " h.attnum::text from" NAMED(
+                                  " pg_catalog.concat(h.attnum) from" NAMED(
                                       "c") " join pg_catalog.pg_attribute h on h.attrelid = c.oid"
                                            " where (n.nspname, c.relname, h.attname) in %t)"),
     {"information_schema", "udt_privileges", 0, NULL, IS_NO_PART("udt_schema", "udt_name"),

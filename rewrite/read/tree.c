@@ -2,7 +2,9 @@
 
 #include "protocol/utf8.h"
 #include "rewrite/read/lookup_tree.h"
+#include "rewrite/read/parse_tree.h"
 #include "rewrite/read/readable.h"
+#include "rewrite/read/sql_prepare.h"
 #include "rewrite/read/same_key.h"
 #include "rewrite/read/stars_tree.h"
 #include "rewrite/read/walk.h"
@@ -24,6 +26,7 @@ typedef struct walker {
     const void *spared; /* the INSERT that is the statement itself … */
     const void *itself; /* … or the UPDATE */
     size_t same_count;  /* … of its own */
+    bool sets_by_zone;  /* TimeZone decides what a key is set to: WHERE must be read by the same */
     pgw_arena *arena;
 } walker;
 
@@ -172,9 +175,20 @@ static bool visit_insert(walker *walk, const PgQuery__InsertStmt *insert)
     return table == NULL || walk->spared == insert || refuse_insert(walk, insert->relation, table);
 }
 
+static bool sets_by_zone(const rw_table *table, const PgQuery__Node *target)
+{
+    if (target->node_case != PG_QUERY__NODE__NODE_RES_TARGET)
+        return false;
+    pgw_slice name = pgw_slice_str(target->res_target->name);
+    return rw_table_is_hash_input(table, name) &&
+           rw_sets_by_zone(target->res_target, table->columns[rw_table_column(table, name)].type);
+}
+
 static bool visit_update(walker *walk, const PgQuery__UpdateStmt *update)
 {
     const rw_table *table = find(walk, update->relation);
+    for (size_t i = 0; table != NULL && i < update->n_target_list; i++)
+        walk->sets_by_zone |= sets_by_zone(table, update->target_list[i]);
     return table == NULL ||
            check_targets(walk, table, update, update->target_list, update->n_target_list);
 }
@@ -216,7 +230,10 @@ static bool visit_copy(walker *walk, const PgQuery__CopyStmt *copy)
     pgw_fail(walk->error, "0A000", "cannot COPY into table \"%s\" through keyspread", table->name);
     pgw_error_detail(walk->error, "The hash column \"%s\" is not filled in there.",
                      table->columns[table->hash_column].name);
-    pgw_error_hint(walk->error, "Use INSERT … VALUES with many rows.");
+    pgw_error_hint(
+        walk->error,
+        "Use INSERT … VALUES with many rows, as pg_dump --rows-per-insert=100 writes them; "
+        "or COPY into a temporary table, and INSERT … SELECT from there.");
     set_position(walk, copy->relation->location);
     return false;
 }
@@ -324,6 +341,28 @@ static rw_tree_answer unparsed(const char *message, int position, pgw_error *err
     return RW_TREE_UNPARSED;
 }
 
+/* What SQL's PREPARE keeps must be known for what it is, so that it can be prepared otherwise. */
+static void find_lookups(walker *walk, const PgQuery__Node *top, pgw_arena *arena)
+{
+    rw_tree_found *found = walk->found;
+    found->prepares = rw_sql_prepare_find(top, walk->text, arena);
+    if (found->prepares != NULL || top->node_case != PG_QUERY__NODE__NODE_PREPARE_STMT)
+        found->lookups = rw_lookup_find(top, walk->text, walk->catalog, found->stars, arena);
+}
+
+/* The INSERT … VALUES of a PREPARE; `other`: it is none. */
+static const void *prepared_rows(const PgQuery__Node *top, const void *other)
+{
+    if (top->node_case != PG_QUERY__NODE__NODE_PREPARE_STMT ||
+        top->prepare_stmt->query->node_case != PG_QUERY__NODE__NODE_INSERT_STMT)
+        return other;
+    const PgQuery__InsertStmt *insert = top->prepare_stmt->query->insert_stmt;
+    const PgQuery__Node *source = insert->select_stmt;
+    bool rows = source == NULL || (source->node_case == PG_QUERY__NODE__NODE_SELECT_STMT &&
+                                   source->select_stmt->n_values_lists > 0);
+    return rows && insert->with_clause == NULL ? (const void *)insert : other;
+}
+
 static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pgw_arena *arena)
 {
     if (result == NULL || result->n_stmts != 1 || result->stmts[0]->stmt == NULL)
@@ -333,6 +372,8 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
         walk->spared = top->insert_stmt;
         walk->found->inserts = find(walk, top->insert_stmt->relation) != NULL;
     }
+    if (walk->catalog->executes)
+        walk->spared = prepared_rows(top, walk->spared);
     if (top->node_case == PG_QUERY__NODE__NODE_UPDATE_STMT)
         walk->itself = top->update_stmt;
     if (!visit(walk, (const ProtobufCMessage *)top))
@@ -342,12 +383,14 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
         found->change = (rw_key_change){.table = NULL}; /* another UPDATE asks for more */
     rw_stars_found shown;
     if (!rw_stars_find(top, walk->text, walk->catalog,
-                       &(pgw_reading){walk->env, arena, walk->error}, &shown))
+                       &(pgw_reading){walk->env, arena, walk->error}, &shown)) {
+        found->denied = true;
         return RW_TREE_REFUSED;
+    }
     found->stars = shown.map;
     found->by_value |= shown.by_value;
-    if (walk->env->conforming && !found->inserts)
-        found->lookups = rw_lookup_find(top, walk->text, walk->catalog, found->stars, arena);
+    if (walk->env->conforming && !found->inserts && !walk->sets_by_zone)
+        find_lookups(walk, top, arena);
     return RW_TREE_HARMLESS;
 }
 
@@ -383,19 +426,11 @@ bool rw_tree_define(pgw_slice text, const rw_catalog *catalog, const pgw_env *en
                     rw_definition *out, pgw_error *error)
 {
     *out = (rw_definition){0};
-    bool ours, fine = true;
-    PgQueryProtobufParseResult parsed =
-        pg_query_parse_protobuf(rw_readable_copy(text, env, arena, &ours));
-    PgQuery__ParseResult *result =
-        parsed.error != NULL
-            ? NULL
-            : pg_query__parse_result__unpack(NULL, parsed.parse_tree.len,
-                                             (const uint8_t *)parsed.parse_tree.data);
+    bool fine = true;
+    PgQuery__ParseResult *result = rw_parse_tree(text, env, arena);
     if (result != NULL && result->n_stmts == 1 && result->stmts[0]->stmt != NULL)
         fine = rw_define_find(result->stmts[0]->stmt, text, catalog,
                               &(pgw_reading){env, arena, error}, out);
-    if (result != NULL)
-        pg_query__parse_result__free_unpacked(result, NULL);
-    pg_query_free_protobuf_parse_result(parsed);
+    pg_query__parse_result__free_unpacked(result, NULL);
     return fine;
 }

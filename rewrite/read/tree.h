@@ -28,9 +28,11 @@ typedef struct rw_tree_found {
     bool by_value; /* its constants and parameters decide: another text of its shape may not be */
     rw_same same[RW_SAME_MAX]; /* if it is run with these */
     size_t same_count;
-    rw_key_change change;         /* of the key, with which it is harmless; by_value is set */
-    const rw_lookup_map *lookups; /* rows that it asks for by their hash key; NULL: none */
-    const rw_star_map *stars;     /* what it shows of a hash column; NULL: nothing */
+    rw_key_change change;           /* of the key, with which it is harmless; by_value is set */
+    const rw_lookup_map *lookups;   /* rows that it asks for by their hash key; NULL: none */
+    const rw_star_map *stars;       /* what it shows of a hash column; NULL: nothing */
+    const rw_sql_prepare *prepares; /* NULL: it is no PREPARE, or one of unknown types */
+    bool denied;                    /* refused for how it names columns, whether it writes or not */
 } rw_tree_found;
 
 /* Whether libpg_query can be asked. */

@@ -1,11 +1,9 @@
 #include "rewrite/read/unspread.h"
 
 #include "rewrite/lex/splitter.h"
-#include "rewrite/read/readable.h"
+#include "rewrite/read/parse_tree.h"
 #include "rewrite/read/tree.h"
 #include "rewrite/read/walk.h"
-
-#include <pg_query.h>
 
 #include <string.h>
 
@@ -59,22 +57,14 @@ static void say(const PgQuery__ParseResult *parsed, const rw_catalog *catalog, p
 void rw_unspread_say(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                      pgw_arena *arena, pgw_buf *out)
 {
-    bool ours;
     rw_piece piece;
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, env->conforming);
     if (catalog->planned == NULL || !rw_catalog_mentioned(catalog->planned, text) ||
         !rw_split_next(&lexer, &piece) || !rw_tree_can_read(text, &piece))
         return;
-    PgQueryProtobufParseResult tree =
-        pg_query_parse_protobuf(rw_readable_copy(text, env, arena, &ours));
-    PgQuery__ParseResult *parsed =
-        tree.error != NULL ? NULL
-                           : pg_query__parse_result__unpack(NULL, tree.parse_tree.len,
-                                                            (const uint8_t *)tree.parse_tree.data);
-    if (parsed != NULL) {
+    PgQuery__ParseResult *parsed = rw_parse_tree(text, env, arena);
+    if (parsed != NULL)
         say(parsed, catalog, out);
-        pg_query__parse_result__free_unpacked(parsed, NULL);
-    }
-    pg_query_free_protobuf_parse_result(tree);
+    pg_query__parse_result__free_unpacked(parsed, NULL);
 }

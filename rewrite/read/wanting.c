@@ -137,6 +137,9 @@ static void refuse(pgw_slice text, rw_script *script, size_t i, pgw_arena *arena
         pgw_characters(text, script->statements[i].start + insert->wanted[0].from, script->utf8) +
         1;
     rw_wanting_refuse(script, i, &error, arena);
+    script->statements[i].apart = true;
+    if (i + 1 < script->count && !is_as_alone(insert))
+        script->statements[i + 1].apart = true;
 }
 
 void rw_wanting_check(pgw_slice text, rw_script *script, pgw_arena *arena)

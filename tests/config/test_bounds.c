@@ -519,7 +519,7 @@ static void capital_letters_are_warned_of(void **state)
 static void monitoring_is_a_host(void **state)
 {
     (void)state;
-    static const char *const right[] = {"http://a", "https://a:8765", "http://a/",
+    static const char *const right[] = {"http://a", "https://a", "https://a:8765", "http://a/",
                                         "http://[::1]:5"},
                              *const wrong[] = {"http://",    "https://",   "a:8765",
                                                "ftp://a",    "http://a/b", "http://a?b",

@@ -338,6 +338,36 @@ static void test_patterns(void **state)
     cfg_free(config);
 }
 
+/* They stand behind the others, wherever the file has them, and are found by themselves. */
+static void test_columnar(void **state)
+{
+    (void)state;
+    cfg_config *config = load_good(FILES "good_columnar.yaml");
+    assert_int_equal(config->table_count, 2);
+    assert_int_equal(config->columnar_count, 2);
+    const char *const names[] = {"events", "users", "wide", "hits"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(config->tables[i].name, names[i]);
+        assert_int_equal(config->tables[i].partition_key_count > 0, i >= 2);
+    }
+    const cfg_table *wide = &config->tables[2], *hits = &config->tables[3];
+    assert_ptr_equal(cfg_find_columnar(config, "wide"), wide);
+    assert_ptr_equal(cfg_find_columnar(config, "app.hits"), hits);
+    assert_ptr_equal(cfg_find_columnar(config, "hits"), hits);
+    assert_null(cfg_find_columnar(config, "events"));
+    assert_null(cfg_find_columnar(config, "users"));
+    assert_null(cfg_find_columnar(config, "Wide"));
+    assert_null(cfg_find_columnar(config, ""));
+    assert_null(cfg_find_table(config, "wide"));
+    assert_int_equal(wide->partition_key_count, 1);
+    assert_string_equal(wide->partition_key[0], "at");
+    assert_int_equal(hits->partition_key_count, 2);
+    assert_string_equal(hits->partition_key[0], "b");
+    assert_string_equal(hits->partition_key[1], "a");
+    assert_int_equal(wide->ydb.min_partitions, 64);
+    cfg_free(config);
+}
+
 static void test_find_table(void **state)
 {
     (void)state;
@@ -359,11 +389,11 @@ static void test_find_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_sample_is_defaults),
-        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_full),
-        cmocka_unit_test(test_patterns),     cmocka_unit_test(test_find_table),
-        cmocka_unit_test(test_capabilities),
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_order),      cmocka_unit_test(test_sample_is_defaults),
+        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_full),
+        cmocka_unit_test(test_patterns),   cmocka_unit_test(test_columnar),
+        cmocka_unit_test(test_find_table), cmocka_unit_test(test_capabilities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

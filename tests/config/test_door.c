@@ -170,6 +170,18 @@ static void test_tls_files(void **state)
            "keyspread.yaml:1: client_tls.ca: ");
 }
 
+/* The next file that is opened is number 0. */
+static void test_files_without_a_standard_input(void **state)
+{
+    const place *folder = *state;
+    int input = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    cfg_config *config = load_good(folder, TLS);
+    assert_int_equal(dup2(input, STDIN_FILENO), input < 0 ? -1 : STDIN_FILENO);
+    close(input);
+    cfg_free(config);
+}
+
 static void test_key_permissions(void **state)
 {
     const place *folder = *state;
@@ -199,6 +211,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_paths_here, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tls_defaults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tls_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_files_without_a_standard_input, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_key_permissions, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,7 @@ static void test_good(void **state)
                  {"rolled", "SCRAM-SHA-256", 13}};
     text good = read_vector("good.txt");
     cfg_users *users = load_good(good.bytes, good.len);
-    assert_int_equal(users->count, 12);
+    assert_int_equal(users->count, 13);
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
         const cfg_user *user = find(users, plain[i].name);
         assert_non_null(user);
@@ -161,6 +161,8 @@ static void test_none(void **state)
     assert_null(find(users, "bob"));
     cfg_users_free(users);
     cfg_users_free(load_good("", 0));
+    static const char blank[] = "  ; nobody\r\n\t \r\n \t; \"bob\" \"x\"\n   ";
+    cfg_users_free(load_good(blank, sizeof blank - 1));
     cfg_users_free(NULL);
 }
 

@@ -369,7 +369,7 @@ static client come(unsigned options)
     use_rules(options & 3, options >> 2 & 3);
     client c = {.fd = fds[0], .local = options & 16, .config = place.worker.config};
     c.busy = options & 32 ? c.config->backend.max_links : 0;
-    atomic_store(&place.server.links, c.busy);
+    atomic_store(&place.server.seats.links, c.busy);
     atomic_fetch_add(&place.server.unauthenticated, 1);
     atomic_fetch_add(&place.worker.load, 1);
     px_life_begin(&place.worker, fds[1], address_of(c.local), NULL);
@@ -393,14 +393,14 @@ static void leave(client *c)
         turn();
     if (is_somebody_there()) { /* waits for a link, to do what was sent behind the startup */
         c->busy = 0;
-        atomic_store(&place.server.links, 0);
+        atomic_store(&place.server.seats.links, 0);
     }
     for (int i = 0; i < TURNS && is_somebody_there(); i++)
         uv_run(&place.worker.loop, UV_RUN_ONCE);
     require(handles() == idle_handles);
-    require(atomic_load(&place.worker.load) == 0 && atomic_load(&place.server.links) == c->busy &&
-            atomic_load(&place.server.unauthenticated) == 0 &&
-            atomic_load(&place.server.clients) == 0);
+    require(
+        atomic_load(&place.worker.load) == 0 && atomic_load(&place.server.seats.links) == c->busy &&
+        atomic_load(&place.server.unauthenticated) == 0 && atomic_load(&place.server.clients) == 0);
 }
 
 static void begin(void)

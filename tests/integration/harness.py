@@ -60,10 +60,19 @@ def instrumented():
     return b"__asan_init" in data or b"__tsan_init" in data
 
 
-def free_port():
-    with socket.socket() as probe:
+def free_ports(count):
+    """So many, each another."""
+    probes = [socket.socket() for _ in range(count)]
+    for probe in probes:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+def free_port():
+    return free_ports(1)[0]
 
 
 def eventually(what, condition, patience=PATIENCE):
@@ -186,7 +195,7 @@ class Postgres:
             with open(self.log_path, "ab") as log:
                 self.process = subprocess.Popen(
                     self.as_user + [f"{self.bin}/postgres", "-D", self.data]
-                    + [f"-c{name}={value}" for name, value in settings.items()],
+                    + [f"-c{name}={value}" for name, value in settings.items() if value is not None],
                     stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder)
             if not wait or self._wait():
                 return
@@ -272,7 +281,7 @@ class Keyspread:
         self.environment = {**os.environ, **(environment or {})}
         self.gone = False
         for attempt in range(5):
-            self.port, self.admin_port = free_port(), free_port()
+            self.port, self.admin_port = free_ports(2)
             self.path = os.path.join(self.folder, f".s.PGSQL.{self.port}")
             self.config = {"listen": [f"127.0.0.1:{self.port}"] + unix * [self.path], **config}
             if "admin" in config:

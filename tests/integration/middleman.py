@@ -30,6 +30,8 @@ class Middleman:
         self.trap = None
         self.gap = None
         self.refusing = False
+        self.silent = False      # who comes hears nothing
+        self.unheard = []
         self.together = None
         self.connections = set()
         threading.Thread(target=self._accept, daemon=True).start()
@@ -88,6 +90,8 @@ class Middleman:
     def close(self):
         self.listener.close()
         self.cut_all()
+        for client in self.unheard:
+            client.close()
 
     def _accept(self):
         while True:
@@ -97,6 +101,9 @@ class Middleman:
                 return
             if self.refusing:
                 client.close()
+                continue
+            if self.silent:
+                self.unheard.append(client)
                 continue
             try:
                 server = socket.create_connection(("127.0.0.1", self.target))

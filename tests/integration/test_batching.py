@@ -316,7 +316,7 @@ class Atomicity(harness.StackCase):
 REFUSED = (
     "update events set userhash = 5 where userid = 1",
     "update events set (event, userhash) = ('x', 5)",
-    f"insert into events values (1, '{TS}', 'x') on conflict (userid, ts) do update set userid = 5",
+    f"insert into events values (1, '{TS}', 'x') on conflict (userid, ts) do update set (userid, event) = (5, 'x')",
     "insert into events (userhash, userid, ts) select n, n, now() from generate_series(1, 3) n",
     f"with x as (insert into events values (1, '{TS}', 'x') returning *) select * from x",
     f"prepare p as insert into events values (1, '{TS}', 'x')",

@@ -40,10 +40,12 @@ class AcrossWorkers(harness.StackCase):
 
 
 class Swallow:
-    """Between keyspread and the backend: passes everything on, but for cancels, which it keeps."""
+    """Between keyspread and the backend: passes everything on, but for cancels, which it keeps
+    without an answer: all of them, or as many as it is told to."""
 
-    def __init__(self, port):
+    def __init__(self, port, most=1 << 30):
         self.backend = ("127.0.0.1", port)
+        self.most = most
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=100)
         self.port = self.listener.getsockname()[1]
         self.cancels = []
@@ -54,7 +56,7 @@ class Swallow:
             while True:
                 client, _ = self.listener.accept()
                 first = client.recv(1 << 16)
-                if first[4:8] == wire.cancel_request(0, 0)[4:8]:
+                if first[4:8] == wire.cancel_request(0, 0)[4:8] and len(self.cancels) < self.most:
                     self.cancels.append(client)
                     continue
                 backend = socket.create_connection(self.backend)
@@ -68,6 +70,8 @@ class Swallow:
             while data := source.recv(1 << 16):
                 target.sendall(data)
         for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
             end.close()
 
     def close(self):
@@ -78,28 +82,58 @@ class Swallow:
 
 @harness.proxied
 class Unanswered(unittest.TestCase):
-    def test_the_end_does_not_wait_for_it(self):
+    def begin(self, sleepers, connect_ms, **swallowed):
+        """Sessions that sleep, and what stands between them and their backend."""
         postgres = harness.Postgres()
         self.addCleanup(postgres.remove)
-        swallow = Swallow(postgres.port)
+        swallow = Swallow(postgres.port, **swallowed)
         self.addCleanup(swallow.close)
-        keyspread = harness.Keyspread(harness.backend_config(postgres, (), port=swallow.port))
-        self.addCleanup(keyspread.stop)
-        sessions = [wire.Wire(keyspread.address()) for _ in range(3)]
+        config = harness.backend_config(postgres, (), port=swallow.port)
+        config["backend"]["connect_ms"] = connect_ms
+        self.keyspread = harness.Keyspread(config)
+        self.addCleanup(self.keyspread.stop)
+        sessions = [wire.Wire(self.keyspread.address()) for _ in range(sleepers)]
         for session in sessions:
             self.addCleanup(session.drop)
             session.login(harness.USER, "postgres")
             session.send(wire.query("select pg_sleep(600)"))
-        with postgres.admin("postgres") as admin:
-            harness.eventually("all sleep", lambda: len(admin.rows(
-                "select 1 from pg_stat_activity where wait_event = 'PgSleep'")) == 3)
-        for session in sessions:  # one is sent, two wait for it
-            with wire.Wire(keyspread.address()) as other:
-                other.send(wire.cancel_request(session.pid, session.key))
-                self.assertEqual(other.socket.recv(1), b"")
-        harness.eventually("a cancel came", lambda: swallow.cancels)
-        keyspread.process.send_signal(signal.SIGTERM)
-        keyspread.finish()
+        self.admin = self.enterContext(postgres.admin("postgres"))
+        harness.eventually("all sleep", lambda: len(self.sleepers()) == sleepers)
+        return swallow, sessions
+
+    def sleepers(self):
+        return self.admin.rows("select pid from pg_stat_activity where wait_event = 'PgSleep'")
+
+    def cancel(self, session):
+        with wire.Wire(self.keyspread.address()) as other:
+            other.send(wire.cancel_request(session.pid, session.key))
+            self.assertEqual(other.socket.recv(1), b"")
+
+    def test_the_end_does_not_wait_for_it(self):
+        swallow, sessions = self.begin(3, 3600000)
+        for session in sessions:
+            self.cancel(session)
+        harness.eventually("they came", lambda: len(swallow.cancels) == 3)
+        self.keyspread.process.send_signal(signal.SIGTERM)
+        self.keyspread.finish()
+
+    def test_another_one_does_not_wait_for_it(self):
+        swallow, (first, second) = self.begin(2, 3600000, most=1)
+        self.cancel(first)
+        harness.eventually("it came", lambda: swallow.cancels)
+        self.cancel(second)
+        self.assertEqual(wire.error_of(second.read_ready()), "57014")
+        self.assertEqual(second.rows("select 1"), [["1"]])
+        self.assertEqual(len(self.sleepers()), 1)
+
+    def test_its_session_goes_on_after_a_while(self):
+        swallow, (session,) = self.begin(1, 5000)
+        self.cancel(session)
+        harness.eventually("it came", lambda: swallow.cancels)
+        self.admin.rows(f"select pg_cancel_backend({self.sleepers()[0][0]})")
+        self.assertEqual(wire.error_of(session.read_ready()), "57014")
+        self.assertEqual(session.rows("select 1"), [["1"]])
+        self.assertEqual(swallow.cancels[0].recv(1), b"")  # nor is anything left of it
 
 
 if __name__ == "__main__":

@@ -103,6 +103,28 @@ class CatalogHidden(DirectCase):
                 self.same(wire.parse("", text), wire.describe("S", ""), wire.bind("", "", []), wire.describe("P", ""),
                           wire.execute(), wire.sync())
 
+    def test_found_by_search_path(self):
+        """Relations of information_schema by their bare names: where it is searched before all but pg_catalog."""
+        asks = ("select table_name, column_name, ordinal_position from columns where table_schema = 'public' order by 1, 3",
+                "select table_name from tables where table_schema = 'public' order by 1",
+                "select k.table_name, k.column_name from key_column_usage k where table_schema = 'public' order by 1, ordinal_position",
+                "select columns.column_name from columns where columns.table_name = 'ev' order by columns.ordinal_position",
+                "with tables as (select 1 as n) select * from tables", "select constraint_name from table_constraints where table_name = 'ev' order by 1",
+                "select count(*) from columns c join tables t using (table_schema, table_name) where table_schema = 'public'")
+        paths = ("information_schema", "information_schema, public", "pg_catalog, information_schema", "public, information_schema", "public")
+        for path in paths[:3] + paths[4:]:
+            self.same(wire.query(f"set search_path = {path}"), *(wire.query(text) for text in asks), ready=1 + len(asks))
+            self.same(wire.query(f"begin; set local search_path = {path}"), *(wire.query(text) for text in asks[:2]), wire.query("rollback"),
+                      wire.query(asks[0]), ready=5)
+            said = [message for text in asks[:3] for message in (wire.parse("", text), wire.bind("", ""), wire.describe("P", ""), wire.execute(), wire.sync())]
+            self.same(wire.query(f"set search_path = {path}"), *said, ready=4)
+        for path in paths[3:]:
+            self.same(wire.query("create table public.tables (n int)"), wire.query(f"set search_path = {path}"), wire.query("select * from tables"),
+                      wire.query("set search_path = public; drop table tables"), ready=4)
+        for path in paths:
+            self.same(wire.query("create temp table tables (n int)"), wire.query(f"set search_path = {path}"), wire.query("select * from tables"),
+                      wire.query("set search_path = public; drop table tables"), ready=4)
+
     def test_parameters(self):
         """They have the types that they have direct; none is declared."""
         table, key = ([admin.rows(f"select '{name}'::regclass::oid")[0][0] for admin in (self.admins["direct"], self.admins[self.route()[0]])]

@@ -307,6 +307,21 @@ class WithPostgres(CommandCase):
                 insert into log_a values (5, 'a', {harness.xxh3_signed(5)}); insert into log_b values ('a', 6, {harness.xxh3_signed(6)});
                 insert into shop.log_a values ({harness.xxh3_signed(7)}, 7); insert into log_old values (1)""")
 
+    def test_check_warns_of_tables_that_are_not_spread(self):
+        path = self.patterns()
+        self.make_tables_of_patterns()
+        events = "create table {}events (userid bigint, ts timestamptz, {}primary key ({}userid, ts))"
+        for made, told in (("", False), (events.format("", "", ""), True), (events.format("", "userhash bigint, ", ""), True),
+                           (events.format("", "userhash bigint, ", "userhash, "), False)):
+            with self.subTest(made), self.postgres.admin("app") as admin:
+                admin.rows(f"drop table if exists events; {made}; {'' if told else events.format('shop.', '', '')}; select 1")
+                errors = self.run_command("check", path).stderr
+                self.assertEqual([re.search("warning: table ([a-z._]+) is not spread", line)[1] for line in errors.splitlines()],
+                                 ["public.events"] * told + ["public.log_old", "public.log_none"])
+                self.assertRegex(errors, r"patterns\.yaml:[0-9]+: warning: table public\.log_old is not")
+                admin.rows("drop table if exists shop.events")
+        self.assertEqual(self.run_command("check", self.file(self.config(1))).stderr, "")
+
     def test_tables_of_a_pattern(self):
         """Each as if it had an entry of its own."""
         path = self.patterns()

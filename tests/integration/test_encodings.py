@@ -150,5 +150,61 @@ class Names(harness.StackCase):
         self.assertEqual(self.count('"café"', "true"), "0")
 
 
+class Reloaded(harness.StackCase):
+    """The server's own client_encoding is another by the time a link for batches is opened: a row is stored by the
+    bytes that its client wrote, who was told of UTF8."""
+    tables = (Table("words", ["k text not null", "v text"], ["k"], hash_column="h"),)
+    partitioned = False
+    options = {"workers": 1, "backend": {"links": "on_login", "batch_links": 1}}
+
+    def reload(self, change):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows(f"alter system {change}")
+            admin.rows("select pg_reload_conf()")
+        harness.eventually("new connections are told", lambda: self.encoding() in change or "reset" in change)
+
+    def encoding(self):
+        with self.postgres.admin(self.database) as admin:
+            return admin.rows("show client_encoding")[0][0]
+
+    def end_links(self, but):
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend'"
+                       f" and datname = '{self.database}' and pid not in (pg_backend_pid(), {but})")
+
+    def until_stored(self, send):
+        """The link may be found dead as it is used."""
+        return harness.eventually("a row is stored", lambda: wire.tags_of(send()) == ["INSERT 0 1"])
+
+    @harness.proxied
+    def test_a_link_for_batches(self):
+        session, number = self.wire(), 0
+        self.addCleanup(self.reload, "reset client_encoding")
+
+        def text():
+            nonlocal number
+            number += 1
+            return session.query(f"insert into words values ('é{number}', '日')")
+
+        def bound():
+            nonlocal number
+            number += 1
+            return session.ask(wire.parse("", "insert into words values ($1, $2)"),
+                               wire.bind("", "", [f"é{number}", "日"]), wire.execute(), wire.sync())
+        own = session.rows("select pg_backend_pid()")[0][0]
+        self.until_stored(text)
+        self.assertEqual(session.parameters["client_encoding"], "UTF8")
+        self.reload("set client_encoding = 'LATIN1'")
+        for send in text, bound:
+            self.end_links(own)
+            self.until_stored(send)
+        self.reload("reset client_encoding")
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("set client_encoding = 'UTF8'")
+            rows = admin.rows("select k, v, octet_length(k) from words")
+        self.assertEqual({(key[0], value) for key, value, _ in rows}, {("é", "日")}, rows)
+        self.check_stored(self.tables[0], len(rows))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -22,7 +22,8 @@ class BackendDies(FaultCase):
     def ledger_through(self, point, action):
         self.start()
         ledger = Ledger()
-        fired = self.middleman.arm(point, self.is_batch, action, skip=100)
+        # Eight clients of 60 rows each write at least 60 batches.
+        fired = self.middleman.arm(point, self.is_batch, action, skip=50)
         self.load(ledger, 60)
         self.assertTrue(fired.is_set(), "the middleman met no batch")
         self.postgres.wait()

@@ -30,10 +30,15 @@ ADVICE = (
     ("with a as (update pairs set k = 2 returning k) select k from a", "Delete the row and insert it with its new key",
      "insert into pairs values (1, 'x'); begin; delete from pairs where k = 1;"
      " insert into pairs values (2, 'x'); commit"),
-    ("insert into pairs values (1, 'x') on conflict (k) do update set k = 2", "",
+    ("insert into pairs values (1, 'x') on conflict (k) do update set (k, v) = (2, 'x')", "",
      "insert into pairs values (1, 'x') on conflict (k) do update set v = 'y'"),
     ("copy pairs (k, v) from stdin", "INSERT … VALUES with many rows",
      "insert into pairs values (1, 'x'), (2, 'y')"),
+    ("copy pairs (k, v) from stdin", "pg_dump --rows-per-insert=100",
+     "insert into pairs values (1, 'x'), (2, 'y')"),
+    ("copy pairs (k, v) from stdin", "COPY into a temporary table, and INSERT … SELECT from there",
+     "create temp table dumped (k int, v text); insert into dumped values (1, 'x');"
+     " insert into pairs select * from dumped"),
     ("prepare p as insert into pairs values (1, 'x')", "Send the INSERT itself",
      "insert into pairs values (1, 'x')"),
     ("explain analyze insert into pairs values (1, 'x')", "EXPLAIN without ANALYZE",

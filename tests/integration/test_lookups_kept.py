@@ -88,6 +88,24 @@ class Kept(KeptCase):
         self.play_steps("set timezone = '+3'", prepared("s", text), run("s"), "set timezone = 'UTC'", run("s"),
                         "discard plans", run("s"), TimeZone="UTC")
 
+    def test_a_trigger_that_changes_keys(self):
+        """It stores another key under the hash of the old one; one that assigns others columns alone, and is read, does not."""
+        text = "select k, v from ints where k = {} order by v"
+        made = ("create function moves() returns trigger language plpgsql as 'begin {} return new; end'",
+                "create trigger moves before update on ints for each row execute function moves()")
+        for body, finds in (("new.k := new.k + 10;", False), ("new.v = 'x'; new.k := new.k + 10;", False), ("NEW.V = 'changed';", True),
+                            ("if true then new.k := new.k + 10; end if;", False)):
+            for prepare, find in ((prepared("s", text.format("$1")), run("s", "15")), ("select 1", text.format(15))):
+                create = [one.format(body.replace("'", "''")) for one in made]
+                self.play_steps(prepare, "begin", *create, "update ints set v = 'y' where k = 5", find, text.format(5), "rollback")
+            with self.subTest(body):
+                self.admins["hashed"].rows("; ".join(create))
+                _, session = list(self.sessions())[-1]
+                session.rows("alter table plain add x int; alter table plain drop x")
+                rewritten = session.rows("explain (proxy) " + text.format(5))[1][0]
+                self.assertEqual("_hash" in rewritten, finds, rewritten)
+                self.admins["hashed"].rows("drop trigger moves on ints; drop function moves")
+
     def test_sql_execute_by_the_protocol(self):
         text = "select v from ints where k = $1"
         self.play_steps(prepared("s", text), one_group("execute s(5)"), run("s", "6"))

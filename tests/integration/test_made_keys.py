@@ -9,8 +9,12 @@ from direct_case import DirectCase
 from harness import Table
 
 
+# None is a slow one on a busy machine, which would go by its own link.
+BATCH = {"target_ms": 60_000}
+
+
 def table(name, key, *more, **options):
-    return Table(name, [key, "v text", *more], [key.split()[0]], hash_first=False, **options)
+    return Table(name, [key, "v text", *more], [key.split()[0]], hash_first=False, batch=BATCH, **options)
 
 
 SERIAL = table("items", "id bigserial")
@@ -142,6 +146,13 @@ insert into items (id, v) values (nextval('items_id_seq'), 'x') returning id; se
 begin; insert into items (id, v) values (nextval('items_id_seq'), 'x'), (nextval('items_id_seq'), 'y'); select lastval(); commit
 insert into items (v) values (sqrt(2)); insert into items (id, v) select 70, 'y' returning id; select lastval()
 insert into constants (v) values ('x') returning k; insert into front values ('a') returning *
+select 1; insert into items (v) values ('x') returning id
+select setval('items_id_seq', 7); insert into items (v) values ('x'); select lastval(); insert into items (id, v) values (lastval() + 1, 'y')
+insert into items (v) values ('x'); insert into items (id, v) values (1 + 1, 'y'); insert into items (id, v) values (2, nosuch)
+insert into items (v) select 'x'; insert into items (v) values ('y') returning id; select 1 / 0
+insert into items (v) values ('x'); commit; insert into items (v) values ('y')
+insert into items (v) values ('x'); insert into items (v) values (lastval()); insert into items (v) values ('y') returning lastval(); table items
+insert into items (id, v) values (nextval('items_id_seq'), 'x'); insert into items (id, v) values (nextval('items_id_seq'), 'y') returning id
 """.strip().split("\n")
 
 # Constants, of which only the server can tell what they are.
@@ -159,6 +170,7 @@ insert into reals (id, v) values ('0x10', 'x'), ('-nan', 'y') returning id
 insert into own (k, v) values (date '2026-01-31', 'x'), ('1.2.3.4'::inet, 'y'), ('b'::mood, 'z') returning k
 insert into own (k, v) values (interval '1 day', 'x'), ('\\x01'::bytea, 'y'), (0.1::float8, 'z') returning k
 insert into days (id, v) values ('today', 'a') on conflict (id) do update set v = 'b'
+insert into local (id, v) values ('01-2-2026 10:00:00', 'x'), ('3-04-2026 10:00', 'y') returning id
 """.strip().split("\n")
 BAD_CONSTANTS = """
 insert into items (id, v) values ('x'::positive, 'x')
@@ -253,7 +265,7 @@ class Made(DirectCase):
                 self.assertEqual(*errors)
 
     def test_several_statements(self):
-        """All their defaults are asked for before the first is run."""
+        """What stands before may have a part in the key; else all defaults are asked for before the first is run."""
         for text in SEVERAL:
             for begin in ((), ("begin",), *[("begin", "select nosuch")] * (text in SEVERAL[:2])):
                 if begin == ("begin",) and ("short" in text or "isolation" in text):
@@ -433,6 +445,25 @@ class Behind(harness.StackCase):
         self.check_uuids(18)
         self.check_stored(TIMES, count=45)
 
+    def test_a_group_is_one_moment(self):
+        """… of its transaction, and the next one has another."""
+        session = self.wire()
+        before = metrics.Scrape(self.keyspread)
+        for turn in range(1, 4):
+            replies = session.ask(
+                *[wire.parse(f"s{turn}", "insert into times (userid, v) values ($1, $2)")],
+                *[wire.bind("", f"s{turn}", [str(n), "x"]) + wire.execute() for n in range(5)],
+                wire.parse("", "insert into times (userid, ts, v) values (77, default, 'y'), (78, default, 'y')")
+                + wire.bind("", "") + wire.execute(), wire.sync())
+            self.assertIsNone(wire.error_of(replies))
+            self.assertEqual(session.rows("select count(*), count(distinct ts) from times"), [[str(7 * turn), str(turn)]])
+        made = metrics.Scrape(self.keyspread).since(before)
+        self.assertEqual(made.get("keys_made_total", by="question"), 3)
+        replies = session.ask(wire.parse("", "insert into times (userid) values (1)"),
+                              *[wire.bind("", "") + wire.execute()] * 2, wire.sync())
+        self.assertEqual(wire.error_of(replies), "23505")
+        self.check_stored(TIMES, count=21)
+
     def test_they_are_batched(self):
         def client(number):
             session = self.wire()
@@ -459,17 +490,16 @@ class Behind(harness.StackCase):
             self.assertEqual(wire.error_of(replies), code)
         self.check_stored(SERIAL, count=30_000)
 
-    def test_several_statements_of_a_query(self):
-        """What stands before may have a part in the key."""
+    def test_rows_that_ask_what_those_before_have_drawn(self):
+        """All of them have drawn by then."""
         session = self.wire()
-        for text in ("select 1; insert into items (v) values ('x')",
-                     "select setval('items_id_seq', 7); insert into items (v) values ('x')",
-                     "insert into items (v) values ('x'); insert into items (id, v) values (1 + 1, 'y')",
-                     "insert into items (v) select 'x'; insert into items (v) values ('y')",
-                     "insert into items (v) values ('x'); commit; insert into items (v) values ('y')",
-                     "insert into items (v) values ('x'), (lastval()); insert into items (v) values ('y')"):
+        for text in ("insert into items (v) values ('x'), (lastval())",
+                     "insert into items (v) values ('x'), ('y') returning id, lastval()",
+                     "insert into items (id, v) values (nextval('items_id_seq'), 'x'), (default, pg_catalog.lastval())"):
             self.assertEqual(wire.error_of(session.query(text)), "0A000", text)
         self.check_stored(SERIAL, count=0)
+        self.assertEqual(session.rows("insert into items (v) values (lastval()) returning v = id::text, lastval() = id"),
+                         [["t", "t"]])
 
     def test_several_statements_are_batched(self):
         before = metrics.Scrape(self.keyspread)
@@ -487,6 +517,85 @@ class Behind(harness.StackCase):
         since = metrics.Scrape(self.keyspread).since(before)
         self.assertEqual(since.get("batched_statements_total"), 240)
         self.assertEqual(since.get("inserts_not_batched_total"), 0)
+
+
+@harness.proxied
+class DefaultsThatCome(harness.StackCase):
+    """A key that is left out is hashed as NULL for want of a default, which comes past keyspread before the row
+    is stored: the hash is that of what is stored."""
+    tables = (SERIAL, table("plain", "id bigint not null"),
+              Table("loose", ["k bigint", "v text"], ["k"], null_key="allow"))
+    options = {"backend": {"catalog_s": 3600}}
+    partitioned = False
+    setup_sql = "alter table loose drop constraint loose_pkey; alter table loose alter k drop not null"
+
+    def messages(self, table, key):
+        one = f"insert into {table} (v) values ($1)"
+        return (wire.query(f"insert into {table} (v) values ('x')"),
+                wire.query(f"insert into {table} ({key}, v) values (default, 'x'), (1007, 'y')"),
+                wire.query(f"insert into {table} ({key}, v) values (1007, 'x');"
+                           f" insert into {table} ({key}, v) values (default, 'y')"),
+                wire.query(f"insert into {table} (v) select 'x'"),
+                wire.parse("", one) + wire.bind("", "", ["x"]) + wire.execute() + wire.sync(),
+                wire.bind("", "kept", ["x"]) + wire.execute() + wire.sync(),
+                (wire.bind("", "kept", ["x"]) + wire.execute()) * 5 + wire.sync())
+
+    def store(self, session, message):
+        """The statement is done once more by itself, or its client is told to."""
+        replies = session.ask(message)
+        if wire.error_of(replies) == "40001":
+            self.assertEqual(wire.tags_of(replies), [])
+            replies = session.ask(message)
+        self.assertIsNone(wire.error_of(replies))
+        self.assertTrue(wire.tags_of(replies), replies)
+
+    def check(self, table, key, goes, comes, error):
+        for i, message in enumerate(self.messages(table.name, key)):
+            with self.subTest(table.name, i=i, comes=comes):
+                session = self.wire()
+                session.rows(f"truncate {table.name}")
+                session.rows(f"alter table {table.name} alter {key} {goes}")
+                self.assertIsNone(wire.error_of(session.ask(wire.parse(
+                    "kept", f"insert into {table.name} (v) values ($1)"), wire.sync())))
+                self.assertEqual(wire.error_of(session.ask(message)), error)
+                with self.postgres.admin(self.database) as admin:
+                    admin.rows(f"alter table {table.name} alter {key} {comes}")
+                self.store(session, message)
+                self.check_stored(table)
+
+    def test_of_a_key_that_must_be_there(self):
+        self.check(SERIAL, "id", "drop default", "set default nextval('items_id_seq')", "23502")
+
+    def test_an_identity(self):
+        self.check(self.tables[1], "id", "drop identity if exists", "add generated by default as identity", "23502")
+
+    def test_of_a_key_that_may_be_null(self):
+        self.check(self.tables[2], "k", "drop default", "set default 5", None)
+
+
+@harness.proxied
+class DefaultValues(harness.StackCase):
+    """DEFAULT VALUES, where a column of the key has no default: it is NULL, if it may be."""
+    tables = (table("plain", "id bigint not null"), Table("loose", ["k bigint", "v text default 'x'"], ["k"], null_key="allow"),
+              Table("half", ["k serial", "j text", "v text"], ["k", "j"], hash_key=["k", "j"], null_key="allow"))
+    partitioned = False
+    setup_sql = ";".join(f"alter table {name} drop constraint {name}_pkey; alter table {name} alter {column} drop not null"
+                         for name, column in (("loose", "k"), ("half", "j")))
+
+    def test(self):
+        session = self.wire()
+        rows = {"loose": [[None, "x"]] * 3, "half": [[str(i), None, None] for i in range(1, 4)]}
+        for name, expected in rows.items():
+            statement = f"insert into {name} default values returning *"
+            prepared = [wire.bind("", "s", []), wire.execute(), wire.sync()]
+            self.assertEqual(session.rows(statement), expected[:1])
+            self.assertIsNone(wire.error_of(session.ask(wire.parse("s", statement), *prepared)))
+            self.assertIsNone(wire.error_of(session.ask(wire.parse("", statement), wire.close("S", "s"), wire.bind("", "", []),
+                                                        wire.execute(), wire.sync())))
+            self.assertEqual(session.rows(f"select * from {name} order by 1"), expected)
+            self.check_stored(next(table for table in self.tables if table.name == name), 3)
+        error = session.query("insert into plain default values")[0]
+        self.assertEqual((error.sqlstate, error.fields().get("D")), ("23502", "Failing row contains (null, null)."))
 
 
 if __name__ == "__main__":

@@ -223,6 +223,12 @@ class ManyDeaf(MemoryCase):
             self.assertEqual(wire.tags_of(session.read_ready()), ["SELECT 5000"])
 
 
+class FewDeaf(ManyDeaf):
+    """A few leave as much as many, though there is less to be noted of them."""
+
+    CLIENTS = 20 if harness.instrumented() else 50
+
+
 class InPart(MemoryCase):
     """Messages that have come in part: all of them together have a bound, and small ones go on."""
 

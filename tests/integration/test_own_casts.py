@@ -12,6 +12,8 @@ CASTS = """create function marked(bigint) returns text language sql immutable
     as $$select case when $1 < 4000000000 then int8out($1)::text else '#' || int8out($1)::text end$$;
     create cast (bigint as text) with function marked(bigint) as assignment;
     create cast (varchar as uuid) with inout as implicit"""
+INDEX = """select n.x from (values (1)) n(x) join pg_index i on i.indrelid = 'counts'::regclass
+    and i.indkey = '1'::int2vector and i.indclass[0] is not null"""
 UUID = "7d0b7a9c-2f3e-4a86-9d1b-8f1e2a3b4c5d"
 
 
@@ -45,6 +47,163 @@ class OwnCasts(direct_case.DirectCase):
             replies = self.play([wire.parse("", text, [oid]), wire.bind("", "", [value]),
                                  wire.execute(), wire.sync()], 1, *self.route(), {})
             self.assertEqual(wire.error_of(replies), "0A000")
+
+
+class Everywhere(direct_case.DirectCase):
+    """They change nothing of what keyspread itself asks."""
+    tables = (Table("counts", ["k bigint not null", "v text default 'd'"], ["k"], hash_first=False), *OwnCasts.tables)
+    before_sql = "; ".join(
+        f"""create function marked({one}) returns text language sql immutable as $$select '#' || {out}($1)::text$$;
+            create cast ({one} as text) with function marked({one}) as implicit"""
+        for one, out in (("bigint", "int8out"), ("integer", "int4out"), ("smallint", "int2out"), ("oid", "oidout"),
+                         ("xid", "xidout"))) + """;
+        create function number(text) returns bigint language sql immutable as 'select 7::bigint';
+        create cast (text as bigint) with function number(text)"""
+
+    def test_rows(self):
+        for cell in ("5", "'6'", "7::bigint", "8::smallint"):
+            self.query(f"insert into counts values ({cell})", verify=True)
+        self.both([wire.query("insert into counts values (1, 'a'), (2, 'b')"), wire.query("select * from counts where k = 2"),
+                   wire.query("update counts set k = 3 where k = 2"), wire.query("insert into counts select k + 10, v from counts"),
+                   wire.query("select * from counts order by k")], ready=5, verify=True)
+        self.query(f"insert into things values ('{UUID}', 'v')", verify=True)
+        self.query(INDEX)
+
+
+class InOut(direct_case.DirectCase):
+    """Casts into text by the types' own functions make what an assignment makes without them."""
+    tables = (*OwnCasts.tables[:1], Table("names", ["k varchar(10) not null", "v text"], ["k"], hash_first=False))
+    setup_sql = """create cast (integer as text) with inout as implicit;
+        create cast (bigint as varchar) with inout as assignment; create cast (numeric as text) with inout as implicit"""
+
+    def test_parameters(self):
+        for table in self.tables:
+            for oid, value in ((23, "-7"), (20, "8"), (1700, "1.50"), (25, "x"), (0, "y")):
+                self.both([wire.parse("", f"insert into {table.name} values ($1, 'v')", [oid]),
+                           wire.bind("", "", [value]), wire.execute(), wire.sync()], verify=True)
+
+    def test_constants(self):
+        for cell in ("9", "10::bigint", "11::bigint::varchar", "12.50", "13::text"):
+            self.query(f"insert into words values ({cell}, 'v')", verify=True)
+
+
+class Explicit(direct_case.DirectCase):
+    """One that must be asked for takes the assignment away that there is without it, at the server."""
+    tables = OwnCasts.tables[:1]
+    setup_sql = "create cast (integer as text) with inout"
+
+    def test_parameters(self):
+        self.both([wire.parse("", "insert into words values ($1, 'v')", [23]), wire.bind("", "", ["5"]),
+                   wire.execute(), wire.sync()], verify=True)
+        for cell in 4 * ["5"] + ["5::text"]:
+            self.query(f"insert into words values ({cell}, 'v')", verify=True)
+
+
+SHORT = """create domain public.text as pg_catalog.varchar(3);
+    create domain public."varchar" as pg_catalog.varchar(2);
+    create domain public.uuid as pg_catalog.text;
+    create domain public.timestamptz as pg_catalog.timestamptz(0)"""
+FIRST = "set search_path = public, pg_catalog"
+
+
+class OwnNames(direct_case.DirectCase):
+    """Types called like PostgreSQL's own: which a cast means is for search_path to say."""
+    tables = (Table("words", ["k pg_catalog.text not null", "v pg_catalog.text"], ["k"], hash_first=False),
+              Table("moments", ["k pg_catalog.timestamptz not null", "v pg_catalog.text"], ["k"], hash_first=False))
+    setup_sql = SHORT
+
+    def test_constants(self):
+        for path in ("select 1", FIRST):
+            for cell in ("'abcdef'::text", "text 'abcdef'", "'abcdef'::varchar", "'abcdef'::pg_catalog.text",
+                         "'ABCDEF'::uuid", "cast('abcdef' as text)", "'abcdef'::text::pg_catalog.text",
+                         "'abcdef'::\"varchar\"", "'abcdef'"):
+                self.both([wire.query(path), wire.query(f"insert into words values ({cell}, 'v')"),
+                           wire.query(f"select v from words where k = {cell}"),
+                           wire.query(f"delete from words where k = {cell}")], ready=4, verify=True)
+                self.both([wire.query(path), wire.query(f"insert into words values ({cell}, 'v')"),
+                           wire.query(f"delete from words where k <> {cell}")], ready=3, verify=True)
+
+    def test_times(self):
+        for cell in ("'2026-01-01 12:00:00.6+00'::timestamptz", "timestamptz '2026-01-01 12:00:00.6+00'"):
+            self.both([wire.query(FIRST), wire.query(f"insert into moments values ({cell}, 'v')")], ready=2, verify=True)
+
+    def test_parameters(self):
+        for cell in ("$1::text", "$1::\"varchar\"", "$1::uuid"):
+            self.both([wire.query(FIRST), wire.parse("", f"insert into words values ({cell}, 'v')"),
+                       wire.bind("", "", ["ab "]), wire.execute(), wire.sync(),
+                       wire.parse("", f"select v from words where k = {cell}"),
+                       wire.bind("", "", ["ab "]), wire.execute(), wire.sync()], ready=3, verify=True)
+
+
+DOMAIN = "create domain pg_temp.text as pg_catalog.varchar(3)"
+
+
+class NamesMade(direct_case.DirectCase):
+    """… by a session that goes on at once, in the schema that comes first without being asked."""
+    tables = (Table("words", ["k text not null", "v text"], ["k"], hash_first=False),)
+    insert = "insert into words values ('abcdef'::text, 'v')"
+
+    def test_temporary(self):
+        for begin, end in (("select 1", "select 2"), ("begin", "commit")):
+            self.both([wire.query(begin), wire.query(DOMAIN), wire.query(self.insert), wire.query(end)],
+                      ready=4, verify=True)
+
+    def known(self):
+        """Where no such type is left, and keyspread knows that."""
+        for database in ("direct", "hashed"):
+            harness.eventually("others' types are gone", lambda: self.admins[database].rows(
+                "select from pg_type where typname = 'text' and typnamespace <> 11") == [])
+        self.both([wire.query("alter table words alter v set default 'd'"), wire.query("insert into words values ('x')")],
+                  ready=2)
+
+    def once(self, text, *values):
+        return [wire.parse("", text), wire.bind("", "", list(values)), wire.execute(), wire.sync()]
+
+    def test_by_a_session_that_has_written(self):
+        bound = "insert into words values ($1::text, 'w')"
+        for messages, ready in (
+                ([wire.query(DOMAIN), wire.query(self.insert)], 2),
+                ([wire.query("create temp table text (a int)"), wire.query("insert into words values ('( 5)'::text)")], 2),
+                ([wire.query("select 1 as a into temp text"), wire.query("insert into words values ('( 5)'::text)")], 2),
+                ([wire.query(DOMAIN), *self.once(bound, "abc")], 2),
+                ([wire.parse("s", bound), wire.sync(), wire.query(DOMAIN), wire.bind("", "s", ["abcdef"]),
+                  wire.execute(), wire.sync()], 3),
+                ([wire.query(DOMAIN), wire.query("insert into words values ('abcdef', 'abcdef'::text)"),
+                  wire.query("insert into words values ('abc') on conflict do nothing")], 3)):
+            self.known()
+            self.both([*self.once("insert into words values ('before')"), *messages], ready=ready + 1, verify=True)
+
+    def test_values_of_other_columns(self):
+        """They are read by the session that has the type."""
+        self.known()
+        self.both([wire.query(DOMAIN), *self.once("insert into words values ($1, $2::text)", "a", "abc"),
+                   wire.query("insert into words values ('b', 'abcdef'::text)"),
+                   wire.query("insert into words values ('b') on conflict (k) do update set v = 'uvwxyz'::text")], ready=4,
+                  verify=True)
+        self.known()
+        self.both(self.once("insert into words values ($1, $2::text)", "a", "abcdef"), verify=True)
+
+    @harness.proxied
+    def test_in_the_same_text(self):
+        """What it says by then is asked for when the text goes in parts; else it is not known when it is hashed."""
+        insert = "insert into public.words values ('abcdef'::text, 'v')"
+        for before in (DOMAIN, "create temp table text (a int)", f"do $$ begin {DOMAIN}; end $$", "select 1 into temp text"):
+            self.known()
+            replies = self.play([wire.query("insert into words values ('x')"), wire.query(f"{before}; {insert}")], 2,
+                                *self.route(), {})
+            error = wire.error_of(replies)
+            self.assertIn(error, (None, "0A000", "22P02"))
+            stored = [["x", "d"]] if error else [["abc", "v"], ["x", "d"]]
+            self.assertEqual(self.contents("hashed", True), [stored])
+            self.known()
+            replies = self.play([wire.parse("", before), wire.bind("", "", []), wire.execute(), *self.once(insert)], 1,
+                                *self.route(), {})
+            self.assertIn(wire.error_of(replies), ("0A000", "22P02"))
+            self.assertEqual(self.contents("hashed", True), [[]])
+
+    def test_rows_of_a_table(self):
+        self.both([wire.query("create temp table text (a int)"),
+                   wire.query("insert into words values ('( 5)'::text, 'v')")], ready=2, verify=True)
 
 
 if __name__ == "__main__":

@@ -115,6 +115,71 @@ class Patterns(DirectCase):
         self.both("insert into events_old select 2, 2 returning *")
         self.both("delete from events_old returning *")
 
+    def test_a_key_that_comes_later(self):
+        """By ALTER TABLE, as tools for migrations and dumps of a schema write it: as if it had been there at once."""
+        rest = ("insert into events_late values (1, 'a') returning *", "insert into events_late values (1, 'b')",
+                "select * from events_late where id = 1", "insert into events_late (id) values (2), (3)", "drop table events_late")
+        make = "create table events_late (id int not null, name text)"
+        for key, alter in (
+                ("", "alter table events_late add primary key (id)"), ("", "alter table only public.events_late add constraint k primary key (id)"),
+                ("", "alter table if exists events_late add x int default 5, add primary key (id), add check (id > 0)"),
+                (" INCLUDE (name) DEFERRABLE INITIALLY DEFERRED",
+                 "alter table events_late add primary key (id) include (name) deferrable initially deferred")):
+            for texts in ((make, alter), ("begin", make, alter, rest[0], "commit", "delete from events_late"), (f"{make}; {alter}; {rest[0]}", rest[1]),
+                          (make, f"begin; {alter}; insert into events_late values (7); commit; table events_late")):
+                with self.subTest(texts):
+                    for text in texts:
+                        self.both(text)
+                    self.assertIn("keyspread_hash", self.admins["hashed"].rows(COLUMNS.format("events_late"))[0][0])
+                    self.assertEqual(self.admins["hashed"].rows(KEY.format("events_late")), [[f"PRIMARY KEY (keyspread_hash, id){key}"]])
+                    for text in rest[:-1]:
+                        self.both(text)
+                    self.is_right("events_late")
+                    self.both(rest[-1])
+
+    def test_a_key_that_comes_later_is_referred_to(self):
+        """In the text that adds it, whether the table is spread by it or has rows."""
+        for rows in ("", "insert into events_late values (1); "):
+            with self.subTest(rows):
+                self.both(f"create table events_late (id int not null); {rows}alter table events_late add primary key (id);"
+                          "create table refers (id int references events_late (id)); insert into events_late values (2);"
+                          "insert into refers values (2)")
+                self.both("insert into refers values (3)")
+                self.both("select * from events_late join refers using (id)")
+                self.both("drop table refers, events_late")
+
+    def test_a_key_that_comes_later_by_message(self):
+        for text in ("create table events_late (v text)", "alter table events_late add column id bigserial primary key",
+                     "insert into events_late (v) values ('a') returning *", "select * from events_late where id = 1"):
+            answers = [[shown(reply) for reply in session.ask(wire.parse("", text), wire.bind("", ""), wire.describe("P", ""), wire.execute(),
+                                                              wire.sync())] for session in self.sessions]
+            self.assertEqual(*answers, text)
+        self.has("events_late", "v", "id", "keyspread_hash", key="keyspread_hash, id")
+        self.is_right("events_late")
+        self.both("drop table events_late")
+
+    def test_a_key_that_comes_too_late(self):
+        """A table with rows, or one that cannot be hashed, stays what it is; and so does one if it all is undone."""
+        for before, alter in (
+                ("insert into events_late values (1)", "alter table events_late add primary key (id)"),
+                ("alter table events_late alter id type int4range using null", "alter table events_late add primary key (id)"),
+                ("create unique index late on events_late (id)", "alter table events_late add primary key using index late"),
+                ("create table heir () inherits (events_late)", "alter table events_late add primary key (id)"),
+                ("insert into events_late values (1), (1)", "alter table events_late add primary key (id)"),
+                ("alter table events_late enable row level security; alter table events_late force row level security;"
+                 "insert into events_late values (4)", "alter table events_late add primary key (id)"),
+                ("select 1", "alter table events_late add primary key (id) with (fillfactor = 70)"),
+                ("select 1", "alter table events_late add primary key (nosuch)"),
+                ("select 1", "begin; alter table events_late add primary key (id); rollback")):
+            with self.subTest(before):
+                self.both("create table events_late (id int not null)")
+                self.both(before)
+                self.both(alter)
+                self.has("events_late", "id")
+                self.both("insert into events_late select * from events_late where false")
+                self.both("select * from events_late")
+                self.both("drop table events_late cascade")
+
     def test_what_is_not_spread_is_logged_once(self):
         """Whether it was there before, or is made without a key; not a partition, a view, or what has an entry or the hash."""
         self.both("create table events_bare (n int) partition by list (n); create table events_bare_1 partition of events_bare default;"

@@ -13,6 +13,12 @@ import plain_probe
 NAMES = rb"""select oid::int8, case when typname like '\_%' and typelem > 0
     then (select e.typname from pg_type e where e.oid = t.typelem) || '[]' else typname end
     from pg_type t"""
+TYPES = b"""select t.typname::text, t.oid::regtype::text, concat_ws(' ', t.oid, t.typarray, t.typelem,
+    coalesce(r.rngsubtype, 0), t.typlen, t.typinput = 'array_in'::regproc, t.typtype, t.typdelim)
+    from pg_type t left join pg_range r on t.oid in (r.rngtypid, r.rngmultitypid)
+      left join pg_type e on e.oid = t.typelem
+    where t.typnamespace = 'pg_catalog'::regnamespace and t.typrelid = 0
+      and coalesce(e.typrelid, 0) = 0 order by t.oid"""
 
 
 def vectors():
@@ -68,6 +74,10 @@ class PlainTypes(unittest.TestCase):
                                       binary=0))
         for name, *oids in lines("oids.txt"):
             self.assertEqual("|".join(oids), arrays[name.encode()].decode(), name)
+
+    def test_types_are_all_that_postgres_is_born_with(self):
+        born = [[field.decode() for field in row] for row in self.server.run(TYPES, binary=0)]
+        self.assertEqual(list(lines("pg_types.txt")), born)
 
     def test_types_are_those_that_postgres_tells(self):
         differing = 0

@@ -230,6 +230,75 @@ class OneSlotOfFourWorkers(OneSlot):
 
 
 @harness.proxied
+class Readers(harness.StackCase):
+    """A read leaves nothing where nothing that is stored changes sessions; if nobody knows whether
+    that is so, for nobody has asked for a configured table there, it is found out when others want
+    the link."""
+
+    options = {"backend": {**PATIENT, "max_links": 2, "batch_links": 1}, "workers": 1}
+    texts = (("begin; select 'd'", "commit"), ("begin", "select 'd'", "commit"),
+             ("select count(*) from pg_am",), ("begin", "table pg_am", "rollback"))
+
+    def setUp(self):
+        super().setUp()
+        self.assertIn("event=reloaded", self.keyspread.reload())  # nothing is known of the tables
+
+    def idle(self, texts):
+        """Sessions that have all the links, and need none."""
+        sessions = [self.wire() for _ in range(2)]
+        for session in sessions:
+            for text in texts:
+                self.assertIsNone(wire.error_of(session.query(text)))
+        return sessions
+
+    def test_they_give_way(self):
+        for texts in self.texts:
+            with self.subTest(texts=texts):
+                self.setUp()
+                sessions = self.idle(texts)
+                sessions.append(self.wire())
+                self.assertEqual(sessions[-1].rows("select 'a'"), [["a"]])
+                for session in sessions:
+                    self.assertEqual(session.rows("select 'b'"), [["b"]])
+                    session.close()
+
+    def test_while_they_go_on(self):
+        """Whatever comes while a session's link is asked, and however it comes, is answered."""
+        def one(number):
+            session = self.wire()
+            for i in range(30):
+                text = f"{number}-{i}"
+                self.assertEqual(session.rows("begin") + session.rows(f"select '{text}'"), [[text]])
+                self.assertIsNone(wire.error_of(session.query("commit")))
+                session.send(wire.parse("", "select $1::text") + wire.bind("", "", [text.encode()])
+                             + wire.execute("") + wire.sync())
+                rows = [one.row() for one in session.read_ready() if one.kind == "D"]
+                self.assertEqual(rows, [[text.encode()]])
+            session.close()
+        harness.in_threads(6, one)
+
+
+@harness.proxied
+class LoudReaders(harness.StackCase):
+    """Where a read may have changed its session, the link is that session's own."""
+
+    before_sql = """create function loud() returns int language plpgsql as
+        $$ begin perform set_config('application_name', 'loud', false); return 1; end $$;
+        create view noise as select loud()"""
+    options = {"backend": {"links": "on_demand", "max_links": 2, "batch_links": 1,
+                           "link_wait_ms": 500}, "workers": 1}
+
+    def test_they_keep_it(self):
+        sessions = [self.wire() for _ in range(4)]
+        told = [wire.error_of(session.query("select loud from noise")) for session in sessions]
+        self.assertEqual(set(told), {None, "53300"})
+        for session, error in zip(sessions, told):
+            if error is None:
+                self.assertEqual(session.rows("select current_setting('application_name')"),
+                                 [["loud"]])
+
+
+@harness.proxied
 class Collision(harness.StackCase):
     """Backends that are being refused count, too: there is room for one of them."""
 

@@ -35,6 +35,20 @@ def inserts(name, count, returning=" returning id"):
     return [wire.query(f"insert into {name} (v) values ('{n}'){returning}") for n in range(count)]
 
 
+class OwnCasts(DirectCase):
+    """A number's text is what its type says, whatever a cast makes of it."""
+    tables = (SERIAL, ALWAYS)
+    before_sql = BEFORE + "; ".join(
+        f"""create function marked({one}) returns text language sql immutable as $$select '#' || {out}($1)::text$$;
+            create cast ({one} as text) with function marked({one}) as implicit"""
+        for one, out in (("bigint", "int8out"), ("integer", "int4out"), ("oid", "oidout")))
+    options = {"workers": 1}
+
+    def test_numbers_follow_each_other(self):
+        for table in self.tables:
+            self.both([wire.query("select 1"), *inserts(table.name, 5)], ready=6, verify=True)
+
+
 class Alone(DirectCase):
     """What one client sees is what it sees of PostgreSQL."""
     tables = TABLES
@@ -109,16 +123,18 @@ class Ends:
     def test_a_sequence_that_ends(self):
         with self.postgres.admin(self.database) as admin:
             admin.rows("truncate items; alter sequence items_id_seq restart maxvalue 50")
-            self.addCleanup(self.admin_rows, "alter sequence items_id_seq no maxvalue")
+            # through keyspread, which would not try again to draw for others soon
+            self.addCleanup(lambda: self.wire().rows("alter sequence items_id_seq no maxvalue"))
 
         def client(number):
             session = self.wire()
-            return [wire.error_of(session.ask(wire.query("insert into items (v) values ('x')")))
+            key = ("default", "nextval('items_id_seq')")[number % 2]
+            return [wire.error_of(session.ask(wire.query(f"insert into items (id, v) values ({key}, 'x')")))
                     for _ in range(5)]
         errors, more = [], sum(harness.in_threads(20, client), [])
         while None in more:  # what was drawn for one who was late is for who comes later
             errors += more
-            more = client(0)
+            more = client(len(errors))
         self.assertEqual(set(errors), {None, "2200H"})
         with self.postgres.admin(self.database) as admin:
             self.assertEqual(admin.rows("select count(*), min(id), max(id) from items"),
@@ -219,6 +235,20 @@ class Shared(Ends, harness.StackCase):
             else:
                 ids += self.ids(session, 3)
         self.assertEqual(ids, sorted(set(ids)))
+
+    def test_rights_that_are_taken(self):
+        """… through keyspread: nothing is left of what was drawn by them."""
+        owner = self.wire()
+        owner.rows("alter role writer login")
+        session = self.wire("writer")
+        for taken in ("usage on sequence items_id_seq from writer", "insert on items from writer"):
+            self.ids(session, 12)
+            owner.rows(f"revoke {taken}")
+            for _ in range(2):
+                replies = session.ask(wire.query("insert into items (v) values ('x')"))
+                self.assertEqual(wire.error_of(replies), "42501")
+            owner.rows(f"grant {taken.replace(' from ', ' to ')}")
+        self.ids(session, 2)
 
     def prepared(self, session, name, text, *values):
         replies = session.ask(wire.parse(name, text), wire.bind("", name, values), wire.execute(), wire.sync())
@@ -327,6 +357,172 @@ class Shared(Ends, harness.StackCase):
         self.assertEqual([1000 <= id < 1400 for id in ids], [True] * 2, ids)
 
 
+@harness.proxied
+class Named(harness.StackCase):
+    """nextval('name') in the key's cell is the same as DEFAULT where the name means the sequence of
+    the column's default, and nothing but what its session's own link makes of it elsewhere."""
+    tables = (SERIAL, ALWAYS)
+    options = {"workers": 1, "admin": {}}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with cls.postgres.admin(cls.database) as admin:
+            admin.rows("create schema nearer; grant all on schema nearer to public")
+
+    def setUp(self):
+        super().setUp()
+        self.wire().rows("alter sequence items_id_seq restart")
+        self.session = self.wire()
+        self.addCleanup(self.wire().rows, "drop sequence if exists nearer.items_id_seq")
+
+    def ids(self, session, count, call="nextval('items_id_seq')"):
+        text = f"insert into items (id, v) values ({call}, 'x') returning id"
+        return [int(session.rows(text)[0][0]) for _ in range(count)]
+
+    def of_blocks(self, before):
+        made = metrics.Scrape(self.keyspread).since(before).by("keys_made_total", "by")
+        return made.get("block", 0), sum(made.values())
+
+    def until_of_blocks(self, session, **options):
+        """A block is drawn for who writes quickly; numbers that nobody uses for half a second are lost."""
+        def drawn():
+            before = metrics.Scrape(self.keyspread)
+            self.ids(session, 12, **options)
+            return self.of_blocks(before)[0] > 6
+        harness.eventually("numbers are drawn ahead", drawn)
+
+    def test_however_it_is_written(self):
+        for call in ("nextval('items_id_seq')", "pg_catalog.nextval('public.items_id_seq'::regclass)",
+                     """NextVal( '"items_id_seq"' /* its 'own' */ )""", "nextval('Public.ITEMS_id_seq')"):
+            with self.subTest(call):
+                self.until_of_blocks(self.wire(), call=call)
+
+    def test_prepared_and_several_rows(self):
+        session, numbers = self.session, []
+        text = ("insert into items (id, v) values (nextval('items_id_seq'), $1), (nextval('items_id_seq'), $2),"
+                " (default, $1) returning id")
+
+        def drawn():
+            before = metrics.Scrape(self.keyspread)
+            for _ in range(12):
+                replies = session.ask(wire.parse("", text), wire.bind("", "", ["a", "b"]), wire.execute(), wire.sync())
+                numbers.extend(int(one.row()[0]) for one in replies if one.kind == "D")
+            return self.of_blocks(before)[0] > 18
+        harness.eventually("numbers are drawn ahead", drawn)
+        self.assertEqual(numbers, sorted(set(numbers)))
+        self.assertEqual(session.rows("select lastval(), currval('items_id_seq')"), [[str(numbers[-1])] * 2])
+
+    def test_each_number_once(self):
+        def client(number):
+            session, ids = self.wire(), []
+            for _ in range(20):
+                ids += self.ids(session, 1 + number % 2)
+                ids += [int(session.rows("insert into items (v) values ('x') returning id")[0][0])]
+            self.assertEqual(ids, sorted(ids))
+            return ids
+        before = metrics.Scrape(self.keyspread)
+        ids = [one for ids in harness.in_threads(16, client) for one in ids]
+        self.assertEqual(len(set(ids)), 16 * 50)
+        self.check_stored(SERIAL)
+        self.assertEqual(metrics.Scrape(self.keyspread).since(before).get("batched_rows_total"), 16 * 50)
+
+    def test_another_one_comes_first(self):
+        """By whomever it is made, and wherever the name is looked for."""
+        session = self.wire()
+        session.rows("set search_path = nearer, public")
+        self.until_of_blocks(session)
+        self.wire().rows("create sequence nearer.items_id_seq start 1000000")
+        self.assertEqual(self.ids(session, 30), list(range(1000000, 1000030)))
+        self.assertLess(self.ids(self.session, 1)[0], 1000000)
+        self.assertEqual(session.rows("select lastval()"), [["1000029"]])
+        session.rows("begin; alter sequence nearer.items_id_seq restart 2000000; commit")
+        self.assertEqual(self.ids(session, 1), [2000000])
+        session.rows("set search_path = public")
+        self.assertLess(self.ids(session, 1)[0], 1000000)
+        session.rows("set search_path = nearer, public")
+        self.assertEqual(self.ids(session, 1), [2000001])
+        self.wire().rows("drop sequence nearer.items_id_seq")
+        self.assertLess(self.ids(session, 1)[0], 1000000)
+
+    def test_what_a_session_may_find(self):
+        """By rights that others give, and by what they have prepared."""
+        owner = self.wire()
+        for text in ("create role finder login", "grant all on items, always to finder",
+                     "grant all on all sequences in schema public to finder", "revoke all on schema nearer from public",
+                     "grant all on schema public to finder",
+                     "create function makes() returns void language plpgsql as $$ begin"
+                     " execute 'create sequence nearer.items_id_seq start 1000000'; end $$"):
+            owner.rows(text)
+        self.addCleanup(self.wire().rows, "drop function makes()")
+        hidden = "create sequence nearer.items_id_seq start 1000000; grant all on sequence nearer.items_id_seq to finder"
+        for name, before, then, back in (
+                ("granted", (hidden,), "grant usage on schema nearer to finder", "revoke usage on schema nearer from finder"),
+                ("a superuser", (hidden,), "alter role finder superuser", "alter role finder nosuperuser"),
+                ("prepared", ("alter role finder superuser", "prepare makes as select makes()"), "execute makes",
+                 "alter role finder nosuperuser")):
+            with self.subTest(name):
+                session = self.wire("finder")
+                for text in ("drop sequence if exists nearer.items_id_seq", "truncate items", *before):
+                    owner.rows(text)
+                session.rows("set search_path = nearer, public")
+                self.until_of_blocks(session)
+                owner.rows(then)
+                self.assertEqual(self.ids(session, 1), [1000000])
+                owner.rows(back)
+                if name != "prepared":
+                    self.assertLess(self.ids(session, 1)[0], 1000000)
+                session.close()
+
+    def test_a_temporary_one(self):
+        session = self.session
+        self.until_of_blocks(session)
+        session.rows("create temporary sequence items_id_seq start 5000000")
+        self.assertEqual(self.ids(session, 30), list(range(5000000, 5000030)))
+        self.assertLess(self.ids(session, 1, "nextval('public.items_id_seq')")[0], 5000000)
+        session.rows("drop sequence pg_temp.items_id_seq")
+        self.assertLess(self.ids(session, 1)[0], 5000000)
+
+    def test_in_a_transaction_that_is_rolled_back(self):
+        session = self.session
+        self.until_of_blocks(session)
+        session.rows("begin; set local search_path = nearer, public; create sequence nearer.items_id_seq start 3000000")
+        self.assertEqual(self.ids(session, 1), [3000000])
+        session.rows("rollback")
+        self.assertLess(self.ids(session, 1)[0], 3000000)
+
+    def test_its_name_goes(self):
+        session, owner = self.session, self.wire()
+        self.until_of_blocks(session)
+        owner.rows("alter sequence items_id_seq rename to other_seq")
+        try:
+            replies = session.ask(wire.query("insert into items (id) values (nextval('items_id_seq'))"))
+            self.assertEqual(wire.error_of(replies), "42P01")
+            self.assertTrue(self.ids(session, 1, "nextval('other_seq')"))
+        finally:
+            owner.rows("alter sequence other_seq rename to items_id_seq")
+        self.assertTrue(self.ids(session, 1))
+
+    def test_a_function_of_that_name(self):
+        session, owner = self.session, self.wire()
+        self.until_of_blocks(session)
+        owner.rows("create function public.nextval(text) returns bigint language sql as 'select 77000000'")
+        self.addCleanup(owner.rows, "drop function public.nextval(text)")
+        self.assertEqual(self.ids(session, 1), [77000000])
+        session.rows("delete from items where id = 77000000")
+
+    def test_always(self):
+        """It is no DEFAULT there."""
+        with self.postgres.admin(self.database) as admin:
+            sequence = admin.rows("select pg_get_serial_sequence('always', 'id')")[0][0]
+        for _ in range(3):
+            replies = self.session.ask(wire.query(f"insert into always (id) values (nextval('{sequence}'))"))
+            self.assertEqual(wire.error_of(replies), "428C9")
+        text = f"insert into always (id) overriding system value values (nextval('{sequence}')) returning id"
+        ids = [int(self.session.rows(text)[0][0]) for _ in range(20)]
+        self.assertEqual(ids, sorted(set(ids)))
+
+
 class Asked(Shared):
     """Code that the database stores asks what was drawn."""
     shares = False
@@ -352,7 +548,8 @@ class Asked(Shared):
 @harness.proxied
 class Together(Ends, harness.StackCase):
     """Nothing is drawn ahead, as by default: who draws does so for all that wait, in PostgreSQL's order."""
-    tables = (Table("items", ["id bigserial", "v text"], ["id"], hash_first=False),)
+    tables = (Table("items", ["id bigserial", "v text"], ["id"], hash_first=False,
+                    batch={"target_ms": 60_000}),)  # no row is a slow one, which goes by its own link
     options = {"workers": 1, "admin": {}}
 
     def test_each_draws_behind_all_that_are_answered(self):
@@ -364,10 +561,11 @@ class Together(Ends, harness.StackCase):
             session = self.wire()
             for turn in range(40):
                 answered = latest[0]
+                key = ("default", "nextval('items_id_seq')")[turn // 2 % 2]
                 if turn % 2:
-                    id = int(session.rows("insert into items (v) values ('x') returning id")[0][0])
+                    id = int(session.rows(f"insert into items (id, v) values ({key}, 'x') returning id")[0][0])
                 else:
-                    replies = session.ask(wire.parse("", "insert into items (v) values ($1) returning id"),
+                    replies = session.ask(wire.parse("", f"insert into items (id, v) values ({key}, $1) returning id"),
                                           wire.bind("", "", ["y"]), wire.execute(), wire.sync())
                     id = int(next(one.row()[0] for one in replies if one.kind == "D"))
                 self.assertGreater(id, answered)
@@ -380,9 +578,25 @@ class Together(Ends, harness.StackCase):
         harness.in_threads(32, client)
         self.check_stored(count=32 * 40, table=self.tables[0])
         counted = metrics.Scrape(self.keyspread).since(before)
-        made = counted.by("keys_made_total", "by")
-        self.assertEqual(sum(made.values()), 32 * 40)
-        self.assertGreater(made["block"], 0)
+        self.assertEqual(sum(counted.by("keys_made_total", "by").values()), 32 * 40)
+
+    def test_who_waits_is_drawn_for_by_the_next(self):
+        """While one waits for the sequence, others come."""
+        sessions = [self.wire() for _ in range(16)]
+        for one in sessions:
+            one.rows("insert into items (v) values ('known') returning id")
+        before = metrics.Scrape(self.keyspread)
+        with self.postgres.admin(self.database) as holder:
+            holder.rows("begin; alter sequence items_id_seq cache 1")  # nextval() waits for its end
+            for one in sessions:
+                one.send(wire.query("insert into items (v) values ('x') returning id"))
+            self.wire().rows("select 1")  # all have been read
+            holder.rows("rollback")
+        ids = [int(next(m.row()[0] for m in one.read_until("Z") if m.kind == "D")) for one in sessions]
+        self.assertEqual(len(set(ids)), len(sessions))
+        made = metrics.Scrape(self.keyspread).since(before).by("keys_made_total", "by")
+        self.assertEqual(sum(made.values()), len(sessions))
+        self.assertGreater(made.get("block", 0), len(sessions) // 2)
 
     def test_nextval_of_the_client_s_is_batched(self):
         """It has no part in the transaction of its row."""
@@ -399,6 +613,36 @@ class Together(Ends, harness.StackCase):
             self.assertEqual(ids, sorted(set(ids), key=int))
             self.assertEqual(session.rows("select lastval()"), [[ids[-1]]])
             self.assertEqual(metrics.Scrape(self.keyspread).since(before).get("batched_rows_total"), 6, call)
+
+    def test_those_that_come_together_are_asked_for_together(self):
+        """Binds of one statement, up to their Sync."""
+        session, other = self.wire(), self.wire()
+        session.ask(wire.parse("one", "insert into items (v) values ($1) returning id"),
+                    wire.parse("two", "insert into items (id, v) values (nextval('items_id_seq'), $1), (default, $1)"
+                                      " returning id"), wire.sync())
+        ids, rows = [], {"one": 1, "two": 2}
+
+        def group(*names, wrong=None):
+            """Their numbers; number `wrong` of them is not taken."""
+            mark = self.postgres.mark()
+            replies = session.ask(*(wire.bind("", name, ["x" if n != wrong else "\0"]) + wire.execute()
+                                    for n, name in enumerate(names)), wire.sync())
+            self.assertEqual(wire.error_of(replies), None if wrong is None else "22021")
+            got = [int(one.row()[0]) for one in replies if one.kind == "D"]
+            if wrong is None:
+                self.assertEqual(len(got), sum(rows[name] for name in names))
+                ids.extend(got)
+            return len(self.postgres.statements(mark, self.database, "has_any_column_privilege"))
+        for _ in range(2):
+            for name in "one", "two":
+                self.assertLess(group(*[name] * 100), 20)
+                ids.append(int(other.rows("insert into items (v) values ('x') returning id")[0][0]))
+        group(*["one", "two", "two"] * 10)
+        group(*["one"] * 10, wrong=5)
+        ids.append(int(session.rows("insert into items (v) values ('x') returning id")[0][0]))
+        self.assertEqual(session.rows("select lastval()"), [[str(ids[-1])]])
+        self.assertEqual(ids, sorted(set(ids)))
+        self.check_stored(table=self.tables[0])
 
     def test_alone_nothing_is_shared(self):
         """So that everything tells what was drawn."""

@@ -70,6 +70,19 @@ SELECTS = (
     "insert into tx (a, b, v) table tx on conflict do nothing returning *", "insert into tx select * from tx where false",
     "with c as (select * from tx) insert into tx select a || 'z', b, v from c returning *, tx::text",
     "insert into plain select userid, 1, event from (select * from ev) s returning *",
+    # Rows of a table's type, by a function.
+    "select * from jsonb_populate_recordset(null::ev, '[{\"userid\":5,\"event\":\"j\"},{}]')",
+    "select r.*, e.* from ev e, json_populate_record(cast(null as public.ev), to_json(e)) r where e.userid = 1",
+    "select json_populate_record.*, 1 from pg_catalog.json_populate_record(null::ev, '{}')",
+    "select r.userid, count(*) from ev e, jsonb_populate_record(null::ev, to_jsonb(e)) r group by r.userid, r.ts",
+    "select jsonb_populate_recordset.nothing from jsonb_populate_recordset(null::ev, '[]')",
+    "with ev as (select 1 as one) select * from ev, jsonb_populate_record(null::public.ev, '{}') r",
+    "insert into ev select * from jsonb_populate_recordset(null::ev, '[{\"userid\":5,\"ts\":\"2026-01-01\"}]') r returning *",
+    "insert into ev select r.* from jsonb_populate_recordset(null::ev, '[{\"userid\":1,\"ts\":\"2026-01-01 00:00:00+00\"},"
+    "{\"userid\":6,\"ts\":\"2026-01-01\"}]') r on conflict (userid, ts) do update set event = 'again' returning *",
+    "update ev set event = r.event from jsonb_populate_record(null::ev, '{\"userid\":1,\"event\":\"j\"}') r"
+    " where ev.userid = r.userid returning *",
+    "delete from ev using jsonb_populate_record(null::ev, '{\"userid\":1}') where ev.userid = jsonb_populate_record.userid returning *",
     # Two tables of one name, and names with their schemas.
     "select * from ev, archive.ev where public.ev.userid = archive.ev.userid", "select * from archive.ev, plain, ev",
     "select public.ev.*, archive.ev.* from ev join archive.ev on archive.ev.ts = public.ev.ts", "select ev.* from ev, archive.ev",

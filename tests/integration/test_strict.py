@@ -151,6 +151,19 @@ class Strict(DirectCase):
                 self.assertEqual(*answers)
                 self.assertGreater(len(answers[0]), 0)
 
+    def test_privileges_by_parameters(self):
+        """What a function says when it runs is no change of the statement's columns."""
+        for name in "userid_hash", "userid", "nothing":
+            answers = []
+            for database, port in (("direct", self.postgres.port), self.route()):
+                with wire.Wire(("127.0.0.1", port)) as session:
+                    session.login(harness.USER, database)
+                    session.ask(wire.parse("p", "select has_column_privilege($1, $2, $3)"), wire.sync())
+                    answers.append([(reply.kind, reply.sqlstate if reply.kind == "E" else reply.body) for reply in
+                                    session.ask(wire.bind("", "p", ["ev", name, "select"]), wire.execute(), wire.sync())])
+            with self.subTest(name):
+                self.assertEqual(*answers)
+
     def test_prepared(self):
         for text in TEXTS:
             if text.startswith(("copy", "prepare", "declare", "create", "explain")):

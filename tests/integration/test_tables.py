@@ -1,4 +1,5 @@
 """Tables of every form, tables that change under keyspread, and its own verbs."""
+import time
 import unittest
 
 import harness
@@ -272,6 +273,40 @@ class Changes(TableCase):
             self.good(session.ask(wire.bind("", "i", [number, TS, "x"]), wire.execute(),
                                   wire.sync()), "INSERT 0 1")
         self.check_stored(count=3)
+
+    def until_stored(self, send):
+        """What may leave rows out is prepared again a moment later."""
+        deadline = time.monotonic() + 10
+        while wire.tags_of(send()) == ["INSERT 0 0"]:
+            self.assertLess(time.monotonic(), deadline, "it is still the statement of the rule")
+
+    def test_a_rule_that_was_there_for_a_moment(self):
+        """What PostgreSQL prepared to do nothing does nothing for ever: nobody else's rows get lost by it."""
+        conflict = " on conflict (userid, ts) do "
+        for tail in ("", conflict + "update set event = 'y'", conflict + "nothing", " on conflict do nothing",
+                     conflict + "update set event = 'y' where events.event <> 'x'"):
+            self.past("truncate events")
+            self.lose_no_row("insert into events values ($1, $2, $3)" + tail,
+                             "insert into events values ({}, '%s', 'x')" % TS + tail,
+                             at_once="nothing" not in tail and "where" not in tail)
+
+    def lose_no_row(self, bound, text, at_once):
+        def send(number):
+            return lambda: self.parameters(self.wire(), bound, number, TS, "x")
+        self.good(send(1)(), "INSERT 0 1")
+        self.good(self.wire().query(text.format(2)), "INSERT 0 1")
+        self.past("create rule nothing as on insert to events do instead nothing")
+        for _ in range(2):
+            self.good(send(3)(), "INSERT 0 0")
+            self.good(self.wire().query(text.format(3)), "INSERT 0 0")
+        self.past("drop rule nothing on events")
+        session = self.wire()
+        for row in send(4), lambda: session.query(text.format(5)):
+            if at_once:
+                self.good(row(), "INSERT 0 1")
+            else:
+                self.until_stored(row)
+        self.check_stored(count=4)
 
     def test_the_type_of_the_key_changes(self):
         """No row may be stored with the hash of the old type."""

@@ -1,4 +1,5 @@
 """Rows that wait: for locks, for cancels, for memory."""
+import select
 import unittest
 
 import harness
@@ -64,6 +65,12 @@ class Waiting(harness.StackCase):
         other.read_to_end()
         other.drop()
 
+    def cancel_until_answered(self, session):
+        """What is cancelled may not have come yet."""
+        self.cancel(session)
+        while not select.select([session.socket], [], [], 0.1)[0]:
+            self.cancel(session)
+
     def test_cancel_of_what_waits(self):
         holder = self.hold()
         waiter, behind = self.wire(), self.wire()
@@ -71,7 +78,7 @@ class Waiting(harness.StackCase):
         behind.send(wire.query(self.insert(0, "waits too")))
         self.wait_for_a_waiter()
         for session in (behind, waiter):
-            self.cancel(session)
+            self.cancel_until_answered(session)
             replies = session.read_ready()
             self.assertEqual(wire.error_of(replies), "57014", replies)
             self.assertEqual(replies[-1].body, b"I")
@@ -85,7 +92,7 @@ class Waiting(harness.StackCase):
         first.send(wire.query(self.insert(0, "waits")))
         second.send(wire.query(self.insert(0, "waits too")))
         self.wait_for_a_waiter()
-        self.cancel(first)
+        self.cancel_until_answered(first)
         self.assertEqual(wire.error_of(first.read_ready()), "57014")
         holder.query("rollback")
         self.assertEqual(wire.tags_of(second.read_ready()), ["INSERT 0 1"])

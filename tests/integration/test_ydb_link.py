@@ -3,12 +3,15 @@
 made good, or told as PostgreSQL would tell it."""
 import os
 import socket
+import struct
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
 import harness
+import middleman
 import wire
 from ydb import Endpoint
 
@@ -212,6 +215,26 @@ class Retries(LinkCase):
         self.assertEqual(wire.kinds(told), "D" * 10 + "sZ")
         self.assertEqual(self.says(link, "rollback"), ["ROLLBACK", "I"])
 
+    def test_rows_that_cannot_be_put_by_in_time(self):
+        """What has waited for them is told, for the transaction ends with them."""
+        for sql, told in (("select 1", ["57014", "E"]), ("commit", ["57014", "I"]),
+                          ("insert into plain values (1, 'a')", ["57014", "E"]),
+                          ("rollback", ["ROLLBACK", "I"])):
+            with self.subTest(sql):
+                link = self.session()
+                self.says(link, "set statement_timeout = '2s'; begin")
+                self.says(link, "insert into plain values (2, 'b')")
+                many = ("select n, repeat('x', 1000), case n when 29000 then pg_sleep(600) end "
+                        "from generate_series(1, 30000) n")
+                reply = link.ask(wire.parse("", many), wire.bind("p", ""), wire.execute("p", 10),
+                                 wire.sync())
+                self.assertIn("s", wire.kinds(reply))
+                self.assertEqual(self.says(link, sql), told)
+                if told[-1] == "E":
+                    self.assertEqual(self.says(link, "select 1"), ["25P02", "E"])
+                    self.assertEqual(self.says(link, "commit"), ["ROLLBACK", "I"])
+                self.assertEqual(self.says(link, "select id from plain"), ["SELECT 0", "I"])
+
     def test_long_messages(self):
         """A row of 30 MB is refused, whatever the protocol, and nothing else is."""
         link = self.session()
@@ -235,6 +258,49 @@ class Retries(LinkCase):
             self.assertEqual(link.rows("select count(*) from plain"), [["1000"]])
         self.assertEqual([int(row[0]) for row in found], list(range(1000)))
         self.assertEqual(self.says(link, "commit"), ["COMMIT", "I"])
+
+
+class Behind(LinkCase):
+    """Time runs again for who waits for the rows of a suspended portal, or for their end."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.between = middleman.Middleman(cls.endpoint.port)
+        cls.addClassCleanup(cls.between.close)
+        port, cls.endpoint.port = cls.endpoint.port, cls.between.port
+        cls.behind = harness.Keyspread(settings(cls.endpoint, cls.table))
+        cls.endpoint.port = port
+        cls.addClassCleanup(cls.behind.stop)
+
+    def suspended(self):
+        """A session whose portal has given ten rows; what else there is does not come."""
+        link = wire.Wire(("127.0.0.1", self.behind.port))
+        self.addCleanup(link.close)
+        link.login("app", "/local")
+        many = "select n, repeat('x', 1000) from generate_series(1, 30000) n"
+        self.says(link, "set statement_timeout = '5s'; begin")
+        told = link.ask(wire.parse("", many), wire.bind("p", ""), wire.execute("p", 10), wire.sync())
+        self.assertIn("s", wire.kinds(told))
+        return link
+
+    def test_the_timeout_holds(self):
+        go_on, links = threading.Event(), []
+        self.addCleanup(go_on.set)
+        cancels = self.endpoint.counters()["cancels"]
+        for behind in ([wire.query("select 1")], [wire.close("P", "p"), wire.sync()],
+                       [wire.execute("p"), wire.sync()]):
+            links.append(self.suspended())
+            there = self.between.open_gap("D", 1, go_on)
+            links[-1].send(*behind)
+            self.assertTrue(there.wait(harness.PATIENCE), behind)
+        harness.eventually("all are cancelled", lambda: self.endpoint.counters()["cancels"] == cancels + 3)
+        go_on.set()
+        told = [link.read_ready() for link in links]
+        self.assertIn(wire.error_of(told[-1]), (None, "57014"))  # a cancel may come when all rows are on their way
+        for link, replies in zip(links, told):
+            if wire.error_of(replies) is not None:
+                self.assertNotIn("COMMIT", self.says(link, "commit"))
 
 
 class DroppedLate(LinkCase):
@@ -482,6 +548,32 @@ class Strings(LinkCase):
         self.assertEqual(link.rows("select v from items"), [["\\a\\nb"]])
 
 
+class Lengths(LinkCase):
+    """Strings have other types in the configuration than the endpoint keeps them by; their bytes are the same."""
+    table = {"columns": [{"name": "id", "type": "bigint", "not_null": True}, {"name": "v", "type": "varchar(10)"},
+                         {"name": "u", "type": "varchar"}, {"name": "id_hash", "type": "bigint", "not_null": True}]}
+
+    def test_are_returned(self):
+        with self.postgres.admin("app") as admin:
+            admin.rows("alter table items add u text")
+        link = self.session()
+        insert = "insert into items (id, v, u) values ($1, $2, $3)"
+        for text, values, row in ((f"{insert} returning id, v", ["1", "x", "y"], [1, "x"]),
+                                  (f"{insert} returning u, id", ["2", "x", "y"], ["y", 2]),
+                                  ("update items set v = $1 where id = 1 returning id, v", ["z"], [1, "z"]),
+                                  ("update items set v = $1 where id = 2 returning u", ["z"], ["y"]),
+                                  (f"{insert} on conflict (id) do update set u = excluded.u returning v, u",
+                                   ["1", "n", "m"], ["z", "m"])):
+            texts = [str(value).encode() for value in row]
+            binary = [struct.pack("!q", value) if isinstance(value, int) else value.encode() for value in row]
+            for results, expected, end in ((), texts, "rollback"), ((1,), binary, "commit"):
+                link.query("begin")
+                told = link.ask(wire.parse("", text), wire.bind("", "", values, results=results),
+                                wire.describe("P", ""), wire.execute(), wire.sync())
+                self.assertEqual([reply.row() for reply in told if reply.kind == "D"], [expected], (text, told))
+                link.query(end)
+
+
 class Together(LinkCase):
     def test_statements_that_stay_their_own(self):
         """Rows with DO NOTHING share a transaction, but not a statement: each client has its count."""
@@ -532,6 +624,35 @@ class Paused(LinkCase):
         self.endpoint.http("DELETE", "/faults")
         self.assertEqual(self.says(link, "insert into items (id, v) values (1, 'a')"),
                          ["INSERT 0 1", "I"])
+
+
+class Border(LinkCase):
+    """The longest messages that YDB takes, before it ends the connection without a word."""
+    backend = {"capabilities": {"max_message": "2097151"}}
+
+    def lengths(self, front, back):
+        """Statements that become about as long as that, each longer than the one before."""
+        for length in range(2097151 - 100, 2097151 + 4, 8):
+            yield f"{front}{'x' * (length - len(front) - len(back))}{back}"
+
+    def test_texts(self):
+        link = self.session()
+        for front, back in (("select length('", "')"), ("insert into plain values (1, '", "')"),
+                            ("insert into items (id, v) values (1, '", "')")):
+            told = []
+            for sql in self.lengths(front, back):
+                told.append(self.says(link, sql)[0])
+                self.says(link, "delete from plain")
+                self.says(link, "delete from items")
+            sent = len([word for word in told if word != "54000"])
+            self.assertEqual(set(told[:sent]), {"SELECT 1" if front[0] == "s" else "INSERT 0 1"})
+            self.assertEqual(set(told[sent:]), {"54000"})
+
+    def test_described(self):
+        link = self.session()
+        for sql in self.lengths("select '", "' as v"):
+            reply = link.ask(wire.parse("", sql), wire.describe("S", ""), wire.sync())
+            self.assertIn(wire.error_of(reply), (None, "54000"))
 
 
 class Away(LinkCase):

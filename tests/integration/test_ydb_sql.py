@@ -124,6 +124,21 @@ class Sql(EndpointCase):
                     "create rule r as on insert to t do nothing", "reindex table t", "checkpoint"):
             self.assertIn("not implemented", self.refusal(sql), sql)
 
+    def test_depth(self):
+        """However deep a text is, it is refused, and nothing ends."""
+        for count in (1000, 5000, 14000, 100000):
+            for one, text in {"+1": "select 1{}", "not ": "select {}true", "- ": "select {}1",
+                              "(": "select {}1" + ")" * count, "(select ": "select {}1" + ")" * count,
+                              "coalesce(0,": "select {}1" + ")" * count, " union select 1": "select 1{}",
+                              "||(1,2)": "select 'x'{}"}.items():
+                with self.subTest(one, count=count):
+                    self.assertRegex(self.refusal(text.format(one * count)),
+                                     "Too deep recursion|syntax error|memory exhausted|taken")
+        self.check_refused({"select 1" + "+1" * 32767: "Too deep recursion",
+                            "select " + "(" * 10000 + "1" + "+1+1)" * 10000: "Too deep recursion"})
+        self.check_taken("select " + ",".join(["1+1"] * 1000), "insert into t values "
+                         + ",".join(f"({i}, 'x' || 'y')" for i in range(20000)))
+
     def test_set(self):
         for name in ("extra_float_digits", "application_name", "statement_timeout", "lock_timeout",
                      "idle_in_transaction_session_timeout", "client_encoding",

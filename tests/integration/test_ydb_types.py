@@ -3,6 +3,7 @@ could not answer: in the drivers' own words, and of every type that PostgreSQL h
 PostgreSQL's.
 """
 import inspect
+import itertools
 import re
 import unittest
 
@@ -58,6 +59,59 @@ TYPES = """select t.oid, t.typname, t.oid::regtype from pg_type t left join pg_t
            where t.typnamespace = 'pg_catalog'::regnamespace and t.typrelid = 0
              and coalesce(e.typrelid, 0) = 0 order by t.oid"""
 
+WRITTEN = ("hstore", "varchar", "pg_catalog.int8", " int8 ", None, "INT", "Integer", "int[3]", "int array",
+           "varchar(10)", "character varying(3)[]", "pg_catalog.varchar(3)", "char", "char(3)", "NUMERIC(10, 2)[]",
+           "dec", "bit", "bit(3)", "bit varying(5)", "double  precision", "timestamp(3) with time zone", "time",
+           "interval", "interval day", "national character(2)", '"int4"', "public.int4", "_int4[]")
+
+# pgjdbc's, for getTypeInfo().
+EVERY = {
+    "names": "SELECT t.typname,t.oid FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON "
+             "(t.typnamespace = n.oid)  WHERE n.nspname  != 'pg_toast' AND  (t.typrelid = 0 OR (SELECT "
+             "c.relkind = 'c' FROM pg_catalog.pg_class c WHERE c.oid = t.typrelid))",
+    "kinds": IS_ARRAY + PATH.replace("WHERE", "ORDER BY sp.r, pg_type.oid DESC"),
+}
+
+
+# Npgsql's, as it connects, by its outer form, which is what keyspread knows it by; `multiranges` as since
+# version 6, `brackets` as since version 9.
+def npgsql(multiranges, brackets):
+    ranges = "when 'm' then (select rngtypid from pg_range where rngmultitypid = p.oid)" if multiranges else ""
+    return f"""
+SELECT ns.nspname, t.oid, t.typname, t.typtype, t.typnotnull, t.elemtypoid
+FROM (
+    -- Arrays are what has their input
+    select p.oid, p.typnamespace, p.typname, p.typnotnull, p.kind as typtype, p.elemtypoid, e.typname as elemtypname,
+           e.typtype as elemtyptype
+    from (select *, case p.kind when 'a' then p.typelem {ranges}
+                    when 'r' then (select rngsubtype from pg_range where rngtypid = p.oid) end as elemtypoid
+          from (select *, case when typinput = 'array_in'::regproc then 'a' else typtype end as kind
+                from pg_type) as p) as p
+    left join pg_type as e on e.oid = p.elemtypoid
+) AS t
+JOIN pg_namespace AS ns ON (ns.oid = typnamespace)
+WHERE {"(" if brackets else ""}
+    typtype IN ('b', 'r', 'm', 'e', 'd') OR -- Base, range, multirange, enum, domain
+    (typtype = 'c' AND false) OR
+    (typtype = 'p' AND typname IN ('record', 'void', 'unknown')) OR
+    (typtype = 'a' AND (elemtyptype IN ('b', 'r', 'm', 'e', 'd') OR
+        (elemtyptype = 'p' AND elemtypname IN ('record', 'void'))))
+{")" if brackets else ""}
+ORDER BY CASE
+       WHEN typtype IN ('b', 'e', 'p') THEN 0
+       WHEN typtype = 'r' THEN 2
+       WHEN typtype = 'm' THEN 3
+       WHEN typtype = 'a' THEN 5
+END"""
+
+
+OF_ONES_OWN = (
+    "SELECT typ.oid, att.attname, att.atttypid FROM pg_type AS typ JOIN pg_namespace AS ns ON (ns.oid = "
+    "typ.typnamespace) JOIN pg_class AS cls ON (cls.oid = typ.typrelid) JOIN pg_attribute AS att ON (att.attrelid "
+    "= typ.typrelid) WHERE (typ.typtype = 'c' AND cls.relkind='c') AND attnum > 0 AND NOT attisdropped ORDER BY "
+    "typ.oid, att.attnum",
+    "SELECT pg_type.oid, enumlabel FROM pg_enum JOIN pg_type ON pg_type.oid=enumtypid ORDER BY oid, enumsortorder")
+
 
 def trees():
     """asyncpg's question in all of its versions; one is for servers without multiranges."""
@@ -76,6 +130,7 @@ def fetches():
 
 class Types(YdbCase):
     tables = (THINGS,)
+    plain_sql = "create table plain (id bigint primary key, word text)"
 
     def setUp(self):
         super().setUp()
@@ -150,9 +205,59 @@ class Types(YdbCase):
                 if typname.isalnum() and typname not in ("char", "any", "bit", "interval"):
                     self.compare(sql, typname + "[]" if not typname.startswith(("any", "_"))
                                  and "to_regtype" in sql else typname)
-            for written in ("hstore", "varchar", "pg_catalog.int8", " int8 ", None):
-                self.compare(sql, written)
+            for written in WRITTEN:
+                with self.subTest(written):
+                    self.compare(sql, written)
         self.compare(fetches()[0], "20")
+
+    def test_all_that_there_are(self):
+        """Those of one kind come in any order. YDB is not asked."""
+        self.endpoint.http("POST", "/counters")
+        for multiranges, brackets in itertools.product((False, True), repeat=2):
+            sql = npgsql(multiranges, brackets)
+            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
+            expected = [line for line in expected
+                        if line[0] not in "DC" or line[1][0] == b"pg_catalog"]
+            got = [line for line in got if line[0] != "C"]
+            self.assertEqual(sorted(expected, key=str), sorted(got, key=str))
+            kinds = [self.passes(lines) for lines in (expected, got)]
+            self.assertEqual(*kinds)
+        for sql in OF_ONES_OWN:
+            self.compare(sql)
+        self.assertEqual(self.endpoint.counters()["statements"], 0)
+
+    def test_every_one(self):
+        """getTypeInfo() of pgjdbc, but for the types of tables' rows, and those of information_schema."""
+        self.endpoint.http("POST", "/counters")
+        known = {oid.encode() for oid, *_ in self.types}
+        for name, sql in EVERY.items():
+            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
+            self.assertEqual(expected[0], got[0])
+            at = 1 if name == "names" else 3
+            expected, got = ([row for kind, row in lines if kind == "D"]
+                             for lines in (expected, got))
+            expected = [row for row in expected if row[at] in known]
+            if name == "names":  # in any order
+                expected, got = sorted(expected), sorted(got)
+            self.assertEqual(expected, got)
+        self.assertEqual(self.endpoint.counters()["statements"], 0)
+
+    @staticmethod
+    def passes(lines):
+        """When which kinds come."""
+        return ["0" if row[3] in (b"b", b"p") else row[3] for kind, row in lines if kind == "D"]
+
+    def test_of_long_lists(self):
+        """Of parameters that nobody declared, more than are read as a tree."""
+        keys = [str(key) for key in range(20000)]
+        for admin in self.admins.values():
+            admin.rows("insert into plain values (7, 'x'), (19999, '20000')")
+        for table, column in (("things", "id"), ("plain", "id"), ("plain", "word")):
+            for count in (3000, 6000, 20000):
+                listed = ", ".join(f"${i + 1}" for i in range(count))
+                self.compare(f"select count(*) from {table} where {column} in ({listed})", *keys[:count])
+                self.compare(f"select count(*) from {table} where {column} not in ({listed}) and id > 8",
+                             *keys[:count])
 
     def test_other_questions_are_ydb_s(self):
         """Which knows what pg_type is, too."""

@@ -7,7 +7,7 @@ import urllib.parse
 import urllib.request
 
 import wire
-from harness import PATIENCE, Lines, Postgres, free_port, program, with_us
+from harness import PATIENCE, Lines, Postgres, free_ports, program, with_us
 
 DATABASE = "/local"
 
@@ -20,7 +20,8 @@ class Endpoint:
         path = os.path.join(os.path.dirname(program()), "ydb_endpoint")
         store = f"host=127.0.0.1 port={postgres.port} user=postgres dbname={database}"
         for attempt in range(5):
-            self.port, self.monitoring = port or free_port(), free_port()
+            free, self.monitoring = free_ports(2)
+            self.port = port or free
             command = with_us() + [path, "--listen", f"127.0.0.1:{self.port}", "--store", store,
                                    "--monitoring", f"127.0.0.1:{self.monitoring}"]
             for name, value in options.items():

@@ -6,6 +6,7 @@ import uuid
 import django
 from django.conf import settings
 from django.db import models, transaction
+from django.db.models.fields import AutoFieldMixin
 
 from steps import attempt, serve
 
@@ -49,7 +50,33 @@ class Event(models.Model):
         db_table = "events"
 
 
+class KeyByDefault(AutoFieldMixin, models.UUIDField):
+    """What the database makes, as it does for an AutoField."""
+
+
+class DocumentByDefault(models.Model):
+    id = KeyByDefault(primary_key=True)
+    label = models.TextField()
+    amount = models.IntegerField(default=0)
+
+    class Meta:
+        app_label = "tests"
+        db_table = "documents"
+
+
+class EventByDefault(models.Model):
+    """Of whose time it knows nothing."""
+    userid = models.BigIntegerField(primary_key=True)
+    label = models.TextField()
+    amount = models.IntegerField(default=0)
+
+    class Meta:
+        app_label = "tests"
+        db_table = "events"
+
+
 MODELS = {"items": (Item, {}), "documents": (Document, {}), "events": (Event, {"userid": 0})}
+BY_DEFAULT = {"documents": (DocumentByDefault, {}), "events": (EventByDefault, {"userid": 0})}
 
 
 def shown(row):
@@ -62,9 +89,9 @@ def new(model, key, number, label):
     return model(label=label, amount=number, **{name: number for name in key})
 
 
-def each(work):
+def each(work, those=MODELS):
     """Does work(model, key) with each model, and prints the rows that it returns."""
-    for table, (model, key) in MODELS.items():
+    for table, (model, key) in those.items():
         attempt(table, lambda: ", ".join(map(shown, work(model, key))))
 
 
@@ -79,12 +106,21 @@ def create():
         yield from model.objects.filter(label__startswith="create").order_by("label")
     each(save)
 
+    def save_by_default(model, key):
+        row = new(model, key, 110, "create by default")
+        row.save(force_insert=True)
+        row.amount += 1
+        row.save()
+        yield row
+    each(save_by_default, BY_DEFAULT)
+
 
 def bulk():
     def bulk_create(model, key):
         yield from model.objects.bulk_create(
             [new(model, key, number, f"bulk {number}") for number in range(200, 220)], batch_size=8)
     each(bulk_create)
+    attempt("events", lambda: ", ".join(map(shown, bulk_create(EventByDefault, {"userid": 0}))))
 
 
 def in_transaction():

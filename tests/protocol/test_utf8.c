@@ -91,12 +91,32 @@ static void no_character_is_split(void **state)
     assert_int_equal(pgw_utf8_cut(exact("\x80\x80"), 1).len, 0);
 }
 
+/* Positions count characters from 1; what is behind the text is its end. */
+static void characters_are_counted(void **state)
+{
+    (void)state;
+    static const size_t before[] = {0, 1, 2, 2, 3, 3, 3, 4, 4};
+    static const size_t bytes[] = {0, 0, 1, 3, 6, 7, 7};
+    pgw_slice text = exact("a\xc3\xa4\xe2\x82\xacz"); /* aä€z */
+    for (size_t offset = 0; offset < sizeof before / sizeof *before; offset++) {
+        assert_int_equal(pgw_characters(text, offset, true), before[offset]);
+        assert_int_equal(pgw_characters(text, offset, false), offset < 7 ? offset : 7);
+    }
+    for (size_t position = 1; position < sizeof bytes / sizeof *bytes; position++)
+        assert_int_equal(pgw_byte_of(text, position, true), bytes[position]);
+    assert_int_equal(pgw_byte_of(text, 1, false), 0);
+    assert_int_equal(pgw_byte_of(text, 3, false), 2);
+    assert_int_equal(pgw_byte_of(text, 7, false), 6);
+    assert_int_equal(pgw_byte_of(text, 8, false), 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_well_formed_characters_are_valid),
         cmocka_unit_test(characters_have_code_points),
         cmocka_unit_test(no_character_is_split),
+        cmocka_unit_test(characters_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

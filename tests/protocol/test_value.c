@@ -3,6 +3,7 @@
 #include "protocol/value_cast.h"
 #include "protocol/value_in.h"
 #include "protocol/value_out.h"
+#include "protocol/value_text.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <math.h>
@@ -237,6 +238,70 @@ static void casts_between_timestamps_heed_the_zone(void **state)
     pgw_arena_free(&arena);
 }
 
+static void nothing_is_cast_from_what_is_no_known_type(void **state)
+{
+    (void)state;
+    enum { OTHER = 4711 };
+    static const struct {
+        uint32_t from, to;
+        bool null, said;
+        pgw_verdict verdict;
+    } cases[] = {{PGW_INT8, PGW_INT4, true, false, PGW_KNOWN},
+                 {PGW_UNKNOWN, PGW_UUID, true, false, PGW_KNOWN},
+                 {PGW_INT8, PGW_UUID, true, true, PGW_INVALID},
+                 {PGW_INT8, OTHER, false, true, PGW_UNKNOWABLE},
+                 {OTHER, PGW_INT8, false, true, PGW_UNKNOWABLE},
+                 {OTHER, PGW_INT8, true, true, PGW_UNKNOWABLE},
+                 {PGW_INT8, PGW_UNKNOWN, false, true, PGW_UNKNOWABLE}};
+    pgw_arena arena = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_error error = {.sqlstate = "XXXXX"};
+        pgw_value in = {.type = cases[i].from, .null = cases[i].null}, out;
+        assert_int_equal(pgw_value_cast(&in, (pgw_cast){cases[i].to, -1, cases[i].said},
+                                        &(pgw_reading){&utc, &arena, &error}, &out),
+                         cases[i].verdict);
+        assert_int_equal(out.type, cases[i].to);
+        assert_int_equal(out.null, cases[i].null);
+        assert_string_equal(error.sqlstate, cases[i].verdict == PGW_INVALID ? "42846" : "");
+    }
+    pgw_arena_free(&arena);
+}
+
+/* A type that is not known here is not read, in text or in binary; a name is cut, or, in binary,
+ * is what PostgreSQL refuses. */
+static void names_are_cut_and_other_types_not_read(void **state)
+{
+    (void)state;
+    enum { OTHER = 4711 };
+    pgw_arena arena = {0};
+    pgw_error error;
+    pgw_value value;
+    pgw_reading reading = {&utc, &arena, &error};
+    char name[65];
+    memset(name, 'n', sizeof name);
+    assert_int_equal(pgw_value_from_text(OTHER, -1, PGW_LITERAL("1"), &reading, &value),
+                     PGW_UNKNOWABLE);
+    assert_int_equal(pgw_value_from_binary(OTHER, PGW_LITERAL("1"), &reading, &value),
+                     PGW_UNKNOWABLE);
+    assert_int_equal(value.type, OTHER);
+    assert_int_equal(
+        pgw_value_from_text(PGW_NAME, -1, (pgw_slice){name, sizeof name}, &reading, &value),
+        PGW_KNOWN);
+    assert_int_equal(value.as.bytes.len, PGW_NAME_MAX);
+    assert_int_equal(
+        pgw_value_from_binary(PGW_NAME, (pgw_slice){name, PGW_NAME_MAX}, &reading, &value),
+        PGW_KNOWN);
+    assert_int_equal(value.as.bytes.len, PGW_NAME_MAX);
+    assert_int_equal(
+        pgw_value_from_binary(PGW_NAME, (pgw_slice){name, PGW_NAME_MAX + 1}, &reading, &value),
+        PGW_UNKNOWABLE);
+    assert_int_equal(
+        pgw_value_from_text(PGW_TEXT, -1, (pgw_slice){name, sizeof name}, &reading, &value),
+        PGW_KNOWN);
+    assert_int_equal(value.as.bytes.len, sizeof name);
+    pgw_arena_free(&arena);
+}
+
 static void text_beyond_ascii_needs_utf8(void **state)
 {
     (void)state;
@@ -288,6 +353,11 @@ static void typmods_that_postgres_refuses_are_unknowable(void **state)
                  {PGW_VARCHAR, 10485765},
                  {PGW_VARCHAR, 0},
                  {PGW_NUMERIC, 4},
+                 {PGW_NUMERIC, 3},
+                 {PGW_NUMERIC, 1},
+                 {PGW_NUMERIC, 8},
+                 {PGW_NUMERIC, (1 << 15) + 4},
+                 {PGW_BPCHAR, 3},
                  {PGW_NUMERIC, (1001 << 16) + 4},
                  {PGW_NUMERIC, ((1000 << 16) | 1001) + 4},
                  {PGW_NUMERIC, ((1000 << 16) | (2048 - 1001)) + 4},
@@ -387,6 +457,11 @@ static void types_are_found_by_any_name(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(pgw_type_by_name(pgw_slice_str(cases[i].name)), cases[i].type);
+    assert_true(pgw_type_has_one_text(PGW_NAME));
+    assert_true(pgw_type_has_one_text(PGW_INT8));
+    assert_false(pgw_type_has_one_text(PGW_FLOAT8));
+    assert_false(pgw_type_has_one_text(PGW_BYTEA));
+    assert_false(pgw_type_has_one_text(PGW_UNSPECIFIED));
     assert_true(pgw_type_is_key(PGW_NUMERIC));
     assert_false(pgw_type_is_key(PGW_FLOAT4));
     assert_false(pgw_type_is_key(PGW_NAME));
@@ -475,6 +550,8 @@ int main(void)
         cmocka_unit_test(zone_decides_where_no_offset_is_written),
         cmocka_unit_test(casts_between_zones_need_a_known_zone),
         cmocka_unit_test(casts_between_timestamps_heed_the_zone),
+        cmocka_unit_test(nothing_is_cast_from_what_is_no_known_type),
+        cmocka_unit_test(names_are_cut_and_other_types_not_read),
         cmocka_unit_test(text_beyond_ascii_needs_utf8),
         cmocka_unit_test(typmods_that_postgres_takes_are_known),
         cmocka_unit_test(typmods_that_postgres_refuses_are_unknowable),

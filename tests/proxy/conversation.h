@@ -71,8 +71,6 @@ static void begin(const char *config)
                               .lobby = px_lobby_new(),
                               .addresses = px_addresses_new(),
                               .metrics = px_metrics_new(NULL)};
-    if (here.sockets)
-        here.server.canceller = px_canceller_start();
     px_worker_init(&here.worker, &here.server, 0, here_tenants);
     here.worker.config = here.config;
     here.worker.credentials = px_credentials_take(here.credentials);

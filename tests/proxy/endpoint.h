@@ -7,7 +7,6 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
-#include "proxy/backend/libpq/canceller.h"
 #include "tests/proxy/parties.h"
 
 #include <poll.h>
@@ -81,8 +80,7 @@ static void endpoint_close(void)
     }
     for (size_t i = 0; i < endpoint.stranger_count; i++)
         close(endpoint.strangers[i].fd);
-    px_canceller_refuse(here.server.canceller);
-    assert_true(px_canceller_stop(here.server.canceller));
+    assert_int_equal(here.worker.cancels, 0);
     close(endpoint.fd);
     endpoint_path(&address);
     unlink(address.sun_path);

@@ -40,6 +40,7 @@ typedef struct fake_link {
     size_t in_start;
     bool ready, closed, unlike; /* the last: it reported something else */
     uint64_t settings;
+    const char *dates; /* DateStyle, as it reports it; NULL: not at all */
 } fake_link;
 
 /* The batcher's end of it. */
@@ -175,7 +176,10 @@ static bool fake_link_cancelling(const px_link *link)
 
 static const char *fake_link_parameter(const px_link *link, const char *name)
 {
-    bool other = fake_script(link)->unlike && strcmp(name, "TimeZone") == 0;
+    const fake_link *script = fake_script(link);
+    if (strcmp(name, "DateStyle") == 0)
+        return script->dates;
+    bool other = script->unlike && strcmp(name, "TimeZone") == 0;
     return other ? "Elsewhere" : NULL;
 }
 

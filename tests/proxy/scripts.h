@@ -136,6 +136,8 @@ static const char *script_parameter(const px_link *link, const char *name)
                                             {"TimeZone", "UTC"}};
     if (strcmp(name, "session_authorization") == 0)
         return link->identity->user;
+    if (link->role == PX_LINK_BATCH && strcmp(name, "DateStyle") == 0)
+        return link->identity->dates; /* it is among the options, if a session has set it */
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (strcmp(values[i][0], name) == 0)
             return values[i][1];

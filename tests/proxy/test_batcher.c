@@ -68,9 +68,8 @@ static void test_link_options(void **state)
 {
     (void)state;
     fake_link *link = warm_link();
-    assert_string_equal(
-        link->options,
-        "-c lock_timeout=200 -c statement_timeout=0 -c standard_conforming_strings=on");
+    assert_string_equal(link->options, "-c lock_timeout=200 -c statement_timeout=0 -c "
+                                       "standard_conforming_strings=on -c client_encoding=UTF8");
 }
 
 /* What comes while a batch is in flight makes up the next one, in the order of keys. */
@@ -1282,6 +1281,29 @@ static void test_other_settings_are_refused(void **state)
     px_identity_drop(identity);
 }
 
+/* Nor does one that reads dates otherwise than they were told; these have batches of their own. */
+static void test_other_dates_are_refused(void **state)
+{
+    (void)state;
+    told t[2];
+    px_identity *identity = identity_of("one"), *other = identity_of("one");
+    identity->dates = pgw_strndup("ISO, MDY", 8);
+    other->dates = pgw_strndup("ISO, DMY", 8);
+    submit(unit_of(identity, &t[0], 1));
+    submit(unit_of(other, &t[1], 2));
+    assert_int_equal(fake.link_count, 2);
+    fake.links[0]->dates = fake.links[1]->dates = "ISO, DMY";
+    fake_open(0);
+    assert_true(fake.links[0]->closed);
+    assert_true(t[0].back);
+    assert_int_equal(t[0].outcome, PX_UNIT_REROUTED);
+    fake_open(1);
+    answer_all();
+    expect_committed(&t[1], 1);
+    px_identity_drop(identity);
+    px_identity_drop(other);
+}
+
 /* What an older link reported is not so any more: it is closed, when it is free. */
 static void test_a_newer_link_reports_otherwise(void **state)
 {
@@ -1366,10 +1388,10 @@ static void test_the_first_link_opens_before_it_is_needed(void **state)
     px_batcher_expect(&fake.workers[0], &fake.identity);
     assert_int_equal(fake.link_count, 0); /* nothing was written to its database yet */
     px_databases_write(fake.server.databases, "d");
-    fake.server.links = 6;
+    fake.server.seats.links = 6;
     px_batcher_expect(&fake.workers[0], &fake.identity);
     assert_int_equal(fake.link_count, 0); /* others may need the rest */
-    fake.server.links = 5;
+    fake.server.seats.links = 5;
     px_batcher_expect(&fake.workers[0], &fake.identity);
     px_batcher_expect(&fake.workers[0], &fake.identity);
     assert_int_equal(fake.link_count, 1);
@@ -1691,6 +1713,7 @@ int main(void)
         TEST(test_links_leave_a_database),
         TEST(test_refused_for_the_role_s_limit),
         TEST(test_other_settings_are_refused),
+        TEST(test_other_dates_are_refused),
         TEST(test_a_newer_link_reports_otherwise),
         TEST(test_links_grow_old),
         TEST(test_the_first_link_opens_before_it_is_needed),

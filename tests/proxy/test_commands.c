@@ -101,6 +101,8 @@ static const struct {
     {"keyspread ddl --yql", 2, "usage: keyspread ddl"},
     {"keyspread ddl @ events more", 2, "usage: keyspread ddl"},
     {"keyspread ddl --sql @", 2, "ddl does not take \"--sql\" here\nusage: keyspread ddl"},
+    {"keyspread ddl -x @", 2, "ddl does not take \"-x\" here\nusage: keyspread ddl"},
+    {"keyspread ddl --event-trigger @", 2, "ddl does not take \"--event-trigger\" here"},
     {"keyspread ddl --event-trigger", 0, "CREATE EVENT TRIGGER keyspread_ddl ON ddl_command_end"},
     {"keyspread ddl @", 0, "PRIMARY KEY (\"userid_hash\", \"userid\", \"ts\")"},
     {"keyspread ddl --yql @ events", 0, "PRIMARY KEY (`userid_hash`, `userid`, `ts`)"},
@@ -192,6 +194,27 @@ static void test_ddl(void **state)
     assert_null(strstr(got.out, "PARTITION OF"));
     assert_non_null(strstr(got.out, "\nCREATE TABLE `events` (\n    `userid` pgint8 NOT NULL,"));
     forget(&got);
+}
+
+/* A line's end in a name ends no comment: what stands behind it would be run. */
+static void test_ddl_of_names_with_lines(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/keyspread-test-XXXXXX", line[128];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    dprintf(fd, "backend: { dsn: \"host=h\" }\ntables:\n  - { name: t, hash_column: \"a\\ndrop "
+                "table b\\r;\", "
+                "primary_key: [k], hash_function: xxh3, columns: [{ name: k, type: bigint }] }\n");
+    close(fd);
+    snprintf(line, sizeof line, "keyspread ddl --yql %s", path);
+    outcome got = run(line, " ");
+    assert_int_equal(got.code, 0);
+    static const char head[] = "-- public.t: a drop table b ; holds xxh3 of (k)\n-- recompute ";
+    assert_int_equal(strncmp(got.out, head, sizeof head - 1), 0);
+    assert_non_null(strstr(got.out, "\n    `a\\ndrop table b\\r;` pgint8 NOT NULL,\n"));
+    forget(&got);
+    unlink(path);
 }
 
 static void test_explain_nothing(void **state)
@@ -378,11 +401,17 @@ static void test_check_ydb(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),           cmocka_unit_test(test_hash_is_explained),
-        cmocka_unit_test(test_spellings),       cmocka_unit_test(test_ddl),
-        cmocka_unit_test(test_explain_nothing), cmocka_unit_test(test_explain_file),
-        cmocka_unit_test(test_check),           cmocka_unit_test(test_check_certificate),
-        cmocka_unit_test(test_check_users),     cmocka_unit_test(test_check_dsn_and_mode),
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_hash_is_explained),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_ddl),
+        cmocka_unit_test(test_ddl_of_names_with_lines),
+        cmocka_unit_test(test_explain_nothing),
+        cmocka_unit_test(test_explain_file),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_certificate),
+        cmocka_unit_test(test_check_users),
+        cmocka_unit_test(test_check_dsn_and_mode),
         cmocka_unit_test(test_check_ydb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

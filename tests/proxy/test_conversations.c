@@ -94,6 +94,8 @@ static void act(const char *line)
     unsigned ms;
     if (sscanf(line, "! %u ms", &ms) == 1)
         pass_time(ms);
+    else if (strcmp(line, "! drain") == 0)
+        px_worker_drain(&here.worker);
     else if (c == NULL && line[1] == '!')
         happen(link_named(line[0]), line + 3);
     else if (c != NULL && strcmp(line + 1, "! cancel") == 0)

@@ -312,7 +312,9 @@ static void test_unusable(void **state)
 static void test_from_file(void **state)
 {
     (void)state;
-    cfg_column columns[] = {{"userid", "bigint", true}, {"ts", "timestamp(3)", false}};
+    cfg_column columns[] = {
+        {.name = "userid", .type = "bigint", .by_default = "nextval('s')", .not_null = true},
+        {.name = "ts", .type = "timestamp(3)"}};
     uint64_t at[] = {5, 9};
     cfg_table config = events();
     config.schema = "app";
@@ -329,6 +331,9 @@ static void test_from_file(void **state)
     assert_int_equal(table->column_count, 3);
     assert_int_equal(table->hash_column, 2);
     assert_int_equal(table->columns[2].type, PGW_INT8);
+    assert_string_equal(table->columns[0].default_text, "nextval('s')");
+    assert_true(table->columns[0].has_default && table->columns[0].sequence);
+    assert_false(table->columns[1].has_default || table->columns[1].sequence);
     assert_int_equal(table->partitions.kind, RW_PARTITION_AT);
     assert_int_equal(table->partitions.count, 3);
     assert_int_equal(table->partitions.at[1], 9);
@@ -343,6 +348,14 @@ static void test_from_file(void **state)
     table = build(&config, NULL);
     assert_non_null(strstr(table->unusable, "key column ts is of type jsonb"));
     rw_table_free(table);
+    static const char *const wrong[] = {"", "1,", "1) from (select 1", "1 from t", "1; select 2"};
+    columns[1].type = "bigint";
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        columns[1].by_default = (char *)wrong[i];
+        table = build(&config, NULL);
+        assert_non_null(strstr(table->unusable, "of column ts is no expression"));
+        rw_table_free(table);
+    }
 }
 
 /* The file must say what the backend has: a wrong type would give wrong hashes. */
@@ -358,7 +371,7 @@ static void test_file_against_backend(void **state)
                  {"ts", "timestamptz", "column ts is timestamp(3) with time zone in the backend"},
                  {"gone", "int", "column gone of the configuration does not exist"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cfg_column column = {(char *)cases[i].name, (char *)cases[i].type, false};
+        cfg_column column = {.name = (char *)cases[i].name, .type = (char *)cases[i].type};
         cfg_table config = events();
         config.columns = &column;
         config.column_count = 1;
@@ -411,7 +424,10 @@ static void test_same(void **state)
     DIFFERS(columns[1].nondeterministic, !a->columns[1].nondeterministic);
     DIFFERS(columns[1].computed, !a->columns[1].computed);
     DIFFERS(columns[1].own_equals, !a->columns[1].own_equals);
+    DIFFERS(expressions_run, !a->expressions_run);
+    DIFFERS(casts_run, !a->casts_run);
     DIFFERS(columns[1].own_casts, RW_OWN_CASTS_INTO);
+    DIFFERS(columns[1].own_names, !a->columns[1].own_names);
     DIFFERS(columns[1].granted, !a->columns[1].granted);
     DIFFERS(columns[1].cascaded, !a->columns[1].cascaded);
     DIFFERS(columns[1].always, !a->columns[1].always);

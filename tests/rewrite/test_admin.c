@@ -37,6 +37,11 @@ static const struct {
     {"drop database a; drop database b; drop database c", false, {"a", "b"}},
     {"insert into t values ('drop database x')", false, {0}},
     {"drop database 'x", false, {0}},
+    {"select 1; drop database x",
+     false,
+     {0}}, /* only a text that begins with such a word is read */
+    {"start transaction; alter user r set a = b", true, {0}},
+    {"create database a; alter database b set x = 1; create database c", true, {"template1", "b"}},
     {"create database x template =", false, {"template1"}},
     {"create database", false, {"template1"}},
     {"create database x template", false, {"template1"}},

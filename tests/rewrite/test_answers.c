@@ -206,7 +206,32 @@ static void tables_of_the_file_are_asked_about_in_plain_words(void **state)
         rw_question_failed(&question, &error);
         assert_string_equal(error.sqlstate, cases[i].told_code);
         assert_string_equal(error.message, cases[i].told);
+        bool assigned = strstr(error.message, "but expression is of type") != NULL;
+        assert_string_equal(error.hint,
+                            assigned ? "You will need to rewrite or cast the expression." : "");
     }
+    pgw_arena_free(&arena);
+}
+
+/* Each default of theirs is a question of its own: rows of a set might have one value for all. */
+static void defaults_of_the_file_are_asked_for_one_by_one(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    rw_question question;
+    rw_insert *insert = parse("INSERT INTO made (v) VALUES ('x'), ('y')", &arena);
+    rw_question_of(insert, true, &arena, &question);
+    char *text = text_of(question.sql);
+    char *third = strstr(text, " union all select '2'::text, '20'::text, cast(cast((");
+    assert_non_null(third);
+    assert_non_null(strstr(third, ") as int8) as text)"));
+    assert_null(strstr(text, "pg_catalog.unnest"));
+    free(text);
+    rw_question_of_several((const rw_insert *const[]){insert, insert}, 2, true, &arena, &question);
+    text = text_of(question.sql);
+    assert_non_null(strstr(text, " union all select '6'::text, '20'::text, cast(cast(("));
+    assert_true(question.plain);
+    free(text);
     pgw_arena_free(&arena);
 }
 
@@ -237,6 +262,7 @@ static void values_are_made_in_the_order_of_the_insert(void **state)
         {"INSERT INTO made (v, at) VALUES ('x', f()), ('y', g())", "select '1'", "unnest('{0}'"},
         {"INSERT INTO made (at, id) VALUES (f(), g()), (h(), i())", "select '1'", "select '0'"},
         {"INSERT INTO made (at, id) VALUES (f(), g()), (h(), i())", "select '0'", "select '3'"},
+        {"INSERT INTO made (at, id) VALUES (f(), g()), (h(), i())", "select '3'", "select '2'"},
         {"INSERT INTO made (v) VALUES ('x'), ('y')", "unnest('{0,1,2,3}'", "unnest('{1,3,1,3}'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -374,6 +400,7 @@ int main(void)
         cmocka_unit_test(casts_are_assignments),
         cmocka_unit_test(expressions_are_found_in_the_question),
         cmocka_unit_test(tables_of_the_file_are_asked_about_in_plain_words),
+        cmocka_unit_test(defaults_of_the_file_are_asked_for_one_by_one),
         cmocka_unit_test(plain_answers_are_as_they_are_told),
         cmocka_unit_test(values_are_made_in_the_order_of_the_insert),
         cmocka_unit_test(real_numbers_are_read_from_their_bits),

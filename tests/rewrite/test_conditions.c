@@ -120,17 +120,18 @@ static void conditions_of_several_places(void **state)
 {
     (void)state;
     prepare("SELECT 1 FROM events WHERE userid = $1 AND EXISTS (SELECT FROM nullable n"
-            " WHERE n.userid = $2)",
+            " WHERE n.userid = $2::int8)",
             2);
     pgw_arena arena = {0};
     rw_conditions kept;
     rw_conditions_keep(&here.conditions, &arena, &kept);
+    pgw_arena_free(&here.arena);
     assert_int_equal(kept.count, 2);
     assert_string_equal(
         rendered(&kept).ptr,
         "SELECT 1 FROM events WHERE \"events\".\"userhash\" = $3 AND userid = $1 AND"
         " EXISTS (SELECT FROM nullable n WHERE \"n\".\"userhash\" = $4 AND"
-        " n.userid = $2)");
+        " n.userid = $2::int8)");
     const rw_param list[] = {text_of("5"), text_of("6")};
     rw_further more[2];
     assert_int_equal(rw_conditions_bind(&kept, (rw_params){list, 2}, &reading, more), PGW_KNOWN);
@@ -229,6 +230,27 @@ static void an_array_gives_an_array(void **state)
     }
 }
 
+static void an_array_may_be_binary(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\0\0\0\1\0\0\0\0\0\0\0\24"  /* one dimension, no NULL, of int8 */
+                                "\0\0\0\2\0\0\0\1"           /* two elements, from 1 on */
+                                "\0\0\0\10\0\0\0\0\0\0\0\5"  /* 5 */
+                                "\0\0\0\10\0\0\0\0\0\0\0\6"; /* 6 */
+    const rw_conditions *conditions = prepare("DELETE FROM events WHERE userid = ANY($1)", 1);
+    rw_param array = {
+        .type = pgw_array_of(PGW_INT8), .binary = true, .bytes = {bytes, sizeof bytes - 1}};
+    rw_further more;
+    assert_int_equal(rw_conditions_bind(conditions, (rw_params){&array, 1}, &reading, &more),
+                     PGW_KNOWN);
+    const char *expected =
+        pgw_arena_printf(&here.arena, "{%lld,%lld}", (long long)hash_of(5), (long long)hash_of(6));
+    assert_true(pgw_slice_eq_str(more.hashes, expected));
+    array.bytes.len--;
+    assert_int_not_equal(rw_conditions_bind(conditions, (rw_params){&array, 1}, &reading, &more),
+                         PGW_KNOWN);
+}
+
 /* The types of both sides have one hash, or nothing is put in. */
 static void an_array_is_of_the_columns_type(void **state)
 {
@@ -274,6 +296,88 @@ static void positions_are_those_of_the_clients_text(void **state)
             where + behind);
 }
 
+/* … that is run as it is, in a TimeZone three hours west of UTC. */
+static const char *run_in_the_west(const char *text)
+{
+    static const pgw_env west = {
+        .utf8 = true, .conforming = true, .zone_known = true, .zone_seconds = -3 * 3600};
+    static const rw_column columns[] = {
+        {.name = "ts", .type = PGW_TIMESTAMPTZ, .typmod = -1, .not_null = true, .key_place = 2},
+        {.name = "h", .type = PGW_INT8, .typmod = -1, .not_null = true, .key_place = 1}};
+    static const size_t key[] = {0};
+    rw_table table = test_tables[0];
+    table.name = "moments";
+    table.columns = (rw_column *)columns;
+    table.column_count = 2;
+    table.hash_column = 1;
+    table.hash_key = (size_t *)key;
+    table.primary_key = (size_t *)key;
+    table.hash_key_count = table.primary_key_count = 1;
+    const rw_table *pointer = &table;
+    const rw_catalog catalog = {.tables = &pointer, .count = 1};
+    const pgw_reading there = {&west, &here.arena, &here.error};
+    rw_script script;
+    here.text = exact(text);
+    rw_script_parse(here.text, &catalog, &west, NULL, &here.arena, &script);
+    assert_int_equal(script.count, 1);
+    rw_conditions_of(&script.statements[0], NULL, &there, &here.conditions);
+    return rendered(&here.conditions).ptr;
+}
+
+/* What is behind the conditions of a text. */
+static const char *behind(const char *text)
+{
+    const char *and = strstr(text, " AND");
+    return and != NULL ? and : "";
+}
+
+static void times_are_sent_with_their_zone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *behind;
+    } cases[] = {
+        {"SELECT 1 FROM moments WHERE ts = '2026-01-01'", " AND ts = '2026-01-01 03:00:00+00'"},
+        {"SELECT 1 FROM moments WHERE ts='2026-01-01'and true",
+         " AND ts='2026-01-01 03:00:00+00'and true"},
+        {"SELECT 1 FROM moments WHERE ts = timestamptz E'2026-01-01' OR ts = $$2026-01-02$$ ORDER "
+         "BY 1",
+         " AND ( ts = timestamptz '2026-01-01 03:00:00+00' OR ts = '2026-01-02 03:00:00+00')"
+         " ORDER BY 1"},
+        {"SELECT 1 FROM moments WHERE ts IN ('2026-01-01 00:00Z', '2026-01-01', 'infinity')",
+         " AND ts IN ('2026-01-01 00:00Z', '2026-01-01 03:00:00+00', 'infinity')"},
+        {"SELECT 1 FROM moments WHERE ts = ANY ('{2026-01-01 00:00Z}')",
+         " AND ts = ANY ('{2026-01-01 00:00Z}')"},
+        {"SELECT 1 FROM moments WHERE ts = ANY ('{2026-01-01}')", ""},
+        {"SELECT 1 FROM moments WHERE ts IN ('2026-01-01', 'today')", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(behind(run_in_the_west(cases[i].text)), cases[i].behind);
+}
+
+/* A constant that two conditions are made of is put in once. */
+static void a_time_of_two_keys_is_sent_once(void **state)
+{
+    (void)state;
+    const char *sent = run_in_the_west("SELECT 1 FROM moments a JOIN moments b USING (ts)"
+                                       " WHERE ts = '2026-01-01'");
+    assert_non_null(strstr(sent, "\"a\".\"h\" = "));
+    assert_non_null(strstr(sent, "\"b\".\"h\" = "));
+    assert_non_null(strstr(sent, " AND ts = '2026-01-01 03:00:00+00'"));
+    assert_null(strstr(sent, "+00'2026"));
+}
+
+/* … its position is where the client wrote it. */
+static void positions_behind_a_time_are_those_of_the_clients_text(void **state)
+{
+    (void)state;
+    const char *sent = run_in_the_west("SELECT 1 FROM moments WHERE ts = '2026-01-01' AND nope");
+    size_t at = (size_t)(strstr(sent, "nope") - sent) + 1;
+    assert_int_equal(rw_conditions_position(&here.conditions, here.text, at, true), 51);
+    at = (size_t)(strstr(sent, "'2026") - sent) + 1;
+    assert_int_equal(rw_conditions_position(&here.conditions, here.text, at, true), 34);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,9 +388,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_table_of_the_name_loses_no_row, setup, teardown),
         cmocka_unit_test_setup_teardown(each_lookup_has_its_types, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_gives_an_array, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_array_may_be_binary, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_is_of_the_columns_type, setup, teardown),
         cmocka_unit_test_setup_teardown(no_more_parameters_than_a_bind_can_hold, setup, teardown),
         cmocka_unit_test_setup_teardown(positions_are_those_of_the_clients_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(times_are_sent_with_their_zone, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_time_of_two_keys_is_sent_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(positions_behind_a_time_are_those_of_the_clients_text,
+                                        setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

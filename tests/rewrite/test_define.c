@@ -108,11 +108,118 @@ static void positions_lead_back(void **state)
     }
 }
 
+/* --- tables with a key of their own, under a pattern, and what inherits from them --- */
+
+/* `own` is known by its own key (ts, userid), hashed by ts; `parts` is partitioned; `alike` and
+ * `pg` are hashed by userid, as events is, `pg` by another function. */
+static const rw_statement *parse_own(const char *text)
+{
+    static size_t key[] = {1, 0}, first[] = {1};
+    static rw_table made[5];
+    static const rw_table *pointers[5];
+    static rw_catalog planned;
+    static const char *const names[] = {"events", "own", "parts", "alike", "pg"};
+    for (size_t i = 0; i < 5; i++) {
+        made[i] = test_tables[0];
+        made[i].name = (char *)names[i];
+        made[i].partitions.kind = RW_PARTITION_BUCKETS;
+        pointers[i] = &made[i];
+    }
+    made[1].own_key = true;
+    made[1].key_name = (char *)"own_pkey";
+    made[1].primary_key = key;
+    made[1].hash_key = first;
+    made[2].in_parts = true;
+    made[4].hash_function = RW_PG_HASH;
+    planned = (rw_catalog){.tables = pointers, .count = 5};
+    rw_catalog catalog = planned;
+    rw_script script;
+    catalog.planned = &planned;
+    rw_script_parse(exact(text), &catalog, &test_env, NULL, &arena, &script);
+    assert_int_equal(script.count, 1);
+    return script.statements;
+}
+
+static void expect_all(const char *const *texts, size_t count, const char *message)
+{
+    for (size_t i = 0; i < count; i++) {
+        const rw_statement *statement = parse_own(texts[i]);
+        bool refused = statement->error != NULL;
+        if (refused != (message != NULL) ||
+            (refused && strstr(statement->error->message, message) == NULL))
+            fail_msg("%s: %s", texts[i], refused ? statement->error->message : "passed");
+    }
+}
+
+#define EXPECT_ALL(texts, message) expect_all(texts, sizeof(texts) / sizeof *(texts), message)
+
+/* Nothing but the key of such a table says what its hashes are made of. */
+static void an_own_key_is_kept(void **state)
+{
+    (void)state;
+    static const char *const taken[] = {
+        "ALTER TABLE own DROP COLUMN userid",
+        "ALTER TABLE own ADD x int, DROP ts",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD CONSTRAINT c UNIQUE (ts)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD PRIMARY KEY (userid, ts)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey CASCADE, ADD PRIMARY KEY USING INDEX i"};
+    static const char *const passed[] = {
+        "ALTER TABLE own DROP COLUMN event",
+        "ALTER TABLE own DROP CONSTRAINT other",
+        "ALTER TABLE own ADD x int",
+        "ALTER TABLE own ALTER userid SET DEFAULT 1",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD PRIMARY KEY (ts)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD PRIMARY KEY (ts, event)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey, DROP event, ADD CONSTRAINT c PRIMARY KEY (ts)",
+        "ALTER TABLE events DROP COLUMN ts",
+        "ALTER TABLE events DROP CONSTRAINT own_pkey"};
+    EXPECT_ALL(taken, "cannot take the primary key of table \"own\" away");
+    EXPECT_ALL(passed, NULL);
+}
+
+/* Any key is right that begins as the table's own. */
+static void an_own_key_may_grow(void **state)
+{
+    (void)state;
+    static const char *const right[] = {"ALTER TABLE own ADD PRIMARY KEY (ts)",
+                                        "ALTER TABLE own ADD PRIMARY KEY (ts, event, userid)"};
+    static const char *const wrong[] = {"ALTER TABLE own ADD PRIMARY KEY (userid)",
+                                        "ALTER TABLE own ADD PRIMARY KEY (userid, ts)",
+                                        "ALTER TABLE events ADD PRIMARY KEY (ts)",
+                                        "ALTER TABLE events ADD PRIMARY KEY (userid, ts, event)"};
+    EXPECT_ALL(right, NULL);
+    EXPECT_ALL(wrong, "the primary key of table");
+}
+
+static void heirs_are_hashed_alike(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {"ALTER TABLE other INHERIT events",
+                                          "ALTER TABLE own INHERIT events",
+                                          "ALTER TABLE pg INHERIT events",
+                                          "ALTER TABLE parts ATTACH PARTITION own DEFAULT",
+                                          "ALTER TABLE parts ATTACH PARTITION pg DEFAULT",
+                                          "ALTER TABLE nothing ATTACH PARTITION events DEFAULT"};
+    static const char *const passed[] = {"ALTER TABLE alike INHERIT events",
+                                         "ALTER TABLE events INHERIT alike",
+                                         "ALTER TABLE events INHERIT other",
+                                         "ALTER TABLE events NO INHERIT other",
+                                         "ALTER TABLE parts ATTACH PARTITION alike DEFAULT",
+                                         "ALTER TABLE parts ATTACH PARTITION nothing DEFAULT",
+                                         "ALTER TABLE parts DETACH PARTITION own"};
+    EXPECT_ALL(refused, "one that inherits from");
+    EXPECT_ALL(passed, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(refusals_point_at_what_is_wrong, teardown),
         cmocka_unit_test_teardown(positions_lead_back, teardown),
+        cmocka_unit_test_teardown(an_own_key_is_kept, teardown),
+        cmocka_unit_test_teardown(an_own_key_may_grow, teardown),
+        cmocka_unit_test_teardown(heirs_are_hashed_alike, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "rewrite/read/system_catalog.h"
 
 #include "exact.h"
-#include "tables.h"
+#include "planned.h"
 
 static char *read_file(const char *path)
 {
@@ -37,23 +37,8 @@ static char *explain_by(const char *text, const rw_catalog *catalog)
 
 static char *explain(const char *text)
 {
-    const rw_table *pointers[TEST_TABLE_COUNT];
-    rw_catalog catalog = test_catalog(pointers), planned = catalog;
-    rw_table plans[TEST_TABLE_COUNT];
-    const rw_table *plan_pointers[TEST_TABLE_COUNT];
-    for (size_t i = 0; i < TEST_TABLE_COUNT; i++) { /* what is made: of these, one is cut */
-        plans[i] = test_tables[i];
-        plan_pointers[i] = &plans[i];
-        if (strcmp(plans[i].name, "filed") != 0)
-            plans[i].partitions.kind = RW_PARTITION_BUCKETS;
-        if (strcmp(plans[i].name, "loose") == 0)
-            plans[i].hash_function = RW_PG_HASH;
-        if (strcmp(plans[i].name, "broken") == 0)
-            plans[i].primary_key_count = 1, pointers[i] = &plans[i];
-    }
-    planned.tables = plan_pointers;
-    catalog.planned = &planned;
-    return explain_by(text, &catalog);
+    test_planned it;
+    return explain_by(text, test_planned_catalog(&it));
 }
 
 static void every_statement_is_explained(void **state)

@@ -78,6 +78,9 @@ static const rw_table by_several =
     TEST_TABLE("a b", "t", columns, 3, several, several, 2, .oid = 7);
 
 #define TYPMOD "atttypmod"
+#define LATEST                                                                                     \
+    " and (xmax operator(pg_catalog.=) 0 or pg_catalog.currtid2('pg_catalog.pg_attribute', ctid) " \
+    "operator(pg_catalog.=) ctid)"
 #define NAMES "'{\"code\",\"n\",\"i\",\"h\"}'::pg_catalog.name[]"
 
 static bool holds(const pgw_buf *text, const char *what)
@@ -210,7 +213,7 @@ static void a_changed_key_is_guarded(void **state)
            "operator(pg_catalog.<>) 0) and pg_catalog.pg_typeof((null::\"a b\".\"t\").\"n\") "
            "operator(pg_catalog.=) 1700::pg_catalog.oid and (select atttypmod from "
            "pg_catalog.pg_attribute where attrelid operator(pg_catalog.=) 7 and attnum "
-           "operator(pg_catalog.=) 2) operator(pg_catalog.=) 393222 then HASH else "
+           "operator(pg_catalog.=) 2" LATEST ") operator(pg_catalog.=) 393222 then HASH else "
            "pg_catalog.concat('" RW_CHANGED "')::bigint end");
     rw_guard_new_key(&by_several, "HASH", &out);
     assert_true(holds(&out, TYPMOD));
@@ -231,7 +234,7 @@ static void another_tables_key_is_guarded(void **state)
     static const char *const asked =
         "'\"a b\".\"t\"'::pg_catalog.regclass operator(pg_catalog.=) 7::pg_catalog.oid and "
         "(select attname from pg_catalog.pg_attribute where attrelid operator(pg_catalog.=) 7 and "
-        "attnum operator(pg_catalog.=) 3) operator(pg_catalog.=) 'i'";
+        "attnum operator(pg_catalog.=) 3" LATEST ") operator(pg_catalog.=) 'i'";
     pgw_arena arena = {0};
     pgw_buf out = {0};
     rw_table table = by_i;

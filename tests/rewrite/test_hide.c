@@ -2,6 +2,7 @@
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/read/hide.h"
+#include "rewrite/read/hint.h"
 #include "rewrite/read/part_names.h"
 
 #include <setjmp.h>
@@ -463,6 +464,25 @@ static void partitions_are_called_by_their_table(void **state)
     }
 }
 
+/* Also of one letter, and no more than as much as is a name. */
+static void short_names_are_told(void **state)
+{
+    (void)state;
+    rw_table table = {.schema = "s", .name = "t", .part_names = "p\1q\1i\2"};
+    const rw_table *tables[] = {&table};
+    const char *body[] = {"sparts", "tp", "nq", "Mrow of \"p\" breaks \"q\", not \"pq\" or \"p",
+                          NULL};
+    const char *told[] = {"ss", "tt", "ni", "Mrow of \"t\" breaks \"i\", not \"pq\" or \"p", NULL};
+    pgw_buf sent = {0}, expected = {0}, shown = {0};
+    fields(&sent, body);
+    fields(&expected, told);
+    assert_true(rw_part_names(tables, 1, pgw_slice_buf(&sent), &shown));
+    assert_true(pgw_slice_eq(pgw_slice_buf(&shown), pgw_slice_buf(&expected)));
+    pgw_buf_free(&sent);
+    pgw_buf_free(&expected);
+    pgw_buf_free(&shown);
+}
+
 static void errors_are_about_a_table(void **state)
 {
     (void)state;
@@ -487,11 +507,53 @@ static void errors_are_about_a_table(void **state)
     }
 }
 
+/* What is left of the hint; "-": the error stays as it is. */
+static void check_misspelled(const char *code, const char *hint, const char *left)
+{
+    static rw_column columns[] = {{.name = "k"}, {.name = "k_hash"}};
+    const rw_table hides = {.columns = columns, .column_count = 2, .hash_column = 1};
+    const rw_table shows = {
+        .columns = columns, .column_count = 2, .hash_column = 0, .shows_hash = true};
+    const rw_table *const tables[] = {&shows, &hides};
+    const char *const sent[] = {"SERROR", code, hint, "P8", NULL};
+    pgw_buf body = {0}, out = {0};
+    fields(&body, sent);
+    bool hidden = rw_hint_hide(tables, 2, pgw_slice_buf(&body), &out);
+    assert_int_equal(hidden, strcmp(left, "-") != 0);
+    if (hidden) {
+        pgw_slice told = pgw_error_field(pgw_slice_buf(&out), 'H');
+        assert_true(pgw_slice_eq_str(told, left));
+        assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&out), 'P'), "8"));
+    }
+    pgw_buf_free(&body);
+    pgw_buf_free(&out);
+}
+
+#define PERHAPS "Perhaps you meant to reference the column \""
+
+static void nobody_is_advised_to_name_the_hash(void **state)
+{
+    (void)state;
+    check_misspelled("C42703", "H" PERHAPS "t.k_hash\".", "");
+    check_misspelled("C42703", "H" PERHAPS "t.k_hash\" or the column \"u.k_hash\".", "");
+    check_misspelled("C42703", "H" PERHAPS "t.k_hash\" or the column \"u.j\".", PERHAPS "u.j\".");
+    check_misspelled("C42703", "H" PERHAPS "t.j\" or the column \"u.k_hash\".", PERHAPS "t.j\".");
+    check_misspelled("C42703", "H" PERHAPS "t.k\".", "-");
+    check_misspelled("C42703", "H" PERHAPS "t.a_k_hash\".", "-");
+    check_misspelled("C42703", "H" PERHAPS "t.j\" or the column \"u.k\".", "-");
+    check_misspelled("C42703", "H" PERHAPS "k_hash\".", "-");
+    check_misspelled("C42702", "H" PERHAPS "t.k_hash\".", "-");
+    check_misspelled("C42703", "HVielleicht die Spalte »t.k_hash«.", "");
+    check_misspelled("C42703", "HEtwas anderes.", "-");
+    check_misspelled("C42703", "Dk_hash", "-");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(details_lose_the_hash),
         cmocka_unit_test(partitions_are_called_by_their_table),
+        cmocka_unit_test(short_names_are_told),
         cmocka_unit_test(only_hashes_of_the_statement_are_taken_for_hashes),
         cmocka_unit_test(contexts_lose_our_parameters),
         cmocka_unit_test(contexts_lose_those_of_lookups),
@@ -502,6 +564,7 @@ int main(void)
         cmocka_unit_test(a_comma_of_ours_is_not_shown),
         cmocka_unit_test(broken_bodies_are_harmless),
         cmocka_unit_test(errors_are_about_a_table),
+        cmocka_unit_test(nobody_is_advised_to_name_the_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

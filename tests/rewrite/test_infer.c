@@ -1,6 +1,7 @@
 /* Types of parameters: by vectors that PostgreSQL was asked
  * (tests/integration/test_plain_types.py). */
 #include "protocol/array.h"
+#include "rewrite/plain/functions.h"
 #include "rewrite/plain/infer.h"
 #include "rewrite/plain/types.h"
 #include "rewrite/read/tree.h"
@@ -11,47 +12,12 @@
 
 #include <cmocka.h>
 
+#include "typed_tables.h"
+
 static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
-enum { TYPES = 56 };
+enum { TYPES = 56, FUNCTIONS = 83 };
 
 static unsigned wrong;
-
-static rw_column columns[2][32];
-static size_t key[] = {0};
-static rw_table tables[2];
-static const rw_table *const pointers[] = {&tables[0], &tables[1]};
-static rw_catalog catalog = {.tables = pointers};
-
-static uint32_t read_type(const char *name)
-{
-    size_t length = strlen(name);
-    bool array = length > 2 && name[length - 1] == ']';
-    uint32_t type = rw_type_named((pgw_slice){name, length - (array ? 2 : 0)});
-    assert_int_not_equal(type, PGW_UNSPECIFIED);
-    return array ? pgw_array_of(type) : type;
-}
-
-/* "name type, name type …"; the hash column comes last, and nobody sees it. */
-static void add_table(const vector_line *line)
-{
-    rw_table *table = &tables[catalog.count];
-    char *text = pgw_strndup(line->fields[2].ptr, line->fields[2].len), *rest = NULL;
-    *table = (rw_table){.schema = "public",
-                        .name = pgw_strndup(line->fields[1].ptr, line->fields[1].len),
-                        .columns = columns[catalog.count++],
-                        .primary_key = key,
-                        .primary_key_count = 1,
-                        .hash_key = key,
-                        .hash_key_count = 1,
-                        .partitions = {.kind = RW_PARTITION_UNIFORM, .count = 4}};
-    for (char *name = strtok_r(text, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest))
-        table->columns[table->column_count++] = (rw_column){
-            .name = strdup(name), .type = read_type(strtok_r(NULL, ", ", &rest)), .typmod = -1};
-    table->hash_column = table->column_count++;
-    table->columns[table->hash_column] =
-        (rw_column){.name = "hash", .type = PGW_INT8, .typmod = -1, .not_null = true};
-    free(text);
-}
 
 static void add_types(const rw_inferred *found, pgw_buf *out)
 {
@@ -85,6 +51,44 @@ static void types_are_inferred(void **state)
     assert_true(vector_each(VECTORS "/plain/types.txt", check) > 235);
     assert_true(vector_each(VECTORS "/plain/functions.txt", check) > 400);
     assert_true(vector_each(VECTORS "/plain/operators.txt", check) > 800);
+    assert_int_equal(wrong, 0);
+}
+
+/* How many arguments it may have, of which the first is of this type, and the others may be
+ * anything. */
+static void add_arities(const char *name, uint32_t first, pgw_buf *out)
+{
+    for (size_t count = 0; count <= 6; count++) {
+        uint32_t arguments[] = {first,       PGW_UNKNOWN, PGW_UNKNOWN,
+                                PGW_UNKNOWN, PGW_UNKNOWN, PGW_UNKNOWN};
+        rw_call_types call = {.name = name, .arguments = arguments, .count = count};
+        rw_call_types_find(&call);
+        if (call.result != PGW_UNSPECIFIED)
+            pgw_buf_addf(out, "%s%zu", out->len > 0 ? " " : "", count);
+    }
+}
+
+/* name | numbers of arguments that may be anything | of which the first is a bytea, where there are
+ * such */
+static void check_arities(const vector_line *line)
+{
+    char *name = pgw_strndup(line->fields[0].ptr, line->fields[0].len);
+    pgw_buf any = {0}, bytes = {0};
+    add_arities(name, PGW_UNKNOWN, &any);
+    wrong += !vector_same(line, line->fields[1], &any);
+    if (line->count > 2) {
+        add_arities(name, PGW_BYTEA, &bytes);
+        wrong += !vector_same(line, line->fields[2], &bytes);
+    }
+    pgw_buf_free(&any);
+    pgw_buf_free(&bytes);
+    free(name);
+}
+
+static void functions_have_so_many_arguments(void **state)
+{
+    (void)state;
+    assert_int_equal(vector_each(VECTORS "/plain/arities.txt", check_arities), FUNCTIONS);
     assert_int_equal(wrong, 0);
 }
 
@@ -253,6 +257,70 @@ static void large_inserts_are_read(void **state)
     pgw_arena_free(&arena);
 }
 
+enum { LISTED = 30000 };
+
+/* `head` with the numbers of the list's parameters, $2 … */
+static bool infers_listed(const char *head, const char *tail, uint32_t *types, pgw_arena *arena)
+{
+    pgw_buf text = {0};
+    pgw_error error;
+    rw_inferred found;
+    pgw_buf_add_str(&text, head);
+    for (int i = 0; i < LISTED; i++)
+        pgw_buf_addf(&text, "%s$%d", i > 0 ? ", " : "", i + 2);
+    pgw_buf_add_str(&text, tail);
+    bool fine = rw_infer(pgw_slice_buf(&text), &catalog, (rw_declared){types, LISTED + 1},
+                         &(pgw_reading){&env, arena, &error}, &found);
+    for (size_t i = 0; fine && i < LISTED + 1; i++)
+        types[i] = found.types[i];
+    fine = fine && found.count == LISTED + 1;
+    pgw_buf_free(&text);
+    return fine;
+}
+
+/* Lists that libpg_query is not given: each parameter is as the others of its list. */
+static void long_lists_are_of_one_type(void **state)
+{
+    static const struct {
+        const char *head, *tail;
+        uint32_t expected, last;
+    } cases[] = {
+        {"select from t where v = $1 and k in (", ")", PGW_INT8, PGW_INT8},
+        {"select from t where v = $1 and k NOT IN (", ") limit 3", PGW_INT8, PGW_INT8},
+        {"delete from t where v = $1 and i in (", ")", PGW_INT4, PGW_INT4},
+        {"select from t where v = $1 and k in (", ") and i = $30001", PGW_INT8, PGW_INT4},
+        /* the first one stands elsewhere, too */
+        {"select from t where v = $1 and v = $2 and k in (", ")", PGW_TEXT, PGW_TEXT},
+        {"select from t where v = $1 and k in ($2::int2, ", ")", PGW_TEXT, PGW_TEXT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        uint32_t *types = pgw_arena_alloc(&arena, (LISTED + 1) * sizeof *types);
+        if (!infers_listed(cases[i].head, cases[i].tail, types, &arena))
+            fail_msg("%s", cases[i].head);
+        assert_int_equal(types[1], cases[i].expected);
+        assert_int_equal(types[LISTED], cases[i].last);
+        pgw_arena_free(&arena);
+    }
+}
+
+/* What was declared stays, and what stands behind it is told by itself, or is text. */
+static void long_lists_keep_what_was_declared(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    uint32_t *types = pgw_arena_alloc(&arena, (LISTED + 1) * sizeof *types);
+    for (size_t i = 1; i < LISTED + 1; i++)
+        types[i] = PGW_INT2;
+    types[LISTED] = PGW_INT4;
+    assert_true(infers_listed("select from t where v = $1 and k in (", ")", types, &arena));
+    assert_int_equal(types[0], PGW_TEXT);
+    assert_int_equal(types[LISTED - 1], PGW_INT2);
+    assert_int_equal(types[LISTED], PGW_INT4);
+    pgw_arena_free(&arena);
+}
+
 /* What is nested is looked at once for each level, not twice. */
 static void nesting_costs_no_more_than_its_size(void **state)
 {
@@ -291,6 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_are_inferred), /* first: it makes the tables */
+        cmocka_unit_test(functions_have_so_many_arguments),
         cmocka_unit_test(oids_are_those_of_pg_type),
         cmocka_unit_test(declared_types_count),
         cmocka_unit_test(errors_of_the_grammar_are_told),
@@ -298,6 +367,8 @@ int main(void)
         cmocka_unit_test(columns_without_names_are_found),
         cmocka_unit_test(columns_without_names_are_in_order),
         cmocka_unit_test(large_inserts_are_read),
+        cmocka_unit_test(long_lists_are_of_one_type),
+        cmocka_unit_test(long_lists_keep_what_was_declared),
         cmocka_unit_test(nesting_costs_no_more_than_its_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,11 +145,31 @@ static void what_heeds_settings_is_known(void **state)
 
 /* --- refusals --- */
 
+/* There is nothing that could be written for it. */
+static void a_generated_key_is_refused_with_another_way_out(void **state)
+{
+    (void)state;
+    rw_table table = test_tables[0];
+    rw_column columns[8];
+    memcpy(columns, table.columns, table.column_count * sizeof *columns);
+    columns[0].generated = columns[0].has_default = true;
+    table.columns = columns;
+    const rw_table *pointer = &table;
+    pgw_arena arena = {0};
+    pgw_error error;
+    rw_insert *insert;
+    assert_false(rw_insert_parse(PGW_LITERAL("INSERT INTO events (ts) VALUES (now())"),
+                                 &(rw_catalog){.tables = &pointer, .count = 1}, &test_env, &arena,
+                                 &insert, &error));
+    assert_string_equal(error.hint, "Take columns for hash_key that \"userid\" is generated from.");
+    pgw_arena_free(&arena);
+}
+
 static void refusals_name_table_column_and_a_way_out(void **state)
 {
     (void)state;
     static const char *const refused[] = {
-        "INSERT INTO events DEFAULT VALUES", "UPSERT INTO events (userid) VALUES ($1 + 1)",
+        "UPSERT INTO events (userid) VALUES ($1 + 1)",
         "UPSERT INTO events VALUES (CASE WHEN true THEN 1 END, now())"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         parsed p = parse(refused[i]);
@@ -179,6 +199,98 @@ static void names_of_others_are_ignored(void **state)
     pgw_arena_free(&arena);
 }
 
+/* Where types and operators of the database's own run its code. */
+static void code_of_types_is_not_merged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rest;
+        bool plain;
+    } cases[] = {
+        {"VALUES (1, 'a')", true},
+        {"VALUES (1, '1'::int)", true},
+        {"VALUES (1, '1'::integer[])", true},
+        {"VALUES (1, '1'::pg_catalog.whatever)", true},
+        {"VALUES (1, CAST('1' AS double precision))", true},
+        {"VALUES (1, '1'::numeric(6, 2)::jsonb)", true},
+        {"VALUES (1, interval '1 day')", true},
+        {"VALUES (1, '12:00'::time with time zone)", true},
+        {"VALUES (1, ARRAY['1'::inet, now()])", true},
+        {"VALUES (1, '1'::own)", false},
+        {"VALUES (1, '1'::\"integer\")", false},
+        {"VALUES (1, '1'::\"interval\")", false},
+        {"VALUES (1, '1'::public.int4)", false},
+        {"VALUES (1, '1'::a.pg_catalog.int4)", false},
+        {"VALUES (1, CAST($1 AS own[]))", false},
+        {"VALUES (1, own '1')", false},
+        {"VALUES (1, own(3) '1')", false},
+        {"VALUES (1, ARRAY[ARRAY['1'::text, 1::own]])", false},
+        {"VALUES (1, 'a'), (2, -1::own)", false},
+        {"VALUES (1, 'a') ON CONFLICT DO NOTHING", true},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event = excluded.event", true},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event ="
+         " COALESCE(excluded.\"event\", events.event, 'b', $1, 2.5, NULL)",
+         true},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET (event) = ROW (DEFAULT)", true},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event = $1 WHERE true", true},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event = 1::text", false},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event = own '1'", false},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event = \"own\" '1'", false},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event = 'a' || 'b'", false},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event = - events.event", false},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event = $1[1]", false},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET (event) = (CAST('1' AS own))", false},
+        {"VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE SET event = 'a' WHERE 'a' LIKE 'a'",
+         false},
+        {"VALUES (1, 'a') ON CONFLICT (userid) WHERE 1 = 1 DO NOTHING", false},
+    };
+    rw_table strict = test_tables[0];
+    strict.expressions_run = strict.casts_run = true;
+    const rw_table *of[] = {&test_tables[0], &strict};
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        char sql[200];
+        pgw_arena arena = {0};
+        pgw_error error;
+        rw_insert *insert = NULL;
+        snprintf(sql, sizeof sql, "INSERT INTO events (userid, event) %s", cases[i / 2].rest);
+        assert_true(rw_insert_parse(pgw_slice_str(sql),
+                                    &(rw_catalog){.tables = &of[i % 2], .count = 1}, &test_env,
+                                    &arena, &insert, &error));
+        rw_obstacle expected =
+            i % 2 == 0 || cases[i / 2].plain ? RW_BATCHABLE : RW_OBSTACLE_EXPRESSION;
+        if (insert == NULL || insert->obstacle != expected)
+            fail_msg("%s, %s", sql, insert == NULL ? "none" : rw_obstacle_name(insert->obstacle));
+        pgw_arena_free(&arena);
+    }
+}
+
+/* A name behind a dot that is no column may be a function, of whatever database. */
+static void functions_behind_dots_are_not_merged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        rw_obstacle obstacle;
+    } cases[] = {{"events.event", RW_BATCHABLE},
+                 {"now()", RW_BATCHABLE},
+                 {"coalesce(excluded . event, 'a')", RW_BATCHABLE},
+                 {"other.now()", RW_OBSTACLE_EXPRESSION},
+                 {"other . coalesce('a')", RW_OBSTACLE_EXPRESSION},
+                 {"events.own", RW_OBSTACLE_EXPRESSION},
+                 {"(excluded).\"own\"", RW_OBSTACLE_EXPRESSION}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[200];
+        parsed p;
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO events (userid, event) VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE"
+                 " SET event = %s",
+                 cases[i].value);
+        if (must_parse(&p, sql)->obstacle != cases[i].obstacle)
+            fail_msg("%s", sql);
+        pgw_arena_free(&p.arena);
+    }
+}
+
 /* --- keys --- */
 
 static uint64_t hash_of(const rw_table *table, int64_t userid)
@@ -193,6 +305,45 @@ static pgw_verdict key_of(parsed *p, const char *sql, const rw_param *params, si
     rw_insert *insert = must_parse(p, sql);
     return rw_insert_key(insert, 0, (rw_params){params, count},
                          &(pgw_reading){&test_env, &p->arena, &p->error}, key);
+}
+
+/* More columns than keys usually have. */
+static void keys_may_be_of_many_columns(void **state)
+{
+    (void)state;
+    enum { MANY = 9 };
+    static char names[MANY + 1][2];
+    rw_column columns[MANY + 1];
+    size_t key[MANY];
+    pgw_value values[MANY];
+    for (size_t i = 0; i <= MANY; i++) {
+        names[i][0] = (char)('a' + i);
+        columns[i] = (rw_column){
+            .name = names[i], .type = PGW_INT8, .typmod = -1, .type_name = "", .not_null = true};
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        key[i] = MANY - 1 - i;
+        values[i] = (pgw_value){.type = PGW_INT8, .as.integer = (int64_t)(MANY - i)};
+    }
+    rw_table many = test_tables[0];
+    many.name = (char *)"many";
+    many.columns = columns;
+    many.column_count = MANY + 1;
+    many.primary_key = many.hash_key = key;
+    many.primary_key_count = many.hash_key_count = many.hash_column = MANY;
+    const rw_table *pointer = &many;
+    rw_insert *insert = NULL;
+    rw_key found;
+    pgw_error error;
+    pgw_arena arena = {0};
+    assert_true(rw_insert_parse(PGW_LITERAL("INSERT INTO many VALUES (1, 2, 3, 4, 5, 6, 7, 8, 9)"),
+                                &(rw_catalog){.tables = &pointer, .count = 1}, &test_env, &arena,
+                                &insert, &error));
+    assert_int_equal(
+        rw_insert_key(insert, 0, RW_NO_PARAMS, &(pgw_reading){&test_env, &arena, &error}, &found),
+        PGW_KNOWN);
+    assert_int_equal(found.hash, rw_hash_key(&many, values));
+    pgw_arena_free(&arena);
 }
 
 static void one_value_has_one_hash_in_every_spelling(void **state)
@@ -1154,7 +1305,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_hold),
         cmocka_unit_test(refusals_name_table_column_and_a_way_out),
+        cmocka_unit_test(a_generated_key_is_refused_with_another_way_out),
         cmocka_unit_test(names_of_others_are_ignored),
+        cmocka_unit_test(code_of_types_is_not_merged),
+        cmocka_unit_test(functions_behind_dots_are_not_merged),
+        cmocka_unit_test(keys_may_be_of_many_columns),
         cmocka_unit_test(one_value_has_one_hash_in_every_spelling),
         cmocka_unit_test(what_heeds_settings_is_known),
         cmocka_unit_test(the_sign_is_applied_where_it_stands),

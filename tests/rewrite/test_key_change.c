@@ -1,4 +1,5 @@
 /* UPDATEs that change a key: what is put in, and the way back from positions in it. */
+#include "rewrite/hash/hash_sql.h"
 #include "rewrite/read/conditions.h"
 #include "rewrite/read/key_change_put.h"
 #include "rewrite/read/script.h"

@@ -186,6 +186,35 @@ static void casts_of_the_database_are_unknowable(void **state)
     }
 }
 
+/* … so may the names of types: whatever a cell is cast to is asked for. */
+static void casts_to_names_that_others_have(void **state)
+{
+    (void)state;
+    char name[] = "k";
+    rw_cast to_text = {.type = PGW_TEXT, .typmod = -1}, to_uuid = {.type = PGW_UUID, .typmod = -1};
+    const rw_cell bare = {.kind = RW_CELL_STRING, .text = PGW_LITERAL("x"), .minus_after = -1};
+    rw_cell typed = bare, bad = bare, param = {.kind = RW_CELL_PARAM, .parameter = 1};
+    typed.casts = param.casts = &to_text;
+    typed.cast_count = param.cast_count = 1;
+    param.minus_after = -1;
+    bad.casts = &to_uuid; /* is no error of PostgreSQL's own type */
+    bad.cast_count = 1;
+    const rw_cell *const cells[] = {&bare, &typed, &bad, &param};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        pgw_arena arena = {0};
+        pgw_error error;
+        pgw_value value;
+        pgw_reading reading = {&utc, &arena, &error};
+        rw_param bound = {.type = PGW_TEXT, .bytes = PGW_LITERAL("x")};
+        rw_column column = {.name = name, .type = PGW_TEXT, .typmod = -1, .own_names = true};
+        pgw_verdict wanted = i == 0 ? PGW_KNOWN : PGW_UNKNOWABLE;
+        assert_int_equal(rw_cell_is_unknowable(cells[i], &column, &reading), i > 0);
+        assert_int_equal(rw_cell_value(cells[i], &column, (rw_params){&bound, 1}, &reading, &value),
+                         wanted);
+        pgw_arena_free(&arena);
+    }
+}
+
 /* The server is asked for them. */
 static void strings_of_float_that_are_no_decimal_number(void **state)
 {
@@ -204,6 +233,37 @@ static void strings_of_float_that_are_no_decimal_number(void **state)
         rw_cell cell = {
             .kind = RW_CELL_STRING, .text = pgw_slice_str(cases[i].text), .minus_after = -1};
         assert_int_equal(rw_cell_is_unknowable(&cell, &column, &reading), cases[i].unknowable);
+        pgw_arena_free(&arena);
+    }
+}
+
+/* Of a day and a month the server knows the order, and of a word the meaning. */
+static void times_that_are_not_told_here_are_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool unknowable;
+    } cases[] = {
+        {"2026-01-31", false},      {"2026-01-31 10:00", false},  {"2026-01-31 10:00Z", false},
+        {"01-2-2026", true},        {"01-2-2026 10:00:00", true}, {"1-02-2026 10:00", true},
+        {"2026-01-31 today", true}, {"2026-01-31 10", true},      {"", true},
+    };
+    static const uint32_t types[] = {PGW_DATE, PGW_TIMESTAMP, PGW_TIMESTAMPTZ};
+    char name[] = "k";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases * 3; i++) {
+        pgw_arena arena = {0};
+        pgw_error error;
+        pgw_value value;
+        pgw_reading reading = {&utc, &arena, &error};
+        rw_column column = {.name = name, .type = types[i % 3], .typmod = -1};
+        rw_cell cell = {
+            .kind = RW_CELL_STRING, .text = pgw_slice_str(cases[i / 3].text), .minus_after = -1};
+        bool unknowable = rw_cell_is_unknowable(&cell, &column, &reading);
+        if (unknowable != cases[i / 3].unknowable)
+            fail_msg("%s", cases[i / 3].text);
+        pgw_verdict verdict = rw_cell_value(&cell, &column, (rw_params){0}, &reading, &value);
+        assert_int_equal(unknowable, verdict == PGW_UNKNOWABLE);
         pgw_arena_free(&arena);
     }
 }
@@ -227,7 +287,9 @@ int main(void)
         cmocka_unit_test(parameters_that_do_not_fit_are_refused),
         cmocka_unit_test(parameters_that_are_not_known_are_unknowable),
         cmocka_unit_test(casts_of_the_database_are_unknowable),
+        cmocka_unit_test(casts_to_names_that_others_have),
         cmocka_unit_test(strings_of_float_that_are_no_decimal_number),
+        cmocka_unit_test(times_that_are_not_told_here_are_asked_for),
         cmocka_unit_test(null_parameter_is_a_known_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,6 +318,22 @@ static void a_name_without_letters_lets_nothing_pass(void **state)
     }
 }
 
+/* What is asked of PostgreSQL's catalog is looked at as soon as there is a table. */
+static void one_table_is_enough_to_look_at_the_catalog(void **state)
+{
+    (void)state;
+    char *list[] = {"t", "u"};
+    for (size_t count = 0; count <= 2; count++) {
+        names it = names_of(list, count);
+        assert_int_equal(rw_prefilter_asks(exact("select 1 from(pg_class)"), &it.catalog),
+                         count > 0);
+        assert_int_equal(rw_prefilter_asks(exact("PG_CLASS"), &it.catalog), count > 0);
+        assert_false(
+            rw_prefilter_asks(exact("select xpg_class, pg_classes, pg_clas"), &it.catalog));
+        free_names(&it);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_name_is_seen_wherever_it_stands),
         cmocka_unit_test(a_pattern_is_seen_in_each_of_its_names),
         cmocka_unit_test(what_is_cut_may_be_a_name),
+        cmocka_unit_test(one_table_is_enough_to_look_at_the_catalog),
         cmocka_unit_test(a_name_without_letters_lets_nothing_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* A session's settings, statement by statement, by vectors; bounds, and what others ask for. */
 #include "rewrite/plain/session.h"
+#include "rewrite/plain/variable_list.h"
 #include "rewrite/read/tree.h"
 #include "tests/protocol/value_vectors.h"
 
@@ -320,6 +321,102 @@ static void all_are_shown(void **state)
     pgw_arena_free(&arena);
 }
 
+static bool try_number(const char *name, double number)
+{
+    char text[32];
+    pgw_error error;
+    snprintf(text, sizeof text, "%.15g", number);
+    bool fine =
+        rw_variables_set(variables, pgw_slice_str(name), pgw_slice_str(text), false, &error);
+    assert_true(fine || pgw_error_is(&error, "22023"));
+    return fine;
+}
+
+static void check_bounds(const char *name, pgw_slice least, pgw_slice most)
+{
+    char *low = pgw_strndup(least.ptr, least.len), *high = pgw_strndup(most.ptr, most.len);
+    if (strcmp(name, "extra_float_digits") != 0) /* those that show less are refused */
+        assert_true(try_number(name, atof(low)));
+    assert_false(try_number(name, atof(low) - 1));
+    assert_true(try_number(name, atof(high)));
+    assert_false(atof(high) < 1e300 && try_number(name, atof(high) + 1));
+    free(low);
+    free(high);
+}
+
+static void check_refused(const char *name, pgw_slice values)
+{
+    char *list = pgw_strndup(values.ptr, values.len), *rest = NULL;
+    for (char *one = strtok_r(list, ", ", &rest); one != NULL; one = strtok_r(NULL, ", ", &rest)) {
+        pgw_error error;
+        assert_false(
+            rw_variables_set(variables, pgw_slice_str(name), pgw_slice_str(one), false, &error));
+        assert_string_equal(error.sqlstate, "0A000");
+    }
+    free(list);
+}
+
+static void check_variable(const vector_line *line)
+{
+    char *name = pgw_strndup(line->fields[0].ptr, line->fields[0].len);
+    pgw_slice told, value = {"", 0};
+    bool reported = false;
+    variables = rw_variables_new(LIMIT);
+    while (rw_variables_report(variables, &told, &value))
+        reported |= pgw_slice_eq_str(told, name);
+    assert_true(rw_variables_get(variables, line->fields[0], &value));
+    if (!pgw_slice_eq(value, line->fields[1]) || reported != (line->fields[2].len > 0))
+        fail_msg("%s: %.*s %d", name, (int)value.len, value.ptr, reported);
+    if (line->fields[3].len > 0)
+        check_bounds(name, line->fields[3], line->fields[4]);
+    check_refused(name, line->fields[5]);
+    assert_true(pgw_slice_eq_str(line->fields[6], rw_variable_named(line->fields[0])->description));
+    rw_variables_free(variables);
+    variables = NULL;
+    free(name);
+}
+
+static void each_is_as_postgres_has_it(void **state)
+{
+    (void)state;
+    assert_int_equal(vector_each(VECTORS "/plain/variables.txt", check_variable), RW_VARIABLES);
+}
+
+/* RESET ALL leaves nothing that was set, in a transaction or before, but its transaction's modes.
+ */
+static void reset_all_resets_each(void **state)
+{
+    (void)state;
+    pgw_slice start, value;
+    pgw_error error;
+    begin_session();
+    for (size_t i = 0; i < RW_VARIABLES; i++) {
+        const rw_variable *it = &rw_variable_list[i];
+        if (it->kind != RW_VARIABLE_BOOL || it->ours != NULL)
+            continue;
+        const char *other = strcmp(it->value, "on") == 0 ? "off" : "on";
+        assert_true(rw_variables_set(variables, pgw_slice_str(it->name), pgw_slice_str(other),
+                                     i % 2 == 0, &error));
+    }
+    set("app.one", "1", false);
+    set("app.two", "2", true);
+    rw_variables_reset_all(variables);
+    for (size_t i = 0; i < RW_VARIABLES; i++) {
+        const rw_variable *it = &rw_variable_list[i];
+        bool mode = strncmp(it->name, "transaction_", 12) == 0;
+        assert_true(rw_variables_get(variables, pgw_slice_str(it->name), &value));
+        start = pgw_slice_str(it->value);
+        if (it->kind == RW_VARIABLE_BOOL && pgw_slice_eq(value, start) != !mode)
+            fail_msg("%s: %.*s", it->name, (int)value.len, value.ptr);
+    }
+    assert_true(rw_variables_get(variables, PGW_LITERAL("app.one"), &value));
+    assert_int_equal(value.len, 0);
+    assert_true(rw_variables_get(variables, PGW_LITERAL("app.two"), &value));
+    assert_int_equal(value.len, 0);
+    rw_variables_free(variables);
+    variables = NULL;
+}
+
 /* A statement may be so long, and not a byte longer. */
 static void statements_are_bounded(void **state)
 {
@@ -418,6 +515,8 @@ int main(void)
         cmocka_unit_test(zero_bytes_are_no_number),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(all_are_shown),
+        cmocka_unit_test(each_is_as_postgres_has_it),
+        cmocka_unit_test(reset_all_resets_each),
         cmocka_unit_test(statements_are_bounded),
         cmocka_unit_test(selects_are_told),
     };

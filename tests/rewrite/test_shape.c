@@ -87,6 +87,16 @@ static void rules_are_part_of_the_shape(void **state)
             assert_false(equal(&shapes[i], &shapes[k]));
 }
 
+static void without_tables_there_are_shapes(void **state)
+{
+    (void)state;
+    rw_shape one, other;
+    const rw_catalog none = {.tables = NULL};
+    assert_true(rw_shape_of(lexer_of(PGW_LITERAL("SELECT 1 FROM t"), true), &none, &one));
+    assert_true(rw_shape_of(lexer_of(PGW_LITERAL("SELECT 2 FROM t"), true), &none, &other));
+    assert_true(equal(&one, &other));
+}
+
 static void shapes_are_bounded(void **state)
 {
     (void)state;
@@ -507,6 +517,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_have_shapes),
         cmocka_unit_test(rules_are_part_of_the_shape),
+        cmocka_unit_test(without_tables_there_are_shapes),
         cmocka_unit_test(shapes_are_bounded),
         cmocka_unit_test(tokens_are_read_once),
         cmocka_unit_test(texts_of_one_shape_have_one_answer),

@@ -213,6 +213,10 @@ static void test_parts(void **state)
             fail_msg("%s: %s", cases[i].encoding, cases[i].text);
     }
     assert_true(rw_names_beyond_ascii(&names));
+    const rw_table *const later[] = {&plain, &inside}, *const third[] = {&plain, &plain, &keyed};
+    assert_true(rw_names_beyond_ascii(&(rw_catalog){.tables = later, .count = 2}));
+    assert_true(rw_names_beyond_ascii(&(rw_catalog){.tables = third, .count = 3}));
+    assert_false(rw_names_beyond_ascii(&(rw_catalog){.tables = third, .count = 2}));
     const rw_table *const only[] = {&plain};
     assert_false(rw_names_beyond_ascii(&(rw_catalog){.tables = only, .count = 1}));
 }

@@ -18,9 +18,9 @@
 #include "vectors.h"
 
 static const char *const effect_names[] = {
-    "settings", "names",   "tracked",     "discard_all", "deallocate", "prepare",
-    "ddl",      "state",   "transaction", "copy",        "output",     "calls",
-    "runs",     "resumes", "writes",      "draws",       "resets",     "reads"};
+    "settings", "names",       "tracked", "discard_all", "deallocate", "prepare", "ddl",
+    "state",    "transaction", "copy",    "output",      "calls",      "runs",    "resumes",
+    "writes",   "draws",       "resets",  "reads",       "rights"};
 
 /* Of nearly every statement; they have a table of their own. */
 enum {

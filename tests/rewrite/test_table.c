@@ -160,6 +160,98 @@ static void hashes_are_alike_by_rule_and_names(void **state)
     assert_false(rw_table_hashes_alike(&one, &other));
 }
 
+/* Bytes of rows that are there stay right where the same columns of the table are hashed. */
+static void hashes_are_kept_by_the_same_columns(void **state)
+{
+    (void)state;
+    rw_column columns[4];
+    rw_table one = test_tables[4], other = one; /* two columns are hashed */
+    size_t name[] = {0, 1};
+    one.hash_key = other.hash_key = name;
+    memcpy(columns, one.columns, sizeof columns);
+    for (size_t i = 0; i < 4; i++)
+        columns[i].attnum = one.columns[i].attnum;
+    other.columns = columns;
+    assert_int_equal(one.hash_key_count, 2);
+    assert_true(rw_table_keeps_hashes(&one, &other));
+    for (size_t i = 0; i < 4; i++) {
+        bool hashed = i < 2 || i == one.hash_column;
+        columns[i].attnum += 7;
+        assert_int_equal(rw_table_keeps_hashes(&one, &other), !hashed);
+        columns[i].attnum -= 7;
+        columns[i].name = (char *)"another";
+        assert_int_equal(rw_table_keeps_hashes(&one, &other), !hashed);
+        columns[i].name = one.columns[i].name;
+    }
+    other.hash_key_count = 1;
+    assert_false(rw_table_keeps_hashes(&one, &other));
+    assert_false(rw_table_keeps_hashes(&other, &one));
+}
+
+static void rules_are_shared_by_type(void **state)
+{
+    (void)state;
+    rw_column left[2] = {{.type = PGW_INT8}, {.type = PGW_BPCHAR, .typmod = 7}}, right[2];
+    size_t key[] = {0, 1};
+    rw_table one = test_tables[0], other;
+    one.columns = left;
+    one.hash_key = key;
+    one.hash_key_count = 2;
+    other = one;
+    other.columns = right;
+    memcpy(right, left, sizeof right);
+    assert_true(rw_table_shares_rule(&one, &other));
+    right[1].typmod = 8; /* other blanks are hashed */
+    assert_false(rw_table_shares_rule(&one, &other));
+    left[1].type = right[1].type = PGW_VARCHAR;
+    assert_true(rw_table_shares_rule(&one, &other));
+    right[0].type = PGW_INT4;
+    assert_false(rw_table_shares_rule(&one, &other));
+    other.hash_key_count = one.hash_key_count = 0;
+    assert_true(rw_table_shares_rule(&one, &other));
+    other.hash_type = RW_HASH_UINT64;
+    assert_false(rw_table_shares_rule(&one, &other));
+}
+
+/* Rows are looked for by their hash only where equal keys have equal hashes, and nobody is shown
+ * more. */
+static void tables_are_looked_up_where_that_is_sure(void **state)
+{
+    (void)state;
+    rw_column columns[4];
+    rw_table table = test_tables[0];
+    size_t key[] = {0, 1};
+    memcpy(columns, test_event_columns, sizeof columns);
+    table.columns = columns;
+    table.hash_key = key;
+    table.hash_key_count = 2;
+    bool *const flags[] = {&columns[0].nondeterministic, &columns[1].nondeterministic,
+                           &columns[0].own_equals,       &columns[1].own_equals,
+                           &columns[0].granted,          &columns[1].granted,
+                           &columns[0].cascaded,         &columns[1].cascaded,
+                           &table.changes_rows,          &table.forward_uncomputable};
+    assert_true(rw_table_is_looked_up(&table));
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        *flags[i] = true;
+        assert_false(rw_table_is_looked_up(&table));
+        *flags[i] = false;
+    }
+    columns[2].own_equals = columns[2].granted = true; /* of no key */
+    assert_true(rw_table_is_looked_up(&table));
+    columns[1].type = 4711;
+    assert_false(rw_table_is_looked_up(&table));
+    columns[1].type = PGW_TEXT;
+    assert_true(rw_table_is_looked_up(&table));
+    table.looked_up = false;
+    assert_false(rw_table_is_looked_up(&table));
+    table.looked_up = true;
+    table.unusable = (char *)"why";
+    assert_false(rw_table_is_looked_up(&table));
+    table.unusable = NULL;
+    table.hash_column = table.column_count;
+    assert_false(rw_table_is_looked_up(&table));
+}
+
 static void only_a_last_hash_column_shifts_nothing(void **state)
 {
     (void)state;
@@ -189,6 +281,9 @@ int main(void)
         cmocka_unit_test(mentions_are_never_missed),
         cmocka_unit_test(a_table_is_freed_whole),
         cmocka_unit_test(hashes_are_alike_by_rule_and_names),
+        cmocka_unit_test(hashes_are_kept_by_the_same_columns),
+        cmocka_unit_test(rules_are_shared_by_type),
+        cmocka_unit_test(tables_are_looked_up_where_that_is_sure),
         cmocka_unit_test(only_a_last_hash_column_shifts_nothing),
         cmocka_unit_test(columns_behind_the_hash_leave_a_gap),
     };

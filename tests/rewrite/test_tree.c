@@ -198,6 +198,35 @@ static void what_libpg_query_can_be_given(void **state)
     assert_false(rw_tree_can_read((pgw_slice){text, 6}, &piece));
 }
 
+/* A word, then blanks, then an open string of so many bytes, each of which counts as a token. */
+static bool rejects_open(size_t blanks, size_t open)
+{
+    pgw_buf text = {0};
+    pgw_buf_add_byte(&text, 'x');
+    for (size_t i = 0; i < blanks; i++)
+        pgw_buf_add_byte(&text, ' ');
+    for (size_t i = 0; i < open; i++)
+        pgw_buf_add_byte(&text, i == 0 ? '\'' : 'y');
+    bool rejects = rw_tree_rejects(pgw_slice_buf(&text), &test_env);
+    pgw_buf_free(&text);
+    return rejects;
+}
+
+static void texts_that_are_too_long_are_not_rejected(void **state)
+{
+    (void)state;
+    assert_true(rejects_open(3, RW_TREE_MAX_TOKENS - 1));
+    assert_false(rejects_open(3, RW_TREE_MAX_TOKENS));
+    assert_true(rejects_open(RW_TREE_MAX_BYTES - 1, 0));
+    assert_false(rejects_open(RW_TREE_MAX_BYTES, 0));
+    pgw_buf words = {0};
+    for (size_t i = 0; i <= RW_TREE_MAX_TOKENS; i++)
+        pgw_buf_add_str(&words, "x ");
+    assert_true(rw_tree_rejects((pgw_slice){words.ptr, (size_t)2 * RW_TREE_MAX_TOKENS}, &test_env));
+    assert_false(rw_tree_rejects(pgw_slice_buf(&words), &test_env));
+    pgw_buf_free(&words);
+}
+
 /* A refusal by the tree that the words would let pass were a hole for long texts. */
 static void whole_texts_are_rejected(void **state)
 {
@@ -325,6 +354,7 @@ int main(void)
         cmocka_unit_test(keys_that_stay),
         cmocka_unit_test(what_libpg_query_can_be_given),
         cmocka_unit_test(whole_texts_are_rejected),
+        cmocka_unit_test(texts_that_are_too_long_are_not_rejected),
         cmocka_unit_test(words_miss_nothing_that_the_tree_sees),
         cmocka_unit_test(words_tell_columns_and_places_apart),
         cmocka_unit_test(characters_are_counted_by_the_encoding),

@@ -102,10 +102,11 @@ static void one_question_is_for_all(void **state)
     pgw_arena arena = {0};
     rw_question question;
     rw_script script = parse("INSERT INTO made (v) VALUES ('x'), ('y'); INSERT INTO looks (v) "
-                             "VALUES ('z')",
+                             "VALUES ('z'); INSERT INTO made (v) VALUES ('a')",
                              &arena);
-    const rw_insert *inserts[] = {script.statements[0].insert, script.statements[1].insert};
-    rw_question_of_several(inserts, 2, &arena, &question);
+    const rw_insert *inserts[] = {script.statements[0].insert, script.statements[1].insert,
+                                  script.statements[2].insert};
+    rw_question_of_several(inserts, 3, false, &arena, &question);
     const char *sql = pgw_strndup(question.sql.ptr, question.sql.len);
     const char *first = strstr(sql, "'{0,1}'"), *second = strstr(sql, "'{2}'");
     assert_non_null(first);
@@ -114,6 +115,8 @@ static void one_question_is_for_all(void **state)
     assert_true(both != NULL && both < second);
     assert_int_equal(question.types[1], PGW_INT8);
     assert_int_equal(question.types[2], PGW_INT4);
+    assert_non_null(strstr(second, "'{3}'"));
+    assert_int_equal(question.types[3], PGW_INT8);
     free((void *)sql);
     pgw_arena_free(&arena);
 }

@@ -226,7 +226,8 @@ static bool rest_passes(pgw_slice text, pgw_slice first, const rw_catalog *catal
         seen.word = word_at(text, at);
         seen.words++;
         if (is_remarkable(seen.word, seen.before) ||
-            (catalog->count > 0 && rw_system_names(seen.word)) || may_be_table(seen.word, catalog))
+            (catalog->count > 0 && (rw_system_names(seen.word) || rw_system_informs(seen.word))) ||
+            may_be_table(seen.word, catalog))
             return false;
         *effects |= is_number(c) ? 0 : RW_EFFECT_READS;
         at += seen.word.len - 1;

@@ -1,5 +1,6 @@
 #include "tests/ydb_endpoint/compile.h"
 
+#include "rewrite/lex/lexer.h"
 #include "tests/ydb_endpoint/variables.h"
 
 #include <pg_query.h>
@@ -119,11 +120,98 @@ static bool check_length(pgw_slice text, const ye_options *options, ye_failure *
                    text.len, options->max_text);
 }
 
-bool ye_compile(pgw_slice text, const ye_options *options, ye_settings *settings,
+/* --- depth --- */
+
+/* More than a real tree has, and less than the stack of a connection (connection.c) has room for.
+ */
+enum { DEEPEST = 30000 };
+
+typedef struct bracket {
+    size_t words;   /* since its last comma */
+    size_t deepest; /* between two commas before that */
+} bracket;
+
+typedef struct depth {
+    bracket *open; /* the last one is open[brackets]; the first is the text */
+    size_t brackets, sum;
+} depth;
+
+static void end_item(depth *d)
+{
+    bracket *it = &d->open[d->brackets];
+    if (it->words > it->deepest)
+        it->deepest = it->words;
+    d->sum -= it->words;
+    it->words = 0;
+}
+
+static void add_words(depth *d, size_t words)
+{
+    d->open[d->brackets].words += words;
+    d->sum += words;
+}
+
+/* What was in a bracket may be below all that comes behind it. */
+static void close_bracket(depth *d)
+{
+    end_item(d);
+    if (d->brackets > 0)
+        add_words(d, d->open[d->brackets--].deepest);
+}
+
+static void open_bracket(depth *d)
+{
+    d->open[++d->brackets] = (bracket){0, 0};
+    add_words(d, 1);
+}
+
+static void count_token(depth *d, pgw_slice text, rw_token token)
+{
+    const char c = token.kind == RW_TOKEN_CHAR ? text.ptr[token.start] : ' ';
+    if (c == '(' || c == '[')
+        open_bracket(d);
+    else if (c == ')' || c == ']')
+        close_bracket(d);
+    else if (c == ',')
+        end_item(d);
+    else
+        add_words(d, 1);
+}
+
+/* A tree is no deeper than there are words beside each other, and brackets that are open. To make
+ * it takes stack, so that it is not made first, and refused then (allow.c). */
+static bool check_depth(pgw_slice text, ye_failure *failure)
+{
+    pgw_arena arena = {0};
+    size_t count;
+    const rw_token *tokens = rw_tokens_of(text, true, &arena, &count);
+    depth d = {pgw_arena_alloc(&arena, (count + 1) * sizeof *d.open), 0, 0};
+    bool fine = true;
+    for (size_t i = 0; fine && i < count; i++) {
+        count_token(&d, text, tokens[i]);
+        fine = d.sum <= DEEPEST;
+    }
+    pgw_arena_free(&arena);
+    return fine || ye_fail(failure, YE_GENERIC_ERROR, 0, "Too deep recursion");
+}
+
+static bool is_known(ye_known *known, pgw_slice text, ye_compiled *compiled)
+{
+    PgQuery__ParseResult *tree = known != NULL ? ye_known_find(known, text) : NULL;
+    if (tree != NULL)
+        *compiled = (ye_compiled){.parsed = tree, .statement = tree->stmts[0]->stmt};
+    return tree != NULL;
+}
+
+bool ye_compile(pgw_slice text, const ye_options *options, ye_settings *settings, ye_known *known,
                 ye_compiled *compiled, ye_failure *failure)
 {
     *compiled = (ye_compiled){.tag = "OK"};
     if (!check_length(text, options, failure) || !check_hint(text, options, failure))
+        return false;
+    if (is_known(known, text, compiled))
+        return true;
+    if (!check_depth(text, failure))
         return false;
     PgQueryProtobufParseResult result = pg_query_parse_protobuf(text.ptr);
     bool taken = take_tree(&result, compiled, failure);
@@ -131,7 +219,11 @@ bool ye_compile(pgw_slice text, const ye_options *options, ye_settings *settings
     if (!taken || compiled->statement == NULL)
         return taken;
     compiled->tag = NULL;
-    return judge(compiled, options, settings, failure);
+    if (!judge(compiled, options, settings, failure))
+        return false;
+    if (known != NULL)
+        ye_known_keep(known, text, compiled->parsed, &compiled->arena);
+    return true;
 }
 
 void ye_compiled_free(ye_compiled *compiled)

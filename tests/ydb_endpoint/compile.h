@@ -6,6 +6,7 @@
 #define YE_COMPILE_H
 
 #include "tests/ydb_endpoint/allow.h"
+#include "tests/ydb_endpoint/known.h"
 
 typedef struct ye_settings {
     char search_path[64]; /* what SHOW shows */
@@ -20,9 +21,10 @@ typedef struct ye_compiled {
     char value[128];                /* … and its value */
 } ye_compiled;
 
-/* False: refused. `text` has a NUL behind it. In both cases ye_compiled_free(). */
+/* False: refused. `text` has a NUL behind it; `known` may be NULL, and else what is compiled lives
+ * until it is used again. In both cases ye_compiled_free(). */
 PGW_MUST_CHECK bool ye_compile(pgw_slice text, const ye_options *options, ye_settings *settings,
-                               ye_compiled *compiled, ye_failure *failure);
+                               ye_known *known, ye_compiled *compiled, ye_failure *failure);
 void ye_compiled_free(ye_compiled *compiled);
 
 /* "CREATE/ALTER/DROP are sent without tx control" (1.5): known by how the text begins. */

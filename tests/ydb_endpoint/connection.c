@@ -65,19 +65,27 @@ static void *serve(void *argument)
     pgw_buf_free(&session->out);
     pgw_buf_free(&session->ranges);
     pgw_buf_free(&session->written);
+    ye_known_free(&session->known);
     free(session);
     return NULL;
 }
 
+/* What compile.c calls DEEPEST needs; none of it is there before it is needed. */
+static const size_t STACK = (size_t)256 << 20;
+
 void ye_connection_start(ye_endpoint *endpoint, int fd)
 {
     pthread_t thread;
+    pthread_attr_t attributes;
     ye_session *session = pgw_calloc(1, sizeof *session);
     session->endpoint = endpoint;
     session->status = session->shown = 'I';
     strcpy(session->settings.search_path, "public");
     ye_socket_init(&session->socket, fd, endpoint->options.idle_ms);
-    if (pthread_create(&thread, NULL, serve, session) != 0)
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (pthread_attr_setstacksize(&attributes, STACK) != 0 ||
+        pthread_create(&thread, &attributes, serve, session) != 0)
         abort();
-    pthread_detach(thread);
+    pthread_attr_destroy(&attributes);
 }

@@ -32,13 +32,16 @@ static bool is_new(ye_texts *texts, uint64_t text)
     return !met;
 }
 
-void ye_cost_compile(ye_endpoint *endpoint, pgw_slice text)
+void ye_cost_compile(ye_session *session, pgw_slice text)
 {
+    ye_endpoint *endpoint = session->endpoint;
     if (!is_new(&endpoint->texts, hash(text)))
         return;
     const int64_t us = endpoint->options.compile_us_per_kb * (int64_t)text.len / 1024;
     atomic_fetch_add(&endpoint->counters.compiled, 1);
-    ye_sleep_until(ye_now() + us * 1000);
+    session->begun += us * 1000;
+    if (us > 0)
+        ye_sleep_until(session->begun);
 }
 
 static const ye_range *ranges_of(const pgw_buf *ranges, size_t *count)
@@ -52,7 +55,7 @@ bool ye_cost_begin(ye_session *session, const PgQuery__Node *statement, const pg
 {
     ye_map *map = &session->endpoint->map;
     size_t count;
-    session->begun = ye_now();
+    session->until = 0;
     pgw_buf_clear(&session->ranges);
     if (statement != NULL)
         ye_ranges_of(map, statement, bind, &session->ranges);
@@ -62,7 +65,12 @@ bool ye_cost_begin(ye_session *session, const PgQuery__Node *statement, const pg
     return ye_map_admit(map, ranges, count, failure);
 }
 
-void ye_cost_end(ye_session *session, const PgQuery__Node *statement, bool written)
+void ye_cost_written(ye_session *session)
+{
+    pgw_buf_add_slice(&session->written, pgw_slice_buf(&session->ranges));
+}
+
+void ye_cost_charge(ye_session *session, const PgQuery__Node *statement)
 {
     ye_endpoint *endpoint = session->endpoint;
     const ye_price price = {endpoint->options.request_us, endpoint->options.row_us,
@@ -70,8 +78,6 @@ void ye_cost_end(ye_session *session, const PgQuery__Node *statement, bool writt
     size_t count, touched;
     const ye_range *ranges = ranges_of(&session->ranges, &count);
     uint64_t rows = statement == NULL ? 0 : ye_rows_of(statement);
-    if (written)
-        pgw_buf_add_slice(&session->written, pgw_slice_buf(&session->ranges));
     if (count == 0)
         return;
     if (rows == 0 && statement != NULL)
@@ -79,5 +85,5 @@ void ye_cost_end(ye_session *session, const PgQuery__Node *statement, bool writt
     const int64_t end = ye_map_request(&endpoint->map, ranges, count, rows, &price, &touched);
     ye_counters_request(&endpoint->counters, touched);
     if (price.request_us > 0 || price.row_us > 0)
-        ye_sleep_until(end);
+        session->until = end;
 }

@@ -8,13 +8,14 @@
 #include "tests/ydb_endpoint/session.h"
 
 /* Waits as long as it takes to compile a text, if it was not met before. */
-void ye_cost_compile(ye_endpoint *endpoint, pgw_slice text);
+void ye_cost_compile(ye_session *session, pgw_slice text);
 /* What the statement (or, NULL, the COMMIT) will touch. False: a partition is away. */
 PGW_MUST_CHECK bool ye_cost_begin(ye_session *session, const PgQuery__Node *statement,
                                   const pgw_buf *bind, ye_failure *failure);
-/* Waits until the partitions are through with it. `written`: it changed something that a COMMIT
- * will have to do with. */
-void ye_cost_end(ye_session *session, const PgQuery__Node *statement, bool written);
+/* … and it is charged to them: session->until is when they are through with it. */
+void ye_cost_charge(ye_session *session, const PgQuery__Node *statement);
+/* It changed something that a COMMIT will have to do with. */
+void ye_cost_written(ye_session *session);
 void ye_sleep_until(int64_t ns);
 
 #endif

@@ -1,5 +1,6 @@
 #include "tests/ydb_endpoint/execute.h"
 
+#include "tests/ydb_endpoint/cost.h"
 #include "tests/ydb_endpoint/transaction.h"
 
 #include "protocol/backend.h"
@@ -96,6 +97,7 @@ static bool exchange(ye_session *session, ye_store *link, const ye_request *requ
     session->rows = 0;
     if (!ask(link, request))
         return lose(session, failure);
+    ye_sleep_until(session->until);
     while (type != 'Z')
         if (!ye_store_next(link, &type, &body) || !pass(session, type, body, error))
             return lose(session, failure);

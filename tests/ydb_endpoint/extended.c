@@ -90,9 +90,10 @@ static bool describe(ye_session *session, ye_named *statement, ye_failure *failu
 static bool explain(ye_session *session, ye_named *statement, ye_failure *failure)
 {
     ye_compiled compiled;
-    ye_cost_compile(session->endpoint, text_of(statement));
+    session->begun = ye_now();
+    ye_cost_compile(session, text_of(statement));
     bool taken = ye_compile(text_of(statement), &session->endpoint->options, &session->settings,
-                            &compiled, failure);
+                            NULL, &compiled, failure);
     if (taken && compiled.shown != NULL)
         ye_shown_row(compiled.shown, &statement->row);
     if (taken && compiled.tag == NULL)

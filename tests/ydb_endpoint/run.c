@@ -1,6 +1,7 @@
 #include "tests/ydb_endpoint/run.h"
 
 #include "tests/ydb_endpoint/cost.h"
+#include "tests/ydb_endpoint/ranges.h"
 #include "tests/ydb_endpoint/strike.h"
 #include "tests/ydb_endpoint/transaction.h"
 #include "tests/ydb_endpoint/typmods.h"
@@ -109,17 +110,25 @@ static bool run_scheme(ye_session *session, const ye_task *task, ye_failure *fai
     return done;
 }
 
-/* A statement that touches partitions, or the COMMIT of such: it has its price. */
+/* A statement that touches partitions, or the COMMIT of such: it has its price. Where that is known
+ * before, its time passes while the store is at work (execute.c), and costs no thread switch of its
+ * own. */
 static bool act_at_price(ye_session *session, const ye_task *task, ye_failure *failure)
 {
     const PgQuery__Node *statement = task->compiled.statement;
     if ((statement != NULL && !check_data(session, statement, failure)) ||
         !ye_cost_begin(session, statement, task->request->bind, failure))
         return false;
+    const bool known = statement != NULL && ye_rows_of(statement) > 0;
+    if (known)
+        ye_cost_charge(session, statement);
     bool done = statement == NULL ? ye_transaction_word(session, task->word, failure)
                                   : ye_execute(session, task->request, failure);
-    ye_cost_end(session, statement,
-                session->status == 'T' && statement != NULL && target_of(statement) != NULL);
+    if (!known)
+        ye_cost_charge(session, statement);
+    if (session->status == 'T' && statement != NULL && target_of(statement) != NULL)
+        ye_cost_written(session);
+    ye_sleep_until(session->until);
     return done;
 }
 
@@ -144,9 +153,9 @@ static bool run(ye_session *session, ye_task *task, ye_failure *failure)
                     .context = task};
     if (task->word != YE_NO_WORD)
         return ye_strike(session, &deed, failure);
-    ye_cost_compile(session->endpoint, request->text);
-    if (!ye_compile(request->text, &session->endpoint->options, &session->settings, &task->compiled,
-                    failure))
+    ye_cost_compile(session, request->text);
+    if (!ye_compile(request->text, &session->endpoint->options, &session->settings, &session->known,
+                    &task->compiled, failure))
         return false;
     if (request->unusable != NULL)
         return ye_fail(failure, YE_BAD_REQUEST, 0, "%s", request->unusable);
@@ -178,6 +187,7 @@ void ye_run(ye_session *session, const ye_request *request)
     ye_failure failure = {0};
     ye_task task = {.request = request, .word = ye_word_of(request->text)};
     atomic_store(&session->cancelled, false);
+    session->begun = ye_now();
     if (task.word == YE_NO_WORD && session->status == 'E')
         ye_error_write(&session->out, YE_ABORTED_TRANSACTION);
     else if (!run(session, &task, &failure))

@@ -46,6 +46,7 @@ typedef struct ye_session {
     ye_store store; /* where statements are executed */
     ye_store aside; /* opened when needed: what must not be part of a transaction */
     ye_settings settings;
+    ye_known known; /* statements that were let through */
     pgw_buf out;
     char status;     /* of the transaction: I, T or E */
     char shown;      /* what ReadyForQuery says, which may lag behind */
@@ -55,7 +56,8 @@ typedef struct ye_session {
     bool leaving;    /* … at the next message, which is not read any more */
     bool severed;    /* nothing more reaches the client */
     pgw_buf ranges;  /* ye_range's: what the statement touches … */
-    int64_t begun;   /* … from here on: ns of the monotonic clock */
+    int64_t begun;   /* … from when it has come: ns of the monotonic clock … */
+    int64_t until;   /* … to here, at least */
     pgw_buf written; /* … and what the transaction has written */
     uint64_t rows;   /* of the last statement, as its tag had them */
     atomic_bool cancelled;

@@ -37,8 +37,10 @@ static bool answer_done(ye_session *session, const ye_deed *deed, ye_status stat
 
 static bool stall(ye_session *session, const ye_deed *deed, long ms, ye_failure *failure)
 {
-    if (ye_session_wait(session, ms > 0 ? ms : LONG_MAX))
+    if (ye_session_wait(session, ms > 0 ? ms : LONG_MAX)) {
+        session->begun = ye_now();
         return act(session, deed, failure);
+    }
     if (!atomic_load(&session->cancelled))
         ye_session_sever(session);
     ye_failure_ordered(YE_CANCELLED, failure);
@@ -60,6 +62,7 @@ static bool commit_late(ye_session *session, const ye_deed *deed, long ms, ye_fa
         return false;
     sever(session);
     sleep_us(ms * 1000);
+    session->begun = ye_now();
     bool done =
         alone ? ye_store_do(&session->store, "COMMIT", &error) : act(session, deed, failure);
     pgw_buf_clear(&session->out);
@@ -94,7 +97,9 @@ bool ye_strike(ye_session *session, const ye_deed *deed, ye_failure *failure)
 {
     ye_endpoint *endpoint = session->endpoint;
     ye_fault fault;
-    sleep_us(atomic_load(&endpoint->latency_us));
+    const long us = atomic_load(&endpoint->latency_us);
+    sleep_us(us);
+    session->begun += us * 1000;
     atomic_fetch_add(&endpoint->counters.statements, 1);
     if (ye_faults_next(&endpoint->faults, deed->text, deed->commits, &fault))
         return suffer(session, deed, &fault, failure);

@@ -1,93 +1,91 @@
+#define _GNU_SOURCE
 #include "proxy/backend/libpq/canceller.h"
 
-#include <stdlib.h>
+#include "config/config.h"
 
-enum { MOST = 256 };
+#include <errno.h>
+#include <linux/close_range.h>
+#include <pthread.h>
+#include <unistd.h>
 
-struct px_canceller {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    px_cancel *waiting[MOST]; /* a ring */
-    unsigned first, count;
-    bool refusing, busy;
-};
+enum { MOST = 256 /* of a worker */, STACK = 256 * 1024 };
 
-static px_cancel *take(px_canceller *canceller)
+/* It can be ended wherever it stands, for PQcancel may be called in a signal handler, and so holds
+ * nothing but its socket: that is closed with the thread, which has descriptors of its own (before
+ * Linux 5.9 it has not, and one that is not answered is left open). */
+static void *ask(void *argument)
 {
-    px_cancel *cancel = canceller->waiting[canceller->first];
-    canceller->first = (canceller->first + 1) % MOST;
-    canceller->count--;
-    return cancel;
-}
-
-/* The next one; NULL at the end. */
-static px_cancel *next(px_canceller *canceller)
-{
-    pthread_mutex_lock(&canceller->lock);
-    canceller->busy = false;
-    while (canceller->count == 0 && !canceller->refusing)
-        pthread_cond_wait(&canceller->changed, &canceller->lock);
-    px_cancel *cancel = canceller->count > 0 ? take(canceller) : NULL;
-    canceller->busy = cancel != NULL;
-    pthread_mutex_unlock(&canceller->lock);
-    return cancel;
-}
-
-static void *run(void *argument)
-{
-    px_cancel *cancel;
-    while ((cancel = next(argument)) != NULL) {
-        char reason[256]; /* nobody is told: a cancel is never answered */
-        PQcancel(cancel->target, reason, sizeof reason);
-        px_worker_send(cancel->worker, &cancel->message);
-    }
+    char reason[256]; /* nobody is told: a cancel is never answered */
+    px_cancel *cancel = argument;
+    (void)close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_UNSHARE);
+    PQcancel(cancel->target, reason, sizeof reason);
+    sem_post(&cancel->over);
     return NULL;
 }
 
-px_canceller *px_canceller_start(void)
+static bool start(pthread_t *thread, void *(*run)(void *), px_cancel *cancel)
 {
-    px_canceller *canceller = pgw_calloc(1, sizeof *canceller);
-    pthread_mutex_init(&canceller->lock, NULL);
-    pthread_cond_init(&canceller->changed, NULL);
-    if (pthread_create(&canceller->thread, NULL, run, canceller) != 0)
-        abort(); /* at the start of the process */
-    return canceller;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK);
+    bool started = pthread_create(thread, &attributes, run, cancel) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
 }
 
-void px_canceller_refuse(px_canceller *canceller)
+/* Whether it is before its deadline. (A join with one is a wall clock's, or nothing that
+ * ThreadSanitizer knows.) */
+static bool is_soon_over(px_cancel *cancel)
 {
-    pthread_mutex_lock(&canceller->lock);
-    canceller->refusing = true;
-    while (canceller->count > 0) {
-        px_cancel *cancel = take(canceller);
-        px_worker_send(cancel->worker, &cancel->message);
+    int failed;
+    do
+        failed = sem_clockwait(&cancel->over, CLOCK_MONOTONIC, &cancel->until);
+    while (failed != 0 && errno == EINTR);
+    return failed == 0;
+}
+
+/* Has the descriptors that a worker is woken by. */
+static void *watch(void *argument)
+{
+    px_cancel *cancel = argument;
+    pthread_t asking;
+    if (start(&asking, ask, cancel)) {
+        if (!is_soon_over(cancel))
+            pthread_cancel(asking);
+        pthread_join(asking, NULL);
     }
-    pthread_cond_signal(&canceller->changed);
-    pthread_mutex_unlock(&canceller->lock);
+    px_worker_send(cancel->worker, &cancel->message);
+    return NULL;
 }
 
-bool px_canceller_stop(px_canceller *canceller)
+static void on_done(px_worker *worker, px_message *message)
 {
-    pthread_mutex_lock(&canceller->lock);
-    bool busy = canceller->busy;
-    pthread_mutex_unlock(&canceller->lock);
-    if (busy)
+    px_cancel *cancel = (px_cancel *)message;
+    worker->cancels--;
+    sem_destroy(&cancel->over);
+    cancel->done(cancel);
+}
+
+static struct timespec in_ms(uint32_t ms)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_nsec += (long)(ms % 1000) * 1000000;
+    time.tv_sec += ms / 1000 + time.tv_nsec / 1000000000;
+    time.tv_nsec %= 1000000000;
+    return time;
+}
+
+bool px_canceller_ask(px_cancel *cancel)
+{
+    px_worker *worker = cancel->worker;
+    pthread_t watching;
+    cancel->message.run = on_done;
+    cancel->until = in_ms(worker->config->backend.connect_ms);
+    sem_init(&cancel->over, 0, 0);
+    if (worker->cancels >= MOST || !start(&watching, watch, cancel))
         return false;
-    pthread_join(canceller->thread, NULL);
-    pthread_cond_destroy(&canceller->changed);
-    pthread_mutex_destroy(&canceller->lock);
-    free(canceller);
+    pthread_detach(watching);
+    worker->cancels++;
     return true;
-}
-
-bool px_canceller_ask(px_canceller *canceller, px_cancel *cancel)
-{
-    pthread_mutex_lock(&canceller->lock);
-    bool room = canceller->count < MOST && !canceller->refusing;
-    if (room)
-        canceller->waiting[(canceller->first + canceller->count++) % MOST] = cancel;
-    pthread_cond_signal(&canceller->changed);
-    pthread_mutex_unlock(&canceller->lock);
-    return room;
 }

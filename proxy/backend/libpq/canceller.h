@@ -1,6 +1,6 @@
 /*
- * canceller: the one thread on which PQcancel runs, for it blocks: a backend that does not answer
- * holds up other cancels, but neither a loop nor libuv's thread pool, which resolves names.
+ * canceller: PQcancel on threads, for it blocks, and has no deadline of its own: each cancel has a
+ * thread and a deadline, and holds up neither a loop nor another cancel.
  */
 #ifndef PX_CANCELLER_H
 #define PX_CANCELLER_H
@@ -8,22 +8,22 @@
 #include "proxy/loop/worker.h"
 
 #include <libpq-fe.h>
+#include <semaphore.h>
+#include <time.h>
 
-typedef struct px_canceller px_canceller;
-
-/* A cancel to be sent; embedded in what `message.run` gets back on `worker` when it was. */
+/* A cancel to be sent; embedded in what `done` gets back on `worker`, when it was heard or when
+ * backend.connect_ms are over: then it may still take effect, or never. */
 typedef struct px_cancel {
     px_message message;
+    void (*done)(struct px_cancel *cancel);
     struct px_worker *worker;
     PGcancel *target; /* lives until then */
+    sem_t over;
+    struct timespec until; /* of CLOCK_MONOTONIC */
 } px_cancel;
 
-px_canceller *px_canceller_start(void);
-/* The end is near: what waits is given back undone, and nothing is taken any more. */
-void px_canceller_refuse(px_canceller *canceller);
-/* After that: frees it. False: a cancel is still not answered, and it lives on. */
-PGW_MUST_CHECK bool px_canceller_stop(px_canceller *canceller);
-/* False: too many wait already, and nothing will come of it. Thread-safe. */
-PGW_MUST_CHECK bool px_canceller_ask(px_canceller *canceller, px_cancel *cancel);
+/* On its worker's thread, which counts it among its `cancels` until it is done. False: too many are
+ * under way, and nothing will come of it. */
+PGW_MUST_CHECK bool px_canceller_ask(px_cancel *cancel);
 
 #endif

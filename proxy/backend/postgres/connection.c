@@ -164,27 +164,23 @@ static void open_connection(px_link *link)
 
 /* ---- cancel ---- */
 
-static void on_cancelled(px_worker *worker, px_message *message)
+static void on_cancelled(px_cancel *request)
 {
-    connection *c = (connection *)((char *)message - offsetof(connection, cancel_request) -
-                                   offsetof(px_cancel, message));
+    connection *c = (connection *)((char *)request - offsetof(connection, cancel_request));
     c->cancelling = false;
-    worker->cancels--;
     if (!c->link.closing)
         c->link.ops->on_drained(&c->link);
     end_if_quiet(c);
 }
 
-/* On a thread of its own. */
 static void cancel(px_link *link)
 {
     connection *c = of(link);
     if (c->cancel == NULL)
         return;
     c->cancel_request =
-        (px_cancel){.message.run = on_cancelled, .worker = link->worker, .target = c->cancel};
-    c->cancelling = px_canceller_ask(link->worker->server->canceller, &c->cancel_request);
-    link->worker->cancels += c->cancelling;
+        (px_cancel){.done = on_cancelled, .worker = link->worker, .target = c->cancel};
+    c->cancelling = px_canceller_ask(&c->cancel_request);
 }
 
 static bool is_cancelling(const px_link *link)

@@ -17,13 +17,21 @@ enum { MAX_MESSAGE = 1024 * 1024, TIMEOUT_SINCE = 140000 /* idle_session_timeout
     " and (s.setrole" EQUALS "'0'::pg_catalog.oid or s.setrole" EQUALS                             \
     "(select r.oid from pg_catalog.pg_roles r where r.rolname" EQUALS "session_user))"             \
     " order by s.setdatabase, s.setrole"
+/* What says how constants are read and shown, is not told, and may be the server's own: what stays
+ * prepared on a link was read by what was so then. */
+#define VALUE(name) ", pg_catalog.current_setting('" name "')"
+#define UNTOLD                                                                                     \
+    "; select ''" VALUE("array_nulls") VALUE("backslash_quote") VALUE("bytea_output")              \
+        VALUE("default_text_search_config") VALUE("extra_float_digits") VALUE("lc_monetary")       \
+            VALUE("lc_numeric") VALUE("lc_time") VALUE("timezone_abbreviations")                   \
+                VALUE("transform_null_equals") VALUE("xmlbinary") VALUE("xmloption")
 
 void px_inheritance_ask(px_link *link, int server_version, bool shared)
 {
     pgw_buf text = {0}, message = {0};
     if (shared && server_version >= TIMEOUT_SINCE)
         pgw_buf_add_str(&text, "set idle_session_timeout = 0; ");
-    pgw_buf_add_str(&text, QUESTION);
+    pgw_buf_add_str(&text, QUESTION UNTOLD);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&text), &message));
     px_link_send_buf(link, &message);
     pgw_buf_free(&text);

@@ -1,6 +1,7 @@
 /*
  * inheritance: the settings that a link has inherited from its role and its database (ALTER ROLE,
- * ALTER DATABASE … SET), as one number: rows travel only over links that have inherited the same.
+ * ALTER DATABASE … SET), and those of the server that say how constants are read, as one number:
+ * rows travel only over links that have inherited the same.
  */
 #ifndef PX_INHERITANCE_H
 #define PX_INHERITANCE_H

@@ -6,22 +6,22 @@
 #include <stdlib.h>
 
 /* What is there is used, so that it does not give way to the rest. */
-static void find_missing(px_parses *parses, const px_unit *unit)
+static void find_missing(px_parses *parses, const px_unit *unit, uint64_t now)
 {
     for (size_t i = 0; i < unit->prepared_count; i++)
-        if (!px_prepared_use(&parses->prepared, &unit->prepared[i]))
+        if (!px_prepared_use(&parses->prepared, &unit->prepared[i], now))
             parses->list[parses->count++] = (px_parse){.what = &unit->prepared[i]};
 }
 
 /* Close of a name that is not there succeeds, so it need not be known whether it is. */
-static void make_room(px_parses *parses, const px_unit_prepared *what, pgw_buf *out)
+static void make_room(px_parses *parses, const px_unit_prepared *what, uint64_t now, pgw_buf *out)
 {
     char *oldest = px_prepared_evict(&parses->prepared);
     if (oldest != NULL)
         pgw_write_close('S', pgw_slice_str(oldest), out);
     free(oldest);
     pgw_write_close('S', what->name, out);
-    px_prepared_add(&parses->prepared, what);
+    px_prepared_add(&parses->prepared, what, now);
 }
 
 static void write_parse(const px_unit_prepared *what, pgw_buf *out)
@@ -32,12 +32,12 @@ static void write_parse(const px_unit_prepared *what, pgw_buf *out)
 }
 
 /* The Closes come first, lest they be skipped behind a Parse that fails. */
-bool px_parses_write(px_parses *parses, const px_unit *unit, pgw_buf *out)
+bool px_parses_write(px_parses *parses, const px_unit *unit, uint64_t now, pgw_buf *out)
 {
     parses->count = parses->parsed = 0;
-    find_missing(parses, unit);
+    find_missing(parses, unit, now);
     for (size_t i = 0; i < parses->count; i++)
-        make_room(parses, parses->list[i].what, out);
+        make_room(parses, parses->list[i].what, now, out);
     for (size_t i = 0; i < parses->count; i++)
         write_parse(parses->list[i].what, out);
     return parses->count > 0;
@@ -94,4 +94,12 @@ void px_parses_forget(px_parses *parses, const px_unit *unit)
 {
     for (size_t i = 0; i < unit->prepared_count; i++)
         px_prepared_remove(&parses->prepared, unit->prepared[i].name);
+}
+
+void px_parses_doubt(px_parses *parses, const px_unit_prepared *what)
+{
+    if (what->stores_all)
+        px_prepared_remove(&parses->prepared, what->name);
+    else
+        px_prepared_doubt(&parses->prepared, what->name);
 }

@@ -21,8 +21,9 @@ typedef struct px_parses {
 } px_parses;
 
 /* Writes a Parse for what the link lacks of the unit's statements, and a Describe behind each of
- * which clients were told what it returns. False: it lacks nothing. */
-PGW_MUST_CHECK bool px_parses_write(px_parses *parses, const px_unit *unit, pgw_buf *out);
+ * which clients were told what it returns. False: it lacks nothing. `now`: milliseconds. */
+PGW_MUST_CHECK bool px_parses_write(px_parses *parses, const px_unit *unit, uint64_t now,
+                                    pgw_buf *out);
 /* A Describe was among them. */
 bool px_parses_describe(const px_parses *parses);
 /* Not all of them are answered. */
@@ -38,5 +39,11 @@ PGW_MUST_CHECK bool px_parses_close_others(px_parses *parses, pgw_buf *out);
 void px_parses_end(px_parses *parses);
 /* Where one of the unit's statements is stale, the others may be: all are prepared anew. */
 void px_parses_forget(px_parses *parses, const px_unit *unit);
+
+/* One of its statements has stored nothing. What was prepared while a rule said DO INSTEAD NOTHING
+ * does nothing for ever, for PostgreSQL then notes nothing by which it would look at it again: it
+ * is not kept. One whose ON CONFLICT may have left the row out is kept for a moment, lest rows that
+ * are there already cost a Parse each. */
+void px_parses_doubt(px_parses *parses, const px_unit_prepared *what);
 
 #endif

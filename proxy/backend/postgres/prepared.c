@@ -9,6 +9,8 @@ struct px_prepared_entry {
     pgw_slice text;
     uint32_t *types;
     size_t type_count;
+    uint64_t added; /* ms */
+    bool doubted;
     pgw_arena arena; /* of all of it */
 };
 
@@ -57,24 +59,34 @@ static void unchain(px_prepared *prepared, const entry *e)
         prepared->last = e->previous;
 }
 
-bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what)
+bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what, uint64_t now)
 {
     entry *e = (entry *)px_table_find(&prepared->names, what->name);
     if (e == NULL || !pgw_slice_eq(e->text, what->text) || e->type_count != what->type_count ||
         (e->type_count > 0 && memcmp(e->types, what->types, e->type_count * sizeof *e->types) != 0))
+        return false;
+    if (e->doubted && now >= e->added + PX_DOUBTED_MS)
         return false;
     unchain(prepared, e);
     chain(prepared, e);
     return true;
 }
 
-void px_prepared_add(px_prepared *prepared, const px_unit_prepared *what)
+void px_prepared_add(px_prepared *prepared, const px_unit_prepared *what, uint64_t now)
 {
     px_prepared_remove(prepared, what->name);
     entry *e = new_entry(what);
+    e->added = now;
     chain(prepared, e);
     px_table_add(&prepared->names, &e->entry, e->entry.name);
     prepared->count++;
+}
+
+void px_prepared_doubt(px_prepared *prepared, pgw_slice name)
+{
+    entry *e = (entry *)px_table_find(&prepared->names, name);
+    if (e != NULL)
+        e->doubted = true;
 }
 
 void px_prepared_remove(px_prepared *prepared, pgw_slice name)

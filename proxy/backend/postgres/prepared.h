@@ -8,7 +8,7 @@
 #include "proxy/backend/unit.h"
 #include "proxy/base/table.h"
 
-enum { PX_PREPARED_MAX = 500 };
+enum { PX_PREPARED_MAX = 500, PX_DOUBTED_MS = 20 };
 
 /* All zero is an empty one. */
 typedef struct px_prepared {
@@ -17,10 +17,13 @@ typedef struct px_prepared {
     px_table names;
 } px_prepared;
 
-/* Whether its name stands for just this text and these types; if so it is used. */
-bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what);
+/* Whether its name stands for just this text and these types, and is not doubted, or was added less
+ * than PX_DOUBTED_MS ago; if so it is used. `now`: milliseconds. */
+bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what, uint64_t now);
 /* There must be room: see px_prepared_evict(). Replaces one of the same name. */
-void px_prepared_add(px_prepared *prepared, const px_unit_prepared *what);
+void px_prepared_add(px_prepared *prepared, const px_unit_prepared *what, uint64_t now);
+/* One that is not there is fine. */
+void px_prepared_doubt(px_prepared *prepared, pgw_slice name);
 void px_prepared_remove(px_prepared *prepared, pgw_slice name);
 /* If it is full: takes the one out that was not used for longest and returns its name, which the
  * caller frees; else NULL. */

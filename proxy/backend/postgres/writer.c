@@ -76,7 +76,7 @@ static void write_executions(const px_attempt *attempt, pgw_buf *out)
 static void write_pipeline(writer *w, pgw_buf *out)
 {
     const px_attempt *attempt = w->attempt;
-    if (px_parses_write(&w->parses, attempt->units[0], out)) {
+    if (px_parses_write(&w->parses, attempt->units[0], px_worker_now(w->link->worker), out)) {
         w->withheld = px_parses_describe(&w->parses);
         w->preparing =
             w->withheld || !is_one_transaction(attempt) || attempt->units[0]->prepared_count > 1;
@@ -299,6 +299,14 @@ static px_progress on_ready_for_query(writer *w, pgw_slice body)
     return w->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
 }
 
+/* The statement that this is the tag of. */
+static void doubt_prepared(writer *w, const px_unit *unit, pgw_slice tag)
+{
+    bool nothing = tag.len > 0 && pgw_slice_eq_str((pgw_slice){tag.ptr, tag.len - 1}, "INSERT 0 0");
+    if (nothing && w->piped && unit->completed < unit->statement_count)
+        px_parses_doubt(&w->parses, &unit->prepared[unit->statements[unit->completed].prepared]);
+}
+
 static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
 {
     px_unit *unit = answering(w);
@@ -306,6 +314,8 @@ static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
         w->tags++;
         return PX_PROGRESS_MORE;
     }
+    if (unit != NULL && !suspended)
+        doubt_prepared(w, unit, body);
     px_progress progress = px_unit_hears_complete(w->preparing ? NULL : unit, suspended, body);
     if (progress == PX_PROGRESS_MORE && w->attempt->shared &&
         unit->completed == unit->statement_count)

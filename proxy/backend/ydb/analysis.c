@@ -3,8 +3,10 @@
 #include "config/config.h"
 #include "proxy/backend/state.h"
 #include "proxy/backend/ydb/answers.h"
+#include "proxy/backend/ydb/table_answers.h"
 #include "proxy/backend/ydb/type_answers.h"
 #include "proxy/backend/ydb/wording.h"
+#include "proxy/backend/ydb/text_most.h"
 #include "rewrite/plain/returning.h"
 static void analyzed(px_ydb_session *session)
 {
@@ -21,6 +23,16 @@ static bool is_open(const pgw_statement *statement, const rw_inferred *inferred)
     return false;
 }
 
+static void learn(px_ydb_session *session, const rw_relation *relation)
+{
+    pgw_buf text = {0};
+    px_ydb_learned_ask(relation, &text);
+    session->learning = relation;
+    pgw_buf_clear(&session->columns);
+    px_runner_describe(session->runner, pgw_slice_buf(&text));
+    pgw_buf_free(&text);
+}
+
 /* A table of the statement is asked for its columns first. */
 static bool learns(px_ydb_session *session, const pgw_statement *statement,
                    const rw_inferred *inferred)
@@ -28,11 +40,23 @@ static bool learns(px_ydb_session *session, const pgw_statement *statement,
     const rw_relation *lacks = px_ydb_learned_lacks(&session->learned, inferred->missing);
     if (lacks == NULL || !is_open(statement, inferred))
         return false;
-    pgw_buf text = {0};
-    px_ydb_learned_ask(lacks, &text);
-    session->learning = lacks;
-    px_runner_describe(session->runner, pgw_slice_buf(&text));
-    pgw_buf_free(&text);
+    learn(session, lacks);
+    return true;
+}
+
+bool px_ydb_learns_target(px_ydb_session *session, const pgw_portal *portal)
+{
+    pgw_error error;
+    const pgw_reading reading = px_ydb_reading(session, &error);
+    const rw_catalog catalog = px_ydb_catalog(session);
+    if (portal->statement->piece.command != PGW_COMMAND_WRITE)
+        return false;
+    px_ydb_learned_now(&session->learned, px_worker_now(session->link->worker));
+    const rw_relation *target =
+        rw_returning_target(portal->statement->piece.text, &catalog, &reading);
+    if (target == NULL || px_ydb_learned_lacks(&session->learned, target) == NULL)
+        return false;
+    learn(session, target);
     return true;
 }
 
@@ -56,14 +80,14 @@ void px_ydb_analyze(px_ydb_session *session, const pgw_statement *statement)
     pgw_error error;
     pgw_reading reading = px_ydb_reading(session, &error);
     rw_catalog catalog = px_ydb_catalog(session);
-    size_t most = px_ydb_config(session)->backend.capabilities.max_message;
+    size_t most = px_ydb_text_most(px_ydb_config(session));
     rw_inferred inferred = {0};
     pgw_slice text;
     if (px_state_is_question(statement->piece.text)) {
         px_ydb_state_analyze(session, statement->piece.text);
         return;
     }
-    if (px_ydb_types_analyze(session, statement))
+    if (px_ydb_types_analyze(session, statement) || px_ydb_tables_analyze(session, statement))
         return;
     catalog.others = px_ydb_learned_now(&session->learned, px_worker_now(session->link->worker));
     pgw_buf_clear(&session->columns);
@@ -82,16 +106,20 @@ void px_ydb_analyze(px_ydb_session *session, const pgw_statement *statement)
     describe(session, statement, text);
 }
 
+void px_ydb_learned_told(px_ydb_session *session)
+{
+    uint64_t now = px_worker_now(session->link->worker);
+    px_ydb_learned_add(&session->learned, session->learning, pgw_slice_buf(&session->columns),
+                       now + (uint64_t)px_ydb_config(session)->backend.catalog_s * 1000);
+    session->learning = NULL;
+}
+
 void px_ydb_described(px_ydb_session *session)
 {
-    const rw_relation *learned = session->learning;
-    uint64_t now = px_worker_now(session->link->worker);
-    session->learning = NULL;
-    if (learned == NULL) {
+    if (session->learning == NULL) {
         analyzed(session);
         return;
     }
-    px_ydb_learned_add(&session->learned, learned, pgw_slice_buf(&session->columns),
-                       now + (uint64_t)px_ydb_config(session)->backend.catalog_s * 1000);
+    px_ydb_learned_told(session);
     px_ydb_analyze(session, pgw_server_next(session->server).statement);
 }

@@ -5,6 +5,7 @@
 #include "proxy/backend/state.h"
 #include "proxy/backend/ydb/runs.h"
 #include "proxy/backend/ydb/wording.h"
+#include "proxy/backend/ydb/text_most.h"
 
 const char *px_ydb_setting(const px_ydb_session *session, const char *name)
 {
@@ -55,7 +56,7 @@ void px_ydb_settings_run(px_ydb_session *session, pgw_portal *portal)
     pgw_slice text;
     pgw_reading reading = px_ydb_reading(session, &error);
     bool in_block = pgw_server_status(session->server) != 'I';
-    size_t most = px_ydb_config(session)->backend.capabilities.max_message;
+    size_t most = px_ydb_text_most(px_ydb_config(session));
     if (!px_ydb_word(portal, most, &reading, &text) ||
         !rw_session_run(session->variables, text, in_block, &reading, &said)) {
         pgw_server_failed(session->server, &error);

@@ -4,6 +4,7 @@
 #include "proxy/backend/classify.h"
 #include "proxy/backend/discovery.h"
 #include "proxy/backend/ydb/pause.h"
+#include "proxy/backend/ydb/text_most.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
 
@@ -114,17 +115,16 @@ bool px_runner_may_be_let_in(const px_runner *runner)
            px_worker_now(runner->link->worker) < runner->until;
 }
 
-/* As a message it has a header of five bytes, and a NUL. */
 bool px_runner_refuses_overlong(px_runner *runner, pgw_slice text)
 {
-    uint64_t most = runner->link->worker->config->backend.capabilities.max_message;
-    if (text.len + 6 <= most)
+    const cfg_config *config = runner->link->worker->config;
+    if (text.len <= px_ydb_text_most(config))
         return false;
     runner->fate = PX_YDB_REFUSED;
     pgw_fail(
         &runner->failure, "54000",
         "what YDB would be sent for the statement is longer than it takes, which is %llu bytes",
-        (unsigned long long)most);
+        (unsigned long long)config->backend.capabilities.max_message);
     pgw_error_hint(&runner->failure, "Send less at once: fewer rows, or shorter values.");
     return true;
 }

@@ -66,10 +66,12 @@ static rw_table *table_of(const rw_relation *relation, pgw_slice columns)
         pgw_slice name = pgw_read_string(&reader);
         pgw_reader rest = pgw_reader_of(pgw_read_bytes(&reader, BEHIND_NAME));
         pgw_read_bytes(&rest, 6);
-        table->columns[i] = (rw_column){.name = copy(name), .type = pgw_read_u32(&rest)};
+        table->columns[i] =
+            (rw_column){.name = copy(name), .type = pgw_read_u32(&rest), .typmod = -1};
     }
     table->schema_written = strcmp(table->schema, "public") != 0;
     table->hash_column = table->column_count = count;
+    table->defaults_unknown = true;
     return table;
 }
 

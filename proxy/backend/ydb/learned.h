@@ -1,6 +1,7 @@
 /*
  * learned: tables that are not configured, and what YDB said of their columns: parameters that are
- * compared with them, or stored there, have their types. Believed for backend.catalog_s.
+ * compared with them, or stored there, have their types, and RETURNING. Believed for
+ * backend.catalog_s.
  */
 #ifndef PX_YDB_LEARNED_H
 #define PX_YDB_LEARNED_H

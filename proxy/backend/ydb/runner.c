@@ -152,7 +152,7 @@ static void undo(px_runner *runner)
 /* What was done once, and cannot be any more, is not the fault of what waits for it. */
 static void take_failure(px_runner *runner, const px_executed *executed)
 {
-    bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows == RW_ROWS_OURS;
+    bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows != RW_ROWS_NONE;
     runner->failure = executed->error;
     if (ours)
         rw_program_blame(px_runner_program_of(runner), &runner->failure);
@@ -465,6 +465,15 @@ void px_runner_open(px_runner *runner, px_link *link, const px_executor_kind *ki
     runner->thing = PX_RUNNER_IDLE;
     start_trying(runner);
     open_one(runner);
+}
+
+void px_runner_lose_block(px_runner *runner, const pgw_error *error)
+{
+    if (!runner->in_block)
+        return;
+    runner->unheard = *error;
+    px_runner_drop(runner);
+    runner->state = PX_RUNNER_CLOSED;
 }
 
 static void on_timer_closed(uv_handle_t *handle)

@@ -53,6 +53,10 @@ static inline bool px_runner_is_in_block(const px_runner *runner)
     return runner->in_block;
 }
 
+/* In on_failed: the client's transaction has ended with an error that it was not told of; its next
+ * statement is. */
+void px_runner_lose_block(px_runner *runner, const pgw_error *error);
+
 /* In on_columns and on_row: the program fails with this behind the step whose rows they are. */
 static inline void px_runner_refuse(px_runner *runner, const pgw_error *error)
 {

@@ -333,6 +333,9 @@ void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *
         give_held(session, run);
         return;
     }
+    if (error != NULL &&
+        (run->kept || run->unwanted)) /* nobody is told, unless the portal is asked */
+        px_runner_lose_block(session->runner, error);
     if (run->kept)
         return;
     (run->unwanted ? tell_unwanted : tell_end)(session, run);

@@ -5,9 +5,12 @@
 #include "proxy/backend/ydb/analysis.h"
 #include "proxy/backend/ydb/answers.h"
 #include "proxy/backend/ydb/cutter.h"
+#include "proxy/backend/ydb/hashing.h"
 #include "proxy/backend/ydb/runs.h"
+#include "proxy/backend/ydb/table_answers.h"
 #include "proxy/backend/ydb/type_answers.h"
 #include "proxy/backend/ydb/wording.h"
+#include "proxy/backend/ydb/text_most.h"
 #include "rewrite/plain/command_name.h"
 #include "rewrite/plain/session.h"
 
@@ -20,11 +23,27 @@ static void check_parameters(px_ydb_session *session, const pgw_portal *portal)
     pgw_error error;
     pgw_slice text;
     pgw_reading reading = px_ydb_reading(session, &error);
-    if (px_ydb_word(portal, px_ydb_config(session)->backend.capabilities.max_message, &reading,
-                    &text))
+    if (px_ydb_word(portal, px_ydb_text_most(px_ydb_config(session)), &reading, &text))
         pgw_server_done(session->server);
     else
         pgw_server_failed(session->server, &error);
+}
+
+/* What EXECUTE runs. It names no table, so that nobody may have asked for the tables since the
+ * configuration was read; where it is wrong stands nowhere in what its client sent. */
+static bool hash(px_ydb_session *session, pgw_slice text, const pgw_reading *reading,
+                 pgw_slice *out)
+{
+    px_catalog *known = px_catalog_last(session->link->worker, session->link->identity);
+    px_catalog *built = known == NULL ? px_catalog_build(px_ydb_config(session), NULL) : NULL;
+    const px_catalog *tables = known != NULL ? known : built;
+    const rw_catalog catalog = {.tables = (const rw_table *const *)tables->tables,
+                                .count = tables->count};
+    bool fine = px_ydb_hash(text, &catalog, reading, out);
+    px_catalog_drop(built);
+    if (!fine)
+        reading->error->position = 0;
+    return fine;
 }
 
 static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
@@ -36,6 +55,7 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
     bool alone = !px_runner_is_in_block(session->runner);
     pgw_command command = run->portal->statement->piece.command;
     rw_catalog catalog = px_ydb_catalog(session);
+    catalog.others = px_ydb_learned_now(&session->learned, px_worker_now(session->link->worker));
     pgw_slice text;
     const rw_program_options options = {.env = env,
                                         .exact = config->backend.exact_counts,
@@ -43,8 +63,11 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
                                         .update_from = capabilities->can[CFG_CAN_UPDATE_FROM],
                                         .drops_typmods = !capabilities->can[CFG_CAN_TYPMODS],
                                         .changes = command == PGW_COMMAND_ALONE,
-                                        .most = capabilities->max_message};
-    if (!px_ydb_word(run->portal, capabilities->max_message, &reading, &text))
+                                        .most = px_ydb_text_most(config)};
+    if (!px_ydb_word(run->portal, options.most, &reading, &text))
+        return false;
+    if (run->portal->statement->ordered && command == PGW_COMMAND_WRITE &&
+        !hash(session, text, &reading, &text))
         return false;
     run->program = rw_program_new(text, &catalog, &options, error);
     if (run->program == NULL)
@@ -92,8 +115,9 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         px_ydb_settings_run(session, portal);
         return;
     }
-    if (px_ydb_types_run(session, portal) || refuses_write(session, portal) ||
-        refuses_alone(session, portal))
+    if (px_ydb_types_run(session, portal) || px_ydb_tables_run(session, portal) ||
+        refuses_write(session, portal) || refuses_alone(session, portal) ||
+        px_ydb_learns_target(session, portal))
         return;
     if (px_runner_is_in_block(session->runner))
         rw_variables_queried(session->variables);
@@ -225,6 +249,9 @@ void px_ydb_session_done(px_ydb_session *session, const char *tag)
         px_ydb_runs_end(session, tag, NULL);
     } else if (pgw_server_next(session->server).ask == PGW_ASK_ANALYZE) {
         px_ydb_described(session);
+    } else if (session->learning != NULL) {
+        px_ydb_learned_told(session);
+        run(session, pgw_server_next(session->server).portal);
     } else {
         on_controlled(session, true);
         pgw_server_done(session->server);

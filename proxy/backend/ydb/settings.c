@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_BYTES = 64 * 1024 };
@@ -44,13 +45,25 @@ static bool start_all(rw_variables *variables, const char *options, pgw_error *e
     return fine;
 }
 
+/* server_version, and its number as PostgreSQL has it since 10: 14.5 is 140005. */
+static void define_version(rw_variables *variables, const char *version)
+{
+    char number[32];
+    unsigned major = 0, minor = 0;
+    rw_variables_define(variables, "server_version", pgw_slice_str(version));
+    if (sscanf(version, "%4u.%4u", &major, &minor) < 1)
+        return;
+    snprintf(number, sizeof number, "%u", major * 10000 + minor);
+    rw_variables_define(variables, "server_version_num", pgw_slice_str(number));
+}
+
 rw_variables *px_ydb_settings_new(const px_link *link, const char *server_version, pgw_error *error)
 {
     const px_identity *identity = link->identity;
     bool own = link->role == PX_LINK_SESSION;
     const char *application = identity->application != NULL ? identity->application : "";
     rw_variables *variables = rw_variables_new(MOST_BYTES);
-    rw_variables_define(variables, "server_version", pgw_slice_str(server_version));
+    define_version(variables, server_version);
     rw_variables_define(variables, "session_authorization", pgw_slice_str(identity->user));
     if (start_all(variables, own ? identity->options : identity->shared, error) &&
         rw_variables_start(variables, PGW_LITERAL("application_name"), pgw_slice_str(application),

@@ -304,12 +304,10 @@ static void resume_rows(px_executor *e)
 
 /* ---- cancel ---- */
 
-static void on_cancelled(px_worker *worker, px_message *message)
+static void on_cancelled(px_cancel *request)
 {
-    px_executor *e = (px_executor *)((char *)message - offsetof(px_executor, cancel_request) -
-                                     offsetof(px_cancel, message));
+    px_executor *e = (px_executor *)((char *)request - offsetof(px_executor, cancel_request));
     e->cancelling = false;
-    worker->cancels--;
     if (!e->closing)
         e->ops->on_cancelled(e->owner);
     else
@@ -321,10 +319,8 @@ static bool cancel(px_executor *e)
     px_worker *worker = e->link->worker;
     if (e->cancel == NULL || e->cancelling)
         return e->cancelling;
-    e->cancel_request =
-        (px_cancel){.message.run = on_cancelled, .worker = worker, .target = e->cancel};
-    e->cancelling = px_canceller_ask(worker->server->canceller, &e->cancel_request);
-    worker->cancels += e->cancelling;
+    e->cancel_request = (px_cancel){.done = on_cancelled, .worker = worker, .target = e->cancel};
+    e->cancelling = px_canceller_ask(&e->cancel_request);
     return e->cancelling;
 }
 

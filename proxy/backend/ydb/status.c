@@ -43,9 +43,15 @@ static const struct {
     {"violates not-null", "23502"},
     {"violates check constraint", "23514"},
     {"violates foreign key constraint", "23503"},
+    {"table name \"", "42712"}, /* specified more than once; WITH query name "…", too … */
+    {"with query name \"", "42712"},
     {"specified more than once", "42701"},
+    {"with no tables specified", "42601"},
+    {"must have an alias", "42601"},
+    {"too many fields", "42601"}, /* a.b.c.d */
     {"syntax error", "42601"},
     {"unterminated", "42601"},
+    {"invalid unicode", "42601"}, /* in U&'' */
     {"invalid input syntax for type timestamp", "22007"},
     {"invalid input syntax for type date", "22007"},
     {"invalid input syntax for type time", "22007"},
@@ -58,15 +64,34 @@ static const struct {
     {"date out of range", "22008"},
     {"interval out of range", "22008"},
     {"interval field value out of range", "22015"},
+    {"field value out of range", "22008"},
+    {"time zone displacement out of range", "22009"},
+    {"infinite timestamps", "22008"},
     {"out of range", "22003"},
     {"field overflow", "22003"}, /* of numeric */
     {"overflows numeric format", "22003"},
+    {"invalid value \"", "22007"}, /* of to_date() */
+    {"is not a valid binary digit", "22P02"},
+    {"is not a valid hexadecimal digit", "22P02"},
+    {"invalid xml", "2200N"},
+    {"count must be greater than zero", "2201G"},
+    {"argument of ntile", "22014"},
+    {"argument of nth_value", "22016"},
     {"not recognized", "22023"}, /* a time zone, a unit */
     {"division by zero", "22012"},
     {"limit must not be negative", "2201W"},
     {"offset must not be negative", "2201X"},
     {"invalid hexadecimal digit", "22023"}, /* of bytea … */
     {"invalid hexadecimal data", "22023"},
+    {"unrecognized encoding", "22023"},
+    {"while decoding base64", "22023"},
+    {"format()", "22023"},
+    {"step size cannot", "22023"},
+    {"character number must be", "22023"},
+    {"cannot extract elements", "22023"},
+    {"cannot get array length", "22023"},
+    {"cannot cast jsonb", "22023"},
+    {"argument list must have even", "22023"},
     {"unsupported unicode escape sequence", "22P05"},
     {"invalid regular expression", "2201B"},
     {"cannot take logarithm", "2201E"},
@@ -82,6 +107,7 @@ static const struct {
     {"value too long", "22001"},
     {"invalid byte sequence", "22021"},
     {"must appear in the group by", "42803"},
+    {"window functions are not allowed in", "42P20"},
     {"functions are not allowed in", "42803"},
     {"function calls cannot be nested", "42803"},
     {"missing from-clause entry", "42P01"},
@@ -91,6 +117,11 @@ static const struct {
     {"lists must all be the same length", "42601"},
     {"insert has more", "42601"},
     {"multiple assignments to same column", "42601"},
+    {"must not contain variables", "42P10"},
+    {"must match initial order by", "42P10"},
+    {"must appear in select list", "42P10"},
+    {"requires an over clause", "42809"},
+    {"requires array on right side", "42809"},
     {"is not in select list", "42P10"},
     {"there is no parameter", "42P02"},
     {"could not determine data type", "42P18"},
@@ -106,6 +137,13 @@ static const struct {
     {"function or operator", "42883"},
     {"operator does not exist", "42883"},
     {"is of type", "42804"},
+    {"unknown cluster", "42P01"}, /* a schema that is not public */
+    {"only a single pk", "42P16"},
+    {"pk column does not belong", "42703"},
+    {"primary key is required", "0A000"},
+    {"wrong key type", "0A000"},
+    {"is not yet defined in this session", "55000"}, /* currval(), lastval() */
+    {"is not allowed with", "0A000"},                /* FOR UPDATE */
     {"already exists", "42P07"},
     {"path exist", "42P07"},
     {"access denied", "42501"},
@@ -116,6 +154,7 @@ static const struct {
     {"unsupported", "0A000"},
     {"usupported", "0A000"}, /* so in its source */
     {"too deep recursion", "54001"},
+    {"requested length too large", "54000"},
     {"size exceeds limit", "54000"},
     {"unrecognized configuration parameter", "42704"},
 };

@@ -3,13 +3,14 @@
 #include "config/config.h"
 #include "proxy/backend/ydb/runs.h"
 #include "proxy/backend/ydb/wording.h"
+#include "proxy/backend/ydb/text_most.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/plain/type_answer.h"
 
 #include <string.h>
 
 static const rw_type_question *question_of(px_ydb_session *session, const pgw_statement *statement,
-                                           rw_type_value values[RW_TYPE_VALUES])
+                                           rw_known_value values[RW_KNOWN_VALUES])
 {
     if (statement->piece.command != PGW_COMMAND_READ)
         return NULL;
@@ -19,7 +20,7 @@ static const rw_type_question *question_of(px_ydb_session *session, const pgw_st
 /* What is declared, and what the question says of the others. */
 static size_t parameters(px_ydb_session *session, const pgw_statement *statement,
                          const rw_type_question *question,
-                         const rw_type_value values[RW_TYPE_VALUES], uint32_t **types)
+                         const rw_known_value values[RW_KNOWN_VALUES], uint32_t **types)
 {
     size_t declared = statement->type_count;
     size_t used = rw_highest_parameter(statement->piece.text, px_plain_env.conforming);
@@ -34,7 +35,7 @@ static size_t parameters(px_ydb_session *session, const pgw_statement *statement
 bool px_ydb_types_analyze(px_ydb_session *session, const pgw_statement *statement)
 {
     uint32_t *types;
-    rw_type_value values[RW_TYPE_VALUES];
+    rw_known_value values[RW_KNOWN_VALUES];
     const rw_type_question *question = question_of(session, statement, values);
     if (question == NULL)
         return false;
@@ -49,8 +50,8 @@ static bool answer(px_ydb_session *session, const pgw_portal *portal, const pgw_
                    rw_said *said)
 {
     pgw_slice text;
-    rw_type_value values[RW_TYPE_VALUES];
-    size_t most = px_ydb_config(session)->backend.capabilities.max_message;
+    rw_known_value values[RW_KNOWN_VALUES];
+    size_t most = px_ydb_text_most(px_ydb_config(session));
     if (!px_ydb_word(portal, most, reading, &text))
         return false;
     const rw_type_question *question = rw_type_question_read(text, &session->arena, values);
@@ -65,7 +66,7 @@ bool px_ydb_types_run(px_ydb_session *session, pgw_portal *portal)
 {
     rw_said said;
     pgw_error error;
-    rw_type_value values[RW_TYPE_VALUES];
+    rw_known_value values[RW_KNOWN_VALUES];
     const pgw_reading reading = px_ydb_reading(session, &error);
     if (question_of(session, portal->statement, values) == NULL)
         return false;

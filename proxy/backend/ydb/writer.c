@@ -7,6 +7,7 @@
 #include "proxy/backend/classify.h"
 #include "proxy/backend/ydb/merge.h"
 #include "proxy/backend/ydb/pause.h"
+#include "proxy/backend/ydb/text_most.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static void write_units(px_unit *const *units, size_t count, pgw_buf *out)
 
 static bool write_merged(writer *w, px_unit *const *units, size_t count, pgw_buf *out)
 {
-    uint64_t most = w->link->worker->config->backend.capabilities.max_message;
+    size_t most = px_ydb_text_most(w->link->worker->config);
     rw_catalog catalog = catalog_of(w);
     size_t before = out->len, begun = pgw_begin(out, 'Q');
     if (!px_ydb_merge(units, count, &catalog, most, out)) {

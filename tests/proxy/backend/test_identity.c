@@ -171,14 +171,86 @@ static void strings_conform_unless_told_otherwise(void **state)
     assert_false(px_identity_env(NULL, NULL, "off").conforming);
 }
 
+/* Constants that one has read are right for the other: only what decides how dates, times and
+ * intervals are read counts, and what was set last. */
+static void who_reads_alike(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *zone;
+        const char *other_options, *other_zone;
+        bool alike;
+    } cases[] = {
+        {"", NULL, "", NULL, true},
+        {"", "UTC", "", "UTC", true},
+        {"", "UTC", "", "Asia/Tokyo", false},
+        {"", "UTC", "", NULL, false},
+        {"", NULL, "", "", true},
+        {"-c search_path=a", NULL, "-c search_path=b", NULL, true},
+        {"-c datestyle=ISO,\\ DMY", NULL, "-c datestyle=ISO,\\ DMY", NULL, true},
+        {"-c datestyle=ISO,\\ DMY", NULL, "-c datestyle=ISO,\\ MDY", NULL, false},
+        {"-c datestyle=DMY", NULL, "-c datestyle=DMYX", NULL, false},
+        {"-c datestyle=DMY", NULL, "", NULL, false},
+        {"-c datestyle=DMY -c a=b", NULL, "-c a=c -c datestyle=DMY", NULL, true},
+        {"-c datestyle=MDY -c datestyle=DMY", NULL, "-c datestyle=DMY", NULL, true},
+        {"-c datestyle=DMY -c datestyle=MDY", NULL, "-c datestyle=DMY", NULL, false},
+        {"-c xdatestyle=DMY", NULL, "", NULL, true},
+        {"-c datestyle=DMY\\", NULL, "-c datestyle=DMY\\", NULL, true},
+        {"-c intervalstyle=iso_8601", NULL, "-c intervalstyle=postgres", NULL, false},
+        {"-c intervalstyle=iso_8601", NULL, "-c intervalstyle=iso_8601", NULL, true},
+        {"-c intervalstyle=DMY", NULL, "-c datestyle=DMY", NULL, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const parts one = {"u", "d", cases[i].options, NULL, NULL, NULL, cases[i].zone, 0};
+        const parts two = {"v",  "e", cases[i].other_options, "app",
+                           NULL, "p", cases[i].other_zone,    1};
+        px_identity *a = make(&one), *b = make(&two);
+        if (px_identity_reads_alike(a, b) != cases[i].alike ||
+            px_identity_reads_alike(b, a) != cases[i].alike)
+            fail_msg("case %zu", i);
+        px_identity_drop(a);
+        px_identity_drop(b);
+    }
+}
+
+/* What the server told them is not what they asked for, and counts as well. */
+static void who_shares(void **state)
+{
+    (void)state;
+    static const px_identity cases[] = {
+        {.zone = "UTC", .dates = "ISO, MDY", .intervals = "postgres"},
+        {.zone = "UTC", .dates = "ISO, MDY", .intervals = "postgres", .application = "psql"},
+        {.zone = "Asia/Tokyo", .dates = "ISO, MDY", .intervals = "postgres"},
+        {.zone = "UTC", .dates = "ISO, DMY", .intervals = "postgres"},
+        {.zone = "UTC", .dates = "ISO, MDY", .intervals = "iso_8601"},
+        {.zone = "UTC", .intervals = "postgres"},
+    };
+    px_identity *made[sizeof cases / sizeof *cases];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        px_identity from = cases[i];
+        from.user = from.database = from.options = text("");
+        made[i] = px_identity_of(&from);
+        px_identity like = px_identity_like(made[i]);
+        px_identity *again = px_identity_of(&like);
+        assert_ptr_equal(again, made[i]);
+        px_identity_drop(again);
+        assert_int_equal(px_identity_shares(made[0], made[i]), i < 2);
+        assert_int_equal(px_identity_reads_alike(made[i], made[0]), i < 2);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        px_identity_drop(made[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_shares),
         cmocka_unit_test(all_is_copied),
         cmocka_unit_test(keys_tell_identities_apart),
         cmocka_unit_test(the_last_reference_frees),
         cmocka_unit_test(zones_of_fixed_offset_are_known),
         cmocka_unit_test(encodings_are_read_as_postgres_reads_them),
+        cmocka_unit_test(who_reads_alike),
         cmocka_unit_test(strings_conform_unless_told_otherwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

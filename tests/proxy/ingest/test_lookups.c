@@ -82,17 +82,17 @@ static void behind_a_change_of_types_the_old_ones_are_declared(void **state)
 }
 
 /* Asks for a row, and returns the last parameter's text; "": the statement has to be plain. */
-static const char *bound(const px_lookups *lookups, const char *userid)
+static const char *bound_with(const px_lookups *lookups, const char *userid, const char *second)
 {
-    static char last[32];
+    static char last[64];
     pgw_buf values = {0}, out = {0};
-    const char *const texts[] = {userid, "2026-01-01"};
+    const char *const texts[] = {userid, second};
     const pgw_bind bind = bind_of(texts, 2, &values);
     pgw_bind sent;
     last[0] = '\0';
     if (px_lookups_bind(lookups, &bind, &test_env, &out)) {
         assert_true(pgw_bind_decode(body_of(&out), &sent));
-        assert_int_equal(sent.value_count, 3);
+        assert_int_equal(sent.value_count, 2 + lookups->conditions.parameters);
         pgw_reader reader = pgw_reader_of(sent.values);
         pgw_bind_value value = {0};
         for (size_t i = 0; i < sent.value_count; i++)
@@ -102,6 +102,11 @@ static const char *bound(const px_lookups *lookups, const char *userid)
     pgw_buf_free(&values);
     pgw_buf_free(&out);
     return last;
+}
+
+static const char *bound(const px_lookups *lookups, const char *userid)
+{
+    return bound_with(lookups, userid, "2026-01-01");
 }
 
 static void a_bind_is_given_the_hash(void **state)
@@ -191,6 +196,70 @@ static void they_hold_while_the_table_hashes_alike(void **state)
 #undef HOLDS
 }
 
+/* An array of keys is given the array of their hashes, and what stands beside it its own, in text.
+ */
+static void an_array_is_given_the_hashes(void **state)
+{
+    (void)state;
+    px_lookups *lookups =
+        lookups_of("SELECT event FROM events WHERE userid = ANY ($1) AND ts < $2", NULL, 0);
+    char expected[64];
+    long long hashes[2];
+    for (int i = 0; i < 2; i++) {
+        pgw_value key = {.type = PGW_INT8, .as.integer = 5 + i};
+        hashes[i] = (long long)rw_hash_key(&test_tables[0], &key);
+    }
+    snprintf(expected, sizeof expected, "{%lld,%lld}", hashes[0], hashes[1]);
+    assert_string_equal(bound(lookups, "{5, 6}"), expected);
+    assert_string_equal(bound(lookups, "{}"), "{}");
+    assert_string_equal(bound(lookups, "{five}"), "");
+    px_lookups_drop(lookups);
+    lookups = lookups_of("SELECT 1 FROM events WHERE userid = ANY ($2) UNION "
+                         "SELECT 2 FROM events WHERE userid = $1",
+                         NULL, 0);
+    snprintf(expected, sizeof expected, "%lld", hashes[0]);
+    assert_int_equal(lookups->conditions.parameters, 2);
+    assert_string_equal(bound_with(lookups, "5", "{6}"), expected);
+    px_lookups_drop(lookups);
+}
+
+/* The same table, but that its key is of another type: its statements are prepared anew. */
+static void they_are_retyped_with_their_tables_key(void **state)
+{
+    (void)state;
+    rw_column columns[4];
+    memcpy(columns, test_event_columns, sizeof columns);
+    rw_table table = test_tables[0];
+    table.columns = columns;
+    rw_table *pointers[] = {&table};
+    px_catalog now = {.references = 1, .tables = pointers, .count = 1};
+    px_lookups *lookups = lookups_of(TEXT, NULL, 0);
+#define RETYPED(retyped, change, back)                                                             \
+    do {                                                                                           \
+        change;                                                                                    \
+        assert_int_equal(px_lookups_retyped(lookups, &now), retyped);                              \
+        back;                                                                                      \
+    } while (0)
+    RETYPED(false, (void)0, (void)0);
+    RETYPED(true, columns[0].type = PGW_NUMERIC, columns[0].type = PGW_INT8);
+    RETYPED(true, columns[0].typmod = 5, columns[0].typmod = -1);
+    RETYPED(false, columns[1].type = PGW_INT4, columns[1].type = PGW_TIMESTAMPTZ);
+    RETYPED(false, (columns[0].type = PGW_NUMERIC, table.oid++),
+            (columns[0].type = PGW_INT8, table.oid--));
+    RETYPED(false, (columns[0].type = PGW_NUMERIC, columns[0].name = (char *)"other"),
+            (columns[0].type = PGW_INT8, columns[0].name = (char *)"userid"));
+    RETYPED(false, (columns[0].type = PGW_NUMERIC, columns[3].name = (char *)"other"),
+            (columns[0].type = PGW_INT8, columns[3].name = (char *)"userhash"));
+    RETYPED(false, (columns[0].type = PGW_NUMERIC, table.hash_key_count = 2),
+            (columns[0].type = PGW_INT8, table.hash_key_count = 1));
+    RETYPED(false, (columns[0].type = PGW_NUMERIC, table.hash_column = 4),
+            (columns[0].type = PGW_INT8, table.hash_column = test_tables[0].hash_column));
+    RETYPED(false, (columns[0].type = PGW_NUMERIC, table.name = (char *)"another"),
+            (columns[0].type = PGW_INT8, table.name = (char *)"events"));
+#undef RETYPED
+    px_lookups_drop(lookups);
+}
+
 static void errors_are_told_in_the_clients_words(void **state)
 {
     (void)state;
@@ -224,6 +293,8 @@ int main(void)
         cmocka_unit_test(what_is_not_asked_for_by_its_key_has_none),
         cmocka_unit_test(constants_of_no_known_moment_are_left),
         cmocka_unit_test(they_hold_while_the_table_hashes_alike),
+        cmocka_unit_test(an_array_is_given_the_hashes),
+        cmocka_unit_test(they_are_retyped_with_their_tables_key),
         cmocka_unit_test(errors_are_told_in_the_clients_words),
     };
     return cmocka_run_group_tests(tests, plans_setup, plans_teardown);

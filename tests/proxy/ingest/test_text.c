@@ -173,6 +173,42 @@ static void effects_that_move_the_zone(void **state)
     assert_false(px_moves_zone(0));
 }
 
+/* The linker puts it in front of every call. */
+bool __real_rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming);
+bool __wrap_rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming);
+
+static size_t judged;
+
+bool __wrap_rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming)
+{
+    judged++;
+    return __real_rw_moves_columns(text, table, conforming);
+}
+
+/* Many writes behind many statements that may change their tables. */
+static void each_change_is_read_once_for_a_table(void **state)
+{
+    enum { MANY = 100 };
+    (void)state;
+    pgw_buf sql = {0};
+    for (size_t i = 0; i < MANY; i++)
+        pgw_buf_add_str(&sql, "alter table nope add y int; ");
+    for (size_t i = 0; i < MANY; i++)
+        pgw_buf_add_str(&sql, "insert into public.events (userid) values (1); "
+                              "insert into public.nullable (userid) values (1); ");
+    pgw_buf_add_str(&sql, "alter table nullable add y int; "
+                          "insert into public.events (userid) values (1); "
+                          "insert into public.nullable (userid) values (1)");
+    pgw_buf_add_byte(&sql, '\0');
+    judged = 0;
+    px_text *text = parse(sql.ptr, &test_env);
+    assert_int_equal(text->script.count, 3 * MANY + 3);
+    assert_int_equal(px_text_first_refused(text), 3 * MANY + 2);
+    assert_int_equal(judged, 2 * (MANY + 1));
+    pgw_buf_free(&sql);
+    px_text_drop(text);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, plans_setup, plans_teardown)
@@ -183,6 +219,7 @@ int main(void)
         TEST(the_first_refusal_stays),
         TEST(rows_that_are_committed_are_left_out),
         TEST(effects_that_move_the_zone),
+        TEST(each_change_is_read_once_for_a_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "proxy/loop/worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -189,6 +190,59 @@ static void test_large_input(void **state)
     assert_memory_equal(input.ptr, sent + LARGE - 3, 3);
     assert_memory_equal(input.ptr + 3, "abc", 3);
     free(sent);
+}
+
+/* Whether something that the loop watches has happened, and will go on to. */
+static bool is_stirring(void)
+{
+    struct pollfd loop = {.fd = uv_backend_fd(&here.worker.loop), .events = POLLIN};
+    return poll(&loop, 1, 0) > 0;
+}
+
+/* What comes meanwhile wakes the loop once, not again and again; so does the peer's end. */
+static void test_pause_rests(void **state)
+{
+    (void)state;
+    end *e = &here.ends[0];
+    for (int i = 0; i < 2; i++) {
+        px_stream_pause(e->stream);
+        turn();
+        send_to(e, "more");
+        turn();
+        px_stream_put(e->stream, "said", 4);
+        turn();
+        expect_output(e, "said");
+        assert_false(is_stirring());
+        assert_int_equal(e->inputs, i);
+        px_stream_resume(e->stream);
+        turn();
+        expect_input(e, "more");
+        px_stream_consume(e->stream, 4);
+    }
+    px_stream_pause(e->stream);
+    shutdown(e->peer, SHUT_WR);
+    turn();
+    assert_false(is_stirring());
+    assert_null(e->reason);
+    px_stream_resume(e->stream);
+    turn();
+    assert_string_equal(e->reason, "closed by peer");
+}
+
+/* Nothing is asked of the kernel where a stream goes on before anything has come. */
+static void test_pause_costs_nothing(void **state)
+{
+    (void)state;
+    end *e = &here.ends[0];
+    turn();
+    px_stream_pause(e->stream);
+    turn();
+    assert_true(uv_is_active((uv_handle_t *)e->stream));
+    send_to(e, "now");
+    turn();
+    assert_false(uv_is_active((uv_handle_t *)e->stream));
+    px_stream_resume(e->stream);
+    assert_true(uv_is_active((uv_handle_t *)e->stream));
 }
 
 static void test_pause(void **state)
@@ -387,6 +441,8 @@ int main(void)
     const struct CMUnitTest tests[] = {TEST(test_input),
                                        TEST(test_large_input),
                                        TEST(test_pause),
+                                       TEST(test_pause_rests),
+                                       TEST(test_pause_costs_nothing),
                                        TEST(test_output),
                                        TEST(test_passing),
                                        TEST(test_back_pressure),

@@ -2,7 +2,8 @@
 -- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
 -- recompute the hash in YQL:        FromBytes(ToBytes(Digest::XXH3(ToBytes(CAST(FromPg(`k`) AS Int64)))), Int64)
 CREATE TABLE `rows` (
-    `k` pgint8 NOT NULL,
+    `k` pgint8 NOT NULL, -- set yourself: DEFAULT nextval('rows_k_seq')
+    `place` pgtext, -- point: choose a type -- set yourself: DEFAULT point(1, 2)
     `k_hash` pgint8 NOT NULL,
     PRIMARY KEY (`k_hash`, `k`)
 ) WITH (
@@ -38,7 +39,7 @@ CREATE TABLE `moments` (
 -- sides: column-oriented. Nobody has confirmed that it can be written over the PostgreSQL endpoint.
 CREATE TABLE `sides` (
     `at` Date32 NOT NULL,
-    `side` Bool NOT NULL,
+    `side` Bool NOT NULL, -- set yourself: DEFAULT true
     PRIMARY KEY (`at`, `side`)
 ) PARTITION BY HASH(`side`) WITH (
     STORE = COLUMN,

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+enum { NOW = 1000 };
+
 static const uint32_t types[] = {20, 25};
 
 static px_prepared prepared;
@@ -32,7 +34,7 @@ static void add(unsigned number)
     char name[16];
     snprintf(name, sizeof name, "s%u", number);
     px_unit_prepared what = of(name);
-    px_prepared_add(&prepared, &what);
+    px_prepared_add(&prepared, &what, NOW);
 }
 
 static bool has(unsigned number)
@@ -40,13 +42,13 @@ static bool has(unsigned number)
     char name[16];
     snprintf(name, sizeof name, "s%u", number);
     px_unit_prepared what = of(name);
-    return px_prepared_use(&prepared, &what);
+    return px_prepared_use(&prepared, &what, NOW);
 }
 
 /* s1, but for one thing. */
 static bool has_other(px_unit_prepared what)
 {
-    return px_prepared_use(&prepared, &what);
+    return px_prepared_use(&prepared, &what, NOW);
 }
 
 static void a_name_stands_for_its_text_and_types(void **state)
@@ -67,12 +69,35 @@ static void a_name_stands_for_its_text_and_types(void **state)
     other.types = others;
     assert_false(has_other(other));
     other = (px_unit_prepared){.name = PGW_LITERAL("s1"), .text = PGW_LITERAL("other")};
-    px_prepared_add(&prepared, &other);
+    px_prepared_add(&prepared, &other, NOW);
     assert_true(has_other(other));
     assert_false(has(1));
     px_prepared_remove(&prepared, other.name);
     assert_false(has_other(other));
     px_prepared_remove(&prepared, other.name);
+}
+
+static bool has_at(const char *name, uint64_t now)
+{
+    px_unit_prepared what = of(name);
+    return px_prepared_use(&prepared, &what, now);
+}
+
+/* It was prepared a moment ago, or it is prepared again. */
+static void what_is_doubted_is_used_for_a_moment(void **state)
+{
+    (void)state;
+    px_unit_prepared what = of("s1"), other = of("s2");
+    px_prepared_doubt(&prepared, what.name);
+    px_prepared_add(&prepared, &what, NOW);
+    px_prepared_add(&prepared, &other, NOW);
+    px_prepared_doubt(&prepared, what.name);
+    assert_true(has_at("s1", NOW));
+    assert_true(has_at("s1", NOW + PX_DOUBTED_MS - 1));
+    assert_false(has_at("s1", NOW + PX_DOUBTED_MS));
+    assert_true(has_at("s2", NOW + PX_DOUBTED_MS));
+    px_prepared_add(&prepared, &what, NOW + PX_DOUBTED_MS);
+    assert_true(has_at("s1", NOW + 9 * PX_DOUBTED_MS));
 }
 
 static void expect_evicted(const char *expected)
@@ -116,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_name_stands_for_its_text_and_types, teardown),
+        cmocka_unit_test_teardown(what_is_doubted_is_used_for_a_moment, teardown),
         cmocka_unit_test_teardown(what_was_not_used_for_longest_goes_first, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -479,19 +479,19 @@ static void what_is_longer_than_ydb_takes_is_not_sent(void **state)
 {
     (void)state;
     static const scene scenes[] = {
-        {WRITE, "most=30 run ok", "anew; " WRITE "; done INSERT 0 1"},
-        {WRITE, "most=29 run turn run turn", "anew; failed 54000; anew; failed 54000"},
-        {WRITE, "most=29 run cancel turn", "anew; failed 54000"},
-        {WRITE, "most=29 gone run open turn", "close; open; anew; failed 54000"},
-        {CHANGE, "most=19 run ok ok", "anew; BEGIN; ROLLBACK; failed 54000"},
-        {SHOWN, "most=40 run turn", "anew; failed 54000"},
-        {UPSERT, "most=45 run refused ok ok",
+        {WRITE, "most=56 run ok", "anew; " WRITE "; done INSERT 0 1"},
+        {WRITE, "most=55 run turn run turn", "anew; failed 54000; anew; failed 54000"},
+        {WRITE, "most=55 run cancel turn", "anew; failed 54000"},
+        {WRITE, "most=55 gone run open turn", "close; open; anew; failed 54000"},
+        {CHANGE, "most=45 run ok ok", "anew; BEGIN; ROLLBACK; failed 54000"},
+        {SHOWN, "most=66 run turn", "anew; failed 54000"},
+        {UPSERT, "most=71 run refused ok ok",
          "anew; " FIRST "; anew; BEGIN; ROLLBACK; failed 54000"},
-        {CHANGE, "begin ok most=19 run turn rollback ok",
+        {CHANGE, "begin ok most=45 run turn rollback ok",
          "BEGIN; done; anew; failed 54000; ROLLBACK; done"},
-        {CHANGE, "batches most=19 run ok ok", "anew; BEGIN; ROLLBACK; failed 54000"},
-        {READ, "most=6 describe turn most=7 describe ok", "failed 54000; describe x; done"},
-        {WRITE, "most=29 run quiet turn", "anew; failed 54000"},
+        {CHANGE, "batches most=45 run ok ok", "anew; BEGIN; ROLLBACK; failed 54000"},
+        {READ, "most=32 describe turn most=33 describe ok", "failed 54000; describe x; done"},
+        {WRITE, "most=55 run quiet turn", "anew; failed 54000"},
     };
     CHECK(scenes);
 }

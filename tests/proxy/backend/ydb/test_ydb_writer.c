@@ -218,7 +218,7 @@ static void those_that_join_keep_statements_of_their_own(void **state)
 static void what_is_too_long_for_one_goes_as_several(void **state)
 {
     (void)state;
-    here.config.backend.capabilities.max_message = 20;
+    here.config.backend.capabilities.max_message = 52;
     add_rows(2);
     begin();
     expect_sent("Q[INSERT INTO t VALUES (0)\n;\nINSERT INTO t VALUES (1)]");

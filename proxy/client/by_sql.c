@@ -1,0 +1,69 @@
+#include "proxy/client/by_sql.h"
+
+#include "proxy/client/changes.h"
+#include "proxy/client/names.h"
+#include "proxy/client/own_look.h"
+#include "proxy/client/settle.h"
+#include "rewrite/lex/lexer_text.h"
+
+static px_statement *find(const px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->names.statements, name);
+    bool is = statement != NULL && statement->lookups != NULL && statement->lookups->by_sql;
+    return is ? statement : NULL;
+}
+
+/* Whether what begins with the word may change what a table, its key or its rows are. */
+static bool changes_tables(pgw_slice text, rw_token first)
+{
+    const char *const words[] = {"alter", "create", "drop", "do", "call"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        any = any || rw_token_is(text, first, words[i]);
+    return any;
+}
+
+px_step px_by_sql_renew_one(px_session *session, pgw_slice name)
+{
+    px_catalog *catalog;
+    rw_catalog view;
+    px_statement *statement = find(session, name);
+    if (statement == NULL)
+        return PX_STEP_DONE;
+    if (!px_own_look_now(session, &catalog, &view) || !px_settle(session, catalog))
+        return PX_STEP_LATER;
+    if (!px_lookups_hold(statement->lookups, catalog) || px_changes_unseen(session) ||
+        statement->foreign.generation != session->known.generation)
+        px_names_forget_lookups(session, name);
+    return PX_STEP_DONE;
+}
+
+/* What an EXECUTE finds behind such a statement of its text is not known before the text is sent.
+ */
+static px_step renew(px_session *session, pgw_slice name, bool behind)
+{
+    if (behind && find(session, name) != NULL)
+        px_names_forget_lookups(session, name);
+    return px_by_sql_renew_one(session, name);
+}
+
+px_step px_by_sql_renew(px_session *session, pgw_slice text)
+{
+    pgw_arena arena = {0};
+    px_step step = PX_STEP_DONE;
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
+    rw_token token = rw_lexer_next(&lexer);
+    bool changes = changes_tables(text, token), behind = false;
+    while (step == PX_STEP_DONE && token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD) {
+        bool execute = rw_token_is(text, token, "execute");
+        bool ends = token.kind == RW_TOKEN_CHAR && text.ptr[token.start] == ';';
+        token = rw_lexer_next(&lexer);
+        behind = behind || (ends && changes);
+        changes = changes || (ends && changes_tables(text, token));
+        if (execute && (token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED))
+            step = renew(session, rw_token_name(text, token, &arena), behind);
+    }
+    pgw_arena_free(&arena);
+    return step;
+}

@@ -1,0 +1,74 @@
+#include "proxy/command/unspread.h"
+
+#include <string.h>
+
+#include "proxy/backend/schema_query.h"
+#include "proxy/command/tables.h"
+
+/* $1 schema, $2 name, $3 hash column: a row if the table is there without it, or with a key that
+ * does not begin with it. */
+static const char entry_question[] =
+    "select from pg_catalog.pg_class c"
+    " join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+    " left join pg_catalog.pg_index i on i.indrelid = c.oid and i.indisprimary"
+    " left join pg_catalog.pg_attribute h on h.attrelid = c.oid and h.attname = $3"
+    " and h.attnum > 0 and not h.attisdropped"
+    " where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p')"
+    " and (h.attnum is null or (i.indkey)[0] <> h.attnum)";
+
+/* NULL: it has none, for whatever reason: this is no mistake of the file. */
+static PGresult *rows_of(PGresult *answer)
+{
+    if (PQresultStatus(answer) == PGRES_TUPLES_OK)
+        return answer;
+    PQclear(answer);
+    return NULL;
+}
+
+static void warn(const cfg_config *config, const cfg_table *table, const char *schema,
+                 const char *name, FILE *errors)
+{
+    fprintf(errors,
+            "%s:%u: warning: table %s.%s is not spread: the backend has it without the hash "
+            "column %s in front of its primary key\n",
+            config->path, table->line, schema, name, table->hash_column);
+}
+
+static void check_entry(const cfg_config *config, const cfg_table *table, PGconn *link,
+                        FILE *errors)
+{
+    const char *schema = table->schema != NULL ? table->schema : "public";
+    const char *const values[] = {schema, table->name, table->hash_column};
+    PGresult *rows = rows_of(PQexecParams(link, entry_question, 3, NULL, values, NULL, NULL, 0));
+    if (rows != NULL && PQntuples(rows) > 0)
+        warn(config, table, schema, table->name, errors);
+    PQclear(rows);
+}
+
+static void check_patterns(const cfg_config *config, PGconn *link, FILE *errors)
+{
+    pgw_buf sql = {0};
+    px_schema_unspread_query(config, &sql);
+    pgw_buf_add_byte(&sql, '\0');
+    PGresult *rows = rows_of(PQexec(link, sql.ptr));
+    for (int i = 0; rows != NULL && i < PQntuples(rows); i++) {
+        const char *schema = PQgetvalue(rows, i, 0), *name = PQgetvalue(rows, i, 1);
+        const cfg_table *pattern = cfg_find_pattern(config, schema, name);
+        if (pattern != NULL)
+            warn(config, pattern, schema, name, errors);
+    }
+    PQclear(rows);
+    pgw_buf_free(&sql);
+}
+
+void px_unspread_check(const cfg_config *config, FILE *errors)
+{
+    bool asked = config->backend.dialect == CFG_DIALECT_POSTGRES &&
+                 config->table_count + config->pattern_count > 0;
+    PGconn *link = asked ? px_backend_open(config, NULL) : NULL;
+    for (size_t i = 0; link != NULL && i < config->table_count; i++)
+        check_entry(config, &config->tables[i], link, errors);
+    if (link != NULL && config->pattern_count > 0)
+        check_patterns(config, link, errors);
+    PQfinish(link);
+}

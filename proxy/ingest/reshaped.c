@@ -1,0 +1,53 @@
+#include "proxy/ingest/reshaped.h"
+
+#include "rewrite/read/reach.h"
+
+const rw_table *px_written_by(const rw_statement *statement)
+{
+    return statement->insert != NULL   ? statement->insert->table
+           : statement->change != NULL ? statement->change->table
+                                       : NULL;
+}
+
+typedef struct moves {
+    const rw_table *table;
+    size_t judged; /* so many statements, of which none but the last may change it … */
+    bool moved;    /* … and that does */
+} moves;
+
+/* … what stands before statement `i`: each of it once for a table, however many write that. */
+static bool is_moved(const rw_script *script, pgw_slice text, moves *of, size_t i, bool conforming)
+{
+    for (; of->judged < i && !of->moved; of->judged++) {
+        const rw_statement *other = &script->statements[of->judged];
+        pgw_slice written = {text.ptr + other->start, other->end - other->start};
+        of->moved =
+            other->effects & RW_EFFECT_DDL && rw_moves_columns(written, of->table, conforming);
+    }
+    return of->moved;
+}
+
+static moves *moves_of(const rw_table *table, moves *all, size_t *count)
+{
+    size_t i = 0;
+    while (i < *count && all[i].table != table)
+        i++;
+    if (i == *count)
+        all[(*count)++] = (moves){.table = table};
+    return &all[i];
+}
+
+const bool *px_reshaped(const rw_script *script, pgw_slice text, bool conforming, pgw_arena *arena)
+{
+    if (!(script->effects & RW_EFFECT_DDL))
+        return NULL;
+    bool *reshaped = pgw_arena_alloc(arena, script->count * sizeof *reshaped);
+    moves *all = pgw_arena_alloc(arena, script->count * sizeof *all);
+    size_t tables = 0;
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_table *table = px_written_by(&script->statements[i]);
+        reshaped[i] =
+            table != NULL && is_moved(script, text, moves_of(table, all, &tables), i, conforming);
+    }
+    return reshaped;
+}

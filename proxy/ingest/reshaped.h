@@ -1,0 +1,16 @@
+/*
+ * reshaped: which statements of a text write a table that one before them may change.
+ */
+#ifndef PX_RESHAPED_H
+#define PX_RESHAPED_H
+
+#include "rewrite/read/script.h"
+#include "rewrite/read/statement.h"
+
+/* The table that a statement writes so that keyspread has to know its columns; NULL: none. */
+const rw_table *px_written_by(const rw_statement *statement);
+/* For each statement of the script of `text`, in the arena. NULL: there is none. What may change a
+ * table is read once for each table that is written. */
+const bool *px_reshaped(const rw_script *script, pgw_slice text, bool conforming, pgw_arena *arena);
+
+#endif

@@ -1,0 +1,137 @@
+#include "rewrite/insert/new_key.h"
+
+#include "rewrite/hash/hash_sql.h"
+#include "rewrite/insert/guard.h"
+#include "rewrite/insert/tail_expression.h"
+#include "rewrite/lex/quote.h"
+
+/* The query that makes the value once a row. The client's names are looked up outside of it. */
+#define ROWS "\"keyspread\""
+#define VALUE ROWS ".\"keyspread\""
+
+/* An expression of the client's. */
+typedef struct expression {
+    size_t start, end;
+    rw_token only; /* all of it, but for brackets; else END */
+} expression;
+
+/* N'…' is of the type character. */
+static bool is_national(pgw_slice text, rw_token token)
+{
+    return token.kind == RW_TOKEN_STRING && (text.ptr[token.start] | 32) == 'n';
+}
+
+static rw_token only_token(rw_parser *parser)
+{
+    rw_mark mark = rw_mark_here(parser);
+    while (rw_take(parser, '('))
+        ;
+    rw_token token = parser->token;
+    char escape;
+    rw_advance(parser);
+    bool typed = !rw_take_uescape(parser, &escape) || is_national(parser->text, token);
+    while (rw_take(parser, ')'))
+        ;
+    bool ends = rw_at(parser, ',') || rw_at_word(parser, "where") ||
+                rw_at_word(parser, "returning") || rw_at_end(parser);
+    if (typed || !ends)
+        token.kind = RW_TOKEN_END;
+    rw_go_back(parser, mark);
+    return token;
+}
+
+/* Behind the column's name. */
+static bool take_value(rw_parser *parser, expression *out)
+{
+    bool equals = pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "=");
+    rw_advance(parser);
+    *out = (expression){.start = parser->token.start, .only = only_token(parser)};
+    bool taken = equals && !rw_at_word(parser, "default") && rw_skip_tail_expression(parser, true);
+    out->end = parser->last_end;
+    return taken && out->end > out->start;
+}
+
+/* It has no type of its own, and gets that of its column. */
+static bool is_untyped(const rw_parser *parser, const expression *value)
+{
+    rw_token_kind kind = value->only.kind;
+    return kind == RW_TOKEN_STRING || kind == RW_TOKEN_PARAM ||
+           (kind == RW_TOKEN_WORD &&
+            pgw_slice_ieq_str(rw_token_text(parser->text, value->only), "null"));
+}
+
+/* A parameter without a type has that of its first use, which would be another. */
+static bool is_shared(rw_parser *parser, const expression *value)
+{
+    return value->only.kind == RW_TOKEN_PARAM &&
+           rw_parameter_uses(parser->text, parser->env->conforming,
+                             rw_param_number(parser, value->only)) > 1;
+}
+
+static void add_own(const rw_parser *parser, size_t column, pgw_buf *out)
+{
+    rw_add_identifier(out, parser->known_as);
+    pgw_buf_add_byte(out, '.');
+    rw_add_identifier(out, parser->table->columns[column].name);
+}
+
+/* The row's own values, but of the column that gets another. */
+static const char **new_values(const rw_parser *parser, size_t column)
+{
+    const rw_table *table = parser->table;
+    const char **values = pgw_arena_alloc(parser->arena, table->hash_key_count * sizeof *values);
+    for (size_t h = 0; h < table->hash_key_count; h++) {
+        pgw_buf own = {0};
+        if (table->hash_key[h] == column)
+            pgw_buf_add_str(&own, VALUE);
+        else
+            add_own(parser, table->hash_key[h], &own);
+        pgw_buf_add_byte(&own, '\0');
+        values[h] = pgw_arena_keep(parser->arena, &own).ptr;
+    }
+    return values;
+}
+
+/* In the place of `column =`. */
+static pgw_slice before(const rw_parser *parser, size_t column, bool untyped)
+{
+    const rw_table *table = parser->table;
+    pgw_buf text = {0};
+    pgw_buf_add_byte(&text, '(');
+    rw_add_identifier(&text, table->columns[column].name);
+    pgw_buf_add_str(&text, ", ");
+    rw_add_identifier(&text, table->columns[table->hash_column].name);
+    pgw_buf_add_str(&text, ") = (SELECT " VALUE ", ");
+    rw_guard_new_key(table, rw_hash_sql(table, new_values(parser, column), parser->arena), &text);
+    pgw_buf_add_str(&text, untyped ? " FROM (VALUES (cast(" : " FROM (VALUES (");
+    return pgw_arena_keep(parser->arena, &text);
+}
+
+/* The value is made once a row, as OFFSET says that is more than 0 or not by the row's own hash,
+ * which nobody knows before. */
+static pgw_slice behind(const rw_parser *parser, size_t column, bool untyped)
+{
+    const rw_table *table = parser->table;
+    pgw_buf text = {0};
+    if (untyped)
+        pgw_buf_addf(&text, " as %s)", rw_hash_sql_type(table->columns[column].type));
+    pgw_buf_add_str(&text, ") OFFSET 0 operator(pg_catalog.*) pg_catalog.num_nulls(");
+    add_own(parser, table->hash_column, &text);
+    pgw_buf_add_str(&text, ")) " ROWS "(\"keyspread\"))");
+    return pgw_arena_keep(parser->arena, &text);
+}
+
+bool rw_take_new_key(rw_parser *parser, size_t column, size_t position)
+{
+    expression value;
+    if (!rw_key_may_change(parser->table) || parser->insert->new_key > 0 ||
+        !take_value(parser, &value) || is_shared(parser, &value))
+        return false;
+    bool untyped = is_untyped(parser, &value);
+    rw_add_splice(parser, position, value.start - position, before(parser, column, untyped))->from =
+        value.start;
+    rw_add_splice(parser, value.end, 0, behind(parser, column, untyped))->from = value.start;
+    rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+    parser->insert->new_key = value.start;
+    return true;
+}

@@ -1,0 +1,21 @@
+/*
+ * sequence_name: nextval('items_id_seq') in a cell of the key. If the name means the sequence that
+ * the column's default draws from, the cell is the same as DEFAULT; what it means, its session's
+ * own link can be asked.
+ */
+#ifndef RW_SEQUENCE_NAME_H
+#define RW_SEQUENCE_NAME_H
+
+#include "rewrite/insert/insert.h"
+
+/* What its answer begins with, in the place of a wanted cell's number. */
+#define RW_SEQUENCE_NAMED "named"
+
+/* The name in wanted cell `i`, a slice of its text, if the column's default draws from a sequence
+ * and asking what the name means is no error; else empty. */
+pgw_slice rw_sequence_name(const rw_insert *insert, size_t i);
+/* Appends a SELECT of one row of three texts: RW_SEQUENCE_NAMED; 't' or 'f', whether
+ * nextval('name') draws from this sequence and nothing else; NULL. */
+void rw_sequence_question(pgw_slice name, uint32_t sequence, pgw_buf *sql);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * zone_name: which values of TimeZone PostgreSQL may know.
+ */
+#ifndef RW_ZONE_NAME_H
+#define RW_ZONE_NAME_H
+
+#include "protocol/bytes.h"
+
+/* False: PostgreSQL would refuse it. What has a digit may be an offset or a rule (`<+03>-3`,
+ * `CET-1CEST`): it is not looked at any further. */
+bool rw_zone_may_be(pgw_slice value);
+
+#endif

@@ -1,0 +1,79 @@
+"""System columns that say where a row is, of a table in partitions that an application takes for an ordinary one."""
+import contextlib
+import unittest
+
+import harness
+import wire
+from direct_case import DirectCase, shown
+from harness import Table
+
+TABLE = Table("ev", ["a bigint not null", "b text"], ["a"], hash_first=False, hash_column="h")
+TEXTS = (
+    "select tableoid::regclass, * from ev order by a", "select distinct tableoid::regclass from ev", "select ev.tableoid::regclass::text as t, a from ev order by 2",
+    "select tableoid::regclass, count(*) from ev group by tableoid", "select e.tableoid::regclass, max(a) from public.ev as e group by 1",
+    "select a from ev where tableoid = 'ev'::regclass order by a", "select count(*) from ev where public.ev.tableoid <> 'public.ev'::regclass",
+    "select relname, count(*) from ev join pg_class c on c.oid = ev.tableoid group by relname", "select t.tableoid::regclass from (select tableoid from ev limit 1) t",
+    "select ev.tableoid::regclass, o.tableoid::regclass, o.x from ev, other o where o.x = ev.a", "select (select tableoid)::regclass from ev limit 1",
+    "select tableoid from ev, other", "select o.tableoid::regclass from other o", "select distinct tableoid::regclass from ev order by tableoid::regclass",
+    "update ev set b = 'x' where tableoid = 'ev'::regclass and a = 1 returning tableoid::regclass, *", "delete from ev where a = 2 returning ev.tableoid::regclass",
+    "select tableoid::regclass, ev::text from ev where a = 3", "with w as (select tableoid::regclass t, a from ev) select * from w order by a",
+    "select to_json(tableoid::regclass::text) from ev limit 1", "create view v as select tableoid::regclass from ev limit 1; select * from v",
+    "select count(ctid) from ev", "select ctid is null from ev", "update other set x = 3 where ctid in (select ctid from other) returning x",
+)
+BY_CTID = ("delete from ev where ctid in (select ctid from ev order by a limit 2)", "delete from ev where ev.ctid = any (array(select ctid from ev))",
+           "update ev set b = 'x' where ctid = '(0,1)'", "update ev e set b = 'x' from (select ctid from ev limit 1) t where e.ctid = t.ctid",
+           "with t as (select ctid from ev limit 2) delete from ev using t where ev.ctid = t.ctid")
+
+
+class Partitioned(DirectCase):
+    tables = (TABLE,)
+    setup_sql = "create table other (x bigint); insert into other values (1), (2)"
+    partitioned = True
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
+            with wire.Wire(("127.0.0.1", port)) as session:
+                session.login(harness.USER, database)
+                session.rows("insert into ev (a, b) values " + ", ".join(f"({number}, 'b')" for number in range(1, 9)))
+
+    @contextlib.contextmanager
+    def connected(self):
+        with contextlib.ExitStack() as stack:
+            self.sessions = []
+            for database, port in (("direct", self.postgres.port), self.route()):
+                self.sessions.append(stack.enter_context(wire.Wire(("127.0.0.1", port))))
+                self.sessions[-1].login(harness.USER, database)
+                self.sessions[-1].query("begin")
+            yield
+
+    def same(self, *messages):
+        """But for what columns are described as: a system column is one of a table."""
+        answers = [[reply.columns()[0][0] if reply.kind == "T" else shown(reply) for reply in session.ask(*messages)] for session in self.sessions]
+        self.assertEqual(*answers)
+
+    def test_texts(self):
+        for text in TEXTS:
+            with self.subTest(text), self.connected():
+                self.same(wire.query(text))
+                if ";" not in text:
+                    self.same(wire.parse("", text), wire.bind("", ""), wire.execute(), wire.sync())
+
+    def test_rows_written_by_ctid(self):
+        """In two partitions they may have the same: none is written, rather than others' rows."""
+        for text in BY_CTID:
+            with self.subTest(text), self.connected():
+                for messages in ([wire.query(text)], [wire.parse("", text), wire.sync()]):
+                    self.sessions[1].query("savepoint a")
+                    self.assertEqual(wire.error_of(self.sessions[1].ask(*messages)), "0A000")
+                    self.sessions[1].query("rollback to a")
+                self.assertEqual(self.sessions[1].rows("select count(*) from ev"), [["8"]])
+
+
+class Strict(Partitioned):
+    tables = (Table("ev", ["a bigint not null", "b text"], ["a"], hash_first=False, hash_column="h", hide="strict"),)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""SQL's PREPARE and EXECUTE of INSERTs into configured tables, before the fake of YDB's endpoint: what
+PostgreSQL says, and the hashes that a plain INSERT would have.
+"""
+import unittest
+
+import harness
+import wire
+from ydb_case import DATABASE, YdbCase
+
+ITEMS = harness.Table("items", ["tenant text not null", "id bigint not null", "word text", "n integer"],
+                      ["tenant", "id"], hash_key=["tenant", "id"])
+TEXTS = (
+    "prepare p (text, bigint, text) as insert into items (tenant, id, word) values ($1, $2, $3)",
+    "execute p ('a', 1, 'x')", "execute p ('b', '2', null)", "execute p ($$it's$$, -3, E'\\\\')",
+    "execute p ('a', 1, 'again')", "execute p (null, 4, 'x')", "execute p ('a', 'x', 'x')",
+    "execute p ('a')", "execute nobody ('a')", "execute p ('c', 5::smallint, upper('five'))",
+    "prepare p as insert into items (tenant, id) values ($1, $2)",
+    "prepare several as insert into items values ($1, $2, $3, $4), ($5, $6, $3, 7)",
+    "execute several ('d', 6, 'x', 1, 'd', 7)",
+    "prepare shown as insert into items (id, tenant, n) values ($1, $2, $3) returning id, n + 1, tenant || 'y'",
+    "execute shown (8, 'e', 8)",
+    "prepare counted (text, int) as insert into items (tenant, id, n) values ($1, 9, $2) "
+    "on conflict (tenant, id) do update set n = items.n + excluded.n returning n",
+    "execute counted ('f', 1)", "execute counted ('f', 2)",
+    "prepare calm as insert into items (tenant, id) values ($1, $2) on conflict do nothing",
+    "execute calm ('a', 1)", "execute calm ('g', 10)",
+    "begin", "execute p ('h', 11, 'gone')", "rollback",
+    "begin", "execute p ('h', 12, 'kept')", "execute p ('h', 13, 'kept')", "commit",
+    "execute p ('i', 14, 'x'); execute p ('i', 15, 'y')", "execute p ('j', 16, 'x'); execute p ('a', 1, 'y')",
+    "prepare fixed as insert into items (tenant, id) values ('k', 17)", "execute fixed",
+    "update items set word = 'found' where tenant = 'k' and id = 17",
+    "deallocate p", "execute p ('l', 18, 'x')", "discard all", "execute calm ('l', 18)",
+    "select * from items order by id, tenant")
+REFUSED = ("prepare r as insert into items (tenant, id) select $1, 1",
+           "prepare r as with w as (select 1) insert into items (tenant, id) values ($1, 1)",
+           "prepare r as with w as (insert into items (tenant, id) values ('a', 1) returning id) select * from w",
+           "prepare r2 as insert into items (tenant, id) values ($1, $2); execute r2 ('a', 1 + 1)",
+           "prepare r3 as insert into items (tenant, id, items_hash) values ('a', 1, 2); execute r3",
+           "prepare r4 as insert into items (id) values ($1); execute r4 (1)")
+
+
+class Prepare(YdbCase):
+    tables = (ITEMS,)
+
+    def setUp(self):
+        super().setUp()
+        self.links = [self.link(port) for port in self.sides.values()]
+
+    def link(self, port):
+        link = wire.Wire(("127.0.0.1", port))
+        self.addCleanup(link.close)
+        link.login(harness.USER, DATABASE)
+        return link
+
+    @staticmethod
+    def line(message):
+        if message.kind == "T":
+            return "T", [(one[0], *one[3:]) for one in message.columns()]
+        if message.kind == "E":
+            return "E", message.fields()["C"]
+        return message.kind, message.row() if message.kind == "D" else message.body
+
+    def stored(self):
+        return self.admins[True].rows("select tenant_hash, tenant, id from items order by id, tenant")
+
+    def check_hashes(self):
+        """A plain INSERT of the same keys gives them the same."""
+        rows = self.stored()
+        self.assertGreater(len(rows), 1)
+        self.admins[True].rows("truncate items")
+        for _, tenant, key in rows:
+            quoted = tenant.replace("'", "''")
+            self.links[1].query(f"insert into items (tenant, id) values ('{quoted}', {key})")
+        self.assertEqual(rows, self.stored())
+
+    def test_texts(self):
+        for sql in TEXTS:
+            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
+            self.assertEqual(expected, got, sql)
+        self.check_hashes()
+
+    def test_messages(self):
+        """What SQL has prepared is bound, and EXECUTE comes by Parse."""
+        steps = (("bind", [wire.bind("", "p", ["a", "1", "bound"]), wire.execute("")]),
+                 ("binary", [wire.bind("", "p", ["b", b"\0\0\0\0\0\0\0\2", "bound"], [0, 1, 0]), wire.execute("")]),
+                 ("null", [wire.bind("", "p", ["b", None, "bound"]), wire.execute("")]),
+                 ("executed", [wire.parse("", "execute p ('c', 3, 'x')"), wire.describe("S", ""),
+                               wire.bind("", "", []), wire.execute("")]),
+                 ("twice", [wire.parse("e", "execute p ('d', 4, 'x')"), wire.bind("", "e", []), wire.execute(""),
+                            wire.bind("", "e", []), wire.execute("")]))
+        for link in self.links:
+            link.query(TEXTS[0])
+        for name, messages in steps:
+            told = []
+            for link in self.links:
+                link.send(*messages, wire.sync())
+                told.append([self.line(one) for one in link.read_ready()])
+            self.assertEqual(*told, name)
+        self.check_hashes()
+
+    def test_a_configuration_that_is_read_anew(self):
+        """Nothing has asked for its tables yet when EXECUTE comes, which does not name them."""
+        link = self.links[1]
+        link.query("prepare n as insert into items values ($1, $2, $3, $4)")
+        for number in range(3):
+            self.keyspread.reload()
+            told = link.query(f"execute n ('x', {number}, 'y', 1)")
+            self.assertEqual([self.line(one) for one in told], [("C", b"INSERT 0 1\0"), ("Z", b"I")])
+        self.check_hashes()
+
+    def test_refused(self):
+        """What would have no hash, or a wrong one."""
+        for sql in REFUSED:
+            told = [self.line(one) for one in self.links[1].query(sql)]
+            self.assertEqual(told[-2][0], "E", sql)
+            self.assertIn(told[-2][1], ("0A000", "22023", "23502", "42703"), sql)
+        self.assertEqual(self.stored(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

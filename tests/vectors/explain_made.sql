@@ -1,0 +1,16 @@
+create table log_1 (a bigint primary key, b serial, c text not null, d text);
+insert into log_1 (a, c) values (1, 'x');
+insert into log_1 (a, c) values (1, null);
+insert into log_1 (a, d) values (1, 'y');
+create table log_long_1 (a int, b text, c int, primary key (a, b));
+insert into log_long_1 (a, b) values (1, 'x');
+insert into log_long_1 (a) values (1);
+create table app.log_1 (c int primary key);
+insert into app.log_1 values (3);
+create table log_1 (z text primary key);
+insert into log_1 (a, c) values (2, 'x');
+create table log_2 (z jsonb primary key);
+insert into log_2 values ('1');
+create table log_3 (z serial primary key, "B" serial);
+insert into log_3 ("B") values ('1');
+insert into log_3 (z) values ('1');
