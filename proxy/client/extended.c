@@ -13,6 +13,7 @@
 #include "proxy/client/names.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
+#include "proxy/client/prepare_again.h"
 #include "proxy/client/same.h"
 #include "proxy/client/settle.h"
 #include "proxy/client/sync.h"

@@ -9,6 +9,7 @@
 #include "proxy/client/owed.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
+#include "proxy/client/prepare_again.h"
 #include "proxy/client/refill.h"
 #include "proxy/ingest/submit.h"
 
