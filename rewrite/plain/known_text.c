@@ -3,11 +3,23 @@
 #include "rewrite/lex/lexer_text.h"
 #include "rewrite/plain/cursor.h"
 
+/* Where `"…"` stands may be tried at many places, and what is behind it at many more for each:
+ * bytes of a text that are looked at before it is none of the known ones. Those take a tenth of it.
+ */
+enum { LOOKS = 256 * 1024 };
+
 typedef struct matching {
     pgw_slice text;
     pgw_arena *arena;
     rw_known_value *values;
+    size_t looks; /* that are left */
 } matching;
+
+static bool look(matching *it, size_t bytes)
+{
+    it->looks -= bytes < it->looks ? bytes : it->looks;
+    return it->looks > 0;
+}
 
 static bool is_constant(const rw_cursor *at)
 {
@@ -79,10 +91,20 @@ static void skip_optional(const matching *it, rw_cursor *known, size_t *value)
     }
 }
 
+/* Over what may stand where the known text has `"…"`: it ends with the brackets around it. */
+static bool pass(matching *it, rw_cursor *at)
+{
+    const size_t from = at->token.start;
+    return !rw_cursor_ended(at) && !rw_cursor_at(at, ')') && rw_cursor_skip(at) &&
+           look(it, at->token.start - from);
+}
+
 /* `value` values stand before. */
-static bool match(const matching *it, rw_cursor known, rw_cursor at, size_t value)
+static bool match(matching *it, rw_cursor known, rw_cursor at, size_t value)
 {
     for (; known.token.kind != RW_TOKEN_END; rw_cursor_advance(&known)) {
+        if (!look(it, 1))
+            return false;
         if (rw_cursor_take(&known, '[')) {
             if (match(it, known, at, value))
                 return true;
@@ -97,7 +119,7 @@ static bool match(const matching *it, rw_cursor known, rw_cursor at, size_t valu
         } else if (known.token.kind == RW_TOKEN_QUOTED) {
             rw_cursor_advance(&known);
             while (!match(it, known, at, value))
-                if (rw_cursor_ended(&at) || rw_cursor_at(&at, ')') || !rw_cursor_skip(&at))
+                if (!pass(it, &at))
                     return false;
             return true;
         } else if (same(&known, &at)) {
@@ -119,6 +141,6 @@ static rw_cursor begin(pgw_slice text)
 bool rw_known_match(const char *known, pgw_slice text, pgw_arena *arena,
                     rw_known_value values[RW_KNOWN_VALUES])
 {
-    const matching it = {text, arena, values};
+    matching it = {text, arena, values, LOOKS};
     return match(&it, begin(pgw_slice_str(known)), begin(text), 0);
 }

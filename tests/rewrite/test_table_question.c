@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -127,11 +128,35 @@ static void like_is_postgresql_s(void **state)
         assert_int_equal(rw_is_like(exact(cases[i].text), exact(cases[i].pattern)), cases[i].like);
 }
 
+static void add_times(pgw_buf *text, const char *what, int times)
+{
+    for (int i = 0; i < times; i++)
+        pgw_buf_add_str(text, what);
+}
+
+/* Where each of many places may be the right one, and each of many others behind it. */
+static void what_may_fit_in_many_ways_takes_no_time(void **state)
+{
+    (void)state;
+    pgw_buf text = {0};
+    const clock_t begun = clock();
+    pgw_buf_add_str(&text, "SELECT NULL::text AS PKTABLE_CAT, pkn.nspname AS PKTABLE_SCHEM, "
+                           "pg_catalog");
+    add_times(&text, " AND con.contype = 'f' AND", 200);
+    add_times(&text, " ORDER BY", 1100);
+    pgw_buf_add_byte(&text, '\0');
+    assert_int_equal(rows(text.ptr), SIZE_MAX);
+    assert_true(clock() - begun < 2 * CLOCKS_PER_SEC);
+    pgw_buf_free(&text);
+    pgw_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_asked_decides),
         cmocka_unit_test(like_is_postgresql_s),
+        cmocka_unit_test(what_may_fit_in_many_ways_takes_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
