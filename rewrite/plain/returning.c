@@ -64,31 +64,38 @@ static void add_columns(const rw_table *table, pgw_slice qualifier, pgw_buf *out
     }
 }
 
-/* `t.` before a `*`; empty: it stands alone. */
-static pgw_slice qualifier_of(pgw_slice text, rw_part list, size_t star)
+/* `t.` before a `*`; empty: it stands alone. False: `(t).*`, whose columns are a value's. */
+static bool read_qualifier(pgw_slice text, rw_part list, size_t star, pgw_slice *out)
 {
     rw_cursor cursor;
     size_t from = list.from;
+    bool named = true;
     rw_cursor_begin(&cursor, text, list, true);
-    for (; cursor.token.start < star; rw_cursor_advance(&cursor))
-        if (rw_cursor_at(&cursor, ','))
+    for (; cursor.token.start < star; rw_cursor_advance(&cursor)) {
+        const rw_token_kind before = cursor.before.kind;
+        if (rw_cursor_at(&cursor, '.'))
+            named = before == RW_TOKEN_WORD || before == RW_TOKEN_QUOTED;
+        else if (!rw_cursor_at_name(&cursor))
             from = cursor.token.end;
-    return rw_part_text(text, (rw_part){from, star});
+    }
+    *out = rw_part_text(text, (rw_part){from, star});
+    return named || !rw_cursor_after(&cursor, '.');
 }
 
 bool rw_returning_spell(const rw_subject *subject, pgw_slice *out)
 {
     const rw_part list = subject->clauses->returning;
+    pgw_slice qualifier;
     pgw_buf spelled = {0};
     size_t kept = 0;
     rw_cursor cursor;
     rw_cursor_begin(&cursor, subject->text, list, subject->reading->env->conforming);
     for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor)) {
         size_t star = cursor.token.start;
-        if (!rw_at_star(&cursor, list))
+        if (!rw_at_star(&cursor, list) || !read_qualifier(subject->text, list, star, &qualifier))
             continue;
         pgw_buf_add_slice(&spelled, rw_part_text(subject->text, (rw_part){kept, star}));
-        add_columns(subject->learned, qualifier_of(subject->text, list, star), &spelled);
+        add_columns(subject->learned, qualifier, &spelled);
         kept = cursor.token.end;
     }
     pgw_buf_add_slice(&spelled, rw_part_text(subject->text, (rw_part){kept, subject->text.len}));

@@ -32,7 +32,10 @@ BOUND = (
     ("update plain set n = n + $1 where id = $2 returning n, *", "1", "20"),
     ("delete from plain where id = $1 returning *", "20"))
 UNKNOWN = ("insert into made (n) values (3) returning id", "insert into made (n) values (3) returning *",
-           "insert into made (id) values (50) returning n")
+           "insert into made (id) values (50) returning n",
+           "insert into made (id, n) values (50, 1) returning row(made.*)", "delete from made returning row(made.*), *",
+           "insert into made (id, n) values (50, 1) returning (made.*) is null, *",
+           "insert into made (id, n) values (50, 1) returning (made).*, made.*")
 
 
 class Returning(YdbCase):
@@ -82,7 +85,8 @@ class Returning(YdbCase):
                     told.append([self.line(one) for one in link.read_ready()])
                 self.assertEqual(*told, sql)
 
-    def test_a_default_that_nobody_knows_is_refused(self):
+    def test_what_is_not_known_is_refused(self):
+        """Defaults; and whole rows, which YDB makes none of."""
         for sql in UNKNOWN:
             self.assertEqual(self.links[1].query(sql)[0].fields()["C"], "0A000", sql)
         self.assertEqual(self.admins[True].rows("select count(*) from made"), [["0"]])
