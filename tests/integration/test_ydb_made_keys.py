@@ -81,6 +81,15 @@ class MadeKeys(YdbCase):
     def test_texts(self):
         self.compare(*TEXTS)
 
+    def test_what_is_prepared(self):
+        """RETURNING * has all columns but the hash, as PREPARE sees them already."""
+        self.compare("prepare p as insert into items (id, word, at) values ($1, $2, null) returning *",
+                     "execute p (50, 'x')",
+                     "prepare q as insert into items as i (id, word, at) values (51, 'w', null) returning i.*, 1",
+                     "execute q",
+                     [wire.describe("S", "p"), wire.bind("", "p", ["52", "y"]), wire.execute(""), wire.sync()],
+                     "select * from items order by id")
+
     def test_parameters(self):
         one = (wire.bind("", "s", ["x"]), wire.execute(""))
         self.compare([wire.parse("s", "insert into items (word) values ($1) returning id, word"),

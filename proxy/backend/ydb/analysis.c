@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "proxy/backend/state.h"
 #include "proxy/backend/ydb/answers.h"
+#include "proxy/backend/ydb/hashing.h"
 #include "proxy/backend/ydb/table_answers.h"
 #include "proxy/backend/ydb/type_answers.h"
 #include "proxy/backend/ydb/wording.h"
@@ -103,6 +104,8 @@ void px_ydb_analyze(px_ydb_session *session, const pgw_statement *statement)
         return;
     session->types = inferred.types;
     session->type_count = inferred.count;
+    if (statement->ordered && statement->piece.command == PGW_COMMAND_WRITE)
+        text = px_ydb_hash_any(text, &catalog, &reading);
     describe(session, statement, text);
 }
 
