@@ -167,6 +167,21 @@ px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity)
     return last != NULL && last->config == worker->config ? last : NULL;
 }
 
+px_catalog *px_catalog_by_file(px_worker *worker, const px_identity *identity)
+{
+    px_seen made;
+    px_catalog *last = px_catalog_last(worker, identity);
+    if (last != NULL)
+        return last;
+    entry *e = find_or_add(worker, identity->database);
+    px_catalog_drop(px_catalog_before(worker, identity, &made));
+    made.catalog = px_catalog_build(worker->config, NULL);
+    e->seen = made; /* whatever others publish meanwhile, of the configuration that they have */
+    px_catalog_take(made.catalog);
+    px_database_publish(e->database, made);
+    return e->seen.catalog;
+}
+
 bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity)
 {
     const entry *e = find_entry(worker, identity->database);

@@ -28,6 +28,8 @@ px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity);
 /* … however long ago it was right, and whichever worker heard of it; NULL: nothing is known yet, or
  * of another configuration. For who writes to a backend whose tables the file alone describes. */
 px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity);
+/* … of this one, made and told to all if need be. */
+px_catalog *px_catalog_by_file(px_worker *worker, const px_identity *identity);
 /* Has the backend asked, over a link opened as `identity` if there is none, and calls back on a
  * later turn: look again (NULL), or the error that this identity would get. */
 typedef void px_catalog_loaded(void *waiter, const pgw_error *error);

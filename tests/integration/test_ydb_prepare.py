@@ -6,7 +6,7 @@ import unittest
 
 import harness
 import wire
-from ydb_case import DATABASE, YdbCase
+from ydb_case import DATABASE, YdbCase, config
 
 ITEMS = harness.Table("items", ["tenant text not null", "id bigint not null", "word text", "n integer"],
                       ["tenant", "id"], hash_key=["tenant", "id"])
@@ -99,14 +99,21 @@ class Prepare(YdbCase):
             self.assertEqual(*told, name)
         self.check_hashes()
 
+    def read_anew(self, number):
+        """Another configuration, of whose tables nobody has asked yet."""
+        anew = config(self.endpoint, self.tables, backend={"retry_ms": 9000 + number})
+        self.assertTrue(self.keyspread.reload(anew))
+
     def test_a_configuration_that_is_read_anew(self):
-        """Nothing has asked for its tables yet when EXECUTE comes, which does not name them."""
-        link = self.links[1]
-        link.query("prepare n as insert into items values ($1, $2, $3, $4)")
-        for number in range(3):
-            self.keyspread.reload()
-            told = link.query(f"execute n ('x', {number}, 'y', 1)")
-            self.assertEqual([self.line(one) for one in told], [("C", b"INSERT 0 1\0"), ("Z", b"I")])
+        """EXECUTE does not name its tables."""
+        for link in self.links:
+            link.query("prepare n as insert into items values ($1, $2, $3, $4)")
+            link.query("prepare calm as insert into items (tenant, id) values ($1, $2) on conflict do nothing")
+        for number, sql in enumerate(("execute n ('x', 1, 'y', 1)", "execute n ('x', 2, 'y', 1)",
+                                      "execute calm ('x', 1)", "execute calm ('x', 3)")):
+            self.read_anew(number)
+            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
+            self.assertEqual(expected, got, sql)
         self.check_hashes()
 
     def test_refused(self):

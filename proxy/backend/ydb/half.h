@@ -67,13 +67,11 @@ static inline pgw_reading px_ydb_reading(px_ydb_session *session, pgw_error *err
     return (pgw_reading){&px_plain_env, &session->arena, error};
 }
 
-/* The configured tables. */
+/* The configured tables. Not all that is run names one, so that nobody may have asked for them. */
 static inline rw_catalog px_ydb_catalog(const px_ydb_session *session)
 {
-    const px_catalog *known = px_catalog_last(session->link->worker, session->link->identity);
-    if (known == NULL)
-        return (rw_catalog){0};
-    return (rw_catalog){.tables = (const rw_table *const *)known->tables, .count = known->count};
+    const px_catalog *tables = px_catalog_by_file(session->link->worker, session->link->identity);
+    return (rw_catalog){.tables = (const rw_table *const *)tables->tables, .count = tables->count};
 }
 
 #endif

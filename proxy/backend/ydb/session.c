@@ -29,21 +29,15 @@ static void check_parameters(px_ydb_session *session, const pgw_portal *portal)
         pgw_server_failed(session->server, &error);
 }
 
-/* What EXECUTE runs. It names no table, so that nobody may have asked for the tables since the
- * configuration was read; where it is wrong stands nowhere in what its client sent. */
-static bool hash(px_ydb_session *session, pgw_slice text, const pgw_reading *reading,
+/* What PREPARE has kept has no hashes yet. Where it is wrong stands nowhere in what its client sent.
+ */
+static bool hash(const rw_catalog *catalog, pgw_slice text, const pgw_reading *reading,
                  pgw_slice *out)
 {
-    px_catalog *known = px_catalog_last(session->link->worker, session->link->identity);
-    px_catalog *built = known == NULL ? px_catalog_build(px_ydb_config(session), NULL) : NULL;
-    const px_catalog *tables = known != NULL ? known : built;
-    const rw_catalog catalog = {.tables = (const rw_table *const *)tables->tables,
-                                .count = tables->count};
-    bool fine = px_ydb_hash(text, &catalog, reading, out);
-    px_catalog_drop(built);
-    if (!fine)
-        reading->error->position = 0;
-    return fine;
+    if (px_ydb_hash(text, catalog, reading, out))
+        return true;
+    reading->error->position = 0;
+    return false;
 }
 
 static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
@@ -67,7 +61,7 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
     if (!px_ydb_word(run->portal, options.most, &reading, &text))
         return false;
     if (run->portal->statement->ordered && command == PGW_COMMAND_WRITE &&
-        !hash(session, text, &reading, &text))
+        !hash(&catalog, text, &reading, &text))
         return false;
     run->program = rw_program_new(text, &catalog, &options, error);
     if (run->program == NULL)
