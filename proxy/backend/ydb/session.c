@@ -29,8 +29,8 @@ static void check_parameters(px_ydb_session *session, const pgw_portal *portal)
         pgw_server_failed(session->server, &error);
 }
 
-/* What PREPARE has kept has no hashes yet. Where it is wrong stands nowhere in what its client sent.
- */
+/* What PREPARE has kept has no hashes yet; to what Parse has made EXECUTE may give wrong ones.
+ * Where it is wrong stands nowhere in what its client sent. */
 static bool hash(const rw_catalog *catalog, pgw_slice text, const pgw_reading *reading,
                  pgw_slice *out)
 {
@@ -60,8 +60,8 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
                                         .most = px_ydb_text_most(config)};
     if (!px_ydb_word(run->portal, options.most, &reading, &text))
         return false;
-    if (run->portal->statement->ordered && command == PGW_COMMAND_WRITE &&
-        !hash(&catalog, text, &reading, &text))
+    if ((run->portal->statement->ordered || run->portal->arguments != NULL) &&
+        command == PGW_COMMAND_WRITE && !hash(&catalog, text, &reading, &text))
         return false;
     run->program = rw_program_new(text, &catalog, &options, error);
     if (run->program == NULL)
