@@ -169,7 +169,20 @@ static bool are_read_alike(const column *a, const column *b)
     return one == other || one == 0 || other == 0;
 }
 
-static bool agree(pgw_slice a, pgw_slice b, bool (*same_type)(const column *a, const column *b))
+static bool have_same_name(const column *a, const column *b)
+{
+    return pgw_slice_eq(a->name, b->name);
+}
+
+/* PostgreSQL's name for what has none. */
+static bool may_be_called(const column *a, const column *b)
+{
+    return have_same_name(a, b) || pgw_slice_eq_str(b->name, "?column?");
+}
+
+typedef bool compare(const column *a, const column *b);
+
+static bool agree(pgw_slice a, pgw_slice b, compare *same_name, compare *same_type)
 {
     if (a.len == 0 || b.len == 0)
         return a.len == b.len;
@@ -178,19 +191,19 @@ static bool agree(pgw_slice a, pgw_slice b, bool (*same_type)(const column *a, c
     bool same = count == pgw_read_u16(&right);
     for (size_t i = 0; i < count && same; i++) {
         column c = read_column(&left), other = read_column(&right);
-        same = pgw_slice_eq(c.name, other.name) && same_type(&c, &other);
+        same = same_name(&c, &other) && same_type(&c, &other);
     }
     return same && pgw_reader_done(&left) && pgw_reader_done(&right);
 }
 
 bool pgw_row_descriptions_agree(pgw_slice a, pgw_slice b)
 {
-    return agree(a, b, have_same_type);
+    return agree(a, b, have_same_name, have_same_type);
 }
 
-bool pgw_row_descriptions_read_alike(pgw_slice a, pgw_slice b)
+bool pgw_row_descriptions_read_alike(pgw_slice sent, pgw_slice told)
 {
-    return agree(a, b, are_read_alike);
+    return agree(sent, told, may_be_called, are_read_alike);
 }
 
 bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value)

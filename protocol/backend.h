@@ -30,9 +30,11 @@ void pgw_write_row_description(pgw_slice body, pgw_slice results, pgw_buf *out);
 /* Whether two RowDescriptions' columns have the same names, types and typmods, whatever tables they
  * are of. Empty ones are NoData. */
 PGW_MUST_CHECK bool pgw_row_descriptions_agree(pgw_slice a, pgw_slice b);
-/* … the same names, and types whose values have the same bytes, in text and in binary: lengths and
- * typmods aside, and which kind of string it is; a type of 0 is not known. */
-PGW_MUST_CHECK bool pgw_row_descriptions_read_alike(pgw_slice a, pgw_slice b);
+/* … of what is sent and what was told before: the same names, but for "?column?", which may have
+ * any by now (a constant with a cast, made of a parameter, has its type's); and types whose values
+ * have the same bytes, in text and in binary: lengths and typmods aside, and which kind of string
+ * it is; a type of 0 is not known. */
+PGW_MUST_CHECK bool pgw_row_descriptions_read_alike(pgw_slice sent, pgw_slice told);
 
 /* ParameterStatus. */
 PGW_MUST_CHECK bool pgw_parameter_status_decode(pgw_slice body, pgw_slice *name, pgw_slice *value);

@@ -29,6 +29,9 @@ TEXTS = (
     "begin", "execute p ('h', 12, 'kept')", "execute p ('h', 13, 'kept')", "commit",
     "execute p ('i', 14, 'x'); execute p ('i', 15, 'y')", "execute p ('j', 16, 'x'); execute p ('a', 1, 'y')",
     "prepare fixed as insert into items (tenant, id) values ('k', 17)", "execute fixed",
+    "prepare told as insert into items (tenant, id) values ($1, $2) returning $2, id, $1", "execute told ('m', 19)",
+    "prepare asked (int, text) as select $1, $1 + 1, $2 as word, $2", "execute asked (1, 'x')",
+    "execute asked (2, null)",
     "update items set word = 'found' where tenant = 'k' and id = 17",
     "deallocate p", "execute p ('l', 18, 'x')", "discard all", "execute calm ('l', 18)",
     "select * from items order by id, tenant")
@@ -126,6 +129,17 @@ class Prepare(YdbCase):
         for tenant in "ab":
             link.ask(wire.bind("", "s", [tenant, "1"]), wire.execute(""), wire.sync())
         self.check_hashes()
+
+    def test_parameters_that_are_told(self):
+        """Their constants have names of their own."""
+        for sql, *values in (("insert into items (tenant, id) values ($1, $2) returning id, $2, $1", "a", "1"),
+                             ("delete from items where tenant = $1 returning $1, id", "a")):
+            told = []
+            for link in self.links:
+                link.send(wire.parse("", sql), wire.describe("S", ""), wire.bind("", "", values), wire.execute(""),
+                          wire.sync())
+                told.append([self.line(one) for one in link.read_ready()])
+            self.assertEqual(*told, sql)
 
     def test_refused(self):
         """What would have no hash, or a wrong one."""

@@ -4,6 +4,8 @@
 #include "protocol/frame.h"
 #include "tests/protocol/wire_vectors.h"
 
+#include <string.h>
+
 enum { MAX_CELLS = 8, MAX_TYPES = 8 };
 
 static void describe_error(const char *what, pgw_slice body, pgw_buf *out)
@@ -370,6 +372,30 @@ static void test_messages_without_a_body(void **state)
     pgw_buf_free(&out);
 }
 
+static void add_one(const char *name, const char *type, pgw_buf *body)
+{
+    pgw_buf_add_i16(body, 1);
+    pgw_buf_add(body, name, strlen(name) + 1);
+    pgw_buf_add(body, "\0\0\0\0\0\0", 6);
+    pgw_buf_add(body, type, 10);
+    pgw_buf_add_i16(body, 0);
+}
+
+/* What is sent may have a name by now; what was told with one has that. */
+static void a_column_without_a_name_may_get_one(void **state)
+{
+    (void)state;
+    static const char type[] = "\0\0\0\x19\xff\xff\xff\xff\xff\xff";
+    pgw_buf named = {0}, unnamed = {0};
+    add_one("text", type, &named);
+    add_one("?column?", type, &unnamed);
+    assert_true(pgw_row_descriptions_read_alike(pgw_slice_buf(&named), pgw_slice_buf(&unnamed)));
+    assert_false(pgw_row_descriptions_read_alike(pgw_slice_buf(&unnamed), pgw_slice_buf(&named)));
+    assert_false(pgw_row_descriptions_agree(pgw_slice_buf(&named), pgw_slice_buf(&unnamed)));
+    pgw_buf_free(&named);
+    pgw_buf_free(&unnamed);
+}
+
 /* Lengths and modifiers aside, and which kind of string it is. */
 static void row_descriptions_are_read_alike(void **state)
 {
@@ -388,11 +414,7 @@ static void row_descriptions_are_read_alike(void **state)
     pgw_buf text = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_buf body = {0};
-        pgw_buf_add_i16(&body, 1);
-        pgw_buf_add(&body, cases[i].name, 2);
-        pgw_buf_add(&body, "\0\0\0\0\0\0", 6);
-        pgw_buf_add(&body, cases[i].type, 10);
-        pgw_buf_add_i16(&body, 0);
+        add_one(cases[i].name, cases[i].type, &body);
         if (text.len == 0)
             pgw_buf_add(&text, body.ptr, body.len);
         assert_int_equal(
@@ -412,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_more_cells_than_asked_for),
         cmocka_unit_test(test_descriptions_agree),
         cmocka_unit_test(row_descriptions_are_read_alike),
+        cmocka_unit_test(a_column_without_a_name_may_get_one),
         cmocka_unit_test(test_a_description_has_the_formats_of_a_bind),
         cmocka_unit_test(test_messages_without_a_body),
     };

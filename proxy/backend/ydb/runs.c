@@ -216,11 +216,22 @@ void px_ydb_runs_drained(px_ydb_session *session)
         px_runner_resume(session->runner);
 }
 
+/* As they are told: those of EXECUTE as they were prepared, for its arguments stand in the text as
+ * constants, which give columns names of their own. */
+static pgw_slice columns_of(const px_ydb_run *run)
+{
+    const pgw_slice columns = pgw_slice_buf(&run->columns);
+    const pgw_slice described = run->portal->statement->columns;
+    bool with_arguments = run->portal->arguments != NULL && run->portal->statement->type_count > 0;
+    return with_arguments && pgw_row_descriptions_read_alike(columns, described) ? described
+                                                                                 : columns;
+}
+
 /* A Query's only: the others were described. False: they are not wanted so. */
 static bool tells_columns(px_ydb_session *session, const px_ydb_run *run)
 {
     bool lone = run->portal != NULL && run->portal->borrowed && run->columns.len > 0;
-    return !lone || pgw_server_columns(session->server, pgw_slice_buf(&run->columns));
+    return !lone || pgw_server_columns(session->server, columns_of(run));
 }
 
 /* As long as nothing is written. What was described are columns of the table; these are expressions
