@@ -179,12 +179,40 @@ static const char *missing(pgw_slice text)
                                                                       : "42704";
 }
 
-static const char *sqlstate_of(pgw_slice text)
+static const char *sqlstate_of_words(pgw_slice text)
 {
     for (size_t i = 0; i < sizeof issues / sizeof *issues; i++)
         if (contains(text, issues[i].needle))
             return issues[i].sqlstate;
     return missing(text);
+}
+
+/* Of the quote that begins there; itself, if it does not end. Behind a colon a value stands to the
+ * end of its line, which may hold quotes. */
+static size_t quote_end(pgw_slice text, size_t open)
+{
+    bool value = open >= 2 && memcmp(text.ptr + open - 2, ": ", 2) == 0;
+    size_t end = open;
+    for (size_t i = open + 1; i < text.len && (end == open || (value && text.ptr[i] != '\n')); i++)
+        if (text.ptr[i] == '"')
+            end = i;
+    return end;
+}
+
+/* What stands in quotes are names and values of clients, who may call them "duplicate key". */
+static const char *sqlstate_of(pgw_slice text)
+{
+    pgw_buf words = {0};
+    for (size_t at = 0; at < text.len; at++) {
+        pgw_buf_add_byte(&words, text.ptr[at]);
+        if (text.ptr[at] != '"' || quote_end(text, at) == at)
+            continue;
+        at = quote_end(text, at);
+        pgw_buf_add_byte(&words, '"');
+    }
+    const char *sqlstate = sqlstate_of_words(pgw_slice_buf(&words));
+    pgw_buf_free(&words);
+    return sqlstate;
 }
 
 /* The word behind "Status: "; empty: it has none, which are the endpoint's own errors. */
