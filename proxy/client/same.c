@@ -79,18 +79,41 @@ bool px_same_heeds_zone(const px_foreign *foreign, const pgw_bind *bind)
     return false;
 }
 
-static bool sets_key(const px_session *session, pgw_slice name)
+static const px_statement *by_token(const px_session *session, pgw_slice text, rw_token name)
 {
-    const px_statement *statement = px_statements_find(&session->names.statements, name);
+    pgw_arena arena = {0};
+    const px_statement *statement = NULL;
+    if (name.kind == RW_TOKEN_WORD || name.kind == RW_TOKEN_QUOTED)
+        statement =
+            px_statements_find(&session->names.statements, rw_token_name(text, name, &arena));
+    pgw_arena_free(&arena);
+    return statement;
+}
+
+/* It has parameters that its client does not know: a hash given there would be stored. */
+static bool inserts(const px_statement *statement)
+{
+    return statement != NULL && statement->plan != NULL;
+}
+
+static bool sets_key(const px_statement *statement)
+{
     return statement != NULL && statement->plan == NULL &&
            (statement->foreign.same_count > 0 || statement->foreign.changes_key);
 }
 
+static void refuse_insert(pgw_error *error)
+{
+    pgw_fail(error, "0A000",
+             "cannot EXECUTE an INSERT into a table with a hash column that Parse has prepared");
+    pgw_error_detail(error, "The hash is computed from what Bind gives.");
+}
+
 bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *error)
 {
-    if (!session->known.keyed || strcasestr(text.ptr, "execute") == NULL)
+    bool any = session->known.keyed || session->names.statements.ours > 0;
+    if (!any || strcasestr(text.ptr, "execute") == NULL)
         return false;
-    pgw_arena arena = {0};
     bool found = false;
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
@@ -98,13 +121,12 @@ bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *e
     while (token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD && !found) {
         bool execute = rw_token_is(text, token, "execute");
         token = rw_lexer_next(&lexer);
-        found = execute && (token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED) &&
-                sets_key(session, rw_token_name(text, token, &arena));
+        const px_statement *statement = execute ? by_token(session, text, token) : NULL;
+        found = inserts(statement) || sets_key(statement);
+        if (found)
+            (inserts(statement) ? refuse_insert : refuse)(error);
     }
-    if (found) {
-        refuse(error);
+    if (found)
         pgw_error_hint(error, "Execute it by the protocol's Bind message, as drivers do.");
-    }
-    pgw_arena_free(&arena);
     return found;
 }

@@ -15,8 +15,9 @@ struct px_session;
  * types whose values may be equal and yet not the same; the error is filled (0A000). */
 PGW_MUST_CHECK bool px_same_note(px_foreign *foreign, const rw_statement *statement,
                                  px_declared declared, pgw_error *error);
-/* Whether the text has SQL's EXECUTE run such a statement, whose values nobody compares: then it is
- * to be refused, with the error (0A000). `text` ends with NUL. */
+/* Whether the text has SQL's EXECUTE run such a statement, whose values nobody compares, or an
+ * INSERT of ours, whose values nobody hashes: then it is to be refused, with the error (0A000).
+ * `text` ends with NUL. */
 PGW_MUST_CHECK bool px_same_is_executed(const struct px_session *session, pgw_slice text,
                                         pgw_error *error);
 /* False: the Bind would change the key; the error is filled (0A000), for where it cannot. */

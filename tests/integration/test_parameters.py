@@ -127,6 +127,21 @@ class Parameters(DirectCase):
             self.assertIsNotNone(wire.error_of(session.query(f"execute s({values})")))
         self.assertEqual(self.contents("hashed"), [[], []])
 
+    @harness.proxied
+    def test_a_hash_that_execute_gives(self):
+        """As one argument more, it would be stored."""
+        with wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
+            session.login(harness.USER, "hashed")
+            session.ask(wire.parse("s", INSERT + rows_of(1)), wire.sync())
+            for sql in ("execute s(1, 2, 3)", "execute s(1, 2, 3, 4)", "begin; execute s(1, 2, 3, 4); commit",
+                        "explain analyze execute s(1, 2, 3, 4)"):
+                self.assertEqual(wire.error_of(session.query(sql)), "0A000", sql)
+                self.assertEqual(wire.error_of(session.ask(wire.parse("", sql), wire.sync())), "0A000", sql)
+                session.query("rollback")
+            session.rows("deallocate s")
+            self.assertEqual(wire.error_of(session.query("execute s(1, 2, 3)")), "26000")
+        self.assertEqual(self.contents("hashed"), [[], []])
+
 
 @harness.proxied
 class Growing(harness.StackCase):

@@ -120,11 +120,11 @@ class Prepare(YdbCase):
         self.check_hashes()
 
     def test_what_parse_has_made(self):
-        """EXECUTE would have to give the hash as well: a wrong one is refused."""
+        """EXECUTE would have to give the hash as well."""
         link = self.links[1]
         link.ask(wire.parse("s", "insert into items (tenant, id) values ($1, $2)"), wire.sync())
         for sql in ("execute s ('a', 1)", "execute s ('a', 1, 12345)", "execute s ('a', 1, null)"):
-            self.assertIn(wire.error_of(link.query(sql)), ("42601", "22023"), sql)
+            self.assertEqual(wire.error_of(link.query(sql)), "0A000", sql)
         self.assertEqual(self.stored(), [])
         for tenant in "ab":
             link.ask(wire.bind("", "s", [tenant, "1"]), wire.execute(""), wire.sync())
