@@ -3,19 +3,28 @@
 #include "protocol/types.h"
 #include "rewrite/read/walk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef const PgQuery__Node *node;
 
+uint32_t rw_lookup_type_named(const PgQuery__TypeName *type)
+{
+    char name[64];
+    size_t count = type->n_names;
+    if (type->setof || type->pct_type || count == 0 || count > 2 ||
+        (count == 2 && strcmp(rw_node_name(type->names[0]), "pg_catalog") != 0))
+        return PGW_UNSPECIFIED;
+    int len = snprintf(name, sizeof name, "pg_catalog.%s", rw_node_name(type->names[count - 1]));
+    bool fits = len > 0 && (size_t)len < sizeof name;
+    return fits ? pgw_type_by_name((pgw_slice){name, (size_t)len}) : PGW_UNSPECIFIED;
+}
+
 /* One that has no modifiers; of an array, of its elements. */
 static uint32_t type_of(const PgQuery__TypeName *type, bool array)
 {
-    size_t count = type->n_names;
-    if (type->setof || type->pct_type || type->n_typmods > 0 ||
-        (type->n_array_bounds > 0) != array || count == 0 || count > 2 ||
-        (count == 2 && strcmp(rw_node_name(type->names[0]), "pg_catalog")))
-        return PGW_UNSPECIFIED;
-    return pgw_type_by_name(pgw_slice_str(rw_node_name(type->names[count - 1])));
+    bool plain = type->n_typmods == 0 && (type->n_array_bounds > 0) == array;
+    return plain ? rw_lookup_type_named(type) : PGW_UNSPECIFIED;
 }
 
 /* Takes off the cast of a value; false: it is to a type not known here. */

@@ -15,6 +15,10 @@ typedef struct rw_lookup_value {
     uint32_t cast; /* PGW_UNSPECIFIED: none; of an array, the type of its elements */
 } rw_lookup_value;
 
+/* A type that is known here by its name alone, as pg_type has it: of what the grammar calls
+ * otherwise the tree has that, so `char` there is "char", another type. Of an array, its elements;
+ * else PGW_UNSPECIFIED. */
+uint32_t rw_lookup_type_named(const PgQuery__TypeName *type);
 /* One of the equation's, or of one of its rows. False: it is more than a constant or a parameter,
  * and at most a cast to a type that is known here by its name alone. */
 bool rw_lookup_value_read(const rw_equation *from, const PgQuery__Node *value,

@@ -3,18 +3,12 @@
 #include "protocol/array.h"
 #include "protocol/types.h"
 #include "rewrite/lex/lexer_text.h"
-#include "rewrite/read/walk.h"
-
-#include <string.h>
+#include "rewrite/read/lookup_value.h"
 
 /* Lengths and precisions count for nothing there. */
 static uint32_t type_of(const PgQuery__TypeName *type)
 {
-    size_t count = type->n_names;
-    if (type->setof || type->pct_type || count == 0 || count > 2 ||
-        (count == 2 && strcmp(rw_node_name(type->names[0]), "pg_catalog") != 0))
-        return PGW_UNSPECIFIED;
-    uint32_t named = pgw_type_by_name(pgw_slice_str(rw_node_name(type->names[count - 1])));
+    uint32_t named = rw_lookup_type_named(type);
     return type->n_array_bounds > 0 ? pgw_array_of(named) : named;
 }
 
