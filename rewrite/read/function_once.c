@@ -137,8 +137,8 @@ static void hide_hash(const once *it, pgw_buf *out)
     if (it->told.len == 0)
         return;
     pgw_buf_addf(out,
-                 " %.*s := pg_catalog.regexp_replace(pg_catalog.regexp_replace(%.*s, "
-                 "'^Key [(]%s, ', 'Key ('), '[)]=[(]-?[0-9]+, ', ')=(');",
+                 " %.*s := pg_catalog.regexp_replace(%.*s, "
+                 "'^Key [(]%s, (.*?)[)]=[(]-?[0-9]+, ', E'Key (\\\\1)=(');",
                  (int)it->told.len, it->told.ptr, (int)it->told.len, it->told.ptr, hash);
 }
 
@@ -182,7 +182,8 @@ void rw_function_once(pgw_slice text, const rw_catalog *catalog, const pgw_env *
     once it = {.text = text, .catalog = catalog, .env = env, .arena = arena};
     const rw_statement *statements = script->statements;
     if (script->count != STATEMENTS || script->refused || script->inserts > 0 ||
-        !(statements[MAKES].effects & RW_EFFECT_STATE) || rw_statement_is_changed(&statements[MAKES]))
+        !(statements[MAKES].effects & RW_EFFECT_STATE) ||
+        rw_statement_is_changed(&statements[MAKES]))
         return;
     if (makes(&it, walk_of(&it, &statements[MAKES])) &&
         calls(&it, walk_of(&it, &statements[CALLS])) &&

@@ -20,7 +20,8 @@ UUIDS = table("documents", "id uuid default gen_random_uuid()", "label text")
 EVENTS = Table("events", ["userid bigint", "ts timestamptz default '2026-01-01 00:00+00'", "label varchar(5)"],
                ["userid", "ts"], hash_key=["userid", "ts"], hash_first=False)
 CITIES = table("cities", "id bigserial", "label text", hash_function="cityhash64")
-TABLES = (ITEMS, ALWAYS, UUIDS, EVENTS, CITIES)
+PAIRS = table("pairs", "id bigserial", "a int", "b int", constraints=["unique (a, b)"])
+TABLES = (ITEMS, ALWAYS, UUIDS, EVENTS, CITIES, PAIRS)
 
 BODY = ("BEGIN {insert} RETURNING * INTO response; EXCEPTION WHEN unique_violation THEN "
         "GET STACKED DIAGNOSTICS caught = PG_EXCEPTION_DETAIL; END")
@@ -104,7 +105,16 @@ class FunctionOnce(DirectCase):
         for _ in range(3):
             self.play([wire.query(text)], 1, database, port, {})
         stored = self.contents(database, verify=True)
-        self.assertEqual([len(rows) for rows in stored], [1, 0, 3, 0, 0])
+        self.assertEqual([len(rows) for rows in stored], [1, 0, 3, 0, 0, 0])
+
+    def test_details_are_told_as_they_are(self):
+        """Of the key without its hash; of another constraint with all of its values."""
+        text = query("INSERT INTO pairs (id, a, b) VALUES ({id}, 3, -4)", "pairs", call=CALL.replace("label", "a"))
+        for keys in ((1, 1), (1, 2)):
+            for before in ("select 1", "set standard_conforming_strings = off"):
+                with self.subTest(keys=keys, before=before):
+                    self.both([wire.query(before), *(wire.query(text.replace("{id}", str(key))) for key in keys)],
+                              ready=3, verify=True)
 
     def test_in_transactions(self):
         insert = "INSERT INTO items (label) VALUES ('x')"
