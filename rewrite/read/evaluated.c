@@ -176,12 +176,12 @@ static runs of_name(const view *at)
         return of_qualified(at);
     if (is_char(at, at->next, '.'))
         return NOTHING; /* what is behind it counts */
+    if (is_any(at, at->token, queries))
+        return ANYTHING;
     if (is_char(at, at->next, '('))
         return of_call(at);
     if (at->next.kind == RW_TOKEN_STRING)
         return of_prefix(at);
-    if (is_any(at, at->token, queries))
-        return ANYTHING;
     bool label = is_word(at, at->previous, "as");
     return label || is_plain(at) || is_column(at) || is_known_type(at) ? NOTHING : BUILT_IN;
 }
@@ -258,10 +258,24 @@ static bool has_own_casts(const rw_table *table)
     return false;
 }
 
+/* In its list of columns: `v[f(1)]`. */
+static bool has_subscripts(const rw_insert *insert, bool conforming)
+{
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, insert->text, conforming);
+    bool has = false;
+    for (rw_token token = rw_lexer_next(&lexer);
+         token.kind != RW_TOKEN_BAD && token.start < insert->list_end && !has;
+         token = rw_lexer_next(&lexer))
+        has = token.kind == RW_TOKEN_CHAR && insert->text.ptr[token.start] == '[';
+    return has;
+}
+
 static runs of_insert(const rw_insert *insert, bool conforming)
 {
     view at = {.insert = insert};
-    runs most = has_own_casts(insert->table) ? ANYTHING : NOTHING;
+    bool any = has_own_casts(insert->table) || has_subscripts(insert, conforming);
+    runs most = any ? ANYTHING : NOTHING;
     rw_lexer_init(&at.lexer, insert->text, conforming);
     at.lexer.at = insert->default_values > 0 ? insert->default_values_end : insert->values;
     at.next = rw_lexer_next(&at.lexer);
