@@ -80,6 +80,45 @@ static bool is_any_bound(const rw_lookup *lookup)
     return any;
 }
 
+static int size_of(uint32_t type)
+{
+    return type == PGW_INT2 ? 2 : type == PGW_INT4 ? 4 : type == PGW_INT8 ? 8 : 0;
+}
+
+/* Of an integer as it is compared; 0: it is none, or a parameter without a type. */
+static int size_of_cell(const rw_cell *cell, rw_declared declared)
+{
+    int64_t number;
+    if (cell->cast_count > 0)
+        return size_of(cell->casts[0].type);
+    if (cell->kind == RW_CELL_PARAM && rw_is_declared(declared, cell->parameter))
+        return size_of(declared.types[cell->parameter - 1]);
+    if (cell->kind != RW_CELL_INTEGER ||
+        !rw_digits_fit_int8(cell->text, cell->minus_after == 0, &number))
+        return 0;
+    return number >= INT32_MIN && number <= INT32_MAX ? 4 : 8;
+}
+
+/* Whether a parameter without a type is what its column is: beside a larger integer in a list it
+ * is as large, and must not become smaller by what is put in. */
+static bool are_of_one_size(const rw_lookup *lookup, rw_declared declared)
+{
+    const rw_table *table = lookup->table;
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        int size = size_of(table->columns[table->hash_key[i]].type);
+        bool inferred = false, larger = false;
+        for (size_t key = 0; key < lookup->keys; key++) {
+            const rw_cell *cell = &lookup->cells[key * table->hash_key_count + i];
+            inferred |= cell->kind == RW_CELL_PARAM && cell->cast_count == 0 &&
+                        !rw_is_declared(declared, cell->parameter);
+            larger |= size > 0 && size_of_cell(cell, declared) > size;
+        }
+        if (inferred && larger)
+            return false;
+    }
+    return true;
+}
+
 bool rw_lookup_has_sql(const rw_lookup *lookup, const rw_sql_prepare *prepared)
 {
     const rw_table *table = lookup->table;
@@ -88,7 +127,8 @@ bool rw_lookup_has_sql(const rw_lookup *lookup, const rw_sql_prepare *prepared)
     if (table->hash_type != RW_HASH_INT8)
         return false;
     return !is_any_bound(lookup) || (rw_hash_has_sql(table) && lookup->array == 0 &&
-                                     rw_lookup_takes(lookup, prepared->kept, prepared->declared));
+                                     rw_lookup_takes(lookup, prepared->kept, prepared->declared) &&
+                                     are_of_one_size(lookup, prepared->declared));
 }
 
 static bool is_integer(uint32_t type)

@@ -177,6 +177,12 @@ static uint32_t add_arms(finder *find, const asked *by, const rw_from_item *of,
     return keys;
 }
 
+/* What is kept asks for columns of the key by their own names, which an alias may have changed. */
+static bool is_renamed_and_kept(const finder *find, const rw_from_item *of)
+{
+    return find->keeps && of->alias != NULL && of->alias->n_colnames > 0;
+}
+
 /* False: its key is not given. */
 static bool look_up(finder *find, const asked *by, const rw_from_item *of)
 {
@@ -190,7 +196,7 @@ static bool look_up(finder *find, const asked *by, const rw_from_item *of)
                              .bare = of->bare};
     int name = rw_where_token(&find->tokens, of->location);
     place.wrapped = name != NONE && rw_stars_wrap(find->stars, (uint32_t)name, &place.where);
-    if (has_where(find, &place))
+    if (has_where(find, &place) || (!place.wrapped && is_renamed_and_kept(find, of)))
         return false;
     place.keys = add_asked(find, by, of, &place.array);
     for (size_t i = 0; i < by->alternative_count && place.keys == 0; i++) {
@@ -238,7 +244,8 @@ static void join(finder *find, const asked *by, const rw_from_item *of, const rw
 {
     const rw_table *table = find->catalog->tables[of->table];
     const rw_table *joined = find->catalog->tables[other->table];
-    if (!rw_table_shares_rule(table, joined) || is_wrapped(find, of) || is_wrapped(find, other))
+    if (!rw_table_shares_rule(table, joined) || is_wrapped(find, of) || is_wrapped(find, other) ||
+        is_renamed_and_kept(find, of) || is_renamed_and_kept(find, other))
         return;
     for (size_t i = 0; i < table->hash_key_count; i++)
         if (!are_joined(by, of, other, i))
@@ -262,7 +269,6 @@ static bool has_room(const finder *find)
     return find->places.len / sizeof(rw_lookup_place) < RW_LOOKUPS_MAX;
 }
 
-/* Two tables are joined by their hashes unless the keys of both are given. */
 /* Where an ON that is one OR ends is not looked for. */
 static void read_conditions(const finder *find, node conditions, const char *word, asked *by)
 {
@@ -276,6 +282,7 @@ static void read_conditions(const finder *find, node conditions, const char *wor
         by->until = rw_where_end(&find->tokens, by->where);
 }
 
+/* Two tables are joined by their hashes unless the keys of both are given. */
 static void look_through(finder *find, const rw_from *in, node conditions, const char *word)
 {
     asked by = {.in = in};

@@ -21,7 +21,8 @@ OWN = Table("own", ["n int not null", "x text not null", "v text"], ["n", "x"], 
             hash_first=False)
 CITY = Table("city", ["n int not null", "v text"], ["n"], hash_function="cityhash64", hash_first=False)
 BYTES = Table("bytes", ["k bytea not null", "c char(4) not null", "v text"], ["k", "c"], hash_first=False)
-MORE = ("insert into uuids (id, v) values " + ", ".join(
+LETTERS = Table("letters", ["c char(4) not null", "v text"], ["c"], hash_first=False)
+MORE = ("insert into letters (c, v) values ('x', 'v1'), ('xy', 'v2'), ('y', 'v3')", "insert into uuids (id, v) values " + ", ".join(
             f"('00000000-0000-0000-0000-0000000000{i:02}', 'v{i}')" for i in range(20)),
         "insert into pairs (a, b, v) values " + ", ".join(f"({i}, {i % 3}, 'v{i}')" for i in range(-3, 20)),
         "insert into stamps (t, f, d, v) values " + ", ".join(
@@ -37,7 +38,7 @@ MORE = ("insert into uuids (id, v) values " + ", ".join(
 
 class BySql(LookupCase):
     setup_sql = LOOSE + "create type mood as enum ('glad');"
-    tables = (*LookupCase.tables, UUIDS, PAIRS, STAMPS, NUMBERED, OWN, CITY, BYTES)
+    tables = (*LookupCase.tables, UUIDS, PAIRS, STAMPS, NUMBERED, OWN, CITY, BYTES, LETTERS)
     rows = (*ROWS, *MORE)
 
     def execute(self, sessions, prepare, *arguments):
@@ -133,6 +134,16 @@ class BySql(LookupCase):
                 self.assertEqual(len(self.looked_into(many[-1], f"execute {which}(5)", *many[:-1])) == 1, alone)
         self.assertEqual(len(self.looked_into(many[0], "execute p0(5)", *many[1:], "deallocate all")), 1)
 
+    def test_casts_to_a_type_that_is_called_so_in_quotes(self):
+        """"char" is one letter, char is bpchar."""
+        sessions = list(self.sessions())
+        for text in ("select v from letters where c = 'xy'::{}", "select v from letters where (c, v) = ('x '::{}, 'v1')",
+                     "select v from letters where c = any (array['xy', 'z']::{}[])"):
+            for kind in ('"char"', 'pg_catalog."char"', "char", "bpchar"):
+                with self.subTest(text=text, kind=kind):
+                    self.same(sessions, [wire.query(text.format(kind))])
+        self.execute(sessions, 'prepare p("char") as select v from letters where c = $1', "('xy')", "('x')")
+
     def test_as_postgresql(self):
         """With arguments of all kinds, and so often that the plan becomes the generic one."""
         sessions = list(self.sessions())
@@ -175,6 +186,11 @@ class BySql(LookupCase):
                  ["(5)", "(6)"]),
                 ("(bigint) as select userid from ev join kin on userid = uid where exists (select from kin where uid = $1)"
                  " order by 1", ["(5)", "(99)"]),
+                ("(bigint) as select e.ctid is null from ev as e(u, t) where u = $1", ["(5)", "(99)"]),
+                ("(bigint) as select e.ctid is null from kin k join ev as e(u, t) on u = uid where uid = $1", ["(5)", "(99)"]),
+                (" as select v from numbered where n in (5000000000, $1)", ["(3)", "(6000000000)"]),
+                (" as select v from pairs where a in (4::bigint, $1) and b = 1", ["(4)", "(6000000000)"]),
+                ("(bigint) as select v from pairs where a in ($1, $2) and b = 1", ["(4, 5)", "(4, 6000000000)"]),
                 ("(mood, bigint) as select * from ev where userid = $2", ["('glad', 5)"] * 2)):
             with self.subTest(prepare=prepare):
                 self.execute(sessions, "prepare p" + prepare, *given)
