@@ -55,7 +55,7 @@ static void the_hash_is_computed_in_the_body(void **state)
         " RETURNING * INTO response; EXCEPTION WHEN unique_violation THEN GET STACKED DIAGNOSTICS "
         "e = "
         "PG_EXCEPTION_DETAIL; e := pg_catalog.regexp_replace(",
-        "'^Key [(]userhash, ', 'Key ('), '[)]=[(]-?[0-9]+, ', ')=('); END "};
+        "'^Key [(]userhash, (.*?)[)]=[(]-?[0-9]+, ', E'Key (\\\\1)=('); END "};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const char *found = strstr(text, parts[i]);
         if (found == NULL)
