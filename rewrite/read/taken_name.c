@@ -82,20 +82,43 @@ static const char *called(const ProtobufCMessage *message)
 /* Columns that get other names. */
 static bool renames(const ProtobufCMessage *message, const char *name)
 {
+    const ProtobufCMessageDescriptor *type = message->descriptor;
     const PgQuery__Alias *alias = (const void *)message;
     const PgQuery__CommonTableExpr *cte = (const void *)message;
-    if (message->descriptor == &pg_query__alias__descriptor)
+    const PgQuery__ViewStmt *view = (const void *)message;
+    const PgQuery__IntoClause *into = (const void *)message;
+    if (type == &pg_query__alias__descriptor)
         return any_name(alias->colnames, alias->n_colnames, name);
-    return message->descriptor == &pg_query__common_table_expr__descriptor &&
+    if (type == &pg_query__view_stmt__descriptor)
+        return any_name(view->aliases, view->n_aliases, name);
+    if (type == &pg_query__into_clause__descriptor)
+        return any_name(into->col_names, into->n_col_names, name);
+    return type == &pg_query__common_table_expr__descriptor &&
            any_name(cte->aliascolnames, cte->n_aliascolnames, name);
+}
+
+/* Columns of a function's rows: `f() AS r (name type)`, XMLTABLE (… COLUMNS name type). */
+static bool declares(const ProtobufCMessage *message, const char *name)
+{
+    const PgQuery__RangeFunction *from = (const void *)message;
+    const PgQuery__RangeTableFuncCol *column = (const void *)message;
+    if (message->descriptor == &pg_query__range_table_func_col__descriptor)
+        return strcmp(column->colname, name) == 0;
+    size_t count =
+        message->descriptor == &pg_query__range_function__descriptor ? from->n_coldeflist : 0;
+    bool any = false;
+    for (size_t i = 0; i < count && !any; i++)
+        any = from->coldeflist[i]->node_case == PG_QUERY__NODE__NODE_COLUMN_DEF &&
+              strcmp(from->coldeflist[i]->column_def->colname, name) == 0;
+    return any;
 }
 
 /* False: it is taken. */
 static bool visit(void *context, const ProtobufCMessage *message)
 {
     const char *name = *(const char **)context;
-    bool takes =
-        shows(message, name) || renames(message, name) || strcmp(called(message), name) == 0;
+    bool takes = shows(message, name) || renames(message, name) || declares(message, name) ||
+                 strcmp(called(message), name) == 0;
     return !takes && rw_walk(message, visit, context);
 }
 

@@ -393,3 +393,7 @@ SELECT max(userhash) AS userhash FROM (SELECT * FROM public.events) s;
 SELECT userhash::text AS userhash FROM (SELECT * FROM public.events) s;
 SELECT (SELECT abs(s.userhash)) AS userhash FROM (SELECT * FROM public.events) s;
 SELECT abs(userid) AS userhash, * FROM public.events;
+SELECT e.* FROM public.events e, json_to_recordset('[]') AS x (userhash int);
+SELECT e.* FROM public.events e, XMLTABLE('/a' PASSING '<a/>' COLUMNS userhash int);
+CREATE VIEW v (a, b, userhash) AS SELECT * FROM public.events;
+CREATE TABLE made (a, b, userhash) AS SELECT * FROM public.events;
