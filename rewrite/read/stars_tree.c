@@ -31,6 +31,14 @@ typedef struct shown {
     bool row;                       /* not its columns, but a row of them */
 } shown;
 
+/* What a statement says of a table's hash column: whether it names that, or anything else by its
+ * name, and whether it calls something of its own so. */
+typedef struct naming {
+    struct naming *next;
+    const rw_table *table;
+    bool written, taken;
+} naming;
+
 /* A statement while it is looked through. */
 typedef struct finder {
     node statement;
@@ -43,6 +51,7 @@ typedef struct finder {
     rw_star_groups groups;
     rw_named_hashes hashes;
     rw_row_places places;
+    naming *namings; /* of tables that were met */
 } finder;
 
 static shown *add(finder *find, const PgQuery__ColumnRef *at)
@@ -279,17 +288,26 @@ static const char *hash_name(const rw_table *table)
     return table->columns[table->hash_column].name;
 }
 
-/* Whether the text names a table's hash column, or anything else by its name. */
-static bool is_written(const finder *find, const rw_table *table)
+/* Read once: one table may stand in a statement a thousand times. */
+static const naming *naming_of(finder *find, const rw_table *table)
 {
-    return rw_star_texts_name(&find->texts, hash_name(table));
+    naming *it = find->namings;
+    while (it != NULL && it->table != table)
+        it = it->next;
+    if (it != NULL)
+        return it;
+    it = pgw_arena_alloc(find->world.arena, sizeof *it);
+    bool written = rw_star_texts_name(&find->texts, hash_name(table));
+    bool taken = written && rw_takes_name(find->statement, hash_name(table));
+    *it = (naming){find->namings, table, written, taken};
+    return find->namings = it;
 }
 
 static void keep_items(finder *find, const rw_star_scope *scope)
 {
     for (rw_star_item *it = scope->items; it != NULL; it = it->next)
         if (it->table != NULL && !it->made) {
-            it->wraps |= it->table->strict && is_written(find, it->table);
+            it->wraps |= it->table->strict && naming_of(find, it->table)->written;
             it->older = find->ours;
             find->ours = it;
         }
@@ -444,9 +462,10 @@ static void put(finder *find, const shown *it)
 /* Whether a table's hash column is not to be seen. */
 static bool is_hidden(void *context, const rw_table *table)
 {
-    const finder *find = context;
-    return !table->shows_hash && (table->strict || !is_written(find, table) ||
-                                  rw_takes_name(find->statement, hash_name(table)));
+    if (table->shows_hash || table->strict)
+        return !table->shows_hash;
+    const naming *it = naming_of(context, table);
+    return !it->written || it->taken;
 }
 
 bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,
