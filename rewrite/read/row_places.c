@@ -2,12 +2,14 @@
 
 #include "protocol/utf8.h"
 #include "rewrite/lex/quote.h"
+#include "rewrite/read/taken_name.h"
 
 #include <string.h>
 
 static bool is_in_parts(const rw_star_item *item)
 {
-    return item != NULL && item->table != NULL && item->table->in_parts && !item->table->listed;
+    return item != NULL && item->table != NULL && !item->made && item->table->in_parts &&
+           !item->table->listed;
 }
 
 void rw_row_places_write(rw_row_places *places, const rw_star_item *item)
@@ -16,12 +18,23 @@ void rw_row_places_write(rw_row_places *places, const rw_star_item *item)
         places->written = item->table;
 }
 
-/* What a system column without a name before it is of, if that is sure. */
-static const rw_star_item *only_item(const rw_star_scope *scope)
+/* What a system column without a name before it is of, if there is one in parts: beside another one
+ * that has it PostgreSQL takes the name for ambiguous. `only`: it stands there alone. */
+static const rw_star_item *bare_item(const rw_star_scope *scope, bool *only)
 {
     while (scope != NULL && scope->items == NULL)
         scope = scope->outer;
-    return scope != NULL && scope->items->next == NULL ? scope->items : NULL;
+    const rw_star_item *item = scope != NULL ? scope->items : NULL;
+    *only = item != NULL && item->next == NULL;
+    while (item != NULL && !is_in_parts(item))
+        item = item->next;
+    return item;
+}
+
+static void note_ctid(rw_row_places *places, const PgQuery__ColumnRef *at)
+{
+    if (places->ctid == NULL)
+        places->ctid = at;
 }
 
 /* A query, so that what is shown by it has the name of its column. */
@@ -36,17 +49,37 @@ static void put_table(rw_star_texts *texts, const PgQuery__ColumnRef *at, const 
     rw_star_put_reference(texts, at, &text);
 }
 
+/* Whether `tableoid` alone may be something that the statement calls so; read once. */
+static bool is_taken(rw_row_places *places)
+{
+    if (!places->read)
+        places->taken = rw_takes_name(places->statement, "tableoid");
+    places->read = true;
+    return places->taken;
+}
+
 bool rw_row_places_note(rw_row_places *places, rw_star_texts *texts, const rw_star_scope *scope,
                         const PgQuery__ColumnRef *at, const rw_star_item *of)
 {
     const char *name = at->n_fields > 0 ? rw_star_name(at->fields[at->n_fields - 1]) : "";
-    const rw_star_item *item = at->n_fields == 1 ? only_item(scope) : of;
-    bool placed = is_in_parts(item) && strcmp(name, "tableoid") == 0;
+    bool sure = true;
+    const rw_star_item *item = at->n_fields == 1 ? bare_item(scope, &sure) : of;
+    if (!is_in_parts(item))
+        return false;
+    bool placed = strcmp(name, "tableoid") == 0 && sure && !item->absent &&
+                  (at->n_fields > 1 || !is_taken(places));
     if (placed)
         put_table(texts, at, item->table);
-    else if (is_in_parts(item) && strcmp(name, "ctid") == 0 && places->ctid == NULL)
-        places->ctid = at;
+    else if (strcmp(name, "ctid") == 0)
+        note_ctid(places, at);
     return placed;
+}
+
+void rw_row_places_select(rw_row_places *places, const PgQuery__ColumnRef *row,
+                          const rw_star_item *of, const char *name)
+{
+    if (is_in_parts(of) && strcmp(name, "ctid") == 0)
+        note_ctid(places, row);
 }
 
 bool rw_row_places_judge(const rw_row_places *places, pgw_slice text, const pgw_reading *reading)

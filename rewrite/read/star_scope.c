@@ -58,13 +58,26 @@ rw_star_item *rw_star_add_relation(const rw_star_world *world, const rw_star_pla
     return it;
 }
 
+/* The items of one side, of whose rows that join has NULL where there are none. */
+static void note_absent(rw_star_item *items, const PgQuery__JoinExpr *join, PgQuery__JoinType other)
+{
+    bool may = join->jointype == other || join->jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL;
+    for (; items != NULL; items = items->next)
+        items->absent |= may;
+}
+
 /* `*` of a join that merges columns, or has a name of its own, is what it is of subqueries. */
 static void add_join(const rw_star_world *world, const rw_star_place *place, rw_star_scope *to,
                      const PgQuery__JoinExpr *join)
 {
     rw_star_scope inside = {0};
     rw_star_add_from(world, place, &inside, join->larg);
+    note_absent(inside.items, join, PG_QUERY__JOIN_TYPE__JOIN_RIGHT);
+    rw_star_item **right = &inside.items;
+    while (*right != NULL)
+        right = &(*right)->next;
     rw_star_add_from(world, place, &inside, join->rarg);
+    note_absent(*right, join, PG_QUERY__JOIN_TYPE__JOIN_LEFT);
     to->odd |= inside.odd || join->is_natural || join->n_using_clause > 0 || join->alias != NULL;
     for (rw_star_item *it = inside.items; it != NULL; it = it->next)
         it->wraps |= join->is_natural || join->alias != NULL;

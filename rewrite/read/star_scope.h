@@ -18,6 +18,7 @@ typedef struct rw_star_item {
     const rw_table *table;             /* ours, whose hash column is not to be seen; NULL */
     bool sampled;                      /* TABLESAMPLE stands behind it */
     bool written;                      /* by UPDATE or DELETE */
+    bool absent;                       /* an outer join may have NULL in the place of its rows */
     bool made;   /* by a function, of the table's type: no relation, but `relation` says what it is
                     like */
     bool wraps;  /* a star, or a row, is right only if a subquery stands in its place … */

@@ -174,8 +174,11 @@ static void note_typed(finder *find, node argument)
 static void look_at_call(finder *find, const PgQuery__FuncCall *call)
 {
     const rw_star_item *row = call->n_args == 1 ? row_of(find, reference_of(call->args[0])) : NULL;
-    if (row != NULL && call->n_funcname == 1)
-        rw_named_call(&find->hashes, row, rw_star_name(call->funcname[0]), call->location);
+    if (row != NULL && call->n_funcname == 1) {
+        const char *name = rw_star_name(call->funcname[0]);
+        rw_named_call(&find->hashes, row, name, call->location);
+        rw_row_places_select(&find->places, reference_of(call->args[0]), row, name);
+    }
     for (size_t i = 0; i < call->n_args && !rw_takes_any_row(call); i++)
         note_typed(find, call->args[i]);
 }
@@ -196,6 +199,7 @@ static bool is_selection(finder *find, const PgQuery__AIndirection *it)
         return false;
     const char *name = rw_star_name(it->indirection[0]);
     rw_named_selection(&find->hashes, row, name, it->arg->column_ref->location);
+    rw_row_places_select(&find->places, it->arg->column_ref, row, name);
     if (name[0] == '\0' && row->written)
         note_typed(find, it->arg);
     else if (name[0] != '\0' &&
@@ -473,7 +477,8 @@ bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text, const rw_cata
 {
     finder find = {.statement = statement,
                    .world = {.catalog = catalog, .arena = reading->arena, .hides = is_hidden},
-                   .hashes = {.reading = reading, .text = text}};
+                   .hashes = {.reading = reading, .text = text},
+                   .places = {.statement = statement}};
     find.world.context = &find;
     rw_star_texts_init(&find.texts, text, reading->env->conforming, reading->arena);
     visit(&find, (const ProtobufCMessage *)statement);

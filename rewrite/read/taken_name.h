@@ -1,6 +1,6 @@
 /*
- * taken_name: whether a statement calls something of its own by a name, which is the hash column's:
- * its client does not mean that, then.
+ * taken_name: whether a statement calls something of its own by a name that is the hash column's,
+ * or a system column's: its client does not mean that, then.
  */
 #ifndef RW_TAKEN_NAME_H
 #define RW_TAKEN_NAME_H

@@ -18,10 +18,17 @@ TEXTS = (
     "update ev set b = 'x' where tableoid = 'ev'::regclass and a = 1 returning tableoid::regclass, *", "delete from ev where a = 2 returning ev.tableoid::regclass",
     "select tableoid::regclass, ev::text from ev where a = 3", "with w as (select tableoid::regclass t, a from ev) select * from w order by a",
     "select to_json(tableoid::regclass::text) from ev limit 1", "create view v as select tableoid::regclass from ev limit 1; select * from v",
+    "select x, ev.tableoid is null from other left join ev on a = x + 7 order by x", "select x from other left join ev on a = x + 7 where ev.tableoid is null",
+    "select x from ev right join other on a = x + 7 where ev.tableoid is null", "select count(*), count(ev.tableoid) from ev full join other on a = x + 7",
+    "select o.x, e.tableoid is null from other o left join (ev e join other p on e.a = p.x) on p.x = o.x and o.x = 1 order by 1",
+    "select distinct ev.tableoid::regclass from ev left join other on a = x", "select tableoid from jsonb_populate_record(null::ev, '{}')",
+    "select a as tableoid from ev order by tableoid desc limit 1", "select -a as tableoid, ev.tableoid::regclass from ev order by tableoid limit 1",
     "select count(ctid) from ev", "select ctid is null from ev", "update other set x = 3 where ctid in (select ctid from other) returning x",
 )
 BY_CTID = ("delete from ev where ctid in (select ctid from ev order by a limit 2)", "delete from ev where ev.ctid = any (array(select ctid from ev))",
            "update ev set b = 'x' where ctid = '(0,1)'", "update ev e set b = 'x' from (select ctid from ev limit 1) t where e.ctid = t.ctid",
+           "delete from ev using (select 1) s where ctid = '(0,1)'", "update ev set b = 'x' from generate_series(1, 2) s where ctid = '(0,1)'",
+           "delete from ev where (ev).ctid = '(0,1)'", "delete from ev where ctid(ev) = '(0,1)'",
            "with t as (select ctid from ev limit 2) delete from ev using t where ev.ctid = t.ctid")
 
 
