@@ -7,6 +7,8 @@
 #include "rewrite/insert/wanted.h"
 #include "rewrite/lex/quote.h"
 
+#include <string.h>
+
 static const pgw_slice nothing = {NULL, 0};
 
 /* --- the head: up to VALUES --- */
@@ -103,6 +105,20 @@ static rw_outcome parse_table(rw_parser *parser)
     return RW_PARSED;
 }
 
+/* `[…]` behind a column; what is more than numbers may be a query. */
+static bool skip_subscript(rw_parser *parser)
+{
+    size_t from = parser->token.start;
+    if (!rw_skip_brackets(parser))
+        return false;
+    for (size_t i = from; i < parser->last_end; i++)
+        if (strchr("0123456789:[] ", parser->text.ptr[i]) == NULL) {
+            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+            break;
+        }
+    return true;
+}
+
 /* Behind the '(' of the column list. */
 static rw_outcome parse_columns(rw_parser *parser)
 {
@@ -119,7 +135,7 @@ static rw_outcome parse_columns(rw_parser *parser)
         parser->insert->hash_listed |= target->slot == RW_HASH_SLOT;
         while (rw_at(parser, '[') || rw_at(parser, '.')) {
             target->indirect = true;
-            if (rw_take(parser, '.') ? !rw_at_name(parser) : !rw_skip_brackets(parser))
+            if (rw_take(parser, '.') ? !rw_at_name(parser) : !skip_subscript(parser))
                 return rw_syntax_error(parser);
             if (parser->text.ptr[parser->last_end - 1] == '.')
                 rw_advance(parser);

@@ -9,6 +9,7 @@ from harness import Table
 UP = Table("up", ["id bigint not null", "v int"], ["id"], hash_column="h")
 TENANTS = Table("tenants", ["id bigint not null", "v int default 0",
                             "name text default current_setting('my.own', true)"], ["id"])
+LISTS = Table("lists", ["id bigint not null", "a int[]"], ["id"])
 HIDE = """create role quiet_one login; grant all on all tables in schema public to quiet_one;
     create schema other; create table other.up (id bigint, v int); create schema app;
     create function hide() returns text language sql as
@@ -279,6 +280,12 @@ class Hidden:
                 self.is_others(session)
                 self.is_others(session, extended=True)
 
+    def test_what_a_list_of_columns_asks_for(self):
+        """It is asked for by the session's own link, and may move names there."""
+        session = self.wire()
+        self.fine(session, "insert into lists (id, a[(select length(x) from public.moves)]) values (1, 1)")
+        self.is_others(session)
+
     def test_in_the_transaction_of_the_write(self):
         session = self.wire()
         self.fine(session, "begin")
@@ -371,7 +378,7 @@ class Greetings:
 
 @harness.proxied
 class Names(SearchPaths, TemporaryObjects, Prepared, Hidden, Asking, Greetings, harness.StackCase):
-    tables = (UP, TENANTS)
+    tables = (UP, TENANTS, LISTS)
     partitioned = False
     setup_sql = HIDE
 
