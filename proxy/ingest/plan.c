@@ -3,6 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "rewrite/insert/key.h"
+#include "rewrite/insert/new_key.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/insert/row_width.h"
 #include "rewrite/insert/spell.h"
@@ -247,6 +248,7 @@ px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px
     plan->client_count = declared.count;
     count_declared(plan, declared.count);
     settle_types(plan, declared.types, declared.count);
+    rw_new_key_declared(insert, declared.types, declared.count);
     if (!settle_form(plan, error)) {
         px_plan_drop(plan);
         return NULL;

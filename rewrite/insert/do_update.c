@@ -150,7 +150,7 @@ static bool skip_in_list(rw_parser *parser)
     while (!rw_at(parser, ',') && !rw_at(parser, ')'))
         if (rw_at_end(parser) || parser->token.kind == RW_TOKEN_BAD)
             return false;
-        else if (rw_at(parser, '(')) {
+        else if (rw_at(parser, '(') || rw_at(parser, '[')) { /* ARRAY[1, 2] has commas, too */
             if (!rw_skip_brackets(parser))
                 return false;
         } else

@@ -93,7 +93,7 @@ static const char **new_values(const rw_parser *parser, size_t column)
 }
 
 /* In the place of `column =`. */
-static pgw_slice before(const rw_parser *parser, size_t column, bool untyped)
+static pgw_slice before(const rw_parser *parser, size_t column)
 {
     const rw_table *table = parser->table;
     pgw_buf text = {0};
@@ -103,22 +103,41 @@ static pgw_slice before(const rw_parser *parser, size_t column, bool untyped)
     rw_add_identifier(&text, table->columns[table->hash_column].name);
     pgw_buf_add_str(&text, ") = (SELECT " VALUE ", ");
     rw_guard_new_key(table, rw_hash_sql(table, new_values(parser, column), parser->arena), &text);
-    pgw_buf_add_str(&text, untyped ? " FROM (VALUES (cast(" : " FROM (VALUES (");
+    pgw_buf_add_str(&text, " FROM (VALUES (");
     return pgw_arena_keep(parser->arena, &text);
 }
 
 /* The value is made once a row, as OFFSET says that is more than 0 or not by the row's own hash,
  * which nobody knows before. */
-static pgw_slice behind(const rw_parser *parser, size_t column, bool untyped)
+static pgw_slice behind(const rw_parser *parser)
 {
     const rw_table *table = parser->table;
     pgw_buf text = {0};
-    if (untyped)
-        pgw_buf_addf(&text, " as %s)", rw_hash_sql_type(table->columns[column].type));
     pgw_buf_add_str(&text, ") OFFSET 0 operator(pg_catalog.*) pg_catalog.num_nulls(");
     add_own(parser, table->hash_column, &text);
     pgw_buf_add_str(&text, ")) " ROWS "(\"keyspread\"))");
     return pgw_arena_keep(parser->arena, &text);
+}
+
+/* Errors in it are about the value. */
+static rw_splice *put(rw_parser *parser, const expression *value, size_t at, pgw_slice text)
+{
+    rw_splice *splice = rw_add_splice(parser, at, 0, text);
+    splice->from = value->start;
+    return splice;
+}
+
+/* The type of its column, around what has none: a parameter may have been declared with another,
+ * which an assignment then casts, or refuses. */
+static void put_cast(rw_parser *parser, const expression *value, size_t column, bool end)
+{
+    const char *type = rw_hash_sql_type(parser->table->columns[column].type);
+    if (!is_untyped(parser, value))
+        return;
+    const char *text = end ? pgw_arena_printf(parser->arena, " as %s)", type) : "cast(";
+    rw_splice *splice = put(parser, value, end ? value->end : value->start, pgw_slice_str(text));
+    if (value->only.kind == RW_TOKEN_PARAM)
+        splice->undeclared = rw_param_number(parser, value->only);
 }
 
 bool rw_take_new_key(rw_parser *parser, size_t column, size_t position)
@@ -127,11 +146,25 @@ bool rw_take_new_key(rw_parser *parser, size_t column, size_t position)
     if (!rw_key_may_change(parser->table) || parser->insert->new_key > 0 ||
         !take_value(parser, &value) || is_shared(parser, &value))
         return false;
-    bool untyped = is_untyped(parser, &value);
-    rw_add_splice(parser, position, value.start - position, before(parser, column, untyped))->from =
-        value.start;
-    rw_add_splice(parser, value.end, 0, behind(parser, column, untyped))->from = value.start;
+    put(parser, &value, position, before(parser, column))->remove = value.start - position;
+    put_cast(parser, &value, column, false);
+    put_cast(parser, &value, column, true);
+    put(parser, &value, value.end, behind(parser));
     rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
     parser->insert->new_key = value.start;
     return true;
+}
+
+void rw_new_key_declared(rw_insert *insert, const uint32_t *types, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < insert->splice_count; i++) {
+        uint32_t parameter = insert->splices[i].undeclared;
+        bool declared = parameter > 0 && parameter <= count &&
+                        types[parameter - 1] != PGW_UNSPECIFIED &&
+                        types[parameter - 1] != PGW_UNKNOWN;
+        if (!declared)
+            insert->splices[kept++] = insert->splices[i];
+    }
+    insert->splice_count = kept;
 }

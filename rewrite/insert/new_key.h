@@ -9,5 +9,8 @@
 /* Takes `= value` behind the name, at `position`, of a column that the hash is made of. False if
  * its hash cannot be put in: it is for the caller to refuse it. */
 PGW_MUST_CHECK bool rw_take_new_key(rw_parser *parser, size_t column, size_t position);
+/* A new key that is a parameter whose type was declared is of that type: the server casts it as in
+ * any assignment. `types`: of the parameters, as far as they were. */
+void rw_new_key_declared(rw_insert *insert, const uint32_t *types, size_t count);
 
 #endif

@@ -14,6 +14,7 @@ typedef struct rw_splice {
     pgw_slice text;
     size_t from;  /* where the client is told of errors in it */
     bool written; /* … but that it is a part of the text that the client wrote, in that memory */
+    uint32_t undeclared; /* only if this parameter, from 1, has no declared type; 0: always */
 } rw_splice;
 
 /* … if PostgreSQL itself does not tell where. */

@@ -142,10 +142,24 @@ class NewKeys(direct_case.DirectCase):
                                wire.bind("p", "s", values), wire.execute("p"), wire.sync()], ready=3)
 
 
+    def test_with_declared_parameters(self):
+        """An assignment casts them, and not more."""
+        for text, values in (
+                ("insert into items (id) values ($1) on conflict (id) do update set id = $2",
+                 ((25, "70"), (20, "70"), (21, "70"), (1700, "7.5"), (701, "7.5"), (16, "t"), (1082, "2026-01-01"))),
+                ("insert into both_keys (a, b) values ($1, 'k3') on conflict (a, b) do update set b = $2",
+                 ((25, "x"), (20, "70"), (1700, "7.50"), (16, "t"), (1042, "x ")))):
+            for oid, value in values:
+                self.setUp()
+                with self.subTest(text, oid=oid):
+                    self.both([wire.parse("", text, [0, oid]), wire.describe("S", ""), wire.bind("", "", ["3", value]),
+                               wire.execute(), wire.sync()])
+
+
 @harness.proxied
 class Refused(harness.StackCase):
     """What the server cannot compute, or the table would not keep."""
-    tables = (table("parts", ["k int"], "v int"), table("city", ["k int"], "v int", hash_function="cityhash64"),
+    tables = (table("parts", ["k int"], "v int"), table("lists", ["k int"], "v int[]", "w int"), table("city", ["k int"], "v int", hash_function="cityhash64"),
               table("heeding", ["k int"], "v int"), ITEMS)
     partitioned = False
     before_sql = "create function same() returns trigger language plpgsql as 'begin return new; end'"
@@ -154,7 +168,7 @@ class Refused(harness.StackCase):
     def test_it_gets_an_error(self):
         session = self.wire()
         for name, change in (("city", "k = 5"), ("heeding", "k = 5"), ("parts", "(k, v) = (5, 5)"),
-                             ("parts", "k = default"), ("parts", "k = 5, k = 6"), ("parts", "k_hash = 5")):
+                             ("lists", "(v, k, w) = (array[1, excluded.k, 3], 7, 8)"), ("parts", "k = default"), ("parts", "k = 5, k = 6"), ("parts", "k_hash = 5")):
             with self.subTest(name, change=change):
                 replies = session.query(f"insert into {name} (k) values (1) on conflict (k) do update set {change}")
                 self.assertEqual(wire.error_of(replies), "0A000")

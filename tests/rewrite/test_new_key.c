@@ -1,5 +1,6 @@
 /* A key that DO UPDATE changes gets its hash in the statement, where the server can compute it. */
 #define _GNU_SOURCE
+#include "rewrite/insert/new_key.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
 
@@ -78,6 +79,34 @@ static void a_new_key_gets_its_hash(void **state)
     check("event = 'x', userid = 2", own, " FROM (VALUES (2" ONCE);
 }
 
+/* What is sent when parameter 2 has this type. */
+static bool is_cast(uint32_t type)
+{
+    static const uint64_t hash[] = {901};
+    pgw_arena arena = {0};
+    pgw_buf out = {0};
+    const uint32_t types[] = {PGW_UNSPECIFIED, type};
+    rw_insert *insert = parse(CONFLICT "userid = $2", &test_tables[0], &arena);
+    assert_non_null(insert);
+    rw_new_key_declared(insert, types, 2);
+    rw_render_statement(insert, RW_HASH_CONSTANT, hash, &out);
+    pgw_buf_add_byte(&out, '\0');
+    bool cast = strstr(out.ptr, " FROM (VALUES (cast($2 as bigint)" ONCE) != NULL;
+    assert_true(cast || strstr(out.ptr, " FROM (VALUES ($2" ONCE) != NULL);
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+    return cast;
+}
+
+static void a_declared_parameter_keeps_its_type(void **state)
+{
+    (void)state;
+    assert_true(is_cast(PGW_UNSPECIFIED));
+    assert_true(is_cast(PGW_UNKNOWN));
+    assert_false(is_cast(PGW_TEXT));
+    assert_false(is_cast(PGW_INT8));
+}
+
 static void what_the_server_cannot_hash_is_refused(void **state)
 {
     (void)state;
@@ -111,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_key_gets_its_hash),
+        cmocka_unit_test(a_declared_parameter_keeps_its_type),
         cmocka_unit_test(what_the_server_cannot_hash_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
