@@ -1,6 +1,7 @@
 #include "rewrite/insert/query.h"
 
 #include "rewrite/hash/hash_sql.h"
+#include "rewrite/insert/default_text.h"
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/lift.h"
 #include "rewrite/insert/query_read.h"
@@ -285,9 +286,11 @@ static void add_around(rw_query *q)
     const rw_parser *parser = q->parser;
     pgw_buf before = {0}, behind = {0};
     pgw_buf_add_str(&before, " FROM (SELECT " ROWS ".*");
-    for (size_t i = 0; i < q->made_count; i++)
-        pgw_buf_addf(&before, ", (%s) AS " MADE, parser->table->columns[q->made[i]].default_text,
-                     i + 1);
+    for (size_t i = 0; i < q->made_count; i++) {
+        pgw_buf_add_str(&before, ", (");
+        rw_add_default(parser->table->columns[q->made[i]].default_text, &before);
+        pgw_buf_addf(&before, ") AS " MADE, i + 1);
+    }
     pgw_buf_add_str(&before, " FROM (");
     put(q, q->start, 0, kept(q, &before), q->start);
     for (size_t i = 0; i < q->count; i++)

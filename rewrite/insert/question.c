@@ -1,6 +1,8 @@
 #include "rewrite/insert/question.h"
 
 #include "protocol/utf8.h"
+#include "rewrite/insert/default_text.h"
+#include "rewrite/insert/told_value.h"
 #include "rewrite/lex/lexer.h"
 
 #include <inttypes.h>
@@ -32,62 +34,10 @@ static bool is_text(uint32_t type)
     return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR;
 }
 
-static bool is_time(uint32_t type)
-{
-    return type == PGW_DATE || type == PGW_TIMESTAMP || type == PGW_TIMESTAMPTZ;
-}
-
-/* What makes text of a value where a cast may be somebody's own; NULL: there is a cast that is
- * PostgreSQL's. */
-static const char *output_of(uint32_t type)
-{
-    switch (type) {
-    case PGW_INT2:
-        return "pg_catalog.textin(pg_catalog.int2out(";
-    case PGW_INT4:
-        return "pg_catalog.textin(pg_catalog.int4out(";
-    case PGW_INT8:
-        return "pg_catalog.textin(pg_catalog.int8out(";
-    case PGW_NUMERIC:
-        return "pg_catalog.textin(pg_catalog.numeric_out(";
-    case PGW_UUID:
-        return "pg_catalog.textin(pg_catalog.uuid_out(";
-    case PGW_BYTEA:
-        return "pg_catalog.textin(pg_catalog.byteaout(";
-    default:
-        return NULL;
-    }
-}
-
-static bool is_put_out(const rw_column *column)
-{
-    return column->own_casts != RW_NO_OWN_CASTS && output_of(column->type) != NULL;
-}
-
 /* A row of DEFAULT VALUES may have a column without one. */
 static const char *default_of(const rw_column *column)
 {
     return column->default_text != NULL ? column->default_text : "null";
-}
-
-/* How a value of the column is told, whatever DateStyle and extra_float_digits are: dates and times
- * in ISO form, real numbers as a record's bytes. */
-static const char *before_value(const rw_column *column)
-{
-    if (is_time(column->type))
-        return "pg_catalog.to_json(";
-    if (is_put_out(column))
-        return output_of(column->type);
-    return column->type == PGW_FLOAT8 ? "pg_catalog.encode(pg_catalog.record_send(row(" : "(";
-}
-
-static const char *behind_value(const rw_column *column)
-{
-    if (is_time(column->type))
-        return ") operator(pg_catalog.#>>) '{}'";
-    if (is_put_out(column))
-        return "))";
-    return column->type == PGW_FLOAT8 ? ")), 'hex')" : ")::pg_catalog.text";
 }
 
 /* Nothing is evaluated for who may not INSERT. */
@@ -96,6 +46,13 @@ static void add_condition(const rw_insert *insert, pgw_buf *sql)
     pgw_buf_addf(
         sql, " where pg_catalog.has_any_column_privilege(%" PRIu32 "::pg_catalog.oid, 'insert')",
         insert->table->oid);
+}
+
+static void add_default(const rw_column *column, pgw_buf *sql)
+{
+    pgw_buf_addf(sql, "%s(", rw_told_before(column));
+    rw_add_default(default_of(column), sql);
+    pgw_buf_addf(sql, ")::pg_catalog.%s%s", rw_asked_type(column->type), rw_told_behind(column));
 }
 
 /* Wanted defaults that are evaluated one after another. */
@@ -132,8 +89,7 @@ static void add_defaults(const defaults *run, bool as_types, pgw_buf *sql)
         if (as_types)
             pgw_buf_addf(sql, "'%" PRIu32 "'", of->type);
         else
-            pgw_buf_addf(sql, "%s(%s)::pg_catalog.%s%s", before_value(of), default_of(of),
-                         rw_asked_type(of->type), behind_value(of));
+            add_default(of, sql);
     }
     pgw_buf_add_str(sql, " end");
 }
@@ -163,26 +119,41 @@ static void add_run(const defaults *run, pgw_buf *sql)
     "typbasetype from b join pg_catalog.pg_type y on y.oid operator(pg_catalog.=) o where "        \
     "typtype operator(pg_catalog.=) 'd') select o from b)"
 
-/* What an assignment to the column would make of v, or the type of which it can make nothing. */
-static void add_answer(size_t i, const rw_column *column, pgw_buf *sql)
+/* Whether v can be assigned to the column: whatever type it is has a text, unless somebody has made
+ * a cast of it that must be asked for. */
+static void add_fits(const rw_column *column, pgw_buf *sql)
 {
-    const char *type = rw_asked_type(column->type);
-    if (is_text(column->type)) { /* which takes any value's text */
-        pgw_buf_addf(sql, "select '%zu', '%" PRIu32 "', (v)::pg_catalog.text from (select v", i,
+    if (is_text(column->type))
+        pgw_buf_addf(sql,
+                     "not exists (select from " TYPES " d(o) join pg_catalog.pg_cast on castsource "
+                     "operator(pg_catalog.=) o and casttarget operator(pg_catalog.=) %" PRIu32
+                     " and castcontext operator(pg_catalog.=) 'e') fits",
                      column->type);
-    } else {
+    else
         pgw_buf_addf(sql,
-                     "select '%zu', case when fits then '%" PRIu32 "' else t end, case when fits "
-                     "then %s(v)::pg_catalog.%s%s end from (select v, ",
-                     i, column->type, before_value(column), type, behind_value(column));
-        pgw_buf_addf(sql,
-                     "pg_catalog.pg_typeof(v)::pg_catalog.text t, exists (select where "
+                     "exists (select where "
                      "pg_catalog.pg_typeof(v)::pg_catalog.oid operator(pg_catalog.=) %" PRIu32
                      " union all select from " TYPES " d(o) where o operator(pg_catalog.=) %" PRIu32
                      " or exists (select from pg_catalog.pg_cast where castsource "
                      "operator(pg_catalog.=) o and casttarget operator(pg_catalog.=) %" PRIu32
                      " and castcontext operator(pg_catalog.<>) 'e')) fits",
                      column->type, column->type, column->type);
+}
+
+/* What an assignment to the column would make of v, or the type of which it can make nothing. */
+static void add_answer(size_t i, const rw_column *column, pgw_buf *sql)
+{
+    if (is_text(column->type) && column->own_casts == RW_NO_OWN_CASTS) {
+        pgw_buf_addf(sql, "select '%zu', '%" PRIu32 "', (v)::pg_catalog.text from (select v", i,
+                     column->type);
+    } else {
+        pgw_buf_addf(sql,
+                     "select '%zu', case when fits then '%" PRIu32 "' else t end, case when fits "
+                     "then %s(v)::pg_catalog.%s%s end from (select v, "
+                     "pg_catalog.pg_typeof(v)::pg_catalog.text t, ",
+                     i, column->type, rw_told_before(column), rw_asked_type(column->type),
+                     rw_told_behind(column));
+        add_fits(column, sql);
     }
     pgw_buf_add_str(sql, " from (values (");
 }
@@ -237,11 +208,13 @@ static rw_place add_expression(const rw_insert *insert, size_t i, bool plain, pg
         return place;
     }
     add_answer(i, column, sql);
-    if (wanted->overridden) /* which is never NULL: the other's type is looked at, no more */
-        pgw_buf_addf(sql, "coalesce((%s)::pg_catalog.%s, ", column->default_text,
-                     rw_asked_type(column->type));
-    else if (wanted->untyped)
+    if (wanted->overridden) { /* which is never NULL: the other's type is looked at, no more */
+        pgw_buf_add_str(sql, "coalesce((");
+        rw_add_default(column->default_text, sql);
+        pgw_buf_addf(sql, ")::pg_catalog.%s, ", rw_asked_type(column->type));
+    } else if (wanted->untyped) {
         pgw_buf_add_byte(sql, '(');
+    }
     size_t begun = sql->len;
     pgw_buf_add(sql, insert->text.ptr + wanted->from, wanted->to - wanted->from);
     if (wanted->overridden || wanted->untyped) /* a comment may be its end */

@@ -51,6 +51,13 @@ static bool can_be_asked(const rw_parser *parser, size_t from, size_t to, bool a
     return more;
 }
 
+/* … which is cast into the column's, as it might be by somebody's own cast. */
+static bool has_own_type(const rw_cell *cell)
+{
+    return cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL ||
+           cell->kind == RW_CELL_BOOL;
+}
+
 /* Casts are to types that keyspread knows. */
 static bool runs_no_code(const rw_cell *cell)
 {
@@ -167,7 +174,7 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     wanted.constant = simple && cell->kind != RW_CELL_PARAM;
     wanted.expression = cell->kind == RW_CELL_EXPRESSION || wanted.overridden || simple;
     wanted.runs_code = wanted.expression && (!simple || !runs_no_code(cell));
-    wanted.untyped = simple && cell->cast_count == 0;
+    wanted.untyped = simple && cell->cast_count == 0 && !has_own_type(cell);
     if ((!wanted.expression || wanted.overridden) && !has_default(parser, column))
         return false;
     if (parser->table->defaults_unknown && insert->wanted_count >= MOST_EXPRESSIONS)

@@ -1,6 +1,7 @@
 #include "rewrite/read/key_change.h"
 
 #include "rewrite/hash/hash_sql.h"
+#include "rewrite/insert/default_text.h"
 #include "rewrite/insert/guard.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/lex/quote.h"
@@ -139,10 +140,13 @@ static void put_default(changer *it, size_t at, size_t slot)
 {
     const rw_column *column = column_of(it, slot);
     pgw_buf text = {0};
-    if (column->default_text != NULL)
-        pgw_buf_addf(&text, "(%s)", column->default_text);
-    else
+    if (column->default_text != NULL) {
+        pgw_buf_add_byte(&text, '(');
+        rw_add_default(column->default_text, &text);
+        pgw_buf_add_byte(&text, ')');
+    } else {
         pgw_buf_addf(&text, "cast(null as %s)", rw_hash_sql_type(column->type));
+    }
     add(it, (rw_change){.at = at, .text = kept(it, &text), .from = it->values[slot]->start + 1});
 }
 

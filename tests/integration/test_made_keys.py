@@ -598,5 +598,34 @@ class DefaultValues(harness.StackCase):
         self.assertEqual((error.sqlstate, error.fields().get("D")), ("23502", "Failing row contains (null, null)."))
 
 
+MISLEADING = """create schema misleading;
+    create domain misleading.text as pg_catalog.varchar(2);
+    create function misleading.lower(pg_catalog.text) returns pg_catalog.text language sql as 'select ''wrong''::pg_catalog.text';
+    create function misleading.wrong(int, int) returns int language sql as 'select 42';
+    create operator misleading.+ (leftarg = int, rightarg = int, function = misleading.wrong)"""
+
+
+class Misled(DirectCase):
+    """What a default is made of was found when it was made, whatever search_path finds now."""
+    tables = (table("words", "k pg_catalog.text default 'abcdef'"), table("calls", "k pg_catalog.text default lower('ABC')"),
+              table("sums", "k int default 1 + length('ab')"))
+    setup_sql = MISLEADING
+    texts = ("insert into {} (v) values ('x')", "insert into {} default values", "insert into {} (v) select 'x'",
+             "insert into {} (k) values (default); update {} set k = default")
+
+    def test_by_search_path(self):
+        for one in self.tables:
+            for text in self.texts:
+                with self.subTest(text, table=one.name):
+                    self.both([wire.query("set search_path = misleading, pg_catalog, public"),
+                               wire.query(text.replace("{}", f"public.{one.name}"))], ready=2, verify=True)
+
+    def test_by_a_temporary_type(self):
+        for text in self.texts:
+            with self.subTest(text):
+                self.both([wire.query("create domain pg_temp.text as pg_catalog.varchar(2)"),
+                           wire.query(text.replace("{}", "words"))], ready=2, verify=True)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -58,24 +58,29 @@ static void defaults_are_made_beside_the_query(void **state)
     check("INSERT INTO made (v) SELECT 'x'", &test_env,
           "INSERT INTO made (v, \"id\", \"at\", \"h\") OVERRIDING SYSTEM VALUE SELECT 'x', "
           "\"keyspread\".\"keyspread default 1\", \"keyspread\".\"keyspread default 2\", <hash> "
-          "FROM (SELECT \"keyspread\".*, (nextval('s')) AS \"keyspread default 1\", (now()) AS "
+          "FROM (SELECT \"keyspread\".*, (pg_catalog.nextval('s')) AS \"keyspread default 1\", "
+          "(pg_catalog.now()) AS "
           "\"keyspread default 2\" FROM (SELECT NULL) \"keyspread\" OFFSET 0) "
           "\"keyspread\"(\"keyspread 1\")");
     check("INSERT INTO made (v, w) SELECT * FROM o", &test_env,
           "INSERT INTO made (v, w, \"id\", \"at\", \"h\") OVERRIDING SYSTEM VALUE SELECT "
-          "\"keyspread\".*, <hash> FROM (SELECT \"keyspread\".*, (nextval('s')) AS \"keyspread "
-          "default 1\", (now()) AS \"keyspread default 2\" FROM (SELECT * FROM o) \"keyspread\" "
+          "\"keyspread\".*, <hash> FROM (SELECT \"keyspread\".*, (pg_catalog.nextval('s')) AS "
+          "\"keyspread "
+          "default 1\", (pg_catalog.now()) AS \"keyspread default 2\" FROM (SELECT * FROM o) "
+          "\"keyspread\" "
           "OFFSET 0) \"keyspread\"");
     check("INSERT INTO made (v, id) OVERRIDING SYSTEM VALUE SELECT a, b FROM o", &test_env,
           "INSERT INTO made (v, id, \"at\", \"h\") OVERRIDING SYSTEM VALUE SELECT "
           "\"keyspread\".\"keyspread 1\", \"keyspread\".\"keyspread 2\", "
-          "\"keyspread\".\"keyspread default 1\", <hash> FROM (SELECT \"keyspread\".*, (now()) AS "
+          "\"keyspread\".\"keyspread default 1\", <hash> FROM (SELECT \"keyspread\".*, "
+          "(pg_catalog.now()) AS "
           "\"keyspread default 1\" FROM (SELECT a, b FROM o) \"keyspread\" OFFSET 0) "
           "\"keyspread\"(\"keyspread 1\", \"keyspread 2\")");
     check("INSERT INTO made (v) OVERRIDING SYSTEM VALUE SELECT 'x'", &test_env,
           "INSERT INTO made (v, \"id\", \"at\", \"h\") OVERRIDING SYSTEM VALUE SELECT 'x', "
           "\"keyspread\".\"keyspread default 1\", \"keyspread\".\"keyspread default 2\", <hash> "
-          "FROM (SELECT \"keyspread\".*, (nextval('s')) AS \"keyspread default 1\", (now()) AS "
+          "FROM (SELECT \"keyspread\".*, (pg_catalog.nextval('s')) AS \"keyspread default 1\", "
+          "(pg_catalog.now()) AS "
           "\"keyspread default 2\" FROM (SELECT NULL) \"keyspread\" OFFSET 0) "
           "\"keyspread\"(\"keyspread 1\")");
 }
@@ -87,14 +92,15 @@ static void what_user_value_overrides_is_made(void **state)
           "INSERT INTO made (v, \"id\", \"at\", \"h\") OVERRIDING SYSTEM VALUE SELECT "
           "\"keyspread\".\"keyspread 1\", \"keyspread\".\"keyspread default 1\", "
           "\"keyspread\".\"keyspread default 2\", <hash> FROM (SELECT \"keyspread\".*, "
-          "(nextval('s')) AS \"keyspread default 1\", (now()) AS \"keyspread default 2\" FROM "
+          "(pg_catalog.nextval('s')) AS \"keyspread default 1\", (pg_catalog.now()) AS \"keyspread "
+          "default 2\" FROM "
           "(SELECT a FROM o) \"keyspread\" OFFSET 0) \"keyspread\"(\"keyspread 1\")");
     columns[1].type_name = "bigint";
     check("INSERT INTO made (id, at) OVERRIDING USER VALUE SELECT a, b FROM o", &test_env,
           "INSERT INTO made (id, at, \"h\") OVERRIDING SYSTEM VALUE SELECT "
           "coalesce(\"keyspread\".\"keyspread default 1\"::bigint, "
           "\"keyspread\".\"keyspread 1\")::bigint, \"keyspread\".\"keyspread 2\", <hash> "
-          "FROM (SELECT \"keyspread\".*, (nextval('s')) AS \"keyspread default 1\" FROM "
+          "FROM (SELECT \"keyspread\".*, (pg_catalog.nextval('s')) AS \"keyspread default 1\" FROM "
           "(SELECT a, b FROM o) \"keyspread\" OFFSET 0) \"keyspread\"(\"keyspread 1\", "
           "\"keyspread 2\")");
     columns[1].type_name = "";
