@@ -68,11 +68,16 @@ static bool is_integer(uint32_t type)
     return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
 }
 
-/* The bits of what a type's send function gives, as a number. */
-static char *sent(pgw_arena *arena, const char *function, const char *value, int bits)
+/* The bits of what a type's send function gives, as a number. A cast of text may be somebody's own.
+ */
+static char *sent(pgw_arena *arena, const rw_column *column, const char *function,
+                  const char *value, int bits)
 {
-    return SQL("cast(" PG "concat('x', " PG "encode(" PG "%s(%s), 'hex')) as bit(%d))::%s",
-               function, value, bits, bits == 64 ? "bigint" : "integer");
+    const char *type = bits == 64 ? "bigint" : "integer";
+    char *text = SQL(PG "concat('x', " PG "encode(" PG "%s(%s), 'hex'))", function, value);
+    return column->own_casts == RW_NO_OWN_CASTS
+               ? SQL("cast(%s as bit(%d))::%s", text, bits, type)
+               : SQL(PG "bit_in(" PG "textout(%s), 0, %d)::%s", text, bits, type);
 }
 
 /* What is hashed of it as eight bytes, as an int8; NULL: it is not such a type. */
@@ -83,19 +88,20 @@ static char *number_of(pgw_arena *arena, const rw_column *column, const char *va
     if (column->type == PGW_FLOAT8)
         return SQL("case when %s operator(pg_catalog.=) double precision 'nan' then bigint "
                    "'9221120237041090560' else %s end",
-                   value, sent(arena, "float8send", SQL(PG "float8pl(%s, 0)", value), 64));
+                   value, sent(arena, column, "float8send", SQL(PG "float8pl(%s, 0)", value), 64));
     if (column->type != PGW_TIMESTAMP && column->type != PGW_TIMESTAMPTZ)
         return NULL;
-    char *usecs = sent(arena, column->type == PGW_TIMESTAMP ? "timestamp_send" : "timestamptz_send",
-                       value, 64);
+    char *usecs =
+        sent(arena, column, column->type == PGW_TIMESTAMP ? "timestamp_send" : "timestamptz_send",
+             value, 64);
     return SQL("case when " PG "isfinite(%s) then %s else %s end", value,
                rw_sql_wrap(arena, SQL("%s::numeric operator(pg_catalog.+) " EPOCH_USECS, usecs)),
                usecs);
 }
 
-static char *bytes_of_date(pgw_arena *arena, const char *value)
+static char *bytes_of_date(pgw_arena *arena, const rw_column *column, const char *value)
 {
-    char *days = sent(arena, "date_send", value, 32);
+    char *days = sent(arena, column, "date_send", value, 32);
     char *moved = SQL("case when " PG "isfinite(%s) then %s operator(pg_catalog.+) " EPOCH_DAYS
                       " else %s end",
                       value, days, days);
@@ -112,15 +118,19 @@ static char *bytes_of(pgw_arena *arena, const rw_column *column, const char *val
                    rw_sql_swapped(arena, "v"), number);
     switch (column->type) {
     case PGW_DATE:
-        return bytes_of_date(arena, value);
+        return bytes_of_date(arena, column, value);
     case PGW_BOOL:
         return SQL(PG "boolsend(%s)", value);
     case PGW_BYTEA:
         return (char *)value;
     case PGW_UUID:
         return SQL(PG "uuid_send(%s)", value);
-    case PGW_NUMERIC:
-        return SQL(PG "convert_to(" PG "trim_scale(%s)::" PG "text, 'UTF8')", value);
+    case PGW_NUMERIC: /* of which PostgreSQL has no cast of its own into text */
+        return SQL(column->own_casts == RW_NO_OWN_CASTS
+                       ? PG "convert_to(" PG "trim_scale(%s)::" PG "text, 'UTF8')"
+                       : PG "convert_to(" PG "textin(" PG "numeric_out(" PG
+                            "trim_scale(%s))), 'UTF8')",
+                   value);
     default: /* char(n) loses its blanks */
         return SQL(PG "convert_to(%s::" PG "text, 'UTF8')", value);
     }
@@ -263,9 +273,22 @@ static char *hash_or(const rw_table *table, const char *const *values, const cha
                      hash);
 }
 
+void rw_sql_fail(const rw_table *table, const char *words, rw_hash_type type, pgw_buf *out)
+{
+    bool number = type == RW_HASH_INT8; /* concat() is stable: it is not tried by the planner */
+    if (!rw_table_has_own_casts(table))
+        pgw_buf_addf(out, PG "concat('%s')::%s", words, number ? "bigint" : "numeric");
+    else
+        pgw_buf_addf(out, PG "%s(" PG "textout(" PG "concat('%s'))%s)",
+                     number ? "int8in" : "numeric_in", words, number ? "" : ", 0, -1");
+}
+
 char *rw_hash_sql(const rw_table *table, const char *const *values, pgw_arena *arena)
 {
-    return hash_or(table, values, PG "concat('" RW_KEY_TOO_LONG "')::bigint", arena);
+    pgw_buf too_long = {0};
+    rw_sql_fail(table, RW_KEY_TOO_LONG, RW_HASH_INT8, &too_long);
+    pgw_buf_add_byte(&too_long, '\0');
+    return hash_or(table, values, pgw_arena_keep(arena, &too_long).ptr, arena);
 }
 
 char *rw_hash_sql_or_null(const rw_table *table, const char *const *values, pgw_arena *arena)

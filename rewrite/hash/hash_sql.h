@@ -24,5 +24,10 @@ const char *rw_hash_sql_type(uint32_t type);
 char *rw_hash_sql(const rw_table *table, const char *const *values, pgw_arena *arena);
 /* The same, but NULL, and no error, where a key is too long. */
 char *rw_hash_sql_or_null(const rw_table *table, const char *const *values, pgw_arena *arena);
+/* Appends what is of such a type, a keyword, and always fails, with these words in the message,
+ * when it is evaluated and not before; what is cast is for the database to say, so it may not be a
+ * cast.
+ */
+void rw_sql_fail(const rw_table *table, const char *words, rw_hash_type type, pgw_buf *out);
 
 #endif

@@ -148,6 +148,8 @@ typedef struct rw_table {
 size_t rw_table_column(const rw_table *table, pgw_slice name);
 /* Whether the table's hash depends on this column, or it is the hash. */
 bool rw_table_is_hash_input(const rw_table *table, pgw_slice column);
+/* Whether its database has casts between PostgreSQL's own types that are not its own. */
+bool rw_table_has_own_casts(const rw_table *table);
 /* Whether a row that leaves the column out, or says DEFAULT for it, certainly has NULL there. */
 bool rw_table_defaults_to_null(const rw_table *table, size_t column);
 /* Whether a hash_key column's NULL is hashed as nothing: because it may be there, or because the

@@ -1,5 +1,6 @@
 #include "rewrite/insert/guard.h"
 
+#include "rewrite/hash/hash_sql.h"
 #include "rewrite/insert/parser.h"
 #include "rewrite/lex/quote.h"
 
@@ -296,11 +297,11 @@ void rw_guard_hash_before(const rw_insert *insert, pgw_buf *out)
     pgw_buf_add_str(out, " then ");
 }
 
-/* concat() is stable, so that the planner does not try the cast. */
 static void add_otherwise(const rw_table *table, pgw_buf *out)
 {
-    pgw_buf_add_str(out, " else pg_catalog.concat('" RW_CHANGED "')::");
-    pgw_buf_add_str(out, table->hash_type == RW_HASH_INT8 ? "bigint end" : "numeric end");
+    pgw_buf_add_str(out, " else ");
+    rw_sql_fail(table, RW_CHANGED, table->hash_type, out);
+    pgw_buf_add_str(out, " end");
 }
 
 void rw_guard_hash_behind(const rw_insert *insert, pgw_buf *out)

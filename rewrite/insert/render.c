@@ -120,8 +120,10 @@ static void print_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
 static void add_hash(const writer *w, rw_hash_form form, uint64_t hash, size_t row, pgw_buf *text)
 {
     size_t parameter = w->insert->param_count + row + 1;
-    if (w->insert->rows[row].unhashed) /* both types are keywords: no search_path changes them */
-        pgw_buf_add_str(text, "'" RW_REFUSAL "'::varchar::bigint");
+    if (w->insert->rows[row].unhashed) /* no search_path, and no cast, changes what these do */
+        pgw_buf_add_str(text, rw_table_has_own_casts(w->insert->table)
+                                  ? "pg_catalog.int8in(pg_catalog.textout('" RW_REFUSAL "'))"
+                                  : "'" RW_REFUSAL "'::varchar::bigint");
     else if (form == RW_HASH_PARAMETER && w->insert->table->hash_type == RW_HASH_UINT64)
         pgw_buf_addf(text, "($%zu::numeric + 18446744073709551616) %% 18446744073709551616",
                      parameter); /* the parameter is an int8: the upper half came as negative */

@@ -249,15 +249,6 @@ static void step(view *at)
     at->next = rw_lexer_next(&at->lexer);
 }
 
-/* Even where a constant is stored. */
-static bool has_own_casts(const rw_table *table)
-{
-    for (size_t i = 0; i < table->column_count; i++)
-        if (table->columns[i].own_casts != RW_NO_OWN_CASTS)
-            return true;
-    return false;
-}
-
 /* In its list of columns: `v[f(1)]`. */
 static bool has_subscripts(const rw_insert *insert, bool conforming)
 {
@@ -274,7 +265,8 @@ static bool has_subscripts(const rw_insert *insert, bool conforming)
 static runs of_insert(const rw_insert *insert, bool conforming)
 {
     view at = {.insert = insert};
-    bool any = has_own_casts(insert->table) || has_subscripts(insert, conforming);
+    /* Casts of somebody's own run even where a constant is stored. */
+    bool any = rw_table_has_own_casts(insert->table) || has_subscripts(insert, conforming);
     runs most = any ? ANYTHING : NOTHING;
     rw_lexer_init(&at.lexer, insert->text, conforming);
     at.lexer.at = insert->default_values > 0 ? insert->default_values_end : insert->values;

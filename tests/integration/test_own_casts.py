@@ -99,6 +99,63 @@ class Explicit(direct_case.DirectCase):
             self.query(f"insert into words values ({cell}, 'v')", verify=True)
 
 
+NUMBERS = """create function marked(numeric) returns text language sql immutable
+    as $$select '#' || textin(numeric_out($1))$$;
+    create cast (numeric as text) with function marked(numeric) as assignment;
+    create function seven(text) returns bigint language sql immutable as 'select 7::bigint';
+    create cast (text as bigint) with function seven(text);
+    create function marked(integer) returns varchar language sql immutable
+    as $$select ('#' || textin(int4out($1)))::varchar$$;
+    create cast (integer as varchar) with function marked(integer) as assignment"""
+CONFLICT = "insert into amounts values (1.5, 'w') on conflict (k) do update set k ="
+
+
+class InHashes(direct_case.DirectCase):
+    """They change nothing of how the server hashes, nor of how it fails."""
+    tables = (Table("amounts", ["k numeric not null", "v text"], ["k"], hash_first=False), *OwnCasts.tables[:1],
+              Table("names", ["k varchar(10) not null", "v text"], ["k"], hash_first=False),
+              Table("changed", ["k varchar(10) not null", "v text"], ["k"], hash_first=False))
+    before_sql = NUMBERS
+    options = {"backend": {"catalog_s": 3600}}
+
+    def test_of_rows_that_only_the_server_sees(self):
+        self.query("insert into amounts select 1.50, 'v'", verify=True)
+        for change in ("update amounts set k = 2.50", f"{CONFLICT} 2.50", f"{CONFLICT} amounts.k * 2"):
+            self.both([wire.query("insert into amounts values (1.5, 'v')"), wire.query(change)], ready=2, verify=True)
+
+    def test_of_an_expression(self):
+        for cell in ("1 + 1", "length('abc')", "lower('X')"):
+            self.query(f"insert into names values ({cell}, 'v')", verify=True)
+
+    @harness.proxied
+    def test_a_key_that_is_too_long(self):
+        replies = self.play([wire.query("insert into words select repeat('x', 300), 'v'")], 1, *self.route(), {})
+        self.assertEqual(wire.error_of(replies), "0A000")
+        self.assertEqual(self.contents("hashed"), [[], [], [], []])
+
+    @harness.proxied
+    def test_columns_that_were_changed(self):
+        """In a transaction nothing is made anew: it must fail."""
+        def play(*texts):
+            return self.play([wire.query(text) for text in texts], len(texts), *self.route(), {})
+        self.assertIsNone(wire.error_of(play("insert into changed values ('a', 'v')")))
+        self.admins["hashed"].rows("alter table changed alter k type text")
+        self.assertEqual(wire.error_of(play("begin", "insert into changed values ('b', 'v')", "commit")), "40001")
+        self.assertEqual(self.contents("hashed", True)[3], [["a", "v"]])
+
+
+class ExplicitFunction(direct_case.DirectCase):
+    """… and so does one that has a function."""
+    tables = OwnCasts.tables[:1]
+    setup_sql = """create function marked(integer) returns text language sql immutable as $$select '#' || int4out($1)::text$$;
+        create cast (integer as text) with function marked(integer)"""
+
+    def test_what_is_made_of_it(self):
+        for cell in ("5", "-5", "1 + 1", "length('x')", "(select 5)", "5::text", "(1 + 1)::text", "lower('X')"):
+            with self.subTest(cell):
+                self.query(f"insert into words values ({cell}, 'v')", verify=True)
+
+
 SHORT = """create domain public.text as pg_catalog.varchar(3);
     create domain public."varchar" as pg_catalog.varchar(2);
     create domain public.uuid as pg_catalog.text;

@@ -31,6 +31,16 @@ static void a_hash_is_of_its_columns_type(void **state)
     table.hash_type = RW_HASH_UINT64;
     rw_guard_hash_behind(&insert, &out);
     expect(&out, " else pg_catalog.concat('" RW_CHANGED "')::numeric end");
+    rw_column own[] = {{.name = "userid", .type = PGW_INT8, .own_casts = RW_OWN_CASTS_ELSEWHERE}};
+    table.columns = own;
+    table.column_count = 1;
+    rw_guard_hash_behind(&insert, &out); /* a cast might make something of it */
+    expect(&out, " else pg_catalog.numeric_in(pg_catalog.textout(pg_catalog.concat('" RW_CHANGED
+                 "')), 0, -1) end");
+    table.hash_type = RW_HASH_INT8;
+    rw_guard_hash_behind(&insert, &out);
+    expect(&out,
+           " else pg_catalog.int8in(pg_catalog.textout(pg_catalog.concat('" RW_CHANGED "'))) end");
     pgw_buf_free(&out);
 }
 
