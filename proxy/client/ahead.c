@@ -58,6 +58,18 @@ static bool may_draw_for_others(const px_session *session)
     return !session->who.is_private && (session->known.touched & RW_EFFECT_DRAWS) == 0;
 }
 
+/* The Query at hand, or the statement that the Bind at hand is of, asks what was drawn, perhaps for
+ * itself: its own link has to know. */
+static bool asks_what_is_drawn(const px_session *session, const rw_insert *insert)
+{
+    const pgw_frame *frame = &session->hand.frame;
+    pgw_slice message = px_stream_input(session->peer.stream);
+    if (frame->size == 0 || frame->type != 'Q')
+        return px_drawn_is_asked(insert->text);
+    message.len = message.len < frame->size ? message.len : frame->size;
+    return px_drawn_is_asked(message);
+}
+
 /* What is drawn elsewhere can be told apart from what its own link draws once that has drawn a
  * number of this sequence; where there is no link, nothing is drawn there. */
 static bool may_take(const px_session *session, const px_reserve *reserve)
@@ -72,11 +84,13 @@ static bool gathers(const rw_insert *insert)
     return insert->table->block == 1;
 }
 
-/* Of the numbers that the statement wants; NULL: it wants none, or other things, too. */
+/* Of the numbers that the statement wants; NULL: it wants none, or other things, too, or has to draw
+ * for itself. */
 static px_reserve *reserve_of(px_session *session, const rw_insert *insert, size_t *column,
                               size_t *count)
 {
-    if (!count_numbers(session, insert, column, count) || *count == 0 || insert->table->block == 0)
+    if (!count_numbers(session, insert, column, count) || *count == 0 ||
+        insert->table->block == 0 || asks_what_is_drawn(session, insert))
         return NULL;
     return px_reserve_of(session->worker, session->who.base,
                          insert->table->columns[*column].draws_from);

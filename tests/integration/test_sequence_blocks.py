@@ -413,6 +413,26 @@ class Named(harness.StackCase):
         self.assertEqual(numbers, sorted(set(numbers)))
         self.assertEqual(session.rows("select lastval(), currval('items_id_seq')"), [[str(numbers[-1])] * 2])
 
+    def test_asked_for_in_the_same_text(self):
+        """What currval() tells of a number that its own text draws, its own connection must have drawn."""
+        call = "nextval('items_id_seq')"
+        for text in (f"insert into items (id, v) values ({call}, currval('items_id_seq')) returning id, v",
+                     f"insert into items (id, v) values ({call}, 'x') returning id, lastval()",
+                     "insert into items (v) values (lastval()) returning id, v",
+                     f"insert into items (id) values ({call}) returning id; select lastval()",
+                     "insert into items (v) values ('x') returning id; select currval('items_id_seq')"):
+            with self.subTest(text):
+                session = self.wire()
+                self.until_of_blocks(session)
+                self.assertEqual(len({number for row in session.rows(text) for number in row}), 1)
+                prepared = self.wire()
+                if ";" not in text:
+                    prepared.ask(wire.parse("p", text), wire.sync())
+                    self.until_of_blocks(self.wire())
+                    for _ in range(3):
+                        replies = prepared.ask(wire.bind("", "p"), wire.execute(), wire.sync())
+                        self.assertEqual([len(set(one.row())) for one in replies if one.kind == "D"], [1])
+
     def test_each_number_once(self):
         def client(number):
             session, ids = self.wire(), []
