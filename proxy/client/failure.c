@@ -162,7 +162,7 @@ static bool is_log(pgw_slice body)
 px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice body)
 {
     pgw_buf out = {0};
-    if (head != NULL && (head->asks || head->own_look) && is_log(body))
+    if (head != NULL && head->swallow && is_log(body))
         return PX_HIDE; /* of a statement that the client never sent */
     if (head != NULL && head->plan != NULL)
         px_error_of_plan(head->plan, body, &out);

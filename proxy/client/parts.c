@@ -89,8 +89,8 @@ static to_block block_of(const px_text *text, size_t i)
         return KEEPS_IT;
     rw_lexer_init(&lexer, written, true);
     rw_token first = rw_lexer_next(&lexer), second = rw_lexer_next(&lexer);
-    if (rw_token_is(written, first, "set") && rw_token_is(written, second, "local"))
-        return KEEPS_IT;
+    if (rw_token_is(written, first, "set") && !rw_token_is(written, second, "transaction"))
+        return KEEPS_IT; /* SET LOCAL, SET CONSTRAINTS */
     if (rw_token_is(written, first, "set") || rw_token_is(written, first, "savepoint") ||
         rw_token_is(written, first, "release"))
         return IS_OF_IT;

@@ -366,7 +366,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
            (head != NULL && head->own_look) ||
            (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
            (type == 'N' && head != NULL &&
-            (head->asks || head->plan != NULL || head->lookups != NULL ||
+            (head->swallow || head->plan != NULL || head->lookups != NULL ||
              px_failure_is_of_ours(head))) ||
            (type == 'C' && (superseded(head) > 0 || session->names.deallocates != NULL ||
                             session->names.prepares != NULL));

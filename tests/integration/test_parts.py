@@ -35,6 +35,7 @@ TEXTS = (
     "set search_path = shop, public; create table items (id int primary key); insert into items values (4); select * from items; "
     "set search_path = public",
     "create table plain (a int); insert into plain values (1); drop table plain",
+    "set constraints all deferred; " + ONE + "insert into one values (1); set constraints all immediate; table one",
     # keys that the database makes, by what has been run before
     SERIAL + "insert into one (name) values ('a'); select lastval(); insert into one (name) values ('b') returning id; table one",
     SERIAL + "insert into one values (nextval('one_id_seq'), 'a'); select nextval('one_id_seq'); insert into one values "
@@ -238,6 +239,16 @@ class Parts(DirectCase):
                 session.query("rollback")
                 self.left()
                 self.both(ONE + "insert into one values (1); table one")
+
+    def test_what_the_server_logs(self):
+        """… of the client's own: nothing of the transaction that it knows nothing of."""
+        with self.connected():
+            session = self.sessions[1]
+            session.query("set client_min_messages = log")
+            replies = session.query(ONE + "insert into one values (1)")
+            logged = [reply.fields()["M"] for reply in replies if reply.kind == "N"]
+            self.assertEqual([text for text in logged if not text.startswith("statement: ")], [])
+            self.assertTrue(logged)
 
     def test_many_tables_of_it(self):
         """With each a part of its own, up to a bound."""
