@@ -84,8 +84,8 @@ static bool gathers(const rw_insert *insert)
     return insert->table->block == 1;
 }
 
-/* Of the numbers that the statement wants; NULL: it wants none, or other things, too, or has to draw
- * for itself. */
+/* Of the numbers that the statement wants; NULL: it wants none, or other things, too, or has to
+ * draw for itself. */
 static px_reserve *reserve_of(px_session *session, const rw_insert *insert, size_t *column,
                               size_t *count)
 {

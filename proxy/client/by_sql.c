@@ -67,3 +67,20 @@ px_step px_by_sql_renew(px_session *session, pgw_slice text)
     pgw_arena_free(&arena);
     return step;
 }
+
+bool px_by_sql_is_executed(const px_session *session, pgw_slice text)
+{
+    pgw_arena arena = {0};
+    bool any = false, execute = false;
+    rw_lexer lexer;
+    rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
+    rw_token token = rw_lexer_next(&lexer);
+    for (; !any && token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD;
+         token = rw_lexer_next(&lexer)) {
+        bool name = token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED;
+        any = execute && name && find(session, rw_token_name(text, token, &arena)) != NULL;
+        execute = rw_token_is(text, token, "execute");
+    }
+    pgw_arena_free(&arena);
+    return any;
+}

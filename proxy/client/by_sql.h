@@ -7,10 +7,13 @@
 
 #include "proxy/client/session.h"
 
-/* Where the tables are others than when it was prepared, or names mean others, the statement is as
- * its client wrote it from now on. The link is ready. DONE, or the session waits. */
+/* Where the tables are others than when it was prepared, or names mean others, the statement is
+ * without conditions from now on. The link is ready. DONE, or the session waits. */
 px_step px_by_sql_renew_one(px_session *session, pgw_slice name);
 /* … of each that an EXECUTE in the text names; and of those behind what may change tables. */
 px_step px_by_sql_renew(px_session *session, pgw_slice text);
+
+/* Whether there is any. */
+bool px_by_sql_is_executed(const px_session *session, pgw_slice text);
 
 #endif

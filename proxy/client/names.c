@@ -1,8 +1,8 @@
-#define _GNU_SOURCE
 #include "proxy/client/names.h"
 
 #include "protocol/frontend.h"
 #include "proxy/client/session.h"
+#include "rewrite/hash/table.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/lex/lexer_text.h"
 #include "rewrite/read/script.h"
@@ -147,7 +147,7 @@ void px_names_of_script(px_session *session, const rw_script *script)
 bool px_names_may_execute(const px_session *session, pgw_slice text)
 {
     return (px_statements_away(&session->names.statements) != NULL || session->known.by_key) &&
-           strcasestr(text.ptr, "execute") != NULL;
+           rw_text_mentions(text, "execute");
 }
 
 void px_names_forget_lookups(px_session *session, pgw_slice name)
@@ -156,9 +156,8 @@ void px_names_forget_lookups(px_session *session, pgw_slice name)
     if (statement == NULL || statement->lookups == NULL || statement->foreign.changes_key)
         return;
     const px_lookups *lookups = statement->lookups;
-    bool moved = lookups->by_sql && statement->foreign.generation != session->known.generation;
     pgw_buf plain = {0};
-    px_lookups_parse(lookups, name, moved ? lookups->text : lookups->plain, &plain);
+    px_lookups_parse(lookups, name, lookups->plain, &plain);
     statement->by_sql = lookups->by_sql;
     px_statements_forget_lookups(&session->names.statements, statement, pgw_slice_buf(&plain));
     px_statements_move(&session->names.statements, statement, false);

@@ -323,6 +323,9 @@ static px_step look(px_session *session, pgw_slice text)
     px_text *parsed = px_parsed(session, text, catalog, &view);
     parsed->altered = px_changes_unseen(session);
     parsed->remembered = px_statements_have_room(&session->names.statements, text.len);
+    parsed->executes =
+        px_names_may_execute(session, text) && px_by_sql_is_executed(session, text);
+    parsed->moved = view.moved;
     size_t cut = px_parts_cut(session, parsed);
     bool wants = cut == 0 && px_text_wants(parsed, NULL) > 0 && !parsed->altered;
     px_step step = cut > 0 ? look_until(session, parsed, cut)
@@ -334,11 +337,23 @@ static px_step look(px_session *session, pgw_slice text)
     return step;
 }
 
+/* What an EXECUTE in it is of is as it has to be now. */
+static px_step renew_executed(px_session *session, pgw_slice text)
+{
+    if (!px_names_may_execute(session, text))
+        return PX_STEP_DONE;
+    if (!px_session_need_link(session) || px_by_sql_renew(session, text) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    px_names_of_execute(session, text);
+    return PX_STEP_DONE;
+}
+
 static px_step look_at_next(px_session *session)
 {
     pgw_error error;
+    pgw_slice part = px_parts_at_hand(session);
     if (px_parts_are_readable(session, &error))
-        return look(session, px_parts_at_hand(session));
+        return renew_executed(session, part) == PX_STEP_DONE ? look(session, part) : PX_STEP_LATER;
     px_refuse(session, &error, false);
     return PX_STEP_DONE;
 }
@@ -385,13 +400,8 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
         return refuse_unanswered(session);
     if (session->group.count > 0 && !px_forward_group(session))
         return PX_STEP_LATER;
-    if (readable && px_names_may_execute(session, text)) {
-        if (!px_session_need_link(session))
-            return PX_STEP_LATER;
-        if (px_by_sql_renew(session, text) == PX_STEP_LATER)
-            return PX_STEP_LATER;
-        px_names_of_execute(session, text);
-    }
+    if (readable && renew_executed(session, text) == PX_STEP_LATER)
+        return PX_STEP_LATER;
     pgw_error error;
     if (readable && px_same_is_executed(session, text, &error))
         return refuse_here(session, &error);

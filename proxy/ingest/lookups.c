@@ -94,12 +94,12 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
     return it;
 }
 
-/* The statement that it keeps, with nothing but its stars written out (`plain`) or not even these.
- * Blanks stand for what is in front of it: errors are told by their position. */
-static pgw_slice kept_of(const rw_statement *statement, bool plain, bool utf8, pgw_arena *arena)
+/* The statement that it keeps, with nothing but its stars written out: what they show then the
+ * server lets nobody change. Blanks stand for what is in front of it: errors are told by their
+ * position. */
+static pgw_slice kept_of(const rw_statement *statement, bool utf8, pgw_arena *arena)
 {
-    const rw_statement stars = {.stars = statement->stars,
-                                .star_count = plain ? statement->star_count : 0};
+    const rw_statement stars = {.stars = statement->stars, .star_count = statement->star_count};
     pgw_slice kept = statement->prepares->kept;
     size_t len = statement->end - statement->start, before = len - kept.len;
     const pgw_slice all = {kept.ptr - before, len};
@@ -121,8 +121,7 @@ px_lookups *px_lookups_kept(const rw_statement *statement, const rw_conditions *
     const rw_sql_prepare *prepares = statement->prepares;
     px_lookups *it = pgw_arena_alloc(&arena, sizeof *it);
     *it = (px_lookups){.references = 1, .by_sql = true, .utf8 = utf8};
-    it->text = kept_of(statement, false, utf8, &arena);
-    it->plain = kept_of(statement, true, utf8, &arena);
+    it->plain = kept_of(statement, utf8, &arena);
     rw_conditions lookups = *conditions;
     lookups.count = 0; /* they are of no use here, and long */
     rw_conditions_keep(&lookups, &arena, &it->conditions);

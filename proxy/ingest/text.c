@@ -271,13 +271,23 @@ static void refuse_reshaped(px_text *text, size_t i)
     refuse_write(text, i, &error);
 }
 
+/* Behind what has these effects names may mean others. */
+static bool moves_names(const px_text *text, unsigned effects)
+{
+    return effects & (RW_EFFECT_NAMES | RW_EFFECT_SETTINGS) ||
+           (effects & RW_EFFECT_TRANSACTION && text->moved) ||
+           (effects & RW_EFFECT_CALLS && !is_quiet(text));
+}
+
 size_t px_text_apart(const px_text *text)
 {
     unsigned before = 0;
     for (size_t i = 0; i < text->script.count; i++) {
         const rw_statement *statement = &text->script.statements[i];
         bool put_in = statement->lookup_count > 0 || statement->star_count > 0;
-        bool unknown = put_in && !statement->defines && (before & RW_EFFECT_DDL);
+        bool unknown = (put_in && !statement->defines && (before & RW_EFFECT_DDL)) ||
+                       (text->executes && statement->effects & RW_EFFECT_RESUMES &&
+                        moves_names(text, before));
         if (i > 0 && (statement->apart || unknown || is_reshaped(text, i)))
             return i;
         before |= statement->effects;
@@ -325,7 +335,9 @@ static void put_conditions(px_text *text, size_t i, const pgw_env *env)
     rw_statement statement = text->script.statements[i];
     pgw_error error;
     pgw_reading reading = {env, &text->arena, &error};
-    bool changes = text->script.effects & RW_EFFECT_DDL; /* what is executed behind it */
+    unsigned effects = text->script.effects;
+    bool changes = effects & RW_EFFECT_DDL || /* what is executed behind it */
+                   (effects & RW_EFFECT_RESUMES && moves_names(text, effects));
     if (statement.prepares != NULL && (!text->remembered || changes))
         statement.lookup_count = 0;
     if (statement.lookup_count > 0 || statement.star_count > 0)

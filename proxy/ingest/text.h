@@ -31,6 +31,8 @@ typedef struct px_text {
     rw_conditions *conditions; /* for each: what is put in for its lookups */
     bool altered;    /* the tables may have been, in front of it, and cannot be asked before Sync */
     bool remembered; /* what PREPARE keeps will be: it may have conditions */
+    bool executes;   /* … and an EXECUTE in it is of such a statement */
+    bool moved;      /* the end of the transaction may move names */
     bool in_parts;   /* they are rows of the only statement that are committed already */
     const pgw_error **refusals; /* for each: why it is sent so that it must fail; NULL: it is not */
     bool refused;               /* there is any */

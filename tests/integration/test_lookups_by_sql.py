@@ -37,7 +37,8 @@ MORE = ("insert into letters (c, v) values ('x', 'v1'), ('xy', 'v2'), ('y', 'v3'
 
 
 class BySql(LookupCase):
-    setup_sql = LOOSE + "create type mood as enum ('glad');"
+    setup_sql = LOOSE + ("create type mood as enum ('glad'); create table other.pairs (a int, b int, v text);"
+                         "insert into other.pairs values (1, 1, 'other')")
     tables = (*LookupCase.tables, UUIDS, PAIRS, STAMPS, NUMBERED, OWN, CITY, BYTES, LETTERS)
     rows = (*ROWS, *MORE)
 
@@ -128,8 +129,8 @@ class BySql(LookupCase):
     def test_what_is_remembered_is_bounded(self):
         """Many long ones: those that cannot be remembered are as their client wrote them, until there is room again."""
         prepare = "prepare p{}(bigint) as select event " + f"/* {'long ' * 10000} */ from ev where userid = $1"
-        many = [prepare.format(i) for i in range(60)]
-        for which, alone in (("p0", True), ("p59", False)):
+        many = [prepare.format(i) for i in range(90)]
+        for which, alone in (("p0", True), ("p89", False)):
             with self.subTest(which):
                 self.assertEqual(len(self.looked_into(many[-1], f"execute {which}(5)", *many[:-1])) == 1, alone)
         self.assertEqual(len(self.looked_into(many[0], "execute p0(5)", *many[1:], "deallocate all")), 1)
@@ -251,6 +252,29 @@ class BySql(LookupCase):
                     self.same(sessions, [wire.query(make)])
                     self.same(sessions, [wire.query("execute p(5)")])
                     self.same(sessions, [wire.bind("", "p", ["5"]), wire.execute(), wire.sync()])
+
+
+    def test_names_that_move_in_the_same_text(self):
+        """What it finds is the table that its name means when it is run."""
+        prepare = "prepare p(int) as select event from ev where userid = $1 order by ts"
+        for text in ("set search_path = other; execute p(5)", "select set_config('search_path', 'other', false); execute p(5)",
+                     "begin; set local search_path = other; execute p(5); commit; execute p(5)",
+                     "begin; set search_path = other; execute p(5); rollback; execute p(5)",
+                     "set search_path = other; execute p(5); set search_path = public; execute p(5)",
+                     "set search_path = other; execute p(5); select 1/0", "set search_path = other; explain (costs off) execute p('x')",
+                     "set statement_timeout = 0; execute p(5)"):
+            for steps in ([prepare, text, "execute p(5)"], [f"{prepare}; {text}", "execute p(5)"]):
+                with self.subTest(steps=steps):
+                    sessions = list(self.sessions())
+                    for step in steps:
+                        self.same(sessions, [wire.query(step)])
+
+    def test_back_to_the_table(self):
+        sessions = list(self.sessions())
+        for text in ("prepare p(int) as select userid, event from (select * from ev) e where userid = $1", "execute p(5)",
+                     "prepare q(int) as select * from pairs where a = $1 and b = 1", "execute q(1)", "set search_path = other",
+                     "execute q(1)", "reset search_path", "execute q(1)", "execute p(5)"):
+            self.same(sessions, [wire.query(text)])
 
 
 class Kept(KeptCase):
