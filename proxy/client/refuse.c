@@ -131,6 +131,16 @@ void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *erro
     pgw_buf_free(&out);
 }
 
+/* An error of its group came meanwhile: the server skips what waits, and what is sent to refuse it. */
+static void skip_waiting(px_session *session)
+{
+    bool sync = session->hand.frame.size > 0 && session->hand.frame.type == 'S';
+    px_session_drop_group(session);
+    px_session_wake(session, session->wait);
+    if (!sync)
+        px_relay_drop_message(session);
+}
+
 /* `failed`: so has its transaction, by what it waited for. */
 static void refuse_waiting(px_session *session, const pgw_error *error, bool failed)
 {
@@ -138,6 +148,10 @@ static void refuse_waiting(px_session *session, const pgw_error *error, bool fai
     bool simple = frame.size > 0 && (frame.type == 'Q' || frame.type == 'F');
     bool sync = frame.size > 0 && frame.type == 'S';
     pgw_error told = *error;
+    if (session->pending.skipping) {
+        skip_waiting(session);
+        return;
+    }
     if (px_outcome_has_rest(session))
         px_outcome_give_up(session, &told);
     px_session_drop_group(session);
