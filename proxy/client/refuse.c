@@ -131,7 +131,8 @@ void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *erro
     pgw_buf_free(&out);
 }
 
-/* An error of its group came meanwhile: the server skips what waits, and what is sent to refuse it. */
+/* An error of its group came meanwhile: the server skips what waits, and what is sent to refuse it.
+ */
 static void skip_waiting(px_session *session)
 {
     bool sync = session->hand.frame.size > 0 && session->hand.frame.type == 'S';

@@ -91,9 +91,10 @@ static const px_statement *by_token(const px_session *session, pgw_slice text, r
 }
 
 /* It has parameters that its client does not know: a hash given there would be stored. */
-static bool inserts(const px_statement *statement)
+static bool wants_hashes(const px_statement *statement)
 {
-    return statement != NULL && statement->plan != NULL;
+    const px_plan *plan = statement != NULL ? statement->plan : NULL;
+    return plan != NULL && (plan->form == RW_HASH_PARAMETER || plan->asked != NULL);
 }
 
 static bool sets_key(const px_statement *statement)
@@ -122,9 +123,9 @@ bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *e
         bool execute = rw_token_is(text, token, "execute");
         token = rw_lexer_next(&lexer);
         const px_statement *statement = execute ? by_token(session, text, token) : NULL;
-        found = inserts(statement) || sets_key(statement);
+        found = wants_hashes(statement) || sets_key(statement);
         if (found)
-            (inserts(statement) ? refuse_insert : refuse)(error);
+            (wants_hashes(statement) ? refuse_insert : refuse)(error);
     }
     if (found)
         pgw_error_hint(error, "Execute it by the protocol's Bind message, as drivers do.");

@@ -323,8 +323,7 @@ static px_step look(px_session *session, pgw_slice text)
     px_text *parsed = px_parsed(session, text, catalog, &view);
     parsed->altered = px_changes_unseen(session);
     parsed->remembered = px_statements_have_room(&session->names.statements, text.len);
-    parsed->executes =
-        px_names_may_execute(session, text) && px_by_sql_is_executed(session, text);
+    parsed->executes = px_names_may_execute(session, text) && px_by_sql_is_executed(session, text);
     parsed->moved = view.moved;
     size_t cut = px_parts_cut(session, parsed);
     bool wants = cut == 0 && px_text_wants(parsed, NULL) > 0 && !parsed->altered;

@@ -285,9 +285,9 @@ size_t px_text_apart(const px_text *text)
     for (size_t i = 0; i < text->script.count; i++) {
         const rw_statement *statement = &text->script.statements[i];
         bool put_in = statement->lookup_count > 0 || statement->star_count > 0;
-        bool unknown = (put_in && !statement->defines && (before & RW_EFFECT_DDL)) ||
-                       (text->executes && statement->effects & RW_EFFECT_RESUMES &&
-                        moves_names(text, before));
+        bool unknown =
+            (put_in && !statement->defines && (before & RW_EFFECT_DDL)) ||
+            (text->executes && statement->effects & RW_EFFECT_RESUMES && moves_names(text, before));
         if (i > 0 && (statement->apart || unknown || is_reshaped(text, i)))
             return i;
         before |= statement->effects;

@@ -189,7 +189,8 @@ static void several_statements_are_one_question(void **state)
     static const char wanted[] =
         "select n::pg_catalog.text, case when c operator(pg_catalog.=) 14 then '20' when c "
         "operator(pg_catalog.=) 12 then '1700' end, case when c operator(pg_catalog.=) 14 "
-        "then ((pg_catalog.d_id())::pg_catalog.int8)::pg_catalog.text when c operator(pg_catalog.=) 12 "
+        "then ((pg_catalog.d_id())::pg_catalog.int8)::pg_catalog.text when c "
+        "operator(pg_catalog.=) 12 "
         "then ((pg_catalog.d_n())::pg_catalog.numeric)::pg_catalog.text end from rows from "
         "(pg_catalog.unnest('{1,0,3,2}'::pg_catalog.int4[]), "
         "pg_catalog.unnest('{12,14,12,14}'::pg_catalog.int4[])) q(n, c) where "
@@ -199,7 +200,8 @@ static void several_statements_are_one_question(void **state)
         "operator(pg_catalog.=) 2 then "
         "pg_catalog.textin(pg_catalog.int8out((pg_catalog.d_i8())::pg_catalog.int8)) when c "
         "operator(pg_catalog.=) 12 then "
-        "pg_catalog.textin(pg_catalog.numeric_out((pg_catalog.d_n())::pg_catalog.numeric)) end from "
+        "pg_catalog.textin(pg_catalog.numeric_out((pg_catalog.d_n())::pg_catalog.numeric)) end "
+        "from "
         "rows from (pg_catalog.unnest('{4,5}'::pg_catalog.int4[]), "
         "pg_catalog.unnest('{2,12}'::pg_catalog.int4[])) q(n, c) where "
         "pg_catalog.has_any_column_privilege(4711::pg_catalog.oid, 'insert')";
