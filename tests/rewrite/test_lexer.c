@@ -412,6 +412,7 @@ static void strings_are_unescaped(void **state)
         {"$a$ $$ $b$ $a$", " $$ $b$ "},
         {"$$$$", ""},
         {"'a'\n'b'", "ab"},
+        {"'a'\n--it's\n'b'", "ab"},
         {"'a' -- it's\n  'b'\n\t'c'", "abc"},
         {"E'a\\''\n'\\'b'", "a''b"},
         {"E'\\0078'", "\a8"},

@@ -509,6 +509,9 @@ static void what_is_known_has_so_many_bytes_at_most(void **state)
     assert_int_equal(known.count, 3);
     rw_shape_cache_clear(&known);
     assert_int_equal(known.bytes, 0);
+    rw_shape_cache_add(&known, &shape, (rw_shape_said){.inserts = true});
+    assert_true(rw_shape_cache_find(&known, &shape, &said)); /* as it was at first */
+    rw_shape_cache_clear(&known);
     free(stars);
 }
 

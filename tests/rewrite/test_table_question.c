@@ -68,6 +68,7 @@ static void what_is_asked_decides(void **state)
         {KEY_OF("AND ct.relname = 'others'"), SIZE_MAX},
         {KEY_OF("AND ct.relname = 'logs'"), SIZE_MAX},
         {KEY_OF("AND ct.relname = 'item_'"), SIZE_MAX},
+        {KEY_OF("AND ct.relname = 'it\\145ms'"), SIZE_MAX},
         {KEY_OF("AND ct.relname = $1"), SIZE_MAX},
         {KEY_OF("AND ct.relname = NULL"), SIZE_MAX},
         {KEY_OF("AND ct.relname = 'items' OR true"), SIZE_MAX},
