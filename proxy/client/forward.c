@@ -78,7 +78,7 @@ bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     pgw_buf out = {0};
     bool known =
         px_bind_keys(session->worker, plan, bind, &session->who.identity->env, &arena, &bound);
-    if (!known && session->own.status != 'E' && px_own_look_doubts(session, plan->catalog)) {
+    if (!known && !px_session_aborted(session) && px_own_look_doubts(session, plan->catalog)) {
         pgw_arena_free(&arena);
         return false;
     }

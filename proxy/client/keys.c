@@ -276,7 +276,7 @@ const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *la
         return NULL;
     }
     bool owed = session->pending.replies.count > 0 && !session->own.unsynced;
-    if (!owed && session->own.status == 'E')
+    if (!owed && px_session_aborted(session))
         return nulls(session, wanted_by(of));
     if (only != NULL && px_ahead_has(session, only))
         return made_ahead(session, only);

@@ -59,8 +59,7 @@ static void free_session(void *owner)
     close(session->peer.fd);
     px_address_leave(session->peer.address);
     px_login_free(session->peer.login);
-    for (size_t i = 0; i < RW_TRACKED; i++)
-        free(session->who.settings[i]);
+    px_settings_free(session);
     px_greeting_drop(session->who.greeting);
     px_identity_drop(session->who.identity);
     px_identity_drop(session->who.base);

@@ -38,7 +38,7 @@ static bool can_look(const px_session *session)
 {
     return !session->worker->server->backend->by_file && session->own.ready &&
            session->ddl.look == NULL && session->pending.replies.count == 0 &&
-           session->own.status != 'E' && session->hand.streaming == 0 &&
+           !px_session_aborted(session) && session->hand.streaming == 0 &&
            !px_link_cancelling(session->own.link);
 }
 
@@ -200,7 +200,7 @@ static bool sees_alone(const px_session *session)
     if (session->ddl.catalog != NULL)
         return px_changes_own(session) != NULL;
     if (session->own.ready && session->own.unsynced)
-        return session->own.status != 'E' && (session->ddl.unsynced || session->ddl.own);
+        return !px_session_aborted(session) && (session->ddl.unsynced || session->ddl.own);
     return session->ddl.own && session->own.ready &&
            (session->own.status == 'T' || session->pending.replies.count > 0);
 }

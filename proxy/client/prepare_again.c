@@ -105,7 +105,7 @@ static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan
     if (!rw_insert_returns_same(old->insert, fresh->insert) || !px_plan_keeps_rows(fresh, old))
         return refuse_other_result(session);
     if (ours && px_statements_on_link(statements, statement) && is_unsure(statement) &&
-        !infers_by_place(old->insert, fresh->insert) && session->own.status != 'E') {
+        !infers_by_place(old->insert, fresh->insert) && !px_session_aborted(session)) {
         px_describe_again(session, statement);
         return PX_STEP_LATER;
     }

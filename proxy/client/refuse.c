@@ -76,7 +76,7 @@ static bool begins_with_ours(pgw_slice text, const pgw_env *env)
 bool px_refuse_hears(const px_session *session, pgw_slice text, size_t statements)
 {
     const pgw_env *env = &session->who.identity->env;
-    if (session->own.status == 'E' && statements == 1)
+    if (px_session_aborted(session) && statements == 1)
         return !begins_with_ours(text, env);
     return rw_tree_rejects(text, env);
 }

@@ -146,6 +146,7 @@ static px_fate on_ready(px_session *session, pgw_slice body)
 {
     session->own.status = body.len > 0 ? body.ptr[0] : 'I';
     session->own.ran = session->own.copy_in = false;
+    px_settings_told(session);
     if (session->own.status == 'I' && session->names.portals.names.count > 0)
         px_statements_clear(&session->names.portals);
     if (session->own.alters && session->own.status == 'I') {

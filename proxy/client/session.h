@@ -69,6 +69,7 @@ typedef struct px_who {
     struct px_greeting *greeting; /* what it was greeted with. Counted */
     uint64_t inherited;           /* settings of its role and database, as a number */
     char *settings[RW_TRACKED];   /* changed since; NULL = as at the start */
+    struct px_untold *untold;     /* … and what some were (settings.h); or NULL */
     bool is_private;              /* its writes use its own link */
     bool output_changed;          /* values may be written as text otherwise than on batch links */
     rw_script_encoding written;   /* how its texts are */

@@ -87,8 +87,62 @@ static void renew_identity(px_session *session)
     session->who.identity = identity;
 }
 
+/* ---- what was asked for before it is reported ---- */
+
+/* Reported settings of which an answer said otherwise, and what they were. */
+struct px_untold {
+    bool moved[RW_REPORTED];
+    char *settings[RW_REPORTED];
+};
+
+static void keep_untold(px_session *session, size_t setting)
+{
+    if (session->who.untold == NULL)
+        session->who.untold = pgw_calloc(1, sizeof *session->who.untold);
+    struct px_untold *untold = session->who.untold;
+    if (untold->moved[setting])
+        return;
+    untold->moved[setting] = true;
+    free(untold->settings[setting]); /* of before a report */
+    untold->settings[setting] = session->who.settings[setting];
+    session->who.settings[setting] = NULL;
+}
+
+static void free_untold(px_session *session)
+{
+    for (size_t i = 0; session->who.untold != NULL && i < RW_REPORTED; i++)
+        free(session->who.untold->settings[i]);
+    free(session->who.untold);
+    session->who.untold = NULL;
+}
+
+void px_settings_told(px_session *session)
+{
+    struct px_untold *untold = session->who.untold;
+    if (untold == NULL)
+        return;
+    for (size_t i = 0; i < RW_REPORTED; i++) {
+        if (!untold->moved[i])
+            continue;
+        free(session->who.settings[i]);
+        session->who.settings[i] = untold->settings[i];
+        untold->settings[i] = NULL;
+    }
+    free_untold(session);
+    renew_identity(session);
+}
+
+void px_settings_free(px_session *session)
+{
+    free_untold(session);
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        free(session->who.settings[i]);
+}
+
 void px_settings_set(px_session *session, rw_tracked_setting setting, pgw_slice value)
 {
+    if (setting < RW_REPORTED && session->who.untold != NULL)
+        session->who.untold->moved[setting] = false;
     keep_setting(session, setting, value);
     renew_identity(session);
 }
@@ -105,6 +159,8 @@ void px_settings_follow(px_session *session, const char *const values[RW_TRACKED
         const char *now = i < RW_REPORTED ? px_settings_now(session, i) : session->who.settings[i];
         if (same_value(now, values[i]))
             continue;
+        if (i < RW_REPORTED)
+            keep_untold(session, i);
         char *value = values[i] != NULL ? pgw_strndup(values[i], strlen(values[i])) : NULL;
         keep_setting(session, i, value != NULL ? pgw_slice_str(value) : (pgw_slice){NULL, 0});
         free(value);

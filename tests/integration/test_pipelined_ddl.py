@@ -118,6 +118,19 @@ class PipelinedDdl(DirectCase):
             self.both(wire.query("commit"))
             self.left()
 
+    def test_behind_a_failed_transaction(self):
+        """Which the group itself rolls back."""
+        for begin, back in (("begin; select 1/0", "rollback"), ("begin; savepoint a; select 1/0", "rollback to a"),
+                            (f"begin; savepoint a; {ONE}; select 1/0", "rollback to a")):
+            for group in GROUPS:
+                if "begin" in group or "commit" in group:
+                    continue
+                with self.subTest(group, begin=begin), self.connected():
+                    self.both(wire.query(begin))
+                    self.both(*messages_of((back, *group), False), wire.sync())
+                    self.both(wire.query("commit"))
+                    self.left()
+
     def test_one_group_behind_the_other(self):
         """Sent at once."""
         with self.connected():

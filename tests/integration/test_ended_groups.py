@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+"""What ends within a Sync group: settings that were set in it and are undone with it, of which PostgreSQL tells nobody; and
+a failed transaction that its first message rolls back, behind which everything is as ever. PostgreSQL's answers, and rows
+with their hashes."""
+import unittest
+
+import harness
+import wire
+from direct_case import DirectCase
+from test_pipelined_ddl import messages_of
+
+KEPT = harness.Table("kept", ["id text not null", "v text"], ["id"], hash_first=False)
+DRAWN = harness.Table("drawn", ["id bigserial", "v text"], ["id"], hash_first=False)
+OFF = "standard_conforming_strings = off"
+INSERT = "insert into kept values ('other', 'x')"
+# None of them is told that its strings were read otherwise for a while.
+UNTOLD = (
+    ("begin", f"set local {OFF}", INSERT, "commit"),
+    ("begin", f"set local {OFF}", ("insert into kept values ($1, $2)", ["other", "x"]), "rollback"),
+    (f"set {OFF}", INSERT, "select 1/0"),
+    (f"set {OFF}", INSERT, "insert into kept values (1, 2, 3)"),
+    ("begin", "savepoint a", f"set {OFF}", INSERT, "rollback to a", "commit"),
+)
+# One text or another, as a backslash is one or not.
+SLASHED = (
+    "insert into plain values ('\\'); update kept set id = 'moved' where id = 'there'",
+    "select 1 where '' = '\\'; update kept set id = 'moved' where id = 'there'; select '\\', ''",
+    "insert into kept values ('new', '\\')",
+    "insert into kept (id, v) select 'new', '\\'::text",
+)
+FAILED = (
+    ("rollback", "insert into drawn (v) values ('a') returning *"),
+    ("rollback", ("insert into drawn (v) values ($1) returning *", ["a"]), "insert into kept values (lower('A'), 'x')"),
+    ("rollback and chain", "insert into kept values (lower('A'), 'x')", "commit"),
+    ("commit", "begin", ("insert into kept values ($1 || 'b', 'x')", ["a"]), "insert into drawn (v) values ('a')", "commit"),
+    ("rollback to nothing", "insert into drawn (v) values ('a')"),
+    ("select 1", "insert into drawn (v) values ('a')"),
+)
+IN_SAVEPOINT = (
+    ("rollback to a", "insert into drawn (v) values ('a') returning *", "commit"),
+    ("rollback to a", "insert into kept values (upper('a'), 'x')", "select * from kept", "commit"),
+)
+
+
+@harness.proxied
+class EndedGroups(DirectCase):
+    tables = (KEPT, DRAWN)
+    setup_sql = "create table plain (v text)"
+
+    def as_direct(self, *messages, ready):
+        self.both(messages, ready=ready, verify=True)
+        for admin in self.admins.values():
+            admin.rows("truncate drawn restart identity")
+
+    def test_settings_that_nobody_was_told(self):
+        there = wire.query("insert into kept values ('there', 'x')")
+        for group in UNTOLD:
+            for text in SLASHED:
+                with self.subTest(group, text=text):
+                    self.as_direct(there, *messages_of(group, False), wire.sync(), wire.query("rollback"), wire.query(text), ready=4)
+
+    def test_a_failed_transaction_that_ends(self):
+        for begin, groups in (("begin; select 1/0", FAILED), ("begin; savepoint a; select 1/0", IN_SAVEPOINT)):
+            for group in groups:
+                for named in (False, True):
+                    with self.subTest(group, named=named):
+                        self.as_direct(wire.query(begin), *messages_of(group, named), wire.sync(), wire.query("rollback"), ready=3)
+
+
+if __name__ == "__main__":
+    unittest.main()
