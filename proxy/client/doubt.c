@@ -3,6 +3,7 @@
 #include "proxy/client/changes.h"
 #include "proxy/client/session.h"
 #include "proxy/ingest/plan_cache.h"
+#include "proxy/ingest/text.h"
 #include "rewrite/read/tree.h"
 #include "rewrite/read/prefilter.h"
 #include "rewrite/read/script.h"
@@ -72,6 +73,15 @@ const px_foreign *px_state_foreign(px_session *session, pgw_slice name)
     return name.len == 0 ? &session->known.unnamed : NULL;
 }
 
+/* What was prepared before: the value of a setting is to be asked for. */
+static void note_run(px_session *session, unsigned effects)
+{
+    if (effects & RW_EFFECT_TRACKED)
+        effects |= RW_EFFECT_NAMES;
+    session->pending.zone_moving = session->pending.zone_moving || px_moves_zone(effects);
+    px_state_note(session, effects);
+}
+
 void px_state_note_bind(px_session *session, pgw_slice message)
 {
     pgw_slice rest = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
@@ -88,12 +98,12 @@ void px_state_note_bind(px_session *session, pgw_slice message)
         session->ddl.portal = true;
     else if (effects & RW_EFFECT_DDL)
         session->ddl.bound = true;
-    px_state_note(session, effects);
+    note_run(session, effects);
 }
 
 void px_state_note_execute(px_session *session)
 {
-    px_state_note(session, session->known.bound);
+    note_run(session, session->known.bound);
     px_changes_note(session, session->known.bound);
     session->ddl.unsynced = session->ddl.unsynced || session->ddl.bound || session->ddl.portal;
 }

@@ -10,6 +10,7 @@ from direct_case import DirectCase
 from test_pipelined_ddl import messages_of
 
 KEPT = harness.Table("kept", ["id text not null", "v text"], ["id"], hash_first=False)
+TIMES = harness.Table("times", ["at timestamptz not null", "v text"], ["at"], hash_first=False)
 DRAWN = harness.Table("drawn", ["id bigserial", "v text"], ["id"], hash_first=False)
 OFF = "standard_conforming_strings = off"
 INSERT = "insert into kept values ('other', 'x')"
@@ -44,7 +45,7 @@ IN_SAVEPOINT = (
 
 @harness.proxied
 class EndedGroups(DirectCase):
-    tables = (KEPT, DRAWN)
+    tables = (KEPT, DRAWN, TIMES)
     setup_sql = "create table plain (v text)"
 
     def as_direct(self, *messages, ready):
@@ -58,6 +59,19 @@ class EndedGroups(DirectCase):
             for text in SLASHED:
                 with self.subTest(group, text=text):
                     self.as_direct(there, *messages_of(group, False), wire.sync(), wire.query("rollback"), wire.query(text), ready=4)
+
+    def test_settings_of_what_was_prepared_before(self):
+        """Of which a Bind says the name alone: what stands behind it is read by them."""
+        row = wire.bind("", "row", ["2026-07-01 12:00", "x"]) + wire.execute()
+        for text in ("set local timezone = '-05'", "set timezone = '-05'", "select set_config('TimeZone', '-05', true)"):
+            prepared = wire.parse("set", text) + wire.parse("row", "insert into times values ($1, $2)")
+            for first in (INSERT, "insert into drawn (v) values ('a')"):
+                with self.subTest(text, first=first):
+                    self.as_direct(prepared, wire.sync(), *messages_of((first,), False), wire.bind("", "set"), wire.execute(), row, wire.sync(),
+                                   wire.query("reset timezone"), ready=3)
+                    self.as_direct(prepared, wire.parse("first", first), wire.sync(), wire.bind("", "first"), wire.execute(),
+                                   wire.bind("p", "set"), row.replace(b"12:00", b"11:00"), wire.execute("p"), row, wire.sync(),
+                                   wire.query("reset timezone"), ready=3)
 
     def test_a_failed_transaction_that_ends(self):
         for begin, groups in (("begin; select 1/0", FAILED), ("begin; savepoint a; select 1/0", IN_SAVEPOINT)):
