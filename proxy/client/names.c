@@ -210,13 +210,20 @@ void px_names_close(px_session *session, pgw_slice name)
     pgw_buf_free(&out);
 }
 
+/* Nothing is owed, and no group is open: also between two statements of a transaction. */
+static bool is_between(const px_session *session)
+{
+    return px_replies_are_silent(&session->pending.replies) && !session->own.unsynced &&
+           session->hand.streaming == 0;
+}
+
 void px_names_drop_unnamed(px_session *session)
 {
     const pgw_slice unnamed = PGW_LITERAL("");
     const px_statement *ours = px_statements_find(&session->names.statements, unnamed);
     bool on_link = session->names.unnamed_on_link ||
                    (ours != NULL && px_statements_on_link(&session->names.statements, ours));
-    if (on_link && session->own.ready && px_session_is_quiet(session))
+    if (on_link && session->own.ready && is_between(session))
         px_names_close(session, unnamed);
     else if (on_link && session->own.ready)
         px_names_close_unsynced(session, unnamed);

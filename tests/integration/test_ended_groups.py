@@ -73,6 +73,20 @@ class EndedGroups(DirectCase):
                                    wire.bind("p", "set"), row.replace(b"12:00", b"11:00"), wire.execute("p"), row, wire.sync(),
                                    wire.query("reset timezone"), ready=3)
 
+    def test_a_key_that_cannot_be_asked_for(self):
+        """In a Query in parts, whose client has an unnamed statement there."""
+        for text in ("select 1; begin read only; insert into drawn (v) values ('a')", "select 1; begin; insert into drawn values (nextval('nothing'), 'x')",
+                     "select 1; begin read only; insert into kept values (lower('A'), 'x'); select 2"):
+            with self.subTest(text):
+                answers = []
+                for database, port in (("direct", self.postgres.port), self.route()):
+                    with wire.Wire(("127.0.0.1", port), timeout=10) as session:
+                        session.login(harness.USER, database)
+                        session.ask(*messages_of(("select * from kept where id = 'x'",), False), wire.sync())
+                        answers.append([wire.kinds(session.query(one)) for one in (text, "select 2", "rollback")])
+                        answers[-1].append(wire.error_of(session.ask(wire.bind("", ""), wire.sync())))
+                self.assertEqual(*answers)
+
     def test_a_failed_transaction_that_ends(self):
         for begin, groups in (("begin; select 1/0", FAILED), ("begin; savepoint a; select 1/0", IN_SAVEPOINT)):
             for group in groups:
