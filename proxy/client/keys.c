@@ -29,6 +29,7 @@ struct px_keys {
     bool ahead;          /* … it was */
     bool answered, failed;
     bool several; /* statements */
+    bool behind;  /* one, behind others of its text */
     pgw_error error;
 };
 
@@ -193,6 +194,7 @@ static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
     px_unseen_values values;
     struct px_keys *keys = new_question(session, of);
     keys->before = of->before;
+    keys->behind = of->behind;
     bool bound = of->bind != NULL && read_values(of, &keys->arena, &values);
     if (keys->question.sql.len + (bound ? values.bind.values.len : 0) > MOST_QUESTION) {
         px_keys_forget(session);
@@ -376,6 +378,12 @@ static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
     return true;
 }
 
+/* What stands in front is to be done all the same, and nothing has been yet. */
+static bool fails_in_part(const px_session *session, const struct px_keys *keys)
+{
+    return (keys->several || keys->behind) && session->own.status == 'I';
+}
+
 void px_keys_failed(px_session *session, pgw_slice body)
 {
     struct px_keys *keys = session->hand.keys;
@@ -393,7 +401,8 @@ void px_keys_failed(px_session *session, pgw_slice body)
     keys->failed = true;
     pgw_error_read(body, &keys->error);
     rw_question_failed(&keys->question, &keys->error);
-    keys->error.position += keys->error.position > 0 ? keys->before : 0;
+    if (keys->error.position > 0 && !fails_in_part(session, keys)) /* else its text moves it */
+        keys->error.position += keys->before;
     if (pgw_error_is(&keys->error, "25006")) /* what the INSERT itself would be told first */
         pgw_fail(&keys->error, "25006", "cannot execute INSERT in a read-only transaction");
 }
@@ -407,7 +416,7 @@ const pgw_error *px_keys_failure(const px_session *session)
 const rw_answer *px_keys_in_part(px_session *session, size_t *failed)
 {
     struct px_keys *keys = session->hand.keys;
-    if (keys == NULL || !keys->failed || !keys->several || session->own.status != 'I')
+    if (keys == NULL || !keys->failed || !fails_in_part(session, keys))
         return NULL;
     *failed = keys->count;
     for (size_t i = keys->count; i-- > 0;)

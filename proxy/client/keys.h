@@ -20,6 +20,7 @@ typedef struct px_keys_of {
     const rw_insert *const *inserts;
     size_t count;
     size_t before;        /* characters of the text that stand before the only one */
+    bool behind;          /* other statements do */
     const px_plan *plan;  /* which has the types of its parameters … */
     const pgw_bind *bind; /* … whose values are these; NULL: there are none */
 } px_keys_of;
@@ -43,8 +44,8 @@ void px_keys_failed(struct px_session *session, pgw_slice body);
 /* Why the question has failed, and its transaction with it: it is for the message at hand. NULL: it
  * has not. */
 const pgw_error *px_keys_failure(const struct px_session *session);
-/* It has, outside of a transaction, for several statements, of which those in front are to be done
- * all the same: the answers up to wanted cell number `*failed`, and NULLs behind it. */
+/* It has, outside of a transaction, for several statements, or one behind others, of which those in
+ * front are to be done all the same (BEGIN may be one): the answers up to wanted cell number `*failed`, and NULLs behind it. */
 const rw_answer *px_keys_in_part(struct px_session *session, size_t *failed);
 /* Whether it has failed, or no answer has come, for what the catalog said, which may be old. */
 bool px_keys_may_be_old(const struct px_session *session);
