@@ -3,6 +3,7 @@
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/names.h"
+#include "proxy/backend/schema.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
 #include "proxy/client/settle.h"
@@ -132,13 +133,25 @@ static bool is_as_it_was(const px_session *session, const px_statement *statemen
             px_identity_shares(plan->identity, session->who.identity));
 }
 
-/* PostgreSQL read them when it was prepared, which here it was not; now they may mean another. */
+/* PostgreSQL read them when it was prepared; prepared anew it would read them by what is set now,
+ * be it for what others have done to other tables. */
 static bool has_other_constants(const px_session *session, const px_statement *statement)
 {
     return statement->plan != NULL && px_statement_reads(statement) &&
-           !(px_plan_is_in_zone(statement->plan, session->who.identity) &&
-             px_statements_on_link(&session->names.statements, statement)) &&
            !px_identity_reads_alike(statement->plan->identity, session->who.identity);
+}
+
+/* What the link has is right still: others have changed other tables. */
+static bool is_right_still(const px_session *session, const px_statement *statement,
+                           const px_catalog *catalog)
+{
+    const rw_table *table = statement->plan->insert->table;
+    bool same = false;
+    for (size_t i = 0; i < catalog->count && !same; i++)
+        same = catalog->tables[i]->oid == table->oid && px_schema_same(catalog->tables[i], table);
+    return same && statement->generation == session->known.generation &&
+           px_plan_is_in_zone(statement->plan, session->who.identity) &&
+           px_statements_on_link(&session->names.statements, statement);
 }
 
 static px_step refuse_constants(px_session *session)
@@ -191,7 +204,8 @@ px_step px_prepare_again(px_session *session, pgw_slice name)
     if (is_as_it_was(session, statement, catalog))
         return PX_STEP_DONE;
     if (has_other_constants(session, statement))
-        return refuse_constants(session);
+        return is_right_still(session, statement, catalog) ? PX_STEP_DONE
+                                                           : refuse_constants(session);
     px_plan_take(old);
     px_step step = plan_again(session, name, old, catalog);
     px_plan_drop(old);

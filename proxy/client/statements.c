@@ -103,14 +103,15 @@ static bool has_dates(pgw_slice text)
     return false;
 }
 
-/* Behind its rows, in ON CONFLICT, nothing is looked into. */
+/* Into expressions, queries, and what stands behind the rows (ON CONFLICT) nothing is looked. */
 bool px_statement_reads(const px_statement *statement)
 {
     const rw_insert *insert = statement->plan != NULL ? statement->plan->insert : NULL;
-    return insert != NULL &&
-           (insert->reads_constants ||
-            (insert->end > insert->tail &&
-             has_dates((pgw_slice){insert->text.ptr + insert->tail, insert->end - insert->tail})));
+    if (insert == NULL || insert->reads_constants)
+        return insert != NULL;
+    size_t from = insert->query || insert->heeds_settings ? 0 : insert->tail;
+    return insert->end > from &&
+           has_dates((pgw_slice){insert->text.ptr + from, insert->end - from});
 }
 
 /* What SQL prepared may be prepared again as well, by what is kept of it. */

@@ -11,6 +11,7 @@ from test_pipelined_ddl import messages_of
 
 KEPT = harness.Table("kept", ["id text not null", "v text"], ["id"], hash_first=False)
 TIMES = harness.Table("times", ["at timestamptz not null", "v text"], ["at"], hash_first=False)
+DATED = harness.Table("dated", ["id text not null", "at timestamptz"], ["id"], hash_first=False)
 DRAWN = harness.Table("drawn", ["id bigserial", "v text"], ["id"], hash_first=False)
 OFF = "standard_conforming_strings = off"
 INSERT = "insert into kept values ('other', 'x')"
@@ -45,8 +46,8 @@ IN_SAVEPOINT = (
 
 @harness.proxied
 class EndedGroups(DirectCase):
-    tables = (KEPT, DRAWN, TIMES)
-    setup_sql = "create table plain (v text)"
+    tables = (KEPT, DRAWN, TIMES, DATED)
+    setup_sql = "create table plain (v text); create function one(int) returns int language sql as 'select $1'"
 
     def as_direct(self, *messages, ready):
         self.both(messages, ready=ready, verify=True)
@@ -72,6 +73,23 @@ class EndedGroups(DirectCase):
                     self.as_direct(prepared, wire.parse("first", first), wire.sync(), wire.bind("", "first"), wire.execute(),
                                    wire.bind("p", "set"), row.replace(b"12:00", b"11:00"), wire.execute("p"), row, wire.sync(),
                                    wire.query("reset timezone"), ready=3)
+
+    def test_constants_of_what_was_prepared_before(self):
+        """They are as they were read, whatever others do to other tables meanwhile."""
+        for text in ("insert into kept values ('7', '2026-07-01 10:00'::timestamptz::text || one(1))", "insert into times values ('2026-07-01 10:00+00', 'x')",
+                     "insert into dated values ('k', '2026-07-01 10:00')", "insert into dated select 'k', '2026-07-01 10:00'::timestamptz"):
+            with self.subTest(text):
+                answers = []
+                for database, port in (("direct", self.postgres.port), self.route()):
+                    with wire.Wire(("127.0.0.1", port)) as session, wire.Wire(("127.0.0.1", port)) as other:
+                        for one in (session, other):
+                            one.login(harness.USER, database)
+                        session.ask(wire.parse("row", text), wire.sync())
+                        session.query("set timezone = '-05'")
+                        other.rows("alter table drawn add column w int; alter table drawn drop column w")
+                        replies = session.ask(wire.bind("", "row"), wire.execute(), wire.sync())
+                        answers.append([wire.kinds(replies), wire.error_of(replies), self.contents(database, verify=True)])
+                self.assertEqual(*answers)
 
     def test_a_key_that_cannot_be_asked_for(self):
         """In a Query in parts, whose client has an unnamed statement there."""
