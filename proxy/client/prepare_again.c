@@ -174,7 +174,9 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     session->known.parsed =
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation, .moving = true};
     px_plan *fresh = old;
+    bool doubted = session->hand.doubted; /* by the Bind at hand, which goes on */
     px_step step = px_prepare(session, &parse, &fresh);
+    session->hand.doubted = session->hand.doubted || doubted;
     if (fresh != NULL)
         step = settle_again(session, &parse, old, fresh);
     else if (step == PX_STEP_PASS && session->hand.replans == 0 &&

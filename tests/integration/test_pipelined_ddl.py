@@ -131,6 +131,18 @@ class PipelinedDdl(DirectCase):
                     self.both(wire.query("commit"))
                     self.left()
 
+    def test_a_key_that_nobody_may_ask_for(self):
+        """What was prepared before is prepared anew behind DDL, its key asked for, and nothing told: once."""
+        with self.connected():
+            self.both(wire.query("create table one (id serial primary key, name text); create table cut (id int primary key)"))
+            self.admins["direct"].rows("create role nobody")
+            self.both(wire.parse("row", "insert into one (name) values ('a')"), wire.sync())
+            replies = [session.ask(*messages_of(("drop table cut", "set role nobody"), False), wire.bind("", "row"), wire.execute(), wire.sync())
+                       for session in self.sessions]
+            self.assertEqual([wire.error_of(one) for one in replies], ["42501", "42501"])
+            self.left()
+        self.admins["direct"].rows("drop role nobody")
+
     def test_one_group_behind_the_other(self):
         """Sent at once."""
         with self.connected():
