@@ -45,7 +45,8 @@ void px_keys_failed(struct px_session *session, pgw_slice body);
  * has not. */
 const pgw_error *px_keys_failure(const struct px_session *session);
 /* It has, outside of a transaction, for several statements, or one behind others, of which those in
- * front are to be done all the same (BEGIN may be one): the answers up to wanted cell number `*failed`, and NULLs behind it. */
+ * front are to be done all the same (BEGIN may be one): the answers up to wanted cell number
+ * `*failed`, and NULLs behind it. */
 const rw_answer *px_keys_in_part(struct px_session *session, size_t *failed);
 /* Whether it has failed, or no answer has come, for what the catalog said, which may be old. */
 bool px_keys_may_be_old(const struct px_session *session);

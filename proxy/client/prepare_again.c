@@ -133,34 +133,10 @@ static bool is_as_it_was(const px_session *session, const px_statement *statemen
             px_identity_shares(plan->identity, session->who.identity));
 }
 
-/* PostgreSQL read them when it was prepared; prepared anew it would read them by what is set now,
- * be it for what others have done to other tables. */
-static bool has_other_constants(const px_session *session, const px_statement *statement)
-{
-    return statement->plan != NULL && px_statement_reads(statement) &&
-           !px_identity_reads_alike(statement->plan->identity, session->who.identity);
-}
-
-/* What the link has is right still: others have changed other tables. */
-static bool is_right_still(const px_session *session, const px_statement *statement,
-                           const px_catalog *catalog)
-{
-    const rw_table *table = statement->plan->insert->table;
-    bool same = false;
-    for (size_t i = 0; i < catalog->count && !same; i++)
-        same = catalog->tables[i]->oid == table->oid && px_schema_same(catalog->tables[i], table);
-    return same && statement->generation == session->known.generation &&
-           px_plan_is_in_zone(statement->plan, session->who.identity) &&
-           px_statements_on_link(&session->names.statements, statement);
-}
-
 static px_step refuse_constants(px_session *session)
 {
     pgw_error error;
-    pgw_fail(
-        &error, "0A000",
-        "DateStyle, IntervalStyle or TimeZone is another than when the statement was prepared");
-    pgw_error_hint(&error, "Prepare it again, or give its dates and times as parameters.");
+    px_constants_refuse(&error);
     return px_prepare_refuse(session, NULL, &error);
 }
 
@@ -205,9 +181,9 @@ px_step px_prepare_again(px_session *session, pgw_slice name)
         return PX_STEP_LATER;
     if (is_as_it_was(session, statement, catalog))
         return PX_STEP_DONE;
-    if (has_other_constants(session, statement))
-        return is_right_still(session, statement, catalog) ? PX_STEP_DONE
-                                                           : refuse_constants(session);
+    if (px_constants_are_others(session, statement))
+        return px_constants_stay(session, statement, catalog) ? PX_STEP_DONE
+                                                              : refuse_constants(session);
     px_plan_take(old);
     px_step step = plan_again(session, name, old, catalog);
     px_plan_drop(old);

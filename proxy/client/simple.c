@@ -226,8 +226,7 @@ static const rw_answer *ask(px_session *session, const px_text *text, bool *late
     px_text_wants(text, inserts);
     size_t before = count == 1 ? px_text_before(text, px_text_wanting(text, 0)) : 0;
     bool behind = count == 1 && px_text_wanting(text, 0) > 0;
-    const px_keys_of of = {
-        .inserts = inserts, .count = count, .before = before, .behind = behind};
+    const px_keys_of of = {.inserts = inserts, .count = count, .before = before, .behind = behind};
     const rw_answer *answers = px_keys_ask(session, &of, later, error);
     free(inserts);
     return answers;
