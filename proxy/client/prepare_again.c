@@ -1,9 +1,9 @@
 #include "proxy/client/prepare_again.h"
 
+#include "proxy/client/constants.h"
 #include "proxy/client/describe.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/names.h"
-#include "proxy/backend/schema.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/prepare.h"
 #include "proxy/client/settle.h"
