@@ -4,6 +4,7 @@
 #include "proxy/client/session.h"
 #include "rewrite/insert/spell.h"
 #include "rewrite/lex/lexer_text.h"
+#include "rewrite/read/key_change_put.h"
 
 #include <string.h>
 
@@ -20,18 +21,38 @@ static uint32_t declared_type(px_declared declared, unsigned parameter)
     return parameter <= declared.count ? declared.types[parameter - 1] : PGW_UNSPECIFIED;
 }
 
+/* Equal values of them are the same value to the column. */
+static bool are_comparable(const rw_same *same, px_declared declared)
+{
+    uint32_t set = declared_type(declared, same->set);
+    return set == declared_type(declared, same->where) &&
+           (set == PGW_UNSPECIFIED || set == same->type);
+}
+
+const rw_statement *px_same_read(const rw_script *script, px_declared declared, pgw_arena *arena)
+{
+    const rw_statement *statement = script->statements;
+    if (script->count != 1)
+        return NULL;
+    rw_statement *changes = pgw_arena_alloc(arena, sizeof *changes);
+    for (size_t i = 0; i < statement->same_count; i++)
+        if (!are_comparable(&statement->same[i], declared) &&
+            rw_key_change_of(statement, arena, changes)) {
+            changes->same_count = 0;
+            return changes;
+        }
+    return statement;
+}
+
 bool px_same_note(px_foreign *foreign, const rw_statement *statement, px_declared declared,
                   pgw_error *error)
 {
     for (size_t i = 0; i < statement->same_count; i++) {
-        rw_same same = statement->same[i];
-        uint32_t set = declared_type(declared, same.set);
-        if (set != declared_type(declared, same.where) ||
-            (set != PGW_UNSPECIFIED && set != same.type)) {
+        if (!are_comparable(&statement->same[i], declared)) {
             refuse(error);
             return false;
         }
-        foreign->same[i] = same;
+        foreign->same[i] = statement->same[i];
     }
     foreign->same_count = (unsigned)statement->same_count;
     return true;

@@ -7,10 +7,14 @@
 
 #include "protocol/frontend.h"
 #include "proxy/client/statements.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/read/script.h"
 
 struct px_session;
 
+/* The only statement, NULL if there are several; in the arena, as one that changes the key whatever
+ * its parameters are, if it can, where they are declared as types whose values may be equal and yet
+ * not the same. */
+const rw_statement *px_same_read(const rw_script *script, px_declared declared, pgw_arena *arena);
 /* Keeps what a Bind of the statement is to be compared with. False: the parameters are declared as
  * types whose values may be equal and yet not the same; the error is filled (0A000). */
 PGW_MUST_CHECK bool px_same_note(px_foreign *foreign, const rw_statement *statement,

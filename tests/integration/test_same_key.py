@@ -124,9 +124,19 @@ class SameKey(DirectCase):
         text = "update items set id = $1, v = 'new' where id = $2"
         self.both([FILL, wire.parse("", text, [23, 23]), wire.bind("", "", ["2", "2"]),
                    wire.execute(), wire.sync()], ready=2, verify=True)
-        for types in ([20, 23], [23], [0, 23], [701, 701], [1043, 1043]):
-            self.refused([wire.parse("", text, types), wire.bind("", "", ["2", "2"]),
-                          wire.execute(), wire.sync()])
+        for types in ([20, 23], [23], [0, 23], [701, 701], [21, 21], [1043, 1043]):
+            for values in (["2", "2"], ["3", "2"], [None, "2"]):
+                with self.subTest(types=types, values=values):
+                    self.both([FILL, wire.parse("", text, types), wire.describe("S", ""), wire.bind("", "", values),
+                               wire.execute(), wire.sync()], ready=2, verify=True)
+
+    def test_declared_as_psycopg_does(self):
+        """Numbers as small as they are, and strings as nothing."""
+        text = "update items set id = $1, t = $2, v = $3 where id = $4 and t = $5 returning *"
+        for values in (["2", "a", "new", "2", "a"], ["7", "c", "new", "2", "b"], ["1", "a", "new", "2", "a"]):
+            with self.subTest(values):
+                self.both([FILL, wire.parse("s", text, [21, 0, 0, 21]), wire.bind("", "s", values), wire.describe("P", ""),
+                           wire.execute(), wire.sync(), wire.bind("", "s", values), wire.execute(), wire.sync()], ready=3, verify=True)
 
     def test_one_parameter(self):
         text = "update items set id = $1, v = 'new' where id = $1"
