@@ -93,6 +93,18 @@ bool px_keys_look_around(const rw_insert *insert)
 
 enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes: long expressions, long values */
 
+/* A parameter that no expression has is of no type there, unless one is declared. */
+static const uint32_t *types_of(const px_keys_of *of, const bool *has, pgw_arena *arena)
+{
+    size_t used = of->inserts[0]->param_count, count = of->bind->value_count;
+    uint32_t *types = pgw_arena_alloc(arena, (count + 1) * sizeof *types);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t type = i < used ? of->plan->types[i] : PGW_UNSPECIFIED;
+        types[i] = type == PGW_UNSPECIFIED && (i >= used || !has[i]) ? PGW_TEXT : type;
+    }
+    return types;
+}
+
 /* Of the client's values those that expressions have, NULL in the place of the others. */
 static bool read_values(const px_keys_of *of, pgw_arena *arena, px_unseen_values *out)
 {
@@ -109,7 +121,7 @@ static bool read_values(const px_keys_of *of, pgw_arena *arena, px_unseen_values
         if (told)
             pgw_buf_add_slice(&values, value.bytes);
     }
-    *out = (px_unseen_values){of->plan->types, *of->bind};
+    *out = (px_unseen_values){types_of(of, has, arena), *of->bind};
     out->bind.values = pgw_arena_copy(arena, pgw_slice_buf(&values));
     pgw_buf_free(&values);
     return any;

@@ -119,6 +119,19 @@ class Bound(DirectCase):
                 self.both([*run(statement, values, "s", formats, types), wire.sync(),
                            wire.describe("S", "s"), wire.sync()], ready=2, verify=True)
 
+    def test_some_types_declared(self):
+        """Another parameter has no type, but from where it stands."""
+        for text, values, types in (
+                ("insert into items (id, v) values ($1 + 1, upper($2)) returning *", ["5", "x"], (21, 0)),
+                ("insert into items (id, v) values ($1 + 1, upper($2)) returning *", ["5", "x"], (23,)),
+                ("insert into items (id, v) values (abs($2), $1::text || 'y') returning *", ["x", "-5"], (0, 23)),
+                ("insert into items (id, v) values ($1 + $2, $3), ($2 + 9, left($3, $4))", ["5", "6", "xy", "1"], (20, 20)),
+                ("insert into items (id, v) values (nextval('items_id_seq'), lower($1)) returning $2 || 'z'", ["X", "y"], (0, 25)),
+                ("insert into items (id, v) values ($1 + 1, 'x')", ["5", "6", None], (23, 25, 23))):
+            with self.subTest(text):
+                self.setUp()
+                self.both([*run(text, values, types=types), wire.sync()], verify=True)
+
     def test_what_is_wrong(self):
         """Also when: of a type that cannot be assigned Bind tells, not Parse. Where is told less exactly."""
         for text, values in BAD:
