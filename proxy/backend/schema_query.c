@@ -205,14 +205,16 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "pg_catalog.concat(coalesce(pg_catalog.hashtextextended(coalesce(d.adbin::pg_catalog.text,"    \
     " t.typdefaultbin::pg_catalog.text, pg_catalog.concat(a.attidentity)), 0), 0))"
 
-/* What an index of a partition is called, and the table's that it belongs to. */
+/* What an index of a partition is called, and the table's that it belongs to; and the partition's
+ * schema, if it is not the table's. */
 #define PARTS                                                                                      \
     "(with recursive part(oid, root) as (select i.indexrelid, i.indexrelid"                        \
     " from pg_catalog.pg_index i where i.indrelid = c.oid and i.indisunique"                       \
     " and c.relkind = 'p' union select h.inhrelid, p.root from part p cross join lateral"          \
     " (select h.inhrelid from pg_catalog.pg_inherits h where h.inhparent = p.oid offset 0) h)"     \
     " select pg_catalog.string_agg(pg_catalog.concat_ws(pg_catalog.chr(1), t.relname, x.relname,"  \
-    " r.relname), pg_catalog.chr(2)) from part p join pg_catalog.pg_index i"                       \
+    " r.relname, (select nullif(s.nspname, c.nspname) from pg_catalog.pg_namespace s"              \
+    " where s.oid = t.relnamespace)), pg_catalog.chr(2)) from part p join pg_catalog.pg_index i"   \
     " on i.indexrelid = p.oid join pg_catalog.pg_class t on t.oid = i.indrelid"                    \
     " join pg_catalog.pg_class x on x.oid = p.oid join pg_catalog.pg_class r on r.oid = p.root"    \
     " where p.oid <> p.root)"

@@ -45,6 +45,13 @@ px_catalog *px_changes_own(const px_session *session)
     return inside ? session->ddl.catalog : NULL;
 }
 
+const px_catalog *px_changes_told(const px_session *session)
+{
+    px_seen seen;
+    const px_catalog *own = px_changes_own(session);
+    return own != NULL ? own : px_catalog_before(session->worker, session->who.identity, &seen);
+}
+
 void px_changes_note(px_session *session, unsigned effects)
 {
     /* A function may contain anything, also one that was made where nobody saw it, and one that is

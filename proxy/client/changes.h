@@ -27,6 +27,8 @@ bool px_changes_unseen(const struct px_session *session);
 /* What its own transaction, or the group at hand, has made of the tables; NULL: it has not looked.
  */
 px_catalog *px_changes_own(const struct px_session *session);
+/* What an error is told by: that, or what all others see, right or not; NULL: nothing is known. */
+const px_catalog *px_changes_told(const struct px_session *session);
 /* Sync is sent: the group at hand ends, and with it what it has seen. */
 void px_changes_synced(struct px_session *session);
 /* What this session did to the schema is done, or perhaps it is. */

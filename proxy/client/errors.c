@@ -396,12 +396,9 @@ static void explain_parts(const px_catalog *catalog, pgw_buf *body)
     }
 }
 
-void px_error_of_others(px_worker *worker, const px_identity *identity, pgw_slice body,
-                        pgw_buf *out)
+void px_error_of_others(const px_catalog *catalog, pgw_slice body, pgw_buf *out)
 {
-    px_seen seen;
     rw_sent sent = {0};
-    const px_catalog *catalog = px_catalog_before(worker, identity, &seen);
     if (catalog != NULL)
         sent.table = rw_part_table((const rw_table *const *)catalog->tables, catalog->count, body);
     if (sent.table != NULL)
@@ -417,11 +414,10 @@ static bool says_otherwise(const px_catalog *catalog, pgw_slice body, pgw_buf *o
            rw_hint_hide(tables, catalog->count, body, out);
 }
 
-void px_error_explain(px_worker *worker, const px_identity *identity, pgw_buf *body)
+void px_error_explain(px_worker *worker, const px_identity *identity, const px_catalog *catalog,
+                      pgw_buf *body)
 {
-    px_seen seen;
     pgw_buf out = {0};
-    const px_catalog *catalog = px_catalog_before(worker, identity, &seen);
     if (add_guard_hint(worker->config, body)) /* its table may have been another's, or away */
         px_catalog_stale(worker, identity->database);
     if (catalog != NULL)

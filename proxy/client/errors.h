@@ -22,13 +22,14 @@ void px_error_of_plan(const px_plan *plan, pgw_slice body, pgw_buf *out);
 void px_error_of_lookups(const px_lookups *lookups, pgw_slice body, pgw_buf *out);
 /* … that ran in a batch, for a portal that has this name on the client's side. */
 void px_error_of_portal(const px_plan *plan, pgw_slice portal, pgw_slice body, pgw_buf *out);
-/* … about a statement that went as it was: it may name a configured table. */
-void px_error_of_others(px_worker *worker, const px_identity *identity, pgw_slice body,
-                        pgw_buf *out);
+/* … about a statement that went as it was: it may name a configured table, of `catalog` (NULL: none
+ * is known). */
+void px_error_of_others(const px_catalog *catalog, pgw_slice body, pgw_buf *out);
 /* Adds a hint to the body of an ErrorResponse that comes from a configured table's own guard (a row
  * came without its hash), or is about rights on it, says of such a table what it says of a
- * partition of it, and advises nobody to name its hash column. */
-void px_error_explain(px_worker *worker, const px_identity *identity, pgw_buf *body);
+ * partition of it, and advises nobody to name its hash column. `catalog`: as above. */
+void px_error_explain(px_worker *worker, const px_identity *identity, const px_catalog *catalog,
+                      pgw_buf *body);
 /* The error that is to be told in the place of the server's, where that is the one which was asked
  * for; NULL: the server's own. `reply`: what it answers (may be NULL). */
 const pgw_error *px_error_refusal(const px_reply *reply, pgw_slice body);

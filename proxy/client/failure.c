@@ -71,7 +71,7 @@ bool px_failure_is_of_ours(const px_reply *head)
 
 static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
 {
-    px_error_explain(session->worker, session->who.identity, body);
+    px_error_explain(session->worker, session->who.identity, px_changes_told(session), body);
     if (!is_rest(head) || session->own.fatal) {
         px_failure_put(session, 'E', body);
         return;
@@ -104,7 +104,7 @@ static void error_by_key(px_session *session, const px_reply *head, pgw_slice bo
     }
     pgw_buf placed = {0};
     px_error_of_lookups(head->lookups, body, &placed);
-    px_error_of_others(session->worker, session->who.identity, pgw_slice_buf(&placed), out);
+    px_error_of_others(px_changes_told(session), pgw_slice_buf(&placed), out);
     pgw_buf_free(&placed);
 }
 
@@ -139,8 +139,8 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
         error_by_key(session, head, body, &out);
         put_error(session, head, &out);
     } else {
-        px_error_of_others(session->worker, session->who.identity, body, &out);
-        px_error_explain(session->worker, session->who.identity, &out);
+        px_error_of_others(px_changes_told(session), body, &out);
+        px_error_explain(session->worker, session->who.identity, px_changes_told(session), &out);
         if (pgw_slice_eq(pgw_slice_buf(&out), body) && px_parts_before(session) == 0)
             what = PX_SHOW;
         else

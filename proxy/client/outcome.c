@@ -104,7 +104,7 @@ static void add_error_of_unit(px_session *session, const px_outcome *outcome, pg
     else
         px_error_of_portal(px_outcome_plan(units, outcome, failed),
                            failed_portal(&session->group, outcome), outcome->error, &body);
-    px_error_explain(session->worker, session->who.identity, &body);
+    px_error_explain(session->worker, session->who.identity, px_changes_told(session), &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
     add_message('E', &body, out);
 }

@@ -134,7 +134,8 @@ typedef struct rw_table {
     bool looked_up;  /* rows are found by their hash where a statement gives their whole hash key */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
     char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index
-                         and the table's index; NULL: it has none */
+                         and the table's index, and the partition's schema, if it is another one;
+                         NULL: it has none */
     char *key_name;   /* what its primary key is called; NULL: that is not known, or it has none */
     int16_t last;     /* number of its last column, dropped ones included; 0: not known */
     char *system_columns; /* of PostgreSQL's own relations: `oid.name`, a blank between them; NULL:

@@ -20,19 +20,27 @@ static pgw_slice take(pgw_slice *rest, char separator)
     return taken;
 }
 
+/* What an error says that it is about. */
+typedef struct about {
+    pgw_slice schema, relation, constraint;
+} about;
+
 /* A partition may have several indexes: the error's own, if it is about one. */
-static bool find_in(const rw_table *table, pgw_slice relation, pgw_slice constraint, names *found)
+static bool find_in(const rw_table *table, const about *error, names *found)
 {
     bool any = false;
     pgw_slice rest = pgw_slice_str(table->part_names != NULL ? table->part_names : "");
     while (rest.len > 0) {
         pgw_slice line = take(&rest, RW_PART_LINE);
         pgw_slice part = take(&line, RW_PART_NAME), own = take(&line, RW_PART_NAME);
-        bool same = pgw_slice_eq(own, constraint);
-        if (!pgw_slice_eq(part, relation) || (any && !same))
+        pgw_slice index = take(&line, RW_PART_NAME);
+        bool same = pgw_slice_eq(own, error->constraint);
+        pgw_slice schema = line.len > 0 ? line : pgw_slice_str(table->schema);
+        bool here = error->schema.len == 0 || pgw_slice_eq(schema, error->schema);
+        if (!here || !pgw_slice_eq(part, error->relation) || (any && !same))
             continue;
         any = true;
-        *found = (names){table, part, own, same ? line : (pgw_slice){NULL, 0}};
+        *found = (names){table, part, own, same ? index : (pgw_slice){NULL, 0}};
     }
     return any;
 }
@@ -80,11 +88,12 @@ static void add_field(char code, pgw_slice text, const names *it, pgw_buf *out)
 const rw_table *rw_part_table(const rw_table *const *tables, size_t count, pgw_slice body)
 {
     names it;
-    pgw_slice relation = pgw_error_field(body, 't'), schema = pgw_error_field(body, 's');
-    for (size_t i = 0; i < count && relation.len > 0; i++)
-        if ((pgw_slice_eq_str(relation, tables[i]->name) &&
-             pgw_slice_eq_str(schema, tables[i]->schema)) ||
-            find_in(tables[i], relation, (pgw_slice){NULL, 0}, &it))
+    const about error = {.schema = pgw_error_field(body, 's'),
+                         .relation = pgw_error_field(body, 't')};
+    for (size_t i = 0; i < count && error.relation.len > 0; i++)
+        if ((pgw_slice_eq_str(error.relation, tables[i]->name) &&
+             pgw_slice_eq_str(error.schema, tables[i]->schema)) ||
+            find_in(tables[i], &error, &it))
             return tables[i];
     return NULL;
 }
@@ -97,11 +106,11 @@ static bool is_raised(pgw_slice body)
 
 bool rw_part_names(const rw_table *const *tables, size_t count, pgw_slice body, pgw_buf *out)
 {
-    pgw_slice relation = pgw_error_field(body, 't'), constraint = pgw_error_field(body, 'n');
+    const about error = {pgw_error_field(body, 's'), pgw_error_field(body, 't'),
+                         pgw_error_field(body, 'n')};
     names it;
     size_t table = 0;
-    while (table < count &&
-           !(relation.len > 0 && find_in(tables[table], relation, constraint, &it)))
+    while (table < count && !(error.relation.len > 0 && find_in(tables[table], &error, &it)))
         table++;
     if (table == count || is_raised(body))
         return false;

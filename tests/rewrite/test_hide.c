@@ -420,7 +420,7 @@ static void partitions_are_called_by_their_table(void **state)
     rw_table table = {.schema = "app",
                       .name = "ev \"x\"",
                       .part_names = "p0\1p0_pkey\1ev_pkey\2p1\1p1_a_key\1ev_a_key\2"
-                                    "p1\1p1_pkey\1ev_pkey"};
+                                    "p1\1p1_pkey\1ev_pkey\1parts"};
     const rw_table *tables[] = {&plain, &table};
     static const struct {
         const char *given[8], *shown[8];
@@ -438,6 +438,8 @@ static void partitions_are_called_by_their_table(void **state)
           NULL},
          {"Mrow for relation \"ev \"x\"\" violates check constraint \"p1_pkey_\"", "tev \"x\"",
           "np1_pkey_", NULL}},
+        {{"M\"p0\"", "sapp", "tp0", NULL}, {"M\"ev \"x\"\"", "sapp", "tev \"x\"", NULL}},
+        {{"M\"p0\"", "sparts", "tp0", "np0_pkey", NULL}, {NULL}}, /* somebody else's */
         {{"M\"p2\"", "tp2", "np1_pkey", NULL}, {NULL}},
         {{"M\"p1\"", "np1_pkey", NULL}, {NULL}},
         {{"M\"p\"", "tp", NULL}, {NULL}},
@@ -468,7 +470,7 @@ static void partitions_are_called_by_their_table(void **state)
 static void short_names_are_told(void **state)
 {
     (void)state;
-    rw_table table = {.schema = "s", .name = "t", .part_names = "p\1q\1i\2"};
+    rw_table table = {.schema = "s", .name = "t", .part_names = "p\1q\1i\1parts\2"};
     const rw_table *tables[] = {&table};
     const char *body[] = {"sparts", "tp", "nq", "Mrow of \"p\" breaks \"q\", not \"pq\" or \"p",
                           NULL};
@@ -487,16 +489,16 @@ static void errors_are_about_a_table(void **state)
 {
     (void)state;
     rw_table one = {.schema = "s", .name = "one"};
-    rw_table two = {.schema = "app", .name = "two", .part_names = "p0\1p0_pkey\1two_pkey"};
+    rw_table two = {.schema = "app", .name = "two", .part_names = "p0\1p0_pkey\1two_pkey\1parts"};
     const rw_table *tables[] = {&one, &two};
     static const struct {
         const char *fields[4];
         int table; /* -1: none */
     } cases[] = {
-        {{"ss", "tone", NULL}, 0},         {{"sother", "tone", NULL}, -1},
-        {{"sapp", "ttwo", NULL}, 1},       {{"sparts", "tp0", NULL}, 1},
-        {{"sparts", "tp1", NULL}, -1},     {{"ss", NULL}, -1},
-        {{"Mrelation \"one\"", NULL}, -1},
+        {{"ss", "tone", NULL}, 0},     {{"sother", "tone", NULL}, -1},
+        {{"sapp", "ttwo", NULL}, 1},   {{"sparts", "tp0", NULL}, 1},
+        {{"sparts", "tp1", NULL}, -1}, {{"ss", NULL}, -1},
+        {{"sapp", "tp0", NULL}, -1},   {{"Mrelation \"one\"", NULL}, -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pgw_buf body = {0};
