@@ -209,13 +209,17 @@ static const PgQuery__RangeVar *made_by(const PgQuery__Node *statement)
     return first != NULL && first->into_clause != NULL ? first->into_clause->rel : NULL;
 }
 
-/* A table that the configuration names, or one that has only a pattern there. */
+/* A table that the configuration names, or one that has only a pattern there: whatever table of
+ * that name there is now, it may be gone when the statement is reached, and be made with another
+ * key. */
 static const rw_table *made_table(rw_definer *it, const PgQuery__Node *statement,
                                   const PgQuery__RangeVar *made, const rw_catalog *catalog)
 {
     const rw_table *table = rw_define_table(catalog->planned, made);
-    if (table != NULL || statement->node_case != PG_QUERY__NODE__NODE_CREATE_STMT)
+    if (table != NULL && !table->by_pattern)
         return table;
+    if (statement->node_case != PG_QUERY__NODE__NODE_CREATE_STMT)
+        return NULL;
     rw_written_key written = key_of(statement->create_stmt);
     it->copied = rw_copies_pattern(catalog, statement->create_stmt, &written);
     return it->copied ? NULL : rw_define_by_pattern(it, catalog, statement->create_stmt, &written);

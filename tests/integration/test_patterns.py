@@ -217,6 +217,24 @@ class Patterns(DirectCase):
         self.has("events_t", "n", "id", "keyspread_hash", key="keyspread_hash, id")
         self.both("drop table events_t")
 
+    def test_made_anew_in_one_query(self):
+        """With another key, or by what makes an ordinary table: what has the name by then says nothing."""
+        old = "create table events_t (id int primary key, n int)"
+        for text in ("create table events_t (name text primary key); insert into events_t values ('x') returning *",
+                     "create table events_t (name text); insert into events_t values ('x') returning *",
+                     "create table events_t as select 1 as id; insert into events_t values (2) returning *",
+                     "select 1 as id into events_t; insert into events_t values (2) returning *"):
+            for before in ("drop table events_t; ", "alter table events_t rename to events_old; ", ""):
+                with self.subTest(before + text):
+                    self.both(f"{old}; insert into events_t values (1, 1); {before}{text}")
+                    self.both("table events_t")
+                    self.both("insert into events_t select * from events_t limit 0")
+                    self.both("drop table if exists events_t, events_old")
+        self.both(old + "; create table if not exists events_t (name text primary key); insert into events_t values (1) returning *")
+        self.both("create table if not exists events_t as select 1 as z; insert into events_t values (2) returning *")
+        self.is_right("events_t")
+        self.both("drop table events_t")
+
     def test_metrics_count_by_the_pattern(self):
         """For there may be any number of tables, one after the other."""
         for number in range(3):
