@@ -253,8 +253,10 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
 uint32_t *px_prepare_types(const pgw_parse *parse)
 {
     uint32_t *types = pgw_alloc(parse->type_count * sizeof *types);
-    for (size_t i = 0; i < parse->type_count; i++)
-        types[i] = pgw_parse_type(parse, i);
+    for (size_t i = 0; i < parse->type_count; i++) {
+        uint32_t type = pgw_parse_type(parse, i);
+        types[i] = type != PGW_UNKNOWN ? type : PGW_UNSPECIFIED;
+    }
     return types;
 }
 

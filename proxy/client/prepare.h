@@ -12,7 +12,8 @@
  * (PX_STEP_DONE), or must wait (PX_STEP_LATER). `*plan` comes as the one that it had until now:
  * then what it does is noted already, and the link is not needed for it; NULL: none. */
 px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan);
-/* The types that it declares, pgw_parse.type_count of them; allocated. */
+/* The types that it declares, pgw_parse.type_count of them; allocated. To PostgreSQL "unknown" is
+ * no type, either. */
 uint32_t *px_prepare_types(const pgw_parse *parse);
 
 /* What is held goes to the own link, and what comes next follows: DONE when that is ready. */

@@ -224,6 +224,7 @@ class Changes(direct_case.DirectCase):
         for text, types, *values in (
                 ("update events set userid = $1 where userid = $2", [20, 20], "70", "2"),
                 ("update events set userid = $1 where userid = $2", (), "70", "2"),
+                ("update events set userid = $1 where event = $2", [705, 705], "70", "e2"),  # unknown
                 ("update events set userid = $1, event = $2 where userid = $3 and ts = '2026-01-01 01:00+00'", (),
                  "70", "x", "1"),
                 ("update both_keys set a = $1, b = $2, v = $3 where a = $4 and b = $5 returning *", (),

@@ -124,7 +124,7 @@ class SameKey(DirectCase):
         text = "update items set id = $1, v = 'new' where id = $2"
         self.both([FILL, wire.parse("", text, [23, 23]), wire.bind("", "", ["2", "2"]),
                    wire.execute(), wire.sync()], ready=2, verify=True)
-        for types in ([20, 23], [23], [0, 23], [701, 701], [21, 21], [1043, 1043]):
+        for types in ([20, 23], [23], [0, 23], [701, 701], [21, 21], [1043, 1043], [705, 705], [705, 23], [21, 705]):
             for values in (["2", "2"], ["3", "2"], [None, "2"]):
                 with self.subTest(types=types, values=values):
                     self.both([FILL, wire.parse("", text, types), wire.describe("S", ""), wire.bind("", "", values),
