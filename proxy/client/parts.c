@@ -272,7 +272,7 @@ void px_parts_sent(px_session *session)
     session->hand.parts->sent = true;
     if (replies->count > 0) {
         px_replies_at(replies, replies->count - 1)->part = true;
-        px_session_set_wait(session, PX_WAIT_IDLE);
+        px_ask_for_answers(session); /* a Close that no Sync follows, too */
     }
 }
 

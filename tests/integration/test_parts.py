@@ -129,6 +129,21 @@ class Parts(DirectCase):
             self.both("drop table if exists one; " + ONE + "insert into one values (1); table one", ready=3)
             self.left()
 
+    def test_behind_an_unnamed_statement(self):
+        """… which a Query destroys, whatever of it fails; and no transaction is left behind."""
+        last = "insert into one (id) values (5 + 1); insert into one (id) values (%s); select 1"
+        for wrong in ("nextval('nothing')", "nofunc(1)", "'x'", "1 / 0", "null", "6"):
+            for before in ("", "begin"):
+                with self.subTest(wrong, before=before), self.connected():
+                    self.both(before + "; " + ONE)
+                    answers = [[shown(reply) for reply in session.ask(
+                        wire.parse("", "select * from one"), wire.describe("S", ""), wire.bind("", ""), wire.execute(), wire.sync(),
+                        wire.query(last % wrong), wire.bind("", ""), wire.sync(), wire.query("select 'still there'"), ready=4)]
+                        for session in self.sessions]
+                    self.assertEqual(*answers)
+                    self.both("rollback")
+                    self.left()
+
     def test_nobody_sees_a_half(self):
         """It waits in its middle, for a lock that another has, and is cancelled there."""
         with self.connected():
