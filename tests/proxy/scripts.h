@@ -124,6 +124,19 @@ static void script_pause(px_link *link)
     (void)link;
 }
 
+/* The TimeZone that a session's link is opened with: the last of its options. Valid until the next.
+ */
+static const char *script_zone(const px_link *link)
+{
+    static const char option[] = "-c TimeZone=";
+    static char zone[64];
+    const char *at = link->role == PX_LINK_SESSION ? link->identity->options : "";
+    snprintf(zone, sizeof zone, "UTC");
+    for (; (at = strstr(at, option)) != NULL; at += sizeof option - 1)
+        sscanf(at + sizeof option - 1, "%63[^ ]", zone);
+    return zone;
+}
+
 static const char *script_parameter(const px_link *link, const char *name)
 {
     static const char *const values[][2] = {{"application_name", ""},
@@ -132,8 +145,9 @@ static const char *script_parameter(const px_link *link, const char *name)
                                             {"IntervalStyle", "postgres"},
                                             {"server_encoding", "UTF8"},
                                             {"server_version", "15.20"},
-                                            {"standard_conforming_strings", "on"},
-                                            {"TimeZone", "UTC"}};
+                                            {"standard_conforming_strings", "on"}};
+    if (strcmp(name, "TimeZone") == 0)
+        return script_zone(link);
     if (strcmp(name, "session_authorization") == 0)
         return link->identity->user;
     if (link->role == PX_LINK_BATCH && strcmp(name, "DateStyle") == 0)
