@@ -330,10 +330,10 @@ static bool is_suspicious(const glance *it, size_t at)
     pgw_slice text = it->text;
     pgw_slice word = word_at(text, at - word_before(text, at).len);
     return is_remarkable(word, previous_word(text, word)) ||
-           (it->filter->tables && (rw_system_names(word) || rw_system_informs(word))) ||
            rw_word_set_holds(&it->filter->words, word) ||
            rw_word_set_holds(&it->filter->words, without_number(word)) ||
-           word.len > PGW_NAME_MAX; /* it is cut, and may be one of ours then */
+           word.len > PGW_NAME_MAX || /* it is cut, and may be one of ours then */
+           (it->filter->tables && (rw_system_names(word) || rw_system_informs(word)));
 }
 
 /* The words that begin at the bits of `starts`: `bytes` are the window's, the first of which is at
