@@ -4,6 +4,7 @@
 #include "proxy/client/names.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/settle.h"
+#include "rewrite/lex/executed.h"
 #include "rewrite/lex/lexer_text.h"
 
 static px_statement *find(const px_session *session, pgw_slice name)
@@ -71,16 +72,11 @@ px_step px_by_sql_renew(px_session *session, pgw_slice text)
 bool px_by_sql_is_executed(const px_session *session, pgw_slice text)
 {
     pgw_arena arena = {0};
-    bool any = false, execute = false;
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
-    rw_token token = rw_lexer_next(&lexer);
-    for (; !any && token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD;
-         token = rw_lexer_next(&lexer)) {
-        bool name = token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED;
-        any = execute && name && find(session, rw_token_name(text, token, &arena)) != NULL;
-        execute = rw_token_is(text, token, "execute");
-    }
+    pgw_slice name;
+    bool any = false;
+    rw_executed executed = rw_executed_in(text, session->who.identity->env.conforming);
+    while (!any && rw_executed_next(&executed, &arena, &name))
+        any = find(session, name) != NULL;
     pgw_arena_free(&arena);
     return any;
 }

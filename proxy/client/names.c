@@ -3,8 +3,7 @@
 #include "protocol/frontend.h"
 #include "proxy/client/session.h"
 #include "rewrite/hash/table.h"
-#include "rewrite/lex/lexer.h"
-#include "rewrite/lex/lexer_text.h"
+#include "rewrite/lex/executed.h"
 #include "rewrite/read/script.h"
 
 #include <stdlib.h>
@@ -173,15 +172,9 @@ static bool is_by_sql(const px_session *session, pgw_slice name)
 void px_names_of_execute(px_session *session, pgw_slice text)
 {
     pgw_arena arena = {0};
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
-    rw_token token = rw_lexer_next(&lexer);
-    while (token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD) {
-        bool execute = rw_token_is(text, token, "execute");
-        token = rw_lexer_next(&lexer);
-        if (!execute || (token.kind != RW_TOKEN_WORD && token.kind != RW_TOKEN_QUOTED))
-            continue;
-        pgw_slice name = rw_token_name(text, token, &arena);
+    pgw_slice name;
+    rw_executed executed = rw_executed_in(text, session->who.identity->env.conforming);
+    while (rw_executed_next(&executed, &arena, &name)) {
         if (!is_by_sql(session, name)) /* its client knows fewer parameters */
             px_names_forget_lookups(session, name);
         prepare_apart(session, name);

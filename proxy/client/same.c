@@ -3,7 +3,7 @@
 
 #include "proxy/client/session.h"
 #include "rewrite/insert/spell.h"
-#include "rewrite/lex/lexer_text.h"
+#include "rewrite/lex/executed.h"
 #include "rewrite/read/key_change_put.h"
 
 #include <string.h>
@@ -100,17 +100,6 @@ bool px_same_heeds_zone(const px_foreign *foreign, const pgw_bind *bind)
     return false;
 }
 
-static const px_statement *by_token(const px_session *session, pgw_slice text, rw_token name)
-{
-    pgw_arena arena = {0};
-    const px_statement *statement = NULL;
-    if (name.kind == RW_TOKEN_WORD || name.kind == RW_TOKEN_QUOTED)
-        statement =
-            px_statements_find(&session->names.statements, rw_token_name(text, name, &arena));
-    pgw_arena_free(&arena);
-    return statement;
-}
-
 /* It has parameters that its client does not know: a hash given there would be stored. */
 static bool wants_hashes(const px_statement *statement)
 {
@@ -136,19 +125,18 @@ bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *e
     bool any = session->known.keyed || session->names.statements.ours > 0;
     if (!any || strcasestr(text.ptr, "execute") == NULL)
         return false;
+    pgw_arena arena = {0};
+    pgw_slice name;
     bool found = false;
-    rw_lexer lexer;
-    rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
-    rw_token token = rw_lexer_next(&lexer);
-    while (token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD && !found) {
-        bool execute = rw_token_is(text, token, "execute");
-        token = rw_lexer_next(&lexer);
-        const px_statement *statement = execute ? by_token(session, text, token) : NULL;
+    rw_executed executed = rw_executed_in(text, session->who.identity->env.conforming);
+    while (!found && rw_executed_next(&executed, &arena, &name)) {
+        const px_statement *statement = px_statements_find(&session->names.statements, name);
         found = wants_hashes(statement) || sets_key(statement);
         if (found)
             (wants_hashes(statement) ? refuse_insert : refuse)(error);
     }
     if (found)
         pgw_error_hint(error, "Execute it by the protocol's Bind message, as drivers do.");
+    pgw_arena_free(&arena);
     return found;
 }
