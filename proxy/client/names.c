@@ -154,8 +154,9 @@ void px_names_forget_lookups(px_session *session, pgw_slice name)
     px_statement *statement = px_statements_find(&session->names.statements, name);
     if (statement == NULL || statement->lookups == NULL || statement->foreign.changes_key)
         return;
-    const px_lookups *lookups = statement->lookups;
+    px_lookups *lookups = statement->lookups;
     pgw_buf plain = {0};
+    lookups->retyped = lookups->retyped || !lookups->by_sql; /* perhaps; what it takes stays */
     px_lookups_parse(lookups, name, lookups->plain, &plain);
     statement->by_sql = lookups->by_sql;
     px_statements_forget_lookups(&session->names.statements, statement, pgw_slice_buf(&plain));

@@ -173,11 +173,12 @@ static bool keeps_changing(const px_lookups *lookups, const rw_catalog *now)
     return is != NULL && rw_key_may_change(is);
 }
 
-/* Whether it is the same table as before, but that columns of its key are of other types. */
+/* Whether its key is what it was, but that columns of it are of other types: in the same table, or in
+ * another that has been made by its name. */
 static bool is_retyped(const rw_table *was, const rw_catalog *now)
 {
     const rw_table *is = rw_catalog_find(now, pgw_slice_str(was->schema), pgw_slice_str(was->name));
-    if (is == NULL || is->oid != was->oid || is->hash_column >= is->column_count ||
+    if (is == NULL || is->hash_column >= is->column_count ||
         is->hash_key_count != was->hash_key_count ||
         strcmp(is->columns[is->hash_column].name, was->columns[was->hash_column].name) != 0)
         return false;

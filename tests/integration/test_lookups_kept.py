@@ -222,6 +222,20 @@ class Retyped(KeptCase):
                 self.play_steps(prepared("s", two), run("s", *values), "begin", change, group, "select 1/0", group,
                                 "rollback", run("s", *values), run_binary("s", *binary))
 
+    def test_a_table_that_is_made_anew(self):
+        """What its client sends in binary must not be read as another type; nor where a temporary table, which has no
+        hash, takes the name."""
+        def made(kind, table="table"):
+            return ("drop table ints", f"create {table} ints (k {kind} primary key, v text)",
+                    "insert into ints (k, v) values (5, 'five'), (6, 'six')")
+        for text in self.TEXTS:
+            described = [wire.parse("s", text), wire.describe("S", "s"), wire.sync()]
+            for told in (described, prepared("s", text)):
+                self.play_steps(*made("bigint"), told, *made("float8"), run_binary("s", struct.pack("!q", 5)),
+                                "select k, v from ints order by k", *made("bigint"), [wire.close("S", "s"), *told],
+                                *made("float8", "temp table"), run_binary("s", struct.pack("!q", 5)),
+                                "select k, v from ints order by k", *made("int"))
+
     def test_the_parameter_of_another_table(self):
         """A column that is no part of the key changes its type."""
         self.play_steps(prepared("s", "update ints set v = $2 where k = $1 returning v"),
