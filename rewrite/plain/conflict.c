@@ -398,6 +398,18 @@ static bool check_keys(reader *read)
     return true;
 }
 
+/* Several rows are written by several statements, of which a later one sees what the earlier wrote.
+ */
+static bool check_reads(reader *read, rw_part part)
+{
+    const rw_subject *subject = read->subject;
+    rw_part own = rw_find_query_of(subject->clauses->name, subject->text, part,
+                                   subject->reading->env->conforming);
+    return read->out->values.row_count < 2 || rw_part_is_empty(own) ||
+           refuse(read, own.from, "a query of the table would see rows that are written before",
+                  "Insert row by row.");
+}
+
 /* What RETURNING may show: of a row that is inserted, and of one that is updated. */
 static bool check_shown(reader *read)
 {
@@ -478,7 +490,8 @@ bool rw_conflict_read(const rw_subject *subject, rw_conflict *out)
         return false;
     if (out->updates) {
         rw_set_items_read(subject, out->set, &out->items);
-        if (!check_items(&read) || !check_part(&read, out->where))
+        if (!check_items(&read) || !check_part(&read, out->where) ||
+            !check_reads(&read, clauses->source) || !check_reads(&read, out->set))
             return false;
     }
     if (out->shows && !check_shown(&read))

@@ -1,5 +1,7 @@
 #include "rewrite/plain/doubt.h"
 
+#include "rewrite/lex/lexer_text.h"
+
 #include <string.h>
 
 /* Of pg_proc (PostgreSQL 15 and 16) with provolatile = 'v'; those that begin with pg_ or lo_ are
@@ -136,6 +138,29 @@ rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conform
             return name;
         depth += rw_cursor_at(&cursor, '(');
         depth -= rw_cursor_at(&cursor, ')') && depth > 0;
+    }
+    return (rw_part){0, 0};
+}
+
+static bool names(const rw_cursor *cursor, pgw_slice table)
+{
+    pgw_arena scratch = {0};
+    bool same = rw_cursor_at_name(cursor) && !rw_cursor_before(cursor, '.') &&
+                pgw_slice_eq(rw_token_name(cursor->lexer.text, cursor->token, &scratch), table);
+    pgw_arena_free(&scratch);
+    return same;
+}
+
+rw_part rw_find_query_of(pgw_slice table, pgw_slice text, rw_part part, bool conforming)
+{
+    rw_cursor cursor;
+    bool queries = false;
+    rw_cursor_begin(&cursor, text, part, conforming);
+    for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor)) {
+        queries =
+            queries || rw_cursor_at_word(&cursor, "select") || rw_cursor_at_word(&cursor, "table");
+        if (queries && names(&cursor, table))
+            return (rw_part){cursor.token.start, cursor.token.end};
     }
     return (rw_part){0, 0};
 }

@@ -20,4 +20,8 @@ typedef enum rw_doubt {
  * none. Functions are PostgreSQL's own: the endpoint knows no others. */
 rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conforming);
 
+/* The name of this table in a part of a text that holds a query, where it is no column's qualifier:
+ * the query may read the table. Empty: none does. */
+rw_part rw_find_query_of(pgw_slice table, pgw_slice text, rw_part part, bool conforming);
+
 #endif
