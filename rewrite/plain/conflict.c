@@ -343,12 +343,8 @@ static bool are_constant(const reader *read)
         RW_DOUBT_VOLATILE | RW_DOUBT_SETS | RW_DOUBT_CHOICE | RW_DOUBT_MOMENT;
     const rw_part rows = read->subject->clauses->source;
     const bool conforming = read->subject->reading->env->conforming;
-    rw_cursor cursor;
-    rw_cursor_begin(&cursor, read->subject->text, rows, conforming);
-    for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor))
-        if (rw_cursor_at_word(&cursor, "select") || rw_cursor_at_word(&cursor, "table"))
-            return false;
-    return rw_part_is_empty(rw_find_doubt(read->subject->text, rows, doubts, conforming));
+    return !rw_has_query(read->subject->text, rows, conforming) &&
+           rw_part_is_empty(rw_find_doubt(read->subject->text, rows, doubts, conforming));
 }
 
 static bool check_items(reader *read)

@@ -142,6 +142,20 @@ rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conform
     return (rw_part){0, 0};
 }
 
+static bool at_query(const rw_cursor *cursor)
+{
+    return rw_cursor_at_word(cursor, "select") || rw_cursor_at_word(cursor, "table");
+}
+
+bool rw_has_query(pgw_slice text, rw_part part, bool conforming)
+{
+    rw_cursor cursor;
+    rw_cursor_begin(&cursor, text, part, conforming);
+    while (!rw_cursor_ended(&cursor) && !at_query(&cursor))
+        rw_cursor_advance(&cursor);
+    return !rw_cursor_ended(&cursor);
+}
+
 static bool names(const rw_cursor *cursor, pgw_slice table)
 {
     pgw_arena scratch = {0};

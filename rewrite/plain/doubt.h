@@ -20,6 +20,9 @@ typedef enum rw_doubt {
  * none. Functions are PostgreSQL's own: the endpoint knows no others. */
 rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conforming);
 
+/* Whether a part of a text asks for rows. */
+bool rw_has_query(pgw_slice text, rw_part part, bool conforming);
+
 /* The name of this table in a part of a text that holds a query, where it is no column's qualifier:
  * the query may read the table. Empty: none does. */
 rw_part rw_find_query_of(pgw_slice table, pgw_slice text, rw_part part, bool conforming);

@@ -284,8 +284,16 @@ static bool plan_query(rw_program *program, const rw_subject *subject)
     return true;
 }
 
-/* Rows that are known. What is shown of them is made of the text alone: it needs no transaction,
- * unless it tells a time. */
+/* Whether what is shown is what is written, in two transactions as well: it tells no time, and asks
+ * for no rows, which others may write in between. */
+static bool is_alone(const rw_subject *subject, rw_part part)
+{
+    const bool conforming = subject->reading->env->conforming;
+    return !rw_has_query(subject->text, part, conforming) &&
+           rw_part_is_empty(rw_find_doubt(subject->text, part, RW_DOUBT_MOMENT, conforming));
+}
+
+/* Rows that are known. What is shown of them is made of the text alone: it needs no transaction. */
 static bool plan_values(rw_program *program, const rw_subject *subject)
 {
     const rw_clauses *clauses = subject->clauses;
@@ -297,8 +305,7 @@ static bool plan_values(rw_program *program, const rw_subject *subject)
         const rw_part all = {clauses->source.from, clauses->end};
         if (!rw_shown_insert(subject, add_act(program, DEED_SHOW)))
             return false;
-        program->alone = rw_part_is_empty(
-            rw_find_doubt(subject->text, all, RW_DOUBT_MOMENT, subject->reading->env->conforming));
+        program->alone = is_alone(subject, all);
     }
     rw_weave *out = add_act(program, DEED_WRITE);
     if (clauses->defaults)

@@ -75,6 +75,16 @@ class Returning(YdbCase):
             self.play()
             self.endpoint.http("DELETE", "/faults")
 
+    def test_what_a_query_gives_is_what_is_stored(self):
+        """… whatever others write between the question and the INSERT."""
+        slow, other = self.links[1], self.link(self.sides["keyspread"])
+        self.endpoint.order("stall", ms=300, begins="insert into plain", times=1)
+        slow.send(wire.query(ROW + "(31, 'slow', (select count(*) from plain), null) returning n"))
+        harness.eventually("it stalls", lambda: self.endpoint.http("GET", "/faults")[0]["done"] == 1)
+        self.assertEqual(self.line(other.query(ROW + "(32, 'other', 0, null)")[0]), ("C", b"INSERT 0 1\0"))
+        told = [one.row()[0].decode() for one in slow.read_ready() if one.kind == "D"]
+        self.assertEqual([told], self.admins[True].rows("select n from plain where id = 31"))
+
     def test_parameters(self):
         for formats in ([], [1]):
             for sql, *values in BOUND:
