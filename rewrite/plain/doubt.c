@@ -171,8 +171,7 @@ rw_part rw_find_query_of(pgw_slice table, pgw_slice text, rw_part part, bool con
     bool queries = false;
     rw_cursor_begin(&cursor, text, part, conforming);
     for (; !rw_cursor_ended(&cursor); rw_cursor_advance(&cursor)) {
-        queries =
-            queries || rw_cursor_at_word(&cursor, "select") || rw_cursor_at_word(&cursor, "table");
+        queries = queries || at_query(&cursor);
         if (queries && names(&cursor, table))
             return (rw_part){cursor.token.start, cursor.token.end};
     }
