@@ -173,8 +173,8 @@ static bool keeps_changing(const px_lookups *lookups, const rw_catalog *now)
     return is != NULL && rw_key_may_change(is);
 }
 
-/* Whether its key is what it was, but that columns of it are of other types: in the same table, or in
- * another that has been made by its name. */
+/* Whether its key is what it was, but that columns of it are of other types: in the same table, or
+ * in another that has been made by its name. */
 static bool is_retyped(const rw_table *was, const rw_catalog *now)
 {
     const rw_table *is = rw_catalog_find(now, pgw_slice_str(was->schema), pgw_slice_str(was->name));
