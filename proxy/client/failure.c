@@ -340,6 +340,8 @@ px_fate px_failure(px_session *session, pgw_slice body)
     }
     if (head != NULL && head->asks)
         return on_question_failed(session, body);
+    if (session->own.fatal && head != NULL && head->silent)
+        return show_error(session, NULL, body); /* not its fault, but the end of the session */
     bool describing = skips_describing(session);
     bool again = notice_stale(session, head, body) && describing && describe_again(session);
     bool described = describing && !again;
