@@ -223,7 +223,8 @@ static void an_array_is_given_the_hashes(void **state)
     px_lookups_drop(lookups);
 }
 
-/* The same table, but that its key is of another type: its statements are prepared anew. */
+/* The same table, or another one made by its name, but that its key is of another type: its
+ * statements are prepared anew. */
 static void they_are_retyped_with_their_tables_key(void **state)
 {
     (void)state;
@@ -244,8 +245,9 @@ static void they_are_retyped_with_their_tables_key(void **state)
     RETYPED(true, columns[0].type = PGW_NUMERIC, columns[0].type = PGW_INT8);
     RETYPED(true, columns[0].typmod = 5, columns[0].typmod = -1);
     RETYPED(false, columns[1].type = PGW_INT4, columns[1].type = PGW_TIMESTAMPTZ);
-    RETYPED(false, (columns[0].type = PGW_NUMERIC, table.oid++),
+    RETYPED(true, (columns[0].type = PGW_NUMERIC, table.oid++),
             (columns[0].type = PGW_INT8, table.oid--));
+    RETYPED(false, table.oid++, table.oid--);
     RETYPED(false, (columns[0].type = PGW_NUMERIC, columns[0].name = (char *)"other"),
             (columns[0].type = PGW_INT8, columns[0].name = (char *)"userid"));
     RETYPED(false, (columns[0].type = PGW_NUMERIC, columns[3].name = (char *)"other"),
