@@ -236,20 +236,21 @@ class InPart(MemoryCase):
     CLIENTS = 10
     options = {"workers": 2, "limits": {"incomplete_bytes": f"{SIZE + SIZE // 2}"}}
 
+    def send_in_part(self, session, message):
+        """Sends what is taken of the message, but for its end; returns the rest."""
+        sent, most = 0, len(message) - 1000
+        session.socket.setblocking(False)
+        while sent < most and select.select([], [session.socket], [], 0.2)[1]:
+            sent += session.socket.send(message[sent:most])
+        session.socket.settimeout(harness.PATIENCE)
+        return message[sent:]
+
     def test_many_large_ones(self):
         self.wire().query(TEXT.format(0, TS, "x"))
         before = resident(self.keyspread)
         clients = [(self.wire(), TEXT.format(1 + i, TS, "x" * self.SIZE))
                    for i in range(self.CLIENTS)]
-        rests = []
-        for session, text in clients:
-            message = wire.query(text)
-            sent, most = 0, len(message) - 1000
-            session.socket.setblocking(False)
-            while sent < most and select.select([], [session.socket], [], 0.2)[1]:
-                sent += session.socket.send(message[sent:most])
-            session.socket.settimeout(harness.PATIENCE)
-            rests.append(message[sent:])
+        rests = [self.send_in_part(session, wire.query(text)) for session, text in clients]
         self.check_bound(3 * self.SIZE + 16 * MIB, before)
         small = self.wire()
         self.assertEqual(wire.tags_of(small.query(TEXT.format(100, TS, "y" * 50_000))),
@@ -266,15 +267,16 @@ class InPart(MemoryCase):
         """It goes on waiting, and is not forgotten."""
         messages = [wire.query(TEXT.format(1 + i, TS, "x" * self.SIZE)) for i in range(3)]
         first = [self.wire(), self.wire()]
-        for session, message in zip(first, messages):
-            session.send(message[:-10])
+        rests = [self.send_in_part(session, message) for session, message in zip(first, messages)]
         last = self.wire()
         last.send(wire.query("select pg_sleep(0.5)"))
         sending = threading.Thread(target=last.send, args=(messages[2],))
         sending.start()
         self.assertEqual(wire.tags_of(last.read_ready()), ["SELECT 1"])
-        for session, message in zip(first, messages):
-            self.assertEqual(wire.tags_of(session.ask(message[-10:])), ["INSERT 0 1"])
+
+        def finish(number):  # both at once: either may be the one that must wait for the other
+            return wire.tags_of(first[number].ask(rests[number]))
+        self.assertEqual(harness.in_threads(2, finish), [["INSERT 0 1"]] * 2)
         self.assertEqual(wire.tags_of(last.read_ready()), ["INSERT 0 1"])
         sending.join()
 
