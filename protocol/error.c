@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define STALE "RevalidateCachedQuery" /* the routine that finds it (plancache.c) */
+
 /* Where to cut `text`, of more than `len` bytes, so that no UTF-8 character is split. Text in other
  * encodings loses three bytes at most. */
 static size_t cut(const char *text, size_t len)
@@ -53,6 +55,12 @@ void pgw_error_hint(pgw_error *error, const char *format, ...)
     va_end(args);
 }
 
+void pgw_error_stale(pgw_error *error)
+{
+    memcpy(error->sqlstate, "0A000", sizeof error->sqlstate);
+    error->stale = true;
+}
+
 bool pgw_error_is(const pgw_error *error, const char *sqlstate)
 {
     return strcmp(error->sqlstate, sqlstate) == 0;
@@ -86,6 +94,8 @@ void pgw_error_write(const pgw_error *error, const char *severity, pgw_buf *out)
         snprintf(digits, sizeof digits, "%zu", error->position);
         add_field(out, 'P', digits);
     }
+    if (error->stale)
+        add_field(out, 'R', STALE);
     pgw_buf_add_byte(out, '\0');
     uint32_t length = (uint32_t)(out->len - length_at);
     for (int i = 0; i < 4; i++)
@@ -151,6 +161,7 @@ void pgw_error_read(pgw_slice body, pgw_error *error)
     copy_field(body, 'D', error->detail, sizeof error->detail);
     copy_field(body, 'H', error->hint, sizeof error->hint);
     pgw_slice position = pgw_error_field(body, 'P');
+    error->stale = pgw_slice_eq_str(pgw_error_field(body, 'R'), STALE);
     if (position.len <= 10) /* characters of a message: below 2^30 */
         error->position = number(position);
 }

@@ -13,6 +13,7 @@ typedef struct pgw_error {
     char detail[512];  /* "" = none */
     char hint[512];    /* "" = none */
     size_t position;   /* characters, from 1, into the client's text; 0 = none */
+    bool stale;        /* what was prepared is not right any more: drivers prepare it again */
 } pgw_error;
 
 #define PGW_ERROR_NONE ((pgw_error){.sqlstate = ""})
@@ -25,6 +26,9 @@ void pgw_error_detail(pgw_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void pgw_error_hint(pgw_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* It is told as PostgreSQL's of a plan that is not right any more (plancache.c): 0A000 with the
+ * name of the routine, by which drivers know that it helps to prepare the statement again. */
+void pgw_error_stale(pgw_error *error);
 bool pgw_error_is(const pgw_error *error, const char *sqlstate);
 
 /* Writes a whole ErrorResponse; `severity` is ERROR or FATAL. */

@@ -141,6 +141,7 @@ static px_step refuse_change(px_session *session)
              "the table whose key is updated may be another than it was when the "
              "statement was prepared");
     pgw_error_hint(&error, "Prepare it again, behind a Sync.");
+    pgw_error_stale(&error);
     return px_prepare_refuse(session, NULL, &error);
 }
 

@@ -4,6 +4,7 @@
 #include "proxy/client/names.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/settle.h"
+#include "proxy/client/stores_again.h"
 #include "rewrite/lex/executed.h"
 #include "rewrite/lex/lexer_text.h"
 
@@ -45,7 +46,8 @@ static px_step renew(px_session *session, pgw_slice name, bool behind)
 {
     if (behind && find(session, name) != NULL)
         px_names_forget_lookups(session, name);
-    return px_by_sql_renew_one(session, name);
+    px_step step = px_stores_renew(session, name, behind);
+    return step == PX_STEP_DONE ? px_by_sql_renew_one(session, name) : step;
 }
 
 px_step px_by_sql_renew(px_session *session, pgw_slice text)

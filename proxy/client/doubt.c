@@ -65,9 +65,9 @@ void px_state_note(px_session *session, unsigned effects)
         session->own.has_state = true;
 }
 
-const px_foreign *px_state_foreign(px_session *session, pgw_slice name)
+px_foreign *px_state_foreign(px_session *session, pgw_slice name)
 {
-    const px_statement *statement = px_statements_find(&session->names.statements, name);
+    px_statement *statement = px_statements_find(&session->names.statements, name);
     if (statement != NULL)
         return statement->plan == NULL ? &statement->foreign : NULL;
     return name.len == 0 ? &session->known.unnamed : NULL;
@@ -148,6 +148,7 @@ bool px_state_has_moved(const px_session *session, const px_foreign *foreign, pg
         return false;
     pgw_fail(error, "0A000", "a statement was prepared when its table's name meant another table");
     pgw_error_hint(error, "Prepare it again: search_path, or what is found by it, has changed.");
+    pgw_error_stale(error);
     return true;
 }
 

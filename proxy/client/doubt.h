@@ -16,7 +16,7 @@ void px_state_note(struct px_session *session, unsigned effects);
 void px_state_note_bind(struct px_session *session, pgw_slice message);
 void px_state_note_execute(struct px_session *session);
 /* The statement that a name means, if it is none of ours; NULL: ours, or nothing. */
-const px_foreign *px_state_foreign(struct px_session *session, pgw_slice name);
+px_foreign *px_state_foreign(struct px_session *session, pgw_slice name);
 /* Whether a text that is none of ours would be refused or rewritten if names meant all configured
  * tables. */
 bool px_state_would_write(const struct px_session *session, pgw_slice text,

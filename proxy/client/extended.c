@@ -16,6 +16,8 @@
 #include "proxy/client/prepare_again.h"
 #include "proxy/client/same.h"
 #include "proxy/client/settle.h"
+#include "proxy/client/stores.h"
+#include "proxy/client/stores_again.h"
 #include "proxy/client/sync.h"
 #include "proxy/ingest/obstacles.h"
 
@@ -115,6 +117,9 @@ static px_step on_parse(px_session *session, const px_said *said)
     if (glance == PX_GLANCE_REFUSED)
         return px_prepare_refuse(session, &parse.name, &error);
     if (glance == PX_GLANCE_PASSES)
+        px_stores_note(session, &session->known.parsed, session->known.parsed.effects, parse.query,
+                       px_catalog_none());
+    if (glance == PX_GLANCE_PASSES)
         return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
     px_step step = px_prepare(session, &parse, &plan);
     if (plan == NULL && step == PX_STEP_PASS && session->names.lookups != NULL)
@@ -144,6 +149,10 @@ static px_step bind_foreign(px_session *session, const px_said *said)
     pgw_error error;
     pgw_slice name = bind->statement;
     const px_foreign *foreign = px_state_foreign(session, name);
+    if (px_stores_renew(session, name, false) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    if (foreign != NULL && px_stores_is_stale(session, foreign, &error))
+        return px_prepare_refuse(session, NULL, &error);
     bool changes = foreign != NULL && !px_same_holds(foreign, bind, &error);
     const pgw_error refusal = changes ? error : PGW_ERROR_NONE;
     if (changes && !px_by_key_may_change(session, name))

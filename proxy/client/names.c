@@ -2,6 +2,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/client/session.h"
+#include "proxy/client/stores.h"
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/executed.h"
 #include "rewrite/read/script.h"
@@ -145,7 +146,8 @@ void px_names_of_script(px_session *session, const rw_script *script)
 
 bool px_names_may_execute(const px_session *session, pgw_slice text)
 {
-    return (px_statements_away(&session->names.statements) != NULL || session->known.by_key) &&
+    return (px_statements_away(&session->names.statements) != NULL || session->known.by_key ||
+            px_stores_may(session)) &&
            rw_text_mentions(text, "execute");
 }
 
@@ -259,6 +261,10 @@ void px_names_by_sql(px_session *session, const px_text *text, size_t i)
     const rw_statement *prepare = &text->script.statements[i];
     px_statements *statements = &session->names.statements;
     px_statement *statement = px_statements_put(statements, prepare->name, NULL, true);
+    pgw_slice written = {text->text.ptr + prepare->start, prepare->end - prepare->start};
+    px_stores_note(session, &statement->foreign, prepare->effects, written, text->catalog);
+    if (statement->foreign.stores && px_statements_have_room(statements, written.len))
+        px_statements_keep_prepare(statements, statement, written);
     if (prepare->prepares == NULL || text->conditions[i].lookup_count == 0 || !text->remembered)
         return;
     px_lookups *lookups =

@@ -38,10 +38,13 @@ typedef struct px_state {
     bool told;           /* of what was drawn ahead, prepared statements were told */
     bool moving;         /* one of them, or of the named ones, is */
     bool by_key;         /* one of the named ones, or the unnamed one, may have lookups */
+    bool stores;         /* … may write to a table that a pattern names */
     bool keyed;          /* … is bound only to what does not change a key */
     px_answer now, base; /* the latter: as at the start; empty: not known */
     uint64_t epoch, at;  /* of the catalog that it goes with, 0: of any; px_worker_now() scale */
-    const struct cfg_config *config; /* whose tables were asked for */
+    const struct cfg_config *config;     /* whose tables were asked for */
+    const struct cfg_config *written_by; /* by which the first of the statements that write rows was
+                                            read (stores.h); NULL: there is none */
     px_viewed *viewed; /* what `guess` and `plans` were made of; owned. NULL: there are none */
     rw_meaning *guess; /* in doubt: what could be ours is taken for ours; owned */
     rw_meaning *plans; /* what all tables would be if they were made now; owned */

@@ -11,6 +11,7 @@
 #include "proxy/client/settings.h"
 #include "proxy/client/settle.h"
 #include "proxy/client/shared_plan.h"
+#include "proxy/client/stores.h"
 #include "rewrite/insert/typed.h"
 #include "rewrite/read/explain_query.h"
 #include "rewrite/read/script.h"
@@ -72,6 +73,7 @@ static px_step refuse_text(px_session *session, const pgw_parse *parse, const px
  */
 static void note_prepared_effects(px_session *session, const rw_script *script)
 {
+    const px_foreign *parsed = &session->known.parsed;
     px_script_note(session, script, false);
     if (script->effects & RW_EFFECT_TRANSACTION)
         session->pending.commits = true;
@@ -81,6 +83,8 @@ static void note_prepared_effects(px_session *session, const rw_script *script)
         if (statement->effects & RW_EFFECT_PREPARE) {
             free(session->names.prepares);
             session->names.prepares = pgw_strndup(statement->name.ptr, statement->name.len);
+            session->names.prepared = (px_foreign){
+                .stores = parsed->stores, .epoch = parsed->epoch, .config = parsed->config};
         }
         if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
             free(session->names.deallocates);
@@ -233,6 +237,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     } else if (script.effects != 0) {
         session->known.parsed.effects = px_script_changes(session, text, &script);
         note_defines(session, only);
+        px_stores_note(session, &session->known.parsed, script.effects, text, catalog);
         session->known.parsed.moving |= px_state_would_write(session, text, catalog);
         session->known.moving = session->known.moving || session->known.parsed.moving;
         if (!again && px_prepare_link(session) == PX_STEP_LATER)

@@ -16,6 +16,7 @@ static px_step refuse_other_result(px_session *session)
 {
     pgw_error error;
     pgw_fail(&error, "0A000", "cached plan must not change result type");
+    pgw_error_stale(&error);
     return px_prepare_refuse(session, NULL, &error);
 }
 

@@ -83,7 +83,8 @@ static void on_name_changed(px_session *session, pgw_slice body)
     pgw_slice tag = {body.ptr, body.len > 0 ? body.len - 1 : 0};
     if (session->names.prepares != NULL && pgw_slice_eq_str(tag, "PREPARE")) {
         px_statements_put(&session->names.statements, pgw_slice_str(session->names.prepares), NULL,
-                          true);
+                          true)
+            ->foreign = session->names.prepared;
         free(session->names.prepares);
         session->names.prepares = NULL;
         return;

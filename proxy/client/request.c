@@ -20,6 +20,7 @@
 #include "proxy/client/room.h"
 #include "proxy/client/session.h"
 #include "proxy/client/simple.h"
+#include "proxy/client/stores.h"
 
 #include <assert.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
                          px_statements_away(&session->names.statements) != NULL ||
                          (frame.type == 'C' && session->names.statements.names.count > 0) ||
                          session->pending.replies.moving.count > 0 || session->known.moving ||
-                         session->known.keyed || session->known.by_key;
+                         session->known.keyed || session->known.by_key || px_stores_may(session);
     if (!ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size)

@@ -2,6 +2,7 @@
 #include "proxy/client/same.h"
 
 #include "proxy/client/session.h"
+#include "proxy/client/stores.h"
 #include "rewrite/insert/spell.h"
 #include "rewrite/lex/executed.h"
 #include "rewrite/read/key_change_put.h"
@@ -122,21 +123,23 @@ static void refuse_insert(pgw_error *error)
 
 bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *error)
 {
-    bool any = session->known.keyed || session->names.statements.ours > 0;
+    bool any = session->known.keyed || px_stores_may(session) || session->names.statements.ours > 0;
     if (!any || strcasestr(text.ptr, "execute") == NULL)
         return false;
     pgw_arena arena = {0};
     pgw_slice name;
     bool found = false;
     rw_executed executed = rw_executed_in(text, session->who.identity->env.conforming);
-    while (!found && rw_executed_next(&executed, &arena, &name)) {
+    bool stale = false;
+    while (!found && !stale && rw_executed_next(&executed, &arena, &name)) {
         const px_statement *statement = px_statements_find(&session->names.statements, name);
-        found = wants_hashes(statement) || sets_key(statement);
+        stale = statement != NULL && px_stores_is_stale(session, &statement->foreign, error);
+        found = !stale && (wants_hashes(statement) || sets_key(statement));
         if (found)
             (wants_hashes(statement) ? refuse_insert : refuse)(error);
     }
     if (found)
         pgw_error_hint(error, "Execute it by the protocol's Bind message, as drivers do.");
     pgw_arena_free(&arena);
-    return found;
+    return found || stale;
 }

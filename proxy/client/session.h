@@ -146,6 +146,7 @@ typedef struct px_prepared_names {
     px_statements statements;
     px_statements portals; /* of ours, bound on the own link: whose error is whose */
     char *prepares;        /* the name of a PREPARE that was parsed; owned */
+    px_foreign prepared;   /* … and what it was read by (stores.h) */
     char *deallocates;     /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
     bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */
     px_lookups *lookups;   /* of the Parse at hand; counted, NULL: none */

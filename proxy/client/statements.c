@@ -83,7 +83,7 @@ static size_t count_plan(const px_statements *statements, px_plan *plan, size_t 
 
 static void count_bytes(px_statements *statements, const px_statement *statement, size_t one)
 {
-    size_t bytes = statement->parse.len;
+    size_t bytes = statement->parse.len + statement->prepare.len;
     if (statement->lookups != NULL)
         bytes += statement->lookups->arena.bytes;
     if (statements->account == NULL)
@@ -118,7 +118,8 @@ bool px_statement_reads(const px_statement *statement)
 static size_t kept_of(const px_statement *statement)
 {
     const px_lookups *lookups = statement->lookups;
-    return statement->parse.len + (lookups != NULL && lookups->by_sql ? lookups->arena.bytes : 0);
+    return statement->parse.len + statement->prepare.len +
+           (lookups != NULL && lookups->by_sql ? lookups->arena.bytes : 0);
 }
 
 /* Counts it in (1) or out (-1). */
@@ -168,13 +169,23 @@ bool px_statements_are_many(const px_statements *statements, uint64_t most)
            atomic_load(statements->account) >= most;
 }
 
-void px_statements_keep(px_statements *statements, px_statement *statement, pgw_slice parse)
+static void keep(px_statements *statements, px_statement *statement, pgw_buf *in, pgw_slice bytes)
 {
-    if (statements->kept_bytes + parse.len > PX_KEPT_PARSES)
+    if (statements->kept_bytes + bytes.len > PX_KEPT_PARSES)
         return;
     count(statements, statement, -1);
-    pgw_buf_add_slice(&statement->parse, parse);
+    pgw_buf_add_slice(in, bytes);
     count(statements, statement, 1);
+}
+
+void px_statements_keep(px_statements *statements, px_statement *statement, pgw_slice parse)
+{
+    keep(statements, statement, &statement->parse, parse);
+}
+
+void px_statements_keep_prepare(px_statements *statements, px_statement *statement, pgw_slice text)
+{
+    keep(statements, statement, &statement->prepare, text);
 }
 
 bool px_statements_have_room(const px_statements *statements, size_t len)
@@ -225,6 +236,7 @@ void px_statement_free(px_statement *taken)
     px_plan_drop(taken->was);
     px_lookups_drop(taken->lookups);
     pgw_buf_free(&taken->parse);
+    pgw_buf_free(&taken->prepare);
     free(taken);
 }
 

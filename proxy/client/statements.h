@@ -25,7 +25,11 @@ typedef struct px_foreign {
     bool moving;         /* it would write a configured table if a name came to mean that */
     bool defines;        /* it makes or alters one: what is made by names counts, too */
     bool changes_key;    /* it computes hashes, of keys that it stores */
-    unsigned same_count; /* what a Bind of it must give, lest it changes a key */
+    bool stores;         /* rows, of tables that may come to be ours, or to have other keys … */
+    bool stale;          /* … and have: it must not be run as it is */
+    uint64_t epoch;      /* of the catalog that it was read by last; 0: it names no table of it */
+    const struct cfg_config *config; /* … and whose catalog that was */
+    unsigned same_count;             /* what a Bind of it must give, lest it changes a key */
     rw_same same[RW_SAME_MAX];
 } px_foreign;
 
@@ -44,6 +48,7 @@ typedef struct px_statement {
                       been   something else */
     unsigned generation; /* ours: of what names meant when it was prepared */
     px_foreign foreign;  /* if it is none of ours */
+    pgw_buf prepare;     /* … and SQL prepared it, without conditions: its text, if it was kept */
     px_lookups *lookups; /* … and asks for rows by their hash key. Counted; NULL: it does not */
     char name[];
 } px_statement;
@@ -71,6 +76,8 @@ void px_statements_replan(px_statements *statements, px_statement *statement, px
 bool px_statements_are_many(const px_statements *statements, uint64_t most);
 /* Keeps the Parse message of one that is none of ours, if there is room for it. */
 void px_statements_keep(px_statements *statements, px_statement *statement, pgw_slice parse);
+/* … or the text that SQL's PREPARE keeps. */
+void px_statements_keep_prepare(px_statements *statements, px_statement *statement, pgw_slice text);
 /* Whether what is known of a further one, of a text of `len` bytes, may be kept. */
 bool px_statements_have_room(const px_statements *statements, size_t len);
 /* One that is none of ours has these lookups from now on; takes one more reference. */

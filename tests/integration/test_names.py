@@ -355,7 +355,7 @@ class Asking:
         mark = self.postgres.mark()
         self.fine(session, "set search_path = other", "select public.move()", "select count(*) from up",
                   "begin", "create temp table x (a int)", "commit")
-        self.assertEqual(self.postgres.statements(mark, self.database, "session_user"), [])
+        self.assertEqual(self.postgres.statements(mark, self.database, "select session_user, "), [])
 
 
 class Greetings:

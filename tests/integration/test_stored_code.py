@@ -215,7 +215,7 @@ class Evaluated(harness.StackCase):
                 for messages in self.forms(text.format(number, number))[form]:
                     self.fine(session, *messages)
         self.fine(session, wire.query("commit"))
-        self.assertEqual(self.postgres.statements(mark, self.database, "session_user"), [])
+        self.assertEqual(self.postgres.statements(mark, self.database, "select session_user, "), [])
 
 
 class EvaluatedOwn(Evaluated):

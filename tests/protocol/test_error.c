@@ -56,6 +56,27 @@ static void test_written_without_text(void **state)
     pgw_buf_free(&out);
 }
 
+/* Drivers look for the name of PostgreSQL's routine. */
+static void test_stale(void **state)
+{
+    (void)state;
+    pgw_error error, again;
+    pgw_fail(&error, "XX000", "m");
+    pgw_error_stale(&error);
+    pgw_buf out = {0};
+    pgw_frame frame;
+    pgw_error_write(&error, "ERROR", &out);
+    const char *const bytes = "E\0\0\0\x34SERROR\0VERROR\0C0A000\0Mm\0RRevalidateCachedQuery\0";
+    assert_int_equal(out.len, 1 + 0x34);
+    assert_memory_equal(out.ptr, bytes, out.len);
+    assert_int_equal(pgw_frame_next(pgw_slice_buf(&out), &frame), PGW_FRAME_OK);
+    pgw_error_read(pgw_frame_body(pgw_slice_buf(&out), frame), &again);
+    assert_true(again.stale);
+    pgw_error_read(PGW_LITERAL("C0A000\0Mm\0Rother\0\0"), &again);
+    assert_false(again.stale);
+    pgw_buf_free(&out);
+}
+
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -218,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_written),
         cmocka_unit_test(test_written_without_text),
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_stale),
         cmocka_unit_test(test_field_by_code),
         cmocka_unit_test(test_read_without_sqlstate),
         cmocka_unit_test(test_read_positions),

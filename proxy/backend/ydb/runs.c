@@ -243,6 +243,7 @@ static void check_columns(px_ydb_session *session, const px_ydb_run *run, pgw_sl
     if (!run->held || described.len == 0 || pgw_row_descriptions_read_alike(columns, described))
         return;
     pgw_fail(&error, "0A000", "cached plan must not change result type");
+    pgw_error_stale(&error);
     px_runner_refuse(session->runner, &error);
 }
 
