@@ -17,7 +17,8 @@ void px_stores_note(px_session *session, px_foreign *foreign, unsigned effects, 
                     const px_catalog *catalog)
 {
     foreign->stores = (effects & (RW_EFFECT_WRITES | RW_EFFECT_PREPARE)) != 0;
-    foreign->epoch = foreign->stores && names_pattern(session, text) ? catalog->epoch : 0;
+    bool names = foreign->stores && catalog != px_catalog_none() && names_pattern(session, text);
+    foreign->epoch = names ? catalog->epoch : 0;
     foreign->config = session->worker->config;
     session->known.stores |= foreign->epoch != 0;
     if (foreign->stores && session->known.written_by == NULL)
