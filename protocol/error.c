@@ -28,9 +28,16 @@ __attribute__((format(printf, 3, 0))) static void print(char *to, size_t size, c
     memcpy(to, text, strlen(text) + 1);
 }
 
+void pgw_error_clear(pgw_error *error)
+{
+    error->sqlstate[0] = error->message[0] = error->detail[0] = error->hint[0] = '\0';
+    error->position = 0;
+    error->stale = false;
+}
+
 bool pgw_fail(pgw_error *error, const char *sqlstate, const char *format, ...)
 {
-    *error = PGW_ERROR_NONE;
+    pgw_error_clear(error);
     snprintf(error->sqlstate, sizeof error->sqlstate, "%s", sqlstate);
     va_list args;
     va_start(args, format);

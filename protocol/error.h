@@ -17,6 +17,8 @@ typedef struct pgw_error {
 } pgw_error;
 
 #define PGW_ERROR_NONE ((pgw_error){.sqlstate = ""})
+/* The same in place, without a touch of what stands behind its NULs: it is done for each value. */
+void pgw_error_clear(pgw_error *error);
 
 /* Fills `error` (detail, hint and position become empty). Returns false, for `return pgw_fail(…)`.
  * Here and below, what does not fit is cut between two UTF-8 characters. */

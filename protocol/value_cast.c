@@ -112,7 +112,7 @@ pgw_verdict pgw_value_cast(const pgw_value *in, pgw_cast cast, const pgw_reading
     pgw_value source = *in;                     /* `in` may be `out` */
     bool typeless = source.type == PGW_UNKNOWN; /* a constant: the input function without typmod */
     *out = (pgw_value){.type = cast.type, .null = source.null};
-    *reading->error = PGW_ERROR_NONE;
+    pgw_error_clear(reading->error);
     if (pgw_type_name(source.type) == NULL || pgw_type_name(cast.type) == NULL ||
         cast.type == PGW_UNKNOWN)
         return PGW_UNKNOWABLE;

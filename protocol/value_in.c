@@ -102,7 +102,7 @@ pgw_verdict pgw_value_from_text(uint32_t type, int32_t typmod, pgw_slice text,
                                 const pgw_reading *reading, pgw_value *out)
 {
     *out = (pgw_value){.type = type};
-    *reading->error = PGW_ERROR_NONE;
+    pgw_error_clear(reading->error);
     if (!typmod_valid(type, typmod))
         return PGW_UNKNOWABLE;
     pgw_verdict verdict = pgw_text_check(text, reading->env, reading->error);
@@ -201,7 +201,7 @@ pgw_verdict pgw_value_from_binary(uint32_t type, pgw_slice bytes, const pgw_read
     pgw_arena *arena = reading->arena;
     pgw_error *error = reading->error;
     *out = (pgw_value){.type = type};
-    *error = PGW_ERROR_NONE;
+    pgw_error_clear(error);
     size_t width = binary_width(type);
     if (width > 0 && bytes.len < width)
         return PGW_REFUSE(error, "08P01", "%s data left in message",

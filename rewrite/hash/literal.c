@@ -214,7 +214,7 @@ pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, rw_param
                           const pgw_reading *reading, pgw_value *out)
 {
     bool number = cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL;
-    *reading->error = PGW_ERROR_NONE;
+    pgw_error_clear(reading->error);
     /* A sign in front of anything but a number chooses an operator, or there is none. */
     if (cell->minus_after > cell->cast_count || (cell->minus_after == 0 && !number) ||
         has_own_cast(cell, column))

@@ -28,6 +28,21 @@ static void test_fields(void **state)
     assert_true(pgw_error_is(&error, ""));
 }
 
+/* All of it, whatever was there. */
+static void test_cleared(void **state)
+{
+    (void)state;
+    pgw_error error;
+    pgw_buf none = {0}, out = {0};
+    memset(&error, 'x', sizeof error);
+    pgw_error_clear(&error);
+    pgw_error_write(&error, "ERROR", &out);
+    pgw_error_write(&PGW_ERROR_NONE, "ERROR", &none);
+    assert_true(pgw_slice_eq(pgw_slice_buf(&out), pgw_slice_buf(&none)));
+    pgw_buf_free(&out);
+    pgw_buf_free(&none);
+}
+
 static void test_written(void **state)
 {
     (void)state;
@@ -236,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_cleared),
         cmocka_unit_test(test_written),
         cmocka_unit_test(test_written_without_text),
         cmocka_unit_test(test_round_trip),
