@@ -139,13 +139,18 @@ void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
     add_big_endian(buf, (uint64_t)value, 8);
 }
 
+/* Two digits at a time: each division waits for the one before it. */
 static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
 {
     char digits[24];
     size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
+    for (; value >= 10; value /= 100) {
+        unsigned pair = value % 100;
+        digits[--at] = (char)('0' + pair % 10);
+        digits[--at] = (char)('0' + pair / 10);
+    }
+    if (value > 0 || at == sizeof digits)
+        digits[--at] = (char)('0' + value);
     if (minus)
         digits[--at] = '-';
     pgw_buf_add(buf, digits + at, sizeof digits - at);
@@ -197,7 +202,9 @@ struct pgw_arena_block {
     _Alignas(16) char bytes[];
 };
 
-enum { ARENA_BLOCK = 4096 };
+/* Most arenas hold little, for no longer than a message takes: what the allocator hands out of a
+ * list of its own costs a tenth. */
+enum { FIRST_BLOCK = 1024 - sizeof(struct pgw_arena_block), ARENA_BLOCK = 4096 };
 
 void *pgw_arena_alloc(pgw_arena *arena, size_t size)
 {
@@ -206,7 +213,8 @@ void *pgw_arena_alloc(pgw_arena *arena, size_t size)
     size_t taken = (size + 16) & ~(size_t)15; /* with a byte behind it that nobody may read */
     struct pgw_arena_block *block = arena->head;
     if (block == NULL || block->cap - block->used < taken) {
-        size_t cap = taken > ARENA_BLOCK ? taken : ARENA_BLOCK;
+        size_t usual = block == NULL ? FIRST_BLOCK : ARENA_BLOCK;
+        size_t cap = taken > usual ? taken : usual;
         block = pgw_alloc(sizeof *block + cap);
         *block = (struct pgw_arena_block){.next = arena->head, .cap = cap};
         arena->head = block;

@@ -44,7 +44,8 @@ static void test_numbers_on_the_wire(void **state)
 static void test_digits(void **state)
 {
     (void)state;
-    static const int64_t values[] = {0, 1, -1, 9, 10, -10, 1234567890, INT64_MAX, INT64_MIN};
+    static const int64_t values[] = {0,   1,   -1,  9,    10,         -10,       99,
+                                     100, 101, 999, 1000, 1234567890, INT64_MAX, INT64_MIN};
     char expected[64];
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         pgw_buf buf = {0};
