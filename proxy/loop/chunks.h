@@ -26,6 +26,8 @@ static inline px_chunk *px_chunks_at(const px_chunks *chunks, size_t i)
     return &chunks->ring[(chunks->head + i) & (chunks->cap - 1)];
 }
 
+/* So many bytes can be put at the end, and take no memory. */
+size_t px_chunks_room(const px_chunks *chunks);
 /* Puts a copy of the bytes at the end. */
 void px_chunks_put(px_chunks *chunks, px_blocks *blocks, const char *bytes, size_t len);
 /* Puts a slice of `block` at the end, which is shared from now on. */

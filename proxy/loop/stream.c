@@ -306,7 +306,7 @@ void px_stream_pass(px_stream *stream, px_stream *from, size_t len)
     if (stream->broken)
         return;
     if (!px_chunks_extend(&stream->out, from->in, at, len)) {
-        if (held < WORTH_SHARING)
+        if (held < WORTH_SHARING || len <= px_chunks_room(&stream->out))
             px_chunks_put(&stream->out, &stream->worker->blocks, from->in->bytes + at, len);
         else
             px_chunks_share(&stream->out, from->in, at, len);

@@ -76,6 +76,25 @@ static void test_what_is_put_is_joined(void **state)
     assert_int_equal(chunks.count, 0);
 }
 
+/* Behind what is another's, too, there is none. */
+static void test_there_is_room_behind_what_was_put(void **state)
+{
+    (void)state;
+    assert_int_equal(px_chunks_room(&chunks), 0);
+    put("one");
+    size_t room = px_chunks_room(&chunks);
+    put("two");
+    assert_int_equal(px_chunks_room(&chunks), room - 3);
+    while (px_chunks_room(&chunks) > 0)
+        put(".");
+    assert_int_equal(chunks.count, 1);
+    assert_int_equal(chunks.bytes, room + 3);
+    px_block *block = filled("0123456789");
+    px_chunks_share(&chunks, block, 0, 3);
+    assert_int_equal(px_chunks_room(&chunks), 0);
+    px_block_drop(&blocks, block);
+}
+
 /* In order, whatever their sizes; nothing is moved to make room. */
 static void test_much_is_put(void **state)
 {
@@ -216,6 +235,7 @@ static void test_spare_blocks_are_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_what_is_put_is_joined),
+                                       TEST(test_there_is_room_behind_what_was_put),
                                        TEST(test_much_is_put),
                                        TEST(test_blocks_are_shared),
                                        TEST(test_a_slice_grows_where_the_next_follows),
