@@ -16,11 +16,9 @@
 
 #include <string.h>
 
-px_statement *px_by_key_find(const px_session *session, pgw_slice name)
+bool px_by_key_is(const px_statement *statement)
 {
-    px_statement *statement = px_statements_find(&session->names.statements, name);
-    bool is = statement != NULL && statement->lookups != NULL && !statement->lookups->by_sql;
-    return is ? statement : NULL;
+    return statement != NULL && statement->lookups != NULL && !statement->lookups->by_sql;
 }
 
 /* Whether the own link is there, and takes messages. DONE: it is and does. */
@@ -113,16 +111,17 @@ static void bind_plain(px_session *session, const px_statement *statement, const
 }
 
 /* What names mean has changed since it was prepared: perhaps to what they meant then. */
-static void renew_meaning(px_session *session, px_statement *statement, px_catalog *catalog,
-                          const rw_catalog *view)
+static void renew_meaning(px_session *session, px_statement *statement, px_catalog *catalog)
 {
+    rw_catalog view;
+    px_state_view(session, catalog, &view);
     const px_lookups *was = statement->lookups;
     const pgw_env env = px_settings_env(session);
     pgw_arena arena = {0};
     pgw_error error;
     rw_script script;
-    rw_script_parse(was->text, view, &env, NULL, &arena, &script);
-    rw_explain_query(was->text, view, &env, &arena, &script);
+    rw_script_parse(was->text, &view, &env, NULL, &arena, &script);
+    rw_explain_query(was->text, &view, &env, &arena, &script);
     px_lookups *is = script.count == 1
                          ? px_lookups_new(was->text, script.statements, catalog,
                                           &(pgw_reading){&env, &arena, &error}, was->declared)
@@ -150,14 +149,12 @@ static bool is_moved(const px_session *session, const px_statement *statement)
     return has_moved(session, statement) || px_changes_unseen(session);
 }
 
-px_step px_by_key_renew(px_session *session, pgw_slice name)
+px_step px_by_key_renew(px_session *session, px_statement *statement)
 {
-    px_catalog *catalog;
-    rw_catalog view;
-    px_statement *statement = px_by_key_find(session, name);
-    if (statement == NULL)
+    if (!px_by_key_is(statement))
         return PX_STEP_DONE;
-    if (!px_own_look_now(session, &catalog, &view) || !px_settle(session, catalog))
+    px_catalog *catalog = px_own_look_now(session);
+    if (catalog == NULL || !px_settle(session, catalog))
         return PX_STEP_LATER;
     bool holds = px_lookups_hold(statement->lookups, catalog);
     if (statement->foreign.changes_key && (!holds || is_moved(session, statement)))
@@ -169,16 +166,15 @@ px_step px_by_key_renew(px_session *session, pgw_slice name)
     }
     statement->lookups->retyped = !holds && px_lookups_retyped(statement->lookups, catalog);
     if (!holds && !statement->lookups->retyped)
-        px_names_forget_lookups(session, name);
+        px_names_forget_lookups(session, pgw_slice_str(statement->name));
     else if (has_moved(session, statement))
-        renew_meaning(session, statement, catalog, &view);
+        renew_meaning(session, statement, catalog);
     return PX_STEP_DONE;
 }
 
-bool px_by_key_may_change(const px_session *session, pgw_slice name)
+bool px_by_key_may_change(const px_statement *statement)
 {
-    const px_statement *statement = px_by_key_find(session, name);
-    return statement != NULL && statement->lookups->otherwise != NULL;
+    return px_by_key_is(statement) && statement->lookups->otherwise != NULL;
 }
 
 /* The Bind of a statement that it has for itself, which changes the key. */
@@ -197,11 +193,22 @@ static void bind_change(px_session *session, px_lookups *lookups, const pgw_bind
     send_message(session, PX_REPLY_PARSE, lookups, &parse)->swallow = true;
 }
 
-px_step px_by_key_bind(px_session *session, const px_said *said, bool changes)
+/* What an Execute of the portal is of (NULL: nothing of ours); mostly what it was before. */
+static void name_portal(px_session *session, pgw_slice name, px_lookups *lookups)
+{
+    px_statements *portals = &session->names.portals;
+    const px_statement *was = px_statements_find(portals, name);
+    if (lookups == NULL)
+        px_statements_remove(portals, name);
+    else if (was == NULL || was->lookups != lookups)
+        px_statements_look_up(portals, px_statements_put(portals, name, NULL, true), lookups);
+}
+
+px_step px_by_key_bind(px_session *session, const px_statement *statement, const px_said *said,
+                       bool changes)
 {
     pgw_error error;
     const pgw_bind *bind = &said->as.bind;
-    const px_statement *statement = px_by_key_find(session, bind->statement);
     px_lookups *lookups = changes ? statement->lookups->otherwise : statement->lookups;
     if (changes && is_moved(session, statement))
         return refuse_change(session);
@@ -223,15 +230,13 @@ px_step px_by_key_bind(px_session *session, const px_said *said, bool changes)
         bind_change(session, lookups, bind, by_zone, &out);
     else if (!sure)
         bind_plain(session, statement, bind, &out);
-    px_statement *portal = px_statements_put(&session->names.portals, bind->portal, NULL, true);
-    if (sure)
-        px_statements_look_up(&session->names.portals, portal, lookups);
-    px_state_note_bind(session, said->message);
+    name_portal(session, bind->portal, sure ? lookups : NULL);
+    px_state_note_bound(session, statement->foreign.effects, bind->portal);
     send_message(session, PX_REPLY_BIND, sure ? lookups : NULL, &out);
     return PX_STEP_DONE;
 }
 
-px_step px_by_key_describe(px_session *session, const px_said *said)
+px_step px_by_key_describe(px_session *session, const px_said *said, px_lookups *lookups)
 {
     px_step step = use_link(session);
     if (step != PX_STEP_DONE)
@@ -240,7 +245,7 @@ px_step px_by_key_describe(px_session *session, const px_said *said)
     pgw_slice name = said->as.target.name;
     px_names_prepare(session, name);
     pgw_buf_add_slice(&out, said->message);
-    send_message(session, PX_REPLY_DESCRIBE, px_by_key_find(session, name)->lookups, &out);
+    send_message(session, PX_REPLY_DESCRIBE, lookups, &out);
     return PX_STEP_DONE;
 }
 
@@ -259,5 +264,5 @@ bool px_by_key_is_bound(const px_session *session, pgw_slice message)
     if (!session->known.by_key || at > rest.len)
         return session->known.by_key;
     pgw_slice name = {rest.ptr + at, strnlen(rest.ptr + at, rest.len - at)};
-    return px_by_key_find(session, name) != NULL;
+    return px_by_key_is(px_statements_find(&session->names.statements, name));
 }

@@ -8,18 +8,19 @@
 #include "proxy/client/said.h"
 #include "proxy/client/session.h"
 
-/* The statement of this name, if it is one; NULL. */
-px_statement *px_by_key_find(const px_session *session, pgw_slice name);
+/* Whether it is one; NULL is none. */
+bool px_by_key_is(const px_statement *statement);
 /* The Parse of a text that asks for session->names.lookups. */
 px_step px_by_key_parse(px_session *session, const px_said *said);
-/* Where the tables are others than when it was prepared, the statement is as its client wrote it
- * from now on. DONE, or the session waits. */
-px_step px_by_key_renew(px_session *session, pgw_slice name);
+/* Where the tables are others than when it was prepared, the statement (NULL, or of any kind) is as
+ * its client wrote it from now on. DONE, or the session waits. */
+px_step px_by_key_renew(px_session *session, px_statement *statement);
 /* `changes`: the Bind is one that px_by_key_may_change() its key. */
-px_step px_by_key_bind(px_session *session, const px_said *said, bool changes);
-/* Whether the statement of this name has a form for Binds that change the key. */
-bool px_by_key_may_change(const px_session *session, pgw_slice name);
-px_step px_by_key_describe(px_session *session, const px_said *said);
+px_step px_by_key_bind(px_session *session, const px_statement *statement, const px_said *said,
+                       bool changes);
+/* Whether it is one that has a form for Binds that change the key. */
+bool px_by_key_may_change(const px_statement *statement);
+px_step px_by_key_describe(px_session *session, const px_said *said, px_lookups *lookups);
 /* What the portal of an Execute was bound with; NULL: nothing of ours. */
 px_lookups *px_by_key_bound(const px_session *session, pgw_slice message);
 /* The beginning of a Bind, of one of them. */

@@ -8,11 +8,9 @@
 #include "rewrite/lex/executed.h"
 #include "rewrite/lex/lexer_text.h"
 
-static px_statement *find(const px_session *session, pgw_slice name)
+static bool is_by_sql(const px_statement *statement)
 {
-    px_statement *statement = px_statements_find(&session->names.statements, name);
-    bool is = statement != NULL && statement->lookups != NULL && statement->lookups->by_sql;
-    return is ? statement : NULL;
+    return statement != NULL && statement->lookups != NULL && statement->lookups->by_sql;
 }
 
 /* Whether what begins with the word may change what a table, its key or its rows are. */
@@ -25,18 +23,16 @@ static bool changes_tables(pgw_slice text, rw_token first)
     return any;
 }
 
-px_step px_by_sql_renew_one(px_session *session, pgw_slice name)
+px_step px_by_sql_renew_one(px_session *session, px_statement *statement)
 {
-    px_catalog *catalog;
-    rw_catalog view;
-    px_statement *statement = find(session, name);
-    if (statement == NULL)
+    if (!is_by_sql(statement))
         return PX_STEP_DONE;
-    if (!px_own_look_now(session, &catalog, &view) || !px_settle(session, catalog))
+    px_catalog *catalog = px_own_look_now(session);
+    if (catalog == NULL || !px_settle(session, catalog))
         return PX_STEP_LATER;
     if (!px_lookups_hold(statement->lookups, catalog) || px_changes_unseen(session) ||
         statement->foreign.generation != session->known.generation)
-        px_names_forget_lookups(session, name);
+        px_names_forget_lookups(session, pgw_slice_str(statement->name));
     return PX_STEP_DONE;
 }
 
@@ -44,10 +40,11 @@ px_step px_by_sql_renew_one(px_session *session, pgw_slice name)
  */
 static px_step renew(px_session *session, pgw_slice name, bool behind)
 {
-    if (behind && find(session, name) != NULL)
+    px_statement *statement = px_statements_find(&session->names.statements, name);
+    if (behind && is_by_sql(statement))
         px_names_forget_lookups(session, name);
-    px_step step = px_stores_renew(session, name, behind);
-    return step == PX_STEP_DONE ? px_by_sql_renew_one(session, name) : step;
+    px_step step = px_stores_renew(session, statement, name, behind);
+    return step == PX_STEP_DONE ? px_by_sql_renew_one(session, statement) : step;
 }
 
 px_step px_by_sql_renew(px_session *session, pgw_slice text)
@@ -78,7 +75,7 @@ bool px_by_sql_is_executed(const px_session *session, pgw_slice text)
     bool any = false;
     rw_executed executed = rw_executed_in(text, session->who.identity->env.conforming);
     while (!any && rw_executed_next(&executed, &arena, &name))
-        any = find(session, name) != NULL;
+        any = is_by_sql(px_statements_find(&session->names.statements, name));
     pgw_arena_free(&arena);
     return any;
 }

@@ -7,9 +7,10 @@
 
 #include "proxy/client/session.h"
 
-/* Where the tables are others than when it was prepared, or names mean others, the statement is
- * without conditions from now on. The link is ready. DONE, or the session waits. */
-px_step px_by_sql_renew_one(px_session *session, pgw_slice name);
+/* Where the tables are others than when it was prepared, or names mean others, the statement (NULL,
+ * or of any kind) is without conditions from now on. The link is ready. DONE, or the session waits.
+ */
+px_step px_by_sql_renew_one(px_session *session, px_statement *statement);
 /* … of each that an EXECUTE in the text names; and of those behind what may change tables. */
 px_step px_by_sql_renew(px_session *session, pgw_slice text);
 

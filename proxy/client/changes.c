@@ -56,7 +56,8 @@ void px_changes_note(px_session *session, unsigned effects)
 {
     /* A function may contain anything, also one that was made where nobody saw it, and one that is
      * called by what was prepared or declared before. */
-    bool quiet = px_catalog_is_quiet(session->worker, session->who.identity);
+    bool calls = effects & (RW_EFFECT_RESUMES | RW_EFFECT_CALLS);
+    bool quiet = calls && px_catalog_is_quiet(session->worker, session->who.identity);
     if (effects & RW_EFFECT_RESUMES && !quiet)
         effects |= session->known.touched & RW_EFFECT_CALLS;
     bool ddl = effects & RW_EFFECT_DDL || (effects & RW_EFFECT_CALLS && !quiet);

@@ -65,9 +65,8 @@ void px_state_note(px_session *session, unsigned effects)
         session->own.has_state = true;
 }
 
-px_foreign *px_state_foreign(px_session *session, pgw_slice name)
+px_foreign *px_state_foreign(px_session *session, px_statement *statement, pgw_slice name)
 {
-    px_statement *statement = px_statements_find(&session->names.statements, name);
     if (statement != NULL)
         return statement->plan == NULL ? &statement->foreign : NULL;
     return name.len == 0 ? &session->known.unnamed : NULL;
@@ -85,16 +84,22 @@ static void note_run(px_session *session, unsigned effects)
 void px_state_note_bind(px_session *session, pgw_slice message)
 {
     pgw_slice rest = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
-    size_t portal = strnlen(rest.ptr, rest.len);
-    size_t at = portal + (portal < rest.len);
+    pgw_slice portal = {rest.ptr, strnlen(rest.ptr, rest.len)};
+    size_t at = portal.len + (portal.len < rest.len);
     pgw_slice name = {rest.ptr + at, strnlen(rest.ptr + at, rest.len - at)};
     unsigned effects = PX_UNREAD;
     if (at + name.len < rest.len) {
-        const px_foreign *foreign = px_state_foreign(session, name);
+        px_statement *statement = px_statements_find(&session->names.statements, name);
+        const px_foreign *foreign = px_state_foreign(session, statement, name);
         effects = foreign != NULL ? foreign->effects : 0;
     }
+    px_state_note_bound(session, effects, portal);
+}
+
+void px_state_note_bound(px_session *session, unsigned effects, pgw_slice portal)
+{
     session->known.bound |= effects;
-    if (effects & RW_EFFECT_DDL && portal > 0) /* it is there behind Sync, too */
+    if (effects & RW_EFFECT_DDL && portal.len > 0) /* it is there behind Sync, too */
         session->ddl.portal = true;
     else if (effects & RW_EFFECT_DDL)
         session->ddl.bound = true;

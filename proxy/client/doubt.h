@@ -14,9 +14,11 @@ struct px_session;
 void px_state_note(struct px_session *session, unsigned effects);
 /* A Bind or Execute of something that is none of ours is sent there. `message` may be cut off. */
 void px_state_note_bind(struct px_session *session, pgw_slice message);
+void px_state_note_bound(struct px_session *session, unsigned effects, pgw_slice portal);
 void px_state_note_execute(struct px_session *session);
-/* The statement that a name means, if it is none of ours; NULL: ours, or nothing. */
-px_foreign *px_state_foreign(struct px_session *session, pgw_slice name);
+/* What is known of the statement that a name means (NULL: it means none of a name), if it is none
+ * of ours; NULL: ours, or nothing. */
+px_foreign *px_state_foreign(struct px_session *session, px_statement *statement, pgw_slice name);
 /* Whether a text that is none of ours would be refused or rewritten if names meant all configured
  * tables. */
 bool px_state_would_write(const struct px_session *session, pgw_slice text,

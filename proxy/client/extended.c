@@ -26,6 +26,12 @@
 
 enum choice { HOLD, FORWARD, WAIT };
 
+/* What the name means, but for what is held. */
+static px_statement *statement_of(const px_session *session, pgw_slice name)
+{
+    return px_statements_find(&session->names.statements, name);
+}
+
 /* Its constants were read by the settings of then, its parameters are by those of now: only the
  * session's own link has both. */
 static bool is_of_other_settings(const px_session *session, const px_plan *plan)
@@ -58,9 +64,8 @@ static px_step take_parse(px_session *session, const px_said *said, px_plan *pla
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
         return px_prepare_refuse(session, NULL, &error);
     }
-    bool taken = parse->name.len > 0 &&
-                 (px_statements_find(&session->names.statements, parse->name) != NULL ||
-                  px_group_mentions(&session->group, parse->name));
+    bool taken = parse->name.len > 0 && (statement_of(session, parse->name) != NULL ||
+                                         px_group_mentions(&session->group, parse->name));
     bool ahead = !taken && px_describe_goes_ahead(session, plan);
     enum choice choice = taken || ahead ? FORWARD : may_hold(session, plan, said);
     if (choice == HOLD)
@@ -80,15 +85,19 @@ static px_step take_parse(px_session *session, const px_said *said, px_plan *pla
 }
 
 /* What is none of ours, and names a statement that the link may have to be told of first. */
-static px_step pass_named(px_session *session, pgw_slice name)
+static px_step pass_named(px_session *session, const px_statement *statement)
 {
-    const px_statement *statement = px_statements_find(&session->names.statements, name);
     if (statement == NULL || px_statements_on_link(&session->names.statements, statement))
         return PX_STEP_PASS;
     if (px_prepare_link(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    px_names_prepare(session, name);
+    px_names_prepare(session, pgw_slice_str(statement->name));
     return PX_STEP_PASS;
+}
+
+static px_step pass_parse(px_session *session, pgw_slice name)
+{
+    return name.len > 0 ? pass_named(session, statement_of(session, name)) : PX_STEP_PASS;
 }
 
 static px_step on_parse(px_session *session, const px_said *said)
@@ -120,14 +129,12 @@ static px_step on_parse(px_session *session, const px_said *said)
         px_stores_note(session, &session->known.parsed, session->known.parsed.effects, parse.query,
                        px_catalog_none());
     if (glance == PX_GLANCE_PASSES)
-        return parse.name.len > 0 ? pass_named(session, parse.name) : PX_STEP_PASS;
+        return pass_parse(session, parse.name);
     px_step step = px_prepare(session, &parse, &plan);
     if (plan == NULL && step == PX_STEP_PASS && session->names.lookups != NULL)
         return px_by_key_parse(session, said);
-    if (plan == NULL && step == PX_STEP_PASS && parse.name.len > 0)
-        return pass_named(session, parse.name);
     if (plan == NULL)
-        return step;
+        return step == PX_STEP_PASS ? pass_parse(session, parse.name) : step;
     step = take_parse(session, said, plan);
     px_plan_drop(plan);
     return step;
@@ -142,20 +149,18 @@ static px_step pass_bind(px_session *session, const pgw_bind *bind)
     return PX_STEP_PASS;
 }
 
-/* A statement that is none of ours must not have become one. */
-static px_step bind_foreign(px_session *session, const px_said *said)
+/* A statement (NULL: of no name) that is none of ours must not have become one. */
+static px_step bind_foreign(px_session *session, px_statement *statement, const px_said *said)
 {
     const pgw_bind *bind = &said->as.bind;
-    pgw_error error;
-    pgw_slice name = bind->statement;
-    const px_foreign *foreign = px_state_foreign(session, name);
-    if (px_stores_renew(session, name, false) == PX_STEP_LATER)
+    pgw_error refusal, error;
+    const px_foreign *foreign = px_state_foreign(session, statement, bind->statement);
+    if (px_stores_renew(session, statement, bind->statement, false) == PX_STEP_LATER)
         return PX_STEP_LATER;
     if (foreign != NULL && px_stores_is_stale(session, foreign, &error))
         return px_prepare_refuse(session, NULL, &error);
-    bool changes = foreign != NULL && !px_same_holds(foreign, bind, &error);
-    const pgw_error refusal = changes ? error : PGW_ERROR_NONE;
-    if (changes && !px_by_key_may_change(session, name))
+    bool changes = foreign != NULL && !px_same_holds(foreign, bind, &refusal);
+    if (changes && !px_by_key_may_change(statement))
         return px_prepare_refuse(session, NULL, &refusal);
     if (foreign != NULL && foreign->moving) {
         if (!px_settle_now(session))
@@ -163,16 +168,16 @@ static px_step bind_foreign(px_session *session, const px_said *said)
         if (px_state_has_moved(session, foreign, &error))
             return px_prepare_refuse(session, NULL, &error);
     }
-    px_step renewed = px_by_key_renew(session, name);
+    px_step renewed = px_by_key_renew(session, statement);
     if (renewed == PX_STEP_DONE)
-        renewed = px_by_sql_renew_one(session, name);
+        renewed = px_by_sql_renew_one(session, statement);
     if (renewed != PX_STEP_DONE)
         return renewed;
-    if (changes && !px_by_key_may_change(session, name))
+    if (changes && !px_by_key_may_change(statement))
         return px_prepare_refuse(session, NULL, &refusal);
-    if (px_by_key_find(session, name) != NULL)
-        return px_by_key_bind(session, said, changes);
-    px_step step = pass_named(session, name);
+    if (px_by_key_is(statement))
+        return px_by_key_bind(session, statement, said, changes);
+    px_step step = pass_named(session, statement);
     return step == PX_STEP_PASS ? pass_bind(session, bind) : step;
 }
 
@@ -236,24 +241,26 @@ static px_step bind_asked(px_session *session, const px_said *said, px_plan *pla
 
 static px_step on_bind(px_session *session, const px_said *said)
 {
-    const pgw_bind bind = said->as.bind;
+    const pgw_bind *bind = &said->as.bind;
     pgw_error error;
     if (px_keys_failure(session) != NULL)
         return px_own_look_doubts_keys(session) ? PX_STEP_LATER
                                                 : refuse_keys(session, px_keys_failure(session));
-    px_plan *plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
-    if (plan != NULL && !px_bind_check(plan, &bind, said->whole, &error))
+    px_statement *statement = statement_of(session, bind->statement);
+    px_plan *plan = px_group_plan(&session->group, statement, bind->statement);
+    if (plan != NULL && !px_bind_check(plan, bind, said->whole, &error))
         return px_prepare_refuse(session, NULL, &error);
-    px_step renewed = px_group_mentions(&session->group, bind.statement)
+    px_step renewed = px_group_mentions(&session->group, bind->statement)
                           ? PX_STEP_DONE
-                          : px_prepare_again(session, bind.statement);
+                          : px_prepare_again(session, bind->statement, &statement);
     if (renewed != PX_STEP_DONE || session->pending.skipping)
         return renewed;
-    plan = px_group_plan(&session->group, &session->names.statements, bind.statement);
+    plan = px_group_plan(&session->group, statement, bind->statement);
     if (plan == NULL)
-        return said->whole ? bind_foreign(session, said) : pass_named(session, bind.statement);
-    if (px_draft_is_refused(session, bind.statement))
-        return pass_bind(session, &bind);
+        return said->whole ? bind_foreign(session, statement, said)
+                           : pass_named(session, statement);
+    if (px_draft_is_refused(session, bind->statement))
+        return pass_bind(session, bind);
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
         pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
@@ -289,11 +296,12 @@ static px_step on_describe(px_session *session, const px_said *said)
         px_group_hold(&session->group, said, NULL);
         return PX_STEP_DONE;
     }
-    px_plan *plan = px_group_plan(&session->group, &session->names.statements, target.name);
-    if (plan == NULL && px_by_key_find(session, target.name) != NULL)
-        return px_by_key_describe(session, said);
+    const px_statement *statement = statement_of(session, target.name);
+    px_plan *plan = px_group_plan(&session->group, statement, target.name);
+    if (plan == NULL && px_by_key_is(statement))
+        return px_by_key_describe(session, said, statement->lookups);
     if (plan == NULL)
-        return pass_named(session, target.name);
+        return pass_named(session, statement);
     enum choice choice = may_hold(session, plan, said);
     if (choice == HOLD)
         px_group_hold(&session->group, said, plan);
@@ -333,14 +341,12 @@ static px_step on_close(px_session *session, const px_said *said)
     const pgw_target target = said->as.target;
     if (!said->whole)
         return PX_STEP_PASS;
-    bool ours = target.kind == 'S' ? px_group_plan(&session->group, &session->names.statements,
-                                                   target.name) != NULL
+    const px_statement *statement = target.kind == 'S' ? statement_of(session, target.name) : NULL;
+    bool ours = target.kind == 'S' ? px_group_plan(&session->group, statement, target.name) != NULL
                                    : px_group_portal(&session->group, target.name) != PX_GROUP_NONE;
     if (ours && !px_group_is_full(&session->group) &&
         (session->group.count > 0 || px_session_idle(session))) {
-        px_statement *statement = px_statements_find(&session->names.statements, target.name);
-        if (target.kind == 'P' || statement == NULL ||
-            !px_statements_on_link(&session->names.statements, statement)) {
+        if (statement == NULL || !px_statements_on_link(&session->names.statements, statement)) {
             px_group_hold(&session->group, said, NULL);
             return PX_STEP_DONE;
         }

@@ -112,12 +112,11 @@ bool px_group_mentions(const px_group *group, pgw_slice name)
     return latest(&group->statements, name) != PX_GROUP_NONE;
 }
 
-px_plan *px_group_plan(const px_group *group, const px_statements *statements, pgw_slice name)
+px_plan *px_group_plan(const px_group *group, const px_statement *statement, pgw_slice name)
 {
     size_t i = latest(&group->statements, name);
     if (i != PX_GROUP_NONE)
         return group->held[i].type == 'P' ? group->held[i].plan : NULL;
-    px_statement *statement = px_statements_find(statements, name);
     return statement != NULL ? statement->plan : NULL;
 }
 

@@ -56,9 +56,9 @@ void px_group_clear(px_group *group);
 void px_group_free(px_group *group); /* an empty one's memory */
 /* Whether a held message gave, used or closed a statement of this name. */
 bool px_group_mentions(const px_group *group, pgw_slice name);
-/* The plan that a statement's name means now: prepared in the group, or before it. NULL: none of
- * ours. */
-px_plan *px_group_plan(const px_group *group, const px_statements *statements, pgw_slice name);
+/* The plan that a statement's name means now: prepared in the group, or before it, when it came to
+ * mean `statement` (NULL: nothing). NULL: none of ours. */
+px_plan *px_group_plan(const px_group *group, const px_statement *statement, pgw_slice name);
 /* The held Bind that made a portal; PX_GROUP_NONE if none did or it was executed or closed since.
  */
 size_t px_group_portal(const px_group *group, pgw_slice name);

@@ -47,6 +47,8 @@ static px_reply *prepare(px_session *session, px_statement *statement)
 
 static px_statement *find_away(px_session *session, pgw_slice name)
 {
+    if (px_statements_away(&session->names.statements) == NULL)
+        return NULL;
     px_statement *statement = px_statements_find(&session->names.statements, name);
     bool away =
         statement != NULL &&
@@ -72,8 +74,10 @@ void px_names_claim(px_session *session, pgw_slice name)
 
 bool px_names_is_draft(const px_session *session, pgw_slice name)
 {
-    const px_statement *statement = px_statements_find(&session->names.statements, name);
-    return statement != NULL && px_statements_is_draft(&session->names.statements, statement);
+    const px_statements *statements = &session->names.statements;
+    const px_statement *statement =
+        px_statements_away(statements) != NULL ? px_statements_find(statements, name) : NULL;
+    return statement != NULL && px_statements_is_draft(statements, statement);
 }
 
 static void push_unseen(px_session *session, px_reply_kind kind)

@@ -258,26 +258,17 @@ static px_catalog *look_for(px_session *session)
     return NULL;
 }
 
-bool px_own_look_now(px_session *session, px_catalog **catalog, rw_catalog *view)
+px_catalog *px_own_look_now(px_session *session)
 {
     bool any = px_catalog_names(session->worker)->count > 0;
-    px_catalog *now = any ? look_for(session) : px_catalog_none();
-    if (now == NULL)
-        return false;
-    *catalog = now;
-    px_state_view(session, now, view);
-    return true;
+    return any ? look_for(session) : px_catalog_none();
 }
 
-bool px_own_look_catalog(px_session *session, pgw_slice text, px_catalog **catalog,
-                         rw_catalog *view)
+px_catalog *px_own_look_catalog(px_session *session, pgw_slice text)
 {
     rw_catalog names = *px_catalog_names(session->worker);
     names.informs = true; /* perhaps */
-    if ((rw_prefilter_mentions(text, &names) || rw_prefilter_asks(text, &names)) &&
-        !rw_stands_by(text, session->who.identity->env.conforming))
-        return px_own_look_now(session, catalog, view);
-    *catalog = px_catalog_none();
-    px_state_view(session, *catalog, view);
-    return true;
+    bool about = (rw_prefilter_mentions(text, &names) || rw_prefilter_asks(text, &names)) &&
+                 !rw_stands_by(text, session->who.identity->env.conforming);
+    return about ? px_own_look_now(session) : px_catalog_none();
 }

@@ -10,14 +10,12 @@
 
 struct px_session;
 
-/* The catalog to look at a statement with that was one of ours, and what names mean now; false if
- * the session now waits for it. */
-bool px_own_look_now(struct px_session *session, px_catalog **catalog, rw_catalog *view);
-/* The catalog to look at `text` with, and what names mean now (px_settle() says whether that is
- * certain). It is empty if that names no configured table; false if the session now waits for it.
+/* The catalog to look at a statement with that was one of ours; NULL: the session now waits for it.
  */
-bool px_own_look_catalog(struct px_session *session, pgw_slice text, px_catalog **catalog,
-                         rw_catalog *view);
+px_catalog *px_own_look_now(struct px_session *session);
+/* The catalog to look at `text` with. It is empty if that names no configured table; NULL: the
+ * session now waits for it. */
+px_catalog *px_own_look_catalog(struct px_session *session, pgw_slice text);
 /* A statement would be refused because of what `catalog` says, which may be old: true if the
  * session waits until it is known whether it is. Once a statement: `doubted` is the caller's to
  * end. */

@@ -283,12 +283,13 @@ static px_step refuse_too_much(px_session *session, const pgw_parse *parse)
 
 px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
 {
-    px_catalog *catalog;
     rw_catalog view;
     px_plan *old = *plan;
     *plan = NULL;
-    if (!px_own_look_catalog(session, parse->query, &catalog, &view))
+    px_catalog *catalog = px_own_look_catalog(session, parse->query);
+    if (catalog == NULL)
         return PX_STEP_LATER;
+    px_state_view(session, catalog, &view);
     uint32_t *declared = px_prepare_types(parse);
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);

@@ -166,27 +166,26 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     return step;
 }
 
-px_step px_prepare_again(px_session *session, pgw_slice name)
+px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **statement)
 {
-    px_statement *statement = px_statements_find(&session->names.statements, name);
-    px_plan *old = plan_of(statement);
-    px_catalog *catalog;
-    rw_catalog view;
+    px_plan *old = plan_of(*statement);
     if (old == NULL)
         return PX_STEP_DONE;
-    if (!px_own_look_catalog(session, px_plan_client_text(old), &catalog, &view))
+    const px_catalog *catalog = px_own_look_catalog(session, px_plan_client_text(old));
+    if (catalog == NULL)
         return PX_STEP_LATER;
     if (px_prepare_is_unsynced(session))
         return px_prepare_refuse_unsynced(session, NULL);
     if (!px_settle(session, catalog))
         return PX_STEP_LATER;
-    if (is_as_it_was(session, statement, catalog))
+    if (is_as_it_was(session, *statement, catalog))
         return PX_STEP_DONE;
-    if (px_constants_are_others(session, statement))
-        return px_constants_stay(session, statement, catalog) ? PX_STEP_DONE
-                                                              : refuse_constants(session);
+    if (px_constants_are_others(session, *statement))
+        return px_constants_stay(session, *statement, catalog) ? PX_STEP_DONE
+                                                               : refuse_constants(session);
     px_plan_take(old);
     px_step step = plan_again(session, name, old, catalog);
+    *statement = px_statements_find(&session->names.statements, name);
     px_plan_drop(old);
     return step;
 }

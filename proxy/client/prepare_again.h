@@ -7,9 +7,9 @@
 
 #include "proxy/client/session.h"
 
-/* A statement of this name was prepared when the schema, or (if no link has it) the settings, were
- * others: its plan is made anew; or it becomes none of ours, or ours again. DONE: it is as it
- * should be. */
-px_step px_prepare_again(px_session *session, pgw_slice name);
+/* The statement of this name (NULL: there is none) was prepared when the schema, or (if no link has
+ * it) the settings, were others: its plan is made anew; or it becomes none of ours, or ours again.
+ * DONE: `*statement` is as it should be, or is another in its place. */
+px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **statement);
 
 #endif

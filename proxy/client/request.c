@@ -180,6 +180,8 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
     if (message.len < frame.size)
         return hold(session, frame);
     message.len = frame.size;
+    if (frame.type == 'E' && session->group.count == 0 && session->names.portals.ours == 0)
+        return pass_extended(session, frame, message);
     pgw_slice said = message;
     if (frame.type == 'P' && must_wait_for_refill(session, message))
         return false;

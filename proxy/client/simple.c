@@ -312,15 +312,14 @@ static px_step look_until(px_session *session, const px_text *text, size_t cut)
 
 static px_step look(px_session *session, pgw_slice text)
 {
-    px_catalog *catalog;
     rw_catalog view;
-    if (!px_own_look_catalog(session, text, &catalog, &view))
+    px_catalog *catalog = px_own_look_catalog(session, text);
+    if (catalog == NULL)
         return PX_STEP_LATER;
-    if (px_parsed_is_of(session, text, catalog)) { /* it is looked at as before: by what is sure */
-        if (!px_settle_query(session, catalog, text))
-            return PX_STEP_LATER;
-        px_state_view(session, catalog, &view);
-    }
+    if (px_parsed_is_of(session, text, catalog) && /* it is looked at as before: by what is sure */
+        !px_settle_query(session, catalog, text))
+        return PX_STEP_LATER;
+    px_state_view(session, catalog, &view);
     px_text *parsed = px_parsed(session, text, catalog, &view);
     parsed->altered = px_changes_unseen(session);
     parsed->remembered = px_statements_have_room(&session->names.statements, text.len);

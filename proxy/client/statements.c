@@ -143,10 +143,11 @@ static void add(px_statements *statements, px_statement *statement)
 px_statement *px_statements_put(px_statements *statements, pgw_slice name, px_plan *plan,
                                 bool on_link)
 {
-    px_statement *statement = pgw_calloc(1, sizeof *statement + name.len + 1);
+    px_statement *statement = pgw_alloc(sizeof *statement + name.len + 1);
+    *statement = (px_statement){.plan = plan};
     if (name.len > 0)
         memcpy(statement->name, name.ptr, name.len);
-    statement->plan = plan;
+    statement->name[name.len] = '\0';
     if (plan != NULL)
         px_plan_take(plan);
     mark(statements, statement, on_link);

@@ -57,21 +57,22 @@ static bool was_read_by(const px_session *session, const px_foreign *foreign,
            (foreign->epoch == 0 || (catalog != NULL && foreign->epoch == catalog->epoch));
 }
 
-px_step px_stores_renew(px_session *session, pgw_slice name, bool behind)
+px_step px_stores_renew(px_session *session, px_statement *statement, pgw_slice name, bool behind)
 {
-    px_catalog *catalog;
     rw_catalog view;
-    px_foreign *foreign = px_state_foreign(session, name);
+    px_foreign *foreign = px_state_foreign(session, statement, name);
     if (foreign == NULL || !foreign->stores || foreign->changes_key || foreign->stale ||
         was_read_by(session, foreign, NULL))
         return PX_STEP_DONE;
-    if (!px_own_look_now(session, &catalog, &view))
+    px_catalog *catalog = px_own_look_now(session);
+    if (catalog == NULL)
         return PX_STEP_LATER;
     if (was_read_by(session, foreign, catalog) && !behind)
         return PX_STEP_DONE;
     if (!px_settle(session, catalog))
         return PX_STEP_LATER;
-    pgw_slice text = text_of(px_statements_find(&session->names.statements, name));
+    px_state_view(session, catalog, &view);
+    pgw_slice text = text_of(statement);
     foreign->stale = behind || text.len == 0 || is_other(session, foreign, text, &view);
     if (!foreign->stale)
         px_stores_note(session, foreign, RW_EFFECT_WRITES, text, catalog);

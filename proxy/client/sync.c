@@ -48,10 +48,10 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
     else if (held->type != 'E')
         name = held->said->as.target.name;
     if (name.ptr != NULL) {
-        px_step step = px_prepare_again(session, name);
+        px_statement *statement = px_statements_find(&session->names.statements, name);
+        px_step step = px_prepare_again(session, name, &statement);
         if (step != PX_STEP_DONE || group->count == 0)
             return step; /* refused: the group, and the name in it, is gone */
-        px_statement *statement = px_statements_find(&session->names.statements, name);
         *fresh = statement != NULL ? statement->plan : NULL;
     }
     if (*fresh != NULL)

@@ -295,6 +295,14 @@ static bool *compared_parameters(const px_lookups *lookups, pgw_arena *arena)
     return compared;
 }
 
+static pgw_verdict hash_bound(const px_lookups *lookups, const pgw_bind *bind,
+                              const pgw_reading *reading, rw_further *more)
+{
+    const rw_params params = {px_bind_parameters(lookups->types, bind, reading->arena),
+                              bind->value_count};
+    return rw_conditions_bind(&lookups->conditions, params, reading, more);
+}
+
 bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_env *env,
                      pgw_buf *out)
 {
@@ -304,11 +312,14 @@ bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_
     anywhere.zone_known = false;
     pgw_reading reading = {&anywhere, &arena, &error};
     rw_further *more = pgw_arena_alloc(&arena, lookups->conditions.parameters * sizeof *more);
-    const pgw_bind spelled =
-        px_bind_spell(lookups->types, compared_parameters(lookups, &arena), bind, env, &arena);
-    rw_params params = {px_bind_parameters(lookups->types, &spelled, &arena), bind->value_count};
-    bool known = rw_conditions_bind(&lookups->conditions, params, &reading, more) == PGW_KNOWN &&
-                 write_bind(&lookups->conditions, &spelled, more, &arena, out);
+    pgw_bind sent = *bind;
+    pgw_verdict verdict = hash_bound(lookups, &sent, &reading, more);
+    if (verdict == PGW_UNKNOWABLE) { /* TimeZone decides, perhaps */
+        sent =
+            px_bind_spell(lookups->types, compared_parameters(lookups, &arena), bind, env, &arena);
+        verdict = hash_bound(lookups, &sent, &reading, more);
+    }
+    bool known = verdict == PGW_KNOWN && write_bind(&lookups->conditions, &sent, more, &arena, out);
     pgw_arena_free(&arena);
     return known;
 }

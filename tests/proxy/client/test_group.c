@@ -120,21 +120,26 @@ static void messages_are_about_what_came_before(void **state)
     assert_int_equal(px_group_executed(&group, 5), PX_GROUP_NONE); /* a second time */
 }
 
+static px_plan *plan_of(const char *name)
+{
+    return px_group_plan(&group, px_statements_find(&statements, named(name)), named(name));
+}
+
 static void statements_mean_what_was_said_last(void **state)
 {
     (void)state;
     px_statements_put(&statements, named("a"), &plans[0], true);
-    assert_ptr_equal(px_group_plan(&group, &statements, named("a")), &plans[0]);
-    assert_null(px_group_plan(&group, &statements, named("b")));
+    assert_ptr_equal(plan_of("a"), &plans[0]);
+    assert_null(plan_of("b"));
     PARSE("b", &plans[1]);
     assert_true(px_group_mentions(&group, named("b")));
     assert_false(px_group_mentions(&group, named("a")));
-    assert_ptr_equal(px_group_plan(&group, &statements, named("b")), &plans[1]);
+    assert_ptr_equal(plan_of("b"), &plans[1]);
     HOLD('C', "Sa\0", NULL);
     HOLD('D', "Sb\0", NULL);
-    assert_null(px_group_plan(&group, &statements, named("a")));
+    assert_null(plan_of("a"));
     PARSE("a", &plans[2]);
-    assert_ptr_equal(px_group_plan(&group, &statements, named("a")), &plans[2]);
+    assert_ptr_equal(plan_of("a"), &plans[2]);
 }
 
 static void portals_are_there_until_they_are_run_or_closed(void **state)
