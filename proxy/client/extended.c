@@ -85,19 +85,19 @@ static px_step take_parse(px_session *session, const px_said *said, px_plan *pla
 }
 
 /* What is none of ours, and names a statement that the link may have to be told of first. */
-static px_step pass_named(px_session *session, const px_statement *statement)
+static px_step pass_named(px_session *session, const px_statement *statement, pgw_slice name)
 {
     if (statement == NULL || px_statements_on_link(&session->names.statements, statement))
         return PX_STEP_PASS;
     if (px_prepare_link(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    px_names_prepare(session, pgw_slice_str(statement->name));
+    px_names_prepare(session, name); /* which may be another by now */
     return PX_STEP_PASS;
 }
 
 static px_step pass_parse(px_session *session, pgw_slice name)
 {
-    return name.len > 0 ? pass_named(session, statement_of(session, name)) : PX_STEP_PASS;
+    return name.len > 0 ? pass_named(session, statement_of(session, name), name) : PX_STEP_PASS;
 }
 
 static px_step on_parse(px_session *session, const px_said *said)
@@ -177,7 +177,7 @@ static px_step bind_foreign(px_session *session, px_statement *statement, const 
         return px_prepare_refuse(session, NULL, &refusal);
     if (px_by_key_is(statement))
         return px_by_key_bind(session, statement, said, changes);
-    px_step step = pass_named(session, statement);
+    px_step step = pass_named(session, statement, bind->statement);
     return step == PX_STEP_PASS ? pass_bind(session, bind) : step;
 }
 
@@ -258,7 +258,7 @@ static px_step on_bind(px_session *session, const px_said *said)
     plan = px_group_plan(&session->group, statement, bind->statement);
     if (plan == NULL)
         return said->whole ? bind_foreign(session, statement, said)
-                           : pass_named(session, statement);
+                           : pass_named(session, statement, bind->statement);
     if (px_draft_is_refused(session, bind->statement))
         return pass_bind(session, bind);
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
@@ -301,7 +301,7 @@ static px_step on_describe(px_session *session, const px_said *said)
     if (plan == NULL && px_by_key_is(statement))
         return px_by_key_describe(session, said, statement->lookups);
     if (plan == NULL)
-        return pass_named(session, statement);
+        return pass_named(session, statement, target.name);
     enum choice choice = may_hold(session, plan, said);
     if (choice == HOLD)
         px_group_hold(&session->group, said, plan);
