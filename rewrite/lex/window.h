@@ -5,6 +5,7 @@
 #ifndef RW_WINDOW_H
 #define RW_WINDOW_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { RW_WINDOW = 64 };
@@ -12,10 +13,14 @@ enum { RW_WINDOW = 64 };
 /* The first byte is the lowest bit. */
 typedef struct rw_window {
     uint64_t letters; /* A to Z, a to z, _ and all beyond ASCII */
-    uint64_t marks;   /* ( ; & - / and NUL */
+    uint64_t marks;   /* ( ; and NUL, and the first of any two of - / * & " (of which comments and
+                         U&"…" are made: those of dates and strings stand alone); the last byte
+                         counts as such a one, whatever comes behind it */
 } rw_window;
 
-/* Of the RW_WINDOW bytes at `bytes`. */
-rw_window rw_window_of(const char *bytes);
+/* `count` windows, each `step` bytes behind the one before, the first at `bytes`. */
+void rw_windows_of(const char *bytes, size_t step, size_t count, rw_window *windows);
+/* The same, with nothing that only some processors have. */
+void rw_windows_anywhere(const char *bytes, size_t step, size_t count, rw_window *windows);
 
 #endif

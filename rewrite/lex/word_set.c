@@ -13,6 +13,7 @@ void rw_word_set_init(rw_word_set *set, size_t most, unsigned letters)
     *set = (rw_word_set){.keys = pgw_calloc((size_t)1 << bits, sizeof *set->keys),
                          .bits = bits,
                          .letters = letters,
+                         .firsts = pgw_calloc((size_t)1 << bits, sizeof *set->firsts),
                          .words = pgw_calloc(most + 1, sizeof *set->words),
                          .beginnings = pgw_calloc(most + 1, sizeof *set->beginnings)};
 }
@@ -26,6 +27,7 @@ void rw_word_set_free(rw_word_set *set)
     free(set->words);
     free(set->beginnings);
     free(set->keys);
+    free(set->firsts);
     *set = (rw_word_set){0};
 }
 
@@ -82,9 +84,32 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The letters of a key, RW_FIRST_LETTERS at most. */
+static unsigned first_letters(uint64_t key)
+{
+    unsigned count = 0;
+    while (count < RW_FIRST_LETTERS && key >> 8 * count != 0)
+        count++;
+    return count;
+}
+
+/* Once all keys are there: only then it is known how many letters each of them has. */
+static void note_firsts(rw_word_set *set)
+{
+    size_t slots = (size_t)1 << set->bits;
+    set->shortest = set->unlettered ? 0 : RW_FIRST_LETTERS;
+    for (size_t i = 0; i < slots; i++)
+        if (set->keys[i] != 0 && first_letters(set->keys[i]) < set->shortest)
+            set->shortest = first_letters(set->keys[i]);
+    for (size_t i = 0; i < slots && set->shortest > 0; i++)
+        if (set->keys[i] != 0)
+            set->firsts[rw_word_set_first(set, (uint32_t)set->keys[i])] = true;
+}
+
 void rw_word_set_sort(rw_word_set *set)
 {
     qsort(set->words, set->count, sizeof *set->words, by_bytes);
+    note_firsts(set);
 }
 
 static int in_lower(const void *key, const void *entry)

@@ -7,14 +7,20 @@
 
 #include "protocol/bytes.h"
 
-enum { RW_KEY_LETTERS = 8 }; /* at most so many of a word's first letters are its key; never 0 */
+enum {
+    RW_KEY_LETTERS = 8,  /* at most so many of a word's first letters are its key; never 0 */
+    RW_FIRST_LETTERS = 4 /* … and so many of them tell most words that have no key that is noted */
+};
 
 typedef struct rw_word_set {
-    uint64_t *keys;   /* open addressing, at most a sixteenth full */
-    unsigned bits;    /* there are 2^bits of them */
-    unsigned letters; /* of a word are its key */
-    bool unlettered;  /* there is a word that has none: it is not found by its key */
-    char **words;     /* in lower case; sorted once all are there */
+    uint64_t *keys;    /* open addressing, at most a sixteenth full */
+    unsigned bits;     /* there are 2^bits of them */
+    unsigned letters;  /* of a word are its key */
+    bool *firsts;      /* as many, one set by the first letters of each key */
+    unsigned shortest; /* key's letters, RW_FIRST_LETTERS at most: so many are the first ones of
+                          each; 0 if `unlettered` */
+    bool unlettered;   /* there is a word that has none: it is not found by its key */
+    char **words;      /* in lower case; sorted once all are there */
     size_t count;
     char **beginnings; /* … of words that are in it, whatever comes behind */
     size_t beginning_count;
@@ -53,6 +59,25 @@ static inline uint64_t rw_word_key(const char *bytes, uint64_t others, unsigned 
 #endif
     key |= 0x2020202020202020; /* in any case; other bytes that become one cost a look more */
     return key & first[(unsigned)__builtin_ctz((uint32_t)others | 1u << letters)];
+}
+
+/* The place in `firsts` of words that begin with these letters, the first in the lowest byte. */
+static inline size_t rw_word_set_first(const rw_word_set *set, uint32_t letters)
+{
+    letters = (letters | 0x20202020) & (UINT32_MAX >> (32 - 8 * set->shortest));
+    return (size_t)(letters * 0x9E3779B97F4A7C15 >> 32) & (((size_t)1 << set->bits) - 1);
+}
+
+/* Whether a word at `bytes`, of which 4 can be read, may have a key that was noted: false is
+ * certain, and costs less than the key. It begins with at least `shortest` letters. */
+static inline bool rw_word_set_may_begin(const rw_word_set *set, const char *bytes)
+{
+    uint32_t letters;
+    __builtin_memcpy(&letters, bytes, sizeof letters);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    letters = __builtin_bswap32(letters);
+#endif
+    return set->firsts[rw_word_set_first(set, letters)];
 }
 
 /* Where the key stands, or could. */

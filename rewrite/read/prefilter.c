@@ -2,7 +2,7 @@
 
 #include "protocol/value_text.h"
 #include "rewrite/lex/calls.h"
-#include "rewrite/lex/window.h"
+#include "rewrite/lex/view.h"
 #include "rewrite/read/system_catalog.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static bool is_word(char c)
 
 static bool is(pgw_slice word, const char *lower)
 {
-    return pgw_slice_ieq_str(word, lower);
+    return word.len == strlen(lower) && pgw_slice_ieq_str(word, lower);
 }
 
 static bool begins(pgw_slice word, const char *lower)
@@ -180,11 +180,7 @@ bool rw_prefilter_asks(pgw_slice text, const rw_catalog *catalog)
 
 static void note(rw_prefilter *filter, pgw_slice letters)
 {
-    size_t count = 0;
-    while (count < letters.len && !is_number(letters.ptr[count]))
-        count++;
-    filter->shortest = count < filter->shortest ? (unsigned)count : filter->shortest;
-    if (count > 0)
+    if (letters.len > 0)
         rw_word_set_note(&filter->words, letters);
     else
         filter->words.unlettered = true;
@@ -204,6 +200,26 @@ static unsigned key_letters(const rw_catalog *catalog)
             least = letters > 0 ? letters : 1;
     }
     return least;
+}
+
+/* A word that is no more than its key. */
+static bool is_key(pgw_slice word)
+{
+    size_t at = 0;
+    while (at < word.len && !is_number(word.ptr[at]))
+        at++;
+    return at == word.len && at <= RW_KEY_LETTERS;
+}
+
+static void note_harmless(rw_word_set *words)
+{
+    size_t count = 0;
+    for (size_t i = 0; rw_call_harmless(i) != NULL; i++)
+        count += is_key(pgw_slice_str(rw_call_harmless(i)));
+    rw_word_set_init(words, count, RW_KEY_LETTERS);
+    for (size_t i = 0; rw_call_harmless(i) != NULL; i++)
+        if (is_key(pgw_slice_str(rw_call_harmless(i))))
+            rw_word_set_note(words, pgw_slice_str(rw_call_harmless(i)));
 }
 
 static void add_name(rw_prefilter *filter, const rw_table *table)
@@ -226,7 +242,7 @@ void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog)
     size_t system = 0;
     while (rw_system_name(system) != NULL)
         system++;
-    *filter = (rw_prefilter){.tables = catalog->count > 0, .shortest = 4}; /* into */
+    *filter = (rw_prefilter){.tables = catalog->count > 0};
     rw_word_set_init(&filter->words, NOTED + system + catalog->count, key_letters(catalog));
     for (size_t i = 0; i < NOTED; i++)
         note(filter, pgw_slice_str(noted[i]));
@@ -235,11 +251,13 @@ void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog)
     for (size_t i = 0; i < catalog->count; i++)
         add_name(filter, catalog->tables[i]);
     rw_word_set_sort(&filter->words);
+    note_harmless(&filter->harmless);
 }
 
 void rw_prefilter_free(rw_prefilter *filter)
 {
     rw_word_set_free(&filter->words);
+    rw_word_set_free(&filter->harmless);
 }
 
 typedef struct glance {
@@ -288,11 +306,24 @@ static bool lists_columns(const glance *at, pgw_slice word)
     return words <= 4;
 }
 
+/* A quick answer for most calls: the word's key is compared, not its letters. False is not certain.
+ */
+static bool is_harmless(const glance *at, pgw_slice word)
+{
+    size_t left = at->text.len - (size_t)(word.ptr - at->text.ptr);
+    if (word.len == 0 || word.len > RW_KEY_LETTERS || left < RW_KEY_LETTERS)
+        return false;
+    uint64_t key = rw_word_key(word.ptr, UINT64_MAX << word.len, RW_KEY_LETTERS);
+    return rw_word_set_begins(&at->filter->harmless, key);
+}
+
 static unsigned effects_of_call(const glance *at, size_t paren)
 {
     if (at->commented)
         return RW_EFFECT_CALLS;
     pgw_slice word = called_at(at->text, paren);
+    if (is_harmless(at, word))
+        return 0;
     rw_call call = rw_call_of(word);
     if (word.len == 0 || call == RW_CALL_HARMLESS || lists_columns(at, word) ||
         is(previous_word(at->text, word), "as"))
@@ -332,23 +363,9 @@ static bool is_suspicious(const glance *it, size_t at)
     return is_remarkable(word, previous_word(text, word)) ||
            rw_word_set_holds(&it->filter->words, word) ||
            rw_word_set_holds(&it->filter->words, without_number(word)) ||
-           word.len > PGW_NAME_MAX || /* it is cut, and may be one of ours then */
-           (it->filter->tables && (rw_system_names(word) || rw_system_informs(word)));
-}
-
-/* The words that begin at the bits of `starts`: `bytes` are the window's, the first of which is at
- * `base` in the text. */
-static bool words_pass(glance *it, const char *bytes, size_t base, uint64_t starts,
-                       uint64_t letters)
-{
-    const rw_word_set words = it->filter->words;
-    for (; starts != 0; starts &= starts - 1) {
-        unsigned at = (unsigned)__builtin_ctzll(starts);
-        uint64_t key = rw_word_key(bytes + at, ~letters >> at, words.letters);
-        if (rw_word_set_begins(&words, key) && is_suspicious(it, base + at))
-            return false;
-    }
-    return true;
+           word.len > PGW_NAME_MAX ||                  /* it is cut, and may be one of ours then */
+           (it->filter->tables && !is(word, "into") && /* which is common, and none of theirs */
+            (rw_system_names(word) || rw_system_informs(word)));
 }
 
 typedef enum mark { MARK_NOTHING, MARK_END, MARK_OBSTACLE } mark;
@@ -373,55 +390,85 @@ static mark look_at_mark(glance *it, size_t at)
 }
 
 /* A word that is none behind a number. */
-static bool begins_word(const char *bytes, uint64_t starts)
+static bool begins_word(const rw_view *view)
 {
-    for (; starts != 0; starts &= starts - 1)
-        if (!is_word(bytes[__builtin_ctzll(starts) - 1]))
-            return true;
+    for (size_t i = 0; i < view->count; i++)
+        for (uint64_t starts = view->starts[i]; starts != 0; starts &= starts - 1) {
+            size_t at = i * RW_VIEW_STEP + (unsigned)__builtin_ctzll(starts);
+            if (!is_word(view->bytes[at - 1]))
+                return true;
+        }
     return false;
 }
 
-enum {
-    STEP = RW_WINDOW - RW_KEY_LETTERS /* of a window, between the byte before and a key's rest */
-};
-
-/* What begins in the STEP bytes behind the first of the window. */
-static mark look_at_window(glance *it, const char *bytes, size_t base, uint64_t valid)
+static bool words_pass(const glance *it, const rw_view *view, size_t window)
 {
-    rw_window window = rw_window_of(bytes);
-    uint64_t starts = window.letters & ~(window.letters << 1) & valid;
-    if (!(it->effects & RW_EFFECT_READS) && begins_word(bytes, starts))
-        it->effects |= RW_EFFECT_READS;
-    for (unsigned i = 1; i < it->filter->shortest; i++)
-        starts &= window.letters >> i;
-    if (!words_pass(it, bytes, base, starts, window.letters))
+    const rw_word_set *words = &it->filter->words;
+    for (uint64_t likely = view->likely[window]; likely != 0; likely &= likely - 1) {
+        unsigned start = (unsigned)__builtin_ctzll(likely);
+        size_t at = window * RW_VIEW_STEP + start;
+        uint64_t others = ~view->windows[window].letters >> start;
+        if (rw_word_set_begins(words, rw_word_key(view->bytes + at, others, words->letters)) &&
+            is_suspicious(it, view->base + at))
+            return false;
+    }
+    return true;
+}
+
+static mark look_at_window(glance *it, const rw_view *view, size_t window)
+{
+    if (!words_pass(it, view, window))
         return MARK_OBSTACLE;
-    for (uint64_t marks = window.marks & valid; marks != 0; marks &= marks - 1) {
-        mark found = look_at_mark(it, base + (size_t)__builtin_ctzll(marks));
+    for (uint64_t marks = view->windows[window].marks; marks != 0; marks &= marks - 1) {
+        size_t at = window * RW_VIEW_STEP + (unsigned)__builtin_ctzll(marks);
+        mark found = look_at_mark(it, view->base + at);
         if (found != MARK_NOTHING)
             return found;
     }
     return MARK_NOTHING;
 }
 
+/* `count` windows that begin at `base` in the text; `bytes` are theirs. */
+static mark look_at(glance *it, const char *bytes, size_t base, size_t count)
+{
+    rw_view view;
+    rw_view_of(&view, bytes, base, count, &it->filter->words);
+    if (!(it->effects & RW_EFFECT_READS) && begins_word(&view))
+        it->effects |= RW_EFFECT_READS;
+    mark found = MARK_NOTHING;
+    for (size_t i = 0; i < count && found == MARK_NOTHING; i++)
+        if ((view.likely[i] | view.windows[i].marks) != 0)
+            found = look_at_window(it, &view, i);
+    return found;
+}
+
+/* The last bytes of the text, fewer than a window: in a copy, blanks stand behind them. */
+static mark look_at_rest(glance *it, size_t base)
+{
+    char rest[RW_WINDOW + RW_VIEW_STEP];
+    size_t left = it->text.len - base;
+    memset(rest, ' ', sizeof rest);
+    memcpy(rest, it->text.ptr + base, left);
+    return look_at(it, rest, base, left > RW_VIEW_STEP + 1 ? 2 : 1);
+}
+
 /* From behind the first word on. */
 static bool rest_passes(glance *it)
 {
-    const uint64_t step = (((uint64_t)1 << STEP) - 1) << 1;
     pgw_slice text = it->text;
-    size_t base = (size_t)(it->first.ptr - text.ptr) + it->first.len - 1;
+    size_t from = (size_t)(it->first.ptr - text.ptr) + it->first.len, base = from - 1;
+    size_t most = 1; /* at first: what writes names its table early */
     mark found = MARK_NOTHING;
-    for (; base + RW_WINDOW <= text.len && found == MARK_NOTHING; base += STEP)
-        found = look_at_window(it, text.ptr + base, base, step);
-    for (; base + 1 < text.len && found == MARK_NOTHING; base += STEP) {
-        char rest[RW_WINDOW] = {0};
-        size_t left = text.len - base;
-        memcpy(rest, text.ptr + base, left < RW_WINDOW ? left : RW_WINDOW);
-        uint64_t there = left < RW_WINDOW ? ((uint64_t)1 << left) - 1 : UINT64_MAX;
-        found = look_at_window(it, rest, base, step & there);
+    while (text.len - base >= RW_WINDOW && found == MARK_NOTHING) {
+        size_t count = (text.len - base - RW_WINDOW) / RW_VIEW_STEP + 1;
+        count = count < most ? count : most;
+        found = look_at(it, text.ptr + base, base, count);
+        base += count * RW_VIEW_STEP;
+        most = RW_VIEW_WINDOWS;
     }
-    for (size_t at = base = (size_t)(it->first.ptr - text.ptr) + it->first.len;
-         at < text.len && !(it->effects & RW_EFFECT_READS); at++)
+    if (found == MARK_NOTHING)
+        found = look_at_rest(it, base);
+    for (size_t at = from; at < text.len && !(it->effects & RW_EFFECT_READS); at++)
         it->effects |= may_run(text.ptr[at]) ? RW_EFFECT_READS : 0;
     return found != MARK_OBSTACLE;
 }
@@ -432,7 +479,7 @@ bool rw_prefilter_passes(pgw_slice text, const rw_prefilter *filter, unsigned *e
     while (at < text.len && is_blank(text.ptr[at]))
         at++;
     glance it = {.filter = filter, .text = text, .first = word_at(text, at)};
-    if (!is_plain(it.first, effects) || filter->shortest == 0 || !rest_passes(&it))
+    if (!is_plain(it.first, effects) || filter->words.shortest == 0 || !rest_passes(&it))
         return false;
     if (*effects & RW_EFFECT_RUNS)
         it.effects &= ~(unsigned)RW_EFFECT_READS; /* they are among what runs */

@@ -12,10 +12,9 @@
 
 /* What texts are searched for. */
 typedef struct rw_prefilter {
-    rw_word_set words;
-    bool tables;       /* there are any */
-    unsigned shortest; /* word of `words`, in letters, 4 at most; 0: a name begins with none, and no
-                          text passes */
+    rw_word_set words;    /* if one of them is unlettered, no text passes */
+    rw_word_set harmless; /* calls (see calls.h), those whose names are no more than a key */
+    bool tables;          /* there are any */
 } rw_prefilter;
 
 /* Of all names of the catalog, which is not needed again. Freed by rw_prefilter_free(). */

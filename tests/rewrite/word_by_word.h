@@ -94,12 +94,16 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* Whether `name`, as far as it is one word, is `word` in any case. */
-static bool is_name(pgw_slice word, const char *name)
+/* Whether the table's name, as far as it is one word, is `word` in any case, or begins it, if it is
+ * a pattern's. */
+static bool is_name(pgw_slice word, const rw_table *table)
 {
+    const char *name = table->name;
     size_t at = 0;
     while (at < word.len && lower(name[at]) == lower(word.ptr[at]))
         at++;
+    if (table->pattern && name[at] == '\0')
+        return at > 0;
     return at == word.len && at > 0 && !is_word(name[at]);
 }
 
@@ -117,8 +121,8 @@ static bool may_be_table(pgw_slice word, const rw_catalog *catalog)
         rest.len--;
     }
     for (size_t i = 0; i < catalog->count; i++) {
-        const char *name = catalog->tables[i]->name;
-        if (is_name(word, name) || is_name(rest, name) || !is_word(name[0]))
+        const rw_table *table = catalog->tables[i];
+        if (is_name(word, table) || is_name(rest, table) || !is_word(table->name[0]))
             return true;
     }
     return word.len > PGW_NAME_MAX; /* it is cut, and may be one of ours then */

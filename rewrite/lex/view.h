@@ -1,0 +1,33 @@
+/*
+ * view: some windows of a text, and where in them words begin that may be among those of a set. It
+ * is where the quick look of the hot path spends its time: nothing is called for a word that begins
+ * with the letters of none.
+ */
+#ifndef RW_VIEW_H
+#define RW_VIEW_H
+
+#include "rewrite/lex/window.h"
+#include "rewrite/lex/word_set.h"
+
+enum {
+    RW_VIEW_STEP = RW_WINDOW - RW_KEY_LETTERS, /* of a window, between the byte before, which tells
+                                                  where words begin, and the rest of a key */
+    RW_VIEW_WINDOWS = 16
+};
+
+/* Windows, each RW_VIEW_STEP bytes behind the one before: of what begins in the RW_VIEW_STEP bytes
+ * behind the first of a window. */
+typedef struct rw_view {
+    const char *bytes;
+    size_t base; /* where they are in the text */
+    size_t count;
+    rw_window windows[RW_VIEW_WINDOWS]; /* letters in all of its bytes */
+    uint64_t starts[RW_VIEW_WINDOWS];   /* where words begin */
+    uint64_t likely[RW_VIEW_WINDOWS];   /* those that may be of the set, which is not unlettered */
+} rw_view;
+
+/* Of the `count` windows at `bytes`, RW_VIEW_WINDOWS at most, which stand at `base` in the text. */
+void rw_view_of(rw_view *view, const char *bytes, size_t base, size_t count,
+                const rw_word_set *words);
+
+#endif
