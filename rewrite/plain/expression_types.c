@@ -35,11 +35,15 @@ static void type_each(rw_typing *typing, const rw_scope *scope, PgQuery__Node *c
 
 /* --- constants, parameters --- */
 
-/* As make_const() has them: digits alone are an integer while they fit one. */
+/* As make_const() has them: digits alone are an integer while they fit one, with the sign that the
+ * grammar has put in front of them. */
 static uint32_t type_digits(const char *digits)
 {
+    const bool negative = digits[0] == '-';
+    const char *most = negative ? "9223372036854775808" : "9223372036854775807";
+    digits += negative;
     size_t length = strspn(digits, "0123456789");
-    bool large = length > 19 || (length == 19 && strcmp(digits, "9223372036854775807") > 0);
+    bool large = length > 19 || (length == 19 && strcmp(digits, most) > 0);
     return digits[length] != '\0' || large ? PGW_NUMERIC : PGW_INT8;
 }
 

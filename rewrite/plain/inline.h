@@ -35,7 +35,7 @@ PGW_MUST_CHECK bool rw_bound_texts(rw_params params, size_t most, const pgw_read
 /* … for parameters of which only the types are known. */
 const pgw_slice *rw_null_texts(const uint32_t *types, size_t count, pgw_arena *arena);
 /* … for an EXECUTE's arguments, of parameters with these types: the database evaluates them. The
- * cast is an explicit one, where PostgreSQL's EXECUTE takes assignments only. */
+ * cast is an explicit one; which of them PostgreSQL would not assign, tells rw_arguments_fit(). */
 const pgw_slice *rw_argument_texts(const pgw_slice *arguments, const uint32_t *types, size_t count,
                                    pgw_arena *arena);
 

@@ -35,6 +35,21 @@ TEXTS = (
     "update items set word = 'found' where tenant = 'k' and id = 17",
     "deallocate p", "execute p ('l', 18, 'x')", "discard all", "execute calm ('l', 18)",
     "select * from items order by id, tenant")
+# What a cast would take and an assignment does not, and what both take.
+ASSIGNED = (
+    "prepare n (int, text) as insert into items (tenant, id, n, word) values ('n', 1, $1, $2)",
+    "execute n ('5'::text, 'x')", "execute n (true, 'x')", "execute n (upper('5'), 'x')", "execute n (current_date, 'x')",
+    "execute n (b'101', 'x')", "execute n (null::varchar, 'x')", "execute n ('x', 'x')", "execute n (1.6, true)",
+    "delete from items", "execute n (2.5::float8, 7)", "delete from items", "execute n ('7', null)",
+    "prepare k (varchar, bigint) as insert into items (tenant, id) values ($1, $2)", "execute k ('k', '5'::text)",
+    "execute k ('k', 3::smallint)", "execute k ('a longer one'::text, 4)", "execute k ('k', 5.5)", "execute k (5, 6)",
+    "prepare s (date, varchar(3), numeric(3, 1), bool) as select $1, $2, $3, $4",
+    "execute s ('2024-01-02', 'abcdef', 12.345, 'yes')", "execute s (timestamp '2024-01-02 13:00', 'x', 1, true)",
+    "execute s ('2024-01-02'::text, 'x', 1, true)", "execute s ('2024-01-02', 1, 1, 1)",
+    "execute s ('2024-01-02', 1, 1::float8, 1 = 1)", "execute s ('2024-01-02', 1, '1'::text, true)",
+    "prepare a (int[], jsonb) as select $1, $2", "execute a ('{1}', '{}')", "execute a (array[1.5, 2], '{}'::json)",
+    "execute a (array['1'], '{}')", "execute a (array[1], '{}'::text)", "prepare none as select 1",
+    "execute none ('5'::text)", "select tenant, id, n, word from items order by id, tenant")
 REFUSED = ("prepare r as insert into items (tenant, id) select $1, 1",
            "prepare r as with w as (select 1) insert into items (tenant, id) values ($1, 1)",
            "prepare r as with w as (insert into items (tenant, id) values ('a', 1) returning id) select * from w",
@@ -79,6 +94,12 @@ class Prepare(YdbCase):
 
     def test_texts(self):
         for sql in TEXTS:
+            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
+            self.assertEqual(expected, got, sql)
+        self.check_hashes()
+
+    def test_arguments_are_assigned(self):
+        for sql in ASSIGNED:
             expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
             self.assertEqual(expected, got, sql)
         self.check_hashes()

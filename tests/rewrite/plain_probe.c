@@ -12,6 +12,7 @@
  * tag declared or "error" with its SQLSTATE and its message. Types are in decimal; between the
  * answers of `infer` are blanks.
  */
+#include "rewrite/plain/assigned.h"
 #include "rewrite/plain/infer.h"
 #include "rewrite/plain/inline.h"
 #include "rewrite/plain/program.h"
@@ -216,6 +217,14 @@ static bool describe(char **fields, size_t count, const pgw_reading *reading, pg
     return rw_inline(unhex(fields[0], reading->arena), &how, out, reading->error);
 }
 
+/* Whether an EXECUTE may give this expression to a parameter of this type. */
+static bool argument(char **fields, const pgw_reading *reading)
+{
+    const pgw_slice expression = unhex(fields[1], reading->arena);
+    const uint32_t type = (uint32_t)atoi(fields[0]);
+    return rw_arguments_fit(&expression, &type, 1, reading);
+}
+
 static bool answer(char **fields, size_t count, const pgw_reading *reading, pgw_buf *out)
 {
     if (strcmp(fields[0], "inline") == 0)
@@ -226,6 +235,8 @@ static bool answer(char **fields, size_t count, const pgw_reading *reading, pgw_
         return infer(fields + 1, count - 1, reading, out);
     if (strcmp(fields[0], "describe") == 0)
         return describe(fields + 1, count - 1, reading, out);
+    if (strcmp(fields[0], "argument") == 0)
+        return argument(fields + 1, reading);
     if (strcmp(fields[0], "keyed") == 0)
         return add_keyed(fields + 1, count - 1);
     if (strcmp(fields[0], "plan") == 0)

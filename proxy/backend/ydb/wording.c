@@ -1,5 +1,6 @@
 #include "proxy/backend/ydb/wording.h"
 
+#include "rewrite/plain/assigned.h"
 #include "rewrite/plain/inline.h"
 
 static rw_params params_of(const pgw_portal *portal, pgw_arena *arena)
@@ -34,6 +35,9 @@ bool px_ydb_word(const pgw_portal *portal, size_t most, const pgw_reading *readi
     const pgw_statement *statement = portal->statement;
     rw_params params = params_of(portal, reading->arena);
     *text = statement->piece.text;
+    if (portal->arguments != NULL &&
+        !rw_arguments_fit(portal->arguments, statement->types, statement->type_count, reading))
+        return false;
     if (portal->arguments != NULL)
         texts = rw_argument_texts(portal->arguments, statement->types, statement->type_count,
                                   reading->arena);

@@ -1,0 +1,21 @@
+/*
+ * assigned: which types PostgreSQL assigns to which others (pg_cast, src/backend/parser/
+ * parse_coerce.c), and what it refuses of an EXECUTE's arguments for that reason: a cast would take
+ * more.
+ */
+#ifndef RW_ASSIGNED_H
+#define RW_ASSIGNED_H
+
+#include "protocol/value.h"
+
+/* Whether a value of a type can be assigned to another; also where a type is not known here, or is
+ * PGW_UNKNOWN: a string's, which is read as the other. */
+bool rw_is_assignable(uint32_t from, uint32_t to);
+
+/* Of expressions as they are written, for parameters of these types. False: 42804. What is no
+ * expression, or of a type that is not known here, is left to the database. Needs up to 64 MiB of
+ * stack. */
+PGW_MUST_CHECK bool rw_arguments_fit(const pgw_slice *arguments, const uint32_t *types,
+                                     size_t count, const pgw_reading *reading);
+
+#endif
