@@ -465,6 +465,11 @@ bool rw_program_failed(rw_program *program, const char *sqlstate)
     return program->upsert != NULL && rw_upsert_failed(program->upsert, sqlstate);
 }
 
+bool rw_program_was_overtaken(rw_program *program, const char *sqlstate)
+{
+    return program->upsert != NULL && rw_upsert_was_overtaken(program->upsert, sqlstate);
+}
+
 /* A cast of ours stands where PostgreSQL assigns. */
 void rw_program_blame(const rw_program *program, pgw_error *error)
 {

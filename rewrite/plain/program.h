@@ -43,6 +43,9 @@ void rw_program_stepped(rw_program *program, pgw_slice tag);
 /* The step failed, and the transaction with it: whether there is another way to go, from
  * rw_program_next() on, in a transaction of its own if it is not single any more. */
 PGW_MUST_CHECK bool rw_program_failed(rw_program *program, const char *sqlstate);
+/* … because another client's row came between what it has asked and what it writes: it may be done
+ * another time, from the first step on. To be asked once for each failure. */
+PGW_MUST_CHECK bool rw_program_was_overtaken(rw_program *program, const char *sqlstate);
 /* What a text whose rows are asked for here, or that shows what is written, has failed with becomes
  * what PostgreSQL says of the statement. */
 void rw_program_blame(const rw_program *program, pgw_error *error);

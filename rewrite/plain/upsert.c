@@ -22,17 +22,22 @@ struct rw_upsert {
     size_t *firsts;       /* the first row with the same key */
     bool repeats;         /* there are others */
     phase phase;
-    size_t at;       /* HOLD, UPDATE: the next row; CHECK: the next cell */
-    bool tried;      /* the plain INSERT did not do */
-    bool repeatable; /* repeat: upserts, and it is one */
+    size_t at;         /* HOLD, UPDATE: the next row; CHECK: the next cell */
+    bool tried;        /* the plain INSERT did not do */
+    bool repeatable;   /* repeat: upserts, and it is one */
+    size_t missing;    /* rows that were not there when the INSERT last met one of them; 0: never */
+    unsigned stubborn; /* how often it has since, though no more of them are there */
     rw_weave weave;
 };
 
 /* --- begin and end --- */
 
+/* What is repeatable asks first: of a plain INSERT that is late yet, behind its second time,
+ * nothing is left to fail once somebody has deleted the row again. */
 static bool tries(const rw_upsert *upsert)
 {
-    return upsert->conflict.options->insert_first && !upsert->conflict.shows && !upsert->tried;
+    return upsert->conflict.options->insert_first && !upsert->conflict.shows && !upsert->tried &&
+           !upsert->repeatable;
 }
 
 void rw_upsert_rewind(rw_upsert *upsert)
@@ -203,6 +208,19 @@ void rw_upsert_stepped(rw_upsert *upsert)
     }
 }
 
+/* Somebody's row has come since, and is seen the next time. If none is, it may have gone again; but
+ * not each time: then the INSERT has met another constraint. */
+bool rw_upsert_was_overtaken(rw_upsert *upsert, const char *sqlstate)
+{
+    enum { STUBBORN_MOST = 3 };
+    if (upsert->phase != PHASE_INSERT || strcmp(sqlstate, "23505") != 0)
+        return false;
+    const size_t missing = count_fates(upsert, RW_FATE_INSERTED);
+    upsert->stubborn = upsert->missing == 0 || missing < upsert->missing ? 0 : upsert->stubborn + 1;
+    upsert->missing = missing;
+    return upsert->stubborn < STUBBORN_MOST;
+}
+
 bool rw_upsert_failed(rw_upsert *upsert, const char *sqlstate)
 {
     if (upsert->phase != PHASE_TRY || strcmp(sqlstate, "23505") != 0)
@@ -225,7 +243,7 @@ bool rw_upsert_is_single(const rw_upsert *upsert)
 
 bool rw_upsert_is_repeatable(const rw_upsert *upsert)
 {
-    return upsert->repeatable && !rw_upsert_is_single(upsert);
+    return upsert->repeatable;
 }
 
 size_t rw_upsert_count(const rw_upsert *upsert)

@@ -23,6 +23,7 @@ PGW_MUST_CHECK bool rw_upsert_row(rw_upsert *upsert, const pgw_slice *cells, siz
                                   pgw_error *error);
 void rw_upsert_stepped(rw_upsert *upsert);
 PGW_MUST_CHECK bool rw_upsert_failed(rw_upsert *upsert, const char *sqlstate);
+PGW_MUST_CHECK bool rw_upsert_was_overtaken(rw_upsert *upsert, const char *sqlstate);
 void rw_upsert_rewind(rw_upsert *upsert);
 /* The rows that PostgreSQL's tag counts. */
 size_t rw_upsert_count(const rw_upsert *upsert);

@@ -513,6 +513,32 @@ class Unknown(LinkCase):
                                   "state <> 'idle' and pid <> pg_backend_pid()")
 
 
+class UnknownFirst(LinkCase):
+    """`upsert_first: insert` has no say in what may be done twice: of a plain INSERT that is late yet, behind its second
+    time, nothing is left to fail once somebody has deleted the row again."""
+    table, faults, check = Unknown.table, Unknown.faults, Unknown.check
+    backend = {"upsert_first": "insert"}
+    test_upserts_are_done_again = Unknown.test_upserts_are_done_again
+
+    def test_keys_that_are_new(self):
+        link = self.session()
+        struck = [(fault, "commit") for fault in self.faults]
+        for fault, begins in struck + [("UNDETERMINED", "insert"), ("INTERNAL_ERROR", "insert")]:
+            self.endpoint.order(fault, begins=begins, ms=300)
+            told = self.says(link, "insert into items (id, v) values (1, 'a') on conflict (id) do update "
+                                   "set v = excluded.v")
+            self.endpoint.http("DELETE", "/faults")
+            self.assertEqual(told, ["INSERT 0 1", "I"], (fault, begins))
+            self.assertEqual(self.says(link, "delete from items"), ["DELETE 1", "I"], (fault, begins))
+
+    def test_what_comes_to_something_else_tries_an_insert(self):
+        link = self.session()
+        for upsert in ("do nothing", "do update set v = items.v || 'b'"):
+            self.endpoint.order("UNDETERMINED", begins="insert", times=1)
+            told = self.says(link, f"insert into items (id, v) values (1, 'a') on conflict (id) {upsert}")
+            self.assertEqual(told, ["08007", "I"], upsert)
+
+
 class First(LinkCase):
     """Upserts that try an INSERT first know another way only in a transaction of their own."""
     backend = {"upsert_first": "insert"}
@@ -524,6 +550,112 @@ class First(LinkCase):
             self.assertEqual(self.says(link, f"{upsert}; select 1; {upsert}"),
                              ["INSERT 0 1", "SELECT 1", "INSERT 0 1", "I"])
         self.assertEqual(link.rows("select v from items"), [["b"]])
+
+
+class Overtaken(LinkCase):
+    """Another client's row comes between what an upsert asks and what it inserts."""
+    upserts = {"on conflict (id) do update set v = excluded.v": ("INSERT 0 1", "ours"),
+               "on conflict (id) do update set v = items.v || excluded.v": ("INSERT 0 1", "theirsours"),
+               "on conflict do nothing": ("INSERT 0 0", "theirs"),
+               "on conflict (id) do nothing": ("INSERT 0 0", "theirs")}
+
+    def overtake(self, link, messages, key=1):
+        """What is answered, where somebody else inserts the key just before the INSERT is done."""
+        self.endpoint.order("stall", begins="insert", ms=500)
+        link.send(messages)
+        harness.eventually("it waits", self.has_struck)
+        with self.postgres.admin("app") as admin:
+            admin.rows(f"insert into items (id, v, id_hash) values ({key}, 'theirs', {self.hashes[key]})")
+        told = link.read_ready()
+        self.endpoint.http("DELETE", "/faults")
+        return told
+
+    def has_struck(self):
+        return any(one["done"] for one in self.endpoint.http("GET", "/faults"))
+
+    def setUp(self):
+        super().setUp()
+        self.link = self.session()
+        for key in (1, 2):
+            self.says(self.link, f"insert into items (id, v) values ({key}, 'x')")
+        self.hashes = {int(key): hashed for key, hashed in self.stored("id, id_hash")}
+        self.empty()
+
+    def empty(self):
+        with self.postgres.admin("app") as admin:
+            admin.rows("truncate items")
+
+    def stored(self, what):
+        with self.postgres.admin("app") as admin:
+            return admin.rows(f"select {what} from items order by id")
+
+    def test_alone(self):
+        for upsert, (tag, value) in self.upserts.items():
+            insert = f"insert into items (id, v) values (1, 'ours') {upsert}"
+            for messages in (wire.query(insert), wire.parse("", insert) + wire.bind("", "") + wire.execute() +
+                             wire.sync()):
+                told = self.overtake(self.link, messages)
+                self.assertEqual((wire.error_of(told), wire.tags_of(told)), (None, [tag]), insert)
+                self.assertEqual(self.stored("v"), [[value]], insert)
+                self.empty()
+
+    def test_upsert_into(self):
+        told = self.overtake(self.link, wire.query("upsert into items (id, v) values (1, 'ours')"))
+        self.assertEqual(wire.tags_of(told), ["INSERT 0 1"])
+        self.assertEqual(self.stored("v"), [["ours"]])
+
+    def test_several_rows(self):
+        told = self.overtake(self.link, wire.query("insert into items (id, v) values (1, 'ours'), (2, 'ours') "
+                                                   "on conflict (id) do update set v = items.v || '!'"), 2)
+        self.assertEqual(wire.tags_of(told), ["INSERT 0 2"])
+        self.assertEqual(self.stored("v"), [["ours"], ["theirs!"]])
+
+    def test_what_is_returned_is_true(self):
+        told = self.overtake(self.link, wire.query("insert into items (id, v) values (1, 'ours') on conflict (id) "
+                                                   "do update set v = items.v || '!' returning v"))
+        self.assertEqual([one.row() for one in told if one.kind == "D"], [[b"theirs!"]])
+        self.assertEqual(wire.kinds(told), "TDCZ")
+
+    def test_in_a_group(self):
+        """All of it is done again."""
+        upsert = "insert into items (id, v) values (1, 'ours') on conflict (id) do update set v = items.v || '!'"
+        before = "insert into plain values (1, 'a')"
+        for messages in (wire.query(f"{before}; {upsert}; select 1"),
+                         b"".join(wire.parse("", sql) + wire.bind("", "") + wire.execute()
+                                  for sql in ("insert into plain values (2)", upsert, "select 1")) + wire.sync()):
+            self.endpoint.order("stall", begins="insert into items", ms=500)
+            self.link.send(messages)
+            harness.eventually("it waits", self.has_struck)
+            with self.postgres.admin("app") as admin:
+                admin.rows(f"insert into items (id, v, id_hash) values (1, 'theirs', {self.hashes[1]})")
+            told = self.link.read_ready()
+            self.endpoint.http("DELETE", "/faults")
+            self.assertEqual(wire.tags_of(told), ["INSERT 0 1", "INSERT 0 1", "SELECT 1"])
+            self.assertEqual(self.stored("v"), [["theirs!"]])
+            self.empty()
+        self.assertEqual(self.link.rows("select count(*) from plain"), [["2"]])
+
+    def test_a_transaction_is_the_clients_to_repeat(self):
+        self.says(self.link, "begin")
+        told = self.overtake(self.link, wire.query("insert into items (id, v) values (1, 'ours') on conflict (id) "
+                                                   "do update set v = excluded.v"))
+        self.assertEqual(wire.error_of(told), "23505")
+        self.assertEqual(self.says(self.link, "rollback"), ["ROLLBACK", "I"])
+
+    def test_another_constraint(self):
+        """… is told of, in the end."""
+        with self.postgres.admin("app") as admin:
+            admin.rows("create unique index on items (v)")
+        self.says(self.link, "insert into items (id, v) values (1, 'taken')")
+        for upsert in self.upserts:
+            self.assertEqual(self.says(self.link, f"insert into items (id, v) values (2, 'taken') {upsert}"),
+                             ["23505", "I"], upsert)
+        self.assertEqual(self.stored("id, v"), [["1", "taken"]])
+
+
+class OvertakenFirst(Overtaken):
+    """… where each upsert tries a plain INSERT first: that one is overtaken, or the second one is."""
+    backend = {"upsert_first": "insert"}
 
 
 class Strings(LinkCase):

@@ -45,10 +45,12 @@ static bool is_worth_it(const px_runner *runner)
 }
 
 /* What carries rows of many clients serves others meanwhile: its writer sees to it that they are
- * sent again, if it is certain that they are not done. */
+ * sent again, if it is certain that they are not done. It would take a key that is there for their
+ * own fault, though, and what has come in between is seen at once. */
 static bool gives_back(const px_runner *runner)
 {
-    return runner->link->role == PX_LINK_BATCH && !px_runner_may_be_done(runner);
+    return runner->link->role == PX_LINK_BATCH && !px_runner_may_be_done(runner) &&
+           !runner->overtaken;
 }
 
 /* Outside of the client's transaction, or of a group's of which all is known. */
@@ -94,6 +96,15 @@ bool px_runner_has_another_way(px_runner *runner)
     return runner->thing == PX_RUNNER_STEPPING && runner->fate == PX_YDB_REFUSED &&
            !runner->in_block && !runner->given && runner->executor != NULL &&
            rw_program_failed(runner->program, runner->failure.sqlstate);
+}
+
+void px_runner_note_overtaking(px_runner *runner)
+{
+    runner->overtaken =
+        runner->state == PX_RUNNER_STEPPING && runner->fate == PX_YDB_REFUSED &&
+        rw_program_was_overtaken(px_runner_program_of(runner), runner->failure.sqlstate);
+    if (runner->overtaken)
+        runner->fate = PX_YDB_AGAIN;
 }
 
 void px_runner_note_refusal(px_runner *runner, const pgw_error *error)

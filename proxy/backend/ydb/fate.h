@@ -20,6 +20,8 @@ bool px_runner_was_stopped(const px_runner *runner);
 bool px_runner_is_to_undo(const px_runner *runner);
 /* The program has another way, where this one was refused, and goes it from now on. */
 bool px_runner_has_another_way(px_runner *runner);
+/* Whether the failure is that another client's row came in between: it passes then. */
+void px_runner_note_overtaking(px_runner *runner);
 /* The pause until then. Twice as long each time, less up to a half of it: what collided shall not
  * do so again. */
 uint64_t px_runner_pause_ms(const px_runner *runner);

@@ -157,9 +157,10 @@ static void take_failure(px_runner *runner, const px_executed *executed)
     if (ours)
         rw_program_blame(px_runner_program_of(runner), &runner->failure);
     runner->fate = executed->fate;
+    px_runner_note_overtaking(runner);
     if (executed->lost)
         px_runner_drop(runner);
-    if (executed->fate == PX_YDB_REFUSED && runner->replay.due)
+    if (runner->fate == PX_YDB_REFUSED && runner->replay.due)
         px_runner_say_differs(runner);
     undo(runner);
 }

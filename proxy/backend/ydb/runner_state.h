@@ -71,6 +71,7 @@ typedef struct px_runner {
     uint64_t until;    /* px_worker_now() scale: not tried any more */
     pgw_error failure; /* of what is being undone, or the answer that is due */
     px_ydb_fate fate;  /* … */
+    bool overtaken;    /* … that is another client's row, and passes like what was ABORTED */
     char tag[64];
 } px_runner;
 

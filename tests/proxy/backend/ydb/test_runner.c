@@ -77,6 +77,7 @@ static void check(const scene *scenes, size_t count)
 #define PUT "insert into t (k) values (5)"
 #define UPSERT "insert into t (k) values (1) on conflict (k) do nothing"
 #define FIRST "insert into t (k) VALUES (1)"
+#define MEET "SELECT 1 FROM t WHERE \"k\" = CAST(1 AS int8)"
 #define STEPS "anew; BEGIN; " COUNT "; " CHANGE
 
 static void what_succeeds_is_done_once(void **state)
@@ -146,6 +147,33 @@ static void a_link_for_batches_repeats_nothing(void **state)
         {UPSERT, "batches run refused ok row=1 ok ok",
          "anew; " FIRST "; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = CAST(1 AS int8); COMMIT; "
          "done INSERT 0 0"},
+    };
+    CHECK(scenes);
+}
+
+/* Another client's row has come between the question and the INSERT. */
+static void what_was_overtaken_asks_again(void **state)
+{
+    (void)state;
+    static const scene scenes[] = {
+        {UPSERT, "run refused ok ok refused ok pause ok row=1 ok ok",
+         "anew; " FIRST "; anew; BEGIN; " MEET "; " FIRST "; ROLLBACK; pause; anew; BEGIN; " MEET
+         "; COMMIT; done INSERT 0 0"},
+        {UPSERT, "batches run refused ok ok refused ok pause ok row=1 ok ok",
+         "anew; " FIRST "; anew; BEGIN; " MEET "; " FIRST "; ROLLBACK; pause; anew; BEGIN; " MEET
+         "; COMMIT; done INSERT 0 0"},
+        /* it is another constraint */
+        {UPSERT,
+         "run refused ok ok refused ok pause ok ok refused ok pause ok ok refused ok pause ok ok "
+         "refused ok",
+         "anew; " FIRST "; anew; BEGIN; " MEET "; " FIRST "; ROLLBACK; pause; anew; BEGIN; " MEET
+         "; " FIRST "; ROLLBACK; pause; anew; BEGIN; " MEET "; " FIRST
+         "; ROLLBACK; pause; anew; BEGIN; " MEET "; " FIRST "; ROLLBACK; failed 23505"},
+        {UPSERT, "run refused ok ok late refused ok",
+         "anew; " FIRST "; anew; BEGIN; " MEET "; " FIRST "; ROLLBACK; failed 23505"},
+        {UPSERT, "run refused ok ok cancel refused heard ok",
+         "anew; " FIRST "; anew; BEGIN; " MEET "; " FIRST "; cancel; ROLLBACK; cancelled; "
+         "failed 57014; user request"},
     };
     CHECK(scenes);
 }
@@ -334,7 +362,7 @@ static void an_upsert_may_be_done_twice(void **state)
 {
     (void)state;
 #define SAME "insert into t (k, v) values (1, 2) on conflict (k) do update set v = excluded.v"
-#define TRIED "anew; insert into t (k, v) VALUES (1, 2); "
+#define TRIED "anew; insert into t (k, v) VALUES (1, 2); " /* of what is not the same */
 #define AGAIN                                                                                      \
     "anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = CAST(1 AS int8); UPDATE t SET v = 2 WHERE \"k\" "  \
     "= "                                                                                           \
@@ -343,38 +371,40 @@ static void an_upsert_may_be_done_twice(void **state)
 #define SUMMED                                                                                     \
     "anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = CAST(1 AS int8); UPDATE t SET v = t.v + 2 WHERE "  \
     "\"k\" = CAST(1 AS int8); "
-#define MET "run refused ok row=1 ok ok "
+#define MET "run ok row=1 ok ok "
     static const scene scenes[] = {
         {SAME, MET "unknown ok pause ok row=1 ok ok ok",
-         TRIED AGAIN "COMMIT; ROLLBACK; pause; " AGAIN "COMMIT; done INSERT 0 1"},
+         AGAIN "COMMIT; ROLLBACK; pause; " AGAIN "COMMIT; done INSERT 0 1"},
         {SAME, MET "lost pause open ok row=1 ok ok ok run",
-         TRIED AGAIN "COMMIT; close; pause; open; " AGAIN "COMMIT; done INSERT 0 1; "
-                     "anew; BEGIN"},
+         AGAIN "COMMIT; close; pause; open; " AGAIN "COMMIT; done INSERT 0 1; "
+               "anew; BEGIN"},
         {SAME, "batches " MET "lost pause open ok row=1 aborted ok pause ok row=1 ok ok ok",
-         TRIED AGAIN "COMMIT; close; pause; open; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = "
-                     "CAST(1 AS int8); ROLLBACK; pause; " AGAIN "COMMIT; done INSERT 0 1"},
+         AGAIN "COMMIT; close; pause; open; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = "
+               "CAST(1 AS int8); ROLLBACK; pause; " AGAIN "COMMIT; done INSERT 0 1"},
         {SAME, MET "lost pause closed pause open ok row=1 ok ok ok",
-         TRIED AGAIN "COMMIT; close; pause; open; close; long pause; open; " AGAIN
-                     "COMMIT; done INSERT 0 1"},
-        {SAME, MET "late lost", TRIED AGAIN "COMMIT; close; failed 08007"},
+         AGAIN "COMMIT; close; pause; open; close; long pause; open; " AGAIN
+               "COMMIT; done INSERT 0 1"},
+        {SAME, MET "late lost", AGAIN "COMMIT; close; failed 08007"},
         {SAME, MET "lost pause open ok late overloaded ok",
-         TRIED AGAIN "COMMIT; close; pause; open; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = "
-                     "CAST(1 AS int8); ROLLBACK; failed 08007"},
+         AGAIN "COMMIT; close; pause; open; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = "
+               "CAST(1 AS int8); ROLLBACK; failed 08007"},
         {SAME, MET "lost pause open ok refused ok",
-         TRIED AGAIN "COMMIT; close; pause; open; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = "
-                     "CAST(1 AS int8); ROLLBACK; failed 08007"},
-        {SAME, MET "lost pause denied",
-         TRIED AGAIN "COMMIT; close; pause; open; close; failed 08007"},
-        {SAME, MET "lost cancel turn run", TRIED AGAIN "COMMIT; close; failed 08007; open"},
+         AGAIN "COMMIT; close; pause; open; anew; BEGIN; SELECT 1 FROM t WHERE \"k\" = "
+               "CAST(1 AS int8); ROLLBACK; failed 08007"},
+        {SAME, MET "lost pause denied", AGAIN "COMMIT; close; pause; open; close; failed 08007"},
+        {SAME, MET "lost cancel turn run", AGAIN "COMMIT; close; failed 08007; open"},
         {SAME, MET "ended ok pause ok row=1 ok ok ok",
-         TRIED AGAIN "COMMIT; ROLLBACK; pause; " AGAIN "COMMIT; done INSERT 0 1"},
+         AGAIN "COMMIT; ROLLBACK; pause; " AGAIN "COMMIT; done INSERT 0 1"},
         {SAME, MET "cancel ended ok heard",
-         TRIED AGAIN "COMMIT; cancel; ROLLBACK; failed 08007; cancelled"},
-        {SAME, "run unknown", TRIED "failed 08007"},
-        {SAME, "batches " MET "aborted ok", TRIED AGAIN "COMMIT; ROLLBACK; failed 40001"},
-        {SAME, "begin ok run ok commit unknown ok",
-         "BEGIN; done; " TRIED "done INSERT 0 1; COMMIT; ROLLBACK; failed 08007"},
-        {SUM, MET "lost", TRIED SUMMED "COMMIT; close; failed 08007"},
+         AGAIN "COMMIT; cancel; ROLLBACK; failed 08007; cancelled"},
+        {SAME, "run ok ok ok ok", /* the key is new */
+         "anew; BEGIN; " MEET "; insert into t (k, v) VALUES (1, 2); COMMIT; done INSERT 0 1"},
+        {SUM, "run unknown", TRIED "failed 08007"},
+        {SAME, "batches " MET "aborted ok", AGAIN "COMMIT; ROLLBACK; failed 40001"},
+        {SAME, "begin ok run row=1 ok ok commit unknown ok",
+         "BEGIN; done; anew; " MEET "; UPDATE t SET v = 2 WHERE \"k\" = CAST(1 AS int8); "
+         "done INSERT 0 1; COMMIT; ROLLBACK; failed 08007"},
+        {SUM, "run refused ok row=1 ok ok lost", TRIED SUMMED "COMMIT; close; failed 08007"},
     };
     CHECK(scenes);
 }
@@ -672,6 +702,7 @@ int main(void)
         cmocka_unit_test(what_succeeds_is_done_once),
         cmocka_unit_test(what_was_not_done_is_tried_again),
         cmocka_unit_test(a_link_for_batches_repeats_nothing),
+        cmocka_unit_test(what_was_overtaken_asks_again),
         cmocka_unit_test(nor_is_what_would_fail_again),
         cmocka_unit_test(another_way_is_gone),
         cmocka_unit_test(only_commits_are_unknown),
