@@ -304,11 +304,12 @@ static const rw_field *same_field(const reader *read, const rw_set_item *item)
     return same ? rw_field_named(&read->out->values, item->column) : NULL;
 }
 
-/* DEFAULT is taken where it is NULL. */
+/* DEFAULT is taken where it is known. It may be another the next time. */
 static bool check_default(reader *read, const rw_field *field, size_t at)
 {
     read->out->defaults = true;
-    return field->defaults_to_null ||
+    read->out->same = read->out->same && (field->defaults_to_null || field->by_default != NULL);
+    return rw_default_is_known(field) ||
            refuse_excluded(read, field, at, "what the column's default gives is not known");
 }
 

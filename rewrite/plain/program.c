@@ -121,7 +121,7 @@ static bool weave_given(const rw_subject *subject, rw_weave *out)
     return true;
 }
 
-/* SET … = DEFAULT: NULL, where that certainly is the same. */
+/* SET … = DEFAULT: the default itself, where it is known. */
 static bool weave_defaults(const rw_subject *subject, rw_part *rest, rw_weave *out)
 {
     const bool conforming = subject->reading->env->conforming;
@@ -134,11 +134,11 @@ static bool weave_defaults(const rw_subject *subject, rw_part *rest, rw_weave *o
         const rw_field *field = rw_field_named(&values, item->column);
         if (!rw_is_default(subject->text, item->value))
             continue;
-        if (field == NULL || !field->defaults_to_null)
+        if (field == NULL || !rw_default_is_known(field))
             return rw_refuse(subject, item->value.from, "SET … = DEFAULT is not supported here",
                              "YDB takes DEFAULT nowhere: write the value.");
         rw_unalias(subject->clauses, (rw_part){rest->from, item->value.from}, conforming, out);
-        rw_weave_own(out, "NULL");
+        rw_weave_assigned(out, field, item->value);
         rest->from = item->value.to;
     }
     return true;

@@ -245,15 +245,6 @@ void rw_weave_insert(const rw_conflict *conflict, const unsigned char *fates, rw
 
 /* --- UPDATE --- */
 
-/* A default that is known is NULL. */
-static void weave_given(rw_weave *out, rw_part cell)
-{
-    if (rw_is_default(out->client, cell))
-        rw_weave_own(out, "NULL");
-    else
-        rw_weave_client(out, cell);
-}
-
 /* Its own column: as it would be inserted, so that whatever does not fit is refused. */
 static bool weave_same(const rw_conflict *conflict, const rw_set_item *item, size_t row,
                        rw_weave *out)
@@ -263,7 +254,7 @@ static bool weave_same(const rw_conflict *conflict, const rw_set_item *item, siz
     const rw_field *field = rw_field_named(&conflict->values, item->column);
     const rw_part cell = rw_values_cell(&conflict->values, row, field);
     rw_weave_client(out, (rw_part){item->whole.from, item->value.from});
-    weave_given(out, cell);
+    rw_weave_assigned(out, field, cell);
     return true;
 }
 
@@ -278,7 +269,7 @@ static void weave_update_one(const rw_conflict *conflict, size_t row, rw_weave *
             continue;
         if (rw_is_default(conflict->text, item->value)) {
             rw_weave_client(out, (rw_part){item->whole.from, item->value.from});
-            rw_weave_own(out, "NULL");
+            rw_weave_assigned(out, rw_field_named(&conflict->values, item->column), item->value);
         } else
             weave_expression(conflict, item->whole, row, out);
     }
@@ -368,6 +359,8 @@ static void weave_shown_field(const rw_conflict *conflict, size_t row, bool upda
         rw_weave_stored(out, field, rw_values_cell(&conflict->values, row, field));
     } else if (item == NULL) {
         rw_weave_name(out, field->name);
+    } else if (rw_is_default(conflict->text, item->value)) {
+        rw_weave_stored(out, field, item->value);
     } else {
         rw_weave_own(out, "CAST(");
         weave_expression(conflict, item->value, row, out);

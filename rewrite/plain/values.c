@@ -55,13 +55,20 @@ static int32_t limit_of(const rw_column *column)
     return column->type == BIT || column->type == VARBIT ? column->typmod : column->typmod - 4;
 }
 
-static const char *certain_default(const rw_column *column, pgw_arena *arena)
+static const char *default_text(const rw_column *column, pgw_arena *arena)
+{
+    return column->default_text == NULL || column->generated
+               ? NULL
+               : pgw_arena_copy(arena, pgw_slice_str(column->default_text)).ptr;
+}
+
+static const char *if_certain(const char *default_text)
 {
     static const unsigned doubts =
         RW_DOUBT_VOLATILE | RW_DOUBT_SETS | RW_DOUBT_CHOICE | RW_DOUBT_MOMENT;
-    if (column->default_text == NULL || column->generated)
+    if (default_text == NULL)
         return NULL;
-    pgw_slice text = pgw_arena_copy(arena, pgw_slice_str(column->default_text));
+    pgw_slice text = pgw_slice_str(default_text);
     rw_part all = {0, text.len};
     return rw_part_is_empty(rw_find_doubt(text, all, doubts, true)) ? text.ptr : NULL;
 }
@@ -89,8 +96,9 @@ static rw_field field_of(const rw_subject *subject, const rw_table *table, size_
                       .limit = drops ? -1 : limit_of(column),
                       .defaults_to_null =
                           rw_table_defaults_to_null(table, at) && !column->generated,
-                      .by_default = certain_default(column, arena),
+                      .default_text = default_text(column, arena),
                       .cell = RW_NO_CELL};
+    field.by_default = if_certain(field.default_text);
     if (!is_vague(subject, column)) {
         field.type = cast_type(column, drops, arena);
         field.loose = cast_type(column, drops || has_length(column->type), arena);
@@ -255,10 +263,9 @@ bool rw_is_default(pgw_slice text, rw_part cell)
 }
 
 /* A string without quotes and backslashes in it, which is no longer than the field; or NULL. */
-static bool fits(pgw_slice text, int32_t limit, rw_part cell)
+static bool fits(pgw_slice it, int32_t limit)
 {
-    const pgw_slice it = rw_part_text(text, cell);
-    if (pgw_slice_ieq_str(it, "null"))
+    if (limit < 0 || pgw_slice_ieq_str(it, "null"))
         return true;
     if (it.len < 2 || it.ptr[0] != '\'' || it.len > (size_t)limit + 2)
         return false;
@@ -270,9 +277,10 @@ bool rw_cell_is_certain(pgw_slice text, const rw_field *field, rw_part cell)
 {
     if (field->type == NULL)
         return false;
-    if (rw_is_default(text, cell))
-        return field->defaults_to_null;
-    return field->limit < 0 || fits(text, field->limit, cell);
+    if (!rw_is_default(text, cell))
+        return fits(rw_part_text(text, cell), field->limit);
+    return field->defaults_to_null ||
+           (field->by_default != NULL && fits(pgw_slice_str(field->by_default), field->limit));
 }
 
 void rw_weave_name(rw_weave *weave, const char *name)
@@ -288,6 +296,19 @@ void rw_weave_given(rw_weave *weave, const rw_field *field, rw_part cell)
         pgw_buf_addf(&weave->text, "(%s)", field->by_default);
     else
         rw_weave_own(weave, "NULL");
+}
+
+bool rw_default_is_known(const rw_field *field)
+{
+    return field->defaults_to_null || field->default_text != NULL;
+}
+
+void rw_weave_assigned(rw_weave *weave, const rw_field *field, rw_part cell)
+{
+    if (rw_is_default(weave->client, cell) && field->default_text != NULL)
+        pgw_buf_addf(&weave->text, "(%s)", field->default_text);
+    else
+        rw_weave_given(weave, field, cell);
 }
 
 static void weave_cast(rw_weave *weave, const rw_field *field, rw_part cell, const char *type)

@@ -32,7 +32,8 @@ typedef struct rw_field {
     bool defaults_to_null;
     const char *by_default; /* what is stored where nothing is given, if asking for it a second time
                                is certain to give the same; NULL: not known, or not so */
-    size_t cell;            /* its number in a row; RW_NO_CELL: it is not listed */
+    const char *default_text; /* … whether it is or not; NULL: not known, or NULL */
+    size_t cell;              /* its number in a row; RW_NO_CELL: it is not listed */
 } rw_field;
 
 typedef struct rw_values {
@@ -55,8 +56,8 @@ const rw_field *rw_field_named(const rw_values *values, pgw_slice name);
 rw_part rw_values_cell(const rw_values *values, size_t row, const rw_field *field);
 /* Whether the part is the word DEFAULT, or empty. */
 bool rw_is_default(pgw_slice text, rw_part cell);
-/* Whether what the field has of this cell is certain, as far as a cast can tell: not what a
- * default gives, nor what may be too long for it. */
+/* Whether what the field has of this cell is certain, as far as a cast can tell: not what a default
+ * gives that is another each time, nor what may be too long for it. */
 bool rw_cell_is_certain(pgw_slice text, const rw_field *field, rw_part cell);
 
 /* 0A000 with a position and a hint; returns false. */
@@ -68,6 +69,10 @@ void rw_weave_name(rw_weave *weave, const char *name);
 /* Adds a cell as it is written, and what is known of the default where it says DEFAULT. The field
  * may be NULL if it does not. */
 void rw_weave_given(rw_weave *weave, const rw_field *field, rw_part cell);
+/* … of the default that may be another each time, too: where it is asked for this once. */
+void rw_weave_assigned(rw_weave *weave, const rw_field *field, rw_part cell);
+/* Whether DEFAULT can be assigned so. */
+bool rw_default_is_known(const rw_field *field);
 /* Adds the value that the field has of a cell: CAST(… AS type); what may be too long for it stays
  * as long as it is. */
 void rw_weave_cell(rw_weave *weave, const rw_field *field, rw_part cell);

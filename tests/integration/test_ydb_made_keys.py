@@ -81,6 +81,20 @@ class MadeKeys(YdbCase):
     def test_texts(self):
         self.compare(*TEXTS)
 
+    def test_defaults_are_assigned(self):
+        """… where nothing is given, and by their name."""
+        upsert = "on conflict (id) do update set"
+        self.compare("insert into items (id, word, n) values (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)",
+                     f"insert into items (id, word) values (1, 'x') {upsert} n = excluded.n",
+                     f"insert into items (id, word) values (2, 'x'), (4, 'x') {upsert} n = items.n + excluded.n",
+                     f"insert into items (id) values (1) {upsert} n = default returning n, id",
+                     f"insert into items (id, n) values (3, default), (5, 1) {upsert} n = excluded.n returning id, n",
+                     f"insert into items (id) values (3) {upsert} at = excluded.at",
+                     "update items set n = default where id = 2 returning id, n",
+                     "update items set at = default, n = n + 1 where id = 2",
+                     "update items as i set at = default where i.id = 1 returning i.id",
+                     "select id, word, n, at is null, at > now() - interval '1 minute' from items order by id")
+
     def test_what_is_prepared(self):
         """RETURNING * has all columns but the hash, as PREPARE sees them already."""
         self.compare("prepare p as insert into items (id, word, at) values ($1, $2, null) returning *",
