@@ -326,6 +326,7 @@ static rw_columns type_update(rw_typing *typing, const rw_scope *outer,
     rw_type_from(typing, &scope, update->from_clause, update->n_from_clause);
     rw_type_as(typing, &scope, update->where_clause, PGW_BOOL);
     rw_columns out = type_targets(typing, &scope, update->returning_list, update->n_returning_list);
+    resolve(typing, out); /* before SET could say otherwise */
     type_set(typing, &scope, columns, update->target_list, update->n_target_list);
     return out;
 }

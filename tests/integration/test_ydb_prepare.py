@@ -123,6 +123,25 @@ class Prepare(YdbCase):
             self.assertEqual(*told, name)
         self.check_hashes()
 
+    def test_returning_is_looked_at_before_set(self):
+        """A parameter that is a column of it alone is text."""
+        for link in self.links:
+            link.query("insert into items (tenant, id, n, word) values ('a', 1, 2, 'x')")
+        for assigned, returned, values in (("n = $1", "$1", ["5"]), ("n = $1", "$1, $1", ["5"]), ("n = $1 + 1", "$1", ["5"]),
+                                           ("n = $1", "$1 + 1", ["5"]), ("word = $1", "$1, n", ["y"]),
+                                           ("word = $1, n = $2", "$1, $2 + n", ["y", "3"])):
+            sql = f"update items set {assigned} where tenant = 'a' and id = 1 returning {returned}"
+            told = []
+            for link in self.links:
+                link.send(wire.parse("", sql), wire.bind("", "", values), wire.describe("P", ""), wire.execute(""),
+                          wire.sync())
+                lines = [self.line(one) for one in link.read_ready()]
+                refused = [one for one in lines if one[0] == "E"]
+                told.append(refused or lines)  # at Parse, or when it is run
+            self.assertEqual(*told, sql)
+        expected, got = ([self.line(one) for one in link.query("select * from items")] for link in self.links)
+        self.assertEqual(expected, got)
+
     def read_anew(self, number):
         """Another configuration, of whose tables nobody has asked yet."""
         anew = config(self.endpoint, self.tables, backend={"retry_ms": 9000 + number})
