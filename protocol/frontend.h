@@ -7,8 +7,17 @@
 
 #include "protocol/reader.h"
 
+/* Names of statements and portals that have so many of their first bytes in common are one name, as
+ * in PostgreSQL (dynahash with keys of NAMEDATALEN bytes); what is decoded is as long at most. */
+enum { PGW_NAME_SIGNIFICANT = 63 };
+static inline pgw_slice pgw_name_significant(pgw_slice name)
+{
+    name.len = name.len < PGW_NAME_SIGNIFICANT ? name.len : PGW_NAME_SIGNIFICANT;
+    return name;
+}
+
 typedef struct pgw_parse {
-    pgw_slice name, query; /* a NUL stands behind each */
+    pgw_slice name, query; /* a NUL stands behind the query */
     pgw_slice types;       /* parameter type oids, 4 bytes each, big-endian */
     size_t type_count;
 } pgw_parse;

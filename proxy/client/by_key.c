@@ -253,7 +253,8 @@ px_lookups *px_by_key_bound(const px_session *session, pgw_slice message)
 {
     pgw_slice portal = {message.ptr + PGW_HEADER, 0};
     portal.len = strnlen(portal.ptr, message.len - PGW_HEADER);
-    const px_statement *bound = px_statements_find(&session->names.portals, portal);
+    const px_statement *bound =
+        px_statements_find(&session->names.portals, pgw_name_significant(portal));
     return bound != NULL ? bound->lookups : NULL;
 }
 
@@ -264,5 +265,6 @@ bool px_by_key_is_bound(const px_session *session, pgw_slice message)
     if (!session->known.by_key || at > rest.len)
         return session->known.by_key;
     pgw_slice name = {rest.ptr + at, strnlen(rest.ptr + at, rest.len - at)};
-    return px_by_key_is(px_statements_find(&session->names.statements, name));
+    return px_by_key_is(
+        px_statements_find(&session->names.statements, pgw_name_significant(name)));
 }

@@ -140,13 +140,14 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         pgw_slice name = {message.ptr + PGW_HEADER, 0};
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
-            px_names_foreign(session, reply, name, message);
+            px_names_foreign(session, reply, pgw_name_significant(name), message);
             session->known.touched |= session->known.parsed.effects & RW_EFFECT_DRAWS;
         } else if (reply->kind == PX_REPLY_CLOSE && session->names.statements.names.count > 0 &&
                    message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
             name.ptr++;
             name.len = strnlen(name.ptr, message.len - PGW_HEADER - 1);
-            px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
+            px_reply_renames(&session->pending.replies, reply, &session->names.statements,
+                             pgw_name_significant(name));
         }
         if (frame.type == 'B')
             px_state_note_bind(session, message);
@@ -157,7 +158,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
     if (frame.type == 'P' && frame.size > PX_HOLD_BYTES) {
         px_relay_text(session, frame);
     } else if (frame.type == 'P' && session->hand.told.len > 0) {
-        px_drawn_keep(session, pgw_slice_str(message.ptr + PGW_HEADER));
+        px_drawn_keep(session, pgw_name_significant(pgw_slice_str(message.ptr + PGW_HEADER)));
         send_told(session, frame);
     } else {
         px_relay(session, frame);

@@ -18,7 +18,7 @@ bool rw_executed_next(rw_executed *it, pgw_arena *arena, pgw_slice *name)
         it->token = rw_lexer_next(&it->lexer);
         if (!execute || (it->token.kind != RW_TOKEN_WORD && it->token.kind != RW_TOKEN_QUOTED))
             continue;
-        *name = rw_token_name(text, it->token, arena);
+        *name = rw_take_identifier(&it->lexer, it->token, arena);
         return true;
     }
     return false;

@@ -13,7 +13,7 @@ typedef struct rw_executed {
 
 /* `conforming`: as standard_conforming_strings is. */
 rw_executed rw_executed_in(pgw_slice text, bool conforming);
-/* The next name, as the server folds it, in the arena. False: there is none. */
+/* The next name, as the server folds and cuts it, in the arena. False: there is none. */
 PGW_MUST_CHECK bool rw_executed_next(rw_executed *it, pgw_arena *arena, pgw_slice *name);
 
 #endif

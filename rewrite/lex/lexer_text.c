@@ -5,6 +5,7 @@
 #include "rewrite/lex/lexer_text.h"
 
 #include "protocol/utf8.h"
+#include "protocol/value_text.h"
 
 #include <string.h>
 
@@ -238,4 +239,28 @@ pgw_slice rw_token_name(pgw_slice text, rw_token token, pgw_arena *arena)
         i += quoted && c == '"';
     }
     return (pgw_slice){out, len};
+}
+
+/* The character behind UESCAPE, which is taken; a backslash where there is none. */
+static char take_uescape(rw_lexer *lexer, pgw_arena *arena)
+{
+    rw_lexer ahead = *lexer;
+    pgw_slice value;
+    if (!rw_token_is(lexer->text, rw_lexer_next(&ahead), "uescape"))
+        return '\\';
+    rw_token escape = rw_lexer_next(&ahead);
+    if (escape.kind != RW_TOKEN_STRING ||
+        !rw_token_string(lexer->text, escape, lexer->conforming, arena, &value) || value.len != 1)
+        return '\\'; /* the server refuses it */
+    *lexer = ahead;
+    return value.ptr[0];
+}
+
+pgw_slice rw_take_identifier(rw_lexer *lexer, rw_token token, pgw_arena *arena)
+{
+    pgw_slice name = rw_token_name(lexer->text, token, arena);
+    bool unicode = token.kind == RW_TOKEN_QUOTED && lexer->text.ptr[token.start] != '"';
+    if (unicode && !rw_token_unicode(lexer->text, token, take_uescape(lexer, arena), arena, &name))
+        return (pgw_slice){NULL, 0};
+    return pgw_name_cut(name);
 }

@@ -50,7 +50,7 @@ static pgw_slice take_name(reader *in)
 {
     if (in->token.kind != RW_TOKEN_WORD && in->token.kind != RW_TOKEN_QUOTED)
         return nothing;
-    pgw_slice name = rw_token_name(in->lexer.text, in->token, in->arena);
+    pgw_slice name = rw_take_identifier(&in->lexer, in->token, in->arena);
     advance(in);
     return name;
 }

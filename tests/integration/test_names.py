@@ -219,6 +219,25 @@ class Prepared:
         self.is_others(session)
         self.check_stored(UP, count=2)
 
+    def test_executed_by_any_spelling(self):
+        """What Parse has made of an INSERT takes its hash from no EXECUTE, and from no Bind that calls it by a name
+        which is as long as counts, and longer."""
+        session, long = self.wire(), "n" * 70
+        for name in ("s", long):
+            session.ask(wire.parse(name, "insert into up (id, v) values ($1, $2)", [20, 23]), wire.sync())
+        session.ask(wire.parse("u" * 70, "update up set id = $1 where id = $2", [20, 20]), wire.sync())
+        for name in ("s", 'U&"!0073" uescape \'!\'', long, long[:63], f'"{long}x"'):
+            told = session.query(f"execute {name} (1, 1, 777)")
+            self.assertEqual(wire.error_of(told), "0A000", name)
+        self.assertEqual(wire.error_of(session.query(f"execute {'u' * 65} (2, 3)")), "0A000")
+        for number, name in enumerate((long, long[:63], long + "x"), 1):
+            for values, error in (([str(number), "1", "777"], "08P01"), ([str(number), "1"], None)):
+                told = session.ask(wire.bind("", name, values), wire.execute(), wire.sync())
+                self.assertEqual(wire.error_of(told), error, name)
+        self.assertEqual(self.admin("select id from up order by id"), [["1"], ["2"], ["3"]])
+        told = session.ask(wire.close("S", long + "y"), wire.bind("", long, ["4", "1"]), wire.execute(), wire.sync())
+        self.assertEqual(wire.error_of(told), "26000")
+
 
 class Hidden:
     """What text does not show."""

@@ -35,6 +35,19 @@ static void every_name_is_found(void **state)
     names_are("create table x as execute p", true, "p ");
 }
 
+static void names_are_cut_and_unescaped(void **state)
+{
+    (void)state;
+#define TEN "0123456789"
+#define SIXTY TEN TEN TEN TEN TEN TEN
+    names_are("execute U&\"!0070!!\" UESCAPE '!' (1); execute q", true, "p! q ");
+    names_are("execute u&\"\\0070\" (1); execute U&\"x!0070\"", true, "p x!0070 ");
+    names_are("execute \"" SIXTY "abcdef\"(1); execute q", true, SIXTY "abc q ");
+    names_are("execute \"" SIXTY "ab\u00e9f\"(1)", true, SIXTY "ab ");
+    names_are("execute U&\"!0070\" uescape 'no'; execute U&\"!0070\" uescape; execute q", true,
+              "!0070 !0070 q ");
+}
+
 static void nothing_else_is(void **state)
 {
     (void)state;
@@ -49,6 +62,7 @@ static void nothing_else_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_name_is_found),
+                                       cmocka_unit_test(names_are_cut_and_unescaped),
                                        cmocka_unit_test(nothing_else_is)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

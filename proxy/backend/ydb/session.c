@@ -29,8 +29,8 @@ static void check_parameters(px_ydb_session *session, const pgw_portal *portal)
         pgw_server_failed(session->server, &error);
 }
 
-/* What PREPARE has kept has no hashes yet; to what Parse has made EXECUTE may give wrong ones.
- * Where it is wrong stands nowhere in what its client sent. */
+/* What PREPARE has kept has no hashes yet, nor has what Parse has made before its table was
+ * configured. Where it is wrong stands nowhere in what its client sent. */
 static bool hash(const rw_catalog *catalog, pgw_slice text, const pgw_reading *reading,
                  pgw_slice *out)
 {
