@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a statement or portal. */
-static pgw_slice read_name(pgw_reader *reader)
-{
-    return pgw_name_significant(pgw_read_string(reader));
-}
-
 bool pgw_query_decode(pgw_slice body, pgw_slice *text)
 {
     pgw_reader reader = pgw_reader_of(body);
@@ -22,7 +16,7 @@ bool pgw_query_decode(pgw_slice body, pgw_slice *text)
 bool pgw_parse_decode(pgw_slice body, pgw_parse *out)
 {
     pgw_reader reader = pgw_reader_of(body);
-    out->name = read_name(&reader);
+    out->name = pgw_read_string(&reader);
     out->query = pgw_read_string(&reader);
     out->type_count = pgw_read_u16(&reader);
     out->types = pgw_read_bytes(&reader, out->type_count * 4);
@@ -32,8 +26,8 @@ bool pgw_parse_decode(pgw_slice body, pgw_parse *out)
 bool pgw_bind_decode(pgw_slice body, pgw_bind *out)
 {
     pgw_reader reader = pgw_reader_of(body);
-    out->portal = read_name(&reader);
-    out->statement = read_name(&reader);
+    out->portal = pgw_read_string(&reader);
+    out->statement = pgw_read_string(&reader);
     out->format_count = pgw_read_u16(&reader);
     out->formats = pgw_read_bytes(&reader, out->format_count * 2);
     out->value_count = pgw_read_u16(&reader);
@@ -53,14 +47,14 @@ bool pgw_target_decode(pgw_slice body, pgw_target *out)
 {
     pgw_reader reader = pgw_reader_of(body);
     out->kind = (char)pgw_read_u8(&reader);
-    out->name = read_name(&reader);
+    out->name = pgw_read_string(&reader);
     return pgw_reader_done(&reader) && (out->kind == 'S' || out->kind == 'P');
 }
 
 bool pgw_execute_decode(pgw_slice body, pgw_execute *out)
 {
     pgw_reader reader = pgw_reader_of(body);
-    out->portal = read_name(&reader);
+    out->portal = pgw_read_string(&reader);
     out->max_rows = pgw_read_u32(&reader);
     return pgw_reader_done(&reader);
 }

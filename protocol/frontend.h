@@ -8,7 +8,7 @@
 #include "protocol/reader.h"
 
 /* Names of statements and portals that have so many of their first bytes in common are one name, as
- * in PostgreSQL (dynahash with keys of NAMEDATALEN bytes); what is decoded is as long at most. */
+ * in PostgreSQL (dynahash with keys of NAMEDATALEN bytes). What is decoded is whole. */
 enum { PGW_NAME_SIGNIFICANT = 63 };
 static inline pgw_slice pgw_name_significant(pgw_slice name)
 {
@@ -17,7 +17,7 @@ static inline pgw_slice pgw_name_significant(pgw_slice name)
 }
 
 typedef struct pgw_parse {
-    pgw_slice name, query; /* a NUL stands behind the query */
+    pgw_slice name, query; /* a NUL stands behind each */
     pgw_slice types;       /* parameter type oids, 4 bytes each, big-endian */
     size_t type_count;
 } pgw_parse;

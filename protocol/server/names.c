@@ -1,18 +1,15 @@
 #include "protocol/server/names.h"
 
+#include "protocol/frontend.h"
+
 #include <stdlib.h>
 
-enum { SIGNIFICANT = 63, FIRST_SIZE = 16 };
-
-static pgw_slice significant(pgw_slice name)
-{
-    return (pgw_slice){name.ptr, name.len < SIGNIFICANT ? name.len : SIGNIFICANT};
-}
+enum { FIRST_SIZE = 16 };
 
 /* FNV-1a. Somebody who makes names collide waits for nobody's statements but his own. */
 static size_t slot_of(const pgw_names *names, pgw_slice name)
 {
-    pgw_slice key = significant(name);
+    pgw_slice key = pgw_name_significant(name);
     uint64_t hash = 0xcbf29ce484222325;
     for (size_t i = 0; i < key.len; i++)
         hash = (hash ^ (uint8_t)key.ptr[i]) * 0x100000001b3;
@@ -22,7 +19,8 @@ static size_t slot_of(const pgw_names *names, pgw_slice name)
 pgw_named *pgw_names_find(const pgw_names *names, pgw_slice name)
 {
     pgw_named *named = names->size > 0 ? names->slots[slot_of(names, name)] : NULL;
-    while (named != NULL && !pgw_slice_eq(significant(named->name), significant(name)))
+    while (named != NULL &&
+           !pgw_slice_eq(pgw_name_significant(named->name), pgw_name_significant(name)))
         named = named->next;
     return named;
 }

@@ -2,18 +2,29 @@
 
 #include "protocol/frame.h"
 
+static void cut_name(pgw_slice *name)
+{
+    *name = pgw_name_significant(*name);
+}
+
 px_said px_said_of(char type, pgw_slice message)
 {
     px_said said = {.type = type, .message = message};
     pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
-    if (type == 'P')
+    if (type == 'P') {
         said.whole = pgw_parse_decode(body, &said.as.parse);
-    else if (type == 'B')
+        cut_name(&said.as.parse.name);
+    } else if (type == 'B') {
         said.whole = pgw_bind_decode(body, &said.as.bind);
-    else if (type == 'E')
+        cut_name(&said.as.bind.portal);
+        cut_name(&said.as.bind.statement);
+    } else if (type == 'E') {
         said.whole = pgw_execute_decode(body, &said.as.execute);
-    else if (type == 'D' || type == 'C')
+        cut_name(&said.as.execute.portal);
+    } else if (type == 'D' || type == 'C') {
         said.whole = pgw_target_decode(body, &said.as.target);
+        cut_name(&said.as.target.name);
+    }
     return said;
 }
 
