@@ -6,7 +6,8 @@ Allowed differences, all of them:
 - which table and column of it a result's column is: YDB tells neither;
 - what is wrong with a text or a value, met when it is executed, not when it is parsed or bound: YDB is
   not asked before, and nothing happens between; so a statement with a wrong constant is prepared, which
-  direct is not there (26000), and says again what is wrong with it;
+  direct is not there (26000), and says again what is wrong with it; prepared once more by its name it is
+  there already (42P05);
 - a refusal (0A000) that ydb.txt names with its reason stands where direct a statement was put that
   fails: see driver; in a transaction that has failed it stands for 25P02;
 - 25006 stands for whatever else is wrong with a write in a read-only transaction: YDB is not asked;
@@ -113,7 +114,8 @@ def _stands_for(other, error):
     """Whether keyspread's `other` error may be told instead."""
     return (is_refusal(other) and error.sqlstate == "25P02"
             or other.sqlstate in ("25006", "21000") and error.fields()["S"] == "ERROR"
-            or other.sqlstate.startswith("22") and error.sqlstate == "42804")
+            or other.sqlstate.startswith("22") and error.sqlstate == "42804"
+            or other.sqlstate == "42P05" and error.sqlstate.startswith("22"))
 
 
 def _replace(direct, through):

@@ -111,6 +111,7 @@ void px_runner_note_refusal(px_runner *runner, const pgw_error *error)
 {
     bool passes = px_error_is_absence(error) || px_error_is_full(error);
     runner->failure = *error;
+    runner->overtaken = false;
     runner->fate = passes ? PX_YDB_SLOWLY : PX_YDB_REFUSED;
 }
 

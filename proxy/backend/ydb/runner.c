@@ -400,6 +400,7 @@ static void begin(px_runner *runner, px_runner_state thing)
 {
     runner->thing = thing;
     runner->given = runner->cancelled = runner->timed_out = runner->doubted = false;
+    runner->overtaken = false;
     start_trying(runner);
     runner->failure = PGW_ERROR_NONE;
     runner->tag[0] = '\0';
