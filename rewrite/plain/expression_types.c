@@ -39,9 +39,8 @@ static void type_each(rw_typing *typing, const rw_scope *scope, PgQuery__Node *c
  * grammar has put in front of them. */
 static uint32_t type_digits(const char *digits)
 {
-    const bool negative = digits[0] == '-';
-    const char *most = negative ? "9223372036854775808" : "9223372036854775807";
-    digits += negative;
+    const char *most = digits[0] == '-' ? "9223372036854775808" : "9223372036854775807";
+    digits += digits[0] == '-';
     size_t length = strspn(digits, "0123456789");
     bool large = length > 19 || (length == 19 && strcmp(digits, most) > 0);
     return digits[length] != '\0' || large ? PGW_NUMERIC : PGW_INT8;

@@ -121,29 +121,6 @@ static bool weave_given(const rw_subject *subject, rw_weave *out)
     return true;
 }
 
-/* SET … = DEFAULT: the default itself, where it is known. */
-static bool weave_defaults(const rw_subject *subject, rw_part *rest, rw_weave *out)
-{
-    const bool conforming = subject->reading->env->conforming;
-    rw_values values = {0};
-    rw_set_items items;
-    rw_fields_of_table(subject, &values);
-    rw_set_items_read(subject, subject->clauses->set, &items);
-    for (size_t i = 0; i < items.count; i++) {
-        const rw_set_item *item = &items.list[i];
-        const rw_field *field = rw_field_named(&values, item->column);
-        if (!rw_is_default(subject->text, item->value))
-            continue;
-        if (field == NULL || !rw_default_is_known(field))
-            return rw_refuse(subject, item->value.from, "SET … = DEFAULT is not supported here",
-                             "YDB takes DEFAULT nowhere: write the value.");
-        rw_unalias(subject->clauses, (rw_part){rest->from, item->value.from}, conforming, out);
-        rw_weave_assigned(out, field, item->value);
-        rest->from = item->value.to;
-    }
-    return true;
-}
-
 /* An UPDATE or DELETE but for RETURNING, without aliases. */
 static bool weave_change(const rw_subject *subject, rw_weave *out)
 {
@@ -157,7 +134,7 @@ static bool weave_change(const rw_subject *subject, rw_weave *out)
     rw_weave_client(out, (rw_part){clauses->verb_at, clauses->target.to});
     if (!rw_part_is_empty(rest) && out->client.ptr[rest.from] != ' ')
         rw_weave_blank(out);
-    if (defaults && !weave_defaults(subject, &rest, out))
+    if (defaults && !rw_weave_set_defaults(subject, &rest, out))
         return false;
     rw_unalias(clauses, rest, subject->reading->env->conforming, out);
     return true;

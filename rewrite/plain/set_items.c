@@ -1,6 +1,7 @@
 #include "rewrite/plain/set_items.h"
 
 #include "rewrite/lex/lexer_text.h"
+#include "rewrite/plain/unalias.h"
 
 static bool at_equals(const rw_cursor *cursor)
 {
@@ -84,5 +85,27 @@ bool rw_set_items_are_simple(const rw_set_items *items)
     for (size_t i = 0; i < items->count; i++)
         if (items->list[i].column.len == 0)
             return false;
+    return true;
+}
+
+bool rw_weave_set_defaults(const rw_subject *subject, rw_part *rest, rw_weave *out)
+{
+    const bool conforming = subject->reading->env->conforming;
+    rw_values values = {0};
+    rw_set_items items;
+    rw_fields_of_table(subject, &values);
+    rw_set_items_read(subject, subject->clauses->set, &items);
+    for (size_t i = 0; i < items.count; i++) {
+        const rw_set_item *item = &items.list[i];
+        const rw_field *field = rw_field_named(&values, item->column);
+        if (!rw_is_default(subject->text, item->value))
+            continue;
+        if (field == NULL || !rw_default_is_known(field))
+            return rw_refuse(subject, item->value.from, "SET … = DEFAULT is not supported here",
+                             "YDB takes DEFAULT nowhere: write the value.");
+        rw_unalias(subject->clauses, (rw_part){rest->from, item->value.from}, conforming, out);
+        rw_weave_assigned(out, field, item->value);
+        rest->from = item->value.to;
+    }
     return true;
 }

@@ -24,5 +24,8 @@ void rw_set_items_read(const rw_subject *subject, rw_part set, rw_set_items *out
 const rw_set_item *rw_set_item_of(const rw_set_items *items, const char *column);
 /* Whether one sets several columns, or a part of one. */
 bool rw_set_items_are_simple(const rw_set_items *items);
+/* Of an UPDATE, without aliases: adds what of `rest` ends with its last DEFAULT, and takes it off;
+ * in the place of the word stands the default itself. False: one is not known (0A000). */
+PGW_MUST_CHECK bool rw_weave_set_defaults(const rw_subject *subject, rw_part *rest, rw_weave *out);
 
 #endif
