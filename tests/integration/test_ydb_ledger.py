@@ -139,6 +139,8 @@ class Client(threading.Thread):
 
 
 class Ledger(unittest.TestCase):
+    backend = {}
+
     @classmethod
     def setUpClass(cls):
         cls.postgres = harness.Postgres()
@@ -152,7 +154,7 @@ class Ledger(unittest.TestCase):
         cls.keyspread = harness.Keyspread({
             "workers": 2, "admin": {},
             "backend": {"dsn": f"postgresql://app@127.0.0.1:{cls.endpoint.port}/local",
-                        "dialect": "ydb"},
+                        "dialect": "ydb", **cls.backend},
             "tables": [table(name) for name in COLUMNS]})
         cls.addClassCleanup(cls.keyspread.stop)
 
@@ -265,6 +267,11 @@ class Ledger(unittest.TestCase):
         self.assertLess(told["calm"]["08007"], 0.01 * sum(told["calm"].values()))
         for fault in (*ANSWERS, *DROPS):
             self.assertGreaterEqual(struck.get(fault, 0), 1 if UNITS < 20_000 else 50, fault)
+
+
+class First(Ledger):
+    """Upserts of counters try an INSERT first."""
+    backend = {"upsert_first": "insert"}
 
 
 if __name__ == "__main__":

@@ -58,8 +58,13 @@ static bool commit_late(ye_session *session, const ye_deed *deed, long ms, ye_fa
 {
     pgw_error error;
     const bool alone = session->status == 'I';
-    if (alone && (!ye_store_do(&session->store, "BEGIN", &error) || !act(session, deed, failure)))
+    if (alone && !ye_store_do(&session->store, "BEGIN", &error))
         return false;
+    if (alone && !act(session, deed, failure)) { /* that is told, and nothing is left behind */
+        if (!ye_store_do(&session->store, "ROLLBACK", &error))
+            sever(session);
+        return false;
+    }
     sever(session);
     sleep_us(ms * 1000);
     session->begun = ye_now();
