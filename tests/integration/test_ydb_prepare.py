@@ -171,20 +171,6 @@ class Prepare(YdbCase):
             link.ask(wire.bind("", "s", [tenant, "1"]), wire.execute(""), wire.sync())
         self.check_hashes()
 
-    def test_what_parse_has_made_of_a_table_that_was_not_known(self):
-        """EXECUTE gives its rows their hashes; Bind cannot, and stores nothing."""
-        self.assertTrue(self.keyspread.reload(config(self.endpoint, (), backend={"retry_ms": 9500})))
-        link = self.link(self.keyspread.port)
-        for name, values in (("s", "$1, $2"), ("fixed", "'b', 1")):
-            link.ask(wire.parse(name, f"insert into items (tenant, id) values ({values})"), wire.sync())
-        self.read_anew(501)
-        for sql in ("execute s ('a', 1)", "execute fixed"):
-            self.assertEqual(wire.tags_of(link.query(sql)), ["INSERT 0 1"], sql)
-        for name, values in (("s", ["a", "2"]), ("fixed", [])):
-            told = link.ask(wire.bind("", name, values), wire.execute(""), wire.sync())
-            self.assertEqual(wire.error_of(told), "23502")
-        self.check_hashes()
-
     def test_parameters_that_are_told(self):
         """Their constants have names of their own."""
         for sql, *values in (("insert into items (tenant, id) values ($1, $2) returning id, $2, $1", "a", "1"),
