@@ -265,6 +265,5 @@ bool px_by_key_is_bound(const px_session *session, pgw_slice message)
     if (!session->known.by_key || at > rest.len)
         return session->known.by_key;
     pgw_slice name = {rest.ptr + at, strnlen(rest.ptr + at, rest.len - at)};
-    return px_by_key_is(
-        px_statements_find(&session->names.statements, pgw_name_significant(name)));
+    return px_by_key_is(px_statements_find(&session->names.statements, pgw_name_significant(name)));
 }

@@ -89,7 +89,8 @@ void px_state_note_bind(px_session *session, pgw_slice message)
     pgw_slice name = {rest.ptr + at, strnlen(rest.ptr + at, rest.len - at)};
     unsigned effects = PX_UNREAD;
     if (at + name.len < rest.len) {
-        px_statement *statement = px_statements_find(&session->names.statements, name);
+        px_statement *statement =
+            px_statements_find(&session->names.statements, pgw_name_significant(name));
         const px_foreign *foreign = px_state_foreign(session, statement, name);
         effects = foreign != NULL ? foreign->effects : 0;
     }
