@@ -16,6 +16,7 @@ static const struct {
     {"42601", PX_ERROR_STALE},      /* syntax_error: more values than columns */
     {"42703", PX_ERROR_STALE},      /* undefined_column */
     {"42804", PX_ERROR_STALE},      /* datatype_mismatch */
+    {"42846", PX_ERROR_STALE},      /* cannot_coerce: from a type that had the other's name */
     {"428C9", PX_ERROR_STALE},      /* generated_always */
     {"42P01", PX_ERROR_STALE},      /* undefined_table */
     {"54000", PX_ERROR_SIZE},       /* program_limit_exceeded */
@@ -48,6 +49,16 @@ static bool is_cached_plan(pgw_slice body, pgw_slice sqlstate)
            pgw_slice_eq_str(pgw_error_field(body, 'R'), "RevalidateCachedQuery");
 }
 
+/* What is of no kind of its own, and never translated: a type that was dropped since the statement
+ * was described. */
+static bool is_type_gone(pgw_slice body, pgw_slice sqlstate)
+{
+    static const char begin[] = "cache lookup failed for type ";
+    pgw_slice message = pgw_error_field(body, 'M');
+    return pgw_slice_eq_str(sqlstate, "XX000") && message.len >= sizeof begin - 1 &&
+           memcmp(message.ptr, begin, sizeof begin - 1) == 0;
+}
+
 void px_error_cached_plan(pgw_buf *body)
 {
     pgw_buf_add(body, CACHED_PLAN, sizeof CACHED_PLAN);
@@ -67,7 +78,7 @@ px_error_kind px_classify(pgw_slice body)
         return PX_ERROR_EVERYBODYS;
     if (is_cached_plan(body, sqlstate))
         return PX_ERROR_STALE_PLAN;
-    if (px_error_is_changed(body))
+    if (px_error_is_changed(body) || is_type_gone(body, sqlstate))
         return PX_ERROR_STALE;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (pgw_slice_eq_str(sqlstate, kinds[i].sqlstate))

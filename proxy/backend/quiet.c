@@ -59,13 +59,16 @@
     " where t.oid = p.proargtypes[0] and t.typtype in ('c', 'd', 'p'))))"
 
 /* One that PostgreSQL's own names may mean, words of the grammar among them, or its operators and
- * casts. */
+ * casts; or a domain that the name of one of its types may. */
 #define OVERLOADING                                                                                \
-    "exists (select from " OWN_FUNCTIONS " and (p.proname in (select b.proname"                    \
-    " from pg_catalog.pg_proc b where b.pronamespace = 11"                                         \
-    " union all select k.word::pg_catalog.name from pg_catalog.pg_get_keywords() k)"               \
-    " or exists (select from pg_catalog.pg_operator o where o.oprcode = p.oid)"                    \
-    " or exists (select from pg_catalog.pg_cast k where k.castfunc = p.oid)))"
+    "(exists (select from pg_catalog.pg_type y where y.typtype = 'd' and " IS_FOREIGN(             \
+        "y") " and y.typname in (select b.typname from pg_catalog.pg_type b where b.typnamespace " \
+             "= 11))"                                                                              \
+             " or exists (select from " OWN_FUNCTIONS " and (p.proname in (select b.proname"       \
+             " from pg_catalog.pg_proc b where b.pronamespace = 11"                                \
+             " union all select k.word::pg_catalog.name from pg_catalog.pg_get_keywords() k)"      \
+             " or exists (select from pg_catalog.pg_operator o where o.oprcode = p.oid)"           \
+             " or exists (select from pg_catalog.pg_cast k where k.castfunc = p.oid))))"
 
 /* Expressions are stored as trees of the functions that they call, which begin with oids. */
 #define LOUD_TREE                                                                                  \

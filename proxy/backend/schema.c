@@ -85,6 +85,8 @@ static void column_from_row(rw_table *table, char *const *row)
         .own_equals = row[PX_SCHEMA_EQUALITY][0] == 'o',
         .own_casts = own_casts_for(row[PX_SCHEMA_EQUALITY]),
         .own_names = strchr(row[PX_SCHEMA_EQUALITY], '+') != NULL,
+        .own_rows = strchr(row[PX_SCHEMA_EQUALITY], '~') != NULL,
+        .own_signs = strchr(row[PX_SCHEMA_EQUALITY], '-') != NULL,
         .granted = row[PX_SCHEMA_EQUALITY][0] == 'g',
         .cascaded = row[PX_SCHEMA_EQUALITY][0] == 'c',
         .computed = is_true(row[PX_SCHEMA_COMPUTED]),
@@ -111,6 +113,8 @@ static void relation_from_row(rw_table *table, char *const *row)
     table->quiet = quiet_for(row[PX_SCHEMA_QUIET][0]);
     table->expressions_run = strchr(row[PX_SCHEMA_QUIET], '+') != NULL;
     table->casts_run = table->expressions_run || strchr(row[PX_SCHEMA_QUIET], '~') != NULL;
+    const char *types = strchr(row[PX_SCHEMA_QUIET], ' ');
+    table->own_types = types != NULL ? strtoll(types + 1, NULL, 10) : 0;
     table->overloads = row[PX_SCHEMA_QUIET][0] == 'f';
     table->reads_settings = is_true(row[PX_SCHEMA_READS]);
     table->mergeable = (kind == 'r' || kind == 'p') && !is_true(row[PX_SCHEMA_TRIGGERS]) &&
@@ -444,7 +448,8 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->always == b->always && a->identity == b->identity &&
            same_text(a->default_text, b->default_text) && a->default_hash == b->default_hash &&
            a->own_equals == b->own_equals && a->own_casts == b->own_casts &&
-           a->own_names == b->own_names && a->granted == b->granted && a->cascaded == b->cascaded &&
+           a->own_names == b->own_names && a->own_rows == b->own_rows &&
+           a->own_signs == b->own_signs && a->granted == b->granted && a->cascaded == b->cascaded &&
            a->key_place == b->key_place;
 }
 
@@ -470,7 +475,8 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->defers_updates != b->defers_updates || a->moves_keys != b->moves_keys ||
         a->in_parts != b->in_parts || a->quiet != b->quiet || a->overloads != b->overloads ||
         a->expressions_run != b->expressions_run || a->casts_run != b->casts_run ||
-        a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
+        a->own_types != b->own_types || a->reads_settings != b->reads_settings ||
+        a->oid != b->oid || a->triggers != b->triggers ||
         !same_text(a->part_names, b->part_names) || !same_text(a->key_name, b->key_name) ||
         a->last != b->last || !same_text(a->system_columns, b->system_columns))
         return false;

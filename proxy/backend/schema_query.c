@@ -232,7 +232,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "a.attcollation"                                                                               \
     " and not l.collisdeterministic) then 'false'"                                                 \
     " when exists (select from pg_catalog.pg_operator o where o.oprname = '=' and o.oid >= 16384"  \
-    " and a.atttypid in (o.oprleft, o.oprright)) then 'own'"                                       \
+    " and (a.atttypid in (o.oprleft, o.oprright) or (o.oprleft < 16384 and o.oprright < 16384)))"  \
+    " then 'own'"                                                                                  \
     " when exists (select from pg_catalog.pg_attribute g where g.attrelid = c.oid"                 \
     " and g.attacl is not null) then 'granted'"                                                    \
     " when exists (select from cascaded f where f.root = c.oid and f.attname = a.attname)"         \
@@ -240,7 +241,10 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " where k.casttarget = a.atttypid) then ' into'"                                               \
     " when exists (select from own_casts) then ' elsewhere' end,"                                  \
     " case when exists (select from own_names y where not y.rows"                                  \
-    " or a.atttypid in (25, 1042, 1043)) then '+' end)"
+    " or a.atttypid in (25, 1042, 1043)) then '+'"                                                 \
+    " when exists (select from own_names) then '~' end,"                                           \
+    " case when exists (select from pg_catalog.pg_operator o where o.oprname in ('+', '-')"        \
+    " and o.oprleft = 0 and o.oid >= 16384) then '-' end)"
 /* Types that a cast may mean instead of PostgreSQL's own. Of rows nothing becomes a key but text.
  */
 #define NAMES_OF_TYPES                                                                             \
@@ -248,8 +252,18 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " 'numeric', 'text', 'timestamp', 'timestamptz', 'uuid', 'varchar')"
 #define IS_OWN_NAME "typname in " NAMES_OF_TYPES " and x.typnamespace <> 11"
 #define OWN_NAMES                                                                                  \
-    " own_names as materialized (select x.typtype = 'c' as rows from pg_catalog.pg_type x"         \
+    " own_names as materialized (select x.typtype = 'c' and not exists (select from"               \
+    " pg_catalog.pg_cast k where k.castsource = x.oid) as rows from pg_catalog.pg_type x"          \
     " where x." IS_OWN_NAME ")"
+/* Changes when a type of the database's own is made, named or dropped: what a statement that casts
+ * to one was described with may be another by then. (Not the rows of tables, which come and go.)
+ * The sum of their transactions, counted from the first. */
+#define TYPES_VERSION                                                                              \
+    "pg_catalog.hashtextextended(pg_catalog.concat_ws(' ', pg_catalog.count(*),"                   \
+    " pg_catalog.count(*) * pg_catalog.age('3'::pg_catalog.xid)"                                   \
+    " - pg_catalog.sum(pg_catalog.age(x.made))), 0) from (select t.xmin from pg_catalog.pg_type t" \
+    " where t.oid >= 16384 and t.typtype in ('d', 'e', 'r') union all select c.xmin from"          \
+    " pg_catalog.pg_class c where c.oid >= 16384 and c.relkind = 'c') x(made)"
 #define OWN_CASTS                                                                                  \
     " own_casts as materialized (select k.casttarget from pg_catalog.pg_cast k"                    \
     " where (k.oid >= 16384 or k.xmin not in ('0', '1', '2'))"                                     \
@@ -296,6 +310,7 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
     px_casts_run_condition(sql);
     pgw_buf_add_str(sql,
                     " end from quiet q)," FIRED "," CASCADED "," OWN_CASTS "," OWN_NAMES
+                    ", own_types(version) as materialized (select " TYPES_VERSION ")"
                     ", relations as materialized (select c.*, (select pg_catalog.count(*)"
                     " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
                     " as triggers, ");
@@ -331,9 +346,10 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.attgenerated <> '')::pg_catalog.text,"
         " " EQUALITY ", " COMPUTED ", " KEY ", a.attidentity::pg_catalog.text, " EXPRESSION
         ", " EXPRESSED ", (select pg_catalog.concat(q.says, case when k.expressions then '+'"
-        " when k.casts then '~' end)"
-        " from quiet q cross join code k), c.reads_settings::pg_catalog.text, case when " IS_FIRST
-        " then " PARTS " end, case when " IS_FIRST
+        " when k.casts then '~' end, ' ', y.version)"
+        " from quiet q cross join code k cross join own_types y), "
+        "c.reads_settings::pg_catalog.text, case when " IS_FIRST " then " PARTS
+        " end, case when " IS_FIRST
         " then pg_catalog.concat((select l.relnatts from pg_catalog.pg_class l"
         " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end from relations c"
         " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
@@ -355,6 +371,7 @@ static const struct {
     {"x.oid", "pg_type x where x.oid in (select a.atttypid from pg_catalog.pg_attribute a"
               " join ours on a.attrelid = ours.oid and a.attnum > 0)"},
     {"x.oid", "pg_type x where x." IS_OWN_NAME},
+    {"x.oid", "pg_cast x where x.oid < 16384 and x.xmin not in ('0', '1', '2')"},
     {"x.oid", "pg_operator x where x.oprname = '=' and x.oid >= 16384"},
     {"x.oid", "pg_attrdef x join ours on x.adrelid = ours.oid"},
     {"x.indexrelid", "pg_index x join tree on x.indrelid = tree.oid"},
@@ -429,7 +446,8 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
             " - pg_catalog.sum(pg_catalog.age(x.xmin)))"
             " from pg_catalog.%s x where x.oid >= 16384",
             i, stored[i]);
-    pgw_buf_add_str(sql, ") v(version)");
+    pgw_buf_add_str(sql, " union all select pg_catalog.concat('types ', (select " TYPES_VERSION
+                         "))) v(version)");
 }
 
 enum { MOST_UNSPREAD = 100 }; /* that are told of */

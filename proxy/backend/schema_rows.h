@@ -35,7 +35,9 @@ typedef enum px_schema_cell {
     PX_SCHEMA_EQUALITY, /* f: by a nondeterministic collation; o: an = of somebody's own may decide;
                            g: neither, but rights on the table are granted by column;
                            c: none of these, but a foreign key writes it; t. Behind a blank, if
-                           somebody made casts: i: some into the type; e: elsewhere */
+                           somebody made casts: i: some into the type; e: elsewhere. Behind that
+                           +: a type's name may mean another one; ~: … of a table's rows, which is
+                           none for this column; and -: a sign may be somebody's own operator */
     PX_SCHEMA_COMPUTED, /* t: the default may look at the session */
     PX_SCHEMA_KEY,      /* position in the primary key, from 1, a blank, and what that is called;
                            0: not in it */
@@ -43,7 +45,8 @@ typedef enum px_schema_cell {
     PX_SCHEMA_EXPRESSION, /* the default as SQL; empty: none, or none that means one thing */
     PX_SCHEMA_EXPRESSED,  /* … a number that changes with it, however it was written */
     PX_SCHEMA_QUIET,      /* t, r, b, f: see quiet.h; of the database, so the same in each row.
-                             Behind it +: expressions may run what changes a session */
+                             Behind it +: expressions may run what changes a session; ~: casts to
+                             its own types may; and a blank, and a number that changes with those */
     PX_SCHEMA_READS,      /* t: a default or check of the table may read a setting */
     PX_SCHEMA_PARTS,      /* the table's part_names, in its first row */
     PX_SCHEMA_SYSTEM,     /* … the table's `last`, a blank, its `system_columns` */

@@ -3,12 +3,15 @@
 
 #include "protocol/backend.h"
 #include "proxy/backend/backend.h"
+#include "proxy/backend/classify.h"
 #include "proxy/client/ahead.h"
 #include "proxy/client/ask.h"
 #include "proxy/client/called.h"
+#include "proxy/client/changes.h"
 #include "proxy/client/doubt.h"
 #include "proxy/client/drawn.h"
 #include "proxy/client/session.h"
+#include "proxy/ingest/plan_cache.h"
 #include "rewrite/insert/typed.h"
 
 #include <stdlib.h>
@@ -31,6 +34,7 @@ struct px_keys {
     bool several; /* statements */
     bool behind;  /* one, behind others of its text */
     pgw_error error;
+    px_plan *plan; /* whose parameters are in it; NULL: there are none */
 };
 
 void px_keys_forget(px_session *session)
@@ -43,6 +47,8 @@ void px_keys_forget(px_session *session)
         px_reserve_end(session->worker, keys->reserve, false);
     if (keys->asks_name)
         px_state_note(session, RW_EFFECT_DRAWS);
+    if (keys->plan != NULL)
+        px_plan_drop(keys->plan);
     pgw_arena_free(&keys->arena);
     free(keys);
 }
@@ -208,6 +214,10 @@ static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
     keys->before = of->before;
     keys->behind = of->behind;
     bool bound = of->bind != NULL && read_values(of, &keys->arena, &values);
+    if (bound) {
+        keys->plan = of->plan;
+        px_plan_take(of->plan);
+    }
     if (keys->question.sql.len + (bound ? values.bind.values.len : 0) > MOST_QUESTION) {
         px_keys_forget(session);
         pgw_fail(error, "54000", "the expressions for the key of table \"%s\" are too long",
@@ -411,6 +421,10 @@ void px_keys_failed(px_session *session, pgw_slice body)
         return;
     }
     keys->failed = true;
+    if (keys->plan != NULL && px_classify(body) == PX_ERROR_STALE) {
+        px_plan_doubt_types(keys->plan);
+        px_changes_stale(session);
+    }
     pgw_error_read(body, &keys->error);
     rw_question_failed(&keys->question, &keys->error);
     if (keys->error.position > 0 && !fails_in_part(session, keys)) /* else its text moves it */

@@ -21,7 +21,7 @@ typedef struct px_keys_of {
     size_t count;
     size_t before;        /* characters of the text that stand before the only one */
     bool behind;          /* other statements do */
-    const px_plan *plan;  /* which has the types of its parameters … */
+    px_plan *plan;        /* which has the types of its parameters … */
     const pgw_bind *bind; /* … whose values are these; NULL: there are none */
 } px_keys_of;
 

@@ -8,6 +8,7 @@
 #include "proxy/client/owed.h"
 #include "proxy/client/relay.h"
 #include "proxy/client/session.h"
+#include "proxy/ingest/plan_cache.h"
 #include "rewrite/read/part_names.h"
 
 #include <stdio.h>
@@ -182,11 +183,14 @@ static bool repeats(px_session *session, const px_outcome *outcome)
     px_owner *units = &session->units;
     if (outcome->error.len == 0 || outcome->stored || units->repeated)
         return false;
+    bool stale = outcome->kind == PX_ERROR_STALE;
     bool other_rows = outcome->kind == PX_ERROR_STALE_PLAN && units->plan_count > 0;
-    if (outcome->kind != PX_ERROR_STALE && !other_rows && !may_be_misplaced(session, outcome))
+    if (!stale && !other_rows && !may_be_misplaced(session, outcome))
         return false;
     if (other_rows)
         px_outcome_plan(units, outcome, outcome->completed)->outdated = true;
+    else if (stale && units->plan_count > 0)
+        px_plan_doubt_types(px_outcome_plan(units, outcome, outcome->completed));
     px_changes_stale(session);
     units->repeated = true;
     return true;

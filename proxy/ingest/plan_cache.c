@@ -57,6 +57,13 @@ px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id)
     return plan != NULL && !plan->outdated ? plan : NULL;
 }
 
+void px_plan_doubt_types(px_plan *plan)
+{
+    enum { FIRST_OWN = 16384 };
+    for (uint32_t i = 0; plan->infers && i < plan->insert->param_count; i++)
+        plan->outdated = plan->outdated || plan->types[i] >= FIRST_OWN;
+}
+
 static void forget_plans(px_plan_cache *cache)
 {
     for (size_t i = 0; cache->slots != NULL && i < CACHE_SLOTS; i++)

@@ -25,6 +25,9 @@ typedef struct px_plan_id {
 px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declared_count,
                          const px_identity *identity, const px_catalog *catalog);
 px_plan *px_plan_find(px_plan_cache *cache, px_plan_id id); /* not counted; NULL if there is none */
+/* Nobody is to find it if a parameter has a type of the database's own that its client did not
+ * declare: there may be another of that name by now, though the tables are what they were. */
+void px_plan_doubt_types(px_plan *plan);
 void px_plan_remember(px_plan_cache *cache, px_plan_id id, px_plan *plan);
 void px_plan_cache_clear(px_plan_cache *cache);
 

@@ -33,6 +33,14 @@ bool rw_table_has_own_casts(const rw_table *table)
     return false;
 }
 
+bool rw_table_has_own_signs(const rw_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].own_signs)
+            return true;
+    return false;
+}
+
 bool rw_table_defaults_to_null(const rw_table *table, size_t column)
 {
     return !table->columns[column].has_default && !table->defaults_unknown && !table->changes_rows;

@@ -46,8 +46,11 @@ typedef struct rw_column {
     rw_own_casts own_casts;
     bool own_names; /* the database has types called like PostgreSQL's own: a cast to one of these
                        may mean them */
-    int16_t key_place;   /* in the primary key as the backend has it, from 1; 0: in none, or the
-                            backend was not asked */
+    bool own_rows; /* … or of tables' rows alone, which become no value of its type: a cast to one
+                      may be an error */
+    bool own_signs;    /* it has operators + or - before a value: what they make is for it to say */
+    int16_t key_place; /* in the primary key as the backend has it, from 1; 0: in none, or the
+                          backend was not asked */
     uint32_t draws_from; /* the sequence whose next number is its default, as it is; 0: none */
 } rw_column;
 
@@ -127,6 +130,7 @@ typedef struct rw_table {
     bool expressions_run; /* … but what a type or an operator of its own runs unnamed may */
     bool casts_run;       /* … or what a cast to a type of its own runs, by that type's name */
     bool overloads;       /* … may stand behind the names and operators that PostgreSQL has */
+    int64_t own_types;    /* changes when a type of the database's own is made, named or dropped */
     bool shows_hash; /* `*` and rows of the table are with the hash column; else without it … */
     bool in_parts;   /* PostgreSQL has it as a partitioned table */
     bool strict;     /* … and who names it is told that there is none */
@@ -151,6 +155,8 @@ size_t rw_table_column(const rw_table *table, pgw_slice name);
 bool rw_table_is_hash_input(const rw_table *table, pgw_slice column);
 /* Whether its database has casts between PostgreSQL's own types that are not its own. */
 bool rw_table_has_own_casts(const rw_table *table);
+/* Whether its database has operators + or - before a value that are not PostgreSQL's own. */
+bool rw_table_has_own_signs(const rw_table *table);
 /* Whether a row that leaves the column out, or says DEFAULT for it, certainly has NULL there. */
 bool rw_table_defaults_to_null(const rw_table *table, size_t column);
 /* Whether a hash_key column's NULL is hashed as nothing: because it may be there, or because the

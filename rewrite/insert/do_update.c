@@ -127,7 +127,7 @@ static bool may_read_names(const rw_parser *parser)
 {
     const rw_column *columns = parser->table->columns;
     for (size_t i = 0; i < parser->table->column_count; i++)
-        if (rw_type_is_of_names(columns[i].type) || columns[i].own_names)
+        if (rw_type_is_of_names(columns[i].type) || columns[i].own_names || columns[i].own_rows)
             return true;
     size_t left = parser->text.len - parser->last_end;
     const char *tail = parser->text.ptr + parser->last_end;

@@ -224,6 +224,14 @@ static bool parse_casted(rw_parser *parser, bool wanted, int depth, rw_cell *cel
     return true;
 }
 
+/* Whether a sign is an operator that may be somebody's own. A minus before nothing but a number is
+ * part of it; so is one before brackets around that. */
+static bool may_be_own_sign(const rw_parser *parser, char sign, const rw_cell *cell)
+{
+    return (sign == '+' || cell->cast_count > 0) && parser->table != NULL &&
+           rw_table_has_own_signs(parser->table);
+}
+
 /* [+ | -] constant [:: type]…; a sign is applied behind the casts that follow its operand. */
 static bool parse_simple(rw_parser *parser, bool wanted, int depth, rw_cell *cell)
 {
@@ -238,6 +246,8 @@ static bool parse_simple(rw_parser *parser, bool wanted, int depth, rw_cell *cel
     /* which operator is meant is only known for numbers */
     bool number = cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL;
     if (!number && (cell->kind == RW_CELL_EXPRESSION || cell->cast_count == 0))
+        return false;
+    if (may_be_own_sign(parser, text.ptr[0], cell))
         return false;
     if (text.ptr[0] == '-') {
         if (cell->minus_after >= 0)

@@ -71,7 +71,7 @@ static bool takes_string(const rw_column *column, const rw_cell *cell, pgw_slice
     uint32_t type = column->type;
     bool silent = type != INTERVAL && type != XML && type != TSQUERY;
     bool own = cell->cast_count == 1 && cell->casts[0].type == type &&
-               cell->casts[0].typmod == -1 && !column->own_names;
+               cell->casts[0].typmod == -1 && !column->own_names && !column->own_rows;
     return type < FIRST_ASSIGNED && silent && (cell->cast_count == 0 || own) &&
            cell->text.len <= MOST_BYTES && is_plain(written, cell->text);
 }

@@ -178,8 +178,9 @@ static bool reads_constant(const rw_cell *cell, const rw_column *column)
  * type that the database has of its own, too. */
 static bool reads_names(const rw_cell *cell, const rw_column *column)
 {
-    bool reads = column != NULL &&
-                 (rw_type_is_of_names(column->type) || (column->own_names && cell->cast_count > 0));
+    bool reads =
+        column != NULL && (rw_type_is_of_names(column->type) ||
+                           ((column->own_names || column->own_rows) && cell->cast_count > 0));
     for (size_t i = 0; i < cell->cast_count && !reads; i++)
         reads = cell->casts[i].type == PGW_UNSPECIFIED;
     return reads;

@@ -41,7 +41,8 @@ static bool is_any(const view *at, rw_token token, const char *const *words)
 
 /* --- types --- */
 
-/* PostgreSQL's own, beside those that pgw_type_by_name() knows. */
+/* PostgreSQL's own, beside those that pgw_type_by_name() knows: what else is called so counts like
+ * what a function is called. */
 static bool is_other_type(const view *at)
 {
     static const char *const words[] = {
@@ -61,7 +62,7 @@ static bool is_known_type(const view *at)
         return false;
     for (size_t i = 0; i < name.len; i++)
         lower[i] = (char)(name.ptr[i] | (name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? 0x20 : 0));
-    return is_other_type(at) || pgw_type_by_name((pgw_slice){lower, name.len}) != PGW_UNSPECIFIED;
+    return pgw_type_by_name((pgw_slice){lower, name.len}) != PGW_UNSPECIFIED;
 }
 
 /* Where the database has types that are called like PostgreSQL's own, a cast may mean one. */
@@ -71,9 +72,9 @@ static runs of_type(const view *at)
     if (is_char(at, at->next, '.'))
         return is_word(at, at->token, "pg_catalog") ? NOTHING : ANYTHING;
     for (size_t i = 0; i < table->column_count; i++)
-        if (table->columns[i].own_names)
+        if (table->columns[i].own_names || table->columns[i].own_rows)
             return ANYTHING;
-    return is_known_type(at) ? NOTHING : ANYTHING;
+    return is_known_type(at) ? NOTHING : is_other_type(at) ? BUILT_IN : ANYTHING;
 }
 
 /* Behind ::, and in CAST (… AS type): AS outside of brackets gives a name. */
@@ -160,7 +161,7 @@ static runs of_qualified(const view *at)
 /* Before a string: a type's name, or a word of the grammar. */
 static runs of_prefix(const view *at)
 {
-    if (is_known_type(at))
+    if (is_known_type(at) || is_other_type(at))
         return of_type(at);
     bool word = at->token.kind == RW_TOKEN_WORD &&
                 rw_call_of(rw_token_text(at->insert->text, at->token)) == RW_CALL_HARMLESS;
@@ -183,7 +184,8 @@ static runs of_name(const view *at)
     if (at->next.kind == RW_TOKEN_STRING)
         return of_prefix(at);
     bool label = is_word(at, at->previous, "as");
-    return label || is_plain(at) || is_column(at) || is_known_type(at) ? NOTHING : BUILT_IN;
+    bool type = is_known_type(at) || is_other_type(at);
+    return label || type || is_plain(at) || is_column(at) ? NOTHING : BUILT_IN;
 }
 
 /* --- operators --- */

@@ -263,5 +263,49 @@ class NamesMade(direct_case.DirectCase):
                    wire.query("insert into words values ('( 5)'::text, 'v')")], ready=2, verify=True)
 
 
+ROWS_OF = {  # a type whose name a table has: what its text is read as where that is meant is a row
+    "bool": "t", "bytea": "\\x6162", "date": "2026-01-02", "float8": "-0", "int2": "5", "int8": "5", "numeric": "1.50",
+    "text": "abc", "timestamptz": "2026-01-02 03:04:05+00", "uuid": UUID}
+
+
+class NamesOfRows(direct_case.DirectCase):
+    """Tables called like PostgreSQL's own types: where search_path finds their rows' type first, a cast is to that."""
+    tables = tuple(Table(f"of_{name}", [f"k {name} not null", "v text"], ["k"], hash_first=False) for name in ROWS_OF)
+
+    def check(self, name, *before):
+        for cell in (f"'{ROWS_OF[name]}'::{name}", f"{name} '{ROWS_OF[name]}'", f"'{ROWS_OF[name]}'"):
+            row, read = f"insert into of_{name} values ({cell}, 'v')", f"select v from of_{name} where k = {cell}"
+            self.both([*map(wire.query, before), wire.query(row), wire.query(row), wire.query(read)],
+                      ready=len(before) + 3, verify=True)
+        for cell in ("$1",) if name == "text" else (f"$1::{name}", "$1"):  # texts are asked for: without their context
+            row = (wire.parse("", f"insert into of_{name} values ({cell}, 'v')"), wire.bind("", "", [ROWS_OF[name]]),
+                   wire.execute(), wire.sync())
+            self.both([*map(wire.query, before), *row, *row], ready=len(before) + 2, verify=True)
+
+    def test_in_front(self):
+        for name in ROWS_OF:
+            self.query(f"create table public.{name} (a int)")
+            with self.subTest(name):
+                self.check(name, "set search_path = public, pg_catalog")
+                self.check(name)
+            self.query(f"drop table public.{name}")
+
+    def test_temporary(self):
+        for name in ROWS_OF:
+            with self.subTest(name):
+                self.check(name, f"create temp table {name} (a pg_catalog.int4)")
+
+    def test_a_cast_of_such_rows(self):
+        """… makes a value of them."""
+        self.query("create table public.bytea (a int)")
+        self.query("create function bytes(public.bytea) returns pg_catalog.bytea immutable language sql as"
+                   " $$select '\\x6666'::pg_catalog.bytea$$")
+        self.query("create cast (public.bytea as pg_catalog.bytea) with function bytes(public.bytea) as assignment")
+        for cell in ("'(5)'::bytea", "bytea '(5)'", "'(5)'"):
+            for path in ("select 1", FIRST):
+                self.both([wire.query(path), wire.query(f"insert into of_bytea values ({cell}, 'v')")], ready=2, verify=True)
+        self.query("drop table public.bytea cascade")
+
+
 if __name__ == "__main__":
     unittest.main()

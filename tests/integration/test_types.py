@@ -288,5 +288,76 @@ class Keys(TypesCase):
                 self.change("truncate w")
 
 
+MADE_ANEW = {  # what a type was, what another of its name is, a value as text
+    "a domain": ("create domain other_type as numeric(10,0)", "create domain other_type as numeric(10,1)", "1.26"),
+    "another domain": ("create domain other_type as varchar(2)", "create domain other_type as text", "ab   "),
+    "an enum": ("create type other_type as enum ('a')", "create type other_type as enum ('b', 'a')", "a"),
+    "a row": ("create type other_type as (a int)", "create type other_type as (a text)", "(1)"),
+    "a table's row": ("create table other_type (a int)", "create table other_type (a int, b int)", "(1,)"),
+}
+DROPPED = {"create domain": "drop domain", "create type": "drop type", "create table": "drop table"}
+
+
+@harness.proxied
+class OwnTypes(TypesCase):
+    """What a cast names is made anew, and the table stays what it is."""
+    tables = (Table("w", ["id text not null", "v text"], ["id"], hash_first=False),)
+    options = {"workers": 1, "backend": {"catalog_s": 60}}
+    texts = ("insert into w (id, v) values ($1, $2::other_type)", "insert into w (v, id) values ($1, $2::other_type)")
+
+    def setUp(self):
+        self.kinds = dict(MADE_ANEW)
+        self.change("drop table if exists w, other; create table other (a int);"
+                    + TABLE.replace("id int", "id text").replace("v double precision", "v text"))
+        self.look()
+
+    def rows(self, value, number, key=True):
+        with self.session() as ask:
+            for text in self.texts[:1 + key]:
+                for i in range(2):
+                    ask(wire.parse("", text), *bound("", str(number), value))
+                    ask(wire.query("delete from w"))
+
+    def check(self, change):
+        for name, (before, behind, value) in self.kinds.items():
+            kind = " ".join(before.split()[:2])
+            with self.subTest(name):
+                self.change(before)
+                self.look()
+                for number in range(3):
+                    self.rows(value, number, "table" not in name)
+                change(kind, behind)
+                for number in range(3):
+                    self.rows(value, number, "table" not in name)
+                    super().tearDown()
+            for one in ("other_type", "kept"):
+                for admin in self.admins.values():
+                    for what in ("table", "domain", "type"):
+                        with contextlib.suppress(AssertionError):
+                            admin.rows(f"drop {what} {one}")
+
+    def test_dropped(self):
+        def change(kind, behind):
+            with self.session() as ask:
+                for text in (f"{DROPPED[kind]} other_type", behind):
+                    ask(wire.query(text))
+        self.check(change)
+
+    def test_renamed(self):
+        """What it was described with is there, and may be cast to the other; rows of tables are told apart by no look."""
+        del self.kinds["a table's row"]
+        def change(kind, behind):
+            with self.session() as ask:
+                ask(wire.query(f"alter {kind.split()[1]} other_type rename to kept"))
+                ask(wire.query(behind))
+        self.check(change)
+
+    def test_past_keyspread(self):
+        def change(kind, behind):
+            self.change(f"{DROPPED[kind]} other_type; {behind}")
+            self.look()
+        self.check(change)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -428,6 +428,9 @@ static void test_same(void **state)
     DIFFERS(casts_run, !a->casts_run);
     DIFFERS(columns[1].own_casts, RW_OWN_CASTS_INTO);
     DIFFERS(columns[1].own_names, !a->columns[1].own_names);
+    DIFFERS(columns[1].own_rows, !a->columns[1].own_rows);
+    DIFFERS(columns[1].own_signs, !a->columns[1].own_signs);
+    DIFFERS(own_types, a->own_types + 1);
     DIFFERS(columns[1].granted, !a->columns[1].granted);
     DIFFERS(columns[1].cascaded, !a->columns[1].cascaded);
     DIFFERS(columns[1].always, !a->columns[1].always);

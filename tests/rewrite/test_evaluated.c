@@ -80,6 +80,9 @@ static void what_postgresql_brings(void **state)
         "insert into t values (1, pg_catalog.lower('A'))",
         "insert into t values (1, 'a' || 'b')",
         "insert into t values (1, - $1)",
+        "insert into t values (1, '{}'::json)",
+        "insert into t values (1, money '1')",
+        "insert into t values (1, cast($1 as Box))",
         "insert into t values (1, 1 -1)",
         "insert into t values (1, '2020-01-01'::timestamp at time zone 'UTC')",
         "insert into t values (1, $1 like 'a%')",
@@ -145,6 +148,7 @@ static void what_the_table_has(void **state)
     const rw_column drawn = COLUMN("w", PGW_INT4, -1, .has_default = true, .sequence = true);
     const rw_column own = COLUMN("w", PGW_INT4, -1, .own_casts = RW_OWN_CASTS_INTO);
     const rw_column named = COLUMN("w", PGW_INT4, -1, .own_names = true);
+    const rw_column rows = COLUMN("w", PGW_INT4, -1, .own_rows = true);
     (void)state;
     assert_int_equal(effects_of(insert, (rw_table){0}, plain, false),
                      RW_EFFECT_RUNS | RW_EFFECT_WRITES);
@@ -161,6 +165,9 @@ static void what_the_table_has(void **state)
     assert_int_equal(
         effects_of("insert into t values (1, date '2020-01-01')", mergeable, named, false),
         RW_EFFECT_READS);
+    assert_int_equal(effects_of(insert, mergeable, rows, false), 0);
+    assert_int_equal(effects_of("insert into t values (1::int8)", mergeable, rows, false),
+                     RW_EFFECT_READS);
 }
 
 static void a_query_may_do_more(void **state)

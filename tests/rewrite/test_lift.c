@@ -185,6 +185,25 @@ static void a_value_is_read_as_its_constant_is(void **state)
     }
 }
 
+/* Where a type's name may mean one of rows, or a sign somebody's own operator, the text says what
+ * is meant. */
+static void what_may_mean_another_stays_as_it_is(void **state)
+{
+    (void)state;
+    const size_t i4 = 2, d = 11;
+    columns[d].own_names = true;
+    expect("insert into t (d) values (date '2026-01-01')", "-");
+    columns[d].own_names = false;
+    columns[d].own_rows = true;
+    expect("insert into t (d) values (date '2026-01-01')", "-");
+    expect("insert into t (d) values ('2026-01-01')", "insert into t (d) values ($1)|2026-01-01");
+    columns[d].own_rows = false;
+    columns[i4].own_signs = true;
+    expect("insert into t (i4) values (+5)", "-");
+    expect("insert into t (i4) values (-(5))", "insert into t (i4) values ($1)|-5");
+    columns[i4].own_signs = false;
+}
+
 static void long_values_are_not_worth_it(void **state)
 {
     (void)state;
@@ -231,6 +250,7 @@ int main(void)
         cmocka_unit_test(all_but_constants_stays_as_it_is),
         cmocka_unit_test(other_forms_are_not_lifted),
         cmocka_unit_test(a_value_is_read_as_its_constant_is),
+        cmocka_unit_test(what_may_mean_another_stays_as_it_is),
         cmocka_unit_test(long_values_are_not_worth_it),
         cmocka_unit_test(no_table_has_so_many_columns),
     };
