@@ -148,6 +148,13 @@ unsigned px_state_generation(const px_session *session, const px_foreign *foreig
     return session->known.generation + (foreign->defines ? session->known.made : 0);
 }
 
+void px_state_moved_by_key(pgw_error *error)
+{
+    pgw_fail(error, "0A000",
+             "what makes the key of the row has changed what its table's name means");
+    pgw_error_hint(error, "Write the table's schema before its name.");
+}
+
 bool px_state_has_moved(const px_session *session, const px_foreign *foreign, pgw_error *error)
 {
     if (!foreign->moving || foreign->generation == px_state_generation(session, foreign))

@@ -31,6 +31,8 @@ unsigned px_state_generation(const struct px_session *session, const px_foreign 
  * PostgreSQL looks names up again. The error says so. */
 bool px_state_has_moved(const struct px_session *session, const px_foreign *foreign,
                         pgw_error *error);
+/* … or since the key of a row was asked for: the server would find another table by now. */
+void px_state_moved_by_key(pgw_error *error);
 /* A new link: nothing was sent to it. */
 void px_state_forget(struct px_session *session);
 /* DISCARD ALL was answered. */

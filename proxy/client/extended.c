@@ -228,6 +228,11 @@ static px_step bind_asked(px_session *session, const px_said *said, px_plan *pla
     const rw_answer *answers = px_keys_ask(session, &of, &later, &error);
     if (later || (answers == NULL && px_own_look_doubts_keys(session)))
         return PX_STEP_LATER;
+    const char *schema = px_keys_told_in(session);
+    if (answers != NULL && schema != NULL && strcmp(schema, plan->asked->table->schema) != 0) {
+        px_state_moved_by_key(&error); /* the plan has been made anew since */
+        return refuse_keys(session, &error);
+    }
     if (answers == NULL || !px_keys_bind(plan, &said->as.bind, answers, &filled, &error))
         return refuse_keys(session, &error);
     px_said whole = px_said_of('B', pgw_slice_buf(&filled));

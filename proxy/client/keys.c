@@ -34,7 +34,8 @@ struct px_keys {
     bool several; /* statements */
     bool behind;  /* one, behind others of its text */
     pgw_error error;
-    px_plan *plan; /* whose parameters are in it; NULL: there are none */
+    const char *schema; /* of its (first) table */
+    px_plan *plan;      /* whose parameters are in it; NULL: there are none */
 };
 
 void px_keys_forget(px_session *session)
@@ -194,6 +195,7 @@ static struct px_keys *new_question(px_session *session, const px_keys_of *of)
     struct px_keys *keys = new_keys(session, wanted_by(of));
     size_t first = 0;
     keys->several = of->count > 1;
+    keys->schema = pgw_arena_copy(&keys->arena, pgw_slice_str(of->inserts[0]->table->schema)).ptr;
     for (size_t i = 0; i < of->count; first += of->inserts[i++]->wanted_count) {
         note_defaults(keys, first, of->inserts[i]);
         if (keys->several)
@@ -467,6 +469,12 @@ bool px_keys_may_be_old(const px_session *session)
     return keys->failed
                ? keys->defaults && is_of_the_catalog(&keys->error) && px_session_idle(session)
                : keys->answered && keys->known < keys->count;
+}
+
+const char *px_keys_told_in(const px_session *session)
+{
+    const struct px_keys *keys = session->hand.keys;
+    return keys != NULL && keys->answered ? keys->schema : NULL;
 }
 
 bool px_keys_bind(const px_plan *plan, const pgw_bind *bind, const rw_answer *answers, pgw_buf *out,

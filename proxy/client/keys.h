@@ -51,6 +51,8 @@ const rw_answer *px_keys_in_part(struct px_session *session, size_t *failed);
 /* Whether it has failed, or no answer has come, for what the catalog said, which may be old. */
 bool px_keys_may_be_old(const struct px_session *session);
 /* The message has been dealt with. */
+/* The schema of the table whose keys the message at hand was told; NULL: of none. */
+const char *px_keys_told_in(const struct px_session *session);
 void px_keys_forget(struct px_session *session);
 
 #endif

@@ -241,6 +241,26 @@ static px_step refuse_key(px_session *session, const pgw_error *error)
     return PX_STEP_DONE;
 }
 
+/* Whether its keys were asked for, and no table is found any more where that one is. */
+static bool is_elsewhere(const px_session *session, const rw_script *script)
+{
+    const char *schema = px_keys_told_in(session);
+    bool elsewhere = schema != NULL;
+    for (size_t i = 0; i < script->count && elsewhere; i++) {
+        const rw_insert *insert = script->statements[i].insert;
+        elsewhere = insert == NULL || strcmp(insert->table->schema, schema) != 0;
+    }
+    return elsewhere;
+}
+
+/* What makes its key has moved the names in it: the server would find another table by now. */
+static px_step refuse_elsewhere(px_session *session)
+{
+    pgw_error error;
+    px_state_moved_by_key(&error);
+    return refuse_key(session, &error);
+}
+
 /* Values of its key are asked for, and it goes on as if its client had written them. */
 static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
 {
@@ -260,7 +280,8 @@ static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
         return refuse_key(session, &error);
     if (in_part != NULL)
         px_text_unanswered(filled, px_text_wanting(text, failed), px_keys_failure(session));
-    px_step step = look_into(session, filled);
+    px_step step = is_elsewhere(session, &filled->script) ? refuse_elsewhere(session)
+                                                          : look_into(session, filled);
     px_text_drop(filled);
     return step;
 }
@@ -327,9 +348,11 @@ static px_step look(px_session *session, pgw_slice text)
     parsed->moved = view.moved;
     size_t cut = px_parts_cut(session, parsed);
     bool wants = cut == 0 && px_text_wants(parsed, NULL) > 0 && !parsed->altered;
-    px_step step = cut > 0 ? look_until(session, parsed, cut)
-                   : wants ? fill(session, parsed, &view)
-                           : look_into(session, parsed);
+    bool elsewhere = cut == 0 && is_elsewhere(session, &parsed->script);
+    px_step step = cut > 0     ? look_until(session, parsed, cut)
+                   : elsewhere ? refuse_elsewhere(session)
+                   : wants     ? fill(session, parsed, &view)
+                               : look_into(session, parsed);
     if (wants && step == PX_STEP_LATER)
         px_parsed_keep(session, parsed, &view);
     px_text_drop(parsed);

@@ -144,5 +144,65 @@ class Asked(harness.StackCase):
         self.check_stored(LOCKED, count=60)
 
 
+MOVES = """create schema other; create table other.words (k text primary key, v text);
+    create function moving(text) returns text language sql
+      as $$select set_config('search_path', 'other, public', false) || $1$$"""
+
+
+@harness.proxied
+class Moved(harness.StackCase):
+    """What makes the key moves the name of its table: the row is that of the table that was meant, or refused."""
+    tables = (table("words", "k text not null"),)
+    setup_sql = MOVES
+    partitioned = False
+
+    def setUp(self):
+        super().setUp()
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("truncate other.words")
+
+    def rows(self):
+        with self.postgres.admin(self.database) as admin:
+            return admin.rows("select k, v from public.words"), admin.rows("select k, v from other.words")
+
+    def test_an_unqualified_name(self):
+        for begin in ("select 1", "begin"):
+            for cells in ("(moving('x'), 'v')", "(moving('x'), 'v'), ('y', 'w')"):
+                for text in (f"insert into words values {cells}", f"select 1; insert into words values {cells}"):
+                    session = self.wire()
+                    session.query(begin)
+                    with self.subTest(text, begin=begin):
+                        self.assertEqual(wire.error_of(session.query(text)), "0A000")
+                    session.query("commit")
+                    self.assertEqual(self.rows(), ([], []))
+                    session.close()
+            session = self.wire()
+            replies = session.ask(wire.query(begin), wire.parse("", "insert into words values (moving($1), 'v')"),
+                                  wire.bind("", "", ["x"]), wire.execute(), wire.sync(), ready=2)
+            self.assertEqual(wire.error_of(replies), "0A000")
+            session.query("commit")
+            self.assertEqual(self.rows(), ([], []))
+
+    def test_a_qualified_name(self):
+        session = self.wire()
+        self.assertIsNone(wire.error_of(session.query("insert into public.words values (moving('x'), 'v')")))
+        self.assertEqual(self.rows(), ([["other, publicx", "v"]], []))
+        self.check_stored(self.tables[0], count=1)
+        self.assertIsNone(wire.error_of(session.query("insert into words values ('y', 'w')")))
+        self.assertEqual(self.rows()[1], [["y", "w"]])
+
+
+@harness.proxied
+class MovedToAnother(Moved):
+    """… which is configured, too."""
+    tables = (table("words", "k text not null"), table("other.words", "k text not null"))
+    before_sql = "create schema other"
+    setup_sql = MOVES.split(";")[-1]
+
+    def test_a_qualified_name(self):
+        super().test_a_qualified_name()
+        self.check_stored(self.tables[1], count=1)
+
+
 if __name__ == "__main__":
     unittest.main()
