@@ -143,9 +143,13 @@ static bool changes_key(walker *walk, const rw_table *table, const PgQuery__Upda
 static void change_otherwise(walker *walk, const rw_table *table, const PgQuery__UpdateStmt *update)
 {
     size_t same = walk->found->same_count;
-    if (same == 0 || !changes_key(walk, table, update))
+    if (same == 0)
         return;
-    walk->same_count = walk->found->same_count = same;
+    bool can = changes_key(walk, table, update);
+    walk->found->same_count = same; /* … also where its key can be no other */
+    if (!can)
+        return;
+    walk->same_count = same;
     walk->found->change.otherwise = true;
 }
 

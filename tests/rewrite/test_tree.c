@@ -124,6 +124,11 @@ static void keys_that_stay(void **state)
          true,
          true,
          {2, 1, PGW_INT8}},
+        /* they are compared also where the key could not be given another hash */
+        {"UPDATE triggered SET userid = $1, event = $2 WHERE userid = $3",
+         true,
+         true,
+         {1, 3, PGW_INT8}},
         {"UPDATE events SET userid = 1 WHERE userid = 2", false, true, {0}},
         {"UPDATE events SET userid = 1 WHERE userid = '1'", false, true, {0}},
         {"UPDATE events SET userid = 1.0 WHERE userid = 1.00", false, true, {0}},
