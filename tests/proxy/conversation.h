@@ -5,6 +5,7 @@
 #ifndef TEST_CONVERSATION_H
 #define TEST_CONVERSATION_H
 
+#include "proxy/backend/postgres/postgres.h"
 #include "proxy/backend/ydb/ydb.h"
 #include "tests/proxy/copies.h"
 #include "tests/proxy/endpoint.h"
@@ -18,11 +19,13 @@
 static const px_tenant *const here_tenants[] = {&px_batcher_tenant, &px_sessions_tenant,
                                                 &px_catalogs_tenant, &px_stream_tenant, NULL};
 
-/* YDB's endpoint is one. */
+/* YDB's endpoint is met over sockets, and so is PostgreSQL where the DSN has a folder. */
 static void open_backend(void)
 {
     char dsn[128];
-    here.sockets = here.config->backend.dialect == CFG_DIALECT_YDB;
+    bool ydb = here.config->backend.dialect == CFG_DIALECT_YDB;
+    here.backend = ydb ? &px_backend_ydb : &px_backend_postgres;
+    here.sockets = ydb || strncmp(here.config->backend.dsn, "host=/", 6) == 0;
     if (!here.sockets)
         return;
     endpoint_open();
@@ -64,7 +67,7 @@ static void begin(const char *config)
     here.server = (px_server){.workers = &here.worker,
                               .worker_count = 1,
                               .config = here.config,
-                              .backend = here.sockets ? &px_backend_ydb : &script_backend,
+                              .backend = here.sockets ? here.backend : &script_backend,
                               .pids = px_pids_new(),
                               .databases = px_databases_new(),
                               .greetings = px_greetings_new(),

@@ -87,6 +87,7 @@ static struct {
     bool running;          /* it is keyspread that does what is done, and nobody here */
     char names[NAMES][NAME];
     bool sockets;                                      /* links are real ones: endpoint.h */
+    const px_backend *backend;                         /* … of this kind */
     void (*on_open)(size_t link, const char *startup); /* of who records */
     void (*on_send)(size_t link, const void *ptr, size_t len);
 } here;
