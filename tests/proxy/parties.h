@@ -48,6 +48,7 @@ enum {
     TAIL = 60,
     NAMES = 64,
     SIZES = 64,
+    REPORTS = 4,
     NAME = 3 + 32
 };
 
@@ -63,6 +64,7 @@ typedef struct script {
     pgw_buf in; /* said by the backend */
     size_t start;
     bool cancelling;
+    char reports[REPORTS][64]; /* "name=value", otherwise than others do */
 } script;
 
 typedef struct client {

@@ -137,6 +137,19 @@ static const char *script_zone(const px_link *link)
     return zone;
 }
 
+/* What the transcript says of it; NULL: nothing. */
+static const char *script_report(const px_link *link, const char *name)
+{
+    const script *s = (const script *)link;
+    for (size_t i = 0; i < REPORTS; i++) {
+        size_t len = strcspn(s->reports[i], "=");
+        if (s->reports[i][len] == '=' && strlen(name) == len &&
+            memcmp(s->reports[i], name, len) == 0)
+            return s->reports[i] + len + 1;
+    }
+    return NULL;
+}
+
 static const char *script_parameter(const px_link *link, const char *name)
 {
     static const char *const values[][2] = {{"application_name", ""},
@@ -146,6 +159,8 @@ static const char *script_parameter(const px_link *link, const char *name)
                                             {"server_encoding", "UTF8"},
                                             {"server_version", "15.20"},
                                             {"standard_conforming_strings", "on"}};
+    if (script_report(link, name) != NULL)
+        return script_report(link, name);
     if (strcmp(name, "TimeZone") == 0)
         return script_zone(link);
     if (strcmp(name, "session_authorization") == 0)
@@ -195,6 +210,16 @@ static void script_say(size_t number, pgw_slice bytes)
     here.running = false;
 }
 
+/* "1! reports TimeZone=UTC", before it is ready. */
+static void script_reports(script *s, const char *what)
+{
+    size_t i = 0;
+    while (i < REPORTS && s->reports[i][0] != '\0')
+        i++;
+    assert_true(i < REPORTS);
+    snprintf(s->reports[i], sizeof s->reports[i], "%s", what);
+}
+
 /* "1! ready" and what else becomes of a link. */
 static void script_happen(size_t number, const char *what)
 {
@@ -204,6 +229,8 @@ static void script_happen(size_t number, const char *what)
     here.running = true;
     if (strcmp(what, "ready") == 0) {
         px_link_be_ready(&s->link);
+    } else if (strncmp(what, "reports ", 8) == 0) {
+        script_reports(s, what + 8);
     } else if (strcmp(what, "lost") == 0) {
         s->link.ops->on_lost(&s->link, "the transcript says so");
     } else if (strcmp(what, "cancelled") == 0) {
