@@ -166,6 +166,45 @@ static void another_table_of_the_name_loses_no_row(void **state)
     pgw_buf_free(&out);
 }
 
+/* What SQL's PREPARE keeps has its hashes computed when it runs, of what stands in the text. */
+static void what_prepare_keeps_is_computed_there(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *condition, *hashed;
+    } cases[] = {
+        {"n = 1.5 AND \"Text \"\"Id\"\"\" = $1",
+         "cast(1.5 as numeric), cast(cast($1 as pg_catalog.text) as pg_catalog.text)"},
+        {"n = -1.5 AND \"Text \"\"Id\"\"\" = $1",
+         "cast(-1.5 as numeric), cast(cast($1 as pg_catalog.text) as pg_catalog.text)"},
+        {"n = $1 AND \"Text \"\"Id\"\"\" = 'a''b'",
+         "cast(cast($1 as numeric) as numeric), cast('a''b' as pg_catalog.text)"},
+        {"n = $1::int AND \"Text \"\"Id\"\"\" = $2",
+         "cast(cast($1 as integer) as numeric), cast(cast($2 as pg_catalog.text) as "
+         "pg_catalog.text)"},
+        {"n = 1.5::numeric AND \"Text \"\"Id\"\"\" = $1::text",
+         "cast(cast(1.5 as numeric) as numeric), cast(cast($1 as pg_catalog.text) as "
+         "pg_catalog.text)"},
+    };
+    rw_table mixed = test_tables[4];
+    mixed.oid = 7;
+    mixed.hash_function = RW_PG_HASH;
+    const rw_table *pointer = &mixed;
+    const rw_catalog catalog = {.tables = &pointer, .count = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rw_script script;
+        here.text = exact(pgw_arena_printf(
+            &here.arena, "PREPARE p AS DELETE FROM \"Odd\".\"Mixed \"\"Case\"\"\" WHERE %s",
+            cases[i].condition));
+        rw_script_parse(here.text, &catalog, &test_env, NULL, &here.arena, &script);
+        rw_conditions_of(&script.statements[0], NULL, &reading, &here.conditions);
+        const char *sent = rendered(&here.conditions).ptr;
+        const char *hash = pgw_arena_printf(
+            &here.arena, "pg_catalog.hash_record_extended(row(%s), 0)", cases[i].hashed);
+        assert_non_null(strstr(sent, hash));
+    }
+}
+
 static void each_lookup_has_its_types(void **state)
 {
     (void)state;
@@ -386,6 +425,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_bound_may_have_no_hash, setup, teardown),
         cmocka_unit_test_setup_teardown(conditions_of_several_places, setup, teardown),
         cmocka_unit_test_setup_teardown(another_table_of_the_name_loses_no_row, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_prepare_keeps_is_computed_there, setup, teardown),
         cmocka_unit_test_setup_teardown(each_lookup_has_its_types, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_gives_an_array, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_may_be_binary, setup, teardown),

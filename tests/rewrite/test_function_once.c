@@ -65,6 +65,36 @@ static void the_hash_is_computed_in_the_body(void **state)
     pgw_arena_free(&arena);
 }
 
+/* The body may end without an answer, and without a clause for errors; another spelling of one. */
+static void the_rest_of_the_body_may_differ(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *behind; /* what follows the INSERT */
+    } cases[] = {
+        {"BEGIN " INSERT "; END", "; END "},
+        {"BEGIN " INSERT "; END;", "; END; "},
+        {"BEGIN " INSERT THEN " END", " RETURNING * INTO response; END "},
+        {"BEGIN " INSERT "; EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS e := "
+         "pg_exception_detail; END;",
+         "; EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS e := pg_exception_detail; e := "
+         "pg_catalog.regexp_replace(e, '^Key [(]userhash, (.*?)[)]=[(]-?[0-9]+, ', E'Key "
+         "(\\\\1)=('); END; "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rw_script script;
+        pgw_buf text = {0};
+        pgw_buf_addf(&text, CREATE "$b$ %s $b$" END, cases[i].body);
+        pgw_buf_add_byte(&text, '\0');
+        pgw_slice body = changed(text.ptr, NULL, &script);
+        size_t len = strlen(cases[i].behind);
+        assert_true(body.len > len);
+        assert_memory_equal(body.ptr + body.len - len, cases[i].behind, len);
+        pgw_buf_free(&text);
+        pgw_arena_free(&arena);
+    }
+}
+
 static void assert_left(const char *text, const rw_meaning *unqualified)
 {
     rw_script script;
@@ -111,6 +141,17 @@ static void others_are_left(void **state)
         WITH_BODY("BEGIN " INSERT " RETURNING userid INTO response;" CAUGHT " END"),
         WITH_BODY("BEGIN " INSERT THEN " EXCEPTION WHEN others THEN NULL; END"),
         WITH_BODY("BEGIN " INSERT THEN CAUGHT CAUGHT " END"),
+        WITH_BODY("BEGIN " INSERT THEN " EXCEPTION END"),
+        WITH_BODY("BEGIN " INSERT THEN " EXCEPTION WHEN others END"),
+        WITH_BODY("BEGIN " INSERT THEN " EXCEPTION WHEN others THEN GET STACKED DIAGNOSTICS; END"),
+        WITH_BODY("BEGIN " INSERT THEN
+                  " EXCEPTION WHEN others THEN GET STACKED DIAGNOSTICS e; END"),
+        WITH_BODY("BEGIN " INSERT THEN
+                  " EXCEPTION WHEN others THEN GET STACKED DIAGNOSTICS e = MESSAGE_TEXT; END"),
+        WITH_BODY(
+            "BEGIN " INSERT THEN
+            " EXCEPTION WHEN others THEN GET STACKED DIAGNOSTICS e > PG_EXCEPTION_DETAIL; END"),
+        WITH_BODY("BEGIN " INSERT " RETURNING * INTO; END"),
         WITH_BODY("BEGIN " INSERT THEN CAUGHT " END f"),
         WITH_BODY("BEGIN " INSERT THEN CAUGHT),
         WITH_BODY("BEGIN " INSERT),
@@ -189,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_hash_is_computed_in_the_body),
+        cmocka_unit_test(the_rest_of_the_body_may_differ),
         cmocka_unit_test(others_are_left),
         cmocka_unit_test(names_must_be_sure),
         cmocka_unit_test(the_quote_is_not_in_the_body),

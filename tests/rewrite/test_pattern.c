@@ -10,49 +10,10 @@
 
 #include <cmocka.h>
 
-#include "tests/rewrite/tables.h"
+#include "tests/rewrite/pattern_tables.h"
 
 static pgw_arena arena;
 static unsigned wrong;
-
-/* Of a pattern the key is each table's own, or (a, b), of which the hash takes (b, a). */
-static rw_column hash_alone[] = {HASH("h")};
-static rw_column long_hash[] = {HASH("hash of long")};
-static rw_column with_key[] = {COLUMN("a", PGW_INT8, -1, .not_null = true),
-                               COLUMN("b", PGW_TEXT, -1, .not_null = true), HASH("h")};
-static size_t a_and_b[] = {0, 1}, b_and_a[] = {1, 0};
-
-#define PATTERN(s, n, c, hash, function, ...)                                                      \
-    {                                                                                              \
-        .schema = (s), .name = (n), .columns = (c), .column_count = (hash) + 1,                    \
-        .hash_column = (hash), .hash_function = (function), .pattern = true,                       \
-        .partitions = {.kind = RW_PARTITION_BUCKETS, .count = 16}, __VA_ARGS__                     \
-    }
-
-static const rw_table patterns[] = {
-    PATTERN("public", "events_", hash_alone, 0, RW_XXH3),
-    PATTERN("public", "events_long_", long_hash, 0, RW_XXH3),
-    PATTERN("app", "events_", hash_alone, 0, RW_XXH3, .schema_written = true),
-    PATTERN("public", "keyed_", with_key, 2, RW_XXH3, .primary_key = a_and_b,
-            .primary_key_count = 2, .hash_key = b_and_a, .hash_key_count = 2),
-    PATTERN("public", "number_", hash_alone, 0, RW_NUMERIC_HASH),
-};
-enum { PATTERNS = sizeof patterns / sizeof *patterns };
-
-/* One that there is already. */
-static rw_column there_columns[] = {COLUMN("k", PGW_INT8, -1, .not_null = true), HASH("h")};
-static size_t first[] = {0};
-static const rw_table there = {.schema = "public",
-                               .name = "events_there",
-                               .columns = there_columns,
-                               .column_count = 2,
-                               .primary_key = first,
-                               .primary_key_count = 1,
-                               .hash_key = first,
-                               .hash_key_count = 1,
-                               .hash_column = 1,
-                               .hash_function = RW_XXH3,
-                               .by_pattern = true};
 
 static void add_made(const rw_table *made, pgw_buf *out)
 {
@@ -126,6 +87,33 @@ static void patterns_make_tables(void **state)
     (void)state;
     assert_true(vector_each(VECTORS "/patterns.txt", check) > 40);
     assert_int_equal(wrong, 0);
+}
+
+/* With a key that comes late, the hash column comes: checked by the server, where that can. */
+static void a_late_key_brings_the_column(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *column;
+    } cases[] = {
+        {"ALTER TABLE events_1 ADD PRIMARY KEY (k)", "''\"h\" bigint NOT NULL''"},
+        {"ALTER TABLE events_long_1 ADD PRIMARY KEY (k)", "''\"hash of long\" bigint NOT NULL''"},
+        {"ALTER TABLE checked_1 ADD PRIMARY KEY (k)",
+         "''\"h\" bigint NOT NULL CHECK (\"h\" = hash_record_extended(ROW(\"k\"), 0))''"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rw_script script = parse(pgw_slice_str(cases[i].text), 0, NULL);
+        const char *sent = pgw_arena_copy(&arena, script.statements[0].behind).ptr;
+        const char *change = strstr(sent, "'alter table %s drop constraint %I, add column %s, add"
+                                          " constraint %I %s'', t, k, ");
+        assert_non_null(change);
+        change = strstr(change, "t, k, ") + strlen("t, k, ");
+        assert_string_equal(pgw_arena_printf(&arena, "%.*s", (int)strlen(cases[i].column), change),
+                            cases[i].column);
+        change += strlen(cases[i].column);
+        assert_true(strncmp(change, ", k, pg_catalog.replace(d, ''KEY (''", 35) == 0);
+        pgw_arena_free(&arena);
+    }
 }
 
 /* So many tables there may be, in one database, that only patterns name. */
@@ -230,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_make_tables),
+        cmocka_unit_test(a_late_key_brings_the_column),
         cmocka_unit_test(patterns_make_so_many),
         cmocka_unit_test(keys_are_bounded),
         cmocka_unit_test(what_is_not_spread_is_told),
