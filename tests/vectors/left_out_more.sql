@@ -1,0 +1,124 @@
+SELECT * FROM jsonb_populate_record(NULL::events, '{"userid": 5}')
+SELECT r.*, r.event FROM jsonb_populate_recordset(NULL::public.events, $1) AS r WHERE r.userid = 5
+SELECT e.userhash, e FROM pg_catalog.json_populate_record(NULL::serials, '{}') e, events f WHERE e.userid = f.userid
+INSERT INTO events (userid, ts, event) SELECT userid, ts, event FROM json_populate_recordset(NULL::events, $1)
+SELECT * FROM other.json_populate_record(NULL::events, '{}') a, jsonb_populate_record(NULL::events[], '{}') b, jsonb_populate_record($1, '{}') c, jsonb_populate_record(NULL::d.public.events, '{}') d, jsonb_populate_record() e
+SELECT * FROM jsonb_populate_record(NULL::events, '{}') WITH ORDINALITY o, ROWS FROM (jsonb_populate_record(NULL::events, '{}'), f(1)) r, jsonb_populate_record(NULL::events, '{}') AS c (a bigint)
+SELECT * FROM XMLTABLE('/a' PASSING $1 COLUMNS b int) x, events TABLESAMPLE bernoulli (5) REPEATABLE (1) WHERE events.userid = x.b
+PREPARE p (bigint) AS INSERT INTO events (userid, ts, event) VALUES ($1, now(), 'x')
+PREPARE p AS INSERT INTO drawn DEFAULT VALUES
+PREPARE p AS WITH w AS (SELECT 1) INSERT INTO events (userid, ts) VALUES (1, now())
+PREPARE p AS INSERT INTO events (userid, ts) SELECT userid, ts FROM filed WHERE userid = $1
+PREPARE p AS UPDATE events SET userid = 5, event = 'x' WHERE userid = $1
+PREPARE p AS DELETE FROM serials USING events WHERE serials.userid = events.userid AND events.userid = $1 RETURNING *
+DELETE FROM events WHERE ctid = '(0,1)' AND userid = 5
+DELETE FROM events WHERE events.ctid IN (SELECT ctid FROM events WHERE userid = 5 LIMIT 1)
+UPDATE drawn SET event = 'x' WHERE (drawn).ctid = '(0,1)' RETURNING ctid
+SELECT tableoid, ctid, event FROM events WHERE userid = 5
+SELECT e.tableoid::regclass, tableoid FROM events e, serials s WHERE e.userid = s.userid
+SELECT tableoid::regclass AS tableoid, count(*) FROM drawn GROUP BY 1 ORDER BY tableoid
+WITH w AS (SELECT tableoid AS t FROM public.forwards) SELECT (SELECT tableoid FROM w), t FROM w
+SELECT userhash FROM events, loose, nullable WHERE events.userid = loose.userid
+SELECT userhash, e.userhash FROM events e JOIN drawn USING (userid) JOIN triggered t USING (userid) ORDER BY userhash
+SELECT (SELECT userhash), userhash(e), (e).userhash FROM events e, serials WHERE userhash = 5
+INSERT INTO serials (userid, userhash) SELECT userid, userhash FROM events RETURNING userhash, serials.userhash
+UPDATE events SET userhash = 5, event = userhash::text WHERE userhash = 7 RETURNING userhash
+CREATE ROLE r LOGIN PASSWORD 'x'
+ALTER USER u IN DATABASE d SET search_path = public, "$user"
+DROP GROUP g
+GRANT a, b TO c WITH ADMIN OPTION
+REVOKE ALL ON TABLE events FROM PUBLIC
+ALTER DATABASE d SET timezone TO 'UTC'
+ALTER ROLE ALL RESET ALL
+ALTER DOMAIN events ADD CHECK (VALUE > 0)
+ALTER TYPE events RENAME VALUE 'a' TO 'b'
+CREATE FUNCTION f(events) RETURNS SETOF events LANGUAGE sql AS 'SELECT $1'
+CREATE OPERATOR = (LEFTARG = bigint, RIGHTARG = text, FUNCTION = f)
+CREATE CAST (text AS bigint) WITH FUNCTION f(text) AS IMPLICIT
+CREATE RULE r AS ON INSERT TO events DO INSTEAD NOTHING
+CREATE TRIGGER t BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION f()
+CREATE POLICY p ON events FOR INSERT WITH CHECK (userid > 0)
+SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE
+SET LOCAL TRANSACTION READ WRITE
+SET SESSION AUTHORIZATION DEFAULT
+SET LOCAL ROLE 'x'
+SET TIME ZONE LOCAL
+SET TIME ZONE -3.5
+SET search_path = information_schema, pg_catalog
+SET search_path TO DEFAULT
+SET SESSION search_path = 'a, b', ""
+SET NAMES 'latin1'
+SET SCHEMA 'x'
+SET XML OPTION DOCUMENT
+SET a.b = c, 5, -7, ON
+RESET SESSION AUTHORIZATION
+RESET TIME ZONE
+RESET TRANSACTION ISOLATION LEVEL
+SHOW search_path
+SHOW TIME ZONE
+SHOW ALL
+SHOW SESSION AUTHORIZATION
+SHOW TRANSACTION ISOLATION LEVEL
+DISCARD TEMP
+DISCARD PLANS
+DEALLOCATE ALL
+START TRANSACTION READ ONLY, DEFERRABLE
+ABORT AND NO CHAIN
+RELEASE s
+ROLLBACK PREPARED 'x'
+PREPARE TRANSACTION 'x'
+COMMIT PREPARED 'x'
+END WORK
+CHECKPOINT
+LOAD 'x'
+IMPORT FOREIGN SCHEMA s LIMIT TO (events) FROM SERVER x INTO public
+REFRESH MATERIALIZED VIEW events
+SECURITY LABEL ON TABLE events IS 'x'
+VACUUM (FULL) events
+ANALYZE events (userid)
+DROP OWNED BY r
+REASSIGN OWNED BY a TO b
+SELECT set_config('search_path', 'information_schema,public', true), set_config(a, 'x', false), set_config('x')
+SELECT pg_advisory_xact_lock(1), pg_advisory_unlock_all(), pg_try_advisory_lock_shared(1, 2), pg_sleep(0)
+SELECT columns.column_name, t.table_name FROM columns JOIN information_schema.tables t USING (table_name) WHERE t.table_name = 'events'
+SELECT * FROM key_column_usage k, table_constraints
+CREATE TABLE heir (x int) INHERITS (events)
+CREATE TABLE heir () INHERITS (other, public.filed)
+ALTER TABLE heir INHERIT events
+ALTER TABLE events NO INHERIT other
+ALTER TABLE ONLY events ADD CONSTRAINT p PRIMARY KEY USING INDEX i
+ALTER TABLE events ADD UNIQUE USING INDEX i, ALTER userid DROP DEFAULT, ALTER ts SET DEFAULT now(), ALTER event SET NOT NULL, ALTER userid ADD GENERATED BY DEFAULT AS IDENTITY
+ALTER TABLE events REPLICA IDENTITY USING INDEX i, CLUSTER ON i, SET (fillfactor = 70), ENABLE ROW LEVEL SECURITY, DISABLE TRIGGER ALL, OWNER TO x, SET TABLESPACE y
+ALTER TABLE events RENAME CONSTRAINT events_pkey TO p
+ALTER INDEX its_pkey RENAME TO p
+ALTER TABLE loose DETACH PARTITION p CONCURRENTLY
+CREATE TABLE events (userid bigint, ts timestamptz, userhash bigint, PRIMARY KEY (userid, ts)) PARTITION BY HASH (userid)
+CREATE TABLE drawn (userid bigint, pk bigserial PRIMARY KEY, EXCLUDE USING gist (userid WITH =))
+CREATE TABLE filed (userid int GENERATED ALWAYS AS IDENTITY, ts timestamptz UNIQUE NULLS NOT DISTINCT, event text COLLATE "C" REFERENCES events MATCH FULL, PRIMARY KEY (userid, ts) INCLUDE (event) WITH (fillfactor = 70) USING INDEX TABLESPACE x)
+CREATE TABLE loose OF t (userid WITH OPTIONS PRIMARY KEY)
+CREATE FOREIGN TABLE events (a int) SERVER s
+CREATE TABLE nullable (userid bigint, ts timestamptz, CONSTRAINT c UNIQUE (ts) INITIALLY DEFERRED, PRIMARY KEY (userid, ts) DEFERRABLE)
+CREATE TABLE r (a bigint, b timestamptz, FOREIGN KEY (a, b) REFERENCES events (userid, ts) MATCH SIMPLE ON DELETE SET NULL (a) ON UPDATE NO ACTION DEFERRABLE)
+CREATE TABLE r (a bigint REFERENCES events (userid), b int REFERENCES events (userhash))
+ALTER TABLE r ADD FOREIGN KEY (b, a) REFERENCES public.events (ts, userid) NOT VALID, VALIDATE CONSTRAINT c
+SELECT a.event FROM events a, LATERAL (SELECT * FROM filed f WHERE f.userid = a.userid AND f.ts = a.ts) q WHERE a.userid IN (1, 2) AND (a.userid, a.ts) IN ((1, now()), (2, now()))
+SELECT 1 FROM events WHERE userid = ANY ('{1,NULL,3}') OR userid = ANY (ARRAY[4, NULL]) OR userid = SOME (ARRAY[]::bigint[])
+SELECT 1 FROM events WHERE userid = 9223372036854775808 OR userid = 1e3 OR userid = 0x10 OR userid = '1'::numeric OR userid = 5::int2 OR userid = bigint '7'
+UPDATE events SET userid = userid + 1, ts = DEFAULT FROM filed f WHERE f.userid = events.userid RETURNING events.*, f.*
+UPDATE events e SET (userid, ts, event) = (SELECT 1, now(), 'x'), event = NULL WHERE e.userid = 5 AND e.ts = '2026-01-01'
+UPDATE events SET userid[1] = 5, event.a = 6 WHERE userid = 5
+MERGE INTO events USING (VALUES (1)) v (a) ON userid = a WHEN NOT MATCHED THEN INSERT VALUES (a, now()) WHEN MATCHED THEN DELETE
+COPY events TO STDOUT (FORMAT binary)
+COPY (INSERT INTO events (userid, ts) VALUES (1, now()) RETURNING *) TO '/tmp/x'
+COPY events FROM PROGRAM 'x'
+EXPLAIN (COSTS off) UPDATE events SET event = 'x' WHERE userid = 5
+EXPLAIN ANALYZE DELETE FROM events WHERE userid = 5
+DECLARE c CURSOR FOR SELECT *, userhash FROM events FOR UPDATE
+DELETE FROM events WHERE CURRENT OF c
+FETCH ABSOLUTE -1 IN c
+SELECT e.* INTO UNLOGGED new FROM events e WHERE e.userid = 5
+TABLE ONLY events ORDER BY userid FETCH FIRST ROW ONLY FOR NO KEY UPDATE SKIP LOCKED
+VALUES ((SELECT userid FROM events WHERE userid = 5)), ((TABLE filed))
+SELECT max(userid) FILTER (WHERE userid = 5) OVER w, grouping(userid) FROM events WINDOW w AS (PARTITION BY ts ORDER BY event ROWS UNBOUNDED PRECEDING)
+SELECT CASE userid WHEN 5 THEN 'a' ELSE event END, COALESCE(event, 'x'), ARRAY(SELECT userid FROM events), (ARRAY[e])[1].event, e IS DISTINCT FROM NULL FROM events e
+SELECT e FROM events e WHERE e = (SELECT f FROM filed f WHERE f.userid = 5) AND ROW(e.*) IS NOT NULL AND EXISTS (TABLE loose)
