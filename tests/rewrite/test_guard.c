@@ -193,6 +193,29 @@ static void types_are_asked_for_that_decide(void **state)
     pgw_arena_free(&arena);
 }
 
+/* Where TimeZone decides what becomes of a parameter, it must be what it was. */
+static void a_zone_that_decides_is_asked_for(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    pgw_buf out = {0};
+    rw_insert *insert =
+        parse("INSERT INTO \"a b\".t (code, n, i) VALUES ('a', 1, 2)", &by_i, &arena);
+    rw_guard_hash_before(insert, &out);
+    assert_false(holds(&out, "TimeZone"));
+    pgw_buf_clear(&out);
+    insert->zone = "it's/here";
+    rw_guard_hash_before(insert, &out);
+    assert_true(holds(&out, "::pg_catalog.oid and pg_catalog.current_setting('TimeZone') "
+                            "operator(pg_catalog.=) 'it''s/here' then "));
+    pgw_buf_clear(&out);
+    insert->list_made = true;
+    rw_guard_hash_before(insert, &out);
+    assert_true(holds(&out, "'it''s/here' and array(select attname from"));
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+}
+
 /* An ON CONFLICT may update rows. */
 static void triggers_are_asked_for(void **state)
 {
@@ -276,6 +299,7 @@ int main(void)
         cmocka_unit_test(lengths_are_asked_for_where_they_may_matter),
         cmocka_unit_test(lists_that_were_made_are_guarded),
         cmocka_unit_test(types_are_asked_for_that_decide),
+        cmocka_unit_test(a_zone_that_decides_is_asked_for),
         cmocka_unit_test(triggers_are_asked_for),
         cmocka_unit_test(a_changed_key_is_guarded),
         cmocka_unit_test(another_tables_key_is_guarded),

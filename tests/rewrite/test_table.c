@@ -133,9 +133,18 @@ static void a_table_is_freed_whole(void **state)
     table->column_count = 1;
     table->columns[0].name = pgw_strndup("a", 1);
     table->columns[0].type_name = pgw_strndup("bigint", 6);
+    table->columns[0].default_text = pgw_strndup("7", 1);
+    table->indexes = pgw_calloc(2, sizeof *table->indexes);
+    table->index_count = 2;
+    for (size_t i = 0; i < table->index_count; i++)
+        table->indexes[i] = (rw_index){.name = pgw_strndup("i", 1),
+                                       .columns = pgw_calloc(1, sizeof *table->indexes->columns)};
     table->primary_key = pgw_calloc(1, sizeof *table->primary_key);
     table->hash_key = pgw_calloc(1, sizeof *table->hash_key);
     table->partitions.at = pgw_calloc(1, sizeof *table->partitions.at);
+    table->part_names = pgw_strndup("p", 1);
+    table->key_name = pgw_strndup("k", 1);
+    table->system_columns = pgw_strndup("1.a", 3);
     table->unusable = pgw_strndup("why", 3);
     rw_table_free(table);
     rw_table_free(NULL);
