@@ -122,3 +122,11 @@ VALUES ((SELECT userid FROM events WHERE userid = 5)), ((TABLE filed))
 SELECT max(userid) FILTER (WHERE userid = 5) OVER w, grouping(userid) FROM events WINDOW w AS (PARTITION BY ts ORDER BY event ROWS UNBOUNDED PRECEDING)
 SELECT CASE userid WHEN 5 THEN 'a' ELSE event END, COALESCE(event, 'x'), ARRAY(SELECT userid FROM events), (ARRAY[e])[1].event, e IS DISTINCT FROM NULL FROM events e
 SELECT e FROM events e WHERE e = (SELECT f FROM filed f WHERE f.userid = 5) AND ROW(e.*) IS NOT NULL AND EXISTS (TABLE loose)
+SELECT userhash, "H" FROM events e, "Odd"."Mixed ""Case""" m WHERE e.userid = m.n
+SELECT "H", m.*, event, userhash FROM events JOIN "Odd"."Mixed ""Case""" m ON m."Text ""Id""" = event AND m.n = 5
+SELECT (SELECT userhash FROM "Odd"."Mixed ""Case""" m, other), "H", (SELECT "H" FROM loose) FROM filed
+UPDATE "Odd"."Mixed ""Case""" SET "H" = 5, n = DEFAULT WHERE "Text ""Id""" = $1 AND n = $2 RETURNING *, "H"
+DELETE FROM "Odd"."Mixed ""Case""" m USING events e WHERE (m."Text ""Id""", m.n) = ('a', e.userid) AND e.userid = 5
+INSERT INTO "Odd"."Mixed ""Case""" ("Text ""Id""", n) SELECT event, userid FROM events WHERE userid IN (5, 6) ON CONFLICT ("Text ""Id""", n) DO UPDATE SET n = EXCLUDED.n + 1 WHERE "Mixed ""Case""".n < 7 RETURNING "H", n
+INSERT INTO made (id) VALUES (1); INSERT INTO drawn (userid, event) VALUES (5, 'x'), (6, 'y'); INSERT INTO drawn (userid) VALUES (7)
+PREPARE p (text) AS SELECT m.* FROM "Odd"."Mixed ""Case""" m JOIN "Odd"."Mixed ""Case""" o USING ("Text ""Id""", n) WHERE m."Text ""Id""" = $1 AND o.n IN (1, -2.5)
