@@ -130,3 +130,8 @@ DELETE FROM "Odd"."Mixed ""Case""" m USING events e WHERE (m."Text ""Id""", m.n)
 INSERT INTO "Odd"."Mixed ""Case""" ("Text ""Id""", n) SELECT event, userid FROM events WHERE userid IN (5, 6) ON CONFLICT ("Text ""Id""", n) DO UPDATE SET n = EXCLUDED.n + 1 WHERE "Mixed ""Case""".n < 7 RETURNING "H", n
 INSERT INTO made (id) VALUES (1); INSERT INTO drawn (userid, event) VALUES (5, 'x'), (6, 'y'); INSERT INTO drawn (userid) VALUES (7)
 PREPARE p (text) AS SELECT m.* FROM "Odd"."Mixed ""Case""" m JOIN "Odd"."Mixed ""Case""" o USING ("Text ""Id""", n) WHERE m."Text ""Id""" = $1 AND o.n IN (1, -2.5)
+UPDATE events SET event = userhash::text FROM "Odd"."Mixed ""Case""" m WHERE userid = m.n
+DELETE FROM events USING "Odd"."Mixed ""Case""" m WHERE userhash = 5 AND "H" = 6
+DELETE FROM events USING loose l, filed WHERE userhash = 5 RETURNING userhash
+UPDATE events SET event = 'x' FROM other o WHERE userhash = o.id
+UPDATE ONLY serials SET event = userhash::text WHERE userhash IN (SELECT userhash FROM events)
