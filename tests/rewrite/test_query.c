@@ -106,6 +106,20 @@ static void what_user_value_overrides_is_made(void **state)
     columns[1].type_name = "";
 }
 
+/* … but not beside another one, which would be written then. */
+static void an_identity_beside_it_is_not_overridden(void **state)
+{
+    (void)state;
+    columns[2].identity = true;
+    check("INSERT INTO made (v, w) OVERRIDING USER VALUE SELECT a, b FROM o", &test_env,
+          "0A000 22 cannot compute the hash of table \"made\": column \"w\" is an identity beside "
+          "another (OVERRIDING USER VALUE)");
+    check("INSERT INTO made (v, w) OVERRIDING USER VALUE VALUES ('x', 'y')", &test_env,
+          "0A000 22 cannot compute the hash of table \"made\": column \"w\" is an identity beside "
+          "another (OVERRIDING USER VALUE)");
+    columns[2].identity = false;
+}
+
 /* PostgreSQL says 428C9. */
 static void an_identity_column_is_the_servers_to_refuse(void **state)
 {
@@ -155,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_made_beside_the_query),
         cmocka_unit_test(what_user_value_overrides_is_made),
+        cmocka_unit_test(an_identity_beside_it_is_not_overridden),
         cmocka_unit_test(an_identity_column_is_the_servers_to_refuse),
         cmocka_unit_test(a_default_that_cannot_be_made_is_refused),
         cmocka_unit_test(no_function_of_the_servers_hashes_by_cityhash),
