@@ -137,11 +137,92 @@ static void programs_are_weighed(void **state)
     pgw_buf_free(&text);
 }
 
+/* --- what is cut into several texts --- */
+
+static size_t count_of(pgw_slice text, const char *what)
+{
+    size_t count = 0;
+    for (size_t at = 0; at + strlen(what) <= text.len; at++)
+        count += memcmp(text.ptr + at, what, strlen(what)) == 0;
+    return count;
+}
+
+/* Whether it asks which rows are there: all that it asks for are. */
+static bool are_there(rw_program *program, pgw_slice text, size_t rows)
+{
+    pgw_error error;
+    bool asks = count_of(text, "SELECT \"v\".\"n\"") > 0;
+    for (size_t i = 0; i < rows && asks; i++) {
+        char asked[40];
+        snprintf(asked, sizeof asked, "(%zu, CAST(", i);
+        pgw_slice digits = {asked + 1, strcspn(asked + 1, ",")};
+        const pgw_slice cells[] = {digits, digits, PGW_LITERAL("1")};
+        if (count_of(text, asked) > 0)
+            assert_true(rw_program_row(program, cells, 3, &error));
+    }
+    return asks;
+}
+
+/* INSERT … ON CONFLICT of so many rows, all of which are there already: how many of `what` are in
+ * each text that is run behind the question for them. */
+static void cut(size_t rows, const char *value, const char *conflict, const char *what,
+                pgw_buf *out)
+{
+    pgw_error error;
+    rw_step step;
+    pgw_buf text = {0};
+    pgw_buf_clear(out);
+    for (size_t i = 0; i < rows; i++)
+        pgw_buf_addf(&text, "%s (%zu, 1, %s)", i == 0 ? "insert into t (k, i, v) values" : ",", i,
+                     value);
+    pgw_buf_addf(&text, " on conflict (k) do %s", conflict);
+    rw_program *program = rw_program_new(pgw_slice_buf(&text), &catalog, &options, &error);
+    assert_non_null(program);
+    while (rw_program_next(program, &step)) {
+        if (!are_there(program, step.text, rows))
+            pgw_buf_addf(out, " %zu", count_of(step.text, what));
+        rw_program_stepped(program, PGW_LITERAL("SELECT 1"));
+    }
+    pgw_buf_add_byte(out, '\0');
+    rw_program_free(program);
+    pgw_buf_free(&text);
+}
+
+/* Values that no row takes are evaluated all the same, so many in a text; and a text is no longer
+ * than it may be, unless it has but one. */
+static void texts_are_cut(void **state)
+{
+    (void)state;
+#define TEN "0123456789"
+#define LONG TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+    static const struct {
+        const char *options, *value, *conflict, *what;
+        size_t rows;
+        const char *counts;
+    } cases[] = {
+        {"most=10000000", "upper('a')", "nothing", "upper(", 1000, " 1000"},
+        {"most=10000000", "upper('a')", "nothing", "upper(", 1001, " 1000 1"},
+        {"most=530", "upper('" LONG "')", "nothing", "upper(", 7, " 3 3 1"},
+        {"most=529", "upper('" LONG "')", "nothing", "upper(", 7, " 2 2 2 1"},
+        {"update_from most=10000", "'a'", "update set i = t.i + 1, v = excluded.v", "'a'", 9, " 9"},
+        {"update_from most=4300", "'a'", "update set i = t.i + 1, v = excluded.v", "'a'", 9,
+         " 5 4"},
+    };
+    pgw_buf out = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set_options(pgw_slice_str(cases[i].options));
+        cut(cases[i].rows, cases[i].value, cases[i].conflict, cases[i].what, &out);
+        if (strcmp(out.ptr, cases[i].counts) != 0)
+            fail_msg("%s, %s:%s", cases[i].options, cases[i].conflict, out.ptr);
+    }
+    pgw_buf_free(&out);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(programs_are_planned),
-                                       cmocka_unit_test(programs_are_weighed),
-                                       cmocka_unit_test(writes_in_with_are_not_described),
-                                       cmocka_unit_test(returning_is_described)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_are_planned), cmocka_unit_test(programs_are_weighed),
+        cmocka_unit_test(texts_are_cut), cmocka_unit_test(writes_in_with_are_not_described),
+        cmocka_unit_test(returning_is_described)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

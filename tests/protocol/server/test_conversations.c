@@ -54,9 +54,38 @@ static void test_a_message_too_long_ends_it(void **state)
     pgw_server_free(server);
 }
 
+/* What PREPARE and DECLARE have made is told from what a Parse has, and where its text stands. */
+static void test_what_is_ordered_is_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *name;
+        bool ordered;
+        size_t before;
+    } cases[] = {
+        {"Q|prepare p as select 1", "p", true, 13},
+        {"Q|insert; prepare q 23 as insert $1", "q", true, 24},
+        {"P|s|select 1|", "s", false, 0},
+    };
+    conversation c = {0};
+    begin_conversation(&c);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        say(&c, cases[i].line);
+        const pgw_statement *made =
+            pgw_prepared_statement(&c.server->prepared, pgw_slice_str(cases[i].name));
+        assert_non_null(made);
+        assert_int_equal(made->ordered, cases[i].ordered);
+        assert_int_equal(made->before, cases[i].before);
+        forget_body(&c);
+    }
+    pgw_server_free(c.server);
+    pgw_buf_free(&c.trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_conversations),
+                                       cmocka_unit_test(test_what_is_ordered_is_known),
                                        cmocka_unit_test(test_a_message_too_long_ends_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
