@@ -386,14 +386,59 @@ static void test_find_table(void **state)
     cfg_free(NULL);
 }
 
+/* Tables without a label, columnar ones, and patterns: of those that a name begins with the
+ * longest, in its own schema. */
+static void test_find_others(void **state)
+{
+    (void)state;
+    cfg_table tables[] = {
+        {.name = "bare"},
+        {.schema = "s", .name = "own", .label = "s.own"},
+        {.name = "ev_", .pattern = true},
+        {.name = "ev_long_", .pattern = true},
+        {.schema = "s", .name = "ev_lo", .pattern = true},
+        {.name = "ev_l", .pattern = true},
+        {.schema = "s", .name = "columnar", .label = "s.columnar"},
+        {.name = "flat"},
+    };
+    const cfg_config config = {
+        .tables = tables, .table_count = 2, .pattern_count = 4, .columnar_count = 2};
+    static const struct {
+        const char *schema, *name;
+        int found; /* -1: none */
+    } patterns[] = {
+        {"public", "ev_1", 2}, {"public", "ev_", 2},       {"public", "ev", -1},
+        {"public", "ev_l", 5}, {"public", "ev_long_1", 3}, {"public", "ev_long", 5},
+        {"s", "ev_long_1", 4}, {"s", "ev_1", -1},          {"public", "xev_1", -1},
+        {"", "ev_1", -1},      {"public", "", -1},
+    };
+    assert_string_equal(cfg_table_label(&tables[0]), "bare");
+    assert_string_equal(cfg_table_label(&tables[1]), "s.own");
+    assert_ptr_equal(cfg_find_table(&config, "public.bare"), &tables[0]);
+    assert_ptr_equal(cfg_find_table(&config, "own"), &tables[1]);
+    assert_null(cfg_find_table(&config, "public.own"));
+    assert_null(cfg_find_table(&config, "flat"));
+    assert_null(cfg_find_table(&config, "ev_"));
+    assert_ptr_equal(cfg_find_columnar(&config, "s.columnar"), &tables[6]);
+    assert_ptr_equal(cfg_find_columnar(&config, "columnar"), &tables[6]);
+    assert_ptr_equal(cfg_find_columnar(&config, "flat"), &tables[7]);
+    assert_null(cfg_find_columnar(&config, "bare"));
+    assert_null(cfg_find_columnar(&config, "ev_"));
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        const cfg_table *found = cfg_find_pattern(&config, patterns[i].schema, patterns[i].name);
+        assert_ptr_equal(found, patterns[i].found < 0 ? NULL : &tables[patterns[i].found]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),      cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_order),      cmocka_unit_test(test_sample_is_defaults),
-        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_full),
-        cmocka_unit_test(test_patterns),   cmocka_unit_test(test_columnar),
-        cmocka_unit_test(test_find_table), cmocka_unit_test(test_capabilities),
+        cmocka_unit_test(test_files),        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_sample_is_defaults),
+        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_full),
+        cmocka_unit_test(test_patterns),     cmocka_unit_test(test_columnar),
+        cmocka_unit_test(test_find_table),   cmocka_unit_test(test_find_others),
+        cmocka_unit_test(test_capabilities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

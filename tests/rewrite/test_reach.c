@@ -61,6 +61,10 @@ static const char *const harmless[] = {
     "create sequence s",
     "create table text.zz (text int8, date date)",
     "create temp view \"TEXT\" as select 1",
+    /* as long as the longest of their names, and longer */
+    "create table abcdefghijklmnop",
+    "create table abcdefghijklmnopq",
+    "create table \"abcdefghijklmnop\"",
     "alter sequence s restart",
     "create role r",
     "alter role r set search_path = x",
