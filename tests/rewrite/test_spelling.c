@@ -139,6 +139,8 @@ static void test_tables(void **state)
         {"LATIN1", false, "select 'it''s', caf\xe9", true},
         {"LATIN1", false, "select '\\', caf\xe9, '\\'", true}, /* whatever a backslash is */
         {"LATIN1", false, "select '\\', ' caf\xe9'", true},
+        {"LATIN1", false, "select '\\', kaf\xe9, '\\'", false},
+        {"LATIN1", false, "select '\\', ' \xe9'", false},
         {"LATIN1", false, "select 1a, caf\xe9", true}, /* two tokens, in other versions */
         {"LATIN1", false, "select ' caf\xe9", true},
         {"LATIN1", false, "insert into cafe values (1)", false},
@@ -217,6 +219,15 @@ static void test_parts(void **state)
     assert_true(rw_names_beyond_ascii(&(rw_catalog){.tables = later, .count = 2}));
     assert_true(rw_names_beyond_ascii(&(rw_catalog){.tables = third, .count = 3}));
     assert_false(rw_names_beyond_ascii(&(rw_catalog){.tables = third, .count = 2}));
+    /* whichever of its columns it is that makes the hash, or is it */
+    rw_table by_hash = table_of("public", "plain", &id), hashed = by_hash;
+    by_hash.hash_column = cle;
+    hashed.hash_key = &cle;
+    const rw_table *const hashes[] = {&by_hash}, *const keys[] = {&hashed};
+    assert_true(rw_names_beyond_ascii(&(rw_catalog){.tables = hashes, .count = 1}));
+    assert_true(rw_names_beyond_ascii(&(rw_catalog){.tables = keys, .count = 1}));
+    by_hash.column_count = cle; /* there is none */
+    assert_false(rw_names_beyond_ascii(&(rw_catalog){.tables = hashes, .count = 1}));
     const rw_table *const only[] = {&plain};
     assert_false(rw_names_beyond_ascii(&(rw_catalog){.tables = only, .count = 1}));
 }
