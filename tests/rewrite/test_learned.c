@@ -27,6 +27,19 @@ static void learn(void)
         }
 }
 
+static void forget(void)
+{
+    for (size_t i = 0; i < catalog.count; i++) {
+        for (size_t c = 0; c < tables[i].column_count; c++) {
+            free(tables[i].columns[c].name);
+            free(tables[i].columns[c].type_name);
+            free(tables[i].columns[c].default_text);
+        }
+        free(tables[i].name);
+    }
+    catalog.count = 0;
+}
+
 static bool sets_up(const vector_line *line)
 {
     const size_t count = catalog.count;
@@ -127,7 +140,7 @@ static char *all(void)
                                         VECTORS "/plain/programs.txt"};
     lines = (pgw_buf){0};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        catalog.count = 0;
+        forget();
         vector_each(files[i], add_line);
     }
     pgw_buf_add_byte(&lines, '\0');
