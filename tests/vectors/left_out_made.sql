@@ -33,3 +33,20 @@ UPDATE kinds SET c = 'ab ', n = 1.005, d = '2026-01-01' WHERE c = 'x' AND n = 5
 UPDATE kinds SET c = $1 WHERE b = true AND y = 'a' AND u = 'b' AND d = 'c' AND ts = 'd' AND tz = 'e' AND n = 1 AND f = 2 AND c = $1 AND p = 'g' AND i2 = 3 AND i4 = 4
 DELETE FROM kinds WHERE (b, y, u, d, ts, tz) = (true, '\x00', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '2026-01-01', '2026-01-01 00:00:00', '2026-01-01 00:00:00+00') AND n = 1.50 AND f = 1.5 AND c = 'abc' AND p = 'ab   ' AND i2 = 7 AND i4 IN (1, 2)
 SELECT * FROM kinds JOIN kinds k USING (b, y, u, d, ts, tz, n, f, c, p, i2, i4) WHERE k.i2 = 5
+PREPARE p AS SELECT v FROM narrow WHERE i IN ($1, 5)
+PREPARE p AS SELECT v FROM narrow WHERE i IN ($1, 70000)
+PREPARE p AS SELECT v FROM narrow WHERE i IN (-99999999999, $1, '7')
+PREPARE p (int8, int4) AS DELETE FROM narrow WHERE i IN ($1, $2, $3, -7) RETURNING *
+PREPARE p (bigint[]) AS UPDATE narrow SET v = 'x' WHERE i = ANY ($1) OR i = $2::int8
+PREPARE p AS SELECT * FROM narrow a JOIN narrow b USING (i) LEFT JOIN narrow c ON c.i = a.i AND c.v = b.v WHERE b.i = $1 AND a.v = $2
+PREPARE p AS SELECT * FROM narrow AS a (x, y) JOIN narrow b ON a.y = b.i WHERE a.y = 5
+PREPARE p AS SELECT * FROM narrow a, narrow b WHERE a.i = b.i AND EXISTS (SELECT FROM narrow c WHERE c.i = a.i AND c.i = $1)
+PREPARE p AS DELETE FROM kinds k USING narrow n WHERE k.i2 = n.i AND n.i = $1::int2
+SELECT * FROM narrow a JOIN narrow b ON b.i = a.i WHERE a.i = 5 OR a.i IN (6, 7) AND b.v = 'x'
+SELECT * FROM narrow WHERE i = 40000 OR i = -32768 OR i = '32767' OR i = 5.5 OR i = 7::int8 OR i = NULL
+UPDATE narrow SET i = $1, v = $2 WHERE i = $3
+UPDATE narrow SET i = 5, v = DEFAULT WHERE i = 5
+UPDATE narrow SET (v, i) = ROW ('x', 40000) WHERE i = 7
+INSERT INTO narrow VALUES ('x', 5), ('y', 32768), ('z', '-32768'), ('a', 5.5), ('b', $1)
+INSERT INTO narrow (i) VALUES ($1::int8), (5::int4), (length('x')), ('7'::text::int2)
+UPSERT INTO narrow (i, v) VALUES (5, 'x'), (5, 'y'), (6, 'z')
