@@ -160,6 +160,9 @@ static void errors_of_the_grammar_are_told(void **state)
                       (rw_declared){NULL, 0}, &arena, &found, &error));
     assert_false(infer("select $65536", (rw_declared){NULL, 0}, &arena, &found, &error));
     assert_string_equal(error.sqlstate, "42P02");
+    assert_false(infer("select $1, E'\\xff'", (rw_declared){NULL, 0}, &arena, &found, &error));
+    assert_string_equal(error.sqlstate, "22021");
+    assert_string_equal(error.message, "invalid byte sequence for encoding \"UTF8\": 0xff");
     pgw_arena_free(&arena);
 }
 
