@@ -9,7 +9,7 @@
 #include "left_out_statement.h"
 #include "tables.h"
 
-enum { TABLES = 4, KINDS = 13, ROUNDS = 4 };
+enum { TABLES = 5, KINDS = 13, ROUNDS = 4 };
 
 static rw_column made[] = {
     COLUMN("v", PGW_TEXT, -1, .attnum = 1),
@@ -49,7 +49,12 @@ static rw_column narrow[] = {
     COLUMN("i", PGW_INT2, -1, .attnum = 2, .not_null = true),
     HASH("h"),
 };
-static size_t i_alone[] = {1};
+static rw_column pairs[] = {
+    COLUMN("a", PGW_INT2, -1, .attnum = 1, .not_null = true),
+    COLUMN("b", PGW_INT4, -1, .attnum = 2, .not_null = true),
+    HASH("h"),
+};
+static size_t i_alone[] = {1}, a_and_b[] = {0, 1};
 static size_t id_and_at[] = {1, 3}, id_alone[] = {0},
               all_kinds[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
@@ -66,10 +71,9 @@ static size_t id_and_at[] = {1, 3}, id_alone[] = {0},
     }
 
 static rw_table tables[TABLES] = {
-    KEYED("made", made, 4, id_and_at),
-    KEYED("twins", twins, 4, id_alone),
-    KEYED("kinds", kinds, 12, all_kinds),
-    KEYED("narrow", narrow, 2, i_alone),
+    KEYED("made", made, 4, id_and_at),    KEYED("twins", twins, 4, id_alone),
+    KEYED("kinds", kinds, 12, all_kinds), KEYED("narrow", narrow, 2, i_alone),
+    KEYED("pairs", pairs, 2, a_and_b),
 };
 
 /* Of the file, or of a server; hashed by this function; NULL may be in the key. */
@@ -99,7 +103,8 @@ static void add_lines(unsigned round, pgw_buf *out)
 
 static char *all(void)
 {
-    static const rw_table *const pointers[] = {&tables[0], &tables[1], &tables[2], &tables[3]};
+    static const rw_table *const pointers[] = {&tables[0], &tables[1], &tables[2], &tables[3],
+                                               &tables[4]};
     const rw_catalog known = {.tables = pointers, .count = TABLES};
     pgw_buf out = {0};
     catalog = &known;

@@ -50,3 +50,13 @@ UPDATE narrow SET (v, i) = ROW ('x', 40000) WHERE i = 7
 INSERT INTO narrow VALUES ('x', 5), ('y', 32768), ('z', '-32768'), ('a', 5.5), ('b', $1)
 INSERT INTO narrow (i) VALUES ($1::int8), (5::int4), (length('x')), ('7'::text::int2)
 UPSERT INTO narrow (i, v) VALUES (5, 'x'), (5, 'y'), (6, 'z')
+PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((5, $1), ($2, 6))
+PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((1, 2), ($1, 3), (70000, 4))
+PREPARE p AS SELECT 1 FROM pairs WHERE (b, a) IN ((70000, 1), ($1, $2), (7, 8))
+PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((1, $1), (2, 3), (4, 9999999999))
+PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((1, $1), (70000, 3), (4, 5)) OR a = $2 AND b = 70000
+PREPARE p (int2, int8) AS DELETE FROM pairs WHERE (a, b) = ($1, $2) OR (a, b) = ($2, $1) OR (a, b) = ($3, 5)
+PREPARE p AS SELECT 1 FROM pairs p JOIN pairs q USING (a, b) WHERE q.a = $1 AND p.b IN ($2, 5, 70000)
+UPDATE pairs SET a = $1, b = $2 WHERE a = $2 AND b = $1
+UPDATE pairs SET b = b + 1 WHERE (a, b) IN ((1, 2), (3, 4))
+INSERT INTO pairs (b, a) VALUES (1, 2), (3, 40000), ($1, $2), (5, DEFAULT)
