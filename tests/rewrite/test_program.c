@@ -137,6 +137,23 @@ static void programs_are_weighed(void **state)
     pgw_buf_free(&text);
 }
 
+/* What RETURNING shows of a column has its type, which somebody must know. */
+static void a_type_without_a_name_is_not_known(void **state)
+{
+    (void)state;
+    rw_column *column = &tables[0].columns[1];
+    const rw_column known = *column;
+    pgw_error error;
+    set_options(PGW_LITERAL(""));
+    column->type = 600;
+    column->type_name = NULL;
+    assert_null(rw_program_new(PGW_LITERAL("insert into t (k, v) values (1, 'a') returning k, v"),
+                               &catalog, &options, &error));
+    assert_string_equal(error.sqlstate, "0A000");
+    assert_string_equal(error.message, "RETURNING \"v\": the type of the column is not known");
+    *column = known;
+}
+
 /* --- what is cut into several texts --- */
 
 static size_t count_of(pgw_slice text, const char *what)
