@@ -237,9 +237,11 @@ static void texts_are_cut(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_are_planned), cmocka_unit_test(programs_are_weighed),
-        cmocka_unit_test(texts_are_cut), cmocka_unit_test(writes_in_with_are_not_described),
-        cmocka_unit_test(returning_is_described)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(programs_are_planned),
+                                       cmocka_unit_test(programs_are_weighed),
+                                       cmocka_unit_test(a_type_without_a_name_is_not_known),
+                                       cmocka_unit_test(texts_are_cut),
+                                       cmocka_unit_test(writes_in_with_are_not_described),
+                                       cmocka_unit_test(returning_is_described)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
