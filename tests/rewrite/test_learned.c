@@ -22,7 +22,7 @@ static void learn(void)
     for (size_t i = 0; i < table->column_count; i++)
         if (strcmp(table->columns[i].name, "odd") == 0) {
             free(table->columns[i].type_name);
-            table->columns[i].type = 600;
+            table->columns[i].type = 999999;
             table->columns[i].type_name = NULL;
         }
 }
