@@ -96,6 +96,32 @@ static void defaults_are_asked_for_before_all(void **state)
     }
 }
 
+/* A constant that only the server can read is asked for where its statement stands alone. */
+static void constants_are_not_asked_for_among_others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t wanted[3]; /* of each statement */
+    } cases[] = {
+        {"INSERT INTO made VALUES ('x', '7'::t)", {1}},
+        {"INSERT INTO made VALUES ('x', '7'::t); SELECT 1", {0}},
+        {"SELECT 1; INSERT INTO made VALUES ('x', '7'::t)", {0, 0}},
+        {"INSERT INTO made VALUES ('x', '7'::t), ('y', DEFAULT); INSERT INTO made VALUES ('z', "
+         "'8'::t); INSERT INTO made (v) VALUES ('a')",
+         {1, 0, 1}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_arena arena = {0};
+        rw_script script = parse(cases[i].text, &arena);
+        rw_wanting_check(pgw_slice_str(cases[i].text), &script, &arena);
+        for (size_t k = 0; k < script.count; k++)
+            if (script.statements[k].insert != NULL)
+                assert_int_equal(script.statements[k].insert->wanted_count, cases[i].wanted[k]);
+        pgw_arena_free(&arena);
+    }
+}
+
 static void one_question_is_for_all(void **state)
 {
     (void)state;
@@ -141,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_asked_for_before_all),
+        cmocka_unit_test(constants_are_not_asked_for_among_others),
         cmocka_unit_test(one_question_is_for_all),
         cmocka_unit_test(what_is_refused_says_why),
     };
