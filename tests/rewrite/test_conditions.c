@@ -218,6 +218,53 @@ static void each_lookup_has_its_types(void **state)
     assert_int_equal(types[2], 3);
 }
 
+/* … which is text where the column is varchar, that has no = of its own, unless it is cast. */
+static void a_varchar_is_compared_as_text(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t column;
+        const char *condition;
+        uint32_t type; /* of the parameter; PGW_UNSPECIFIED: nothing is put in */
+    } cases[] = {
+        {PGW_VARCHAR, "c = $1", PGW_TEXT},
+        {PGW_VARCHAR, "c = $1::varchar", PGW_VARCHAR},
+        {PGW_VARCHAR, "c = $1::text", PGW_TEXT},
+        {PGW_VARCHAR, "c = ANY ($1)", 1009},
+        {PGW_VARCHAR, "c = ANY ($1::varchar[])", 1015},
+        {PGW_TEXT, "c = $1", PGW_TEXT},
+        {PGW_TEXT, "c IN ('x', $1)", PGW_TEXT},
+        {PGW_INT4, "c = $1", PGW_INT4},
+        {PGW_INT4, "c = $1::int2", PGW_INT2},
+        {PGW_INT4, "c = ANY ($1)", 1007},
+    };
+    static size_t key[] = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rw_column columns[] = {{.name = "c", .type = cases[i].column, .typmod = -1},
+                               {.name = "h", .type = PGW_INT8, .typmod = -1}};
+        rw_table words = test_tables[0];
+        words.name = "words";
+        words.columns = columns;
+        words.column_count = 2;
+        words.hash_column = 1;
+        words.hash_key = words.primary_key = key;
+        words.hash_key_count = words.primary_key_count = 1;
+        const rw_table *pointer = &words;
+        const rw_catalog catalog = {.tables = &pointer, .count = 1};
+        rw_script script;
+        here.text = exact(
+            pgw_arena_printf(&here.arena, "SELECT 1 FROM words WHERE %s", cases[i].condition));
+        rw_script_parse(here.text, &catalog, &test_env, NULL, &here.arena, &script);
+        const rw_prepared prepared = {here.text, {NULL, 0}, 1};
+        rw_conditions_of(&script.statements[0], &prepared, &reading, &here.conditions);
+        uint32_t type = PGW_UNSPECIFIED;
+        if (here.conditions.count > 0)
+            rw_lookup_types(here.conditions.lookups[0], &type, 1);
+        if (type != cases[i].type)
+            fail_msg("%s: %u", cases[i].condition, type);
+    }
+}
+
 /* An array gives an array of hashes, in text; what stands beside it is in each of its keys. */
 static void an_array_gives_an_array(void **state)
 {
@@ -427,6 +474,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_table_of_the_name_loses_no_row, setup, teardown),
         cmocka_unit_test_setup_teardown(what_prepare_keeps_is_computed_there, setup, teardown),
         cmocka_unit_test_setup_teardown(each_lookup_has_its_types, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_varchar_is_compared_as_text, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_gives_an_array, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_may_be_binary, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_is_of_the_columns_type, setup, teardown),
