@@ -29,6 +29,7 @@ static const rw_table patterns[] = {
             .primary_key_count = 2, .hash_key = b_and_a, .hash_key_count = 2),
     PATTERN("public", "number_", hash_alone, 0, RW_NUMERIC_HASH),
     PATTERN("public", "checked_", hash_alone, 0, RW_PG_HASH),
+    PATTERN("public", "partly_", with_key, 2, RW_XXH3, .hash_key = b_and_a, .hash_key_count = 2),
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 

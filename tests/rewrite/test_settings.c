@@ -1,0 +1,62 @@
+/* Settings by their names, and what search_path finds first. */
+#include "rewrite/read/settings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/rewrite/exact.h"
+
+static void names_are_in_small_letters(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"TimeZone", "timezone"}, {"AZaz", "azaz"},         {"@[`{", "@[`{"},
+        {"a.B_9", "a.b_9"},       {"\xc3\x89", "\xc3\x89"}, {"", ""},
+    };
+    pgw_arena arena = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_true(pgw_slice_eq_str(rw_setting_name(&arena, exact(cases[i][0])), cases[i][1]));
+    pgw_arena_free(&arena);
+}
+
+/* Behind pg_catalog, which is searched first wherever it stands. */
+static void the_first_schema_informs_or_not(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        bool informs;
+    } cases[] = {
+        {"information_schema", true},
+        {"information_schema, public", true},
+        {"\"information_schema\",public", true},
+        {"pg_catalog, information_schema", true},
+        {"pg_catalog,\"pg_catalog\" , pg_catalog,information_schema", true},
+        {" , information_schema", true},
+        {"public, information_schema", false},
+        {"\"$user\", information_schema", false},
+        {"information_schemas", false},
+        {"xinformation_schema", false},
+        {"information_schem", false},
+        {"pg_catalog", false},
+        {"pg_catalog, public, information_schema", false},
+        {"", false},
+        {"\"\"", false},
+        {" ", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (rw_path_informs(exact(cases[i].path)) != cases[i].informs)
+            fail_msg("%s", cases[i].path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_in_small_letters),
+        cmocka_unit_test(the_first_schema_informs_or_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
