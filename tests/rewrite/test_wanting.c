@@ -115,6 +115,7 @@ static void constants_are_not_asked_for_among_others(void **state)
         pgw_arena arena = {0};
         rw_script script = parse(cases[i].text, &arena);
         rw_wanting_check(pgw_slice_str(cases[i].text), &script, &arena);
+        assert_false(script.refused);
         for (size_t k = 0; k < script.count; k++)
             if (script.statements[k].insert != NULL)
                 assert_int_equal(script.statements[k].insert->wanted_count, cases[i].wanted[k]);
