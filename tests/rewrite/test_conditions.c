@@ -265,6 +265,52 @@ static void a_varchar_is_compared_as_text(void **state)
     }
 }
 
+/* A parameter without a type is as large as what stands beside it in a list; where that is larger
+ * than its column, its hash is not computed there. */
+static void a_larger_number_makes_a_parameter_larger(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cells[3][2]; /* of two integers, in three keys */
+        bool computed;
+    } cases[] = {
+        {{{"1", "2"}, {"$", "3"}, {"4", "5"}}, true},
+        {{{"1", "2"}, {"$", "3"}, {"9999999999", "5"}}, false},
+        {{{"9999999999", "2"}, {"1", "3"}, {"$", "5"}}, false},
+        {{{"9999999999", "2"}, {"1", "$"}, {"4", "5"}}, true},
+        {{{"1", "9999999999"}, {"4", "$"}, {"6", "5"}}, false},
+        {{{"1", "$"}, {"4", "2"}, {"6", "2147483647"}}, true},
+        {{{"1", "$"}, {"4", "2"}, {"6", "2147483648"}}, false},
+        {{{"$", "1"}, {"2", "9999999999"}, {"3", "4"}}, true},
+        {{{"1", "2"}, {"3", "4"}, {"5", "$"}}, true},
+    };
+    static size_t key[] = {0, 1};
+    rw_column columns[] = {{.name = "a", .type = PGW_INT4, .typmod = -1},
+                           {.name = "b", .type = PGW_INT4, .typmod = -1},
+                           {.name = "h", .type = PGW_INT8, .typmod = -1}};
+    rw_table pairs = test_tables[0];
+    pairs.oid = 7;
+    pairs.columns = columns;
+    pairs.column_count = 3;
+    pairs.hash_column = 2;
+    pairs.hash_key = pairs.primary_key = key;
+    pairs.hash_key_count = pairs.primary_key_count = 2;
+    const rw_sql_prepare prepared = {.kept = PGW_LITERAL("SELECT $1"), .parameters = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rw_cell cells[6];
+        for (size_t c = 0; c < 6; c++) {
+            const char *text = cases[i].cells[c / 2][c % 2];
+            cells[c] =
+                (rw_cell){.kind = RW_CELL_INTEGER, .text = pgw_slice_str(text), .minus_after = -1};
+            if (text[0] == '$')
+                cells[c] = (rw_cell){.kind = RW_CELL_PARAM, .parameter = 1, .minus_after = -1};
+        }
+        const rw_lookup lookup = {.table = &pairs, .called = "p", .keys = 3, .cells = cells};
+        if (rw_lookup_has_sql(&lookup, &prepared) != cases[i].computed)
+            fail_msg("case %zu", i);
+    }
+}
+
 /* An array gives an array of hashes, in text; what stands beside it is in each of its keys. */
 static void an_array_gives_an_array(void **state)
 {
@@ -474,6 +520,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_table_of_the_name_loses_no_row, setup, teardown),
         cmocka_unit_test_setup_teardown(what_prepare_keeps_is_computed_there, setup, teardown),
         cmocka_unit_test_setup_teardown(each_lookup_has_its_types, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_larger_number_makes_a_parameter_larger, setup, teardown),
         cmocka_unit_test_setup_teardown(a_varchar_is_compared_as_text, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_gives_an_array, setup, teardown),
         cmocka_unit_test_setup_teardown(an_array_may_be_binary, setup, teardown),

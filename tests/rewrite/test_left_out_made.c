@@ -46,11 +46,11 @@ static rw_column kinds[KINDS] = {
 };
 static rw_column narrow[] = {
     COLUMN("v", PGW_TEXT, -1, .attnum = 1),
-    COLUMN("i", PGW_INT2, -1, .attnum = 2, .not_null = true),
+    COLUMN("i", PGW_INT4, -1, .attnum = 2, .not_null = true),
     HASH("h"),
 };
 static rw_column pairs[] = {
-    COLUMN("a", PGW_INT2, -1, .attnum = 1, .not_null = true),
+    COLUMN("a", PGW_INT4, -1, .attnum = 1, .not_null = true),
     COLUMN("b", PGW_INT4, -1, .attnum = 2, .not_null = true),
     HASH("h"),
 };

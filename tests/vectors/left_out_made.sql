@@ -34,7 +34,7 @@ UPDATE kinds SET c = $1 WHERE b = true AND y = 'a' AND u = 'b' AND d = 'c' AND t
 DELETE FROM kinds WHERE (b, y, u, d, ts, tz) = (true, '\x00', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '2026-01-01', '2026-01-01 00:00:00', '2026-01-01 00:00:00+00') AND n = 1.50 AND f = 1.5 AND c = 'abc' AND p = 'ab   ' AND i2 = 7 AND i4 IN (1, 2)
 SELECT * FROM kinds JOIN kinds k USING (b, y, u, d, ts, tz, n, f, c, p, i2, i4) WHERE k.i2 = 5
 PREPARE p AS SELECT v FROM narrow WHERE i IN ($1, 5)
-PREPARE p AS SELECT v FROM narrow WHERE i IN ($1, 70000)
+PREPARE p AS SELECT v FROM narrow WHERE i IN ($1, 99999999999)
 PREPARE p AS SELECT v FROM narrow WHERE i IN (-99999999999, $1, '7')
 PREPARE p (int8, int4) AS DELETE FROM narrow WHERE i IN ($1, $2, $3, -7) RETURNING *
 PREPARE p (bigint[]) AS UPDATE narrow SET v = 'x' WHERE i = ANY ($1) OR i = $2::int8
@@ -51,12 +51,12 @@ INSERT INTO narrow VALUES ('x', 5), ('y', 32768), ('z', '-32768'), ('a', 5.5), (
 INSERT INTO narrow (i) VALUES ($1::int8), (5::int4), (length('x')), ('7'::text::int2)
 UPSERT INTO narrow (i, v) VALUES (5, 'x'), (5, 'y'), (6, 'z')
 PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((5, $1), ($2, 6))
-PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((1, 2), ($1, 3), (70000, 4))
-PREPARE p AS SELECT 1 FROM pairs WHERE (b, a) IN ((70000, 1), ($1, $2), (7, 8))
+PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((1, 2), ($1, 3), (99999999999, 4))
+PREPARE p AS SELECT 1 FROM pairs WHERE (b, a) IN ((99999999999, 1), ($1, $2), (7, 8))
 PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((1, $1), (2, 3), (4, 9999999999))
-PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((1, $1), (70000, 3), (4, 5)) OR a = $2 AND b = 70000
+PREPARE p AS SELECT 1 FROM pairs WHERE (a, b) IN ((1, $1), (99999999999, 3), (4, 5)) OR a = $2 AND b = 99999999999
 PREPARE p (int2, int8) AS DELETE FROM pairs WHERE (a, b) = ($1, $2) OR (a, b) = ($2, $1) OR (a, b) = ($3, 5)
-PREPARE p AS SELECT 1 FROM pairs p JOIN pairs q USING (a, b) WHERE q.a = $1 AND p.b IN ($2, 5, 70000)
+PREPARE p AS SELECT 1 FROM pairs p JOIN pairs q USING (a, b) WHERE q.a = $1 AND p.b IN ($2, 5, 99999999999)
 UPDATE pairs SET a = $1, b = $2 WHERE a = $2 AND b = $1
 UPDATE pairs SET b = b + 1 WHERE (a, b) IN ((1, 2), (3, 4))
 INSERT INTO pairs (b, a) VALUES (1, 2), (3, 40000), ($1, $2), (5, DEFAULT)
