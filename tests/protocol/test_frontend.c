@@ -412,7 +412,12 @@ static void test_bind_gains_texts(void **state)
         pgw_slice_eq(pgw_slice_buf(&out), PGW_LITERAL("B\0\0\0\021\0\0\0\0\0\1\0\0\0\1x\0\0")));
     pgw_buf_clear(&out);
     assert_false(pgw_write_bind_text(&most, &more, 1, &out));
+    const int64_t number = 7;
+    assert_false(pgw_write_bind(&most, most.portal, most.statement, &number, 1, &out));
     assert_int_equal(out.len, 0);
+    most.value_count--; /* one less, and there is room */
+    assert_true(pgw_write_bind_text(&most, &more, 1, &out));
+    assert_true(pgw_write_bind(&most, most.portal, most.statement, &number, 1, &out));
     pgw_buf_free(&out);
 }
 
