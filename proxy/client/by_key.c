@@ -110,8 +110,19 @@ static void bind_plain(px_session *session, const px_statement *statement, const
     pgw_certainly(pgw_write_bind(bind, bind->portal, ONCE, NULL, 0, out));
 }
 
+/* A table that it made as it was written would be the configuration's, and have no hash. */
+static const pgw_error *unmakeable(const rw_script *script, const px_lookups *is, pgw_error *error)
+{
+    if (script->refused)
+        return script->statements[0].error;
+    if (is == NULL)
+        return NULL;
+    px_state_tell_moved(error);
+    return error;
+}
+
 /* What names mean has changed since it was prepared: perhaps to what they meant then. */
-static void renew_meaning(px_session *session, px_statement *statement, px_catalog *catalog)
+static px_step renew_meaning(px_session *session, px_statement *statement, px_catalog *catalog)
 {
     rw_catalog view;
     px_state_view(session, catalog, &view);
@@ -126,10 +137,17 @@ static void renew_meaning(px_session *session, px_statement *statement, px_catal
                          ? px_lookups_new(was->text, script.statements, catalog,
                                           &(pgw_reading){&env, &arena, &error}, was->declared)
                          : NULL;
-    if (is != NULL && pgw_slice_eq(is->rewritten, was->rewritten))
+    bool same = is != NULL && pgw_slice_eq(is->rewritten, was->rewritten);
+    const pgw_error *refusal = was->defines && !same ? unmakeable(&script, is, &error) : NULL;
+    if (same)
         statement->foreign.generation = px_state_generation(session, &statement->foreign);
+    px_step step = PX_STEP_DONE;
+    if (refusal != NULL) /* behind an error the Bind is passed by */
+        step = px_prepare_refuse(session, NULL, refusal) == PX_STEP_LATER ? PX_STEP_LATER
+                                                                          : PX_STEP_PASS;
     px_lookups_drop(is);
     pgw_arena_free(&arena);
+    return step;
 }
 
 /* What it would store as hashes may be wrong by now, or be stored in another table. */
@@ -168,7 +186,7 @@ px_step px_by_key_renew(px_session *session, px_statement *statement)
     if (!holds && !statement->lookups->retyped)
         px_names_forget_lookups(session, pgw_slice_str(statement->name));
     else if (has_moved(session, statement))
-        renew_meaning(session, statement, catalog);
+        return renew_meaning(session, statement, catalog);
     return PX_STEP_DONE;
 }
 

@@ -134,6 +134,23 @@ bool px_state_would_write(const px_session *session, pgw_slice text, const px_ca
     return script.refused || script.inserts > 0 || sets_key;
 }
 
+bool px_state_would_make(const px_session *session, pgw_slice text)
+{
+    pgw_arena arena = {0};
+    rw_script script = {0};
+    rw_catalog planned = *px_catalog_names(session->worker);
+    rw_meaning *ours = pgw_arena_alloc(&arena, (planned.count + 1) * sizeof *ours);
+    for (size_t i = 0; i < planned.count; i++)
+        ours[i] = RW_MEANS_OURS;
+    planned.unqualified = ours;
+    rw_catalog view = {.planned = &planned};
+    if (rw_prefilter_mentions(text, &planned))
+        rw_script_parse(text, &view, &session->who.identity->env, NULL, &arena, &script);
+    bool makes = script.count == 1 && (script.refused || script.statements[0].defines);
+    pgw_arena_free(&arena);
+    return makes;
+}
+
 void px_state_note_prepare(px_session *session, pgw_slice text, const px_catalog *catalog)
 {
     px_foreign *by_sql = &session->known.by_sql;
@@ -155,13 +172,18 @@ void px_state_moved_by_key(pgw_error *error)
     pgw_error_hint(error, "Write the table's schema before its name.");
 }
 
+void px_state_tell_moved(pgw_error *error)
+{
+    pgw_fail(error, "0A000", "a statement was prepared when its table's name meant another table");
+    pgw_error_hint(error, "Prepare it again: search_path, or what is found by it, has changed.");
+    pgw_error_stale(error);
+}
+
 bool px_state_has_moved(const px_session *session, const px_foreign *foreign, pgw_error *error)
 {
     if (!foreign->moving || foreign->generation == px_state_generation(session, foreign))
         return false;
-    pgw_fail(error, "0A000", "a statement was prepared when its table's name meant another table");
-    pgw_error_hint(error, "Prepare it again: search_path, or what is found by it, has changed.");
-    pgw_error_stale(error);
+    px_state_tell_moved(error);
     return true;
 }
 

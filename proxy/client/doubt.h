@@ -23,14 +23,17 @@ px_foreign *px_state_foreign(struct px_session *session, px_statement *statement
  * tables. */
 bool px_state_would_write(const struct px_session *session, pgw_slice text,
                           const px_catalog *catalog);
+/* … or would make one of them, if tables that are made by their names alone were those. */
+bool px_state_would_make(const struct px_session *session, pgw_slice text);
 /* An SQL PREPARE is sent; it may be such a text. */
 void px_state_note_prepare(struct px_session *session, pgw_slice text, const px_catalog *catalog);
 /* Of what names mean now to such a statement. */
 unsigned px_state_generation(const struct px_session *session, const px_foreign *foreign);
-/* Names came to mean others since this was prepared, and it may write a configured table now:
- * PostgreSQL looks names up again. The error says so. */
+/* Names came to mean others since this was prepared, and it may write a configured table now, or
+ * make one: PostgreSQL looks names up again. The error says so. */
 bool px_state_has_moved(const struct px_session *session, const px_foreign *foreign,
                         pgw_error *error);
+void px_state_tell_moved(pgw_error *error);
 /* … or since the key of a row was asked for: the server would find another table by now. */
 void px_state_moved_by_key(pgw_error *error);
 /* A new link: nothing was sent to it. */

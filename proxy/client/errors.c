@@ -448,7 +448,9 @@ const pgw_error *px_error_refusal(const px_reply *reply, pgw_slice body)
         return NULL;
     if (reply->plan != NULL)
         return reply->plan->refusal;
-    bool of_text = reply->text != NULL && reply->text->refused;
-    return of_text && reply->at < reply->text->script.count ? reply->text->refusals[reply->at]
-                                                            : NULL;
+    if (reply->lookups != NULL)
+        return reply->lookups->refusal;
+    return reply->text != NULL && reply->at < reply->text->script.count
+               ? px_text_refusal(reply->text, reply->at)
+               : NULL;
 }

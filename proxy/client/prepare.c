@@ -127,18 +127,24 @@ static bool note_change(px_foreign *foreign, const rw_key_change *change, px_dec
     return true;
 }
 
+/* What would be wrong without what is put in must be kept with that. */
+static bool has_room(const px_session *session, pgw_slice text, pgw_error *error)
+{
+    if (px_statements_have_room(&session->names.statements, text.len))
+        return true;
+    pgw_fail(error, "53200", "too many statements that make tables or change a key are prepared");
+    pgw_error_hint(error, "Close statements that are not needed any more.");
+    return false;
+}
+
 /* It sets columns of a key. */
 static bool note_key(px_session *session, pgw_slice text, const rw_statement *statement,
                      px_declared declared, pgw_error *error)
 {
     px_foreign *foreign = &session->known.parsed;
     session->known.keyed = true;
-    if (statement->change != NULL &&
-        !px_statements_have_room(&session->names.statements, text.len)) {
-        pgw_fail(error, "53200", "too many statements that change a key are prepared");
-        pgw_error_hint(error, "Close statements that are not needed any more.");
+    if (statement->change != NULL && !has_room(session, text, error))
         return false;
-    }
     return (statement->same_count == 0 || px_same_note(foreign, statement, declared, error)) &&
            (statement->change == NULL || note_change(foreign, statement->change, declared, error));
 }
@@ -184,11 +190,16 @@ static px_plan *plan_of_insert(px_session *session, pgw_arena arena, const rw_st
     return plan;
 }
 
-static void note_defines(px_session *session, const rw_statement *only)
+static void note_names(px_session *session, const rw_statement *only, pgw_slice text,
+                       const px_catalog *catalog)
 {
     px_foreign *parsed = &session->known.parsed;
-    parsed->defines = only != NULL && only->defines;
+    bool defines = only != NULL && only->defines;
+    bool would_make = !defines && px_state_would_make(session, text);
+    parsed->defines = defines || would_make;
     parsed->generation = px_state_generation(session, parsed);
+    parsed->moving |= would_make || px_state_would_write(session, text, catalog);
+    session->known.moving = session->known.moving || parsed->moving;
 }
 
 /* A text seen for the first time: its plan, or what else is to become of it. The arena is given
@@ -222,7 +233,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         while (script.statements[i].kind != RW_STATEMENT_REFUSED)
             i++;
         step = refuse_text(session, parse, catalog, script.statements[i].error);
-    } else if (sets_key && !note_key(session, text, only, types, &error)) {
+    } else if ((sets_key && !note_key(session, text, only, types, &error)) ||
+               (by_key && only->defines && !has_room(session, text, &error))) {
         step = refuse_text(session, parse, catalog, &error);
     } else if (changes_key && !by_key) {
         step = px_prepare_refuse_unsynced(session, &parse->name);
@@ -236,10 +248,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         return PX_STEP_DONE;
     } else if (script.effects != 0) {
         session->known.parsed.effects = px_script_changes(session, text, &script);
-        note_defines(session, only);
         px_stores_note(session, &session->known.parsed, script.effects, text, catalog);
-        session->known.parsed.moving |= px_state_would_write(session, text, catalog);
-        session->known.moving = session->known.moving || session->known.parsed.moving;
+        note_names(session, only, text, catalog);
         if (!again && px_prepare_link(session) == PX_STEP_LATER)
             step = PX_STEP_LATER;
         else if (!again)

@@ -33,6 +33,14 @@ static pgw_slice render(pgw_slice text, const rw_conditions *conditions, const r
     return pgw_arena_keep(arena, &out);
 }
 
+static const pgw_error *keep_error(const pgw_error *error, pgw_arena *arena)
+{
+    pgw_error *kept = error != NULL ? pgw_arena_alloc(arena, sizeof *kept) : NULL;
+    if (kept != NULL)
+        *kept = *error;
+    return kept;
+}
+
 static px_lookups *keep(pgw_slice text, const rw_conditions *conditions,
                         const rw_prepared *prepared, const rw_statement *of)
 {
@@ -48,6 +56,7 @@ static px_lookups *keep(pgw_slice text, const rw_conditions *conditions,
     it->plain = render(text, &stars, of, &arena);
     it->before = pgw_arena_copy(&arena, of->before);
     it->behind = pgw_arena_copy(&arena, of->behind);
+    it->refusal = keep_error(of->error, &arena);
     it->arena = arena;
     return it;
 }

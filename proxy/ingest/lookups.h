@@ -25,6 +25,7 @@ typedef struct px_lookups {
     pgw_slice before, behind; /* statements of ours that are run with it; empty: none */
     rw_conditions conditions;
     rw_key_change change;         /* without its list; its table NULL: it changes no key */
+    const pgw_error *refusal;     /* what is told should the backend meet RW_REFUSAL in it; NULL */
     struct px_lookups *otherwise; /* for a Bind that changes the key; NULL: none. Counted */
     px_declared declared;         /* by the client */
     uint32_t *types;              /* of the client's parameters, as the backend takes them … */

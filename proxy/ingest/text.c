@@ -193,6 +193,11 @@ size_t px_text_first_refused(const px_text *text)
     return i;
 }
 
+const pgw_error *px_text_refusal(const px_text *text, size_t i)
+{
+    return text->refusals[i] != NULL ? text->refusals[i] : text->script.statements[i].error;
+}
+
 static size_t row_bytes(const rw_insert *insert, size_t row)
 {
     return insert->rows[row].close - insert->rows[row].open;

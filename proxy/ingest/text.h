@@ -66,6 +66,9 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env);
 void px_text_refuse(px_text *text, size_t i, const pgw_error *error);
 /* The first statement that is refused; there is one. */
 size_t px_text_first_refused(const px_text *text);
+/* What is told should the server meet RW_REFUSAL in statement `i`; NULL: it does not stand there.
+ */
+const pgw_error *px_text_refusal(const px_text *text, size_t i);
 /* Leaves out rows of its only statement, which are committed already; a flag a row. */
 void px_text_leave_out(px_text *text, const bool *rows);
 /* … on which settings may be others than its session knows (`env`): what they decide of keys is

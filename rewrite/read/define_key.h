@@ -22,9 +22,11 @@ typedef struct rw_written_key {
 typedef struct rw_definition {
     rw_change *changes; /* in order of the text, in the arena, with their texts */
     size_t count;
-    const rw_table *made;     /* by it, of a pattern, in the arena; NULL: none */
-    const char *unspread;     /* why one that it makes stays an ordinary table, though a pattern has
-                                 its name: behind "for"; NULL: none does */
+    const rw_table *made; /* by it, of a pattern, in the arena; NULL: none */
+    const char *unspread; /* why one that it makes stays an ordinary table, though a pattern has
+                             its name: behind "for"; NULL: none does */
+    pgw_error *refusal;   /* what is told should the server meet RW_REFUSAL, which stands among the
+                             changes; in the arena; NULL: it does not */
     pgw_slice before, behind; /* statements of ours that are run with it, unseen; empty: none */
 } rw_definition;
 

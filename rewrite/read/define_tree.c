@@ -6,6 +6,7 @@
 #include "rewrite/read/define_tree.h"
 
 #include "rewrite/hash/hash_column.h"
+#include "rewrite/insert/render.h"
 #include "rewrite/read/alter_tree.h"
 #include "rewrite/read/define_pattern.h"
 #include "rewrite/read/heirs_tree.h"
@@ -267,14 +268,28 @@ static bool alter(rw_definer *it, const PgQuery__Node *statement, const rw_catal
     return it->table == NULL || rw_alter_table(it, alters);
 }
 
-/* There is a table of that name: PostgreSQL says so itself, as an error or, with IF NOT EXISTS, as
- * a notice, before it looks at the columns, which is what the refusal was about. */
-static bool is_there(const rw_definer *it, const PgQuery__Node *statement,
-                     const rw_catalog *catalog)
+/* There was a table of that name. */
+static bool was_there(const rw_definer *it, const PgQuery__Node *statement,
+                      const rw_catalog *catalog)
 {
-    return pgw_error_is(it->error, "42P16") &&
-           statement->node_case == PG_QUERY__NODE__NODE_CREATE_STMT && !catalog->planned->moved &&
-           rw_define_table(catalog, statement->create_stmt->relation) != NULL;
+    if (!pgw_error_is(it->error, "42P16") ||
+        statement->node_case != PG_QUERY__NODE__NODE_CREATE_STMT)
+        return false;
+    const rw_table *table = rw_define_table(catalog, statement->create_stmt->relation);
+    return table != NULL && table->oid != 0;
+}
+
+/* What was refused is PostgreSQL's to refuse: that there is such a table it says itself, as an
+ * error or, with IF NOT EXISTS, as a notice, before it looks at what a CHECK says. If it has gone
+ * by then, this one must fail, and the refusal is told. */
+static void leave_to_server(rw_definer *it, const PgQuery__CreateStmt *create)
+{
+    size_t behind;
+    pgw_buf check = {0};
+    pgw_buf_addf(&check, "%sCHECK ('" RW_REFUSAL "')", create->n_table_elts > 0 ? ", " : "");
+    rw_define_change(it, end_of_columns(it, create, &behind), &check);
+    it->out->refusal = pgw_arena_alloc(it->arena, sizeof *it->out->refusal);
+    *it->out->refusal = *it->error;
 }
 
 static bool define(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *catalog)
@@ -283,7 +298,12 @@ static bool define(rw_definer *it, const PgQuery__Node *statement, const rw_cata
         statement->node_case == PG_QUERY__NODE__NODE_ALTER_TABLE_STMT)
         return alter(it, statement, catalog);
     rw_parts_name_whole(it, statement, catalog);
-    return make(it, statement, catalog) || is_there(it, statement, catalog);
+    if (make(it, statement, catalog))
+        return true;
+    if (!was_there(it, statement, catalog))
+        return false;
+    leave_to_server(it, statement->create_stmt);
+    return true;
 }
 
 bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,

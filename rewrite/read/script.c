@@ -254,6 +254,8 @@ static bool define(const candidate *it)
     if (!rw_tree_define(it->text, &it->in->names.view, it->in->env, it->in->arena, &definition,
                         &error))
         refuse(it, &error);
+    else
+        it->out->error = definition.refusal;
     it->out->stars = definition.changes;
     it->out->star_count = definition.count;
     it->out->before = definition.before;

@@ -79,7 +79,7 @@ typedef struct rw_statement {
                    its name */
     const rw_key_change *change;    /* of the key; NULL: none. It must not be sent without … */
     const rw_key_change *otherwise; /* … but for a Bind for which `same` holds. NULL: none */
-    pgw_error *error;
+    pgw_error *error; /* of FORWARD: what is told should the server meet RW_REFUSAL in it; NULL */
 } rw_statement;
 
 /* Whether something of ours is run with it. */

@@ -407,6 +407,59 @@ class CreateTable(DirectCase):
                 self.assertEqual(list(self.through(text, "begin", text, "commit", "drop table if exists one")),
                                  [tuple(expected), ["BEGIN"], tuple(expected), ["ROLLBACK"], ["DROP TABLE"]])
 
+    def test_what_is_there(self):
+        """It is PostgreSQL that says so, whatever the new table would be like, and whatever else it would have to say."""
+        for text in ("create table one (name text primary key, id int)", "create table if not exists one (name text primary key, id int)",
+                     "create table public.one ()", "create table if not exists one (n int /* none */)", "create table one (name nothing primary key)",
+                     "create table one (n int check (nothing > 0))", "create table one (n int, id int primary key) inherits (nothing)",
+                     "create table one (n int) partition by range (n)", "create table if not exists one (é text primary key, id int, n int references nothing)",
+                     "create table if not exists one (n int); insert into one values (3, 'c') returning *; create table if not exists one (k int primary key)",
+                     "begin; create table if not exists public.one (n int); commit; select * from one order by id"):
+            with self.made(text):
+                self.both(wire.query("create table one (id int primary key, name text)"))
+                self.both(wire.query("insert into one values (1, 'a')"))
+                self.both(wire.query(text))
+                if ";" not in text:
+                    self.prepared(text)
+                self.both(wire.query("insert into one values (2, 'b') returning *"))
+                self.is_hashed("one")
+
+    def test_what_is_not_there_any_more(self):
+        """Nothing makes it without its hash when it has gone between the look at it and the statement."""
+        make, wrong = "create table one (id int primary key, name text)", "create table public.one (name text primary key, id int)"
+        refused = ("42P16", "primary")
+        for before, *replies in (("drop table public.one", "DROP TABLE"), ("alter table one rename to other_one", "ALTER TABLE"),
+                                 ("do 'begin drop table one; end'", "DO"), ("select 'é'; begin; drop table one", "SELECT 1", "BEGIN", "DROP TABLE")):
+            with self.subTest(before):
+                self.assertEqual(list(self.through(make, "insert into one values (1, 'a')", f"{before}; {wrong}", "rollback",
+                                                   "drop table if exists one, other_one"))[2], refused)
+        for gone in ("drop table one", "alter table one rename to other_one"):
+            for extended in (False, True):
+                with self.subTest(gone, extended=extended), wire.Wire(("127.0.0.1", self.route()[1])) as session:
+                    session.login(harness.USER, "hashed")
+                    self.assertIsNone(wire.error_of(session.query(make)))
+                    if extended:
+                        session.ask(wire.parse("w", wrong.replace("table", "table if not exists")), wire.bind("", "w"), wire.execute(), wire.sync())
+                    self.assertIsNone(wire.error_of(session.query("insert into one values (1, 'a')")))
+                    self.admins["hashed"].rows(gone)
+                    replies = session.ask(wire.bind("", "w"), wire.execute(), wire.sync()) if extended else session.query(wrong)
+                    self.assertEqual([reply.fields()["C"] for reply in replies if reply.kind == "E"], ["42P16"])
+                    self.assertIsNone(wire.error_of(session.query("drop table if exists other_one; " + make)))
+                    self.is_hashed("one")
+                self.clean()
+
+    def test_what_is_prepared_for_another_place(self):
+        """A table is made where search_path says when the statement is run, not when it was prepared."""
+        for text in ("create table one (id int primary key)", "create table if not exists one (name text primary key, id int)"):
+            with self.subTest(text), wire.Wire(("127.0.0.1", self.route()[1])) as session:
+                session.login(harness.USER, "hashed")
+                session.query("set search_path = other")
+                session.ask(wire.parse("c", text), wire.sync())
+                session.query("set search_path = public")
+                replies = session.ask(wire.bind("", "c"), wire.execute(), wire.sync())
+                self.assertEqual([reply.fields()["C"] for reply in replies if reply.kind == "E"], ["0A000"])
+                self.assertEqual(self.admins["hashed"].rows("select count(*) from pg_class where relname = 'one'"), [["0"]])
+
     def test_in_a_transaction(self):
         with self.made("a transaction"):
             for text in ("begin", "create table one (id serial primary key, n int unique)", "insert into one (n) values (1) returning *",
