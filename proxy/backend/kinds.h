@@ -14,7 +14,7 @@ typedef struct px_kind {
     struct px_kind *next;
     char *key;
     px_answer answer;
-    uint64_t epoch, at;              /* of the catalog, 0: of any; px_worker_now() scale */
+    uint64_t epoch, at;              /* of the catalog, 0: of none; px_worker_now() scale */
     const struct cfg_config *config; /* whose tables were asked for */
 } px_kind;
 

@@ -41,7 +41,7 @@ typedef struct px_state {
     bool stores;         /* … may write to a table that a pattern names */
     bool keyed;          /* … is bound only to what does not change a key */
     px_answer now, base; /* the latter: as at the start; empty: not known */
-    uint64_t epoch, at;  /* of the catalog that it goes with, 0: of any; px_worker_now() scale */
+    uint64_t epoch, at;  /* of the catalog that it goes with, 0: of none; px_worker_now() scale */
     const struct cfg_config *config;     /* whose tables were asked for */
     const struct cfg_config *written_by; /* by which the first of the statements that write rows was
                                             read (stores.h); NULL: there is none */

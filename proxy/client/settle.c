@@ -20,12 +20,11 @@ enum { BELIEVED_MS = 60000 }; /* an answer; others may have changed schemas and 
 
 /* ---- whether there is doubt ---- */
 
-/* What was asked before the catalog was read goes with any that has no tables but the
- * configuration's, and so does a catalog of no table. */
+/* A name that meant nothing then means a table that has been made since; with a catalog of no table
+ * any answer goes. */
 static bool is_of(uint64_t epoch, const px_catalog *catalog)
 {
-    return catalog->count == 0 || epoch == catalog->epoch ||
-           (epoch == 0 && catalog->by_pattern == 0);
+    return catalog->count == 0 || epoch == catalog->epoch;
 }
 
 static bool is_believed(const px_session *session, const px_catalog *catalog)
@@ -203,7 +202,7 @@ static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
     pgw_buf sql = {0};
     question(session, catalog, &sql);
     state->config = session->worker->config;
-    state->epoch = catalog->count > 0 ? catalog->epoch : 0;
+    state->epoch = catalog->epoch;
     state->loud = px_state_loud(catalog);
     state->known = state->failed = false;
     send_question(session, text, pgw_slice_buf(&sql));

@@ -518,5 +518,36 @@ class CreateTable(DirectCase):
              ["INSERT 0 1"]])
 
 
+@harness.proxied
+class MadeByOthers(DirectCase):
+    """Who knew that there was no such table does not take it for none of the configuration's when it is there."""
+    tables = (Planned("one", ["id"]), Planned("two", ["id"]))
+    make = "create table {} (id int primary key, name text)"
+
+    def session(self, keyspread):
+        session = wire.Wire(("127.0.0.1", keyspread.port))
+        self.addCleanup(session.close)
+        session.login(harness.USER, "hashed")
+        return session
+
+    def run_all(self, session, *texts):
+        for text in texts:
+            self.assertIsNone(wire.error_of(session.query(text)), text)
+
+    def is_verified(self, name):
+        with contextlib.closing(harness.connect_admin(self.postgres, "hashed")) as connection:
+            harness.verify_hashes(self, connection, Planned(name, ["id"]))
+
+    def test_a_name_that_meant_nothing(self):
+        for before in ("insert into one values (1)", "create table two (k int primary key)"):
+            with self.subTest(before):
+                first, other = self.session(self.keyspread), self.session(self.keyspread)
+                self.assertIsNotNone(wire.error_of(first.query(before)))
+                self.run_all(other, self.make.format("one"), "insert into one values (1, 'a')")
+                self.run_all(first, "update one set id = 2", "insert into one values (3, 'b')", "upsert into one values (3, 'c')")
+                self.is_verified("one")
+                self.run_all(other, "drop table one")
+
+
 if __name__ == "__main__":
     unittest.main()
