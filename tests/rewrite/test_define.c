@@ -1,4 +1,5 @@
 /* Tables that are made or altered: where a refusal points, and where a position leads back to. */
+#include "rewrite/insert/render.h"
 #include "rewrite/read/conditions.h"
 #include "rewrite/read/script.h"
 
@@ -21,25 +22,32 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The tables are there, ordinary ones. */
-static const rw_statement *parse(const char *text)
+/* Ordinary tables; `there`: all that the configuration names. */
+static const rw_statement *parse_where(const char *text, bool there)
 {
     static rw_table made[TEST_TABLE_COUNT];
     static const rw_table *pointers[TEST_TABLE_COUNT];
     for (size_t i = 0; i < TEST_TABLE_COUNT; i++) {
         made[i] = test_tables[i];
         made[i].partitions.kind = RW_PARTITION_BUCKETS;
+        made[i].oid = (uint32_t)(16384 + i);
         pointers[i] = &made[i];
     }
     const rw_catalog planned = {.tables = pointers, .count = TEST_TABLE_COUNT};
     rw_catalog catalog = planned;
     rw_script script;
-    if (strncmp(text, "CREATE TABLE", 12) == 0)
-        catalog.count = 0; /* it is not there yet: else PostgreSQL would say so */
+    if (!there)
+        catalog.count = 0;
     catalog.planned = &planned;
     rw_script_parse(exact(text), &catalog, &test_env, NULL, &arena, &script);
     assert_int_equal(script.count, 1);
     return script.statements;
+}
+
+/* What is made is not there yet. */
+static const rw_statement *parse(const char *text)
+{
+    return parse_where(text, strncmp(text, "CREATE TABLE", 12) != 0);
 }
 
 static void refusals_point_at_what_is_wrong(void **state)
@@ -75,6 +83,44 @@ static void refusals_point_at_what_is_wrong(void **state)
             fail_msg("%s: %zu", cases[i].text, statement->error->position);
         assert_true(statement->error->hint[0] != '\0');
     }
+}
+
+/* PostgreSQL refuses a table that is there; should it have gone by then, it must not be made. */
+static void what_is_there_is_not_made(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *sent;
+        size_t position;
+    } cases[] = {
+        {"CREATE TABLE events ()", "CREATE TABLE events (CHECK ('" RW_REFUSAL "'))", 14},
+        {"CREATE TABLE IF NOT EXISTS public.events (userid int PRIMARY KEY, ts int /* last */)",
+         "CREATE TABLE IF NOT EXISTS public.events (userid int PRIMARY KEY, ts int, "
+         "CHECK ('" RW_REFUSAL "') /* last */)",
+         54},
+        {"CREATE TABLE events (ts int, userid int, PRIMARY KEY (ts)) TABLESPACE x",
+         "CREATE TABLE events (ts int, userid int, PRIMARY KEY (ts), CHECK ('" RW_REFUSAL
+         "')) TABLESPACE x",
+         42},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static const pgw_reading reading = {&test_env, &arena, NULL};
+        pgw_buf out = {0};
+        rw_conditions conditions;
+        const rw_statement *statement = parse_where(cases[i].text, true);
+        assert_int_equal(statement->kind, RW_STATEMENT_FORWARD);
+        assert_true(statement->defines);
+        assert_string_equal(statement->error->sqlstate, "42P16");
+        assert_int_equal(statement->error->position, cases[i].position);
+        rw_conditions_of(statement, NULL, &reading, &conditions);
+        rw_conditions_render(&conditions, exact(cases[i].text), &out);
+        pgw_buf_add_byte(&out, '\0');
+        assert_string_equal(out.ptr, cases[i].sent);
+        pgw_buf_free(&out);
+    }
+    assert_int_equal(parse_where("CREATE TABLE events AS SELECT 1", true)->kind,
+                     RW_STATEMENT_REFUSED);
+    assert_null(parse_where("CREATE TABLE events (userid int, ts int)", true)->error);
 }
 
 /* What is the client's is told where it wrote it. */
@@ -216,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(refusals_point_at_what_is_wrong, teardown),
+        cmocka_unit_test_teardown(what_is_there_is_not_made, teardown),
         cmocka_unit_test_teardown(positions_lead_back, teardown),
         cmocka_unit_test_teardown(an_own_key_is_kept, teardown),
         cmocka_unit_test_teardown(an_own_key_may_grow, teardown),
