@@ -246,6 +246,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
             return refuse_text(session, parse, catalog, &error);
         session->hand.doubted = false;
         return PX_STEP_DONE;
+    } else if (script.unseen && px_own_look_doubts(session, catalog)) {
+        step = PX_STEP_LATER;
     } else if (script.effects != 0) {
         session->known.parsed.effects = px_script_changes(session, text, &script);
         px_stores_note(session, &session->known.parsed, script.effects, text, catalog);
@@ -261,6 +263,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         session->names.lookups =
             px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error}, types);
     }
+    session->hand.doubted = session->hand.doubted && step != PX_STEP_PASS;
     pgw_arena_free(&arena);
     return step;
 }

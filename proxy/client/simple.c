@@ -197,7 +197,7 @@ static px_step look_into(px_session *session, px_text *text)
     refuse_moved(session, text);
     if (is_unread(session, text))
         return refuse_unread(session, text);
-    if (text->refused && px_own_look_doubts(session, text->catalog))
+    if ((text->refused || text->script.unseen) && px_own_look_doubts(session, text->catalog))
         return PX_STEP_LATER;
     if (text->refused && is_answered_here(session, text))
         return answer_refusal(session, text);

@@ -153,6 +153,7 @@ static void read_found(const candidate *it, const rw_tree_found *found)
     it->out->lookups = lookups;
     it->out->stars = stars;
     it->out->prepares = found->prepares;
+    it->out->unseen = found->unseen;
 }
 
 /* What certainly only reads, or removes rows. */
@@ -486,6 +487,7 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
             refuse_rest(text, many, arena, statement);
         out->effects |= statement->effects;
         out->refused |= statement->kind == RW_STATEMENT_REFUSED;
+        out->unseen |= statement->unseen;
         out->changes |= statement->lookup_count > 0 || statement->star_count > 0 ||
                         rw_statement_has_more(statement);
         out->inserts += statement->kind == RW_STATEMENT_INSERT;

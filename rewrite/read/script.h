@@ -13,6 +13,7 @@ typedef struct rw_script {
     size_t count;
     unsigned effects; /* of all together */
     bool refused;     /* any is REFUSED */
+    bool unseen;      /* any is */
     bool changes;     /* any that is no INSERT is sent otherwise than it is written */
     size_t inserts;   /* how many are INSERT */
     bool escapes;     /* where its strings end depends on standard_conforming_strings */

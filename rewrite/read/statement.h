@@ -75,8 +75,10 @@ typedef struct rw_statement {
     const rw_table *made;     /* by it, of a pattern; arena-owned; NULL: none */
     const char *unspread; /* why what it makes is none of these, though it has such a name; NULL */
     bool defines; /* they are none, but the hash column in a table that it makes or alters */
-    bool apart; /* what it is may be another behind those before it: what makes its table, or moves
-                   its name */
+    bool apart;  /* what it is may be another behind those before it: what makes its table, or moves
+                    its name */
+    bool unseen; /* it may set the key of a table of the configuration that the catalog has not, or
+                    not yet */
     const rw_key_change *change;    /* of the key; NULL: none. It must not be sent without … */
     const rw_key_change *otherwise; /* … but for a Bind for which `same` holds. NULL: none */
     pgw_error *error; /* of FORWARD: what is told should the server meet RW_REFUSAL in it; NULL */

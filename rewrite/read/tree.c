@@ -7,6 +7,7 @@
 #include "rewrite/read/sql_prepare.h"
 #include "rewrite/read/same_key.h"
 #include "rewrite/read/stars_tree.h"
+#include "rewrite/read/unseen_key.h"
 #include "rewrite/read/walk.h"
 
 #include <pg_query.h>
@@ -188,11 +189,22 @@ static bool sets_by_zone(const rw_table *table, const PgQuery__Node *target)
            rw_sets_by_zone(target->res_target, table->columns[rw_table_column(table, name)].type);
 }
 
+/* Once the table is seen, the text is another. */
+static void note_unseen(walker *walk, const PgQuery__RangeVar *relation,
+                        PgQuery__Node *const *targets, size_t count)
+{
+    rw_tree_found *found = walk->found;
+    found->unseen |= rw_sets_unseen_key(walk->catalog, relation, targets, count);
+    found->by_value |= found->unseen;
+}
+
 static bool visit_update(walker *walk, const PgQuery__UpdateStmt *update)
 {
     const rw_table *table = find(walk, update->relation);
     for (size_t i = 0; table != NULL && i < update->n_target_list; i++)
         walk->sets_by_zone |= sets_by_zone(table, update->target_list[i]);
+    if (table == NULL)
+        note_unseen(walk, update->relation, update->target_list, update->n_target_list);
     return table == NULL ||
            check_targets(walk, table, update, update->target_list, update->n_target_list);
 }
@@ -211,16 +223,18 @@ static bool refuse_merge(walker *walk, const PgQuery__MergeStmt *merge, const rw
 static bool visit_merge(walker *walk, const PgQuery__MergeStmt *merge)
 {
     const rw_table *table = find(walk, merge->relation);
-    if (table == NULL)
-        return true;
     for (size_t i = 0; i < merge->n_merge_when_clauses; i++) {
         if (merge->merge_when_clauses[i]->node_case != PG_QUERY__NODE__NODE_MERGE_WHEN_CLAUSE)
             continue;
         const PgQuery__MergeWhenClause *when = merge->merge_when_clauses[i]->merge_when_clause;
+        bool updates = when->command_type == PG_QUERY__CMD_TYPE__CMD_UPDATE;
+        if (table == NULL && updates)
+            note_unseen(walk, merge->relation, when->target_list, when->n_target_list);
+        if (table == NULL)
+            continue;
         if (when->command_type == PG_QUERY__CMD_TYPE__CMD_INSERT)
             return refuse_merge(walk, merge, table);
-        if (when->command_type == PG_QUERY__CMD_TYPE__CMD_UPDATE &&
-            !check_targets(walk, table, NULL, when->target_list, when->n_target_list))
+        if (updates && !check_targets(walk, table, NULL, when->target_list, when->n_target_list))
             return false;
     }
     return true;

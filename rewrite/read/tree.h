@@ -32,6 +32,7 @@ typedef struct rw_tree_found {
     const rw_lookup_map *lookups;   /* rows that it asks for by their hash key; NULL: none */
     const rw_star_map *stars;       /* what it shows of a hash column; NULL: nothing */
     const rw_sql_prepare *prepares; /* NULL: it is no PREPARE, or one of unknown types */
+    bool unseen;                    /* it may set the key of a table that the catalog has not */
     bool denied;                    /* refused for how it names columns, whether it writes or not */
 } rw_tree_found;
 

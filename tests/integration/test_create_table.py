@@ -549,5 +549,30 @@ class MadeByOthers(DirectCase):
                 self.run_all(other, "drop table one")
 
 
+@harness.proxied
+class MadeElsewhere(MadeByOthers):
+    """By another keyspread, which tells nobody."""
+    tables = (Planned("o*", ["id"]),)
+    options = {"backend": {"catalog_s": 3600}}
+    setup_sql = "create table ordinary (n int)"
+
+    def test_a_name_that_meant_nothing(self):
+        other = harness.Keyspread(harness.backend_config(self.postgres, self.tables))
+        self.addCleanup(other.stop)
+        first, makes = self.session(self.keyspread), self.session(other)
+        for number, text in enumerate(("update {} set id = 2", "update {} set name = 'b', id = id + 1 where id = 1",
+                                       "merge into {0} using {0} x on x.id = {0}.id when matched then update set id = 2",
+                                       "with a as (update {} set id = 2 returning *) select * from a")):
+            for extended in (False, True):
+                name = f"o{number}{'e' if extended else ''}"
+                with self.subTest(text, extended=extended):
+                    self.run_all(first, "select * from ordinary")
+                    self.run_all(makes, self.make.format(name), f"insert into {name} values (1, 'a')")
+                    error = wire.error_of(first.ask(wire.parse("", text.format(name)), wire.bind("", ""), wire.execute(), wire.sync())
+                                          if extended else first.query(text.format(name)))
+                    self.assertEqual(error is None, number < 2, error)
+                    self.is_verified(name)
+
+
 if __name__ == "__main__":
     unittest.main()
