@@ -202,6 +202,18 @@ static void note_names(px_session *session, const rw_statement *only, pgw_slice 
     session->known.moving = session->known.moving || parsed->moving;
 }
 
+static void keep_lookups(px_session *session, pgw_slice text, const rw_statement *only,
+                         px_catalog *catalog, px_declared types)
+{
+    pgw_error error;
+    pgw_arena arena = {0};
+    const pgw_env env = px_settings_env(session);
+    if (px_statements_have_room(&session->names.statements, text.len))
+        session->names.lookups =
+            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error}, types);
+    pgw_arena_free(&arena);
+}
+
 /* A text seen for the first time: its plan, or what else is to become of it. The arena is given
  * away. */
 static px_step make_plan(px_session *session, const pgw_parse *parse, const uint32_t *declared,
@@ -257,12 +269,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         else if (!again)
             note_prepared_effects(session, &script);
     }
-    if (by_key && step == PX_STEP_PASS &&
-        px_statements_have_room(&session->names.statements, text.len)) {
-        const pgw_env env = px_settings_env(session);
-        session->names.lookups =
-            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error}, types);
-    }
+    if (by_key && step == PX_STEP_PASS)
+        keep_lookups(session, text, only, catalog, types);
     session->hand.doubted = session->hand.doubted && step != PX_STEP_PASS;
     pgw_arena_free(&arena);
     return step;
