@@ -195,7 +195,8 @@ static void note_names(px_session *session, const rw_statement *only, pgw_slice 
 {
     px_foreign *parsed = &session->known.parsed;
     bool defines = only != NULL && only->defines;
-    bool would_make = !defines && px_state_would_make(session, text);
+    bool would_make =
+        !defines && (parsed->effects & RW_EFFECT_DDL) && px_state_would_make(session, text);
     parsed->defines = defines || would_make;
     parsed->generation = px_state_generation(session, parsed);
     parsed->moving |= would_make || px_state_would_write(session, text, catalog);
