@@ -16,7 +16,6 @@ static const struct {
     {"42601", PX_ERROR_STALE},      /* syntax_error: more values than columns */
     {"42703", PX_ERROR_STALE},      /* undefined_column */
     {"42804", PX_ERROR_STALE},      /* datatype_mismatch */
-    {"42846", PX_ERROR_STALE},      /* cannot_coerce: from a type that had the other's name */
     {"428C9", PX_ERROR_STALE},      /* generated_always */
     {"42P01", PX_ERROR_STALE},      /* undefined_table */
     {"54000", PX_ERROR_SIZE},       /* program_limit_exceeded */

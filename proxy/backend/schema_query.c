@@ -438,6 +438,8 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
                      "%sselect pg_catalog.concat_ws(' ', %zu, x.tableoid, %s, x.xmin, x.ctid)"
                      " from pg_catalog.%s",
                      i > 0 ? " union all " : "", i, versions[i].key, versions[i].from);
+    pgw_buf_add_str(sql,
+                    " union all select pg_catalog.concat('types ', (select " TYPES_VERSION "))");
     for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
         pgw_buf_addf(
             sql,
@@ -446,8 +448,7 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
             " - pg_catalog.sum(pg_catalog.age(x.xmin)))"
             " from pg_catalog.%s x where x.oid >= 16384",
             i, stored[i]);
-    pgw_buf_add_str(sql, " union all select pg_catalog.concat('types ', (select " TYPES_VERSION
-                         "))) v(version)");
+    pgw_buf_add_str(sql, ") v(version)");
 }
 
 enum { MOST_UNSPREAD = 100 }; /* that are told of */

@@ -37,7 +37,6 @@ static void test_statements(void **state)
         {"SERROR|VERROR|C42601|Mx|", PX_ERROR_STALE},
         {"SERROR|VERROR|C42703|Mx|", PX_ERROR_STALE},
         {"SERROR|VERROR|C42804|Mx|", PX_ERROR_STALE},
-        {"SERROR|VERROR|C42846|Mx|", PX_ERROR_STALE},
         {"SERROR|VERROR|C42P01|Mx|", PX_ERROR_STALE},
         {"SERROR|VERROR|CXX000|Mcache lookup failed for type 16384|", PX_ERROR_STALE},
         {"SERROR|VERROR|CXX000|Mcache lookup failed for type|", PX_ERROR_OWN},
