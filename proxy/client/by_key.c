@@ -181,6 +181,7 @@ px_step px_by_key_renew(px_session *session, px_statement *statement)
     if (otherwise != NULL && !px_lookups_hold(otherwise, catalog)) {
         px_lookups_drop(otherwise);
         statement->lookups->otherwise = NULL;
+        statement->foreign.outlived = true;
     }
     statement->lookups->retyped = !holds && px_lookups_retyped(statement->lookups, catalog);
     if (!holds && !statement->lookups->retyped)
@@ -193,6 +194,11 @@ px_step px_by_key_renew(px_session *session, px_statement *statement)
 bool px_by_key_may_change(const px_statement *statement)
 {
     return px_by_key_is(statement) && statement->lookups->otherwise != NULL;
+}
+
+px_step px_by_key_refuse(px_session *session, const px_foreign *foreign, const pgw_error *refusal)
+{
+    return foreign->outlived ? refuse_change(session) : px_prepare_refuse(session, NULL, refusal);
 }
 
 /* The Bind of a statement that it has for itself, which changes the key. */

@@ -20,6 +20,8 @@ px_step px_by_key_bind(px_session *session, const px_statement *statement, const
                        bool changes);
 /* Whether it is one that has a form for Binds that change the key. */
 bool px_by_key_may_change(const px_statement *statement);
+/* Refuses a Bind that changes the key, and may not; the error is another where it might before. */
+px_step px_by_key_refuse(px_session *session, const px_foreign *foreign, const pgw_error *refusal);
 px_step px_by_key_describe(px_session *session, const px_said *said, px_lookups *lookups);
 /* What the portal of an Execute was bound with; NULL: nothing of ours. */
 px_lookups *px_by_key_bound(const px_session *session, pgw_slice message);

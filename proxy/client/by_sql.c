@@ -1,6 +1,7 @@
 #include "proxy/client/by_sql.h"
 
 #include "proxy/client/changes.h"
+#include "proxy/client/moved.h"
 #include "proxy/client/names.h"
 #include "proxy/client/own_look.h"
 #include "proxy/client/settle.h"
@@ -38,12 +39,14 @@ px_step px_by_sql_renew_one(px_session *session, px_statement *statement)
 
 /* What an EXECUTE finds behind such a statement of its text is not known before the text is sent.
  */
-static px_step renew(px_session *session, pgw_slice name, bool behind)
+static px_step renew(px_session *session, pgw_slice name, bool behind, bool moved)
 {
     px_statement *statement = px_statements_find(&session->names.statements, name);
     if (behind && is_by_sql(statement))
         px_names_forget_lookups(session, name);
     px_step step = px_stores_renew(session, statement, name, behind);
+    if (step == PX_STEP_DONE)
+        step = px_moved_renew(session, statement, behind || moved);
     return step == PX_STEP_DONE ? px_by_sql_renew_one(session, statement) : step;
 }
 
@@ -55,14 +58,17 @@ px_step px_by_sql_renew(px_session *session, pgw_slice text)
     rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
     rw_token token = rw_lexer_next(&lexer);
     bool changes = changes_tables(text, token), behind = false;
+    bool moves = px_moved_by(session, text, token), moved = false;
     while (step == PX_STEP_DONE && token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD) {
         bool execute = rw_token_is(text, token, "execute");
         bool ends = token.kind == RW_TOKEN_CHAR && text.ptr[token.start] == ';';
         token = rw_lexer_next(&lexer);
         behind = behind || (ends && changes);
+        moved = moved || (ends && moves);
         changes = changes || (ends && changes_tables(text, token));
+        moves = moves || (ends && px_moved_by(session, text, token));
         if (execute && (token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED))
-            step = renew(session, rw_token_name(text, token, &arena), behind);
+            step = renew(session, rw_token_name(text, token, &arena), behind, moved);
     }
     pgw_arena_free(&arena);
     return step;

@@ -100,6 +100,8 @@ void px_state_note_bind(px_session *session, pgw_slice message)
 void px_state_note_bound(px_session *session, unsigned effects, pgw_slice portal)
 {
     session->known.bound |= effects;
+    if ((effects & RW_EFFECT_PREPARE) && session->names.prepares == NULL)
+        session->names.untold = true;              /* once more */
     if (effects & RW_EFFECT_DDL && portal.len > 0) /* it is there behind Sync, too */
         session->ddl.portal = true;
     else if (effects & RW_EFFECT_DDL)
@@ -151,13 +153,19 @@ bool px_state_would_make(const px_session *session, pgw_slice text)
     return makes;
 }
 
-void px_state_note_prepare(px_session *session, pgw_slice text, const px_catalog *catalog)
+void px_state_note_prepare(px_session *session, px_foreign *foreign, pgw_slice text,
+                           const px_catalog *catalog)
 {
-    px_foreign *by_sql = &session->known.by_sql;
-    if (by_sql->moving || !px_state_would_write(session, text, catalog))
-        return;
-    by_sql->moving = true;
-    by_sql->generation = session->known.generation;
+    pgw_arena arena = {0};
+    foreign->moving = px_state_would_write(session, pgw_arena_copy(&arena, text), catalog);
+    foreign->generation = session->known.generation;
+    session->known.moving = session->known.moving || foreign->moving;
+    pgw_arena_free(&arena);
+}
+
+bool px_state_may_move(const px_session *session)
+{
+    return session->known.moving || session->names.statements.ours > 0;
 }
 
 unsigned px_state_generation(const px_session *session, const px_foreign *foreign)
@@ -201,7 +209,6 @@ static void forget(px_state *state)
 {
     state->doubt = state->here = state->touched = state->bound = 0;
     state->known = state->odd = false;
-    state->by_sql = (px_foreign){0};
 }
 
 void px_state_forget(px_session *session)

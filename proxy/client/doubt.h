@@ -25,8 +25,11 @@ bool px_state_would_write(const struct px_session *session, pgw_slice text,
                           const px_catalog *catalog);
 /* … or would make one of them, if tables that are made by their names alone were those. */
 bool px_state_would_make(const struct px_session *session, pgw_slice text);
-/* An SQL PREPARE is sent; it may be such a text. */
-void px_state_note_prepare(struct px_session *session, pgw_slice text, const px_catalog *catalog);
+/* What SQL's PREPARE keeps, of this text, was read by `catalog`. */
+void px_state_note_prepare(struct px_session *session, px_foreign *foreign, pgw_slice text,
+                           const px_catalog *catalog);
+/* Whether the session may have a statement that is to be looked at before EXECUTE runs it. */
+bool px_state_may_move(const struct px_session *session);
 /* Of what names mean now to such a statement. */
 unsigned px_state_generation(const struct px_session *session, const px_foreign *foreign);
 /* Names came to mean others since this was prepared, and it may write a configured table now, or

@@ -100,6 +100,22 @@ static px_step pass_parse(px_session *session, pgw_slice name)
     return name.len > 0 ? pass_named(session, statement_of(session, name), name) : PX_STEP_PASS;
 }
 
+/* What an EXECUTE in the text is of is as it has to be now, or it is refused. PASS: it is. */
+static px_step renew_executed(px_session *session, pgw_slice text, const pgw_slice *parsed)
+{
+    pgw_error error;
+    bool may = px_names_may_execute(session, text);
+    if (may && (px_prepare_link(session) == PX_STEP_LATER ||
+                px_by_sql_renew(session, text) == PX_STEP_LATER))
+        return PX_STEP_LATER;
+    if (px_same_is_executed(session, text, &error))
+        return px_prepare_refuse(session, parsed, &error);
+    if (may)
+        px_names_of_execute(session, text);
+    session->names.looked = parsed != NULL && parsed->len == 0;
+    return PX_STEP_PASS;
+}
+
 static px_step on_parse(px_session *session, const px_said *said)
 {
     const pgw_parse parse = said->as.parse;
@@ -111,15 +127,9 @@ static px_step on_parse(px_session *session, const px_said *said)
     px_lookups_drop(session->names.lookups);
     session->names.lookups = NULL;
     pgw_error error;
-    if (px_same_is_executed(session, parse.query, &error))
-        return px_prepare_refuse(session, &parse.name, &error);
-    if (px_names_may_execute(session, parse.query)) {
-        if (px_prepare_link(session) == PX_STEP_LATER)
-            return PX_STEP_LATER;
-        if (px_by_sql_renew(session, parse.query) == PX_STEP_LATER)
-            return PX_STEP_LATER;
-        px_names_of_execute(session, parse.query);
-    }
+    px_step renewed = renew_executed(session, parse.query, &parse.name);
+    if (renewed != PX_STEP_PASS)
+        return renewed;
     px_glance glance = px_glance_at(session, parse.query, &session->known.parsed.effects, &error);
     if (glance == PX_GLANCE_LATER)
         return PX_STEP_LATER;
@@ -149,21 +159,41 @@ static px_step pass_bind(px_session *session, const pgw_bind *bind)
     return PX_STEP_PASS;
 }
 
+/* A statement that runs others. PASS: they may be run. */
+static px_step bind_executing(px_session *session, pgw_slice name)
+{
+    pgw_error error;
+    pgw_slice text = px_names_executed(session, name);
+    const px_foreign unknown = {.stale = px_stores_may(session) || px_state_may_move(session)};
+    if (name.len == 0 && session->names.looked)
+        return PX_STEP_PASS;
+    if (text.len > 0)
+        return renew_executed(session, text, NULL);
+    if (px_stores_is_stale(session, &unknown, &error))
+        return px_prepare_refuse(session, NULL, &error);
+    return PX_STEP_PASS;
+}
+
 /* A statement (NULL: of no name) that is none of ours must not have become one. */
 static px_step bind_foreign(px_session *session, px_statement *statement, const px_said *said)
 {
     const pgw_bind *bind = &said->as.bind;
     pgw_error refusal, error;
     const px_foreign *foreign = px_state_foreign(session, statement, bind->statement);
+    px_step runs = foreign != NULL && foreign->executes ? bind_executing(session, bind->statement)
+                                                        : PX_STEP_PASS;
+    if (runs != PX_STEP_PASS)
+        return runs;
     if (px_stores_renew(session, statement, bind->statement, false) == PX_STEP_LATER)
         return PX_STEP_LATER;
     if (foreign != NULL && px_stores_is_stale(session, foreign, &error))
         return px_prepare_refuse(session, NULL, &error);
     bool changes = foreign != NULL && !px_same_holds(foreign, bind, &refusal);
     if (changes && !px_by_key_may_change(statement))
-        return px_prepare_refuse(session, NULL, &refusal);
+        return px_by_key_refuse(session, foreign, &refusal);
     if (foreign != NULL && foreign->moving) {
-        if (!px_settle_now(session))
+        px_catalog *catalog = px_own_look_now(session);
+        if (catalog == NULL || !px_settle(session, catalog))
             return PX_STEP_LATER;
         if (px_state_has_moved(session, foreign, &error))
             return px_prepare_refuse(session, NULL, &error);
@@ -174,7 +204,7 @@ static px_step bind_foreign(px_session *session, px_statement *statement, const 
     if (renewed != PX_STEP_DONE)
         return renewed;
     if (changes && !px_by_key_may_change(statement))
-        return px_prepare_refuse(session, NULL, &refusal);
+        return px_by_key_refuse(session, foreign, &refusal);
     if (px_by_key_is(statement))
         return px_by_key_bind(session, statement, said, changes);
     px_step step = pass_named(session, statement, bind->statement);
@@ -384,11 +414,15 @@ px_step px_extended(px_session *session, char type, pgw_slice message)
         px_ask_for_answers(session);
         return PX_STEP_LATER;
     }
+    px_step step;
+    session->names.looked = session->names.looked && strchr("PSH", type) == NULL;
     switch (type) {
     case 'P':
         return on_parse(session, &said);
     case 'B':
-        return on_bind(session, &said);
+        step = on_bind(session, &said);
+        session->names.looked = session->names.looked && step == PX_STEP_LATER;
+        return step;
     case 'D':
         return on_describe(session, &said);
     case 'E':

@@ -1,6 +1,7 @@
 #include "proxy/client/names.h"
 
 #include "protocol/frontend.h"
+#include "proxy/client/doubt.h"
 #include "proxy/client/session.h"
 #include "proxy/client/stores.h"
 #include "rewrite/hash/table.h"
@@ -83,7 +84,8 @@ bool px_names_is_draft(const px_session *session, pgw_slice name)
 static void push_unseen(px_session *session, px_reply_kind kind)
 {
     px_reply *reply = px_replies_push(&session->pending.replies, kind);
-    reply->swallow = reply->silent = true;
+    reply->swallow = true;
+    reply->silent = !session->own.unsynced; /* else it is what ends the group */
 }
 
 /* What the server cannot make sense of any more does not take the place of what it has: all behind
@@ -112,7 +114,8 @@ static void try_parse(px_session *session, const px_statement *statement)
     pgw_arena_free(&arena);
 }
 
-/* … with a Sync of its own, and its error is not shown: SQL says the name. */
+/* … with a Sync of its own, and its error is not shown: SQL says the name. In a group that goes on
+ * it is the error of all that stands behind it. */
 static void prepare_apart(px_session *session, pgw_slice name)
 {
     px_statement *statement = find_away(session, name);
@@ -122,7 +125,7 @@ static void prepare_apart(px_session *session, pgw_slice name)
         return;
     if (statement->by_sql)
         try_parse(session, statement);
-    prepare(session, statement)->silent = true;
+    prepare(session, statement)->silent = !session->own.unsynced;
     if (session->own.unsynced)
         return;
     pgw_buf out = {0};
@@ -151,7 +154,7 @@ void px_names_of_script(px_session *session, const rw_script *script)
 bool px_names_may_execute(const px_session *session, pgw_slice text)
 {
     return (px_statements_away(&session->names.statements) != NULL || session->known.by_key ||
-            px_stores_may(session)) &&
+            px_stores_may(session) || px_state_may_move(session)) &&
            rw_text_mentions(text, "execute");
 }
 
@@ -162,6 +165,7 @@ void px_names_forget_lookups(px_session *session, pgw_slice name)
         return;
     px_lookups *lookups = statement->lookups;
     pgw_buf plain = {0};
+    statement->foreign.outlived = statement->foreign.outlived || lookups->otherwise != NULL;
     lookups->retyped = lookups->retyped || !lookups->by_sql; /* perhaps; what it takes stays */
     px_lookups_parse(lookups, name, lookups->plain, &plain);
     statement->by_sql = lookups->by_sql;
@@ -267,6 +271,7 @@ void px_names_by_sql(px_session *session, const px_text *text, size_t i)
     px_statement *statement = px_statements_put(statements, prepare->name, NULL, true);
     pgw_slice written = {text->text.ptr + prepare->start, prepare->end - prepare->start};
     px_stores_note(session, &statement->foreign, prepare->effects, written, text->catalog);
+    px_state_note_prepare(session, &statement->foreign, written, text->catalog);
     if (statement->foreign.stores && px_statements_have_room(statements, written.len))
         px_statements_keep_prepare(statements, statement, written);
     if (prepare->prepares == NULL || text->conditions[i].lookup_count == 0 || !text->remembered)
@@ -275,12 +280,53 @@ void px_names_by_sql(px_session *session, const px_text *text, size_t i)
         px_lookups_kept(prepare, &text->conditions[i], text->catalog, text->script.utf8);
     px_statements_look_up(statements, statement, lookups);
     px_lookups_drop(lookups);
-    statement->foreign.generation = session->known.generation;
     session->known.by_key = true;
+}
+
+void px_names_prepared(px_session *session)
+{
+    px_prepared_names *names = &session->names;
+    const px_foreign *was = &names->prepared;
+    pgw_slice text = pgw_slice_buf(&names->prepared_text);
+    px_statement *statement =
+        px_statements_put(&names->statements, pgw_slice_str(names->prepares), NULL, true);
+    statement->foreign = (px_foreign){.stores = was->stores,
+                                      .epoch = was->epoch,
+                                      .config = was->config,
+                                      .moving = was->moving,
+                                      .generation = was->generation};
+    if (was->stores && text.len > 0 && px_statements_have_room(&names->statements, text.len))
+        px_statements_keep_prepare(&names->statements, statement, text);
+    free(names->prepares);
+    names->prepares = NULL;
+}
+
+/* What the unnamed statement executes is looked at again when it is bound. */
+static void keep_executed(px_session *session, pgw_slice message)
+{
+    px_foreign *parsed = &session->known.parsed;
+    const pgw_slice text = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
+    parsed->executes = rw_text_mentions(text, "execute");
+    pgw_buf_clear(&session->names.executed);
+    if (parsed->executes && message.len <= PX_KEPT_PARSE)
+        pgw_buf_add_slice(&session->names.executed, message);
+}
+
+pgw_slice px_names_executed(const px_session *session, pgw_slice name)
+{
+    const px_statement *statement = px_statements_find(&session->names.statements, name);
+    pgw_slice message =
+        pgw_slice_buf(statement != NULL ? &statement->parse : &session->names.executed);
+    pgw_parse parse;
+    bool read =
+        message.len > PGW_HEADER &&
+        pgw_parse_decode((pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER}, &parse);
+    return read ? parse.query : (pgw_slice){NULL, 0};
 }
 
 void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
 {
+    keep_executed(session, message);
     bool known = px_statements_find(&session->names.statements, name) != NULL;
     if (name.len == 0) {
         if (known)

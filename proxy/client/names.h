@@ -27,6 +27,8 @@ void px_names_forget_lookups(struct px_session *session, pgw_slice name);
 /* px_names_of_script() of what EXECUTE names; whether there may be one. `text` ends with NUL. */
 bool px_names_may_execute(const struct px_session *session, pgw_slice text);
 void px_names_of_execute(struct px_session *session, pgw_slice text);
+/* The text of a statement that was parsed and executes others; empty: it was not kept. */
+pgw_slice px_names_executed(const struct px_session *session, pgw_slice name);
 /* Sends a Parse of the plan's statement. */
 px_reply *px_names_parse(struct px_session *session, pgw_slice name, px_plan *plan, bool swallow);
 /* `reply` answers a Parse of what is none of ours: remembered by its name, for names clash, as
@@ -40,6 +42,8 @@ void px_names_by_key(struct px_session *session, px_reply *reply, pgw_slice name
 /* Statement `i` of a text has been carried out: a PREPARE, which is remembered with the conditions
  * that it was sent with. */
 void px_names_by_sql(struct px_session *session, const px_text *text, size_t i);
+/* The PREPARE that was parsed has been carried out. */
+void px_names_prepared(struct px_session *session);
 /* Closes a statement. */
 void px_names_close(struct px_session *session, pgw_slice name);
 void px_names_close_unsynced(struct px_session *session,

@@ -53,7 +53,6 @@ typedef struct px_state {
     pgw_buf failure;    /* the ErrorResponse that came instead */
     px_foreign parsed;  /* the statement that is being prepared */
     px_foreign unnamed; /* the unnamed one */
-    px_foreign by_sql;  /* all that PREPARE made */
     rw_drawn *drawn;    /* ahead for it, which its own link knows nothing of; NULL: nothing ever */
     struct px_called *called; /* a sequence that it names (called.h); owned, one block; or NULL */
 } px_state;

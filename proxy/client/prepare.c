@@ -69,23 +69,32 @@ static px_step refuse_text(px_session *session, const pgw_parse *parse, const px
     return step;
 }
 
+/* A PREPARE that is carried out later. Only one is known at a time. */
+static void note_prepare(px_session *session, pgw_slice text, const rw_statement *statement)
+{
+    px_prepared_names *names = &session->names;
+    names->untold = names->untold || (names->prepares != NULL &&
+                                      !pgw_slice_eq_str(statement->name, names->prepares));
+    free(names->prepares);
+    names->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
+    names->prepared = session->known.parsed;
+    pgw_buf_clear(&names->prepared_text);
+    if (px_statements_have_room(&names->statements, text.len))
+        pgw_buf_add_slice(&names->prepared_text, text);
+}
+
 /* What a statement that is none of ours does to the session when it is prepared here and run later.
  */
-static void note_prepared_effects(px_session *session, const rw_script *script)
+static void note_prepared_effects(px_session *session, pgw_slice text, const rw_script *script)
 {
-    const px_foreign *parsed = &session->known.parsed;
     px_script_note(session, script, false);
     if (script->effects & RW_EFFECT_TRANSACTION)
         session->pending.commits = true;
     px_names_of_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
-        if (statement->effects & RW_EFFECT_PREPARE) {
-            free(session->names.prepares);
-            session->names.prepares = pgw_strndup(statement->name.ptr, statement->name.len);
-            session->names.prepared = (px_foreign){
-                .stores = parsed->stores, .epoch = parsed->epoch, .config = parsed->config};
-        }
+        if (statement->effects & RW_EFFECT_PREPARE)
+            note_prepare(session, text, statement);
         if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
             free(session->names.deallocates);
             session->names.deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
@@ -268,7 +277,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         if (!again && px_prepare_link(session) == PX_STEP_LATER)
             step = PX_STEP_LATER;
         else if (!again)
-            note_prepared_effects(session, &script);
+            note_prepared_effects(session, text, &script);
     }
     if (by_key && step == PX_STEP_PASS)
         keep_lookups(session, text, only, catalog, types);

@@ -25,9 +25,15 @@
 
 /* ---- what a statement did ---- */
 
-static void discard_all(px_session *session)
+static void forget_prepared(px_session *session)
 {
     px_statements_clear(&session->names.statements);
+    session->names.untold = false;
+}
+
+static void discard_all(px_session *session)
+{
+    forget_prepared(session);
     session->who.is_private = session->own.has_state = session->who.output_changed = false;
     px_state_discard(session);
     px_drawn_forget(session);
@@ -43,7 +49,7 @@ static void after_statement(px_session *session, const px_text *text, size_t i)
     if (statement->effects & RW_EFFECT_PREPARE)
         px_names_by_sql(session, text, i);
     if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
-        px_statements_clear(&session->names.statements);
+        forget_prepared(session);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
         px_statements_remove(&session->names.statements, statement->name);
     rw_tracked_setting setting = px_setting_of(statement->setting);
@@ -82,11 +88,7 @@ static void on_name_changed(px_session *session, pgw_slice body)
 {
     pgw_slice tag = {body.ptr, body.len > 0 ? body.len - 1 : 0};
     if (session->names.prepares != NULL && pgw_slice_eq_str(tag, "PREPARE")) {
-        px_statements_put(&session->names.statements, pgw_slice_str(session->names.prepares), NULL,
-                          true)
-            ->foreign = session->names.prepared;
-        free(session->names.prepares);
-        session->names.prepares = NULL;
+        px_names_prepared(session);
         return;
     }
     if (session->names.deallocates == NULL)
@@ -94,7 +96,7 @@ static void on_name_changed(px_session *session, pgw_slice body)
     if (pgw_slice_eq_str(tag, "DISCARD ALL"))
         discard_all(session);
     else if (pgw_slice_eq_str(tag, "DEALLOCATE ALL"))
-        px_statements_clear(&session->names.statements);
+        forget_prepared(session);
     else if (pgw_slice_eq_str(tag, "DEALLOCATE"))
         px_statements_remove(&session->names.statements, pgw_slice_str(session->names.deallocates));
     else

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "proxy/client/same.h"
 
+#include "proxy/client/doubt.h"
+#include "proxy/client/moved.h"
 #include "proxy/client/session.h"
 #include "proxy/client/stores.h"
 #include "rewrite/insert/spell.h"
@@ -123,7 +125,7 @@ static void refuse_insert(pgw_error *error)
 
 bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *error)
 {
-    bool any = session->known.keyed || px_stores_may(session) || session->names.statements.ours > 0;
+    bool any = session->known.keyed || px_stores_may(session) || px_state_may_move(session);
     if (!any || strcasestr(text.ptr, "execute") == NULL)
         return false;
     pgw_arena arena = {0};
@@ -133,7 +135,10 @@ bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *e
     bool stale = false;
     while (!found && !stale && rw_executed_next(&executed, &arena, &name)) {
         const px_statement *statement = px_statements_find(&session->names.statements, name);
-        stale = statement != NULL && px_stores_is_stale(session, &statement->foreign, error);
+        const px_foreign untold = {.stale = session->names.untold};
+        stale = statement == NULL ? px_stores_is_stale(session, &untold, error)
+                                  : px_stores_is_stale(session, &statement->foreign, error) ||
+                                        px_moved_is(session, statement, error);
         found = !stale && (wants_hashes(statement) || sets_key(statement));
         if (found)
             (wants_hashes(statement) ? refuse_insert : refuse)(error);

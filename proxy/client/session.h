@@ -147,6 +147,10 @@ typedef struct px_prepared_names {
     px_statements portals; /* of ours, bound on the own link: whose error is whose */
     char *prepares;        /* the name of a PREPARE that was parsed; owned */
     px_foreign prepared;   /* … and what it was read by (stores.h) */
+    pgw_buf prepared_text; /* … and its text */
+    bool untold;           /* one was carried out of which nobody knows what it is called */
+    pgw_buf executed;      /* the Parse message of the unnamed one, if it executes others */
+    bool looked;           /* … at what that executes, and nothing else has come since */
     char *deallocates;     /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
     bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */
     px_lookups *lookups;   /* of the Parse at hand; counted, NULL: none */

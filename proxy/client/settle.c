@@ -325,6 +325,24 @@ static void judge(px_session *session, const px_answer *answer)
                                       px_answer_has_changed(answer, "xmlbinary");
 }
 
+/* Where the tables of patterns were not asked for, what they meant last is what is known of them:
+ * else it would not be noticed that they mean others when they are asked for again. */
+static void keep_by_pattern(const px_answer *was, px_answer *is)
+{
+    size_t more = was->oid_count, own = was->count - more;
+    if (is->oid_count > 0 || more == 0 || own != is->count)
+        return;
+    is->names = pgw_realloc(is->names, (own + more) * sizeof *is->names);
+    is->made = pgw_realloc(is->made, (own + more) * sizeof *is->made);
+    memcpy(is->names + own, was->names + own, more * sizeof *is->names);
+    memcpy(is->made + own, was->made + own, more * sizeof *is->made);
+    free(is->oids);
+    is->oids = pgw_calloc(more, sizeof *is->oids);
+    memcpy(is->oids, was->oids, more * sizeof *is->oids);
+    is->count = own + more;
+    is->oid_count = more;
+}
+
 static void adopt(px_session *session, px_answer *answer)
 {
     px_state *state = &session->known;
@@ -342,6 +360,8 @@ static void adopt(px_session *session, px_answer *answer)
         state->generation++;
     if (state->now.names != NULL && !same_made(&state->now, answer))
         state->made++;
+    if (state->now.names != NULL && state->epoch == 0)
+        keep_by_pattern(&state->now, answer);
     px_answer_free(&state->now);
     state->now = *answer;
     state->answers++;

@@ -86,8 +86,6 @@ static void send_text(px_session *session, px_text *text)
                  session->pending.replies.count == 0;
     px_changes_note(session, px_script_changes(session, text->text, &text->script));
     px_script_note(session, &text->script, alone);
-    if (text->script.effects & RW_EFFECT_PREPARE)
-        px_state_note_prepare(session, text->text, text->catalog);
     pgw_buf message = {0};
     size_t begun = pgw_begin(&message, 'Q');
     px_text_spell(text, &session->who.identity->env);
@@ -169,22 +167,11 @@ static bool must_wait(px_session *session, const px_text *text, bool batchable)
 static bool is_sure(px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
-    bool resumes = (script->effects & RW_EFFECT_RESUMES) && session->known.by_sql.moving;
-    if (script->inserts > 0 || script->refused || script->changes || resumes)
+    if (script->inserts > 0 || script->refused || script->changes)
         return px_settle_query(session, text->catalog, text->text);
     if (script->escapes && !px_settle_escapes(session, text->catalog))
         return false;
     return px_settle_kind(session, text->catalog);
-}
-
-/* EXECUTE of what would be a write of ours by now. */
-static void refuse_moved(px_session *session, px_text *text)
-{
-    pgw_error error;
-    for (size_t i = 0; i < text->script.count; i++)
-        if ((text->script.statements[i].effects & RW_EFFECT_RESUMES) &&
-            px_state_has_moved(session, &session->known.by_sql, &error))
-            px_text_refuse(text, i, &error);
 }
 
 /* A text that names a configured table or does something to the session. */
@@ -194,7 +181,6 @@ static px_step look_into(px_session *session, px_text *text)
     if (!is_sure(session, text) || must_wait(session, text, batchable))
         return PX_STEP_LATER;
     px_text_hash(session->worker, text, px_settings_env(session));
-    refuse_moved(session, text);
     if (is_unread(session, text))
         return refuse_unread(session, text);
     if ((text->refused || text->script.unseen) && px_own_look_doubts(session, text->catalog))

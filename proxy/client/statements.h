@@ -27,6 +27,8 @@ typedef struct px_foreign {
     bool changes_key;    /* it computes hashes, of keys that it stores */
     bool stores;         /* rows, of tables that may come to be ours, or to have other keys … */
     bool stale;          /* … and have: it must not be run as it is */
+    bool outlived;       /* it could change a key, of the table as it was */
+    bool executes;       /* … others, by SQL's EXECUTE */
     uint64_t epoch;      /* of the catalog that it was read by last; 0: it names no table of it */
     const struct cfg_config *config; /* … and whose catalog that was */
     unsigned same_count;             /* what a Bind of it must give, lest it changes a key */

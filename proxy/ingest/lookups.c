@@ -175,11 +175,20 @@ static bool keeps_hashes(const rw_table *was, const rw_catalog *now)
     return is != NULL && rw_table_is_looked_up(is);
 }
 
+/* Whether what it asks of the table, lest it stores a wrong hash, is so. */
+static bool passes_guard(const rw_table *was, const rw_table *is)
+{
+    bool passes = !was->own_key || (was->oid == is->oid && rw_table_keeps_hashes(was, is));
+    for (size_t i = 0; i < was->hash_key_count && passes; i++)
+        passes = was->columns[was->hash_key[i]].typmod == is->columns[is->hash_key[i]].typmod;
+    return passes;
+}
+
 /* Whether it would store the right hash of the key it changes. */
 static bool keeps_changing(const px_lookups *lookups, const rw_catalog *now)
 {
-    const rw_table *is = same_rule(lookups->change.table, now);
-    return is != NULL && rw_key_may_change(is);
+    const rw_table *was = lookups->change.table, *is = same_rule(was, now);
+    return is != NULL && rw_key_may_change(is) && passes_guard(was, is);
 }
 
 /* Whether its key is what it was, but that columns of it are of other types: in the same table, or
