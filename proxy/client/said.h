@@ -20,8 +20,8 @@ typedef struct px_said {
     } as;
 } px_said;
 
-/* Decodes a whole message; Sync and Flush have nothing to decode. Of names there is as much as tells
- * them apart. */
+/* Decodes a whole message; Sync and Flush have nothing to decode. Of names there is as much as
+ * tells them apart. */
 px_said px_said_of(char type, pgw_slice message);
 /* In the arena, the message with it. */
 const px_said *px_said_keep(const px_said *said, pgw_arena *arena);
