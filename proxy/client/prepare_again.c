@@ -184,8 +184,12 @@ px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **sta
         return px_constants_stay(session, *statement, catalog) ? PX_STEP_DONE
                                                                : refuse_constants(session);
     px_plan_take(old);
-    px_step step = plan_again(session, name, old, catalog);
-    *statement = px_statements_find(&session->names.statements, name);
+    pgw_arena arena = {0};
+    pgw_slice kept =
+        pgw_arena_copy(&arena, name); /* a refusal drops the group, and the name in it */
+    px_step step = plan_again(session, kept, old, catalog);
+    *statement = px_statements_find(&session->names.statements, kept);
+    pgw_arena_free(&arena);
     px_plan_drop(old);
     return step;
 }

@@ -79,6 +79,7 @@ class ToTheClient(BoundaryCase):
         up, for however long."""
         listener, then = self.wire(), threading.Event()
         listener.query("listen news")
+        listener.query(TEXT.format(-1, TS, "x"))  # what its names mean has been asked
         there = self.middleman.open_gap("A", 4, then)
         with self.postgres.admin(self.database) as admin:
             admin.query("notify news, 'something new'")
