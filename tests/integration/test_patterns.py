@@ -510,7 +510,8 @@ class AsIfNamed(test_create_table.CreateTable):
     tables = (Planned("on*", ["id"]), Planned("event*", ["userid", "ts"]), Planned("shop.item*", ["id"]),
               Planned('"Odd "*', ["Id of"], hash_column="The hash"), Planned("check*", ["id"], hash_function="pg_hash"),
               Planned("larg*", ["id"], hash_type="uint64"), Planned("cut*", ["id"], kind={"uniform": 4}))
-    test_what_is_refused = None  # such tables are ordinary ones
+    test_what_is_refused = test_what_is_there = test_what_is_not_there_any_more = None  # such tables are ordinary ones
+    test_what_is_prepared_for_another_place = None
     test_a_dump_is_restored = None  # which verifies by the names of the configuration
 
 
