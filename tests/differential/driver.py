@@ -193,10 +193,10 @@ def refusals(transcript, is_one=None):
 
 
 def is_refusal(reply):
-    """keyspread's own error, and none that PostgreSQL gives, too. A NULL is refused where a BEFORE
+    """keyspread's own error, which names no file of the source, and none that PostgreSQL gives, too. A NULL is refused where a BEFORE
     trigger might fill it in: PostgreSQL's 23502 names the table."""
     fields = reply.fields()
-    if "R" in fields or fields["S"] != "ERROR":
+    if "F" in fields or fields["S"] != "ERROR":
         return False
     return (fields["C"] == "0A000" and "cached plan" not in fields["M"]
             or fields["C"] == "23502" and "t" not in fields)

@@ -34,7 +34,7 @@ OWN = ("server_version", "is_superuser")  # settings that are the endpoint's
 
 def is_refusal(reply):
     fields = reply.fields()
-    return fields["S"] == "ERROR" and fields["C"] == "0A000" and "R" not in fields
+    return fields["S"] == "ERROR" and fields["C"] == "0A000" and "F" not in fields
 
 
 def reasons():

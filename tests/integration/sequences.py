@@ -218,7 +218,7 @@ def normalise(messages, others, loose):
                 for column in message.columns()]))
         elif message.kind in "EN":
             pair = [message] + ([others[index]] if index < len(others) else [])
-            own = any(one.kind in "EN" and "R" not in one.fields() for one in pair)
+            own = any(one.kind in "EN" and "F" not in one.fields() for one in pair)
             keep = "SVC" if own and loose else "SVCMP" if own else "SVCMDHPpqWstcdnFLR"
             if _met_at_bind(pair):
                 keep = "SVCMDHPpqWstcdnF"
