@@ -193,8 +193,8 @@ def refusals(transcript, is_one=None):
 
 
 def is_refusal(reply):
-    """keyspread's own error, which names no file of the source, and none that PostgreSQL gives, too. A NULL is refused where a BEFORE
-    trigger might fill it in: PostgreSQL's 23502 names the table."""
+    """keyspread's own error, which names no file of the source, and none that PostgreSQL gives, too.
+    A NULL is refused where a BEFORE trigger might fill it in: PostgreSQL's 23502 names the table."""
     fields = reply.fields()
     if "F" in fields or fields["S"] != "ERROR":
         return False
