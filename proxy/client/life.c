@@ -68,8 +68,11 @@ static void free_session(void *owner)
     px_statements_free(&session->names.portals);
     px_lookups_drop(session->names.lookups);
     free(session->names.prepares);
-    pgw_buf_free(&session->names.executed);
-    pgw_buf_free(&session->names.prepared_text);
+    if (session->names.orders != NULL) {
+        pgw_buf_free(&session->names.orders->executed);
+        pgw_buf_free(&session->names.orders->prepared_text);
+    }
+    free(session->names.orders);
     free(session->names.deallocates);
     px_replies_clear(&session->pending.replies);
     px_session_drop_group(session);

@@ -283,11 +283,18 @@ void px_names_by_sql(px_session *session, const px_text *text, size_t i)
     session->known.by_key = true;
 }
 
+px_orders *px_names_orders(px_session *session)
+{
+    if (session->names.orders == NULL)
+        session->names.orders = pgw_calloc(1, sizeof *session->names.orders);
+    return session->names.orders;
+}
+
 void px_names_prepared(px_session *session)
 {
     px_prepared_names *names = &session->names;
-    const px_foreign *was = &names->prepared;
-    pgw_slice text = pgw_slice_buf(&names->prepared_text);
+    const px_foreign *was = &px_names_orders(session)->prepared;
+    pgw_slice text = pgw_slice_buf(&px_names_orders(session)->prepared_text);
     px_statement *statement =
         px_statements_put(&names->statements, pgw_slice_str(names->prepares), NULL, true);
     statement->foreign = (px_foreign){.stores = was->stores,
@@ -307,16 +314,19 @@ static void keep_executed(px_session *session, pgw_slice message)
     px_foreign *parsed = &session->known.parsed;
     const pgw_slice text = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
     parsed->executes = rw_text_mentions(text, "execute");
-    pgw_buf_clear(&session->names.executed);
+    if (session->names.orders != NULL)
+        pgw_buf_clear(&session->names.orders->executed);
     if (parsed->executes && message.len <= PX_KEPT_PARSE)
-        pgw_buf_add_slice(&session->names.executed, message);
+        pgw_buf_add_slice(&px_names_orders(session)->executed, message);
 }
 
 pgw_slice px_names_executed(const px_session *session, pgw_slice name)
 {
     const px_statement *statement = px_statements_find(&session->names.statements, name);
-    pgw_slice message =
-        pgw_slice_buf(statement != NULL ? &statement->parse : &session->names.executed);
+    const pgw_buf none = {0};
+    const px_orders *orders = session->names.orders;
+    const pgw_buf *unnamed = orders != NULL ? &orders->executed : &none;
+    pgw_slice message = pgw_slice_buf(statement != NULL ? &statement->parse : unnamed);
     pgw_parse parse;
     bool read =
         message.len > PGW_HEADER &&

@@ -77,10 +77,11 @@ static void note_prepare(px_session *session, pgw_slice text, const rw_statement
                                       !pgw_slice_eq_str(statement->name, names->prepares));
     free(names->prepares);
     names->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
-    names->prepared = session->known.parsed;
-    pgw_buf_clear(&names->prepared_text);
+    px_orders *orders = px_names_orders(session);
+    orders->prepared = session->known.parsed;
+    pgw_buf_clear(&orders->prepared_text);
     if (px_statements_have_room(&names->statements, text.len))
-        pgw_buf_add_slice(&names->prepared_text, text);
+        pgw_buf_add_slice(&orders->prepared_text, text);
 }
 
 /* What a statement that is none of ours does to the session when it is prepared here and run later.

@@ -142,19 +142,24 @@ typedef struct px_ddl {
 } px_ddl;
 
 /* What it has prepared. */
+/* PREPARE and EXECUTE that came as Parse. */
+typedef struct px_orders {
+    px_foreign prepared;   /* what a PREPARE was read by (stores.h) … */
+    pgw_buf prepared_text; /* … and its text */
+    pgw_buf executed;      /* the Parse message of the unnamed statement, if it executes others */
+} px_orders;
+
 typedef struct px_prepared_names {
     px_statements statements;
-    px_statements portals; /* of ours, bound on the own link: whose error is whose */
-    char *prepares;        /* the name of a PREPARE that was parsed; owned */
-    px_foreign prepared;   /* … and what it was read by (stores.h) */
-    pgw_buf prepared_text; /* … and its text */
-    bool untold;           /* one was carried out of which nobody knows what it is called */
-    pgw_buf executed;      /* the Parse message of the unnamed one, if it executes others */
-    bool looked;           /* … at what that executes, and nothing else has come since */
-    char *deallocates;     /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
-    bool unnamed_on_link;  /* the link has an unnamed statement that is none of ours */
-    px_lookups *lookups;   /* of the Parse at hand; counted, NULL: none */
-    px_plan *describing;   /* counted: others wait until this session knows what it is */
+    px_statements portals;    /* of ours, bound on the own link: whose error is whose */
+    char *prepares;           /* the name of a PREPARE that was parsed; owned */
+    struct px_orders *orders; /* owned; NULL: nothing of them was ever parsed */
+    bool untold;              /* one was carried out of which nobody knows what it is called */
+    bool looked;              /* … at what that executes, and nothing else has come since */
+    char *deallocates;        /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
+    bool unnamed_on_link;     /* the link has an unnamed statement that is none of ours */
+    px_lookups *lookups;      /* of the Parse at hand; counted, NULL: none */
+    px_plan *describing;      /* counted: others wait until this session knows what it is */
 } px_prepared_names;
 
 struct px_session {

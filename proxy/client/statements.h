@@ -22,6 +22,7 @@ enum {
 typedef struct px_foreign {
     unsigned effects;    /* of rw_effect: what it does when it is run */
     unsigned generation; /* of what names meant when it was prepared */
+    unsigned same_count; /* what a Bind of it must give, lest it changes a key */
     bool moving;         /* it would write a configured table if a name came to mean that */
     bool defines;        /* it makes or alters one: what is made by names counts, too */
     bool changes_key;    /* it computes hashes, of keys that it stores */
@@ -31,7 +32,6 @@ typedef struct px_foreign {
     bool executes;       /* … others, by SQL's EXECUTE */
     uint64_t epoch;      /* of the catalog that it was read by last; 0: it names no table of it */
     const struct cfg_config *config; /* … and whose catalog that was */
-    unsigned same_count;             /* what a Bind of it must give, lest it changes a key */
     rw_same same[RW_SAME_MAX];
 } px_foreign;
 
