@@ -1,5 +1,6 @@
 #include "proxy/ingest/reshaped.h"
 
+#include "rewrite/insert/parse.h"
 #include "rewrite/read/reach.h"
 
 const rw_table *px_written_by(const rw_statement *statement)
@@ -7,6 +8,11 @@ const rw_table *px_written_by(const rw_statement *statement)
     return statement->insert != NULL   ? statement->insert->table
            : statement->change != NULL ? statement->change->table
                                        : NULL;
+}
+
+static pgw_slice written_as(pgw_slice text, const rw_statement *statement)
+{
+    return (pgw_slice){text.ptr + statement->start, statement->end - statement->start};
 }
 
 typedef struct moves {
@@ -20,9 +26,8 @@ static bool is_moved(const rw_script *script, pgw_slice text, moves *of, size_t 
 {
     for (; of->judged < i && !of->moved; of->judged++) {
         const rw_statement *other = &script->statements[of->judged];
-        pgw_slice written = {text.ptr + other->start, other->end - other->start};
-        of->moved =
-            other->effects & RW_EFFECT_DDL && rw_moves_columns(written, of->table, conforming);
+        of->moved = other->effects & RW_EFFECT_DDL &&
+                    rw_moves_columns(written_as(text, other), of->table, conforming);
     }
     return of->moved;
 }
@@ -37,17 +42,21 @@ static moves *moves_of(const rw_table *table, moves *all, size_t *count)
     return &all[i];
 }
 
-const bool *px_reshaped(const rw_script *script, pgw_slice text, bool conforming, pgw_arena *arena)
+const bool *px_reshaped(const rw_script *script, pgw_slice text, const rw_catalog *tables,
+                        const pgw_env *env, pgw_arena *arena)
 {
     if (!(script->effects & RW_EFFECT_DDL))
         return NULL;
     bool *reshaped = pgw_arena_alloc(arena, script->count * sizeof *reshaped);
     moves *all = pgw_arena_alloc(arena, script->count * sizeof *all);
-    size_t tables = 0;
+    size_t count = 0;
     for (size_t i = 0; i < script->count; i++) {
-        const rw_table *table = px_written_by(&script->statements[i]);
-        reshaped[i] =
-            table != NULL && is_moved(script, text, moves_of(table, all, &tables), i, conforming);
+        const rw_statement *statement = &script->statements[i];
+        const rw_table *table = px_written_by(statement);
+        if (table == NULL)
+            table = rw_insert_target(written_as(text, statement), tables, env, arena);
+        reshaped[i] = table != NULL &&
+                      is_moved(script, text, moves_of(table, all, &count), i, env->conforming);
     }
     return reshaped;
 }

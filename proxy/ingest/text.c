@@ -26,7 +26,7 @@ static px_text *parse(px_worker *worker, pgw_arena arena, pgw_slice text, px_cat
     rw_explain_query(text, view, env, &arena, &parsed->script);
     rw_function_once(text, view, env, &arena, &parsed->script);
     rw_wanting_check(text, &parsed->script, &arena);
-    parsed->reshaped = px_reshaped(&parsed->script, text, env->conforming, &arena);
+    parsed->reshaped = px_reshaped(&parsed->script, text, view, env, &arena);
     parsed->arena = arena;
     return parsed;
 }
@@ -268,9 +268,11 @@ static void refuse_reshaped(px_text *text, size_t i)
 {
     const rw_statement *statement = &text->script.statements[i];
     const rw_insert *insert = statement->insert;
+    const rw_table *table = px_written_by(statement);
+    if (table == NULL)
+        return; /* it is no write as the table is */
     pgw_error error;
-    pgw_fail(&error, "0A000", "table %s may be changed earlier in the same Query",
-             px_written_by(statement)->name);
+    pgw_fail(&error, "0A000", "table %s may be changed earlier in the same Query", table->name);
     pgw_error_hint(&error, "Send the %s in a Query of its own.",
                    insert != NULL ? "INSERT" : "UPDATE");
     refuse_write(text, i, &error);

@@ -299,16 +299,21 @@ static void finish(rw_parser *parser)
     insert->end = parser->last_end;
 }
 
-static rw_outcome parse_statement(rw_parser *parser)
+/* Up to the table that is written. */
+static rw_outcome parse_head(rw_parser *parser)
 {
     rw_outcome outcome = RW_PARSED;
-    size_t depth = 0;
     if (rw_at_word(parser, "with"))
         outcome = parse_with(parser);
     if (outcome == RW_PARSED && !parse_verb(parser))
         outcome = RW_PASS;
-    if (outcome == RW_PARSED)
-        outcome = parse_table(parser);
+    return outcome == RW_PARSED ? parse_table(parser) : outcome;
+}
+
+static rw_outcome parse_statement(rw_parser *parser)
+{
+    size_t depth = 0;
+    rw_outcome outcome = parse_head(parser);
     if (outcome == RW_PARSED)
         outcome = parse_source(parser, &depth);
     if (outcome == RW_PARSED && !parser->default_values && !parser->insert->query)
@@ -370,20 +375,35 @@ static void keep_rows(rw_parser *parser)
         parser->insert->rows = (void *)pgw_arena_keep(parser->arena, &rows).ptr;
 }
 
+/* At the first token. */
+static void begin(rw_parser *parser, pgw_slice text, const pgw_env *env, pgw_arena *arena)
+{
+    parser->text = text;
+    parser->env = env;
+    parser->arena = arena;
+    parser->insert = pgw_arena_alloc(arena, sizeof *parser->insert);
+    parser->insert->text = text;
+    parser->insert->utf8 = env->utf8;
+    rw_lexer_init(&parser->lexer, text, env->conforming);
+    rw_advance(parser);
+}
+
+const rw_table *rw_insert_target(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+                                 pgw_arena *arena)
+{
+    pgw_error error;
+    rw_parser parser = {.catalog = catalog, .error = &error};
+    begin(&parser, text, env, arena);
+    (void)parse_head(&parser);
+    return parser.table;
+}
+
 bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                      pgw_arena *arena, rw_insert **out, pgw_error *error)
 {
-    rw_parser parser = {.text = text,
-                        .catalog = catalog,
-                        .env = env,
-                        .arena = arena,
-                        .error = error,
-                        .insert = pgw_arena_alloc(arena, sizeof(rw_insert))};
-    parser.insert->text = text;
-    parser.insert->utf8 = env->utf8;
+    rw_parser parser = {.catalog = catalog, .error = error};
+    begin(&parser, text, env, arena);
     *out = NULL;
-    rw_lexer_init(&parser.lexer, text, env->conforming);
-    rw_advance(&parser);
     rw_outcome outcome = parse_statement(&parser);
     keep_rows(&parser);
     if (parser.too_large)

@@ -67,6 +67,23 @@ TEXTS = (
 )
 
 
+# A table that is there already is altered, and written by its new columns.
+ALTERED = (
+    "alter table one add c int; insert into one (id, c) values (1, 2); insert into one values (2, 'b', 3); update one set c = 4 where id = 1",
+    "alter table one add c int; insert into one (name, c) values ('a', 1); insert into one values (default, 'b', 3)",
+    "alter table one add c int; insert into one (name, c) values ('a')", "alter table one add c int; insert into one values (2, 'b', 3)",
+    "alter table one add c int; insert into one (id, c) values (null, 1)", "alter table one add c int; insert into one (name, c) values (default)",
+    "alter table one add c int; insert into one (id, c) values (abs(-1), 2); insert into one values (3, 'c', 3, 4)",
+    "alter table one add c int; with x as (select 1) insert into one (name, c) select 'a', 2; insert into one (name, c) default values",
+    "alter table one add c int, add d int; insert into one values (2, 'b', 3, 4)", "alter table one add c int; insert into one values (null, 'b', 3)",
+    "insert into one values (1, 'a'); alter table one add c int default 7; update one set id = c; update one set (id, c) = (8, 9)",
+    "create temporary table one (a int); alter table one add c int; insert into one (c) values (1); drop table one",
+    "alter table one rename name to c; insert into one (id, c) values (1, 'c'); insert into one (id, name) values (1, 'c')",
+    "alter table one drop name; insert into one values (1); insert into one values (1, 'a')", "alter table one drop name; insert into one values (1, 'a')",
+    "alter table one drop name, add name int; insert into one values (1, 2); insert into one values (2, 'a')",
+)
+
+
 @harness.proxied
 class Parts(DirectCase):
     tables = TABLES
@@ -111,6 +128,14 @@ class Parts(DirectCase):
                 self.both("select 'still there'")
                 self.both("rollback")
                 self.left()
+
+    def test_an_altered_table(self):
+        for text in ALTERED:
+            for block in (), ("begin",):
+                with self.subTest(text, block=block), self.connected():
+                    for before in (SERIAL, *block, text, "select count(*), max(id), max(name::text) from one", *("commit" for _ in block)):
+                        self.both(before)
+                    self.left()
 
     def test_in_a_transaction(self):
         for text in TEXTS:
