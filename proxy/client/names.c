@@ -326,12 +326,7 @@ pgw_slice px_names_executed(const px_session *session, pgw_slice name)
     const pgw_buf none = {0};
     const px_orders *orders = session->names.orders;
     const pgw_buf *unnamed = orders != NULL ? &orders->executed : &none;
-    pgw_slice message = pgw_slice_buf(statement != NULL ? &statement->parse : unnamed);
-    pgw_parse parse;
-    bool read =
-        message.len > PGW_HEADER &&
-        pgw_parse_decode((pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER}, &parse);
-    return read ? parse.query : (pgw_slice){NULL, 0};
+    return px_statements_kept_text(statement != NULL ? &statement->parse : unnamed);
 }
 
 void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)

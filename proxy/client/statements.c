@@ -1,5 +1,8 @@
 #include "proxy/client/statements.h"
 
+#include "protocol/frame.h"
+#include "protocol/frontend.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +26,16 @@ static void chain(px_statements *statements, px_statement *statement)
     statement->next = behind ? NULL : statements->first;
     *(statement->previous ? &statement->previous->next : &statements->first) = statement;
     *(statement->next ? &statement->next->previous : &statements->last) = statement;
+}
+
+pgw_slice px_statements_kept_text(const pgw_buf *parse)
+{
+    pgw_parse read;
+    pgw_slice message = pgw_slice_buf(parse);
+    bool kept =
+        message.len > PGW_HEADER &&
+        pgw_parse_decode((pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER}, &read);
+    return kept ? read.query : (pgw_slice){NULL, 0};
 }
 
 bool px_statements_on_link(const px_statements *statements, const px_statement *statement)

@@ -87,6 +87,8 @@ void px_statements_look_up(px_statements *statements, px_statement *statement, p
 /* … and has none any more: its Parse message is this one, however much is kept. */
 void px_statements_forget_lookups(px_statements *statements, px_statement *statement,
                                   pgw_slice parse);
+/* What a Parse message that was kept prepares. NULL: none was kept. */
+pgw_slice px_statements_kept_text(const pgw_buf *parse);
 bool px_statements_on_link(const px_statements *statements, const px_statement *statement);
 void px_statements_move(px_statements *statements, px_statement *statement, bool on_link);
 /* One that is on the link is a draft there, until it is moved. */

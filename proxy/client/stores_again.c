@@ -10,18 +10,13 @@
 /* NULL: it was not kept. */
 static pgw_slice text_of(const px_statement *statement)
 {
-    pgw_parse parse;
     if (statement == NULL)
         return (pgw_slice){NULL, 0};
     if (statement->prepare.len > 0)
         return pgw_slice_buf(&statement->prepare);
     if (statement->lookups != NULL)
         return statement->lookups->text;
-    pgw_slice message = pgw_slice_buf(&statement->parse);
-    bool read =
-        message.len > PGW_HEADER &&
-        pgw_parse_decode((pgw_slice){message.ptr + PGW_HEADER, message.len - PGW_HEADER}, &parse);
-    return read ? parse.query : (pgw_slice){NULL, 0};
+    return px_statements_kept_text(&statement->parse);
 }
 
 static bool sets_same(const px_foreign *foreign, const rw_statement *statement)
