@@ -55,6 +55,8 @@ static const struct {
     {"keyspread", 2, "usage:"},
     {"keyspread help", 0, "usage:"},
     {"keyspread --help", 0, "usage:"},
+    {"keyspread help", 0, "\n  keyspread help [COMMAND]\n        print this, or the usage of one"},
+    {"keyspread help", 0, "\n  keyspread version\n        print the version\n"},
     {"keyspread -h", 0, "usage:"},
     {"keyspread help run", 0, "usage: keyspread run CONFIG\n"},
     {"keyspread help version", 0, "usage: keyspread version\n"},

@@ -31,6 +31,8 @@ static const struct {
     {{"a - x"}, " a=x"},
     {{"a - x", "a - y"}, " a=y"},
     {{"a - x", "a x x"}, " a=x"},
+    {{"a - x", "a x on"}, " a=on"},
+    {{"a - x", "a x off"}, " a=off"},
     {{"a - on"}, " a=on"},
     {{"a - off"}, " a=off"},
     {{"a - on", "a - off"}, ""},

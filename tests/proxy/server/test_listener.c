@@ -123,6 +123,14 @@ static void refuse_at(const cfg_listen *where, const char *message)
         assert_string_equal(t.message, message);
 }
 
+/* The descriptor that is free first. */
+static int lowest_free(void)
+{
+    int fd = dup(0);
+    close(fd);
+    return fd;
+}
+
 static int come(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -200,7 +208,9 @@ static void a_file_that_was_left_is_no_hindrance(void **state)
     open_at(at_path());
     assert_int_equal(stat(t.path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
+    int free_before = lowest_free();
     refuse_at(at_path(), "/s: Address already in use");
+    assert_int_equal(lowest_free(), free_before);
     receive(&t.workers[0]); /* the question whether somebody is there was a
                                connection */
     close_listener();
@@ -286,8 +296,7 @@ static void no_descriptors(void **state)
     (void)state;
     struct rlimit before, none;
     open_at(at_path());
-    int fd = come(), other = come(), lowest = dup(0);
-    close(lowest);
+    int fd = come(), other = come(), lowest = lowest_free();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = (struct rlimit){(rlim_t)lowest, before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
