@@ -10,6 +10,7 @@
 #include "proxy/backend/schema.h"
 #include "proxy/backend/schema_query.h"
 #include "proxy/backend/schema_type.h"
+#include "rewrite/read/statement.h"
 
 /* A row of the catalog, cells parted by blanks; `_` stands for a blank within one. */
 static void add_row(px_schema_rows *rows, const char *line)
@@ -178,6 +179,48 @@ static void test_mergeable(void **state)
         assert_int_equal(table->heeds_updates, i == 0);
         assert_int_equal(table->defers_updates, i == 1);
         assert_int_equal(table->unusable != NULL, cases[i].unusable);
+        rw_table_free(table);
+        px_schema_rows_free(rows);
+    }
+}
+
+/* What the database's own code may do while its tables are used, and which types it has. */
+static void test_of_the_database(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cell;
+        unsigned quiet;
+        bool expressions_run, casts_run, overloads;
+        int64_t own_types;
+    } cases[] = {
+        {"t", RW_EFFECT_RUNS | RW_EFFECT_READS, false, false, false, 0},
+        {"r", RW_EFFECT_READS, false, false, false, 0},
+        {"b", 0, false, false, false, 0},
+        {"f", 0, false, false, true, 0},
+        {"t+", RW_EFFECT_RUNS | RW_EFFECT_READS, true, true, false, 0},
+        {"t~", RW_EFFECT_RUNS | RW_EFFECT_READS, false, true, false, 0},
+        {"r+_12", RW_EFFECT_READS, true, true, false, 12},
+        {"b_-9223372036854775807", 0, false, false, false, -INT64_MAX},
+    };
+    cfg_table config = events();
+    config.primary_key_count = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[256];
+        px_schema_rows *rows = px_schema_rows_new();
+        snprintf(line, sizeof line,
+                 "public events " PLAIN " userid 1 20 -1 bigint false true false false false true "
+                 "false 1 false  0 %s false  ",
+                 cases[i].cell);
+        add_row(rows, line);
+        add_row(rows, "public events " PLAIN " h 2 20 -1 bigint false true false false false true "
+                      "false 0 false  0 true false  ");
+        rw_table *table = build(&config, rows);
+        assert_int_equal(table->quiet, cases[i].quiet);
+        assert_int_equal(table->expressions_run, cases[i].expressions_run);
+        assert_int_equal(table->casts_run, cases[i].casts_run);
+        assert_int_equal(table->overloads, cases[i].overloads);
+        assert_int_equal(table->own_types, cases[i].own_types);
         rw_table_free(table);
         px_schema_rows_free(rows);
     }
@@ -497,11 +540,17 @@ static void test_query(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),     cmocka_unit_test(test_from_rows),
-        cmocka_unit_test(test_mergeable), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_planned),   cmocka_unit_test(test_unusable),
-        cmocka_unit_test(test_from_file), cmocka_unit_test(test_file_against_backend),
-        cmocka_unit_test(test_same),      cmocka_unit_test(test_query),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_from_rows),
+        cmocka_unit_test(test_mergeable),
+        cmocka_unit_test(test_of_the_database),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_planned),
+        cmocka_unit_test(test_unusable),
+        cmocka_unit_test(test_from_file),
+        cmocka_unit_test(test_file_against_backend),
+        cmocka_unit_test(test_same),
+        cmocka_unit_test(test_query),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

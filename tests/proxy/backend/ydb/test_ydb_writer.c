@@ -30,9 +30,11 @@ void px_link_send_buf(px_link *link, const pgw_buf *buf)
     for (; pgw_frame_next(out, &frame) == PGW_FRAME_OK && frame.size <= out.len;
          out = (pgw_slice){out.ptr + frame.size, out.len - frame.size}) {
         pgw_buf_add_byte(&here.sent, frame.type);
-        if (frame.type == 'Q')
-            pgw_buf_addf(&here.sent, "[%.*s]", (int)(frame.size - PGW_HEADER - 1),
-                         out.ptr + PGW_HEADER);
+        if (frame.type != 'Q')
+            continue;
+        assert_int_equal(out.ptr[frame.size - 1], '\0');
+        pgw_buf_addf(&here.sent, "[%.*s]", (int)(frame.size - PGW_HEADER - 1),
+                     out.ptr + PGW_HEADER);
     }
     assert_int_equal(out.len, 0);
 }
