@@ -116,18 +116,61 @@ static void add(rw_star_groups *groups, const element *at, const rw_star_item *i
     groups->list = group;
 }
 
+/* `(a, b)`, which stands for both; NULL: it is something else. */
+static const PgQuery__RowExpr *list_of(const PgQuery__Node *node)
+{
+    bool row = node->node_case == PG_QUERY__NODE__NODE_ROW_EXPR;
+    return row && node->row_expr->row_format == PG_QUERY__COERCION_FORM__COERCE_IMPLICIT_CAST
+               ? node->row_expr
+               : NULL;
+}
+
+static size_t count_elements(PgQuery__Node *const *nodes, size_t count)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        const PgQuery__RowExpr *list = list_of(nodes[i]);
+        all += list != NULL ? count_elements(list->args, list->n_args) : 1;
+    }
+    return all;
+}
+
+static size_t read_elements(const PgQuery__SelectStmt *select, const rw_star_scope *scope,
+                            PgQuery__Node *const *nodes, size_t count, element *out)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        const PgQuery__RowExpr *list = list_of(nodes[i]);
+        if (list != NULL)
+            all += read_elements(select, scope, list->args, list->n_args, out + all);
+        else
+            out[all++] = read_element(select, scope, nodes[i]);
+    }
+    return all;
+}
+
+/* Whether one is of this kind, within lists, too. */
+static bool has_kind(PgQuery__Node *const *nodes, size_t count, PgQuery__Node__NodeCase kind)
+{
+    bool has = false;
+    for (size_t i = 0; i < count && !has; i++) {
+        const PgQuery__RowExpr *list = list_of(nodes[i]);
+        has = list != NULL ? has_kind(list->args, list->n_args, kind) : nodes[i]->node_case == kind;
+    }
+    return has;
+}
+
 void rw_star_groups_find(const PgQuery__SelectStmt *select, const rw_star_scope *scope,
                          pgw_arena *arena, rw_star_groups *groups)
 {
-    bool numbers = false;
-    size_t count = select->n_group_clause;
+    PgQuery__Node *const *clause = select->group_clause;
+    size_t length = select->n_group_clause;
+    if (has_kind(clause, length, PG_QUERY__NODE__NODE_GROUPING_SET))
+        return;
+    bool numbers = has_kind(clause, length, PG_QUERY__NODE__NODE_A_CONST);
+    size_t count = count_elements(clause, length);
     element *elements = pgw_arena_alloc(arena, (count + 1) * sizeof *elements);
-    for (size_t i = 0; i < count; i++) {
-        if (select->group_clause[i]->node_case == PG_QUERY__NODE__NODE_GROUPING_SET)
-            return;
-        numbers |= select->group_clause[i]->node_case == PG_QUERY__NODE__NODE_A_CONST;
-        elements[i] = read_element(select, scope, select->group_clause[i]);
-    }
+    read_elements(select, scope, clause, length, elements);
     for (const rw_star_item *it = scope->items; it != NULL && count > 0; it = it->next) {
         bool ours = it->table != NULL && !it->made;
         bool renamed = ours && it->relation->alias != NULL && it->relation->alias->n_colnames > 0;

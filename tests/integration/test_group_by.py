@@ -21,7 +21,8 @@ QUERIES = (
     "select userid, ts, e from events group by ts, userid", "select userid, ts, e from events group by userid", "select userid, count(*) from events group by userid",
     "select userid, ts, e, count(*) from events where userid = 1 group by 1, 2 having max(e) > ''", "select userid, e from events group by 1, 2",
     'select "events"."userid" /* x */, e from public.events group by public.events.userid, events . ts', "select e from events group by ts, userid, e, ts",
-    "select count(*) from events group by (userid, ts)", "select e from events group by ((userid)), ts", "select e from events group by userid + 0, ts",
+    "select count(*) from events group by (userid, ts)", "select e from events group by (userid, ts)", "select e, n from events, one group by (ts, (id, userid))",
+    "select e, ts, userid from events group by (3, 2)", "select e from events group by row(userid, ts)", "select e from events group by ((userid)), ts", "select e from events group by userid + 0, ts",
     "select distinct e from events group by userid, ts", "select v.e from v", "select é, n from one group by id",
     "select id, nothing from one group by id", "select x.n from one group by id",
 )
