@@ -95,6 +95,15 @@ static void check_binary(head it, pgw_slice behind, const char *elements)
     pgw_arena_free(&arena);
 }
 
+/* So many empty ones. */
+static void check_many(int32_t count, bool known)
+{
+    char elements[MOST + 2] = {0}, bytes[4 * (MOST + 1)] = {0};
+    memset(elements, '|', (size_t)count - 1);
+    check_binary((head){1, 0, PGW_TEXT, count}, (pgw_slice){bytes, 4 * (size_t)count},
+                 known ? elements : NULL);
+}
+
 static void test_binary(void **state)
 {
     (void)state;
@@ -103,6 +112,8 @@ static void test_binary(void **state)
     check_binary((head){1, 0, PGW_TEXT, 2}, two, "ab|");
     check_binary((head){1, 1, PGW_TEXT, 2}, two, "ab|");
     check_binary((head){0, 0, PGW_TEXT, 0}, none, "");
+    check_many(MOST, true);
+    check_many(MOST + 1, false);
     check_binary((head){1, 0, PGW_TEXT, 0}, none, "");
     check_binary((head){1, 1, PGW_TEXT, 2}, null, NULL);
     check_binary((head){1, 2, PGW_TEXT, 2}, two, NULL);

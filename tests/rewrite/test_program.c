@@ -41,6 +41,44 @@ static void programs_are_planned(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Up to the step that writes, of rows of which none is there yet. */
+static void go_to_write(rw_program *program, const char *failure)
+{
+    rw_step step;
+    assert_true(rw_program_next(program, &step));
+    for (; !step.writes; assert_true(rw_program_next(program, &step))) {
+        assert_false(rw_program_was_overtaken(program, failure));
+        rw_program_stepped(program, PGW_LITERAL("SELECT 0"));
+    }
+}
+
+/* Three times it is believed that somebody's row came between, though as many are missing as
+ * before: the fourth time it is another constraint that is met. */
+static void what_is_overtaken_is_done_again(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "insert into t (k, i) values (1, 2), (2, 3) on conflict (k) do nothing";
+    static const char duplicate[] = "23505";
+    pgw_error error;
+    set_options(PGW_LITERAL(""));
+    rw_program *program = rw_program_new(pgw_slice_str(text), &catalog, &options, &error);
+    assert_non_null(program);
+    for (int i = 0; i < 4; i++) {
+        go_to_write(program, duplicate);
+        assert_false(rw_program_was_overtaken(program, "23503"));
+        assert_int_equal(rw_program_was_overtaken(program, duplicate), i < 3);
+        rw_program_rewind(program);
+    }
+    rw_program_free(program);
+    program = rw_program_new(PGW_LITERAL("insert into t (k, i) values (1, 2)"), &catalog, &options,
+                             &error);
+    assert_non_null(program);
+    go_to_write(program, duplicate);
+    assert_false(rw_program_was_overtaken(program, duplicate));
+    rw_program_free(program);
+}
+
 /* What a statement is described by; NULL: by nothing. */
 static void returning_is_described(void **state)
 {
@@ -238,6 +276,7 @@ static void texts_are_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(programs_are_planned),
+                                       cmocka_unit_test(what_is_overtaken_is_done_again),
                                        cmocka_unit_test(programs_are_weighed),
                                        cmocka_unit_test(a_type_without_a_name_is_not_known),
                                        cmocka_unit_test(texts_are_cut),
