@@ -200,16 +200,6 @@ bool rw_pg_type_next(size_t *at, rw_pg_type *out)
     return true;
 }
 
-static bool find_shown(pgw_slice text, rw_pg_type *out)
-{
-    for (size_t i = 0; i < COUNT; i++)
-        if (pgw_slice_eq_str(text, shown(i))) {
-            fill(i, out);
-            return true;
-        }
-    return false;
-}
-
 static pgw_slice trimmed(pgw_slice text)
 {
     while (text.len > 0 && text.ptr[0] == ' ')
@@ -251,8 +241,8 @@ bool rw_pg_type_written(pgw_slice text, rw_pg_type *out)
     cut_front(&name, "pg_catalog.");
     bool array = cut_end(&name, "[]");
     uint32_t known = pgw_type_by_name(name);
-    bool found = known != PGW_UNSPECIFIED ? rw_pg_type_of(known, out)
-                                          : find_shown(name, out) || rw_pg_type_called(name, out);
+    bool found =
+        known != PGW_UNSPECIFIED ? rw_pg_type_of(known, out) : rw_pg_type_called(name, out);
     if (!found && cut_front(&name, "\"") && cut_end(&name, "\""))
         found = rw_pg_type_called(name, out);
     found = found && (!array || rw_pg_type_of(out->array, out));
