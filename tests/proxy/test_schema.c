@@ -32,7 +32,7 @@ static void add_row(px_schema_rows *rows, const char *line)
 #define COLUMN(table, head, name, number, oid, typmod, type)                                       \
     "public " table " " head " " name " " number " " oid " " typmod " " type                       \
     " false false false false false true false 0 false  0 true false  "
-#define PLAIN "16384 r 2 false false false false false"
+#define PLAIN "16384 r 12 false false false false false"
 
 static char *key_names[] = {"userid", "ts"};
 static char *userid[] = {"userid"};
@@ -129,7 +129,7 @@ static void test_from_rows(void **state)
     assert_false(table->schema_written);
     assert_int_equal(table->epoch, 7);
     assert_int_equal(table->oid, 16384);
-    assert_int_equal(table->triggers, 2);
+    assert_int_equal(table->triggers, 12);
     assert_int_equal(table->last, 4);
     assert_string_equal(table->system_columns, "1249.attrelid 1259.oid");
     assert_int_equal(table->column_count, 3);

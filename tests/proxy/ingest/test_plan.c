@@ -354,6 +354,29 @@ static void a_cache_keeps_plans_and_starts_anew_when_full(void **state)
     px_plan_drop(two);
 }
 
+/* 64 MiB of them, and none of more than an eighth of that. */
+static void a_cache_keeps_so_many_bytes(void **state)
+{
+    (void)state;
+    enum { MIB = 1024 * 1024 };
+    pgw_error error;
+    px_plan_cache cache = {0};
+    px_plan *one = plan_of("INSERT INTO events (userid, ts) VALUES ($1, $2)", NULL, 0, &error);
+    px_plan *two = plan_of("INSERT INTO events (userid, ts) VALUES ($1, $2)", NULL, 0, &error);
+    (void)pgw_arena_alloc(&one->arena, 8 * MIB);
+    px_plan_remember(&cache, (px_plan_id){1, 1}, one);
+    assert_int_equal(cache.count, 0);
+    (void)pgw_arena_alloc(&two->arena, 7 * MIB);
+    for (uint64_t i = 1; i <= 9; i++)
+        px_plan_remember(&cache, (px_plan_id){i, 1}, two);
+    assert_int_equal(cache.count, 9);
+    px_plan_remember(&cache, (px_plan_id){10, 1}, two);
+    assert_int_equal(cache.count, 1);
+    px_plan_cache_clear(&cache);
+    px_plan_drop(one);
+    px_plan_drop(two);
+}
+
 static px_plan *plan_with(px_catalog *catalog)
 {
     pgw_error error;
@@ -401,6 +424,7 @@ int main(void)
         TEST(what_the_server_describes_holds),
         TEST(ids_tell_plans_apart),
         TEST(a_cache_keeps_plans_and_starts_anew_when_full),
+        TEST(a_cache_keeps_so_many_bytes),
         TEST(a_cache_lets_plans_of_old_snapshots_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
