@@ -129,29 +129,6 @@ class Binds(DirectCase):
 
 
 class Copying(DirectCase):
-    """What is no data in the middle of COPY FROM STDIN is the server's to refuse, and ends the session."""
-    tables = (ITEMS,)
-    before_sql = "create table plain (a int)"
-    insert = wire.query("insert into items (k, v) values (1, 'x')")
-    bound = (wire.parse("s", "insert into items (k, v) values ($1, $2)") + b"".join(BOUND))
-
-    def test_writes_in_the_middle(self):
-        copy = wire.query("copy plain from stdin")
-        for messages in ((copy, self.insert), (copy, self.insert, self.insert), (copy, self.bound),
-                         (copy, wire.copy_data("1\n"), self.insert),
-                         (wire.query("begin"), copy, self.insert),
-                         (copy, wire.query("update items set v = 'y'"), self.insert)):
-            with self.subTest(messages):
-                self.both(messages, ready=5)
-
-    def test_writes_behind_it(self):
-        copy, done = wire.query("copy plain from stdin"), wire.copy_data("1\n") + wire.copy_done()
-        self.both((copy, done, self.insert), ready=2)
-        self.both((copy, wire.copy_fail("x"), self.insert), ready=2)
-        self.both((wire.query("copy nowhere from stdin"), self.insert), ready=2)
-
-
-class Copying(DirectCase):
     """A write behind COPY FROM STDIN, whose data and end were sent before the server asked for them."""
     tables = (ITEMS,)
     options = {"workers": 1}
