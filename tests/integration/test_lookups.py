@@ -24,7 +24,7 @@ ROWS = ("insert into ev (userid, ts, event) values " + ", ".join(
         "insert into tx (a, b, v) values " + ", ".join(
             f"('{a}', {b}, {b}.50)" for a in ("", "a", "b", "é", "a''b") for b in range(-2, 6)),
         "insert into nu (n, d, v) values " + ", ".join(
-            f"({n}, '2026-01-01', 'v{n}')" for n in ("0", "1.5", "2", "-7.25", "1e3", "'NaN'")),
+            f"('{n}', '2026-01-01', 'v{n}')" for n in ("0", "1.5", "2", "-7.25", "1e3", "NaN")),
         "insert into kin (name, uid, n) values " + ", ".join(f"('k{uid}', {uid}, {uid % 3})" for uid in range(-2, 14)))
 LOOSE = ("create table loose (userid int, b int, x text); insert into loose "
          "select i, i % 4, 'x' || i from generate_series(-2, 8) i;"
