@@ -32,9 +32,8 @@ class Gone(DirectCase):
              "insert into items values ($1, $2) returning *")
 
     def sessions(self):
-        for database, port in (("direct", self.postgres.port), self.route()):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
+        for database, port in self.routes():
+            with self.log_in(database, port) as session:
                 yield database, session
 
     def make_anew(self):
@@ -168,7 +167,7 @@ class Copying(DirectCase):
             for write in (self.insert, self.bound):
                 with self.subTest(copy=copy, write=write):
                     answers, contents = [], []
-                    for database, port in (("direct", self.postgres.port), self.route()):
+                    for database, port in self.routes():
                         replies = self.written(database, port, copy, write)
                         answers.append([shown(reply) for reply in replies])
                         contents.append(self.contents(database, verify=True))
@@ -189,8 +188,7 @@ class Copying(DirectCase):
         """What no client should do harms nobody: no link waits for data for ever."""
         database, port = self.route()
         for write in (self.insert, self.bound):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
+            with self.log_in(database, port) as session:
                 replies = session.ask(self.text + self.data, write, ready=2)
                 self.assertEqual(wire.error_of(replies), "57014")
                 self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"])

@@ -66,19 +66,10 @@ class Reads(DirectCase):
                  "select i, i % 4, 'x' || i from generate_series(-1, 3) i; create table kept (userid bigint, ts timestamptz, event text)")
     partitioned = True
     same = test_stars.Stars.same
-    sessions = test_stars.Stars.sessions
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
-                for text in test_lookups.ROWS:
-                    session.ask(wire.query(text))
+    rows_sql = test_lookups.ROWS
 
     def test_random(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for seed in range(SEED, SEED + QUERIES):
             whole, parameters, values, query = spelled(seed)
             prepared = [wire.parse("", parameters), wire.describe("S", ""), wire.bind("", "", values, results=[1]), wire.describe("P", ""),
@@ -94,8 +85,7 @@ class Reads(DirectCase):
 
     def scanned(self, *messages):
         """Partitions of ev in the plan that is told last."""
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             replies = session.ask(*messages, ready=sum(message[:1] in (b"Q", b"S") for message in messages))
         text = "\n".join(str(reply.body) for reply in replies if reply.kind == "D")
         self.assertIn("Scan", text)
@@ -133,8 +123,7 @@ class Reads(DirectCase):
 
     @harness.proxied
     def test_what_cannot_be_explained_asks_for_the_hash(self):
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             for text in ("copy (select * from ev where userid = 5) to stdout", "declare c cursor for select * from ev where userid = 5",
                          "explain analyze select * from ev where userid = 5"):
                 lines = [row[0] for row in session.rows("explain (proxy) " + text)]
