@@ -101,6 +101,21 @@ build() {
     >"$folder/build.log" 2>&1 || { tail -n 40 "$folder/build.log" >&2; die "the build failed"; }
 }
 
+# The table in a keyspread.yaml, less its partitions.
+events_table() {
+  cat <<'YAML'
+  - name: events
+    primary_key: [userid, ts]
+    hash_key: [userid]
+    hash_column: userhash
+    hash_function: xxh3
+    columns:
+      - { name: userid, type: bigint, not_null: true }
+      - { name: ts, type: timestamptz, not_null: true }
+      - { name: event, type: text }
+YAML
+}
+
 # events_config PORT DATABASE WORKERS: the keyspread.yaml of the demo and the benchmarks. Its columns
 # are there for `keyspread ddl`, which makes the table: 16 partitions by ranges of the hash.
 events_config() {
@@ -112,15 +127,7 @@ backend:
   dsn: "host=${pg_host:-$folder} port=$pg_port user=app dbname=$2"
   dialect: postgres
 tables:
-  - name: events
-    primary_key: [userid, ts]
-    hash_key: [userid]
-    hash_column: userhash
-    hash_function: xxh3
-    columns:
-      - { name: userid, type: bigint, not_null: true }
-      - { name: ts, type: timestamptz, not_null: true }
-      - { name: event, type: text }
+$(events_table)
     partitions: { uniform: 16 }
 YAML
 }
@@ -162,15 +169,7 @@ backend:
   dialect: ydb
   batch_links: $2
 tables:
-  - name: events
-    primary_key: [userid, ts]
-    hash_key: [userid]
-    hash_column: userhash
-    hash_function: xxh3
-    columns:
-      - { name: userid, type: bigint, not_null: true }
-      - { name: ts, type: timestamptz, not_null: true }
-      - { name: event, type: text }
+$(events_table)
     partitions: $4
     batch: $3
 YAML

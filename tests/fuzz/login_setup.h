@@ -17,9 +17,9 @@
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/server/config.h"
 #include "proxy/server/server.h"
+#include "tests/proxy/certificate.h"
+#include "tests/proxy/one_worker.h"
 
-#include <openssl/pem.h>
-#include <openssl/x509.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -63,23 +63,10 @@ static inline FILE *setup_create(const setup *s, const char *name)
 
 static inline void setup_certificate(const setup *s)
 {
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *certificate = X509_new();
-    X509_NAME *name = X509_get_subject_name(certificate);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"test", -1, -1, 0);
-    X509_set_issuer_name(certificate, name);
-    X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
-    X509_gmtime_adj(X509_getm_notAfter(certificate), 24 * 3600);
-    X509_set_pubkey(certificate, key);
-    setup_require(X509_sign(certificate, key, EVP_sha256()) > 0);
-    FILE *file = setup_create(s, "crt");
-    setup_require(PEM_write_X509(file, certificate) == 1);
-    fclose(file);
-    file = setup_create(s, "key");
-    setup_require(PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1);
-    fclose(file);
-    X509_free(certificate);
-    EVP_PKEY_free(key);
+    FILE *certificate = setup_create(s, "crt"), *key = setup_create(s, "key");
+    setup_require(certificate_write(certificate, key));
+    fclose(certificate);
+    fclose(key);
 }
 
 /* The backend is a Unix socket that is not there. */
@@ -121,21 +108,10 @@ static inline void setup_remove(const setup *s)
 
 static inline void setup_worker(setup *s)
 {
-    s->server = (px_server){.workers = &s->worker,
-                            .worker_count = 1,
-                            .config = s->rules[0][0].config,
-                            .backend = &px_backend_postgres,
-                            .addresses = px_addresses_new(),
-                            .pids = px_pids_new(),
-                            .databases = px_databases_new(),
-                            .greetings = px_greetings_new(),
-                            .metrics = px_metrics_new(NULL)};
-    px_worker_init(&s->worker, &s->server, 0, px_server_tenants);
-    s->worker.config = s->rules[0][0].config;
-    s->worker.credentials = px_credentials_take(s->rules[0][0].credentials);
-    s->worker.plans = pgw_calloc(1, sizeof *s->worker.plans);
-    s->worker.catalogs = px_catalogs_new(&s->worker);
-    s->worker.batcher = px_batcher_new(&s->worker);
+    const setup_rules *rules = &s->rules[0][0];
+    one_worker_begin(&s->server, &s->worker, rules->config, &px_backend_postgres,
+                     px_credentials_take(rules->credentials));
+    s->server.addresses = px_addresses_new();
 }
 
 static inline void setup_make(setup *s)

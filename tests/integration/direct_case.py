@@ -18,11 +18,18 @@ def shown(reply):
     return f"{reply.kind} {reply.body!r}"
 
 
+def rows_first(replies, rows="D"):
+    """Replies that are shown: those that are rows in any order, then the others."""
+    return sorted(reply for reply in replies if reply[0] in rows) + [reply for reply in replies if reply[0] not in rows]
+
+
 class DirectCase(unittest.TestCase):
     maxDiff = None
+    user = harness.USER
     tables = ()
     before_sql = ""  # what they need
     setup_sql = ""  # what needs the tables, or what they do not need
+    rows_sql = ()  # texts that a client says on either side
     options = {}
     partitioned = False
 
@@ -47,19 +54,48 @@ class DirectCase(unittest.TestCase):
             cls.keyspread = harness.Keyspread(
                 harness.backend_config(cls.postgres, cls.tables, **cls.options))
             cls.addClassCleanup(cls.keyspread.stop)
+        for route in cls.routes() if cls.rows_sql else ():
+            with cls.log_in(*route) as session:
+                for text in cls.rows_sql:
+                    session.rows(text)
 
     def tearDown(self):
         if self.keyspread:
             self.keyspread.check_alive()
 
-    def route(self):
-        if self.keyspread:
-            return "hashed", self.keyspread.port
-        return "direct", self.postgres.port
+    @classmethod
+    def route(cls):
+        if cls.keyspread:
+            return "hashed", cls.keyspread.port
+        return "direct", cls.postgres.port
+
+    @classmethod
+    def routes(cls):
+        """Direct, and through keyspread."""
+        return ("direct", cls.postgres.port), cls.route()
+
+    @classmethod
+    def log_in(cls, database, port, **params):
+        """A session, which closes itself behind a `with`."""
+        session = wire.Wire(("127.0.0.1", port))
+        try:
+            session.login(cls.user, database, **params)
+        except (OSError, wire.Closed):
+            session.drop()
+            raise
+        return session
+
+    def connect(self, database, port, **params):
+        """A session until the test ends."""
+        session = self.log_in(database, port, **params)
+        self.addCleanup(session.close)
+        return session
+
+    def connect_both(self, **params):
+        return [self.connect(*route, **params) for route in self.routes()]
 
     def play(self, messages, ready, database, port, params):
-        with wire.Wire(("127.0.0.1", port)) as session:
-            session.login(harness.USER, database, **params)
+        with self.log_in(database, port, **params) as session:
             return session.ask(*messages, ready=ready)
 
     def stored(self, admin, table):
@@ -81,7 +117,7 @@ class DirectCase(unittest.TestCase):
     def both(self, messages, ready=1, verify=False, **params):
         """The replies through keyspread, which are PostgreSQL's. `verify`: hashes, too."""
         answers, contents = [], []
-        for database, port in (("direct", self.postgres.port), self.route()):
+        for database, port in self.routes():
             replies = self.play(messages, ready, database, port, params)
             answers.append([shown(reply) for reply in replies])
             contents.append(self.contents(database, verify))
@@ -93,3 +129,43 @@ class DirectCase(unittest.TestCase):
 
     def query(self, text, **more):
         return self.both([wire.query(text)], **more)
+
+    def undone(self, *groups):
+        """In a block that nobody commits: the same replies to groups of messages, rows in any order."""
+        answers = []
+        for route in self.routes():
+            with self.log_in(*route) as session:
+                session.query("begin")
+                answers.append(rows_first([shown(reply) for messages in groups for reply in session.ask(*messages)]))
+        self.assertEqual(*answers)
+
+
+class SessionCase(DirectCase):
+    """All that is asked goes to the same two `sessions`, one direct and one through keyspread."""
+    sessions = ()
+
+    @contextlib.contextmanager
+    def connected(self):
+        """They are new ones within this block."""
+        before = self.sessions
+        with contextlib.ExitStack() as stack:
+            self.sessions = [stack.enter_context(self.log_in(*route)) for route in self.routes()]
+            try:
+                yield
+            finally:
+                self.sessions = before
+
+    def shown(self, reply):
+        return shown(reply)
+
+    def both(self, *messages, ready=1):
+        """Their replies, which are the same."""
+        answers = [[self.shown(reply) for reply in session.ask(*messages, ready=ready)] for session in self.sessions]
+        self.assertEqual(*answers, messages)
+        return answers[0]
+
+    def query(self, text):
+        return self.both(wire.query(text))
+
+    def prepared(self, text, *values):
+        return self.both(wire.parse("", text), wire.describe("S", ""), wire.bind("", "", values), wire.execute(), wire.sync())

@@ -38,7 +38,7 @@ class CatalogClients(DirectCase):
         if program.missing():
             harness.missing(program.missing())
         outputs = []
-        for database, port in (("direct", self.postgres.port), self.route()):
+        for database, port in self.routes():
             env = {**os.environ, "PGHOST": "127.0.0.1", "PGPORT": str(port), "PGUSER": harness.USER,
                    "PGDATABASE": database, "NODE_PATH": MODULES}
             done = subprocess.run(program.command, env=env, capture_output=True, text=True, timeout=6 * harness.PATIENCE)

@@ -10,7 +10,7 @@ import harness
 import terminal
 import wire
 from catalog_queries import QUERIES
-from direct_case import DirectCase, shown
+from direct_case import SessionCase, shown
 from harness import Table
 
 EV = Table("ev", ["userid bigint not null", "ts timestamptz not null", "event text default 'e'", "amount numeric(8,2)"],
@@ -54,7 +54,7 @@ def same_less_oids(reply):
     return OID.sub(b"oid", reply.body.replace(b"hashed", b"direct")) if reply.kind in "Dd" else shown(reply)
 
 
-class CatalogHidden(DirectCase):
+class CatalogHidden(SessionCase):
     tables = (EV,)
     setup_sql = SETUP + UNIQUE
     differs = ()  # as docs/semantics.md says
@@ -63,16 +63,12 @@ class CatalogHidden(DirectCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.sessions = []
-        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
-            cls.sessions.append(wire.Wire(("127.0.0.1", port)))
+        for route in cls.routes():
+            cls.sessions.append(cls.log_in(*route))
             cls.addClassCleanup(cls.sessions[-1].close)
-            cls.sessions[-1].login(harness.USER, database)
 
-    def same(self, *messages, ready=1):
-        answers = [[same_less_oids(reply) for reply in session.ask(*messages, ready=ready)]
-                   for session in self.sessions]
-        self.assertEqual(*answers)
-        return answers[0]
+    def shown(self, reply):
+        return same_less_oids(reply)
 
     def asked(self, texts):
         return [text for text in texts if not any(text == other or f" {other}" in text for other in self.differs)]
@@ -80,7 +76,7 @@ class CatalogHidden(DirectCase):
     def test_texts(self):
         for text in self.asked(QUERIES):
             with self.subTest(text=text):
-                self.same(wire.query(text))
+                self.both(wire.query(text))
 
     def test_tools(self):
         with open(os.path.join(harness.HERE, "catalog_tools.sql"), encoding="utf-8") as file:
@@ -88,7 +84,7 @@ class CatalogHidden(DirectCase):
         self.assertGreater(len(texts), 100)
         for text in texts:
             with self.subTest(text=text):
-                self.same(wire.query(text))
+                self.both(wire.query(text))
 
     def test_the_database_before_a_name(self):
         for text in self.asked(DATABASE):
@@ -100,7 +96,7 @@ class CatalogHidden(DirectCase):
     def test_prepared(self):
         for text in self.asked(QUERIES):
             with self.subTest(text=text):
-                self.same(wire.parse("", text), wire.describe("S", ""), wire.bind("", "", []), wire.describe("P", ""),
+                self.both(wire.parse("", text), wire.describe("S", ""), wire.bind("", "", []), wire.describe("P", ""),
                           wire.execute(), wire.sync())
 
     def test_found_by_search_path(self):
@@ -113,16 +109,16 @@ class CatalogHidden(DirectCase):
                 "select count(*) from columns c join tables t using (table_schema, table_name) where table_schema = 'public'")
         paths = ("information_schema", "information_schema, public", "pg_catalog, information_schema", "public, information_schema", "public")
         for path in paths[:3] + paths[4:]:
-            self.same(wire.query(f"set search_path = {path}"), *(wire.query(text) for text in asks), ready=1 + len(asks))
-            self.same(wire.query(f"begin; set local search_path = {path}"), *(wire.query(text) for text in asks[:2]), wire.query("rollback"),
+            self.both(wire.query(f"set search_path = {path}"), *(wire.query(text) for text in asks), ready=1 + len(asks))
+            self.both(wire.query(f"begin; set local search_path = {path}"), *(wire.query(text) for text in asks[:2]), wire.query("rollback"),
                       wire.query(asks[0]), ready=5)
             said = [message for text in asks[:3] for message in (wire.parse("", text), wire.bind("", ""), wire.describe("P", ""), wire.execute(), wire.sync())]
-            self.same(wire.query(f"set search_path = {path}"), *said, ready=4)
+            self.both(wire.query(f"set search_path = {path}"), *said, ready=4)
         for path in paths[3:]:
-            self.same(wire.query("create table public.tables (n int)"), wire.query(f"set search_path = {path}"), wire.query("select * from tables"),
+            self.both(wire.query("create table public.tables (n int)"), wire.query(f"set search_path = {path}"), wire.query("select * from tables"),
                       wire.query("set search_path = public; drop table tables"), ready=4)
         for path in paths:
-            self.same(wire.query("create temp table tables (n int)"), wire.query(f"set search_path = {path}"), wire.query("select * from tables"),
+            self.both(wire.query("create temp table tables (n int)"), wire.query(f"set search_path = {path}"), wire.query("select * from tables"),
                       wire.query("set search_path = public; drop table tables"), ready=4)
 
     def test_parameters(self):
@@ -150,17 +146,17 @@ class CatalogHidden(DirectCase):
     def test_quoted_names(self):
         for text in ("set quote_all_identifiers = on", *self.asked(QUERIES), "reset quote_all_identifiers"):
             with self.subTest(text=text):
-                self.same(wire.query(text))
+                self.both(wire.query(text))
 
     def test_psql(self):
         for command in self.asked(PSQL):
             with self.subTest(command=command):
                 self.assertEqual(*(self.run_on(route, "psql", "-XqAc", command)
-                                   for route in (("direct", self.postgres.port), self.route())))
+                                   for route in self.routes()))
 
     @harness.proxied
     def test_completion(self):
-        for text, *offers in zip(TABS, *(terminal.completions(route, TABS) for route in (("direct", self.postgres.port), self.route()))):
+        for text, *offers in zip(TABS, *(terminal.completions(route, TABS) for route in self.routes())):
             with self.subTest(text=text):
                 self.assertEqual(*offers)
                 self.assertIn(b"end", offers[0])
@@ -176,7 +172,7 @@ class CatalogHidden(DirectCase):
     @harness.proxied
     def test_pg_dump(self):
         """The application's view of the tables, whose rows can be put in again through keyspread."""
-        routes = ("direct", self.postgres.port), self.route()
+        routes = self.routes()
         rows = "insert into ev values " + ", ".join(f"({n}, '2026-01-01 00:00:00+00', 'é ''{n}', {n})" for n in range(20))
         for route in routes:
             self.run_on(route, "psql", "-Xqc", rows)
@@ -215,7 +211,7 @@ class CatalogHidden(DirectCase):
         rows = "insert into ev (userid, ts) values (3, '2026-01-01'), (4, '2026-01-01'), (5, '2026-01-01')"
         for text in ("begin", rows, *ONLY, "rollback"):
             with self.subTest(text=text):
-                self.same(wire.query(text))
+                self.both(wire.query(text))
 
     @harness.proxied
     def test_tables_that_show_it(self):
@@ -233,8 +229,7 @@ class CatalogHidden(DirectCase):
         """What was prepared before finds it, too."""
         text = "select attname from pg_attribute where attrelid = 'ev'::regclass and attnum > 0"
         execute = [wire.bind("", "p", []), wire.execute(), wire.sync()]
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             self.assertEqual(len(session.ask(wire.parse("p", text), *execute)), 8)
             session.rows("begin")
             session.rows("alter table ev rename to ev_old; " + EV.ddl(partitioned=False))

@@ -1,7 +1,6 @@
 """The same as in test_catalog_hidden, of a partitioned table, and of one whose hash column is not the last."""
 import unittest
 
-import harness
 import test_catalog_hidden as hidden
 import wire
 from catalog_queries import DROPPED
@@ -27,13 +26,12 @@ class ColumnAdded(hidden.CatalogHidden):
     def test_dropped(self):
         for text in DROPPED:
             with self.subTest(text=text):
-                self.same(wire.query(text))
+                self.both(wire.query(text))
 
     def test_numbers(self):
         """Who does not ask for dropped columns sees none."""
         numbers = "select attnum, attname from pg_attribute where attrelid = 'ev'::regclass and attnum > 0"
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, self.route()[0])
+        with self.log_in(*self.route()) as session:
             self.assertEqual([number for number, name in session.rows(numbers + " order by 1") if "dropped" not in name],
                              ["1", "2", "3", "4", "6"])
 

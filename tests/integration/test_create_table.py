@@ -8,29 +8,8 @@ import unittest
 
 import harness
 import wire
-from direct_case import DirectCase, shown
-from harness import Table
-
-class Planned(Table):
-    """Of the configuration alone."""
-
-    def __init__(self, name, key, **options):
-        self.kind = options.pop("kind", {"buckets": 16})
-        super().__init__(name, [], key, **options)
-
-    def config(self):
-        return {**super().config(), "partitions": self.kind}
-
-    def ddl(self, *unused):
-        return "select"
-
-
-TABLES = (
-    Planned("one", ["id"]), Planned("events", ["userid", "ts"]), Planned("shop.items", ["id"]),
-    Planned('"Odd Table"', ["Id of"], hash_column="The hash"),
-    Planned("checked", ["id"], hash_function="pg_hash"), Planned("large", ["id"], hash_type="uint64"),
-    Planned("cut", ["id"], kind={"uniform": 4}),
-)
+from direct_case import DirectCase, SessionCase
+from made_case import TABLES, Planned
 
 # The table, the statements that make it, and what is inserted: columns and values of two rows.
 SPELLINGS = (
@@ -127,18 +106,9 @@ where c.relkind = 'r' and h.attname in ('id_hash', 'userid_hash', 'The hash') an
 
 
 @harness.proxied
-class CreateTable(DirectCase):
+class CreateTable(SessionCase):
     tables = TABLES
-    sessions = []
     setup_sql = ("create schema shop; create schema other; create table parent (p int); create table plain (b text default 'b');")
-
-    def both(self, *messages, ready=1):
-        """The replies of both, the same session for all of the test."""
-        answers = []
-        for session in self.sessions:
-            answers.append([shown(reply) for reply in session.ask(*messages, ready=ready)])
-        self.assertEqual(*answers)
-        return answers[0]
 
     @contextlib.contextmanager
     def made(self, text):
@@ -149,24 +119,9 @@ class CreateTable(DirectCase):
             finally:
                 self.clean()
 
-    @contextlib.contextmanager
-    def connected(self):
-        before = self.sessions
-        with contextlib.ExitStack() as stack:
-            self.sessions = []
-            for database, port in (("direct", self.postgres.port), self.route()):
-                session = stack.enter_context(wire.Wire(("127.0.0.1", port)))
-                session.login(harness.USER, database)
-                self.sessions.append(session)
-            yield
-        self.sessions = before
-
     def clean(self):
         for admin in self.admins.values():
             admin.rows('drop table if exists one, events, shop.items, "Odd Table", checked, large, cut')
-
-    def prepared(self, text, *values):
-        return self.both(wire.parse("", text), wire.describe("S", ""), wire.bind("", "", values), wire.execute(), wire.sync())
 
     def is_hashed(self, table, keyed=True):
         """In the catalog."""
@@ -215,8 +170,7 @@ class CreateTable(DirectCase):
 
     def through(self, *texts):
         """What keyspread alone replies to each: the tag, or the SQLSTATE and the words that the error points at."""
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             for text in texts:
                 replies = session.query(text)
                 errors = [reply.fields() for reply in replies if reply.kind == "E"]
@@ -303,7 +257,7 @@ class CreateTable(DirectCase):
 
     def by_orm(self, use):
         """What use(port, database) returns is the same for both."""
-        seen = [use(port, database) for database, port in (("direct", self.postgres.port), self.route())]
+        seen = [use(port, database) for database, port in self.routes()]
         self.assertEqual(*seen)
         return seen[0]
 
@@ -316,7 +270,7 @@ class CreateTable(DirectCase):
         from django.db import connections, models, transaction
         settings.configure(USE_TZ=True, DATABASES={
             **{database: {"ENGINE": "django.db.backends.postgresql", "HOST": "127.0.0.1", "PORT": port, "USER": harness.USER,
-                          "NAME": database} for database, port in (("direct", self.postgres.port), self.route())}, "default": {}})
+                          "NAME": database} for database, port in self.routes()}, "default": {}})
         django.setup()
 
         class One(models.Model):

@@ -80,7 +80,7 @@ class EndedGroups(DirectCase):
                      "insert into dated values ('k', '2026-07-01 10:00')", "insert into dated select 'k', '2026-07-01 10:00'::timestamptz"):
             with self.subTest(text):
                 answers = []
-                for database, port in (("direct", self.postgres.port), self.route()):
+                for database, port in self.routes():
                     with wire.Wire(("127.0.0.1", port)) as session, wire.Wire(("127.0.0.1", port)) as other:
                         for one in (session, other):
                             one.login(harness.USER, database)
@@ -97,7 +97,7 @@ class EndedGroups(DirectCase):
                      "select 1; begin read only; insert into kept values (lower('A'), 'x'); select 2"):
             with self.subTest(text):
                 answers = []
-                for database, port in (("direct", self.postgres.port), self.route()):
+                for database, port in self.routes():
                     with wire.Wire(("127.0.0.1", port), timeout=10) as session:
                         session.login(harness.USER, database)
                         session.ask(*messages_of(("select * from kept where id = 'x'",), False), wire.sync())

@@ -10,7 +10,7 @@ import harness
 from both_ways import BothWays
 from harness import Table
 from programs import HERE, JDBC, MODULES, PYTHON, Program
-from test_create_table import Planned
+from made_case import Planned
 
 FOLDER = os.path.join(HERE, "everyday", "")
 PROGRAMS = (

@@ -6,7 +6,7 @@ import unittest
 import harness
 import wire
 from direct_case import DirectCase, shown
-from test_create_table import Planned
+from made_case import Planned
 
 TABLES = (Planned("pat_*", "auto", hash_column="keyspread_hash"), Planned("fixed", ["id"], hash_column="keyspread_hash"))
 PREPARED = ("Parse", "PREPARE", "PREPARE that is parsed")
@@ -50,16 +50,10 @@ class Executed(DirectCase):
         """Other sessions, and empty tables."""
         for session in self.sessions:
             session.close()
-        self.sessions = [self.connect(*at) for at in (("direct", self.postgres.port), self.route(), self.route())]
+        self.sessions = [self.connect(*at) for at in (*self.routes(), self.route())]
         self.direct, self.session, self.other = self.sessions
         for table in ("pat_a", "fixed"):
             self.make(f"drop table if exists {table}; create table {table} {BY_ID}; insert into {table} (id, v, n) values (1, 'a', 1)")
-
-    def connect(self, database, port):
-        session = wire.Wire(("127.0.0.1", port))
-        self.addCleanup(session.close)
-        session.login(harness.USER, database)
-        return session
 
     def make(self, script, by=None):
         for session in (self.direct, by or self.session):

@@ -6,7 +6,7 @@ import unittest
 
 import harness
 import wire
-from test_create_table import Planned
+from made_case import Planned
 
 STATEMENTS = (
     "insert into events (userid, ts, event) values (5, '2026-01-01 00:00:00+00', e'a\\'b\\n'), (6, '2026-01-01 00:00:00+00', 'é')",

@@ -4,7 +4,6 @@ bodies that are not understood, store no row."""
 import re
 import unittest
 
-import harness
 import wire
 from direct_case import DirectCase, shown
 from harness import Table
@@ -81,8 +80,7 @@ class FunctionOnce(DirectCase):
     setup_sql = "create aggregate own_sum(int) (sfunc = int4pl, stype = int4, initcond = 0)"
 
     def play(self, messages, ready, database, port, params):
-        with wire.Wire(("127.0.0.1", port)) as session:
-            session.login(harness.USER, database, **params)
+        with self.log_in(database, port, **params) as session:
             session.ask(wire.query("alter sequence items_id_seq restart; alter sequence always_id_seq restart; "
                                    + TAKEN))
             return session.ask(*messages, ready=ready)
@@ -128,7 +126,7 @@ class FunctionOnce(DirectCase):
         for insert in ERRORS:
             with self.subTest(insert=insert):
                 answers = []
-                for database, port in (("direct", self.postgres.port), self.route()):
+                for database, port in self.routes():
                     replies = self.play([wire.query(query(insert, insert.split()[2]))], 1, database, port, {})
                     answers.append([written(shown(reply)) for reply in replies])
                     self.contents(database)

@@ -38,7 +38,7 @@ class GroupBy(DirectCase):
     partitioned = True
 
     def setUp(self):
-        for database, port in (("direct", self.postgres.port), self.route()):
+        for database, port in self.routes():
             self.admins[database].rows("drop view if exists v; truncate one, events")
             self.play([wire.query(text) for text in (
                 "insert into one (id, n) select x, x % 3 from generate_series(1, 9) x", "create view v as select ts, e from events group by userid, ts",
@@ -47,7 +47,7 @@ class GroupBy(DirectCase):
     def rows(self, *messages):
         """Of both, in any order: replies of one session."""
         return [sorted(shown(reply) for reply in self.play(messages, 1, database, port, {}))
-                for database, port in (("direct", self.postgres.port), self.route())]
+                for database, port in self.routes()]
 
     def test_queries(self):
         for text in QUERIES:
@@ -58,7 +58,7 @@ class GroupBy(DirectCase):
 
     def test_statements(self):
         answers = []
-        for database, port in (("direct", self.postgres.port), self.route()):
+        for database, port in self.routes():
             replies = self.play([wire.query(text) for text in TWICE], len(TWICE), database, port, {})
             answers.append([shown(reply) for reply in replies])
         self.assertEqual(*answers)

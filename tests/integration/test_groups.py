@@ -320,8 +320,7 @@ class Lone(direct_case.DirectCase, Batched):
     def renamed_under(self, messages, database, port):
         """What is told when a table is not there any more, past keyspread; to a session that is."""
         admin = self.admins[database]
-        with wire.Wire(("127.0.0.1", port)) as session:
-            session.login(harness.USER, database)
+        with self.log_in(database, port) as session:
             for _ in range(2):
                 self.assertIsNone(wire.error_of(session.ask(*messages)))
                 admin.rows("truncate marks, notes")

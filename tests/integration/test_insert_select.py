@@ -374,9 +374,8 @@ class Sessions(DirectCase):
         self.contents("hashed", verify=True)
 
     def test_a_cancel_in_the_middle(self):
-        for database, port in (("direct", self.postgres.port), self.route()):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
+        for database, port in self.routes():
+            with self.log_in(database, port) as session:
                 session.send(wire.query("insert into probe select odd(g), 'x' from generate_series(39998, 50000) g"))
                 while b"odd 40000" not in session.read().body:
                     pass
@@ -387,7 +386,7 @@ class Sessions(DirectCase):
             self.assertEqual(self.contents(database)[0], [])
 
     def test_a_client_that_leaves(self):
-        for database, port in (("direct", self.postgres.port), self.route()):
+        for database, port in self.routes():
             session = wire.Wire(("127.0.0.1", port))
             session.login(harness.USER, database)
             session.send(wire.query("insert into probe select g, 'x' from generate_series(1, 1000) g"),

@@ -152,19 +152,24 @@ def written(text):
     return text.replace("<NL>", "\n")
 
 
-class Changes(direct_case.DirectCase):
-    tables = TABLES
-    before_sql = BEFORE
+class KeysCase(direct_case.DirectCase):
+    """Each test finds the same rows."""
+    rows = ""
 
     def setUp(self):
         for database, admin in self.admins.items():
-            admin.rows("truncate " + ", ".join(t.name for t in TABLES) + " restart identity")
+            admin.rows("truncate " + ", ".join(t.name for t in self.tables) + " restart identity")
             if harness.DIRECT or database == "direct":
-                admin.rows(ROWS)
+                admin.rows(self.rows)
         if not harness.DIRECT:
-            with wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
-                session.login(harness.USER, "hashed")
-                session.rows(ROWS)
+            with self.log_in(*self.route()) as session:
+                session.rows(self.rows)
+
+
+class Changes(KeysCase):
+    tables = TABLES
+    before_sql = BEFORE
+    rows = ROWS
 
     def contents(self, database, verify=True):
         if database == "hashed":
@@ -309,16 +314,14 @@ class Types(direct_case.DirectCase):
         texts = (fill, "set escape_string_warning = off", "set " + setting,
                  f"update {one.name} set v = v + 1, k = {value} where v = 1")
         answers, stored = [], []
-        for database, port in (("direct", self.postgres.port), self.route()):
+        for database, port in self.routes():
             admin = self.admins[database]
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
+            with self.log_in(database, port) as session:
                 answers.append([direct_case.shown(reply) for reply in session.ask(*map(wire.query, texts), ready=4)])
             stored.append(admin.rows(f"select k::text, v from {one.name}"))
             if database == "hashed":
                 changed = admin.rows(f"select k_hash from {one.name}")
-                with wire.Wire(("127.0.0.1", port)) as session:
-                    session.login(harness.USER, database)
+                with self.log_in(database, port) as session:
                     [[key, _]] = stored[-1]
                     admin.rows(f"truncate {one.name}")
                     session.rows("insert into %s (k, v) values ('%s', 1)" % (

@@ -1,12 +1,10 @@
 """CREATE TABLE … (LIKE t) of a table that has a hash makes the table that it makes of a plain one."""
-import contextlib
 import re
 import unittest
 
 import harness
-import wire
-from direct_case import DirectCase, shown
-from test_create_table import Planned
+from direct_case import SessionCase, shown
+from made_case import Planned
 
 MADE = (
     "create table two (like one)", "create table two (like one including all)", "create table two (x int, like one including indexes including defaults)",
@@ -28,19 +26,12 @@ WRONG = ("create table two (like one, id int)", "create table two (like nothing)
 
 
 @harness.proxied
-class Like(DirectCase):
+class Like(SessionCase):
     tables = (Planned("one", ["id"]), Planned("cut", ["id"], kind={"uniform": 4}), Planned("checked", ["id"], hash_function="pg_hash"))
     setup_sql = "create schema other; create table plain (z int)"
-    sessions = ()
 
     def setUp(self):
-        stack = contextlib.ExitStack()
-        self.addCleanup(stack.close)
-        self.sessions = []
-        for database, port in (("direct", self.postgres.port), self.route()):
-            session = stack.enter_context(wire.Wire(("127.0.0.1", port)))
-            session.login(harness.USER, database)
-            self.sessions.append(session)
+        self.sessions = self.connect_both()
         self.clean()
 
     def clean(self):
@@ -52,12 +43,6 @@ class Like(DirectCase):
         answers = [[re.sub("pg_temp_[0-9]+", "pg_temp", shown(reply)) for reply in session.ask(*messages, ready=ready) if reply.kind != "T"] for session in self.sessions]
         self.assertEqual(*answers)
         return answers[0]
-
-    def query(self, text):
-        return self.both(wire.query(text))
-
-    def prepared(self, text):
-        return self.both(wire.parse("", text), wire.describe("S", ""), wire.bind("", ""), wire.execute(), wire.sync())
 
     def make(self):
         self.query("create table one (id serial primary key, name varchar(9) not null default 'x' check (name <> ''), k int unique)")

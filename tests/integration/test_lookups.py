@@ -8,7 +8,7 @@ import unittest
 
 import harness
 import wire
-from direct_case import DirectCase, shown
+from direct_case import DirectCase, rows_first, shown
 from harness import Table
 
 QUERIES = int(os.environ.get("KEYSPREAD_QUERIES", 400))
@@ -24,7 +24,7 @@ ROWS = ("insert into ev (userid, ts, event) values " + ", ".join(
         "insert into tx (a, b, v) values " + ", ".join(
             f"('{a}', {b}, {b}.50)" for a in ("", "a", "b", "é", "a''b") for b in range(-2, 6)),
         "insert into nu (n, d, v) values " + ", ".join(
-            f"({n}, '2026-01-01', 'v{n}')" for n in ("0", "1.5", "2", "-7.25", "1e3", "'NaN'")),
+            f"('{n}', '2026-01-01', 'v{n}')" for n in ("0", "1.5", "2", "-7.25", "1e3", "NaN")),
         "insert into kin (name, uid, n) values " + ", ".join(f"('k{uid}', {uid}, {uid % 3})" for uid in range(-2, 14)))
 LOOSE = ("create table loose (userid int, b int, x text); insert into loose "
          "select i, i % 4, 'x' || i from generate_series(-2, 8) i;"
@@ -194,31 +194,13 @@ class LookupCase(DirectCase):
     tables = (EV, TX, NU, KIN)
     setup_sql = LOOSE
     partitioned = True
-    rows = ROWS
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
-                for text in cls.rows:
-                    session.ask(wire.query(text))
-
-    def sessions(self, **params):
-        """Direct, and through keyspread."""
-        for database, port in (("direct", self.postgres.port), self.route()):
-            session = wire.Wire(("127.0.0.1", port))
-            self.addCleanup(session.close)
-            session.login(harness.USER, database, **params)
-            yield session
+    rows_sql = ROWS
 
     def same(self, sessions, messages, ready=1):
         answers = []
         for session in sessions:
             replies = [shown(reply) for reply in session.ask(*messages, ready=ready)]
-            rows = sorted(reply for reply in replies if reply.startswith("D "))
-            answers.append(rows + [reply for reply in replies if not reply.startswith("D ")])
+            answers.append(rows_first(replies))
         self.assertEqual(*answers)
         return answers[1]
 
@@ -244,7 +226,7 @@ class LookupCase(DirectCase):
 
 class Lookups(LookupCase):
     def play_random(self, seeds, prepared):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for seed in seeds:
             generator = Generator(seed)
             text = generator.statement()
@@ -272,7 +254,7 @@ class Lookups(LookupCase):
 
     def test_arrays(self):
         """As texts and in binary, of any declared type, and what PostgreSQL refuses."""
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         bigint, integer, text, varchar, number, real = 1016, 1007, 1009, 1015, 1231, 1022
         of_bigint, of_integer = (lambda values, **more: self.binary_array(20, "q", values, **more),
                                  lambda values, **more: self.binary_array(23, "i", values, **more))
@@ -300,8 +282,7 @@ class Lookups(LookupCase):
 
     def partitions(self, *messages):
         """Those that the plan has, of an EXPLAIN that is sent like this."""
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             replies = session.ask(*messages)
         self.assertEqual(wire.error_of(replies), None)
         plan = "".join(str(reply.body) for reply in replies if reply.kind == "D")
@@ -337,8 +318,7 @@ class Lookups(LookupCase):
     @harness.proxied
     def test_an_index_finds_the_rows_of_a_join(self):
         """Whose key only the other table tells."""
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             session.query("set enable_hashjoin = off; set enable_mergejoin = off; set enable_seqscan = off")
             plan = "".join(row[0] for row in session.rows(
                 "explain (costs off) select from kin join ev on ev.userid = kin.uid where name = 'k5'"))
@@ -414,7 +394,7 @@ class Lookups(LookupCase):
     # ---- what a client sees ----
 
     def test_errors_point_where_the_client_wrote(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for text in ("select nothing, event from ev where userid = 5",
                      "select event from ev where userid = 5 and nothing = 1",
                      "select 'é', event from ev where userid = 5 and event = 1",
@@ -426,7 +406,7 @@ class Lookups(LookupCase):
                 self.same(sessions, [wire.parse("", text), wire.sync()])
 
     def test_parameters_are_the_clients(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         text = "select event from ev where userid = $1 and ts > $2 order by ts"
         self.same(sessions, [wire.parse("s", text), wire.describe("S", "s"), wire.sync()])
         for values in (["5", "2026-01-01"], [None, "2026-01-01"], ["5"], ["5", "2026-01-01", "6"], [],
@@ -445,7 +425,7 @@ class Lookups(LookupCase):
 
     def test_nothing_is_asked_between_two_of_a_prepared_one(self):
         """What the database stores changes no setting here, so a read leaves nothing to ask about."""
-        session = list(self.sessions())[1]
+        session = self.connect_both()[1]
         [[pid]] = session.rows("select pg_backend_pid()")
         session.ask(wire.parse("s", "select event from ev where userid = $1"), wire.sync())
         session.ask(wire.bind("", "s", ["5"]), wire.execute(), wire.sync())
@@ -463,14 +443,14 @@ class Lookups(LookupCase):
         for first, second in (("select event from ev where userid = $1", "select x from loose where userid = $1"),
                               ("select x from loose where userid = $1", "select event from ev where userid = $1")):
             with self.subTest(first=first):
-                sessions = list(self.sessions())
+                sessions = self.connect_both()
                 self.same(sessions, [wire.parse("", first), wire.sync()])
                 self.same(sessions, [wire.parse("x", "select nothing"), wire.parse("", second), wire.sync()])
                 self.same(sessions, [wire.bind("", "", ["5"]), wire.execute(), wire.sync()])
                 self.same(sessions, [wire.describe("S", ""), wire.sync()])
 
     def test_sql_execute(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         self.same(sessions, [wire.parse("s", "select event from ev where userid = $1 order by ts"), wire.sync()])
         self.same(sessions, [wire.query("execute s(5)")])
         self.same(sessions, [wire.bind("", "s", ["5"]), wire.execute(), wire.sync()])
@@ -479,7 +459,7 @@ class Lookups(LookupCase):
 
     def test_another_table_of_the_name(self):
         """Prepared for the configured one, and then another table of its name is in front."""
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         text = "select event from ev where userid = $1 order by ts"
         self.same(sessions, [wire.parse("s", text), wire.bind("", "s", ["5"]), wire.execute(), wire.sync()])
         for make in ("create temp table ev (userid int, ts int, event text)", "drop table pg_temp.ev",
@@ -492,7 +472,7 @@ class Lookups(LookupCase):
 
     def test_time_zones(self):
         """A key that TimeZone decides is another one behind SET."""
-        sessions = list(self.sessions(TimeZone="UTC"))
+        sessions = self.connect_both(TimeZone="UTC")
         text = "select v from nu where n = $1 and d = $2"
         self.same(sessions, [wire.parse("s", text), wire.sync()])
         for zone in ("Europe/Berlin", "UTC", "+03"):
@@ -500,7 +480,7 @@ class Lookups(LookupCase):
             self.same(sessions, [wire.bind("", "s", ["1.5", "2026-01-01"]), wire.execute(), wire.sync()])
 
     def test_cursors(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         self.same(sessions, [wire.query("begin"), wire.query("declare c cursor for select event from ev where userid = 5 "
                                                              "order by ts"),
                              wire.query("fetch 1 from c"), wire.query("fetch all from c"),
@@ -508,7 +488,7 @@ class Lookups(LookupCase):
                              wire.query("rollback")], ready=6)
 
     def test_backslashes(self):
-        sessions = list(self.sessions(options="-c standard_conforming_strings=off"))
+        sessions = self.connect_both(options="-c standard_conforming_strings=off")
         self.same(sessions, [wire.query(r"select v from tx where a = 'a\'b' and b = 1 -- '")])
         self.same(sessions, [wire.query("select event from ev where userid = 5")])
 

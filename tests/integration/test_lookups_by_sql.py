@@ -40,7 +40,7 @@ class BySql(LookupCase):
     setup_sql = LOOSE + ("create type mood as enum ('glad'); create table other.pairs (a int, b int, v text);"
                          "insert into other.pairs values (1, 1, 'other')")
     tables = (*LookupCase.tables, UUIDS, PAIRS, STAMPS, NUMBERED, OWN, CITY, BYTES, LETTERS)
-    rows = (*ROWS, *MORE)
+    rows_sql = (*ROWS, *MORE)
 
     def execute(self, sessions, prepare, *arguments):
         """Prepared, executed with each, so often that its plan is the generic one, and gone."""
@@ -56,7 +56,7 @@ class BySql(LookupCase):
         return [session.rows(f"select {oid}::regtype")[0][0] for oid in oids]
 
     def test_random(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for seed in range(QUERIES, QUERIES + QUERIES // 2):
             generator = Generator(seed)
             text, pick = generator.statement(), generator.random
@@ -75,8 +75,7 @@ class BySql(LookupCase):
 
     def looked_into(self, prepare, execute, *before):
         """The partitions, of all tables, that a plan has run, and whether there are others."""
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             for text in (*before, prepare):
                 self.assertEqual(wire.error_of(session.ask(wire.query(text))), None)
             replies = session.ask(wire.query("begin"), wire.query(f"explain (analyze, costs off, timing off) {execute}"),
@@ -137,7 +136,7 @@ class BySql(LookupCase):
 
     def test_casts_to_a_type_that_is_called_so_in_quotes(self):
         """"char" is one letter, char is bpchar."""
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for text in ("select v from letters where c = 'xy'::{}", "select v from letters where (c, v) = ('x '::{}, 'v1')",
                      "select v from letters where c = any (array['xy', 'z']::{}[])"):
             for kind in ('"char"', 'pg_catalog."char"', "char", "bpchar"):
@@ -147,7 +146,7 @@ class BySql(LookupCase):
 
     def test_as_postgresql(self):
         """With arguments of all kinds, and so often that the plan becomes the generic one."""
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for prepare, given in (
                 ("(bigint) as select * from ev where userid = $1 order by ts", ["(5)", "(2 + 3)", "('6')", "(null)",
                  "(7)", "(-3)", "(8)", "(99)", "(2.6)", "('x')", "()", "(1, 2)", "(null::int)", "((select 5))"]),
@@ -197,7 +196,7 @@ class BySql(LookupCase):
                 self.execute(sessions, "prepare p" + prepare, *given)
 
     def test_what_is_around_it(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         five = "prepare {}(bigint) as select event, ts from ev where userid = $1 order by ts"
         for texts in ([five.format('"a ""B"""'), 'execute "a ""B"""(5)', 'deallocate "a ""B"""'],
                       [five.format("p"), five.format("p"), "deallocate p", "execute p(5)", "deallocate p"],
@@ -222,7 +221,7 @@ class BySql(LookupCase):
 
     def test_by_both_protocols(self):
         """What SQL prepared is bound, and what Parse prepared is executed, and each is what the other drops."""
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         five = struct.pack("!q", 5)
         self.same(sessions, [wire.query("prepare p(bigint) as select event, ts from ev where userid = $1 order by ts")])
         for _ in range(3):
@@ -243,7 +242,7 @@ class BySql(LookupCase):
         """Prepared for the configured one, and then another table of its name is in front."""
         for prepare in ("prepare p(int) as select event from ev where userid = $1 order by ts",
                         "prepare p(int) as select event from public.ev where userid = $1 order by ts"):
-            sessions = list(self.sessions())
+            sessions = self.connect_both()
             self.same(sessions, [wire.query(prepare)])
             for make in ("create temp table ev (userid int, ts int, event text)",
                          "insert into pg_temp.ev values (5, 1, 'other')", "drop table pg_temp.ev",
@@ -265,12 +264,12 @@ class BySql(LookupCase):
                      "set statement_timeout = 0; execute p(5)"):
             for steps in ([prepare, text, "execute p(5)"], [f"{prepare}; {text}", "execute p(5)"]):
                 with self.subTest(steps=steps):
-                    sessions = list(self.sessions())
+                    sessions = self.connect_both()
                     for step in steps:
                         self.same(sessions, [wire.query(step)])
 
     def test_back_to_the_table(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for text in ("prepare p(int) as select userid, event from (select * from ev) e where userid = $1", "execute p(5)",
                      "prepare q(int) as select * from pairs where a = $1 and b = 1", "execute q(1)", "set search_path = other",
                      "execute q(1)", "reset search_path", "execute q(1)", "execute p(5)"):
@@ -327,7 +326,7 @@ class Kept(KeptCase):
             answers = []
             for name in ("typed", "public.typed"):
                 answers.append([])
-                for (_, session), (_, another) in zip(self.sessions(), self.sessions()):
+                for session, another in zip(self.connect_both(), self.connect_both()):
                     another.query("drop table if exists typed, gone")
                     another.rows("create table typed (k int primary key, v text, w int)")
                     another.rows("insert into typed values (3, 'three', 1)")

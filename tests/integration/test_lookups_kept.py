@@ -38,7 +38,7 @@ class KeptCase(DirectCase):
     partitioned = True
 
     def setUp(self):
-        for _, session in self.sessions(TimeZone="UTC"):
+        for session in self.connect_both(TimeZone="UTC"):
             session.rows("insert into ints (k, v) values (5, 'five'), (6, 'six')")
             session.rows("insert into times (k, v) values ('2026-01-01 00:00:00', 'new year')")
 
@@ -47,17 +47,10 @@ class KeptCase(DirectCase):
         for admin in self.admins.values():
             admin.rows("truncate ints, times")
 
-    def sessions(self, **params):
-        for database, port in (("direct", self.postgres.port), self.route()):
-            session = wire.Wire(("127.0.0.1", port))
-            self.addCleanup(session.close)
-            session.login(harness.USER, database, **params)
-            yield database, session
-
     def play_steps(self, *steps, **params):
         """Texts, or messages up to a Sync; on two sessions, which must be told the same."""
         answers = []
-        for _, session in self.sessions(**params):
+        for session in self.connect_both(**params):
             for step in steps:
                 messages = [wire.query(step)] if isinstance(step, str) else step
                 answers.append([shown(reply) for reply in session.ask(*messages)])
@@ -100,7 +93,7 @@ class Kept(KeptCase):
                 self.play_steps(prepare, "begin", *create, "update ints set v = 'y' where k = 5", find, text.format(5), "rollback")
             with self.subTest(body):
                 self.admins["hashed"].rows("; ".join(create))
-                _, session = list(self.sessions())[-1]
+                _, session = self.connect_both()
                 session.rows("alter table plain add x int; alter table plain drop x")
                 rewritten = session.rows("explain (proxy) " + text.format(5))[1][0]
                 self.assertEqual("_hash" in rewritten, finds, rewritten)

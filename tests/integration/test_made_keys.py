@@ -255,7 +255,7 @@ class Made(DirectCase):
         for text in BAD:
             with self.subTest(text):
                 errors = []
-                for database, port in (("direct", self.postgres.port), self.route()):
+                for database, port in self.routes():
                     messages = [wire.parse("s", text), wire.bind("", "s"), wire.execute(),
                                 wire.sync()] * 2
                     messages[4] = wire.close("S", "s")

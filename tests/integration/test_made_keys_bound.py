@@ -137,7 +137,7 @@ class Bound(DirectCase):
         for text, values in BAD:
             with self.subTest(text):
                 told = []
-                for database, port in (("direct", self.postgres.port), self.route()):
+                for database, port in self.routes():
                     replies = self.play([*run(text, values), wire.sync(),
                                          wire.query("begin"), wire.query("insert into items values (1, 'a')"),
                                          *run(text, values), wire.sync(), wire.query("commit")],

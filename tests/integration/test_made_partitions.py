@@ -5,8 +5,8 @@ import unittest
 
 import harness
 import wire
-from direct_case import DirectCase, shown
-from test_create_table import Planned
+from direct_case import SessionCase, shown
+from made_case import Planned
 
 MADE = (
     "create table one (id int primary key, n int)", "create table if not exists one (id int primary key, n int) ",
@@ -48,19 +48,12 @@ LATER = (
 
 
 @harness.proxied
-class MadePartitions(DirectCase):
+class MadePartitions(SessionCase):
     tables = (Planned("one", ["id"], kind={"uniform": 16}),)
     setup_sql = "create table parent (p int)"
-    sessions = ()
 
     def setUp(self):
-        stack = contextlib.ExitStack()
-        self.addCleanup(stack.close)
-        self.sessions = []
-        for database, port in (("direct", self.postgres.port), self.route()):
-            session = stack.enter_context(wire.Wire(("127.0.0.1", port)))
-            session.login(harness.USER, database)
-            self.sessions.append(session)
+        self.sessions = self.connect_both()
         self.clean()
 
     def clean(self):
@@ -75,12 +68,6 @@ class MadePartitions(DirectCase):
             answers = [sorted(reply for reply in answer if reply[0] != "T") for answer in answers]
         self.assertEqual(*answers)
         return answers[0]
-
-    def query(self, text):
-        return self.both(wire.query(text))
-
-    def prepared(self, text):
-        return self.both(wire.parse("", text), wire.describe("S", ""), wire.bind("", ""), wire.execute(), wire.sync())
 
     def parts(self):
         return self.admins["hashed"].rows("select count(*), bool_and(c.relpersistence = r.relpersistence) from pg_inherits join pg_class c on"

@@ -1,13 +1,11 @@
 """INSERT … ON CONFLICT DO UPDATE that gives a column of the key a new value: direct and through keyspread clients see
 the same, and each row's hash is that of its new key."""
-import contextlib
 import unittest
 
-import direct_case
 import harness
 import wire
 from harness import Table
-from test_key_changes import table
+from test_key_changes import KeysCase, table
 
 EVENTS = Table("events", ["userid bigint", "ts timestamptz", "event varchar(5)", "n int unique"], ["userid", "ts"],
                hash_first=False)
@@ -70,26 +68,13 @@ with x as (select 5) insert into items (id, v) values (3, 'new') on conflict (id
 """.strip().split("\n")
 
 
-class NewKeys(direct_case.DirectCase):
+class NewKeys(KeysCase):
     tables = TABLES
+    rows = ROWS
     before_sql = "create sequence numbers; set timezone = 'UTC'"
 
-    def setUp(self):
-        for database, admin in self.admins.items():
-            admin.rows("truncate " + ", ".join(t.name for t in TABLES) + " restart identity")
-            if harness.DIRECT or database == "direct":
-                admin.rows(ROWS)
-        if not harness.DIRECT:
-            with wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
-                session.login(harness.USER, "hashed")
-                session.rows(ROWS)
-
     def contents(self, database, verify=True):
-        if database == "hashed":
-            with contextlib.closing(harness.connect_admin(self.postgres, database)) as connection:
-                for one in TABLES:
-                    harness.verify_hashes(self, connection, one)
-        return super().contents(database)
+        return super().contents(database, verify=True)
 
     def stored(self, admin, table):
         columns = ", ".join(column.split()[0] for column in table.columns if not column.startswith("ts "))

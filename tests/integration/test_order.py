@@ -32,9 +32,8 @@ class Gone(DirectCase):
              "insert into items values ($1, $2) returning *")
 
     def sessions(self):
-        for database, port in (("direct", self.postgres.port), self.route()):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
+        for database, port in self.routes():
+            with self.log_in(database, port) as session:
                 yield database, session
 
     def make_anew(self):
@@ -129,29 +128,6 @@ class Binds(DirectCase):
 
 
 class Copying(DirectCase):
-    """What is no data in the middle of COPY FROM STDIN is the server's to refuse, and ends the session."""
-    tables = (ITEMS,)
-    before_sql = "create table plain (a int)"
-    insert = wire.query("insert into items (k, v) values (1, 'x')")
-    bound = (wire.parse("s", "insert into items (k, v) values ($1, $2)") + b"".join(BOUND))
-
-    def test_writes_in_the_middle(self):
-        copy = wire.query("copy plain from stdin")
-        for messages in ((copy, self.insert), (copy, self.insert, self.insert), (copy, self.bound),
-                         (copy, wire.copy_data("1\n"), self.insert),
-                         (wire.query("begin"), copy, self.insert),
-                         (copy, wire.query("update items set v = 'y'"), self.insert)):
-            with self.subTest(messages):
-                self.both(messages, ready=5)
-
-    def test_writes_behind_it(self):
-        copy, done = wire.query("copy plain from stdin"), wire.copy_data("1\n") + wire.copy_done()
-        self.both((copy, done, self.insert), ready=2)
-        self.both((copy, wire.copy_fail("x"), self.insert), ready=2)
-        self.both((wire.query("copy nowhere from stdin"), self.insert), ready=2)
-
-
-class Copying(DirectCase):
     """A write behind COPY FROM STDIN, whose data and end were sent before the server asked for them."""
     tables = (ITEMS,)
     options = {"workers": 1}
@@ -191,7 +167,7 @@ class Copying(DirectCase):
             for write in (self.insert, self.bound):
                 with self.subTest(copy=copy, write=write):
                     answers, contents = [], []
-                    for database, port in (("direct", self.postgres.port), self.route()):
+                    for database, port in self.routes():
                         replies = self.written(database, port, copy, write)
                         answers.append([shown(reply) for reply in replies])
                         contents.append(self.contents(database, verify=True))
@@ -212,8 +188,7 @@ class Copying(DirectCase):
         """What no client should do harms nobody: no link waits for data for ever."""
         database, port = self.route()
         for write in (self.insert, self.bound):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
+            with self.log_in(database, port) as session:
                 replies = session.ask(self.text + self.data, write, ready=2)
                 self.assertEqual(wire.error_of(replies), "57014")
                 self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"])

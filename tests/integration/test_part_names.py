@@ -5,7 +5,7 @@ import harness
 import wire
 from direct_case import DirectCase
 from harness import Table
-from test_create_table import Planned
+from made_case import Planned
 
 ITEMS = Table("items", ["id int not null", "n int not null", "v text"], ["id"], hash_first=False,
               constraints=["constraint positive check (n > 0)"])
@@ -67,8 +67,7 @@ class OfOneName(DirectCase):
 
     def play(self, messages, ready, database, port, params):
         """Each is answered before the next is sent: what ends a transaction ends what is known of it."""
-        with wire.Wire(("127.0.0.1", port)) as session:
-            session.login(harness.USER, database, **params)
+        with self.log_in(database, port, **params) as session:
             return [reply for message in messages for reply in session.ask(message)]
 
     def test_texts(self):

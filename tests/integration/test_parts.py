@@ -1,12 +1,11 @@
 """A Query that makes, alters or moves to a table and uses it behind that, as migrations do: one transaction, of which the
 client sees what PostgreSQL answers."""
-import contextlib
 import unittest
 
 import harness
 import wire
-from direct_case import DirectCase, shown
-from test_create_table import TABLES
+from direct_case import shown
+from made_case import MadeCase
 
 ONE = "create table one (id int primary key, name text); "
 SERIAL = "create table one (id serial primary key, name text); "
@@ -85,40 +84,9 @@ ALTERED = (
 
 
 @harness.proxied
-class Parts(DirectCase):
-    tables = TABLES
-    setup_sql = "create schema shop"
-
-    @contextlib.contextmanager
-    def connected(self):
-        with contextlib.ExitStack() as stack:
-            self.sessions = []
-            for database, port in (("direct", self.postgres.port), self.route()):
-                session = stack.enter_context(wire.Wire(("127.0.0.1", port)))
-                session.login(harness.USER, database)
-                self.sessions.append(session)
-            try:
-                yield
-            finally:
-                for session in self.sessions:
-                    session.drop()
-                for admin in self.admins.values():
-                    admin.rows("drop table if exists one, events, shop.items, cut cascade")
-
+class Parts(MadeCase):
     def both(self, text, ready=1):
-        answers = [[shown(reply) for reply in session.ask(*[wire.query(text)] * ready, ready=ready)] for session in self.sessions]
-        self.assertEqual(*answers)
-        return answers[0]
-
-    def left(self):
-        """What others find of it: the same, and each row with its hash."""
-        names = ["one", "events", "shop.items", "cut"]
-        found = [[admin.rows(f"select to_regclass('{name}')")[0][0] for name in names] for admin in self.admins.values()]
-        self.assertEqual(*found)
-        with contextlib.closing(harness.connect_admin(self.postgres, "hashed")) as connection:
-            for table in self.tables[:3]:
-                if table.name in found[0]:
-                    harness.verify_hashes(self, connection, table)
+        return super().both(*[wire.query(text)] * ready, ready=ready)
 
     def test_texts(self):
         for text in TEXTS:

@@ -6,9 +6,7 @@ import unittest
 import harness
 import psycopg
 import wire
-from direct_case import DirectCase
-from direct_case import shown as shown_with_numbers
-from test_create_table import TABLES
+from made_case import MadeCase
 
 ONE = "create table one (id int primary key, name text)"
 INSERT = ("insert into one values ($1, $2)", ["1", "a"])
@@ -42,13 +40,6 @@ GROUPS = (
 )
 
 
-def shown(reply):
-    """A column that is added has another number behind the hash."""
-    if reply.kind == "T":
-        return f"T {[(column[0], *column[3:]) for column in reply.columns()]}"
-    return shown_with_numbers(reply)
-
-
 def messages_of(group, named):
     """Parse, Bind, Describe and Execute of each."""
     for i, said in enumerate(group):
@@ -58,39 +49,12 @@ def messages_of(group, named):
 
 
 @harness.proxied
-class PipelinedDdl(DirectCase):
-    tables = TABLES
-    setup_sql = "create schema shop"
-
-    @contextlib.contextmanager
-    def connected(self):
-        with contextlib.ExitStack() as stack:
-            self.sessions = []
-            for database, port in (("direct", self.postgres.port), self.route()):
-                session = stack.enter_context(wire.Wire(("127.0.0.1", port)))
-                session.login(harness.USER, database)
-                self.sessions.append(session)
-            try:
-                yield
-            finally:
-                for session in self.sessions:
-                    session.drop()
-                for admin in self.admins.values():
-                    admin.rows("drop table if exists one, events, shop.items, cut, plain cascade")
-
-    def both(self, *messages, ready=1):
-        answers = [[shown(reply) for reply in session.ask(*messages, ready=ready)] for session in self.sessions]
-        self.assertEqual(*answers)
-        return answers[0]
-
-    def left(self):
-        names = ["one", "events", "shop.items", "cut"]
-        found = [[admin.rows(f"select to_regclass('{name}')")[0][0] for name in names] for admin in self.admins.values()]
-        self.assertEqual(*found)
-        with contextlib.closing(harness.connect_admin(self.postgres, "hashed")) as connection:
-            for table in self.tables:
-                if table.name in found[0]:
-                    harness.verify_hashes(self, connection, table)
+class PipelinedDdl(MadeCase):
+    def shown(self, reply):
+        """A column that is added has another number behind the hash."""
+        if reply.kind == "T":
+            return f"T {[(column[0], *column[3:]) for column in reply.columns()]}"
+        return super().shown(reply)
 
     def test_groups(self):
         for group in GROUPS:

@@ -11,7 +11,6 @@ import harness
 import test_lookups
 import test_stars
 import wire
-from direct_case import DirectCase
 
 QUERIES, SEED = int(os.environ.get("KEYSPREAD_QUERIES", 200)), int(os.environ.get("SEED", "0"))
 KEYED = (
@@ -60,42 +59,23 @@ def spelled(seed):
     return whole, re.sub("<([0-9]+)>", parameter, text), [one[1] for one in constants], query
 
 
-class Reads(DirectCase):
+class Reads(test_stars.StarsCase):
     tables = (test_lookups.EV, test_lookups.TX, test_lookups.NU, test_lookups.KIN)
     setup_sql = (test_lookups.LOOSE + "create table plain (userid bigint, b int, x text); insert into plain "
                  "select i, i % 4, 'x' || i from generate_series(-1, 3) i; create table kept (userid bigint, ts timestamptz, event text)")
     partitioned = True
-    same = test_stars.Stars.same
-    sessions = test_stars.Stars.sessions
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
-                for text in test_lookups.ROWS:
-                    session.ask(wire.query(text))
+    rows_sql = test_lookups.ROWS
 
     def test_random(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for seed in range(SEED, SEED + QUERIES):
             whole, parameters, values, query = spelled(seed)
-            prepared = [wire.parse("", parameters), wire.describe("S", ""), wire.bind("", "", values, results=[1]), wire.describe("P", ""),
-                        wire.execute("", 3), wire.execute(), wire.sync()]
-            cursor = [wire.query(f"declare c scroll cursor for {whole}"), wire.describe("P", "c"), wire.sync(),
-                      wire.query("fetch 2 from c; fetch all in c; move backward all in c; close c")]
             with self.subTest(seed=seed, text=whole):
-                self.same(sessions, wire.query(whole))
-                self.same(sessions, *prepared)
-                if query:
-                    self.same(sessions, *cursor, ready=3)
-                    self.same(sessions, wire.query(f"copy ({whole}) to stdout"))
+                self.in_every_way(sessions, whole, parameters, values, query)
 
     def scanned(self, *messages):
         """Partitions of ev in the plan that is told last."""
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             replies = session.ask(*messages, ready=sum(message[:1] in (b"Q", b"S") for message in messages))
         text = "\n".join(str(reply.body) for reply in replies if reply.kind == "D")
         self.assertIn("Scan", text)
@@ -133,8 +113,7 @@ class Reads(DirectCase):
 
     @harness.proxied
     def test_what_cannot_be_explained_asks_for_the_hash(self):
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             for text in ("copy (select * from ev where userid = 5) to stdout", "declare c cursor for select * from ev where userid = 5",
                          "explain analyze select * from ev where userid = 5"):
                 lines = [row[0] for row in session.rows("explain (proxy) " + text)]

@@ -1,12 +1,11 @@
 """Foreign keys that refer to tables made through keyspread: what is replied and what the catalog tells is what PostgreSQL
 replies and tells of plain tables, in both protocols, in one Query, in a transaction, by ALTER TABLE."""
-import contextlib
 import unittest
 
 import harness
 import wire
-from direct_case import DirectCase, shown
-from test_create_table import Planned
+from direct_case import SessionCase
+from made_case import Planned
 
 ONE = "create table one (id int primary key, n int)"
 TWO = "create table two (two_id int primary key, one_id int references one)"
@@ -68,18 +67,11 @@ WRONG = (
 
 
 @harness.proxied
-class References(DirectCase):
+class References(SessionCase):
     tables = (Planned("one", ["id"]), Planned("two", ["two_id"]), Planned("pairs", ["a", "b"]), Planned("cut", ["id"], kind={"uniform": 4}))
-    sessions = ()
 
     def setUp(self):
-        stack = contextlib.ExitStack()
-        self.addCleanup(stack.close)
-        self.sessions = []
-        for database, port in (("direct", self.postgres.port), self.route()):
-            session = stack.enter_context(wire.Wire(("127.0.0.1", port)))
-            session.login(harness.USER, database)
-            self.sessions.append(session)
+        self.sessions = self.connect_both()
         self.clean()
 
     def clean(self):
@@ -87,17 +79,6 @@ class References(DirectCase):
             admin.rows("drop table if exists one, two, plain, pairs, cut cascade")
         for session in self.sessions:
             session.query("rollback")
-
-    def both(self, *messages, ready=1):
-        answers = [[shown(reply) for reply in session.ask(*messages, ready=ready)] for session in self.sessions]
-        self.assertEqual(*answers)
-        return answers[0]
-
-    def query(self, text):
-        return self.both(wire.query(text))
-
-    def prepared(self, text):
-        return self.both(wire.parse("", text), wire.describe("S", ""), wire.bind("", ""), wire.execute(), wire.sync())
 
     def is_fine(self, replies):
         self.assertFalse(any(reply.startswith("E") for reply in replies), replies)

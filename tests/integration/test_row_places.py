@@ -2,9 +2,8 @@
 import contextlib
 import unittest
 
-import harness
 import wire
-from direct_case import DirectCase, shown
+from direct_case import SessionCase
 from harness import Table
 
 TABLE = Table("ev", ["a bigint not null", "b text"], ["a"], hash_first=False, hash_column="h")
@@ -32,40 +31,29 @@ BY_CTID = ("delete from ev where ctid in (select ctid from ev order by a limit 2
            "with t as (select ctid from ev limit 2) delete from ev using t where ev.ctid = t.ctid")
 
 
-class Partitioned(DirectCase):
+class Partitioned(SessionCase):
     tables = (TABLE,)
     setup_sql = "create table other (x bigint); insert into other values (1), (2)"
+    rows_sql = ("insert into ev (a, b) values " + ", ".join(f"({number}, 'b')" for number in range(1, 9)),)
     partitioned = True
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
-                session.rows("insert into ev (a, b) values " + ", ".join(f"({number}, 'b')" for number in range(1, 9)))
 
     @contextlib.contextmanager
     def connected(self):
-        with contextlib.ExitStack() as stack:
-            self.sessions = []
-            for database, port in (("direct", self.postgres.port), self.route()):
-                self.sessions.append(stack.enter_context(wire.Wire(("127.0.0.1", port))))
-                self.sessions[-1].login(harness.USER, database)
-                self.sessions[-1].query("begin")
+        with super().connected():
+            for session in self.sessions:
+                session.query("begin")
             yield
 
-    def same(self, *messages):
+    def shown(self, reply):
         """But for what columns are described as: a system column is one of a table."""
-        answers = [[reply.columns()[0][0] if reply.kind == "T" else shown(reply) for reply in session.ask(*messages)] for session in self.sessions]
-        self.assertEqual(*answers)
+        return reply.columns()[0][0] if reply.kind == "T" else super().shown(reply)
 
     def test_texts(self):
         for text in TEXTS:
             with self.subTest(text), self.connected():
-                self.same(wire.query(text))
+                self.both(wire.query(text))
                 if ";" not in text:
-                    self.same(wire.parse("", text), wire.bind("", ""), wire.execute(), wire.sync())
+                    self.both(wire.parse("", text), wire.bind("", ""), wire.execute(), wire.sync())
 
     def test_rows_written_by_ctid(self):
         """In two partitions they may have the same: none is written, rather than others' rows."""

@@ -26,8 +26,7 @@ class SameKey(DirectCase):
         database, port = self.route()
         if not self.keyspread:
             self.skipTest("PostgreSQL itself changes keys")
-        with wire.Wire(("127.0.0.1", port)) as session:
-            session.login(harness.USER, database)
+        with self.log_in(database, port) as session:
             session.ask(FILL)
             for sent in messages:
                 self.assertEqual(wire.error_of(session.ask(*sent)), "0A000", sent)
@@ -148,8 +147,7 @@ class SameKey(DirectCase):
         for text in ("execute s(3, 'a', 'new', 2, 'a')", "select 1; EXECUTE \"s\" (3, 'a', 'new', 2, 'a')",
                      "explain analyze execute s(3, 'a', 'new', 2, 'a')"):
             database, port = self.route()
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
+            with self.log_in(database, port) as session:
                 session.ask(FILL)
                 session.ask(wire.parse("s", ALL), wire.sync())
                 self.assertEqual(wire.error_of(session.query(text)), "0A000", text)

@@ -57,17 +57,15 @@ class Alone(DirectCase):
 
     def setUp(self):
         """Through keyspread, which would have numbers of before for a while."""
-        for database, port in (("direct", self.postgres.port), self.route()):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
+        for database, port in self.routes():
+            with self.log_in(database, port) as session:
                 session.rows("alter sequence five restart; alter sequence cycle restart;"
                              " alter sequence minus restart; truncate "
                              + ", ".join(t.name for t in TABLES) + " restart identity")
 
     def play_one_by_one(self, messages, database, port):
         """Each is answered before the next is sent."""
-        with wire.Wire(("127.0.0.1", port)) as session:
-            session.login(harness.USER, database)
+        with self.log_in(database, port) as session:
             replies = [one for message in messages for one in session.ask(message)]
         return ([str(wire.error_of([one])) if one.kind in "ENT" else f"{one.kind} {one.body!r}"
                  for one in replies], self.contents(database, verify=True))

@@ -51,8 +51,7 @@ class Snapshots(DirectCase):
     def locked(self, database, port, doubt):
         """What is read behind a lock that was waited for; somebody commits a row meanwhile."""
         other = self.admins[database]
-        with wire.Wire(("127.0.0.1", port)) as session:
-            session.login(harness.USER, database)
+        with self.log_in(database, port) as session:
             replies = session.query("begin isolation level serializable") + session.query(doubt)
             other.rows("begin; lock table events in exclusive mode")
             session.send(wire.query("lock table events in share mode"))

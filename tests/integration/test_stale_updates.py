@@ -6,7 +6,7 @@ import unittest
 import harness
 import wire
 from direct_case import DirectCase, shown
-from test_create_table import Planned
+from made_case import Planned
 
 TABLES = (Planned("pat_*", "auto", hash_column="keyspread_hash"),)
 OLD = "drop table if exists pat_s; create table pat_s (id bigint primary key, v text, n int)"
@@ -26,14 +26,7 @@ class StaleUpdates(DirectCase):
     options = {"workers": 1}
 
     def setUp(self):
-        self.direct, self.session, self.other = (self.connect(*at) for at in (
-            ("direct", self.postgres.port), self.route(), self.route()))
-
-    def connect(self, database, port):
-        session = wire.Wire(("127.0.0.1", port))
-        self.addCleanup(session.close)
-        session.login(harness.USER, database)
-        return session
+        self.direct, self.session, self.other = (self.connect(*at) for at in (*self.routes(), self.route()))
 
     def both(self, *messages):
         answers = [[shown(reply) for reply in session.ask(*messages)]

@@ -7,7 +7,7 @@ import unittest
 
 import harness
 import wire
-from direct_case import DirectCase, shown
+from direct_case import DirectCase, rows_first, shown
 from harness import Table
 
 QUERIES = int(os.environ.get("KEYSPREAD_QUERIES", 150))
@@ -203,41 +203,36 @@ class Generator:
         return (self.select() if query else self.write()), query
 
 
-class Stars(DirectCase):
-    tables = (EV, TX)
-    setup_sql = PLAIN
-    partitioned = True
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
-                for text in ROWS:
-                    session.rows(text)
-
-    def sessions(self):
-        """Direct, and through keyspread."""
-        for database, port in (("direct", self.postgres.port), self.route()):
-            session = wire.Wire(("127.0.0.1", port))
-            self.addCleanup(session.close)
-            session.login(harness.USER, database)
-            yield session
-
+class StarsCase(DirectCase):
     def same(self, sessions, *messages, ready=1):
         """All that is answered, rows in any order, is the same; undone."""
         answers = []
         for session in sessions:
             replies = [shown(reply) for reply in session.ask(wire.query("begin"), *messages, wire.query("rollback"),
                                                              ready=ready + 2)]
-            rows = sorted(reply for reply in replies if reply[0] in "Dd")
-            answers.append(rows + [reply for reply in replies if reply[0] not in "Dd"])
+            answers.append(rows_first(replies, "Dd"))
         self.assertEqual(*answers)
         return answers[1]
 
+    def in_every_way(self, sessions, whole, parameters, values, query):
+        """As a text, and with parameters and results in binary; what is a query by a cursor and by COPY, too."""
+        self.same(sessions, wire.query(whole))
+        self.same(sessions, wire.parse("", parameters), wire.describe("S", ""), wire.bind("", "", values, results=[1]),
+                  wire.describe("P", ""), wire.execute("", 3), wire.execute(), wire.sync())
+        if query:
+            self.same(sessions, wire.query(f"declare c scroll cursor for {whole}"), wire.describe("P", "c"), wire.sync(),
+                      wire.query("fetch 2 from c; fetch all in c; move backward all in c; close c"), ready=3)
+            self.same(sessions, wire.query(f"copy ({whole}) to stdout"))
+
+
+class Stars(StarsCase):
+    tables = (EV, TX)
+    setup_sql = PLAIN
+    rows_sql = ROWS
+    partitioned = True
+
     def each(self, texts, messages):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for text in texts:
             with self.subTest(text=text):
                 self.same(sessions, *messages(text))
@@ -250,24 +245,15 @@ class Stars(DirectCase):
                                          wire.describe("P", ""), wire.execute(), wire.sync()])
 
     def test_random(self):
-        sessions = list(self.sessions())
+        sessions = self.connect_both()
         for seed in range(QUERIES):
             generator = Generator(seed)
             text, query = generator.statement()
             mark = re.compile("<([0-9]+)>")
             whole = mark.sub(lambda it: f"'{generator.constants[int(it[1])]}'", text)
             parameters = mark.sub(lambda it: f"${int(it[1]) + 1}", text)
-            prepared = [wire.parse("", parameters), wire.describe("S", ""),
-                        wire.bind("", "", generator.constants, results=[1]), wire.describe("P", ""),
-                        wire.execute("", 3), wire.execute(), wire.sync()]
-            cursor = [wire.query(f"declare c scroll cursor for {whole}"), wire.describe("P", "c"), wire.sync(),
-                      wire.query("fetch 2 from c; fetch all in c; move backward all in c; close c")]
             with self.subTest(seed=seed, text=whole):
-                self.same(sessions, wire.query(whole))
-                self.same(sessions, *prepared)
-                if query:
-                    self.same(sessions, *cursor, ready=3)
-                    self.same(sessions, wire.query(f"copy ({whole}) to stdout"))
+                self.in_every_way(sessions, whole, parameters, generator.constants, query)
 
     # ---- what else shows rows ----
 
@@ -282,27 +268,26 @@ class Stars(DirectCase):
                      "select * into made from tx", "create temp table made as select tx::text from tx",
                      "create view made as select row_to_json(e) from ev e"):
             with self.subTest(text=text):
-                self.same(list(self.sessions()), wire.query(text), wire.query(
+                self.same(self.connect_both(), wire.query(text), wire.query(
                     "select attname, attnum + 0 from pg_attribute where attrelid = 'made'::regclass and attnum > 0"),
                     wire.query("select count(*), min(made::text) from made"), ready=3)
 
     def test_prepared_by_sql_by_message(self):
         """The parameters of what PREPARE prepares are none of its own."""
-        self.same(list(self.sessions()),
+        self.same(self.connect_both(),
                   wire.parse("", "prepare p(bigint) as select * from ev where userid = $1"),
                   wire.bind("", "", []), wire.execute(), wire.sync(), wire.query("execute p(1)"),
                   ready=2)
 
     def test_prepared_by_sql(self):
-        self.same(list(self.sessions()), wire.query("prepare p(bigint) as select * from ev where userid = $1"),
+        self.same(self.connect_both(), wire.query("prepare p(bigint) as select * from ev where userid = $1"),
                   wire.query("execute p(1)"), wire.query("create temp table made as execute p(2)"),
                   wire.query("select * from made"), wire.query("explain (verbose, costs off) execute p(1)")
                   if harness.DIRECT else wire.query("deallocate p"), ready=5)
 
     @harness.proxied
     def test_who_names_it(self):
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             self.assertEqual(len(session.rows("select *, userid_hash from ev")[0]), 5)
             self.assertEqual(len(session.rows('select * from ev where "userid_hash" is not null')[0]), 4)
             self.assertEqual(len(session.rows("select * from ev")[0]), 3)
@@ -310,8 +295,7 @@ class Stars(DirectCase):
     @harness.proxied
     def test_one_partition(self):
         """A subquery in the place of a table is looked for by its hash, too."""
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login(harness.USER, "hashed")
+        with self.log_in(*self.route()) as session:
             for text in ("select row_to_json(e) from ev e where userid = 1", "select * from ev where userid = 1",
                          "select * from ev e natural join plain where e.userid = 1",
                          "select * from ev e join plain p using (userid) where e.userid = 1",

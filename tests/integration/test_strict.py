@@ -3,9 +3,8 @@ SQLSTATE, message and position; and where another table has a column of that nam
 keyspread."""
 import unittest
 
-import harness
 import wire
-from direct_case import DirectCase, shown
+from direct_case import DirectCase, rows_first, shown
 from harness import Table
 
 EV = Table("ev", ["userid bigint not null", "ts timestamptz not null", "event text"], ["userid", "ts"],
@@ -110,27 +109,16 @@ def _brief(replies):
 class Strict(DirectCase):
     tables = (EV, TX)
     setup_sql = OTHERS
+    rows_sql = ROWS
     partitioned = True
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
-                for text in ROWS:
-                    session.rows(text)
 
     def check(self, text, messages):
         answers = []
-        for database, port in (("direct", self.postgres.port), self.route()):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login(harness.USER, database)
+        for database, port in self.routes():
+            with self.log_in(database, port) as session:
                 replies = session.ask(wire.query("begin"), *messages, wire.query("rollback"), ready=3)
             tell = _brief if text in ALIKE else lambda them: [shown(reply) for reply in them]
-            replies = tell(replies)
-            rows = sorted(reply for reply in replies if reply[0] in "Dd")
-            answers.append(rows + [reply for reply in replies if reply[0] not in "Dd"])
+            answers.append(rows_first(tell(replies), "Dd"))
         self.assertEqual(*answers)
 
     def test_texts(self):
@@ -142,9 +130,8 @@ class Strict(DirectCase):
         """Of a name that there is not; the message names another relation, and may come before the row is described."""
         for text in PRIVILEGES:
             answers = []
-            for database, port in (("direct", self.postgres.port), self.route()):
-                with wire.Wire(("127.0.0.1", port)) as session:
-                    session.login(harness.USER, database)
+            for database, port in self.routes():
+                with self.log_in(database, port) as session:
                     answers.append([(reply.kind, reply.sqlstate if reply.kind == "E" else reply.body)
                                     for reply in session.query(text) if reply.kind in "DE"])
             with self.subTest(text=text):
@@ -155,9 +142,8 @@ class Strict(DirectCase):
         """What a function says when it runs is no change of the statement's columns."""
         for name in "userid_hash", "userid", "nothing":
             answers = []
-            for database, port in (("direct", self.postgres.port), self.route()):
-                with wire.Wire(("127.0.0.1", port)) as session:
-                    session.login(harness.USER, database)
+            for database, port in self.routes():
+                with self.log_in(database, port) as session:
                     session.ask(wire.parse("p", "select has_column_privilege($1, $2, $3)"), wire.sync())
                     answers.append([(reply.kind, reply.sqlstate if reply.kind == "E" else reply.body) for reply in
                                     session.ask(wire.bind("", "p", ["ev", name, "select"]), wire.execute(), wire.sync())])

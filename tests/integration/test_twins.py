@@ -3,7 +3,7 @@ seen, whoever names what. Direct and through keyspread."""
 import unittest
 
 import wire
-from direct_case import DirectCase, shown
+from direct_case import DirectCase
 from harness import Table
 
 TABLES = ("ta", ["a bigint", "k bigint not null", "v bigint"], ["k"]), ("tb", ["k bigint not null", "a bigint not null"], ["k", "a"])
@@ -76,50 +76,33 @@ WRITTEN = (
 class Twins(DirectCase):
     tables = tuple(Table(name, columns, key, hash_first=False, hash_column="h", hide="strict") for name, columns, key in TABLES)
     setup_sql = OTHERS
+    rows_sql = ROWS
+    user = "postgres"
     partitioned = True
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login("postgres", database)
-                for text in ROWS:
-                    session.rows(text)
-
-    def check(self, *messages):
-        answers = []
-        for database, port in (("direct", self.postgres.port), self.route()):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login("postgres", database)
-                session.query("begin")
-                replies = [shown(reply) for message in messages for reply in session.ask(*message)]
-            answers.append(sorted(reply for reply in replies if reply[0] in "D") + [r for r in replies if r[0] != "D"])
-        self.assertEqual(*answers)
 
     def test_texts(self):
         for text in TEXTS:
             with self.subTest(text):
-                self.check([wire.query(text)])
+                self.undone([wire.query(text)])
 
     def test_written(self):
         for path in ("o, public", "public, o"):
             for text in WRITTEN:
                 with self.subTest(text, path=path):
-                    self.check([wire.query(f"set local search_path = {path}; {text}")])
-                    self.check([wire.parse("", f"set local search_path = {path}"), wire.bind("", ""), wire.execute(), wire.parse("", text), wire.bind("", ""),
-                                wire.describe("P", ""), wire.execute(), wire.sync()])
+                    self.undone([wire.query(f"set local search_path = {path}; {text}")])
+                    self.undone([wire.parse("", f"set local search_path = {path}"), wire.bind("", ""), wire.execute(), wire.parse("", text), wire.bind("", ""),
+                                 wire.describe("P", ""), wire.execute(), wire.sync()])
 
     def test_prepared(self):
         for text in TEXTS:
             if ";" not in text and not text.startswith("create"):
                 with self.subTest(text):
-                    self.check([wire.parse("", text), wire.describe("S", ""), wire.bind("", "", []), wire.execute(), wire.sync()])
+                    self.undone([wire.parse("", text), wire.describe("S", ""), wire.bind("", "", []), wire.execute(), wire.sync()])
 
     def test_found_first(self):
         for text in AMBIGUOUS:
             with self.subTest(text):
-                self.check([wire.query("set local search_path = o, public")], [wire.query(text)])
+                self.undone([wire.query("set local search_path = o, public")], [wire.query(text)])
 
 
 class Seen(Twins):

@@ -51,10 +51,7 @@ class TypesCase(direct_case.DirectCase):
     def session(self, **params):
         """One on either road, to be told the same; what they answer is the same."""
         with contextlib.ExitStack() as stack:
-            pair = []
-            for database, port in (("direct", self.postgres.port), self.route()):
-                pair.append(stack.enter_context(wire.Wire(("127.0.0.1", port))))
-                pair[-1].login(harness.USER, database, **params)
+            pair = [stack.enter_context(self.log_in(*route, **params)) for route in self.routes()]
 
             def ask(*messages, ready=1):
                 direct, through = (one.ask(*messages, ready=ready) for one in pair)
@@ -277,8 +274,7 @@ class Keys(TypesCase):
         for name, (before, behind, value) in KEYS.items():
             with self.subTest(name), self.known(before):
                 self.change(f"alter table w alter id type {behind}")
-                with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-                    session.login(harness.USER, "hashed")
+                with self.log_in(*self.route()) as session:
                     session.query("begin isolation level repeatable read")
                     replies = session.query(f"insert into w (id, v) values ('{value}', 1)")
                     self.assertIn(wire.error_of(replies), (None, "40001", "22001"))

@@ -4,7 +4,7 @@ import unittest
 
 import harness
 import wire
-from direct_case import DirectCase, shown
+from direct_case import DirectCase
 from harness import Table
 
 HINTS = (
@@ -40,49 +40,31 @@ class Unnamed(DirectCase):
     tables = (Table("ev", ["userid bigint not null", "ts int not null", "event text"], ["userid", "ts"], hash_first=False,
                     hash_column="ev_hash"),)
     setup_sql = "create table pl (userid bigint, v text); create table near (ev_has2 int)"
+    rows_sql = ("insert into ev (userid, ts, event) values (5, 1, 'a'), (5, 2, 'b'), (6, 1, 'a')",)
+    user = "postgres"
     partitioned = True
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for database, port in (("direct", cls.postgres.port), cls.route(cls)):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login("postgres", database)
-                session.rows("insert into ev (userid, ts, event) values (5, 1, 'a'), (5, 2, 'b'), (6, 1, 'a')")
-
-    def check(self, *messages):
-        answers = []
-        for database, port in (("direct", self.postgres.port), self.route()):
-            with wire.Wire(("127.0.0.1", port)) as session:
-                session.login("postgres", database)
-                session.query("begin")
-                replies = [shown(reply) for reply in session.ask(*messages)]
-                answers.append(sorted(reply for reply in replies if reply[0] == "D") + [r for r in replies if r[0] != "D"])
-        self.assertEqual(*answers)
 
     def test_hints(self):
         for text in HINTS:
             with self.subTest(text):
-                self.check(wire.query(text))
-                self.check(wire.parse("", text), wire.sync())
+                self.undone([wire.query(text)])
+                self.undone([wire.parse("", text), wire.sync()])
 
     @harness.proxied
     def test_of_two_columns_the_other_is_left(self):
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login("postgres", self.route()[0])
+        with self.log_in(*self.route()) as session:
             hint = session.query("select ev_has from ev, (select 1 as ev_hast) o")[0].fields()["H"]
             self.assertEqual(hint, 'Perhaps you meant to reference the column "o.ev_hast".')
 
     def test_names_of_the_clients_own(self):
         for text in ALIASES:
             with self.subTest(text):
-                self.check(wire.query(text))
-                self.check(wire.parse("", text), wire.bind("", "", []), wire.describe("P", ""), wire.execute(), wire.sync())
+                self.undone([wire.query(text)])
+                self.undone([wire.parse("", text), wire.bind("", "", []), wire.describe("P", ""), wire.execute(), wire.sync()])
 
     @harness.proxied
     def test_who_means_it_is_shown_it(self):
-        with wire.Wire(("127.0.0.1", self.route()[1])) as session:
-            session.login("postgres", self.route()[0])
+        with self.log_in(*self.route()) as session:
             for text in ("select ev_hash from ev", "select e.ev_hash as ev_hash from ev e", "select *, ev_hash % 16 as part from ev",
                          "select * from ev where ev_hash > 0 or true", "update ev set event = event returning *, ev_hash",
                          "select count(*) as n, ev_hash from ev group by ev_hash"):

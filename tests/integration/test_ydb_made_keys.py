@@ -8,7 +8,7 @@ import harness
 import wire
 import ydb_case
 from harness import in_threads
-from ydb_case import DATABASE, YdbCase
+from ydb_case import YdbCase
 
 ITEMS = harness.Table("items", ["id bigint not null", "word text", "n integer", "at timestamptz"], ["id"])
 DEFAULTS = {"items": {"id": "nextval('numbers')", "n": "7", "at": "now()"}}
@@ -58,12 +58,6 @@ class MadeKeys(YdbCase):
         self.endpoint.http("DELETE", "/faults")
         for admin in self.admins.values():
             admin.rows("alter sequence numbers restart")
-
-    def link(self, port):
-        link = wire.Wire(("127.0.0.1", port))
-        self.addCleanup(link.close)
-        link.login(harness.USER, DATABASE)
-        return link
 
     @staticmethod
     def told(messages):

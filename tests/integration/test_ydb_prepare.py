@@ -6,7 +6,7 @@ import unittest
 
 import harness
 import wire
-from ydb_case import DATABASE, YdbCase, config
+from ydb_case import LinksCase, config
 
 ITEMS = harness.Table("items", ["tenant text not null", "id bigint not null", "word text", "n integer"],
                       ["tenant", "id"], hash_key=["tenant", "id"])
@@ -58,26 +58,8 @@ REFUSED = ("prepare r as insert into items (tenant, id) select $1, 1",
            "prepare r4 as insert into items (id) values ($1); execute r4 (1)")
 
 
-class Prepare(YdbCase):
+class Prepare(LinksCase):
     tables = (ITEMS,)
-
-    def setUp(self):
-        super().setUp()
-        self.links = [self.link(port) for port in self.sides.values()]
-
-    def link(self, port):
-        link = wire.Wire(("127.0.0.1", port))
-        self.addCleanup(link.close)
-        link.login(harness.USER, DATABASE)
-        return link
-
-    @staticmethod
-    def line(message):
-        if message.kind == "T":
-            return "T", [(one[0], *one[3:]) for one in message.columns()]
-        if message.kind == "E":
-            return "E", message.fields()["C"]
-        return message.kind, message.row() if message.kind == "D" else message.body
 
     def stored(self):
         return self.admins[True].rows("select tenant_hash, tenant, id from items order by id, tenant")
@@ -94,14 +76,12 @@ class Prepare(YdbCase):
 
     def test_texts(self):
         for sql in TEXTS:
-            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
-            self.assertEqual(expected, got, sql)
+            self.same(sql)
         self.check_hashes()
 
     def test_arguments_are_assigned(self):
         for sql in ASSIGNED:
-            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
-            self.assertEqual(expected, got, sql)
+            self.same(sql)
         self.check_hashes()
 
     def test_messages(self):
@@ -139,8 +119,7 @@ class Prepare(YdbCase):
                 refused = [one for one in lines if one[0] == "E"]
                 told.append(refused or lines)  # at Parse, or when it is run
             self.assertEqual(*told, sql)
-        expected, got = ([self.line(one) for one in link.query("select * from items")] for link in self.links)
-        self.assertEqual(expected, got)
+        self.same("select * from items")
 
     def read_anew(self, number):
         """Another configuration, of whose tables nobody has asked yet."""
@@ -155,8 +134,7 @@ class Prepare(YdbCase):
         for number, sql in enumerate(("execute n ('x', 1, 'y', 1)", "execute n ('x', 2, 'y', 1)",
                                       "execute calm ('x', 1)", "execute calm ('x', 3)")):
             self.read_anew(number)
-            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
-            self.assertEqual(expected, got, sql)
+            self.same(sql)
         self.check_hashes()
 
     def test_what_parse_has_made(self):

@@ -4,7 +4,7 @@ import unittest
 
 import harness
 import wire
-from ydb_case import DATABASE, YdbCase
+from ydb_case import LinksCase
 
 TABLES = """create table plain (id bigint primary key, "A word" text, n integer, b bytea);
             create table made (id bigserial primary key, n integer default 7)"""
@@ -38,32 +38,16 @@ UNKNOWN = ("insert into made (n) values (3) returning id", "insert into made (n)
            "insert into made (id, n) values (50, 1) returning (made).*, made.*")
 
 
-class Returning(YdbCase):
+class Returning(LinksCase):
     plain_sql = TABLES
 
     def setUp(self):
         super().setUp()
         self.endpoint.http("DELETE", "/faults")
-        self.links = [self.link(port) for port in self.sides.values()]
-
-    def link(self, port):
-        link = wire.Wire(("127.0.0.1", port))
-        self.addCleanup(link.close)
-        link.login(harness.USER, DATABASE)
-        return link
-
-    @staticmethod
-    def line(message):
-        if message.kind == "T":
-            return "T", [(one[0], *one[3:]) for one in message.columns()]
-        if message.kind == "E":
-            return "E", message.fields()["C"]
-        return message.kind, message.row() if message.kind == "D" else message.body
 
     def play(self):
         for sql in TEXTS:
-            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
-            self.assertEqual(expected, got, sql)
+            self.same(sql)
 
     def test_texts(self):
         self.play()

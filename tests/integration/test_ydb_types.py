@@ -9,7 +9,7 @@ import unittest
 
 import harness
 import wire
-from ydb_case import DATABASE, YdbCase
+from ydb_case import DATABASE, LinksCase
 
 THINGS = harness.Table("things", ["id bigint not null", "word text"], ["id"])
 
@@ -128,16 +128,12 @@ def fetches():
     return asked.replace("%(name)s", "$1"), re.sub(r"%\(name\)s::regtype", "to_regtype($1)", asked)
 
 
-class Types(YdbCase):
+class Types(LinksCase):
     tables = (THINGS,)
     plain_sql = "create table plain (id bigint primary key, word text)"
 
     def setUp(self):
         super().setUp()
-        self.links = [wire.Wire(("127.0.0.1", port)) for port in self.sides.values()]
-        for link in self.links:
-            self.addCleanup(link.close)
-            link.login(harness.USER, DATABASE)
         with self.postgres.admin(DATABASE) as admin:
             self.types = admin.rows(TYPES)
 
@@ -150,12 +146,10 @@ class Types(YdbCase):
 
     @staticmethod
     def line(message):
-        if message.kind == "T":
-            return "T", [(one[0], *one[3:]) for one in message.columns()]
         if message.kind == "E":
             fields = message.fields()
             return "E", fields["S"], fields["C"], fields["M"]
-        return message.kind, message.row() if message.kind == "D" else message.body
+        return LinksCase.line(message)
 
     def compare(self, sql, *values):
         for binary in (False, True):
@@ -183,9 +177,7 @@ class Types(YdbCase):
         """As they are asked in the simple protocol."""
         for value in ("20", "'1016'", "('1016'::int4)", "(('1016')::oid)", "null", "NULL::oid"):
             for sql in BY_OID.values():
-                expected, got = ([self.line(one) for one in link.query(sql.replace("$1", value))]
-                                 for link in self.links)
-                self.assertEqual(expected, got, (sql, value))
+                self.same(sql.replace("$1", value))
 
     def test_with_what_it_is_made_of(self):
         """Those of one depth come in any order."""
@@ -263,8 +255,7 @@ class Types(YdbCase):
         """Which knows what pg_type is, too."""
         for sql in ("select count(*) > 0 from pg_type", "select oid from pg_type where oid = 20",
                     BY_OID["pgjdbc: a name"].replace("$1", "20 or false")):
-            expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
-            self.assertEqual(expected, got, sql)
+            self.same(sql)
 
 
 if __name__ == "__main__":

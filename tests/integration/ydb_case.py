@@ -6,6 +6,7 @@ import re
 import unittest
 
 import harness
+import wire
 from ydb import Endpoint
 
 DATABASE = "local"
@@ -74,3 +75,31 @@ class YdbCase(unittest.TestCase):
         for admin in self.admins.values():
             for (name,) in admin.rows("select tablename from pg_tables where schemaname = 'public'"):
                 admin.rows(f"truncate {name} restart identity")
+
+    def link(self, port):
+        """A session until the test ends."""
+        link = wire.Wire(("127.0.0.1", port))
+        self.addCleanup(link.close)
+        link.login(harness.USER, DATABASE)
+        return link
+
+
+class LinksCase(YdbCase):
+    """`links`: a session on either side."""
+
+    def setUp(self):
+        super().setUp()
+        self.links = [self.link(port) for port in self.sides.values()]
+
+    @staticmethod
+    def line(message):
+        """What both must be told alike."""
+        if message.kind == "T":
+            return "T", [(one[0], *one[3:]) for one in message.columns()]
+        if message.kind == "E":
+            return "E", message.fields()["C"]
+        return message.kind, message.row() if message.kind == "D" else message.body
+
+    def same(self, sql):
+        expected, got = ([self.line(one) for one in link.query(sql)] for link in self.links)
+        self.assertEqual(expected, got, sql)

@@ -9,15 +9,13 @@
 #include "proxy/backend/ydb/ydb.h"
 #include "tests/proxy/copies.h"
 #include "tests/proxy/endpoint.h"
+#include "tests/proxy/one_worker.h"
 #include "tests/proxy/scripts.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 /* ---- coming and going ---- */
-
-static const px_tenant *const here_tenants[] = {&px_batcher_tenant, &px_sessions_tenant,
-                                                &px_catalogs_tenant, &px_stream_tenant, NULL};
 
 /* YDB's endpoint is met over sockets, and so is PostgreSQL where the DSN has a folder. */
 static void open_backend(void)
@@ -64,22 +62,11 @@ static void begin(const char *config)
         hide_users();
     here.credentials = px_credentials_load(here.config, NULL, stderr);
     assert_non_null(here.credentials);
-    here.server = (px_server){.workers = &here.worker,
-                              .worker_count = 1,
-                              .config = here.config,
-                              .backend = here.sockets ? here.backend : &script_backend,
-                              .pids = px_pids_new(),
-                              .databases = px_databases_new(),
-                              .greetings = px_greetings_new(),
-                              .lobby = px_lobby_new(),
-                              .addresses = px_addresses_new(),
-                              .metrics = px_metrics_new(NULL)};
-    px_worker_init(&here.worker, &here.server, 0, here_tenants);
-    here.worker.config = here.config;
-    here.worker.credentials = px_credentials_take(here.credentials);
-    here.worker.plans = pgw_calloc(1, sizeof *here.worker.plans);
-    here.worker.catalogs = px_catalogs_new(&here.worker);
-    here.worker.batcher = px_batcher_new(&here.worker);
+    one_worker_begin(&here.server, &here.worker, here.config,
+                     here.sockets ? here.backend : &script_backend,
+                     px_credentials_take(here.credentials));
+    here.server.lobby = px_lobby_new();
+    here.server.addresses = px_addresses_new();
     uv_timer_stop(&here.worker.tick);
     uv_stop(
         &here.worker.loop); /* nothing is run yet, but this thread is the worker's from now on */
@@ -90,7 +77,7 @@ static void pass_time(unsigned ms)
 {
     here.ms += ms;
     uv_update_time(&here.worker.loop);
-    for (const px_tenant *const *tenant = here_tenants; *tenant != NULL; tenant++)
+    for (const px_tenant *const *tenant = px_server_tenants; *tenant != NULL; tenant++)
         if ((*tenant)->tick != NULL)
             (*tenant)->tick(&here.worker);
 }
@@ -203,17 +190,7 @@ static void end(void)
     else
         script_lose_all();
     turn();
-    px_worker_drain(&here.worker);
-    uv_run(&here.worker.loop, UV_RUN_DEFAULT);
-    px_plan_cache_clear(here.worker.plans);
-    free(here.worker.plans);
-    px_kinds_free(&here.worker);
-    px_worker_free(&here.worker);
-    px_metrics_free(here.worker.metrics);
-    px_metrics_free(here.server.metrics);
-    px_pids_free(here.server.pids);
-    px_databases_free(here.server.databases);
-    px_greetings_free(here.server.greetings);
+    one_worker_end(&here.server, &here.worker);
     px_lobby_free(here.server.lobby);
     px_addresses_free(here.server.addresses);
     px_credentials_drop(here.worker.credentials);

@@ -6,12 +6,9 @@
 
 #include "tests/proxy/parties.h"
 
-/* ---- a kind of backend ---- */
+#include "tests/proxy/link_script.h"
 
-static script *script_of(const px_link *link)
-{
-    return (script *)link;
-}
+/* ---- a kind of backend ---- */
 
 static size_t number_of(const script *s)
 {
@@ -73,18 +70,6 @@ static void script_send(px_link *link, const void *ptr, size_t len)
         here.on_send(number_of(s), ptr, len);
 }
 
-static void script_pass(px_link *link, px_stream *from, size_t len)
-{
-    script_send(link, px_stream_input(from).ptr, len);
-    px_stream_consume(from, len);
-}
-
-static size_t script_pending(const px_link *link)
-{
-    (void)link;
-    return 0;
-}
-
 static void script_cancel(px_link *link)
 {
     script_of(link)->cancelling = true;
@@ -97,31 +82,9 @@ static bool script_cancelling(const px_link *link)
     return script_of(link)->cancelling;
 }
 
-static pgw_slice script_input(const px_link *link)
-{
-    const script *s = script_of(link);
-    return (pgw_slice){s->in.ptr + s->start, s->in.len - s->start};
-}
-
-static void script_consume(px_link *link, size_t len)
-{
-    script_of(link)->start += len;
-}
-
 static void script_expect(px_link *link, size_t len)
 {
     assert_true(len > script_input(link).len);
-}
-
-static void script_pass_on(px_link *link, px_stream *to, size_t len)
-{
-    px_stream_put(to, script_input(link).ptr, len);
-    script_consume(link, len);
-}
-
-static void script_pause(px_link *link)
-{
-    (void)link;
 }
 
 /* The TimeZone that a session's link is opened with: the last of its options. Valid until the next.
@@ -173,22 +136,6 @@ static const char *script_parameter(const px_link *link, const char *name)
     return NULL;
 }
 
-static const px_link_kind script_kind = {.size = sizeof(script),
-                                         .open = script_open,
-                                         .close = script_close,
-                                         .finish = script_finish,
-                                         .send = script_send,
-                                         .pass = script_pass,
-                                         .pending = script_pending,
-                                         .cancel = script_cancel,
-                                         .cancelling = script_cancelling,
-                                         .input = script_input,
-                                         .consume = script_consume,
-                                         .expect = script_expect,
-                                         .pass_on = script_pass_on,
-                                         .pause = script_pause,
-                                         .resume = script_pause,
-                                         .parameter = script_parameter};
 static const px_backend script_backend = {
     .name = "script", .link = &script_kind, .writer = &px_postgres_writer};
 

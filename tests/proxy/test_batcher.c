@@ -1,34 +1,7 @@
 /* Batches against a backend made of buffers: who travels with whom, and what each is told. */
-#include "fake_backend.h"
+#include "batches.h"
 
 #include "proxy/batch/pool.h"
-
-static void submit(px_unit *unit)
-{
-    px_batcher_submit(unit);
-    fake_turn();
-}
-
-/* A link is there and idle, so that the next unit leaves at once. */
-static fake_link *warm_link(void)
-{
-    told first;
-    submit(rows_unit(&first, 0, 1000000));
-    fake_link *link = fake_open(0);
-    fake_read(link, NULL);
-    fake_answer(link, "C1 Z");
-    expect_committed(&first, 1);
-    return link;
-}
-
-static void expect_text(fake_link *link, const char *types, const char *text)
-{
-    pgw_buf sent = {0};
-    assert_string_equal(fake_read(link, &sent), types);
-    pgw_buf_add_byte(&sent, '\0');
-    assert_string_equal(sent.ptr, text);
-    pgw_buf_free(&sent);
-}
 
 /* Rows in one statement, which fails unless all of them are stored. */
 #define MERGED(rows, count)                                                                        \
@@ -139,11 +112,8 @@ static void test_guilty_and_innocent(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[4];
-    submit(rows_unit(&t[0], 0, 100));
+    submit_rows(t, 3);
     fake_read(link, NULL);
-    submit(rows_unit(&t[1], 0, 1));
-    submit(rows_unit(&t[2], 0, 2));
-    submit(rows_unit(&t[3], 0, 3));
     fake_answer(link, "C1 Z");
     assert_string_equal(fake_read(link, NULL), "Q");
     fake_answer(link, "N E23505 Z");
@@ -263,8 +233,7 @@ static void test_lifted_rows_that_wait(void **state)
     fake_answer(link, "3 1 2 E40001 Z");
     assert_string_equal(fake_read(link, NULL), "BES");
     fake_answer(link, "2 E55P03 Z");
-    assert_true(t.back);
-    assert_int_equal(t.outcome, PX_UNIT_REROUTED);
+    expect_rerouted(&t);
 }
 
 /* Nor is a statement kept that the schema has left behind. */
@@ -327,9 +296,7 @@ static void test_a_count_that_differs(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[5];
-    submit(rows_unit(&t[0], 0, 100));
-    submit(rows_unit(&t[1], 0, 1));
-    submit(rows_unit(&t[2], 0, 2));
+    submit_rows(t, 2);
     fake_answer(link, "C1 Z");
     fake_read(link, NULL);
     fake_answer(link, "E22012 Z");
@@ -357,9 +324,7 @@ static void test_an_error_is_no_count(void **state)
         {"E22012 Z", "C1 Z E22012 Z"}, {"E40P01 Z", "C1 Z C1 Z"}, {"E57014 Z", "C1 Z C1 Z"}};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         told t[3];
-        submit(rows_unit(&t[0], 0, 100));
-        submit(rows_unit(&t[1], 0, 1));
-        submit(rows_unit(&t[2], 0, 2));
+        submit_rows(t, 2);
         fake_answer(link, "C1 Z");
         expect_text(link, "QQ", "INSERT INTO t VALUES (100)" MERGED("(1),\n(2)", "2"));
         fake_answer(link, answers[i][0]);
@@ -392,9 +357,7 @@ static void test_an_error_is_nobody_elses(void **state)
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         told t[3];
         char replies[48];
-        submit(rows_unit(&t[0], 0, 100));
-        submit(rows_unit(&t[1], 0, 1));
-        submit(rows_unit(&t[2], 0, 2));
+        submit_rows(t, 2);
         fake_answer(link, "C1 Z");
         fake_read(link, NULL);
         snprintf(replies, sizeof replies, "E%s Z", codes[i]);
@@ -433,19 +396,16 @@ static void test_lock_reroutes(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(rows_unit(&t[0], 0, 100));
+    submit_rows(t, 2);
     fake_read(link, NULL);
-    submit(rows_unit(&t[1], 0, 1));
-    submit(rows_unit(&t[2], 0, 2));
     fake_answer(link, "N E55P03 Z");
-    assert_true(t[0].back);
-    assert_int_equal(t[0].outcome, PX_UNIT_REROUTED);
+    expect_rerouted(&t[0]);
     assert_int_equal(t[0].notices, 0);
     assert_string_equal(fake_read(link, NULL), "Q");
     fake_answer(link, "E55P03 Z");
     assert_string_equal(fake_read(link, NULL), "QQ");
     fake_answer(link, "E55P03 Z C1 Z");
-    assert_int_equal(t[1].outcome, PX_UNIT_REROUTED);
+    expect_rerouted(&t[1]);
     expect_committed(&t[2], 1);
 }
 
@@ -473,9 +433,7 @@ static void test_shared_timeout_repeats_singly(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(rows_unit(&t[0], 0, 100));
-    submit(rows_unit(&t[1], 0, 1));
-    submit(rows_unit(&t[2], 0, 2));
+    submit_rows(t, 2);
     fake_answer(link, "C1 Z E57014 Z");
     fake_answer(link, "C1 Z E57014 Z");
     expect_committed(&t[1], 1);
@@ -487,9 +445,7 @@ static void test_lost_in_flight(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[4];
-    submit(rows_unit(&t[0], 0, 100));
-    submit(rows_unit(&t[1], 0, 1));
-    submit(rows_unit(&t[2], 0, 2));
+    submit_rows(t, 2);
     fake_answer(link, "C1 Z");
     submit(rows_unit(&t[3], 0, 3));
     fake_say(link, "C2 F57P01"); /* came, but no ReadyForQuery */
@@ -509,10 +465,7 @@ static void test_lost_behind_outcome(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[4];
-    submit(rows_unit(&t[0], 0, 100));
-    submit(rows_unit(&t[1], 0, 1));
-    submit(rows_unit(&t[2], 0, 2));
-    submit(rows_unit(&t[3], 0, 3));
+    submit_rows(t, 3);
     fake_answer(link, "C1 Z E23505 Z");
     fake_say(link, "C1 Z E40001 Z");
     fake_lose(link);
@@ -628,12 +581,6 @@ static void test_deadline_between_attempts(void **state)
     expect_text(link, "Q", "INSERT INTO t VALUES (2)");
     fake_answer(link, "C1 Z");
     expect_committed(&t[2], 1);
-}
-
-static void withdraw(told *t)
-{
-    px_batcher_withdraw(t->unit->home, t->unit, t->unit->ticket);
-    fake_turn();
 }
 
 static void test_withdraw(void **state)
@@ -935,9 +882,7 @@ static void test_a_raised_54000_is_no_limit(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(rows_unit(&t[0], 0, 100));
-    submit(rows_unit(&t[1], 0, 1));
-    submit(rows_unit(&t[2], 0, 2));
+    submit_rows(t, 2);
     fake_answer(link, "C1 Z E54000 Z");
     fake_answer(link, "C1 Z E54000 Z");
     expect_committed(&t[1], 1);
@@ -1247,8 +1192,7 @@ static void test_who_starves_is_rerouted(void **state)
     assert_false(u[0].back);
     fake.now += 100;
     tick_all();
-    assert_true(u[0].back);
-    assert_int_equal(u[0].outcome, PX_UNIT_REROUTED);
+    expect_rerouted(&u[0]);
     assert_false(u[1].back);
     fake_read(fake.links[0], NULL);
     fake_answer(fake.links[0], "C1 Z");
@@ -1272,11 +1216,9 @@ static void test_other_settings_are_refused(void **state)
     fake.links[0]->settings = 8;
     fake_open(0);
     assert_true(fake.links[0]->closed);
-    assert_true(t[0].back);
-    assert_int_equal(t[0].outcome, PX_UNIT_REROUTED);
+    expect_rerouted(&t[0]);
     submit(unit_of(identity, &t[1], 2)); /* nor is another one tried at once */
-    assert_true(t[1].back);
-    assert_int_equal(t[1].outcome, PX_UNIT_REROUTED);
+    expect_rerouted(&t[1]);
     assert_int_equal(fake.link_count, 1);
     px_identity_drop(identity);
 }
@@ -1295,8 +1237,7 @@ static void test_other_dates_are_refused(void **state)
     fake.links[0]->dates = fake.links[1]->dates = "ISO, DMY";
     fake_open(0);
     assert_true(fake.links[0]->closed);
-    assert_true(t[0].back);
-    assert_int_equal(t[0].outcome, PX_UNIT_REROUTED);
+    expect_rerouted(&t[0]);
     fake_open(1);
     answer_all();
     expect_committed(&t[1], 1);
@@ -1371,8 +1312,7 @@ static void test_refused_for_the_role_s_limit(void **state)
     pgw_fail(&error, "53300", "too many connections for role");
     px_link_fail(fake.links[0]->link, &error);
     fake_turn();
-    assert_true(t.back);
-    assert_int_equal(t.outcome, PX_UNIT_REROUTED);
+    expect_rerouted(&t);
 }
 
 /* A lone client's first row need not wait until a link is open. */
@@ -1494,9 +1434,7 @@ static void test_cut_replies(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(rows_unit(&t[0], 0, 100));
-    submit(rows_unit(&t[1], 0, 1));
-    submit(rows_unit(&t[2], 0, 2));
+    submit_rows(t, 2);
     fake_say(link, "C1 Z E23505 Z C1 Z N E23505 Z");
     pgw_buf all = link->in;
     size_t start = link->in_start;
@@ -1546,10 +1484,7 @@ static void test_outcomes_are_counted(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[4];
-    submit(rows_unit(&t[0], 0, 100));
-    submit(rows_unit(&t[1], 0, 1));
-    submit(rows_unit(&t[2], 0, 2));
-    submit(rows_unit(&t[3], 0, 3));
+    submit_rows(t, 3);
     fake_answer(link, "C1 Z N E23505 Z E23505 Z N C1 Z E55P03 Z");
     assert_int_equal(counted(PX_UNITS_COMMITTED), 3);
     assert_int_equal(counted(PX_BATCHED_ROWS), 3);

@@ -1,13 +1,7 @@
 /* Units that execute several statements, and whose rows go into several tables. */
-#include "fake_backend.h"
+#include "batches.h"
 
 #include "proxy/batch/pool.h"
-
-static void submit(px_unit *unit)
-{
-    px_batcher_submit(unit);
-    fake_turn();
-}
 
 /* One execution each of so many statements. */
 static px_unit *group_unit(told *t, uint64_t key, size_t statements)
@@ -32,17 +26,6 @@ static px_unit *tables_unit(told *t, uint64_t key, size_t tables)
     }
     unit->several_partitions = true;
     return unit;
-}
-
-static fake_link *warm_link(void)
-{
-    told first;
-    submit(rows_unit(&first, 0, 1000000));
-    fake_link *link = fake_open(0);
-    fake_read(link, NULL);
-    fake_answer(link, "C1 Z");
-    expect_committed(&first, 1);
-    return link;
 }
 
 static fake_link *link_with_statements(size_t statements)

@@ -1,6 +1,6 @@
 /* Rows that YDB has not done and may do another time: they wait for that without a link, and with
  * their keys. */
-#include "fake_backend.h"
+#include "batches.h"
 
 #include "proxy/backend/ydb/writer.h"
 
@@ -26,33 +26,6 @@ static int setup(void **state)
     return 0;
 }
 
-static void submit(px_unit *unit)
-{
-    unit->deadline = fake.now + 30000;
-    px_batcher_submit(unit);
-    fake_turn();
-}
-
-static fake_link *warm_link(void)
-{
-    static told first;
-    submit(rows_unit(&first, 0, 1000000));
-    fake_link *link = fake_open(0);
-    fake_read(link, NULL);
-    fake_answer(link, "C1 Z");
-    expect_committed(&first, 1);
-    return link;
-}
-
-static void expect_text(fake_link *link, const char *text)
-{
-    pgw_buf sent = {0};
-    fake_read(link, &sent);
-    pgw_buf_add_byte(&sent, '\0');
-    assert_string_equal(sent.ptr, text);
-    pgw_buf_free(&sent);
-}
-
 /* All pauses are over. */
 static void pass_pauses(fake_link *link)
 {
@@ -69,20 +42,20 @@ static void the_link_serves_others(void **state)
     fake_link *link = warm_link();
     told t[3];
     submit(rows_unit(&t[0], 0, 1));
-    expect_text(link, ALONE(1));
+    expect_text(link, "Q", ALONE(1));
     submit(rows_unit(&t[1], 2, 2));
     submit(rows_unit(&t[2], 0, 3)); /* of the same queue */
     fake_answer(link, "E40001 Z");
     assert_false(t[0].back);
-    expect_text(link, ALONE(2));
+    expect_text(link, "Q", ALONE(2));
     fake_answer(link, "C1 Z");
     expect_committed(&t[1], 1);
-    expect_text(link, ALONE(3));
+    expect_text(link, "Q", ALONE(3));
     fake_answer(link, "C1 Z");
     expect_committed(&t[2], 1);
-    expect_text(link, "");
+    expect_text(link, "", "");
     pass_pauses(link);
-    expect_text(link, ALONE(1));
+    expect_text(link, "Q", ALONE(1));
     fake_answer(link, "C1 Z");
     expect_committed(&t[0], 1);
     assert_int_equal(fake.link_count, 1);
@@ -98,15 +71,15 @@ static void keys_stay_locked(void **state)
     fake_read(link, NULL);
     for (int i = 0; i < 3; i++) {
         fake_answer(link, i == 0 ? "E53000 Z" : i == 1 ? "E57P03 Z" : "E08006 Z");
-        expect_text(link, "");
+        expect_text(link, "", "");
         pass_pauses(link);
-        expect_text(link, ALONE(1));
+        expect_text(link, "Q", ALONE(1));
     }
     assert_int_equal(px_keylocks_count("t"), 2);
     fake_answer(link, "C1 Z");
     expect_committed(&t[0], 1);
     assert_false(t[1].back);
-    expect_text(link, ALONE(1));
+    expect_text(link, "Q", ALONE(1));
     fake_answer(link, "C1 Z");
     expect_committed(&t[1], 1);
 }
@@ -123,18 +96,18 @@ static void what_was_aborted_twice_is_halved(void **state)
     fake_read(link, NULL);
     fake_answer(link, "C1 Z");
     for (int i = 0; i < 2; i++) {
-        expect_text(link, "insert into t values (1),\n(2),\n(3),\n(4)");
+        expect_text(link, "Q", "insert into t values (1),\n(2),\n(3),\n(4)");
         fake_answer(link, "E40001 Z");
-        expect_text(link, "");
+        expect_text(link, "", "");
         pass_pauses(link);
     }
-    expect_text(link, "insert into t values (1),\n(2)");
+    expect_text(link, "Q", "insert into t values (1),\n(2)");
     submit(rows_unit(&t[4], 0, 5));
     fake_answer(link, "C2 Z");
     expect_committed(&t[1], 1);
-    expect_text(link, "insert into t values (3),\n(4)");
+    expect_text(link, "Q", "insert into t values (3),\n(4)");
     fake_answer(link, "C2 Z");
-    expect_text(link, ALONE(5));
+    expect_text(link, "Q", ALONE(5));
     fake_answer(link, "C1 Z");
     expect_committed(&t[3], 1);
     expect_committed(&t[4], 1);
@@ -146,18 +119,16 @@ static void nothing_else_is(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(rows_unit(&t[2], 0, 100));
-    submit(rows_unit(&t[0], 0, 1));
-    submit(rows_unit(&t[1], 0, 2));
+    submit_rows(t, 2);
     fake_read(link, NULL);
     fake_answer(link, "C1 Z");
     for (int i = 0; i < 4; i++) {
-        expect_text(link, "insert into t values (1),\n(2)");
+        expect_text(link, "Q", "insert into t values (1),\n(2)");
         fake_answer(link, "E53000 Z");
         pass_pauses(link);
     }
     fake_answer(link, "C2 Z");
-    expect_committed(&t[0], 1);
+    expect_committed(&t[1], 1);
 }
 
 static void its_deadline_holds(void **state)
@@ -192,7 +163,7 @@ static void it_is_not_sent_too_late(void **state)
     while (!t.back)
         uv_run(&fake.workers[0].loop, UV_RUN_ONCE);
     expect_failed(&t, "57014");
-    expect_text(link, "");
+    expect_text(link, "", "");
 }
 
 static void it_can_be_withdrawn(void **state)
@@ -202,13 +173,11 @@ static void it_can_be_withdrawn(void **state)
     told t[2];
     submit(rows_unit(&t[0], 0, 1));
     fake_answer(link, "E40001 Z");
-    px_batcher_withdraw(t[0].unit->home, t[0].unit, t[0].unit->ticket);
-    fake_turn();
+    withdraw(&t[0]);
     expect_failed(&t[0], "57014");
     submit(rows_unit(&t[1], 0, 1)); /* its key is free */
     fake_read(link, NULL);
-    px_batcher_withdraw(t[1].unit->home, t[1].unit, t[1].unit->ticket); /* while it is sent */
-    fake_turn();
+    withdraw(&t[1]); /* while it is sent */
     fake_answer(link, "E40001 Z");
     expect_failed(&t[1], "57014");
 }
@@ -218,9 +187,7 @@ static void not_for_ever(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    px_unit *unit = rows_unit(&t, 0, 1);
-    submit(unit);
-    unit->deadline = UINT64_MAX;
+    submit(rows_unit(&t, 0, 1));
     while (!t.back) {
         fake_read(link, NULL);
         fake_answer(link, "E53000 Z");
@@ -236,22 +203,19 @@ static void waiting_for_keys_is_no_try(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[2];
-    px_unit *units[] = {rows_unit(&t[0], 0, 1), rows_unit(&t[1], 0, 1)};
-    for (int i = 0; i < 2; i++) {
-        submit(units[i]);
-        units[i]->deadline = UINT64_MAX;
-    }
+    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_unit(&t[1], 0, 1));
     fake_read(link, NULL);
     fake.now += 40000;
     fake_answer(link, "C1 Z");
     expect_committed(&t[0], 1);
     for (int i = 0; i < 2; i++) {
-        expect_text(link, ALONE(1));
+        expect_text(link, "Q", ALONE(1));
         fake_answer(link, "E40001 Z");
         assert_false(t[1].back);
         pass_pauses(link);
     }
-    expect_text(link, ALONE(1));
+    expect_text(link, "Q", ALONE(1));
     fake.now += 30000;
     fake_answer(link, "E40001 Z");
     expect_failed(&t[1], "40001");
@@ -264,19 +228,17 @@ static void one_does_not_fail_the_others(void **state)
     fake_link *link = warm_link();
     told t[3];
     fake.config.backend.retry_ms = 1;
-    submit(rows_unit(&t[2], 0, 100));
-    submit(rows_unit(&t[0], 0, 1));
-    submit(rows_unit(&t[1], 0, 2));
+    submit_rows(t, 2);
     fake_read(link, NULL);
     fake_answer(link, "C1 Z");
-    expect_text(link, "insert into t values (1),\n(2)");
+    expect_text(link, "Q", "insert into t values (1),\n(2)");
     fake_answer(link, "E57P03 Z");
-    expect_text(link, ALONE(1));
+    expect_text(link, "Q", ALONE(1));
     fake_answer(link, "E57P03 Z");
-    expect_failed(&t[0], "57P03");
-    expect_text(link, ALONE(2));
+    expect_failed(&t[1], "57P03");
+    expect_text(link, "Q", ALONE(2));
     fake_answer(link, "C1 Z");
-    expect_committed(&t[1], 1);
+    expect_committed(&t[2], 1);
 }
 
 /* What YDB stumbles over may be the row's own fault. */
@@ -285,9 +247,7 @@ static void stumbles_are_counted(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    px_unit *unit = rows_unit(&t, 0, 1);
-    submit(unit);
-    unit->deadline = UINT64_MAX;
+    submit(rows_unit(&t, 0, 1));
     fake.config.backend.retry_ms = 3600000;
     for (int i = 0; i < 6; i++) {
         fake_read(link, NULL);
@@ -316,9 +276,7 @@ static void queues_may_be_swept(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    px_unit *unit = rows_unit(&t, 0, 1);
-    submit(unit);
-    unit->deadline = UINT64_MAX;
+    submit(rows_unit(&t, 0, 1));
     fake.config.backend.retry_ms = 3600000;
     fake_read(link, NULL);
     fake_answer(link, "E40001 Z");
@@ -329,7 +287,7 @@ static void queues_may_be_swept(void **state)
     while (fake.link_count < 2)
         uv_run(&fake.workers[0].loop, UV_RUN_ONCE);
     link = fake_open(1);
-    expect_text(link, ALONE(1));
+    expect_text(link, "Q", ALONE(1));
     fake_answer(link, "C1 Z");
     expect_committed(&t, 1);
 }

@@ -1,6 +1,6 @@
 /* Rows that statements of a batch return: each unit gets its own, and nobody gets others than its
  * client was told of. */
-#include "fake_backend.h"
+#include "batches.h"
 
 typedef struct owner {
     told told; /* first: the unit's `session` */
@@ -63,22 +63,6 @@ static void answer_row(fake_link *link, const char *text)
     fake_say(link, "2");
     say_row(link, text);
     fake_say(link, "C1");
-}
-
-static void submit(px_unit *unit)
-{
-    px_batcher_submit(unit);
-    fake_turn();
-}
-
-static fake_link *warm_link(void)
-{
-    told first;
-    submit(rows_unit(&first, 0, 1000000));
-    fake_link *link = fake_open(0);
-    fake_read(link, NULL);
-    fake_answer(link, "C1 Z");
-    return link;
 }
 
 static void expect_row(const owner *o, const char *row)

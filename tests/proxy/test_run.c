@@ -6,12 +6,11 @@
 #include "proxy/server/config.h"
 #include "proxy/server/server.h"
 #include "proxy/server/signals.h"
+#include "tests/proxy/certificate.h"
 #include "tests/proxy/logged.h"
 
 #include <libpq-fe.h>
 #include <netinet/in.h>
-#include <openssl/pem.h>
-#include <openssl/x509.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -40,23 +39,10 @@ static FILE *create(const char *name)
 
 static void write_certificate(void)
 {
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *certificate = X509_new();
-    X509_NAME *name = X509_get_subject_name(certificate);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"test", -1, -1, 0);
-    X509_set_issuer_name(certificate, name);
-    X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
-    X509_gmtime_adj(X509_getm_notAfter(certificate), 24 * 3600);
-    X509_set_pubkey(certificate, key);
-    assert_true(X509_sign(certificate, key, EVP_sha256()) > 0);
-    FILE *file = create("crt");
-    assert_int_equal(PEM_write_X509(file, certificate), 1);
-    fclose(file);
-    file = create("key");
-    assert_int_equal(PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL), 1);
-    fclose(file);
-    X509_free(certificate);
-    EVP_PKEY_free(key);
+    FILE *certificate = create("crt"), *key = create("key");
+    assert_true(certificate_write(certificate, key));
+    fclose(certificate);
+    fclose(key);
 }
 
 /* `more` is what is not the same in all. */
@@ -508,12 +494,12 @@ static void test_the_file_says_the_same(void **state)
     stop();
 }
 
-static void test_clients_have_no_way_in(void **state)
+/* Somebody else has this address of it. */
+static void cannot_listen(const char *name, const char *logs)
 {
-    (void)state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/.s.PGSQL.6432", process.folder);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", process.folder, name);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(fd, 1), 0);
     write_config("");
@@ -521,30 +507,22 @@ static void test_clients_have_no_way_in(void **state)
     assert_told(STOPPING);
     pthread_join(process.thread, NULL);
     assert_int_equal(process.code, 1);
-    assert_non_null(strstr(logged(), "level=error event=listen_failed reason="));
-    close(fd);
-    start("");
-    stop();
-}
-
-/* Somebody else has the address. */
-static void test_it_cannot_listen(void **state)
-{
-    (void)state;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/admin", process.folder);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(fd, 1), 0);
-    write_config("");
-    pthread_create(&process.thread, NULL, run, load());
-    assert_told(STOPPING);
-    pthread_join(process.thread, NULL);
-    assert_int_equal(process.code, 1);
-    assert_non_null(strstr(logged(), "event=listen_failed key=admin.listen"));
+    assert_non_null(strstr(logged(), logs));
     close(fd);
     start(""); /* nobody answers there any more */
     stop();
+}
+
+static void test_clients_have_no_way_in(void **state)
+{
+    (void)state;
+    cannot_listen(".s.PGSQL.6432", "level=error event=listen_failed reason=");
+}
+
+static void test_the_administrator_has_no_way_in(void **state)
+{
+    (void)state;
+    cannot_listen("admin", "event=listen_failed key=admin.listen");
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -566,6 +544,6 @@ int main(void)
                                        TEST(test_the_file_is_read_again),
                                        TEST(test_the_file_says_the_same),
                                        TEST(test_clients_have_no_way_in),
-                                       TEST(test_it_cannot_listen)};
+                                       TEST(test_the_administrator_has_no_way_in)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

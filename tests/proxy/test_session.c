@@ -1,22 +1,16 @@
 /* A session by tables: what its client sends and its link says, and what both of them get. The
  * client is a socket pair, the link a script: there is no server. */
 #define _GNU_SOURCE
+#include "one_worker.h"
+
 #include "protocol/backend.h"
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
-#include "proxy/backend/backend.h"
-#include "proxy/backend/catalog.h"
-#include "proxy/backend/databases.h"
-#include "proxy/backend/kinds.h"
-#include "proxy/backend/pids.h"
 #include "proxy/base/log.h"
-#include "proxy/base/shared.h"
 #include "proxy/client/credentials.h"
 #include "proxy/client/life.h"
 #include "proxy/client/session.h"
 #include "proxy/client/sessions.h"
-#include "proxy/client/watch.h"
-#include "proxy/ingest/plan_cache.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -52,10 +46,7 @@ static struct {
 
 /* ---- a kind of backend ---- */
 
-static script *script_of(const px_link *link)
-{
-    return (script *)link;
-}
+#include "link_script.h"
 
 static void script_open(px_link *link)
 {
@@ -83,18 +74,6 @@ static void script_send(px_link *link, const void *ptr, size_t len)
     pgw_buf_add(&script_of(link)->out, ptr, len);
 }
 
-static void script_pass(px_link *link, px_stream *from, size_t len)
-{
-    script_send(link, px_stream_input(from).ptr, len);
-    px_stream_consume(from, len);
-}
-
-static size_t script_pending(const px_link *link)
-{
-    (void)link;
-    return 0;
-}
-
 static void script_cancel(px_link *link)
 {
     script_of(link)->cancelled = true;
@@ -106,32 +85,10 @@ static bool script_cancelling(const px_link *link)
     return false;
 }
 
-static pgw_slice script_input(const px_link *link)
-{
-    const script *s = script_of(link);
-    return (pgw_slice){s->in.ptr + s->start, s->in.len - s->start};
-}
-
-static void script_consume(px_link *link, size_t len)
-{
-    script_of(link)->start += len;
-}
-
 static void script_expect(px_link *link, size_t len)
 {
     (void)link;
     (void)len;
-}
-
-static void script_pass_on(px_link *link, px_stream *to, size_t len)
-{
-    px_stream_put(to, script_input(link).ptr, len);
-    script_consume(link, len);
-}
-
-static void script_pause(px_link *link)
-{
-    (void)link;
 }
 
 static const char *script_parameter(const px_link *link, const char *name)
@@ -150,23 +107,7 @@ static const char *script_parameter(const px_link *link, const char *name)
     return NULL;
 }
 
-static const px_link_kind kind = {.size = sizeof(script),
-                                  .open = script_open,
-                                  .close = script_close,
-                                  .finish = script_finish,
-                                  .send = script_send,
-                                  .pass = script_pass,
-                                  .pending = script_pending,
-                                  .cancel = script_cancel,
-                                  .cancelling = script_cancelling,
-                                  .input = script_input,
-                                  .consume = script_consume,
-                                  .expect = script_expect,
-                                  .pass_on = script_pass_on,
-                                  .pause = script_pause,
-                                  .resume = script_pause,
-                                  .parameter = script_parameter};
-static const px_backend backend = {.name = "script", .link = &kind};
+static const px_backend backend = {.name = "script", .link = &script_kind};
 
 /* ---- who says what ---- */
 
@@ -327,9 +268,6 @@ static const char *types(pgw_buf *bytes)
 
 /* ---- coming and going ---- */
 
-static const px_tenant *const tenants[] = {&px_batcher_tenant, &px_sessions_tenant,
-                                           &px_catalogs_tenant, &px_stream_tenant, NULL};
-
 static int set_up(void **state)
 {
     (void)state;
@@ -345,37 +283,14 @@ static int set_up(void **state)
     here.config.limits.incomplete_bytes = 1024 * 1024;
     here.config.limits.queue_bytes = 1024 * 1024;
     here.credentials.references = 1;
-    here.server = (px_server){.workers = &here.worker,
-                              .worker_count = 1,
-                              .config = &here.config,
-                              .backend = &backend,
-                              .pids = px_pids_new(),
-                              .databases = px_databases_new(),
-                              .greetings = px_greetings_new(),
-                              .metrics = px_metrics_new(NULL)};
-    px_worker_init(&here.worker, &here.server, 0, tenants);
-    here.worker.config = &here.config;
-    here.worker.credentials = &here.credentials;
-    here.worker.plans = pgw_calloc(1, sizeof *here.worker.plans);
-    here.worker.catalogs = px_catalogs_new(&here.worker);
-    here.worker.batcher = px_batcher_new(&here.worker);
+    one_worker_begin(&here.server, &here.worker, &here.config, &backend, &here.credentials);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    px_worker_drain(&here.worker);
-    uv_run(&here.worker.loop, UV_RUN_DEFAULT);
-    px_plan_cache_clear(here.worker.plans);
-    free(here.worker.plans);
-    px_kinds_free(&here.worker);
-    px_worker_free(&here.worker);
-    px_metrics_free(here.worker.metrics);
-    px_metrics_free(here.server.metrics);
-    px_pids_free(here.server.pids);
-    px_databases_free(here.server.databases);
-    px_greetings_free(here.server.greetings);
+    one_worker_end(&here.server, &here.worker);
     return here.credentials.references != 1;
 }
 

@@ -33,4 +33,19 @@ static inline void left_out_variants(pgw_slice text, size_t every, left_out_desc
     left_out_some(text, 0, every, describe, line);
 }
 
+/* Each line of a file is a text; a line is added for it, behind this title and its number. */
+static inline void left_out_lines(const char *path, const char *title, size_t first, size_t every,
+                                  left_out_describe *describe, pgw_buf *out)
+{
+    char *text = left_out_read(path), *rest;
+    size_t number = 0;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        pgw_buf_addf(out, "%s %zu", title, ++number);
+        left_out_some(pgw_slice_str(line), first, every, describe, out);
+        pgw_buf_add_byte(out, '\n');
+    }
+    free(text);
+}
+
 #endif

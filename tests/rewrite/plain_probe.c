@@ -17,6 +17,7 @@
 #include "rewrite/plain/inline.h"
 #include "rewrite/plain/program.h"
 #include "rewrite/plain/result.h"
+#include "tests/protocol/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,29 +26,6 @@
 enum { FIELDS = 66, MOST = 1 << 24, TABLES = 8 };
 
 static const pgw_env env = {.utf8 = true, .zone_known = true, .conforming = true};
-
-static size_t split(char *line, char separator, char **fields, size_t most)
-{
-    size_t count = 0;
-    while (line != NULL && count < most) {
-        fields[count++] = line;
-        line = strchr(line, separator);
-        if (line != NULL)
-            *line++ = '\0';
-    }
-    return count;
-}
-
-static pgw_slice unhex(const char *hex, pgw_arena *arena)
-{
-    size_t length = strlen(hex) / 2;
-    char *bytes = pgw_arena_alloc(arena, length + 1);
-    for (size_t i = 0; i < length; i++) {
-        char pair[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
-        bytes[i] = (char)strtol(pair, NULL, 16);
-    }
-    return (pgw_slice){bytes, length};
-}
 
 static rw_param read_param(char *text, pgw_arena *arena)
 {

@@ -1193,6 +1193,27 @@ static void generated_inserts_agree_with_postgresql(void **state)
 
 /* --- defaults that the session decides --- */
 
+typedef struct obstacle_case {
+    const char *sql;
+    rw_obstacle obstacle;
+} obstacle_case;
+
+/* Of INSERTs into this table. */
+static void expect_obstacles(const rw_table *table, const obstacle_case *cases, size_t count)
+{
+    const rw_catalog catalog = {.tables = &table, .count = 1};
+    for (size_t i = 0; i < count; i++) {
+        pgw_arena arena = {0};
+        rw_insert *insert = NULL;
+        pgw_error error;
+        assert_true(
+            rw_insert_parse(exact(cases[i].sql), &catalog, &test_env, &arena, &insert, &error));
+        if (insert->obstacle != cases[i].obstacle)
+            fail_msg("%s: %s", cases[i].sql, rw_obstacle_name(insert->obstacle));
+        pgw_arena_free(&arena);
+    }
+}
+
 static void what_a_default_computes_is_the_sessions_own(void **state)
 {
     (void)state;
@@ -1201,12 +1222,7 @@ static void what_a_default_computes_is_the_sessions_own(void **state)
     columns[2].has_default = columns[2].computed = true;
     rw_table table = test_tables[0];
     table.columns = columns;
-    const rw_table *tables[] = {&table};
-    const rw_catalog catalog = {.tables = tables, .count = 1};
-    static const struct {
-        const char *sql;
-        rw_obstacle obstacle;
-    } cases[] = {
+    static const obstacle_case cases[] = {
         {"INSERT INTO events (userid, ts) VALUES (1, now())", RW_OBSTACLE_EXPRESSION},
         {"INSERT INTO events (userid, ts, event) VALUES (1, now(), 'x')", RW_BATCHABLE},
         {"INSERT INTO events (userid, ts, event) VALUES (1, now(), DEFAULT)",
@@ -1222,16 +1238,7 @@ static void what_a_default_computes_is_the_sessions_own(void **state)
         {"REPLACE INTO events (userid, ts) VALUES (1, '2026-01-01 00:00+00')",
          RW_OBSTACLE_EXPRESSION},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        pgw_arena arena = {0};
-        rw_insert *insert = NULL;
-        pgw_error error;
-        assert_true(
-            rw_insert_parse(exact(cases[i].sql), &catalog, &test_env, &arena, &insert, &error));
-        if (insert->obstacle != cases[i].obstacle)
-            fail_msg("%s: %s", cases[i].sql, rw_obstacle_name(insert->obstacle));
-        pgw_arena_free(&arena);
-    }
+    expect_obstacles(&table, cases, sizeof cases / sizeof *cases);
 }
 
 /* Rows that exist are changed: triggers on UPDATE are heeded, too. */
@@ -1240,12 +1247,7 @@ static void an_update_of_a_row_fires_triggers(void **state)
     (void)state;
     rw_table table = test_tables[0];
     table.heeds_updates = true;
-    const rw_table *tables[] = {&table};
-    const rw_catalog catalog = {.tables = tables, .count = 1};
-    static const struct {
-        const char *sql;
-        rw_obstacle obstacle;
-    } cases[] = {
+    static const obstacle_case cases[] = {
         {"INSERT INTO events (userid, ts) VALUES (1, now())", RW_BATCHABLE},
         {"INSERT INTO events (userid, ts) VALUES (1, now()) ON CONFLICT DO NOTHING", RW_BATCHABLE},
         {"INSERT INTO events (userid, ts) VALUES (1, now()) ON CONFLICT (userid, ts) DO UPDATE SET "
@@ -1253,16 +1255,7 @@ static void an_update_of_a_row_fires_triggers(void **state)
          RW_OBSTACLE_TRIGGER},
         {"UPSERT INTO events (userid, ts) VALUES (1, '2026-01-01 00:00+00')", RW_OBSTACLE_TRIGGER},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        pgw_arena arena = {0};
-        rw_insert *insert = NULL;
-        pgw_error error;
-        assert_true(
-            rw_insert_parse(exact(cases[i].sql), &catalog, &test_env, &arena, &insert, &error));
-        if (insert->obstacle != cases[i].obstacle)
-            fail_msg("%s: %s", cases[i].sql, rw_obstacle_name(insert->obstacle));
-        pgw_arena_free(&arena);
-    }
+    expect_obstacles(&table, cases, sizeof cases / sizeof *cases);
 }
 
 /* A Bind counts them in 16 bits. */

@@ -63,15 +63,7 @@ static void add_statements(const char *name, const char *path, size_t every, pgw
 /* Each line is a text, maybe of several statements. */
 static void add_lines(pgw_buf *out)
 {
-    char *text = left_out_read(VECTORS "/left_out.sql"), *rest;
-    size_t number = 1;
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        pgw_buf_addf(out, "left_out %zu", number++);
-        left_out_variants(pgw_slice_str(line), 1, describe, out);
-        pgw_buf_add_byte(out, '\n');
-    }
-    free(text);
+    left_out_lines(VECTORS "/left_out.sql", "left_out", 0, 1, describe, out);
 }
 
 static char *all(void)

@@ -13,18 +13,12 @@ enum { ROUNDS = 6 };
 
 static any_tables tables;
 
-/* Each line is a text. Each round has other words of it. */
+/* Each round has other words of each text. */
 static void add_lines(unsigned round, pgw_buf *out)
 {
-    char *text = left_out_read(VECTORS "/left_out_more.sql"), *rest;
-    unsigned number = 0;
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        pgw_buf_addf(out, "%u %u", round, ++number);
-        left_out_some(pgw_slice_str(line), round, ROUNDS, describe, out);
-        pgw_buf_add_byte(out, '\n');
-    }
-    free(text);
+    char title[16];
+    snprintf(title, sizeof title, "%u", round);
+    left_out_lines(VECTORS "/left_out_more.sql", title, round, ROUNDS, describe, out);
 }
 
 /* In the first round all is hidden: each other table is in partitions. */

@@ -10,35 +10,13 @@
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/literal.h"
 #include "rewrite/hash/pg_hash.h"
+#include "tests/protocol/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIELDS = 9 };
-
-static size_t split(char *line, char separator, char **fields, size_t most)
-{
-    size_t count = 0;
-    while (line != NULL && count < most) {
-        fields[count++] = line;
-        line = strchr(line, separator);
-        if (line != NULL)
-            *line++ = '\0';
-    }
-    return count;
-}
-
-static pgw_slice unhex(const char *hex, pgw_arena *arena)
-{
-    size_t length = strlen(hex) / 2;
-    char *bytes = pgw_arena_alloc(arena, length + 1);
-    for (size_t i = 0; i < length; i++) {
-        char pair[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
-        bytes[i] = (char)strtol(pair, NULL, 16);
-    }
-    return (pgw_slice){bytes, length};
-}
 
 static void print_hex(pgw_slice bytes)
 {

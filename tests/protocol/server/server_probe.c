@@ -12,6 +12,7 @@
 #include "protocol/server/server.h"
 #include "rewrite/plain/inline.h"
 #include "rewrite/plain/order.h"
+#include "tests/protocol/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,17 +81,6 @@ static bool cut(void *data, pgw_slice text, pgw_arena *arena, pgw_script *out, p
 }
 
 /* ---- lines ---- */
-
-static pgw_slice unhex(const char *hex, pgw_arena *arena)
-{
-    size_t length = strcmp(hex, "-") == 0 ? 0 : strlen(hex) / 2;
-    char *bytes = pgw_arena_alloc(arena, length + 1);
-    for (size_t i = 0; i < length; i++) {
-        char pair[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
-        bytes[i] = (char)strtol(pair, NULL, 16);
-    }
-    return (pgw_slice){bytes, length};
-}
 
 static void print_hex(pgw_slice bytes)
 {

@@ -1,0 +1,57 @@
+/*
+ * one_worker: a server of one worker, with all of its tenants, whose loop the test turns.
+ */
+#ifndef TEST_ONE_WORKER_H
+#define TEST_ONE_WORKER_H
+
+#include "proxy/backend/backend.h"
+#include "proxy/backend/catalog.h"
+#include "proxy/backend/databases.h"
+#include "proxy/backend/greeting.h"
+#include "proxy/backend/kinds.h"
+#include "proxy/backend/pids.h"
+#include "proxy/base/metrics.h"
+#include "proxy/base/shared.h"
+#include "proxy/batch/batcher.h"
+#include "proxy/client/credentials.h"
+#include "proxy/ingest/plan_cache.h"
+#include "proxy/server/server.h"
+
+#include <stdlib.h>
+
+/* Of a server that has nothing yet. */
+static inline void one_worker_begin(px_server *server, px_worker *worker, const cfg_config *config,
+                                    const px_backend *backend, px_credentials *credentials)
+{
+    *server = (px_server){.workers = worker,
+                          .worker_count = 1,
+                          .config = config,
+                          .backend = backend,
+                          .pids = px_pids_new(),
+                          .databases = px_databases_new(),
+                          .greetings = px_greetings_new(),
+                          .metrics = px_metrics_new(NULL)};
+    px_worker_init(worker, server, 0, px_server_tenants);
+    worker->config = config;
+    worker->credentials = credentials;
+    worker->plans = pgw_calloc(1, sizeof *worker->plans);
+    worker->catalogs = px_catalogs_new(worker);
+    worker->batcher = px_batcher_new(worker);
+}
+
+static inline void one_worker_end(px_server *server, px_worker *worker)
+{
+    px_worker_drain(worker);
+    uv_run(&worker->loop, UV_RUN_DEFAULT);
+    px_plan_cache_clear(worker->plans);
+    free(worker->plans);
+    px_kinds_free(worker);
+    px_worker_free(worker);
+    px_metrics_free(worker->metrics);
+    px_metrics_free(server->metrics);
+    px_pids_free(server->pids);
+    px_databases_free(server->databases);
+    px_greetings_free(server->greetings);
+}
+
+#endif
