@@ -284,10 +284,8 @@ static void add_code(pgw_buf *sql)
 }
 
 /* The tables of all patterns, of which the planner is to expect one, as of one pattern: by an
- * array, and bounds that all numbers keep. Expecting one for each of twenty patterns it takes twice
- * the time, and where a session looks by its own link it has the question compiled (jit), for a
- * second.
- */
+ * array, and bounds that all numbers keep. With one for each of twenty patterns it takes twice the
+ * time, and where a session looks by its own link has the question compiled (jit), for a second. */
 #define FEW "(select pg_catalog.unnest((select pg_catalog.array_agg(x.oid) from matched x)) as oid)"
 
 /* What is the same for all columns of a table is looked up once. Numbers become text, and text

@@ -4,8 +4,8 @@ import unittest
 
 import harness
 import wire
+from made_case import Planned
 from test_catalog import CatalogCase
-from test_create_table import Planned
 
 
 class LooksCase(CatalogCase):

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import harness
-from test_create_table import Planned
+from made_case import Planned
 from test_stale_updates import NEW, OLD
 from ydb_clients import JAR
 
