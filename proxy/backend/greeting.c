@@ -1,6 +1,7 @@
 #include "proxy/backend/greeting.h"
 
 #include "protocol/backend.h"
+#include "protocol/value_text.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
 
@@ -8,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS = 1024 /* more are not kept */, BELIEVED_MS = 60 * 1000 };
+enum {
+    KINDS = 1024, /* more are not kept */
+    BELIEVED_MS = 60 * 1000,
+    ESCAPING_VERSION = 16 /* PostgreSQL before it has ? for what is not ASCII */
+};
 
 const char *const px_greeting_names[] = {"server_version",
                                          "server_encoding",
@@ -209,17 +214,39 @@ px_greeting *px_greeting_find(px_worker *worker, const px_identity *identity)
     return good ? greeting : NULL;
 }
 
+void px_greeting_clean(pgw_slice application, const char *version, pgw_buf *out)
+{
+    bool spells = version != NULL && strtoul(version, NULL, 10) >= ESCAPING_VERSION;
+    pgw_slice name = pgw_name_cut(application);
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] >= ' ' && name.ptr[i] <= '~')
+            pgw_buf_add_byte(out, name.ptr[i]);
+        else if (spells)
+            pgw_buf_addf(out, "\\x%02x", (unsigned char)name.ptr[i]);
+        else
+            pgw_buf_add_byte(out, '?');
+    }
+}
+
+static void write_application(const px_greeting *greeting, const char *application, pgw_buf *out)
+{
+    pgw_buf clean = {0};
+    px_greeting_clean(pgw_slice_str(application), px_greeting_value(greeting, "server_version"),
+                      &clean);
+    pgw_write_parameter_status(PGW_LITERAL("application_name"), pgw_slice_buf(&clean), out);
+    pgw_buf_free(&clean);
+}
+
 void px_greeting_write(const px_greeting *greeting, const px_identity *identity, pgw_buf *out)
 {
     pgw_write_authentication_ok(out);
     for (size_t i = 0; i < PX_GREETING_VALUES; i++) {
-        pgw_slice name = pgw_slice_str(px_greeting_names[i]);
-        pgw_slice value = pgw_slice_str(greeting->values[i]);
-        if (is_application(px_greeting_names[i]) && identity->application != NULL)
-            value = pgw_slice_str(identity->application);
-        else if (greeting->values[i] == NULL && !is_application(px_greeting_names[i]))
-            continue;
-        pgw_write_parameter_status(name, value, out);
+        bool application = is_application(px_greeting_names[i]);
+        if (application && identity->application != NULL)
+            write_application(greeting, identity->application, out);
+        else if (application || greeting->values[i] != NULL)
+            pgw_write_parameter_status(pgw_slice_str(px_greeting_names[i]),
+                                       pgw_slice_str(greeting->values[i]), out);
     }
 }
 

@@ -40,6 +40,9 @@ void px_greeting_renew(struct px_worker *worker);
 /* What is known of the identity's kind, counted; NULL: nothing, or it may have changed. */
 px_greeting *px_greeting_find(struct px_worker *worker, const px_identity *identity);
 void px_greeting_drop(px_greeting *greeting); /* NULL is fine, here and below */
+/* Appends an application_name of a startup packet as a server of this version has it: no longer
+ * than a name, and of visible ASCII alone. */
+void px_greeting_clean(pgw_slice application, const char *version, pgw_buf *out);
 /* Writes AuthenticationOk and the ParameterStatus messages, application_name as the identity's. */
 void px_greeting_write(const px_greeting *greeting, const px_identity *identity, pgw_buf *out);
 /* A reported value; NULL if there is none. */

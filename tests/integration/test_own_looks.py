@@ -1,8 +1,10 @@
 """What a session sees of the configured tables over its own link, where no reader does: no row is lost by it."""
+import string
 import unittest
 
 import harness
 import wire
+from made_case import Planned
 from test_catalog import CatalogCase
 
 
@@ -212,6 +214,33 @@ class Defaults(LooksCase):
                                     f" (start {10 * number + 10})"))
             self.keys(session, 2)
         self.assertEqual(self.stored(), [1, 2, 10, 11, 20, 21])
+
+
+@harness.proxied
+class ManyPatterns(harness.StackCase):
+    """The server plans what a session asks by its own link as it plans its client's statements: what seems to cost much is
+    compiled first, for a second of its time, once for each table that is made in a transaction."""
+
+    tables = [Planned(f"{first}{letter}_*", "auto", hash_column="keyspread_hash")
+              for first in ("", "z") for letter in string.ascii_lowercase]
+    settings = {"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "0",
+                "auto_explain.log_analyze": "on", "auto_explain.log_timing": "off"}
+
+    def setUp(self):
+        self.assertIsNone(self.keyspread.process.poll())
+
+    def test_nothing_is_compiled(self):
+        session, mark = self.wire(), self.postgres.mark()
+        self.assertEqual(session.rows("show jit"), [["on"]])
+        texts = ["begin"]
+        for letter in "abcde":
+            texts += [f"create table {letter}_made (id bigint primary key, v text, n numeric default 1)",
+                      f"create index on {letter}_made (v)", f"insert into {letter}_made values (1, 'x')"]
+        for text in texts + ["commit"]:
+            self.assertIsNone(wire.error_of(session.query(text)), text)
+        log = self.postgres.log(mark)
+        self.assertGreater(log.count("Query Text: with recursive"), 3)
+        self.assertNotIn("JIT:", log)
 
 
 if __name__ == "__main__":

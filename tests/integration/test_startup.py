@@ -76,6 +76,8 @@ FIRST = {
     "not after the start": login(("max_connections", "5")),
     "replication maybe": login(("replication", "maybe")),
     "a warning": login(user="warned"),
+    "an application beyond ASCII": login(("application_name", "\x01ä\n€~")),
+    "an application by options": options("-c application_name=ä"),
 }
 OPTIONS = ["-c foo=bar", "-c foo", "-c", "-z", "-W", "bare", "-", "--", "-- -e", "-e --", "-e",
            "-S 128", "-S128", "-B 128", "--search_path=public", "-c statement-timeout=5s",
@@ -164,6 +166,14 @@ class Startup(harness.StackCase):
             self.compare(text, options(text), half=False)
             self.compare(text + " …", login(("options", text), ("TimeZone", "Europe/Paris")),
                          half=False)
+
+    def test_a_long_application_name(self):
+        """PostgreSQL cuts it, with a notice."""
+        for name in ("x" * 62 + "yz", "x" * 62 + "ä", "ä" * 40):
+            with self.subTest(name):
+                told = [{message for message in messages(answer(port, login(("application_name", name)), half=False)[0])
+                         if message[0] == "S"} for port in (self.postgres.port, self.keyspread.port)]
+                self.assertEqual(*told)
 
     def shown(self, port, name, *pairs):
         session = wire.Wire(("127.0.0.1", port))

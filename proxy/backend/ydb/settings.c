@@ -1,6 +1,7 @@
 #include "proxy/backend/ydb/settings.h"
 
 #include "protocol/backend.h"
+#include "proxy/backend/greeting.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,13 +62,16 @@ rw_variables *px_ydb_settings_new(const px_link *link, const char *server_versio
 {
     const px_identity *identity = link->identity;
     bool own = link->role == PX_LINK_SESSION;
-    const char *application = identity->application != NULL ? identity->application : "";
     rw_variables *variables = rw_variables_new(MOST_BYTES);
+    pgw_buf application = {0};
+    px_greeting_clean(pgw_slice_str(identity->application), server_version, &application);
     define_version(variables, server_version);
     rw_variables_define(variables, "session_authorization", pgw_slice_str(identity->user));
-    if (start_all(variables, own ? identity->options : identity->shared, error) &&
-        rw_variables_start(variables, PGW_LITERAL("application_name"), pgw_slice_str(application),
-                           error))
+    bool fine = start_all(variables, own ? identity->options : identity->shared, error) &&
+                rw_variables_start(variables, PGW_LITERAL("application_name"),
+                                   pgw_slice_buf(&application), error);
+    pgw_buf_free(&application);
+    if (fine)
         return variables;
     rw_variables_free(variables);
     return NULL;

@@ -229,6 +229,40 @@ static void a_session_has_its_own_application_name(void **state)
     px_identity_drop(named);
 }
 
+/* … as its server has it. */
+static void an_application_name_is_visible_ascii(void **state)
+{
+    (void)state;
+#define NAME "12345678901234567890123456789012345678901234567890123456789012"
+    static const struct {
+        const char *application, *version, *told;
+    } cases[] = {
+        {"", "15.1", ""},
+        {"a b~", "15.1", "a b~"},
+        {"\x01\xc3\xa4\x7f.", "15.1 (Debian)", "????."},
+        {"\xc3\xa4\n", "16.0", "\\xc3\\xa4\\x0a"},
+        {"\xc3\xa4", NULL, "??"},
+        {NAME "34", "15.1", NAME "3"},
+        {NAME "3", "17.2", NAME "3"},
+        {NAME "\xc3\xa4", "15.1", NAME}, /* cut between characters */
+        {NAME "\x01", "16.1", NAME "\\x01"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_buf out = {0};
+        px_greeting_clean(pgw_slice_str(cases[i].application), cases[i].version, &out);
+        pgw_buf_add_byte(&out, '\0');
+        assert_string_equal(out.ptr, cases[i].told);
+        pgw_buf_free(&out);
+    }
+    px_identity *named = identity_of("u", "d", "", "\xc3\xa4");
+    px_greeting *greeting = px_greeting_keep(&t.worker, t.identity, plain);
+    expect_written(greeting, named,
+                   "server_version=15.1;application_name=?\?;TimeZone=UTC;"
+                   "default_transaction_read_only=off;in_hot_standby=off;");
+    px_greeting_drop(greeting);
+    px_identity_drop(named);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -240,6 +274,7 @@ int main(void)
         TEST(another_default_ends_those_of_its_kin),
         TEST(no_more_kinds_are_kept_than_fit),
         TEST(a_session_has_its_own_application_name),
+        TEST(an_application_name_is_visible_ascii),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
