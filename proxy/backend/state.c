@@ -89,6 +89,12 @@ static void add_visible(pgw_buf *sql, const px_asked *asked)
     pgw_buf_add_str(sql, "}'::pg_catalog.oid[]) o), '')");
 }
 
+/* Functions find names in caches, and what others have made and dropped is taken out of these when
+ * a transaction begins, and whenever something is locked: here a schema that nobody drops. In a
+ * condition, for that is looked at before all the rest. */
+#define RENEWED                                                                                    \
+    " where pg_catalog.pg_get_object_address('schema', '{pg_catalog}', '{}') is not null"
+
 void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "select session_user, " SETTING("role"));
@@ -99,6 +105,8 @@ void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql)
     add_visible(sql, asked);
     if (everything)
         pgw_buf_add_str(sql, CHANGED);
+    if (asked->inside)
+        pgw_buf_add_str(sql, RENEWED);
 }
 
 /* ---- the answer of a backend that has no catalog ---- */

@@ -30,6 +30,7 @@ typedef struct px_asked {
     const rw_catalog *names;
     const uint32_t *oids; /* ascending */
     size_t oid_count;
+    bool inside; /* of a transaction, which may have begun before others made what is asked for */
 } px_asked;
 
 /* Appends one SELECT, without ';'. With `everything` it tells `changed`, which takes PostgreSQL

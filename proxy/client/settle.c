@@ -184,7 +184,8 @@ static void question(px_session *session, const px_catalog *catalog, pgw_buf *sq
     state->asked_count = more;
     for (size_t i = 0; i < more; i++)
         state->asked[i] = catalog->tables[catalog->count - more + i]->oid;
-    px_asked all = {px_catalog_names(session->worker), state->asked, more};
+    px_asked all = {px_catalog_names(session->worker), state->asked, more,
+                    session->own.status == 'T' || session->own.unsynced};
     px_state_question(&all, state->everything, sql);
 }
 

@@ -475,7 +475,7 @@ class CreateTable(SessionCase):
 @harness.proxied
 class MadeByOthers(DirectCase):
     """Who knew that there was no such table does not take it for none of the configuration's when it is there."""
-    tables = (Planned("one", ["id"]), Planned("two", ["id"]))
+    tables = (Planned("one", ["id"]), Planned("two", ["id"]), Planned("ours", ["id"]))
     make = "create table {} (id int primary key, name text)"
 
     def session(self, keyspread):
@@ -501,6 +501,35 @@ class MadeByOthers(DirectCase):
                 self.run_all(first, "update one set id = 2", "insert into one values (3, 'b')", "upsert into one values (3, 'c')")
                 self.is_verified("one")
                 self.run_all(other, "drop table one")
+
+    def test_in_a_transaction(self):
+        """Functions of the server that look for names go on finding what there was before it began."""
+        made = [self.make.format("ours"), "insert into ours values (1, 'a')"]
+        for write in ("update ours set id = 2", "insert into ours values (3, 'b')", "upsert into ours values (1, 'c')"):
+            for extended in (False, True):
+                with self.subTest(write, extended=extended):
+                    first, other = self.session(self.keyspread), self.session(self.keyspread)
+                    self.run_all(other, "drop table if exists ours", *made)
+                    self.run_all(first, "update ours set name = 'b'", "begin")
+                    self.run_all(other, "drop table ours", *made)
+                    run = (wire.parse("", write), wire.bind("", ""), wire.execute(), wire.sync()) if extended else (wire.query(write),)
+                    self.assertIsNone(wire.error_of(first.ask(*run)))
+                    self.run_all(first, "commit")
+                    self.is_verified("ours")
+                    self.run_all(other, "drop table ours")
+
+    def test_in_a_pipeline(self):
+        made = [self.make.format("ours"), "insert into ours values (1, 'a')"]
+        first, other = self.session(self.keyspread), self.session(self.keyspread)
+        self.run_all(other, "drop table if exists ours", *made)
+        self.run_all(first, "update ours set name = 'b'")
+        run = wire.bind("", "") + wire.execute()
+        first.send(wire.parse("", "select 1") + run + wire.flush())
+        first.read_until("C")
+        self.run_all(other, "drop table ours", *made)
+        self.assertIsNone(wire.error_of(first.ask(wire.parse("", "update ours set id = 2") + run + wire.sync())))
+        self.is_verified("ours")
+        self.run_all(other, "drop table ours")
 
 
 @harness.proxied

@@ -105,9 +105,14 @@ static void a_letter_stands_for_a_table(void **state)
     assert_false(px_answer_read(pgw_slice_buf(&body), 3, 0, true, &answer));
     const uint32_t oids[] = {7, 4294967295};
     const rw_catalog catalog = {0};
-    px_state_question(&(px_asked){&catalog, oids, 2}, false, &sql);
+    px_state_question(&(px_asked){&catalog, oids, 2, false}, false, &sql);
     pgw_buf_add_byte(&sql, '\0');
     assert_non_null(strstr(sql.ptr, "unnest('{7,4294967295}'::pg_catalog.oid[])"));
+    assert_null(strstr(sql.ptr, "pg_get_object_address"));
+    pgw_buf_clear(&sql);
+    px_state_question(&(px_asked){&catalog, oids, 2, true}, true, &sql);
+    pgw_buf_add_byte(&sql, '\0');
+    assert_non_null(strstr(sql.ptr, " where pg_catalog.pg_get_object_address("));
     pgw_buf_free(&sql);
     pgw_buf_free(&body);
     pgw_buf_free(&nothing);
@@ -139,7 +144,7 @@ static void there_are_cells_for_all_tables(void **state)
     for (size_t i = 0; i < NAMED; i++)
         tables[i] = &table;
     const rw_catalog catalog = {.tables = tables, .count = NAMED};
-    px_state_question(&(px_asked){&catalog, NULL, 0}, true, &sql);
+    px_state_question(&(px_asked){&catalog, NULL, 0, false}, true, &sql);
     assert_int_equal(px_state_cells(pgw_slice_buf(&sql)), ALL);
     pgw_buf_free(&sql);
     pgw_buf_free(&body);
