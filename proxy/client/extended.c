@@ -392,6 +392,15 @@ static px_step on_close(px_session *session, const px_said *said)
     return PX_STEP_PASS; /* and the name is forgotten there */
 }
 
+/* Whether what was parsed, and may be run by now, drops the name when it is answered: also one
+ * that Parse would give behind it, and that the server keeps. */
+static bool is_dropped_by_parsed(const px_session *session, const px_said *said, pgw_slice name)
+{
+    const char *drops = session->names.deallocates;
+    return drops != NULL && (*drops == '\0' || pgw_slice_eq_str(name, drops)) &&
+           said->type == 'P' && name.len > 0 && session->pending.replies.count > 0;
+}
+
 /* Something unanswered may change what the name means, if it is not skipped or refused. */
 static bool name_is_moving(const px_session *session, const px_said *said)
 {
@@ -403,7 +412,7 @@ static bool name_is_moving(const px_session *session, const px_said *said)
     if (name.ptr == NULL)
         return false;
     if (session->own.unsynced)
-        return px_replies_move_before(replies, name);
+        return px_replies_move_before(replies, name) || is_dropped_by_parsed(session, said, name);
     return px_replies_move(replies, name) || (parsed && replies->count > 0);
 }
 

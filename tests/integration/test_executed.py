@@ -186,6 +186,21 @@ class Executed(DirectCase):
                 self.both(run)
                 self.are_right("pat_a")
 
+    def test_parsed_behind_what_drops_its_name(self):
+        """DEALLOCATE is answered when Parse has given the name already: that one stays, and is known."""
+        run, select = wire.bind("", "") + wire.execute(), wire.query("select * from fixed order by id")
+        insert = "insert into fixed (id, v) values ($1, 'x')"
+        for drop in ("deallocate all", "deallocate s"):
+            with self.subTest(drop):
+                for session in (self.direct, self.session):
+                    session.query("insert into nosuch values (1)")
+                    session.ask(wire.parse("s", insert) + wire.sync())
+                both = [[[shown(reply) for reply in session.ask(*messages)] for messages in (
+                    [wire.parse("", drop) + run + wire.parse("s", insert) + wire.bind("", "s", ["5"]) + wire.execute() + wire.sync()],
+                    [wire.bind("", "s", ["6"]) + wire.execute() + wire.sync()], [select], [wire.query("delete from fixed")])]
+                        for session in (self.direct, self.session)]
+                self.assertEqual(*both)
+
 
 if __name__ == "__main__":
     unittest.main()
