@@ -230,7 +230,7 @@ void px_error_of_text(const px_text *text, size_t at, pgw_slice body, pgw_buf *o
                     .hashes = text->hashes[at],
                     .filled = text->filled != NULL ? text->filled[at] : NULL,
                     .conditions = &text->conditions[at],
-                    .text = {text->text.ptr + statement->start, statement->end - statement->start},
+                    .text = rw_statement_text(statement, text->text),
                     .utf8 = text->script.utf8,
                     .before = before,
                     .rendered_before = sent_at[at]};

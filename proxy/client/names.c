@@ -269,7 +269,7 @@ void px_names_by_sql(px_session *session, const px_text *text, size_t i)
     const rw_statement *prepare = &text->script.statements[i];
     px_statements *statements = &session->names.statements;
     px_statement *statement = px_statements_put(statements, prepare->name, NULL, true);
-    pgw_slice written = {text->text.ptr + prepare->start, prepare->end - prepare->start};
+    pgw_slice written = rw_statement_text(prepare, text->text);
     px_stores_note(session, &statement->foreign, prepare->effects, written, text->catalog);
     px_state_note_prepare(session, &statement->foreign, written, text->catalog);
     if (statement->foreign.stores && px_statements_have_room(statements, written.len))

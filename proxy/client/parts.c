@@ -83,7 +83,7 @@ static to_block of_rollback(pgw_slice statement)
 static to_block block_of(const px_text *text, size_t i)
 {
     const rw_statement *statement = &text->script.statements[i];
-    pgw_slice written = {text->text.ptr + statement->start, statement->end - statement->start};
+    pgw_slice written = rw_statement_text(statement, text->text);
     rw_lexer lexer;
     if (!(statement->effects & RW_EFFECT_TRANSACTION))
         return KEEPS_IT;

@@ -14,7 +14,7 @@ unsigned px_script_changes(const px_session *session, pgw_slice text, const rw_s
     unsigned effects = script->effects & ~(unsigned)RW_EFFECT_DDL;
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
-        pgw_slice written = {text.ptr + statement->start, statement->end - statement->start};
+        pgw_slice written = rw_statement_text(statement, text);
         if (statement->effects & (changing | RW_EFFECT_SETTINGS) &&
             rw_reaches_tables(written, px_catalog_names(session->worker),
                               session->who.identity->env.conforming))

@@ -143,7 +143,7 @@ void px_instances_make(px_tables *tables, const rw_catalog *planned, pgw_slice t
     for (size_t i = 0; i < script.count; i++) {
         const rw_statement *it = &script.statements[i];
         if (it->made != NULL && !is_there(tables, it->made))
-            make(&(maker){tables, &arena, {text.ptr + it->start, it->end - it->start}, it->made});
+            make(&(maker){tables, &arena, rw_statement_text(it, text), it->made});
     }
     pgw_arena_free(&arena);
 }

@@ -28,7 +28,7 @@ static pgw_slice render(pgw_slice text, const rw_conditions *conditions, const r
 {
     pgw_buf out = {0};
     pgw_buf_add(&out, text.ptr, of->start);
-    rw_conditions_render(conditions, (pgw_slice){text.ptr + of->start, of->end - of->start}, &out);
+    rw_conditions_render(conditions, rw_statement_text(of, text), &out);
     pgw_buf_add(&out, text.ptr + of->end, text.len - of->end);
     return pgw_arena_keep(arena, &out);
 }
@@ -75,7 +75,7 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
 {
     pgw_env env = *reading->env;
     env.zone_known = false; /* the server may read the constants anew, by another TimeZone */
-    pgw_slice written = {text.ptr + statement->start, statement->end - statement->start};
+    pgw_slice written = rw_statement_text(statement, text);
     bool prepares = (statement->effects & RW_EFFECT_PREPARE) != 0; /* whose $n are its own */
     uint32_t highest = prepares ? 0 : rw_highest_parameter(written, env.conforming);
     size_t own = highest > declared.count ? highest : declared.count;

@@ -10,11 +10,6 @@ const rw_table *px_written_by(const rw_statement *statement)
                                        : NULL;
 }
 
-static pgw_slice written_as(pgw_slice text, const rw_statement *statement)
-{
-    return (pgw_slice){text.ptr + statement->start, statement->end - statement->start};
-}
-
 typedef struct moves {
     const rw_table *table;
     size_t judged; /* so many statements, of which none but the last may change it … */
@@ -27,7 +22,7 @@ static bool is_moved(const rw_script *script, pgw_slice text, moves *of, size_t 
     for (; of->judged < i && !of->moved; of->judged++) {
         const rw_statement *other = &script->statements[of->judged];
         of->moved = other->effects & RW_EFFECT_DDL &&
-                    rw_moves_columns(written_as(text, other), of->table, conforming);
+                    rw_moves_columns(rw_statement_text(other, text), of->table, conforming);
     }
     return of->moved;
 }
@@ -54,7 +49,7 @@ const bool *px_reshaped(const rw_script *script, pgw_slice text, const rw_catalo
         const rw_statement *statement = &script->statements[i];
         const rw_table *table = px_written_by(statement);
         if (table == NULL)
-            table = rw_insert_target(written_as(text, statement), tables, env, arena);
+            table = rw_insert_target(rw_statement_text(statement, text), tables, env);
         reshaped[i] = table != NULL &&
                       is_moved(script, text, moves_of(table, all, &count), i, env->conforming);
     }

@@ -414,7 +414,7 @@ static void render_statement(const px_text *text, size_t i, pgw_buf *out)
 {
     const rw_statement *statement = &text->script.statements[i];
     const rw_insert *insert = statement->insert;
-    pgw_slice written = {text->text.ptr + statement->start, statement->end - statement->start};
+    pgw_slice written = rw_statement_text(statement, text->text);
     if (text->refusals[i] != NULL && (insert == NULL || !rw_insert_may_fail(insert)))
         pgw_buf_add_str(out, REFUSED_STATEMENT);
     else if (insert == NULL)

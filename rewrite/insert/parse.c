@@ -388,13 +388,14 @@ static void begin(rw_parser *parser, pgw_slice text, const pgw_env *env, pgw_are
     rw_advance(parser);
 }
 
-const rw_table *rw_insert_target(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
-                                 pgw_arena *arena)
+const rw_table *rw_insert_target(pgw_slice text, const rw_catalog *catalog, const pgw_env *env)
 {
     pgw_error error;
+    pgw_arena scratch = {0}; /* a text may have many statements */
     rw_parser parser = {.catalog = catalog, .error = &error};
-    begin(&parser, text, env, arena);
+    begin(&parser, text, env, &scratch);
     (void)parse_head(&parser);
+    pgw_arena_free(&scratch);
     return parser.table;
 }
 

@@ -15,7 +15,6 @@ PGW_MUST_CHECK bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, c
                                     pgw_arena *arena, rw_insert **out, pgw_error *error);
 /* The configured table that such a statement names as the one it writes, whatever becomes of the
  * rest of it. NULL: none. */
-const rw_table *rw_insert_target(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
-                                 pgw_arena *arena);
+const rw_table *rw_insert_target(pgw_slice text, const rw_catalog *catalog, const pgw_env *env);
 
 #endif

@@ -333,7 +333,7 @@ void rw_explain(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, p
     rw_script_parse(text, catalog, env, NULL, &arena, &script);
     for (size_t i = 0; i < script.count; i++) {
         const rw_statement *statement = &script.statements[i];
-        pgw_slice original = {text.ptr + statement->start, statement->end - statement->start};
+        pgw_slice original = rw_statement_text(statement, text);
         add_line(out, "original", original);
         if (statement->kind == RW_STATEMENT_REFUSED)
             add_error(out, statement->error);

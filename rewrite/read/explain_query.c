@@ -57,8 +57,7 @@ void rw_explain_query(pgw_slice text, const rw_catalog *catalog, const pgw_env *
     const rw_statement *only = script->count == 1 ? script->statements : NULL;
     if (only == NULL || only->end - only->start > RW_EXPLAINED_MAX)
         return;
-    pgw_slice asked =
-        asked_about((pgw_slice){text.ptr + only->start, only->end - only->start}, env->conforming);
+    pgw_slice asked = asked_about(rw_statement_text(only, text), env->conforming);
     if (asked.len == 0 || asked_about(asked, env->conforming).ptr != NULL)
         return;
     pgw_buf lines = {0};

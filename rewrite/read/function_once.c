@@ -172,7 +172,7 @@ static void change(const once *it, rw_script *script)
 
 static rw_token_walk walk_of(const once *it, const rw_statement *statement)
 {
-    pgw_slice text = {it->text.ptr + statement->start, statement->end - statement->start};
+    pgw_slice text = rw_statement_text(statement, it->text);
     return rw_walk_tokens(text, it->env->conforming, it->arena);
 }
 

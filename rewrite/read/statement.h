@@ -84,6 +84,12 @@ typedef struct rw_statement {
     pgw_error *error; /* of FORWARD: what is told should the server meet RW_REFUSAL in it; NULL */
 } rw_statement;
 
+/* As it stands in the text that it is one of. */
+static inline pgw_slice rw_statement_text(const rw_statement *statement, pgw_slice text)
+{
+    return (pgw_slice){text.ptr + statement->start, statement->end - statement->start};
+}
+
 /* Whether something of ours is run with it. */
 static inline bool rw_statement_has_more(const rw_statement *statement)
 {

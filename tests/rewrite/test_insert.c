@@ -1293,9 +1293,37 @@ static void what_takes_too_much_memory_is_refused(void **state)
     pgw_buf_free(&text);
 }
 
+static void the_target_is_known_whatever_follows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *table; /* NULL: none of ours */
+    } cases[] = {
+        {"insert into events (userid, no_such_column) values (1)", "events"},
+        {"insert into events values (1, 2, 3, 4, 5, 6, 7)", "events"},
+        {"upsert into public.events as e", "events"},
+        {"with x as (select 1) insert into events (a) select 1", "events"},
+        {"with x as (delete from events) insert into events (a) select 1", NULL},
+        {"insert into other (a) values (1)", NULL},
+        {"insert into other.events (a) values (1)", NULL},
+        {"insert events (a) values (1)", NULL},
+        {"update events set event = 'x'", NULL},
+        {"with x as (select 1", NULL},
+        {"", NULL},
+    };
+    rw_catalog catalog = test_catalog(pointers);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pgw_slice text = exact(cases[i].text);
+        const rw_table *found = rw_insert_target(text, &catalog, &test_env);
+        const char *name = found != NULL ? found->name : "none";
+        assert_string_equal(name, cases[i].table != NULL ? cases[i].table : "none");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_target_is_known_whatever_follows),
         cmocka_unit_test(vectors_hold),
         cmocka_unit_test(refusals_name_table_column_and_a_way_out),
         cmocka_unit_test(a_generated_key_is_refused_with_another_way_out),
