@@ -8,18 +8,24 @@ enum {
     ALONE_MS = 10000
 }; /* units of somebody with a failed one travel alone for so long, or slow */
 
+/* The bytes of `whole` from `from` to `to`; an empty slice may have no memory at all. */
+static pgw_slice part(pgw_slice whole, size_t from, size_t to)
+{
+    return to > from ? (pgw_slice){whole.ptr + from, to - from} : (pgw_slice){"", 0};
+}
+
 pgw_slice px_outcome_notices(const px_outcome *outcome, size_t i)
 {
     size_t from = i > 0 ? outcome->statements[i - 1].noticed : 0;
     size_t to = i < outcome->completed ? outcome->statements[i].noticed : outcome->notices.len;
-    return (pgw_slice){outcome->notices.ptr + from, to - from};
+    return part(outcome->notices, from, to);
 }
 
 pgw_slice px_outcome_returned(const px_outcome *outcome, size_t i)
 {
     size_t from = i > 0 ? outcome->statements[i - 1].returned : 0;
     size_t to = i < outcome->completed ? outcome->statements[i].returned : outcome->returned.len;
-    return (pgw_slice){outcome->returned.ptr + from, to - from};
+    return part(outcome->returned, from, to);
 }
 
 void px_owner_drop_statement(px_owner *owner)

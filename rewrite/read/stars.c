@@ -40,12 +40,12 @@ static bool is_blank(pgw_slice text, size_t at)
 /* Without blanks where there are some. */
 static pgw_slice fit(pgw_slice put, pgw_slice text, size_t start, size_t end)
 {
-    if (put.ptr[0] == ' ' && (start == 0 || is_blank(text, start - 1))) {
+    if (put.len > 0 && put.ptr[0] == ' ' && (start == 0 || is_blank(text, start - 1))) {
         put.ptr++;
         put.len--;
     }
     bool ends = end == text.len || is_blank(text, end) || strchr(");", text.ptr[end]) != NULL;
-    put.len -= put.ptr[put.len - 1] == ' ' && ends;
+    put.len -= put.len > 0 && put.ptr[put.len - 1] == ' ' && ends;
     return put;
 }
 
