@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "proxy/client/credentials.h"
+#include "proxy/client/door/credentials.h"
 #include "proxy/server/server.h"
 
 static int run_server(const px_command *command);

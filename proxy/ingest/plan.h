@@ -51,7 +51,7 @@ typedef struct px_plan {
     bool in_parts;          /* they are committed already */
     struct px_plan *row;    /* the statement of a single row; made when asked for. Owned */
     bool row_sought;
-    size_t holders; /* statements of sessions that are counted (client/statements) … */
+    size_t holders; /* statements of sessions that are counted (client/core/statements) … */
     size_t counted; /* … as so many bytes, once for all of them */
 } px_plan;
 

@@ -2,8 +2,8 @@
 #include "proxy/server/listener.h"
 
 #include "proxy/base/log.h"
-#include "proxy/client/lobby.h"
-#include "proxy/client/life.h"
+#include "proxy/client/door/lobby.h"
+#include "proxy/client/door/life.h"
 #include "protocol/error.h"
 
 #include <errno.h>

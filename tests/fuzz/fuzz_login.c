@@ -8,8 +8,8 @@
 #define _GNU_SOURCE
 #include "protocol/frame.h"
 #include "protocol/reader.h"
-#include "proxy/client/life.h"
-#include "proxy/client/session.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/door/life.h"
 #include "tests/fuzz/login_setup.h"
 #include "tests/protocol/scram_client.h"
 

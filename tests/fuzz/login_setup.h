@@ -13,7 +13,7 @@
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"
 #include "proxy/batch/batcher.h"
-#include "proxy/client/credentials.h"
+#include "proxy/client/door/credentials.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/server/config.h"
 #include "proxy/server/server.h"

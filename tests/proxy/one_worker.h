@@ -13,7 +13,7 @@
 #include "proxy/base/metrics.h"
 #include "proxy/base/shared.h"
 #include "proxy/batch/batcher.h"
-#include "proxy/client/credentials.h"
+#include "proxy/client/door/credentials.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/server/server.h"
 

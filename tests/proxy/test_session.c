@@ -7,10 +7,10 @@
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "proxy/base/log.h"
-#include "proxy/client/credentials.h"
-#include "proxy/client/life.h"
-#include "proxy/client/session.h"
-#include "proxy/client/sessions.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/core/sessions.h"
+#include "proxy/client/door/credentials.h"
+#include "proxy/client/door/life.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* Names in tables: what is found, and that no step grows with what is there. */
-#include "proxy/client/statements.h"
+#include "proxy/client/core/statements.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What clients must know, and what keyspread knows of them. */
-#include "proxy/client/credentials.h"
+#include "proxy/client/door/credentials.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

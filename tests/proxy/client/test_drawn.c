@@ -1,6 +1,6 @@
 /* What a session is told of the numbers that it drew: by the texts that ask for them, as they go on
  * to its link. */
-#include "proxy/client/drawn.h"
+#include "proxy/client/numbers/drawn.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "proxy/client/session.h"
+#include "proxy/client/core/session.h"
 
 static px_session *session;
 

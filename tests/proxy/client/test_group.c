@@ -1,6 +1,6 @@
 /* What a session holds up to its Sync: copies of messages, the plans that they are of, and what
  * their names mean by then. */
-#include "proxy/client/group.h"
+#include "proxy/client/core/group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What a session's link owes: in the order in which it was asked, and which names hang on it. */
-#include "proxy/client/replies.h"
+#include "proxy/client/core/replies.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

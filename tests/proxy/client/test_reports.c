@@ -1,6 +1,6 @@
 /* What is reported of settings while a Query is sent in parts, and what its client is told of it.
  */
-#include "proxy/client/reports.h"
+#include "proxy/client/core/reports.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

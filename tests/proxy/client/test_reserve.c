@@ -1,6 +1,6 @@
 /* Numbers of a sequence that were drawn ahead: each goes to one session, once, and those that came
  * before somebody asked do not go to who asked later than they were drawn for others. */
-#include "proxy/client/reserve.h"
+#include "proxy/client/numbers/reserve.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 #include "proxy/backend/catalog.h"
 #include "proxy/backend/databases.h"
 #include "proxy/base/shared.h"
-#include "proxy/client/drawn.h"
-#include "proxy/client/session.h"
-#include "proxy/client/sessions.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/core/sessions.h"
+#include "proxy/client/numbers/drawn.h"
 
 enum { SEQUENCE = 77, FILE_ID = 16500 };
 

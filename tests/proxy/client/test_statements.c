@@ -1,5 +1,5 @@
 /* What a session has prepared: which of it is on its link, and what it weighs. */
-#include "proxy/client/statements.h"
+#include "proxy/client/core/statements.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

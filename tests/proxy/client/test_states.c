@@ -1,5 +1,5 @@
 /* The tables of a session's states: what may follow what, and what excludes what. */
-#include "proxy/client/states.h"
+#include "proxy/client/core/states.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include "protocol/frame.h"
 #include "proxy/base/address.h"
 #include "proxy/base/metrics_text.h"
-#include "proxy/client/lobby.h"
+#include "proxy/client/door/lobby.h"
 #include "tests/proxy/logged.h"
 
 #include <netinet/in.h>

@@ -1,0 +1,240 @@
+#include "proxy/client/answer/outcome.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/client/answer/errors.h"
+#include "proxy/client/answer/owed.h"
+#include "proxy/client/answer/relay.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/names.h"
+#include "proxy/ingest/plan_cache.h"
+#include "rewrite/read/part_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DOUBT_EVERY_MS = 1000 };
+
+static px_session *session_of(px_owner *owner)
+{
+    return (px_session *)((char *)owner - offsetof(px_session, units));
+}
+
+/* ---- errors ---- */
+
+/* The held Execute of the statement that failed; group->count if none did. */
+static size_t failed_execute(const px_group *group, const px_outcome *outcome)
+{
+    size_t executed = 0, i = 0;
+    while (i < group->count && (group->held[i].type != 'E' || executed++ < outcome->completed))
+        i++;
+    return i;
+}
+
+static pgw_slice failed_portal(const px_group *group, const px_outcome *outcome)
+{
+    size_t i = failed_execute(group, outcome);
+    return i < group->count ? group->held[i].said->as.execute.portal : PGW_LITERAL("");
+}
+
+/* The held message at which it stopped: the Execute of the statement that failed, or its Bind. */
+static size_t failed_at(const px_group *group, const px_outcome *outcome)
+{
+    size_t i = failed_execute(group, outcome);
+    bool bound = outcome->completed < outcome->statement_count &&
+                 outcome->statements[outcome->completed].bound;
+    size_t bind = bound || i == group->count ? PX_GROUP_NONE : px_group_executed(group, i);
+    return bind != PX_GROUP_NONE ? bind : i;
+}
+
+/* Of a statement that is several units: in a text that the client did not write. */
+static void add_error_of_parts(px_session *session, const px_outcome *outcome, pgw_buf *out)
+{
+    const px_owner *units = &session->units;
+    const rw_insert *insert =
+        units->text != NULL ? units->text->script.statements[0].insert : units->plans[0]->insert;
+    pgw_error error;
+    if (!px_error_changed(insert->table->name, outcome->error, &error))
+        pgw_error_read(outcome->error, &error);
+    error.position = 0;
+    px_error_count_rows(&error, outcome->committed, outcome->rows);
+    if (outcome->unknown > 0)
+        pgw_error_detail(&error, "%zu of %zu rows are committed, of %zu it is unknown.",
+                         outcome->committed, outcome->rows, outcome->unknown);
+    px_count_error(session->worker->metrics, pgw_slice_str(error.sqlstate));
+    pgw_error_write(&error, "ERROR", out);
+}
+
+/* Frees the body. */
+static void add_message(char type, pgw_buf *body, pgw_buf *out)
+{
+    pgw_buf_add_byte(out, type);
+    pgw_buf_add_i32(out, (int32_t)(body->len + 4));
+    pgw_buf_add_slice(out, pgw_slice_buf(body));
+    pgw_buf_free(body);
+}
+
+static bool writes_named(const px_owner *units, const px_outcome *outcome, size_t i)
+{
+    const rw_table *table = units->text != NULL ? units->text->script.statements[i].insert->table
+                                                : px_outcome_plan(units, outcome, i)->insert->table;
+    return rw_part_table(&table, 1, outcome->error) != NULL;
+}
+
+/* An error of the commit, which may come before the last statement's tag, is about one of those
+ * that wrote the table that it names. */
+static size_t failed_statement(const px_owner *units, const px_outcome *outcome)
+{
+    size_t last = outcome->statement_count - 1;
+    if (outcome->completed < last || pgw_error_field(outcome->error, 'P').len > 0)
+        return outcome->completed;
+    for (size_t i = 0; i <= last; i++)
+        if (writes_named(units, outcome, last - i))
+            return last - i;
+    return outcome->completed;
+}
+
+static void add_error_of_unit(px_session *session, const px_outcome *outcome, pgw_buf *out)
+{
+    const px_owner *units = &session->units;
+    size_t failed = failed_statement(units, outcome);
+    pgw_buf body = {0};
+    if (units->text != NULL)
+        px_error_of_text(units->text, failed, outcome->error, &body);
+    else
+        px_error_of_portal(px_outcome_plan(units, outcome, failed),
+                           failed_portal(&session->group, outcome), outcome->error, &body);
+    px_error_explain(session->worker, session->who.identity, px_changes_told(session), &body);
+    px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
+    add_message('E', &body, out);
+}
+
+static void add_error(px_session *session, const px_outcome *outcome, pgw_buf *out)
+{
+    if (outcome->error.len > 0)
+        (outcome->rows > 0 ? add_error_of_parts : add_error_of_unit)(session, outcome, out);
+}
+
+/* ---- the answer ---- */
+
+static void answer_text(px_session *session, const px_outcome *outcome)
+{
+    pgw_buf out = {0};
+    for (size_t i = 0; i < outcome->completed; i++) {
+        px_owed_notices(session, outcome, i, &out);
+        px_owed_rows(session, outcome, i, &out);
+        char tag[40];
+        snprintf(
+            tag, sizeof tag, "INSERT 0 %llu",
+            (unsigned long long)(outcome->statements[i].tag + session->units.text->superseded[i]));
+        pgw_write_tag(tag, &out);
+    }
+    px_owed_notices(session, outcome, outcome->completed, &out);
+    if (outcome->completed < outcome->statement_count && outcome->returned.len > 0)
+        px_owed_rows(session, outcome, outcome->completed, &out);
+    add_error(session, outcome, &out);
+    pgw_write_ready('I', &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+    px_names_drop_unnamed(session); /* a simple Query destroys it */
+}
+
+static void answer_group(px_session *session, const px_outcome *outcome)
+{
+    px_group *group = &session->group;
+    bool failed = outcome->error.len > 0;
+    pgw_buf out = {0};
+    px_owed_write(session, failed ? failed_at(group, outcome) : group->count, outcome, &out);
+    px_owed_notices(session, outcome, outcome->completed, &out);
+    add_error(session, outcome, &out);
+    px_owed_end(session, &out);
+}
+
+static bool has_made_list(const px_owner *units)
+{
+    for (size_t i = 0; i < units->plan_count; i++)
+        if (units->plans[i]->insert->list_made)
+            return true;
+    for (size_t i = 0; units->text != NULL && i < units->text->script.count; i++)
+        if (units->text->script.statements[i].insert->list_made)
+            return true;
+    return false;
+}
+
+/* A value may be wrong only for the column that it came to by a list that was made here. Who sends
+ * many such values does not make others look for each. */
+static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
+{
+    uint64_t now = px_worker_now(session->worker);
+    pgw_slice sqlstate = pgw_error_field(outcome->error, 'C');
+    bool of_value = sqlstate.len == 5 && memcmp(sqlstate.ptr, "22", 2) == 0;
+    if (outcome->kind != PX_ERROR_OWN || (!of_value && !pgw_slice_eq_str(sqlstate, "23502")) ||
+        now < session->ddl.doubts_from || !has_made_list(&session->units))
+        return false;
+    session->ddl.doubts_from = now + DOUBT_EVERY_MS;
+    return true;
+}
+
+/* The statement wrote nothing, for the schema is another than it was thought to be: it is tried
+ * once more. */
+static bool repeats(px_session *session, const px_outcome *outcome)
+{
+    px_owner *units = &session->units;
+    if (outcome->error.len == 0 || outcome->stored || units->repeated)
+        return false;
+    bool stale = outcome->kind == PX_ERROR_STALE;
+    bool other_rows = outcome->kind == PX_ERROR_STALE_PLAN && units->plan_count > 0;
+    if (!stale && !other_rows && !may_be_misplaced(session, outcome))
+        return false;
+    if (other_rows)
+        px_outcome_plan(units, outcome, outcome->completed)->outdated = true;
+    else if (stale && units->plan_count > 0)
+        px_plan_doubt_types(px_outcome_plan(units, outcome, outcome->completed));
+    px_changes_stale(session);
+    units->repeated = true;
+    return true;
+}
+
+static bool on_answered(px_owner *owner, const px_outcome *outcome)
+{
+    px_session *session = session_of(owner);
+    bool again = repeats(session, outcome);
+    if (!again) {
+        if (owner->text != NULL)
+            answer_text(session, outcome);
+        else
+            answer_group(session, outcome);
+        px_relay_drop_message(session);
+        owner->repeated = false;
+    }
+    px_session_wake(session, PX_WAIT_UNIT);
+    return !again;
+}
+
+static void on_rerouted(px_owner *owner)
+{
+    px_session_wake(session_of(owner), PX_WAIT_UNIT);
+}
+
+const px_owner_ops px_session_owner_ops = {on_answered, on_rerouted};
+
+/* ---- the rest, on the own link ---- */
+
+bool px_outcome_has_rest(const px_session *session)
+{
+    const px_owner *units = &session->units;
+    return units->rerouted && (units->text != NULL || units->plan_count > 0);
+}
+
+void px_outcome_give_up(px_session *session, pgw_error *error)
+{
+    const px_text *text = session->units.text;
+    if (text != NULL)
+        px_error_count_rows(error, text->superseded[0],
+                            text->script.statements[0].insert->row_count);
+    else
+        px_error_count_rows(error, session->units.plans[0]->left_out,
+                            session->units.plans[0]->insert->row_count);
+    px_owner_drop_statement(&session->units);
+}

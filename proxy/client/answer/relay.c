@@ -1,0 +1,87 @@
+#include "proxy/client/answer/relay.h"
+
+#include "proxy/client/answer/parts.h"
+#include "proxy/client/core/parsed.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/numbers/ahead.h"
+#include "proxy/client/numbers/keys.h"
+#include "proxy/client/standing/changes.h"
+#include "rewrite/read/spelling.h"
+
+enum { LONGEST_NAME = 256 }; /* bytes, and more than a name has; it may come in two parts */
+
+void px_relay_refuse_large(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(&error, "54000", "a statement for a configured table is larger than %d bytes",
+             (int)PX_HOLD_BYTES);
+    pgw_error_hint(&error, "Send fewer rows a statement.");
+    px_session_fatal(session, &error);
+}
+
+/* How much of the first `part` bytes may be passed on. */
+static size_t harmless(px_session *session, size_t part)
+{
+    pgw_slice text = {px_stream_input(session->peer.stream).ptr, part};
+    const rw_catalog *names = px_catalog_names(session->worker);
+    if (rw_catalog_mentioned(names, text) ||
+        rw_part_may_spell_table(&session->who.written, text, names)) {
+        px_relay_refuse_large(session);
+        return 0;
+    }
+    if (part == session->hand.streaming)
+        return part;
+    return part > LONGEST_NAME ? part - LONGEST_NAME : 0;
+}
+
+bool px_relay_on(px_session *session)
+{
+    size_t here = px_stream_input(session->peer.stream).len;
+    size_t part = here < session->hand.streaming ? here : session->hand.streaming;
+    if (part > 0 && session->hand.text)
+        part = harmless(session, part);
+    if (part == 0)
+        return false;
+    if (session->hand.dropped)
+        px_stream_consume(session->peer.stream, part);
+    else
+        px_link_pass(session->own.link, session->peer.stream, part);
+    session->hand.streaming -= part;
+    return true;
+}
+
+static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
+{
+    session->hand.frame.size = 0;
+    pgw_buf_free(&session->hand.told);
+    px_keys_forget(session);
+    px_ahead_done(session, frame.type);
+    px_parsed_forget(session);
+    px_parts_forget(session);
+    px_changes_ask_anew(session);
+    session->hand.streaming = frame.size;
+    session->hand.dropped = dropped;
+    session->hand.text = text;
+    px_relay_on(session);
+}
+
+void px_relay(px_session *session, pgw_frame frame)
+{
+    begin(session, frame, false, false);
+}
+
+void px_relay_text(px_session *session, pgw_frame frame)
+{
+    begin(session, frame, false, true);
+}
+
+void px_relay_drop(px_session *session, pgw_frame frame)
+{
+    begin(session, frame, true, false);
+}
+
+void px_relay_drop_message(px_session *session)
+{
+    if (session->hand.frame.size > 0)
+        px_relay_drop(session, session->hand.frame);
+}

@@ -1,0 +1,58 @@
+#include "proxy/client/core/ask.h"
+
+#include "protocol/frontend.h"
+static void push(px_session *session, px_reply_kind kind, px_asks asks)
+{
+    px_reply *reply = px_replies_push(&session->pending.replies, kind);
+    reply->swallow = true;
+    reply->asks = asks;
+    reply->silent = asks == PX_ASKS_AHEAD;
+}
+
+void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out)
+{
+    px_ask_with(session, sql, NULL, asks, out);
+}
+
+void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *values, px_asks asks,
+                 pgw_buf *out)
+{
+    static const px_reply_kind kinds[] = {PX_REPLY_CLOSE,   PX_REPLY_PARSE, PX_REPLY_BIND,
+                                          PX_REPLY_EXECUTE, PX_REPLY_CLOSE, PX_REPLY_CLOSE};
+    pgw_certainly(px_unseen_write(PX_ASK_NAME, sql, values, out));
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        push(session, kinds[i], asks);
+    session->known.asking += asks == PX_ASKS_STATE || asks == PX_ASKS_KEYS;
+}
+
+void px_ask_send(px_session *session, px_asks asks, pgw_buf *out)
+{
+    if (session->own.unsynced) {
+        pgw_write_flush(out);
+    } else {
+        pgw_write_sync(out);
+        push(session, PX_REPLY_SYNC, asks);
+    }
+    px_session_send(session, out);
+    pgw_buf_free(out);
+}
+
+void px_ask_for_answers(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_flush(&out);
+    if (session->own.unsynced)
+        px_session_send(session, &out);
+    pgw_buf_free(&out);
+    px_session_set_wait(session, PX_WAIT_IDLE);
+}
+
+void px_ask_between(px_session *session, pgw_slice sql)
+{
+    pgw_buf out = {0};
+    if (sql.len == 0)
+        return;
+    px_ask(session, sql, PX_ASKS_NOTHING, &out);
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}

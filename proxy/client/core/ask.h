@@ -1,0 +1,32 @@
+/*
+ * ask: something that keyspread itself asks the backend over a session's own link, unseen by its
+ * client.
+ */
+#ifndef PX_ASK_H
+#define PX_ASK_H
+
+#include "proxy/backend/unseen.h"
+#include "proxy/client/core/session.h"
+
+/* What its statement and its portal are called. */
+#define PX_ASK_NAME PGW_LITERAL("keyspread state")
+
+/* Writes a question to `out`; what the answers are for is marked in their replies. `sql` is no
+ * longer than a message may be. */
+void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out);
+/* … with values for its parameters, which are no longer than a message may be, too. */
+void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *values, px_asks asks,
+                 pgw_buf *out);
+/* Sends what was written, and frees it; the link is ready. In the middle of a group there is no
+ * Sync: should anything before it fail, it is skipped. */
+void px_ask_send(px_session *session, px_asks asks, pgw_buf *out);
+
+/* A statement of ours to be run between the client's own, in its group: an error of it is the
+ * group's. Empty: nothing. */
+void px_ask_between(px_session *session, pgw_slice sql);
+
+/* Waits until nothing is owed: in the middle of a group the server keeps its answers to itself
+ * until it is asked. */
+void px_ask_for_answers(px_session *session);
+
+#endif

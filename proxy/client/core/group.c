@@ -1,0 +1,187 @@
+#include "proxy/client/core/group.h"
+
+#include "proxy/backend/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t bit_of(char type)
+{
+    return UINT32_C(1) << (type - 'A');
+}
+
+void px_group_clear(px_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        px_plan_drop(group->held[i].plan);
+    group->count = 0;
+    group->types = 0;
+    group->owed = 0;
+    group->describes = false;
+    if (group->cap > PX_GROUP_KEPT) {
+        free(group->held);
+        group->held = NULL;
+        group->cap = 0;
+    }
+    px_table_clear(&group->statements);
+    px_table_clear(&group->portals);
+    pgw_arena_free(&group->memory);
+    group->now = NULL;
+    group->bytes = 0;
+    free(group->failure);
+    group->failure = NULL;
+}
+
+void px_group_free(px_group *group)
+{
+    free(group->held);
+    px_table_free(&group->statements);
+    px_table_free(&group->portals);
+}
+
+/* ---- names ---- */
+
+typedef struct meaning {
+    px_entry entry;
+    size_t latest; /* the held message that said what the name means */
+} meaning;
+
+static size_t latest(const px_table *names, pgw_slice name)
+{
+    const meaning *known = (const meaning *)px_table_find(names, name);
+    return known != NULL ? known->latest : PX_GROUP_NONE;
+}
+
+static void note(px_group *group, px_table *names, pgw_slice name, size_t i)
+{
+    meaning *known = (meaning *)px_table_find(names, name);
+    if (known == NULL) {
+        known = pgw_arena_alloc(&group->memory, sizeof *known);
+        px_table_add(names, &known->entry, name);
+    }
+    known->latest = i;
+}
+
+/* What held message `i` is about, and what it makes of its names. */
+static void note_names(px_group *group, size_t i)
+{
+    px_held *held = &group->held[i];
+    const px_said *said = held->said;
+    px_table *names;
+    switch (said->type) {
+    case 'P':
+        note(group, &group->statements, said->as.parse.name, i);
+        break;
+    case 'B':
+        held->about = latest(&group->statements, said->as.bind.statement);
+        note(group, &group->portals, said->as.bind.portal, i);
+        break;
+    case 'E':
+        held->about = latest(&group->portals, said->as.execute.portal);
+        note(group, &group->portals, said->as.execute.portal, i);
+        break;
+    default: /* Describe, Close */
+        names = said->as.target.kind == 'S' ? &group->statements : &group->portals;
+        held->about = latest(names, said->as.target.name);
+        if (said->type == 'C')
+            note(group, names, said->as.target.name, i);
+    }
+}
+
+void px_group_hold(px_group *group, const px_said *said, px_plan *plan)
+{
+    if (group->count == group->cap) {
+        group->cap = group->cap ? group->cap * 2 : 8;
+        group->held = pgw_realloc(group->held, group->cap * sizeof *group->held);
+    }
+    if (plan != NULL)
+        px_plan_take(plan);
+    group->held[group->count++] = (px_held){.type = said->type,
+                                            .said = px_said_keep(said, &group->memory),
+                                            .plan = plan,
+                                            .about = PX_GROUP_NONE};
+    group->bytes += said->message.len;
+    group->types |= bit_of(said->type);
+    if (said->type == 'D' && plan != NULL)
+        group->owed += px_plan_client_parameters(plan) * sizeof *plan->types + plan->columns.len;
+    note_names(group, group->count - 1);
+}
+
+bool px_group_mentions(const px_group *group, pgw_slice name)
+{
+    return latest(&group->statements, name) != PX_GROUP_NONE;
+}
+
+px_plan *px_group_plan(const px_group *group, const px_statement *statement, pgw_slice name)
+{
+    size_t i = latest(&group->statements, name);
+    if (i != PX_GROUP_NONE)
+        return group->held[i].type == 'P' ? group->held[i].plan : NULL;
+    return statement != NULL ? statement->plan : NULL;
+}
+
+/* A second Execute of a portal: 55000, as the server says it. */
+static size_t bind_at(const px_group *group, size_t i)
+{
+    return i != PX_GROUP_NONE && group->held[i].type == 'B' ? i : PX_GROUP_NONE;
+}
+
+size_t px_group_portal(const px_group *group, pgw_slice name)
+{
+    return bind_at(group, latest(&group->portals, name));
+}
+
+bool px_group_has_portal(const px_group *group, pgw_slice name)
+{
+    size_t i = latest(&group->portals, name);
+    return i != PX_GROUP_NONE && group->held[i].type != 'C';
+}
+
+size_t px_group_executed(const px_group *group, size_t execute)
+{
+    return bind_at(group, group->held[execute].about);
+}
+
+bool px_group_has(const px_group *group, const char *types)
+{
+    uint32_t asked = 0;
+    for (; *types != '\0'; types++)
+        asked |= bit_of(*types);
+    return (group->types & asked) != 0;
+}
+
+bool px_group_is_answered(const px_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].answered)
+            return true;
+    return false;
+}
+
+bool px_group_runs_all(const px_group *group)
+{
+    size_t bound = 0, executed = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        bound += group->held[i].type == 'B';
+        executed += group->held[i].type == 'E';
+    }
+    return executed == 0 || executed == bound;
+}
+
+size_t px_group_count_statements(const px_group *group)
+{
+    const px_plan *seen[PX_UNIT_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < group->count && count <= PX_UNIT_MOST; i++) {
+        const px_plan *plan = group->held[i].plan;
+        size_t at = count;
+        if (group->held[i].type != 'E')
+            continue;
+        while (at > 0 && strcmp(seen[at - 1]->name, plan->name) != 0)
+            at--;
+        if (at == 0 && count < PX_UNIT_MOST)
+            seen[count] = plan;
+        count += at == 0;
+    }
+    return count;
+}

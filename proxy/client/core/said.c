@@ -1,0 +1,71 @@
+#include "proxy/client/core/said.h"
+
+#include "protocol/frame.h"
+
+static void cut_name(pgw_slice *name)
+{
+    *name = pgw_name_significant(*name);
+}
+
+px_said px_said_of(char type, pgw_slice message)
+{
+    px_said said = {.type = type, .message = message};
+    pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
+    if (type == 'P') {
+        said.whole = pgw_parse_decode(body, &said.as.parse);
+        cut_name(&said.as.parse.name);
+    } else if (type == 'B') {
+        said.whole = pgw_bind_decode(body, &said.as.bind);
+        cut_name(&said.as.bind.portal);
+        cut_name(&said.as.bind.statement);
+    } else if (type == 'E') {
+        said.whole = pgw_execute_decode(body, &said.as.execute);
+        cut_name(&said.as.execute.portal);
+    } else if (type == 'D' || type == 'C') {
+        said.whole = pgw_target_decode(body, &said.as.target);
+        cut_name(&said.as.target.name);
+    }
+    return said;
+}
+
+/* What points into a message points into its copy. */
+static void move(pgw_slice *part, const px_said *from, const px_said *to)
+{
+    if (part->ptr != NULL)
+        part->ptr = to->message.ptr + (part->ptr - from->message.ptr);
+}
+
+const px_said *px_said_keep(const px_said *said, pgw_arena *arena)
+{
+    px_said *kept = pgw_arena_alloc(arena, sizeof *kept);
+    *kept = *said;
+    kept->message = said->given != NULL ? pgw_arena_keep(arena, said->given)
+                                        : pgw_arena_copy(arena, said->message);
+    kept->given = NULL;
+    pgw_slice *const of_parse[] = {&kept->as.parse.name, &kept->as.parse.query,
+                                   &kept->as.parse.types, NULL};
+    pgw_slice *const of_bind[] = {&kept->as.bind.portal,  &kept->as.bind.statement,
+                                  &kept->as.bind.formats, &kept->as.bind.values,
+                                  &kept->as.bind.results, NULL};
+    pgw_slice *const of_target[] = {&kept->as.target.name, NULL};
+    pgw_slice *const of_execute[] = {&kept->as.execute.portal, NULL};
+    pgw_slice *const *parts = said->type == 'P'   ? of_parse
+                              : said->type == 'B' ? of_bind
+                              : said->type == 'E' ? of_execute
+                                                  : of_target;
+    for (; *parts != NULL; parts++)
+        move(*parts, said, kept);
+    return kept;
+}
+
+pgw_slice px_said_statement(const px_said *said)
+{
+    if (said->type == 'B') /* one with wrong numbers names it, too */
+        return said->as.bind.statement;
+    if (!said->whole)
+        return (pgw_slice){NULL, 0};
+    if (said->type == 'P')
+        return said->as.parse.name;
+    bool named = (said->type == 'D' || said->type == 'C') && said->as.target.kind == 'S';
+    return named ? said->as.target.name : (pgw_slice){NULL, 0};
+}

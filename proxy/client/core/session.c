@@ -1,0 +1,212 @@
+#include "proxy/client/core/session.h"
+
+#include "protocol/backend.h"
+#include "proxy/base/address.h"
+#include "proxy/base/log.h"
+#include "proxy/ingest/submit.h"
+
+#include <assert.h>
+
+/* ---- states ---- */
+
+static unsigned facts_of(const px_session *session)
+{
+    const struct {
+        px_fact fact;
+        bool holds;
+    } facts[] = {
+        {PX_FACT_LINK, session->own.link != NULL},
+        {PX_FACT_READY, session->own.ready},
+        {PX_FACT_OWED, session->pending.replies.count > 0},
+        {PX_FACT_ASKED, session->known.asking > 0},
+        {PX_FACT_UNSYNCED, session->own.unsynced},
+        {PX_FACT_IN_TRANSACTION, session->own.status != 'I'},
+        {PX_FACT_COPY_IN, session->own.copy_in},
+        {PX_FACT_STREAMING, session->hand.streaming > 0},
+        {PX_FACT_UNIT, px_submitted(&session->units)},
+    };
+    unsigned all = 0;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        all |= facts[i].holds ? facts[i].fact : 0u;
+    return all;
+}
+
+bool px_session_is_sound(const px_session *session)
+{
+    return session->state == PX_CLOSING || px_facts_agree(facts_of(session));
+}
+
+void px_session_set_state(px_session *session, px_session_state state)
+{
+    assert(px_state_may_follow(session->state, state));
+    session->state = state;
+}
+
+void px_session_set_wait(px_session *session, px_wait wait)
+{
+    assert(wait == PX_WAIT_NOTHING || session->state == PX_READY);
+    assert(px_wait_may_follow(session->wait, wait));
+    assert(px_wait_may_begin(wait, facts_of(session)));
+    session->wait = wait;
+}
+
+bool px_session_is_quiet(const px_session *session)
+{
+    return px_replies_are_silent(&session->pending.replies) && !session->own.unsynced &&
+           session->own.status == 'I' && session->hand.streaming == 0;
+}
+
+bool px_session_idle(const px_session *session)
+{
+    return session->pending.replies.count == 0 && px_session_is_quiet(session);
+}
+
+bool px_session_aborted(const px_session *session)
+{
+    return session->own.status == 'E' && !session->own.ran &&
+           !px_replies_run(&session->pending.replies);
+}
+
+bool px_session_relays_part(const px_session *session)
+{
+    return session->own.left > 0 && !session->own.dropped;
+}
+
+/* Whoever does not read what it is owed is not read on: its answers would fill the memory. */
+static bool is_owed_much(const px_session *session)
+{
+    return px_stream_is_full(session->peer.stream) ||
+           session->pending.replies.count >= PX_REPLIES_MOST ||
+           session->pending.replies.text_bytes >= PX_REPLIES_BYTES;
+}
+
+bool px_session_is_read(const px_session *session)
+{
+    if (session->wait != PX_WAIT_NOTHING || session->peer.leaving || session->own.fatal ||
+        is_owed_much(session))
+        return false;
+    return !session->own.ready || (!px_link_cancelling(session->own.link) &&
+                                   px_link_pending(session->own.link) < PX_STREAM_HIGH);
+}
+
+px_standing px_session_standing(const px_session *session)
+{
+    return (px_standing){.identity = session->who.identity,
+                         .private_session = session->who.is_private,
+                         .output_changed = session->who.output_changed,
+                         .touched = session->known.touched,
+                         .in_transaction = session->own.status != 'I',
+                         .own_link = session->own.ready};
+}
+
+/* ---- what it says, and to whom ---- */
+
+void px_session_send(px_session *session, const pgw_buf *bytes)
+{
+    px_link_send_buf(session->own.link, bytes);
+}
+
+void px_session_put(px_session *session, const pgw_buf *bytes)
+{
+    px_stream_put_buf(session->peer.stream, bytes);
+}
+
+void px_session_drop_group(px_session *session)
+{
+    px_group_clear(&session->group);
+    session->units.repeated = false;
+}
+
+/* ---- the own link ---- */
+
+void px_session_open_link(px_session *session)
+{
+    if (session->own.link == NULL)
+        session->own.link = px_link_open(session->worker, PX_LINK_SESSION, session->who.identity,
+                                         NULL, session->life->link, session);
+}
+
+bool px_session_need_link(px_session *session)
+{
+    if (session->own.ready)
+        return true;
+    px_session_open_link(session);
+    px_session_set_wait(session, PX_WAIT_LINK);
+    return false;
+}
+
+bool px_session_need_link_to_ask(px_session *session)
+{
+    if (px_session_need_link(session))
+        return true;
+    px_link_borrow(session->own.link);
+    return false;
+}
+
+bool px_session_take_link(px_session *session)
+{
+    unsigned most = session->worker->config->backend.max_links / 2;
+    session->own.link =
+        px_link_open_of(session->worker, most, session->who.identity, session->life->link, session);
+    return session->own.link != NULL;
+}
+
+/* ---- being looked at again ---- */
+
+static void run_woken(px_worker *worker, px_message *message)
+{
+    (void)worker;
+    px_session *session = (px_session *)((char *)message - offsetof(px_session, woken));
+    session->is_woken = false;
+    session->life->look(session);
+}
+
+void px_session_look(px_session *session)
+{
+    if (session->is_woken || session->state == PX_CLOSING)
+        return;
+    session->is_woken = true;
+    session->woken.run = run_woken;
+    px_worker_send(session->worker, &session->woken);
+}
+
+void px_session_wake(px_session *session, px_wait wait)
+{
+    if (session->wait == wait && wait != PX_WAIT_UNIT)
+        px_session_set_wait(session, PX_WAIT_NOTHING);
+    px_session_look(session);
+}
+
+/* ---- the end ---- */
+
+void px_session_close(px_session *session, const char *reason)
+{
+    if (session->state == PX_CLOSING)
+        return;
+    px_log(CFG_LOG_DEBUG, "client_closed", "worker=%u slot=%zu reason=%s", session->worker->index,
+           session->slot, reason);
+    session->life->end(session);
+}
+
+/* At a message's boundary alone; else the end speaks for itself, as PostgreSQL's would. */
+static void tell_fatal(px_session *session, const pgw_error *error)
+{
+    pgw_buf out = {0};
+    if (px_session_relays_part(session))
+        return;
+    (session->peer.old_protocol ? pgw_error_write_old : pgw_error_write)(error, "FATAL", &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+}
+
+void px_session_fatal(px_session *session, const pgw_error *error)
+{
+    tell_fatal(session, error);
+    px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
+    if (session->state != PX_READY)
+        px_count_login(session->worker->metrics, error->sqlstate);
+    px_log(CFG_LOG_INFO, "client_fatal", "sqlstate=%s client=%s worker=%u slot=%zu",
+           error->sqlstate, px_address_text(session->peer.address), session->worker->index,
+           session->slot);
+    px_session_close(session, error->sqlstate);
+}

@@ -1,0 +1,243 @@
+/*
+ * session: one client: its states, its own link, what it has prepared, the replies it is owed. Here
+ * is what all parts of it share; life.c leads it from its first byte to its last, request.c reads
+ * what it sends, reply.c what its link answers.
+ */
+#ifndef PX_SESSION_H
+#define PX_SESSION_H
+
+#include "protocol/frame.h"
+#include "proxy/backend/link.h"
+#include "proxy/backend/slots.h"
+#include "proxy/base/address.h"
+#include "proxy/batch/batcher.h"
+#include "proxy/client/core/group.h"
+#include "proxy/client/core/own_state.h"
+#include "proxy/client/core/replies.h"
+#include "proxy/client/core/states.h"
+#include "proxy/ingest/owner.h"
+#include "proxy/loop/stream.h"
+#include "rewrite/read/script.h"
+#include "rewrite/read/spelling.h"
+
+enum { PX_HOLD_BYTES = 64 * 1024 * 1024 };
+
+/* What becomes of a message of the client. */
+typedef enum px_step {
+    PX_STEP_DONE, /* the message was dealt with: consume it */
+    PX_STEP_PASS, /* none of ours: forward it as it is */
+    PX_STEP_LATER /* the session waits: look at it again */
+} px_step;
+
+typedef struct px_session px_session;
+
+/* What stands above: life.c, or a test. */
+typedef struct px_session_life {
+    void (*look)(px_session *session); /* at what the client has sent */
+    void (*end)(px_session *session);  /* sets PX_CLOSING, and frees it on a later turn */
+    const px_link_ops *link;
+} px_session_life;
+
+/* What it holds of its client's messages, as far as that is counted (room.h). */
+typedef struct px_room {
+    size_t taken;       /* bytes, of the process's `used` */
+    bool waits, beyond; /* counted in the process's */
+    size_t moved_at;    /* what it held when it last had grown by PX_ROOM_FREE … */
+    uint64_t moved;     /* … and when; px_worker_now() */
+} px_room;
+
+/* The client's end. */
+typedef struct px_peer {
+    px_stream *stream;
+    int fd;
+    px_address *address;    /* where it comes from; NULL: a Unix socket */
+    struct px_guest *guest; /* until it is ready; may be NULL */
+    struct ssl_st *ssl;     /* NULL: none */
+    struct px_login *login; /* until it is ready */
+    uint64_t started;
+    uint32_t pid;        /* in BackendKeyData; 0 until the client is greeted */
+    uint32_t cancel_key; /* our own, for libpq keeps the backend's to itself */
+    bool told;           /* `pid` is its link's backend's, in whose place no other link can come */
+    bool old_protocol;   /* asked for one before 3.0, and is refused in its form */
+    bool leaving; /* the client has said goodbye, and nothing it sends is looked at any more */
+} px_peer;
+
+/* As whom, and with which settings. */
+typedef struct px_who {
+    px_identity *identity;        /* with the tracked settings as they are now */
+    px_identity *base;            /* as it came; counted */
+    struct px_greeting *greeting; /* what it was greeted with. Counted */
+    uint64_t inherited;           /* settings of its role and database, as a number */
+    char *settings[RW_TRACKED];   /* changed since; NULL = as at the start */
+    struct px_untold *untold;     /* … and what some were (settings.h); or NULL */
+    bool is_private;              /* its writes use its own link */
+    bool output_changed;          /* values may be written as text otherwise than on batch links */
+    rw_script_encoding written;   /* how its texts are */
+} px_who;
+
+/* Its own link. */
+typedef struct px_own {
+    px_link *link;
+    uint64_t touched;
+    bool ready;
+    bool gone;      /* it was lost while a unit was under way, whose outcome comes first */
+    bool fatal;     /* the backend has said FATAL, and the client has seen it */
+    bool stirs;     /* rows of it left by other links since its own was last touched */
+    char status;    /* 'I', 'T' or 'E' as the link last said */
+    bool ran;       /* something has run since then, which may have ended a transaction */
+    bool unsynced;  /* extended messages were sent since the last Sync */
+    bool copy_in;   /* the link is in copy-in mode */
+    bool has_state; /* something there cannot be made again elsewhere */
+    bool alters;    /* what new sessions begin with, as soon as it is committed */
+    bool dropped;   /* of the link's message `left` goes nowhere */
+    struct px_refill *refill; /* numbers that it asks for, for all (refill.h); or NULL */
+    uint64_t drew_apart; /* so many blocks may be older than what it drew for itself (reserve.h) */
+    size_t left;         /* bytes of the link's message that still go to the client, or nowhere */
+} px_own;
+
+/* What it has sent there that is not answered. */
+typedef struct px_pending {
+    px_replies replies;
+    bool skipping;    /* an error was answered: messages up to Sync are dropped */
+    bool undecided;   /* something may commit, or have committed, rows of ours */
+    bool commits;     /* a COMMIT may have been prepared */
+    bool zone_moving; /* something may change TimeZone */
+} px_pending;
+
+/* The client's message at hand. */
+typedef struct px_hand {
+    pgw_frame frame;          /* of the one that is looked at; size 0: none, or it is on its way */
+    size_t streaming;         /* bytes of it that still go to the link unread */
+    bool dropped;             /* … or nowhere */
+    bool text;                /* … and are looked at for names of configured tables */
+    bool databases_left;      /* those that it is about */
+    bool doubted;             /* its statement would have been refused */
+    pgw_buf told;             /* … that goes on in its place (drawn.h); empty: nothing does */
+    struct px_keys *keys;     /* what its statement's key is asked for; NULL: nothing (keys.h) */
+    struct px_parsed *parsed; /* what was made of its text; NULL: nothing is kept (parsed.h) */
+    struct {
+        const void *reserve; /* of numbers that its statement waits for (ahead.h); or NULL */
+        size_t count;
+        uint64_t since; /* how many blocks the process had asked for by then */
+    } awaits;
+    struct px_parts *parts; /* its text comes in parts (parts.h); NULL: as a whole */
+    px_catalog *answered; /* what its own question was answered with (changes.h). Counted; NULL: it
+                             has asked nothing, or other tables may be there by now */
+    uint64_t answered_at; /* px_worker_now() */
+    size_t replans; /* so many held messages have plans that are sure, but the last one's is being
+                       made anew; 0: none is */
+} px_hand;
+
+/* What it did to the schema. */
+typedef struct px_ddl {
+    bool own;      /* its transaction may have changed configured tables, which it alone sees */
+    bool seen;     /* a statement that was sent may change configured tables */
+    bool unsynced; /* … and not synced since */
+    bool bound;    /* what may was bound since Sync, to the unnamed portal … */
+    bool portal;   /* … to one with a name, in this transaction */
+    bool resets;   /* … may make a sequence go on from elsewhere */
+    px_catalog *catalog;      /* what its own transaction has made of it. Counted */
+    struct px_own_look *look; /* under way */
+    uint64_t doubts_from;     /* a wrong value lets the tables be looked at again from then on */
+} px_ddl;
+
+/* What it has prepared. */
+/* PREPARE and EXECUTE that came as Parse. */
+typedef struct px_orders {
+    px_foreign prepared;   /* what a PREPARE was read by (stores.h) … */
+    pgw_buf prepared_text; /* … and its text */
+    pgw_buf executed;      /* the Parse message of the unnamed statement, if it executes others */
+} px_orders;
+
+typedef struct px_prepared_names {
+    px_statements statements;
+    px_statements portals;    /* of ours, bound on the own link: whose error is whose */
+    char *prepares;           /* the name of a PREPARE that was parsed; owned */
+    struct px_orders *orders; /* owned; NULL: nothing of them was ever parsed */
+    bool untold;              /* one was carried out of which nobody knows what it is called */
+    bool looked;              /* … at what that executes, and nothing else has come since */
+    char *deallocates;        /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
+    bool unnamed_on_link;     /* the link has an unnamed statement that is none of ours */
+    px_lookups *lookups;      /* of the Parse at hand; counted, NULL: none */
+    px_plan *describing;      /* counted: others wait until this session knows what it is */
+} px_prepared_names;
+
+struct px_session {
+    const px_session_life *life;
+    px_worker *worker;
+    px_session_state state;
+    px_wait wait;
+    size_t slot;
+    uint64_t ticket; /* never used twice in a worker */
+    bool processing;
+    px_message woken; /* to itself: it is to look at what its client has sent */
+    bool is_woken;    /* … and is under way */
+
+    px_peer peer;
+    px_who who;
+    px_own own;
+    px_state known; /* what is known of the own link */
+    px_pending pending;
+    px_hand hand;
+    px_ddl ddl;
+    px_prepared_names names;
+
+    px_group group; /* held */
+    px_room room;   /* for what it holds of its client's messages */
+    px_owner units; /* under way, and how those of before fared */
+};
+
+/* ---- states ---- */
+
+/* The only places where they are written. Where assertions are compiled, what contradicts the
+ * tables of states.h ends the process. */
+void px_session_set_state(px_session *session, px_session_state state);
+void px_session_set_wait(px_session *session, px_wait wait);
+/* Nothing contradicts them. */
+bool px_session_is_sound(const px_session *session);
+
+/* Nothing is owed and the link is absent or outside of a transaction. */
+bool px_session_idle(const px_session *session);
+/* Its transaction has failed, and nothing that is under way may end it: the server refuses
+ * whatever comes, and answers no question. */
+bool px_session_aborted(const px_session *session);
+/* … but for what is ours alone, and the client knows nothing of. */
+bool px_session_is_quiet(const px_session *session);
+/* The client has the beginning of a message of the link: nothing of ours may be written to it. Not
+ * while nothing is owed: what may come then is passed on whole (reply.c). */
+bool px_session_relays_part(const px_session *session);
+/* The client is being read from, as far as it sends. */
+bool px_session_is_read(const px_session *session);
+/* As the makers of units have to know it. */
+px_standing px_session_standing(const px_session *session);
+
+/* ---- what it says, and to whom ---- */
+
+/* Bytes of ours to the own link (ready); to the client. */
+void px_session_send(px_session *session, const pgw_buf *bytes);
+void px_session_put(px_session *session, const pgw_buf *bytes);
+/* Forgets what is held of the client's messages. */
+void px_session_drop_group(px_session *session);
+
+/* Opens the own link if there is none. */
+void px_session_open_link(px_session *session);
+/* … True if it is ready; else the session waits and the message is looked at again. */
+bool px_session_need_link(px_session *session);
+/* … to ask it something, and leave it if others need it more. */
+bool px_session_need_link_to_ask(px_session *session);
+/* Begins to open it if less than half of backend.max_links are in use. */
+bool px_session_take_link(px_session *session);
+
+/* What the client has sent is looked at, at the end of the turn. */
+void px_session_look(px_session *session);
+/* … for this wait is over. */
+void px_session_wake(px_session *session, px_wait wait);
+
+/* ---- the end ---- */
+
+/* Ends at once; the object is freed on a later turn. */
+void px_session_close(px_session *session, const char *reason);
+/* Tells the client FATAL, unless it would stand in the middle of a message, and closes. */
+void px_session_fatal(px_session *session, const pgw_error *error);
+
+#endif

@@ -1,0 +1,233 @@
+#include "proxy/client/core/settings.h"
+
+#include "protocol/backend.h"
+#include "protocol/options.h"
+#include "proxy/backend/greeting.h"
+#include "proxy/client/core/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+rw_tracked_setting px_setting_of(pgw_slice name)
+{
+    rw_tracked_setting i = 0;
+    while (i < RW_TRACKED && !pgw_slice_ieq_str(name, rw_tracked[i]))
+        i++;
+    return i;
+}
+
+/* As its greeting said; NULL: it did not. */
+static const char *greeted_with(const px_session *session, rw_tracked_setting setting)
+{
+    for (size_t i = 0; px_greeting_names[i] != NULL; i++)
+        if (px_setting_of(pgw_slice_str(px_greeting_names[i])) == setting)
+            return px_greeting_value(session->who.greeting, px_greeting_names[i]);
+    return NULL;
+}
+
+const char *px_settings_now(const px_session *session, rw_tracked_setting setting)
+{
+    return session->who.settings[setting] != NULL ? session->who.settings[setting]
+                                                  : greeted_with(session, setting);
+}
+
+/* The server takes bytes for its own if the client says SQL_ASCII; letters of names it folds only
+ * where each is a byte. */
+static rw_script_encoding written_in(const char *client, const char *server)
+{
+    bool serves_utf8 = server != NULL && strcmp(server, "UTF8") == 0;
+    rw_script_encoding how = {.encoding = rw_encoding_of(client != NULL ? client : "")};
+    bool as_it_is = serves_utf8 && client != NULL && strcmp(client, "SQL_ASCII") == 0;
+    if (as_it_is)
+        how.encoding = RW_ENCODING_UTF8;
+    how.recoded = how.encoding != RW_ENCODING_UTF8;
+    how.folded = !serves_utf8;
+    return how;
+}
+
+static px_identity *identity_with_settings(px_session *session)
+{
+    pgw_buf options = {0};
+    pgw_buf_add_str(&options, session->who.base->options);
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        if (session->who.settings[i] != NULL)
+            pgw_options_set(pgw_slice_str(rw_tracked[i]), pgw_slice_str(session->who.settings[i]),
+                            &options);
+    pgw_buf_add_byte(&options, '\0');
+    px_identity from = px_identity_like(session->who.identity);
+    const char *encoding = px_settings_now(session, RW_CLIENT_ENCODING);
+    const char *zone = px_settings_now(session, RW_TIMEZONE);
+    from.env = px_identity_env(encoding, zone, px_settings_now(session, RW_CONFORMING_STRINGS));
+    from.env.settled = session->who.settings[RW_CONFORMING_STRINGS] != NULL;
+    const char *server = px_greeting_value(session->who.greeting, "server_encoding");
+    session->who.written = written_in(encoding, server);
+    from.env.utf8 = from.env.utf8 && server != NULL &&
+                    strcmp(server, "UTF8") == 0; /* lengths are the server's */
+    from.options = options.ptr;
+    from.zone = (char *)zone;
+    from.dates = (char *)px_settings_now(session, RW_DATESTYLE);
+    from.intervals = (char *)px_settings_now(session, RW_INTERVALSTYLE);
+    from.settings = session->who.inherited;
+    px_identity *identity = px_identity_of(&from);
+    pgw_buf_free(&options);
+    return identity;
+}
+
+static void keep_setting(px_session *session, rw_tracked_setting setting, pgw_slice value)
+{
+    char *copy = value.ptr != NULL ? pgw_strndup(value.ptr, value.len) : NULL;
+    free(session->who.settings[setting]);
+    session->who.settings[setting] = copy;
+}
+
+static void renew_identity(px_session *session)
+{
+    px_identity *identity = identity_with_settings(session);
+    px_identity_drop(session->who.identity);
+    session->who.identity = identity;
+}
+
+/* ---- what was asked for before it is reported ---- */
+
+/* Reported settings of which an answer said otherwise, and what they were. */
+struct px_untold {
+    bool moved[RW_REPORTED];
+    char *settings[RW_REPORTED];
+};
+
+static void keep_untold(px_session *session, size_t setting)
+{
+    if (session->who.untold == NULL)
+        session->who.untold = pgw_calloc(1, sizeof *session->who.untold);
+    struct px_untold *untold = session->who.untold;
+    if (untold->moved[setting])
+        return;
+    untold->moved[setting] = true;
+    free(untold->settings[setting]); /* of before a report */
+    untold->settings[setting] = session->who.settings[setting];
+    session->who.settings[setting] = NULL;
+}
+
+static void free_untold(px_session *session)
+{
+    for (size_t i = 0; session->who.untold != NULL && i < RW_REPORTED; i++)
+        free(session->who.untold->settings[i]);
+    free(session->who.untold);
+    session->who.untold = NULL;
+}
+
+void px_settings_told(px_session *session)
+{
+    struct px_untold *untold = session->who.untold;
+    if (untold == NULL)
+        return;
+    for (size_t i = 0; i < RW_REPORTED; i++) {
+        if (!untold->moved[i])
+            continue;
+        free(session->who.settings[i]);
+        session->who.settings[i] = untold->settings[i];
+        untold->settings[i] = NULL;
+    }
+    free_untold(session);
+    renew_identity(session);
+}
+
+void px_settings_free(px_session *session)
+{
+    free_untold(session);
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        free(session->who.settings[i]);
+}
+
+void px_settings_set(px_session *session, rw_tracked_setting setting, pgw_slice value)
+{
+    if (setting < RW_REPORTED && session->who.untold != NULL)
+        session->who.untold->moved[setting] = false;
+    keep_setting(session, setting, value);
+    renew_identity(session);
+}
+
+static bool same_value(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+void px_settings_follow(px_session *session, const char *const values[RW_TRACKED])
+{
+    bool changed = false;
+    for (size_t i = 0; i < RW_TRACKED; i++) {
+        const char *now = i < RW_REPORTED ? px_settings_now(session, i) : session->who.settings[i];
+        if (same_value(now, values[i]))
+            continue;
+        if (i < RW_REPORTED)
+            keep_untold(session, i);
+        char *value = values[i] != NULL ? pgw_strndup(values[i], strlen(values[i])) : NULL;
+        keep_setting(session, i, value != NULL ? pgw_slice_str(value) : (pgw_slice){NULL, 0});
+        free(value);
+        changed = true;
+    }
+    if (changed)
+        renew_identity(session);
+}
+
+pgw_env px_settings_env(const px_session *session)
+{
+    pgw_env env = session->who.identity->env;
+    if (session->pending.zone_moving)
+        env.zone_known = env.utf8 = false;
+    return env;
+}
+
+void px_settings_begin(px_session *session)
+{
+    session->who.inherited = px_greeting_settings(session->who.greeting);
+    session->who.base = px_identity_take(session->who.identity);
+    renew_identity(session);
+}
+
+/* ---- a link that was opened later ---- */
+
+/* What the client takes a reported parameter to be; NULL: it was not told. */
+static const char *told(const px_session *session, const char *name)
+{
+    rw_tracked_setting setting = px_setting_of(pgw_slice_str(name));
+    return setting < RW_TRACKED ? px_settings_now(session, setting)
+                                : px_greeting_value(session->who.greeting, name);
+}
+
+/* What a link opened later reports otherwise than the client was told. */
+static void tell_differences(px_session *session, px_link *link)
+{
+    pgw_buf out = {0};
+    for (size_t i = 0; px_greeting_names[i] != NULL; i++) {
+        const char *name = px_greeting_names[i], *now = px_link_parameter(link, name);
+        const char *before = told(session, name);
+        bool own = strcmp(name, "application_name") == 0;
+        if (now == NULL || before == NULL || own || strcmp(now, before) == 0)
+            continue;
+        rw_tracked_setting setting = px_setting_of(pgw_slice_str(name));
+        pgw_write_parameter_status(pgw_slice_str(name), pgw_slice_str(now), &out);
+        if (setting < RW_TRACKED)
+            keep_setting(session, setting, pgw_slice_str(now));
+    }
+    if (out.len > 0) {
+        renew_identity(session);
+        px_stream_put_buf(session->peer.stream, &out);
+    }
+    pgw_buf_free(&out);
+}
+
+/* Its rows travel over links that have inherited the same as its own. */
+static void inherit(px_session *session, uint64_t settings)
+{
+    if (session->who.inherited == settings)
+        return;
+    session->who.inherited = settings;
+    renew_identity(session);
+}
+
+void px_settings_of_link(px_session *session)
+{
+    inherit(session, px_link_settings(session->own.link));
+    tell_differences(session, session->own.link);
+}

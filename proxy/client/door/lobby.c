@@ -1,0 +1,215 @@
+#include "proxy/client/door/lobby.h"
+
+#include "proxy/base/address.h"
+#include "proxy/base/claim.h"
+#include "proxy/base/shared.h"
+#include "proxy/client/core/session.h"
+#include "proxy/loop/worker.h"
+
+#include <stdlib.h>
+
+/* So long nobody is called silent by an address's share: a crowd that comes at once is accepted at
+ * once, and has not had its turn to speak. */
+enum { GRACE_NS = 200 * 1000 * 1000 };
+
+typedef enum bench {       /* where a guest sits, the longest silent first */
+                     MUTE, /* has said nothing */
+                     BEGUN,
+                     SERVED, /* on no list: does not give way */
+                     BENCHES = SERVED
+} bench;
+
+struct px_guest {
+    px_guest *next, *previous; /* on its bench */
+    bench bench;
+    bool asked; /* to give way, and has said nothing since */
+    uint64_t since;
+    px_lobby *lobby;
+    px_worker *worker;
+    struct px_address *address;
+    struct px_session *session; /* the worker's thread alone looks at it */
+    _Atomic unsigned references;
+};
+
+struct px_lobby {
+    pthread_mutex_t lock;
+    px_guest *first[BENCHES], *last[BENCHES];
+};
+
+px_lobby *px_lobby_new(void)
+{
+    px_lobby *lobby = pgw_calloc(1, sizeof *lobby);
+    pthread_mutex_init(&lobby->lock, NULL);
+    return lobby;
+}
+
+void px_lobby_free(px_lobby *lobby)
+{
+    pthread_mutex_destroy(&lobby->lock);
+    free(lobby);
+}
+
+static void drop(px_guest *guest)
+{
+    if (atomic_fetch_sub(&guest->references, 1) == 1)
+        free(guest);
+}
+
+/* ---- the benches; the lock is held ---- */
+
+static void stand_up(px_guest *guest)
+{
+    px_lobby *lobby = guest->lobby;
+    if (guest->bench == SERVED)
+        return;
+    *(guest->previous ? &guest->previous->next : &lobby->first[guest->bench]) = guest->next;
+    *(guest->next ? &guest->next->previous : &lobby->last[guest->bench]) = guest->previous;
+    guest->bench = SERVED;
+}
+
+static void sit_down(px_guest *guest, bench where)
+{
+    px_lobby *lobby = guest->lobby;
+    guest->bench = where;
+    guest->since = uv_hrtime();
+    guest->next = NULL;
+    guest->previous = lobby->last[where];
+    *(guest->previous ? &guest->previous->next : &lobby->first[where]) = guest;
+    lobby->last[where] = guest;
+}
+
+static px_guest *longest_silent(const px_lobby *lobby)
+{
+    return lobby->first[MUTE] != NULL ? lobby->first[MUTE] : lobby->first[BEGUN];
+}
+
+static px_guest *longest_silent_of(const px_lobby *lobby, const struct px_address *address)
+{
+    uint64_t before = uv_hrtime() - GRACE_NS;
+    for (bench b = MUTE; b < BENCHES; b++)
+        for (px_guest *g = lobby->first[b]; g != NULL && g->since <= before; g = g->next)
+            if (g->address == address)
+                return g;
+    return NULL;
+}
+
+/* ---- giving way ---- */
+
+typedef struct request {
+    px_message message;
+    px_guest *guest;
+} request;
+
+/* What it has said was not read yet: it was not silent, the worker was busy. */
+static bool has_spoken(const px_session *session)
+{
+    char byte;
+    return recv(session->peer.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+static void on_request(px_worker *worker, px_message *message);
+
+static bool give_way(px_guest *guest)
+{
+    if (guest == NULL)
+        return false;
+    stand_up(guest);
+    guest->asked = true;
+    atomic_fetch_add(&guest->references, 1);
+    request *r = pgw_alloc(sizeof *r);
+    *r = (request){.message.run = on_request, .guest = guest};
+    px_worker_send(guest->worker, &r->message);
+    return true;
+}
+
+static void hear(px_guest *guest, bool served)
+{
+    stand_up(guest);
+    guest->asked = false;
+    if (!served)
+        sit_down(guest, BEGUN);
+}
+
+/* False: it was not silent after all, and the next that has said nothing is asked in its place. */
+static bool must_go(px_guest *guest)
+{
+    px_lobby *lobby = guest->lobby;
+    pthread_mutex_lock(&lobby->lock);
+    if (guest->asked && has_spoken(guest->session))
+        hear(guest, false);
+    bool goes = guest->asked;
+    if (!goes)
+        give_way(lobby->first[MUTE]);
+    pthread_mutex_unlock(&lobby->lock);
+    return goes;
+}
+
+static void on_request(px_worker *worker, px_message *message)
+{
+    (void)worker;
+    px_guest *guest = ((request *)message)->guest;
+    px_session *session = guest->session;
+    if (session != NULL && must_go(guest)) {
+        pgw_error error;
+        pgw_fail(&error, "53300", "too many connections are logging in");
+        px_session_fatal(session, &error);
+    }
+    drop(guest);
+    free(message);
+}
+
+/* ---- coming and going ---- */
+
+px_guest *px_lobby_enter(px_worker *worker, struct px_address *address)
+{
+    px_server *server = worker->server;
+    px_lobby *lobby = server->lobby;
+    const cfg_config *config = server->config;
+    px_guest *guest = pgw_calloc(1, sizeof *guest);
+    *guest = (px_guest){.bench = SERVED, .lobby = lobby, .worker = worker, .address = address};
+    atomic_init(&guest->references, 1);
+    pthread_mutex_lock(&lobby->lock);
+    unsigned of_address = px_address_add_guests(address, 1);
+    bool gives = of_address > config->limits.unauthenticated_per_address &&
+                 give_way(longest_silent_of(lobby, address));
+    bool room = px_claim(&server->unauthenticated, config->limits.unauthenticated);
+    if (!room && (gives || give_way(longest_silent(lobby)))) {
+        atomic_fetch_add(&server->unauthenticated, 1); /* until that one is gone */
+        room = true;
+    }
+    if (room)
+        sit_down(guest, MUTE);
+    else
+        px_address_add_guests(address, -1);
+    pthread_mutex_unlock(&lobby->lock);
+    if (!room)
+        drop(guest);
+    return room ? guest : NULL;
+}
+
+void px_guest_is(px_guest *guest, struct px_session *session)
+{
+    if (guest != NULL)
+        guest->session = session;
+}
+
+void px_guest_heard(px_guest *guest, bool served)
+{
+    if (guest == NULL)
+        return;
+    pthread_mutex_lock(&guest->lobby->lock);
+    hear(guest, served);
+    pthread_mutex_unlock(&guest->lobby->lock);
+}
+
+void px_guest_leave(px_guest *guest)
+{
+    if (guest == NULL)
+        return;
+    pthread_mutex_lock(&guest->lobby->lock);
+    stand_up(guest);
+    px_address_add_guests(guest->address, -1);
+    pthread_mutex_unlock(&guest->lobby->lock);
+    guest->session = NULL;
+    drop(guest);
+}

@@ -1,0 +1,115 @@
+#include "proxy/client/link/own_link.h"
+
+#include "proxy/base/log.h"
+#include "proxy/client/core/goodbye.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/link/own_look.h"
+#include "proxy/client/numbers/drawn.h"
+#include "proxy/client/numbers/refill.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/ingest/submit.h"
+
+/* Nothing that was prepared is there any more. */
+static void forget_link(px_session *session)
+{
+    px_link_close(session->own.link);
+    session->own.link = NULL;
+    px_refill_end(session, false);
+    px_drawn_lose_link(session);
+    px_own_look_free(session);
+    session->own.ready = session->own.gone = session->own.copy_in = false;
+    session->own.left = 0;
+    session->names.unnamed_on_link = false;
+    px_statements_lose_link(&session->names.statements);
+    for (size_t i = 0; i < session->group.count; i++)
+        session->group.held[i].on_link = false;
+}
+
+/* Nothing there is but what its statements have left. */
+static bool is_anybodys(const px_session *session)
+{
+    return !session->peer.told && !session->own.has_state && !session->who.is_private &&
+           session->names.statements.unkept == 0; /* what is prepared there can be so again */
+}
+
+/* Nothing there is but what runs just now. */
+static bool has_no_state(const px_session *session)
+{
+    return is_anybodys(session) && px_state_is_replaceable(session);
+}
+
+bool px_own_link_is_replaceable(const px_session *session)
+{
+    return has_no_state(session) && px_session_is_quiet(session) &&
+           !px_session_relays_part(session);
+}
+
+static void leave(px_session *session)
+{
+    forget_link(session);
+    px_replies_clear(&session->pending.replies);
+    if (session->peer.leaving) /* what waits for the link's end is not told of it now */
+        px_stream_finish(session->peer.stream);
+    px_session_wake(session, PX_WAIT_IDLE);
+}
+
+void px_own_link_leave(px_session *session)
+{
+    if (session->own.ready && px_own_link_is_replaceable(session))
+        leave(session);
+}
+
+void px_own_link_forgo(px_session *session)
+{
+    if (session->wait != PX_WAIT_LINK || px_link_is_opening(session->own.link))
+        return;
+    px_session_set_wait(session, PX_WAIT_NOTHING);
+    forget_link(session);
+}
+
+px_yield px_own_link_yield(px_session *session)
+{
+    if (!has_no_state(session) || (!session->own.ready && !px_link_is_opening(session->own.link)))
+        return PX_YIELD_NEVER;
+    bool awaits_look = session->wait == PX_WAIT_CATALOG && session->ddl.look == NULL;
+    if (!session->own.ready || (session->wait != PX_WAIT_NOTHING && !awaits_look) ||
+        px_submitted(&session->units) || !px_own_link_is_replaceable(session))
+        return awaits_look ? PX_YIELD_NEVER : PX_YIELD_LATER; /* the look may be what pleads */
+    px_own_link_leave(session);
+    return PX_YIELD_NOW;
+}
+
+bool px_own_link_learn(px_session *session)
+{
+    bool looks = session->ddl.look != NULL;
+    return looks || (is_anybodys(session) && px_state_is_unproven(session) &&
+                     !px_session_relays_part(session) && px_own_look_unasked(session));
+}
+
+void px_own_link_lose(px_session *session, const char *reason)
+{
+    px_log(CFG_LOG_WARN, "link_lost", "worker=%u slot=%zu reason=%s", session->worker->index,
+           session->slot, reason);
+    if (px_goodbye_is_said(session)) {
+        forget_link(session);
+        return;
+    }
+    if (session->own.fatal) {
+        px_session_close(session, reason);
+        return;
+    }
+    if (px_own_link_is_replaceable(session)) {
+        leave(session);
+        return;
+    }
+    pgw_error error;
+    if (session->pending.undecided)
+        px_unknown_outcome(&error);
+    else if (!px_replies_are_silent(&session->pending.replies))
+        pgw_fail(&error, "08006",
+                 "the connection to the backend was lost while a statement was running");
+    else
+        pgw_fail(&error, "57P01", "the connection to the backend was lost");
+    pgw_error_detail(&error, "%s", reason);
+    px_session_fatal(session, &error);
+}

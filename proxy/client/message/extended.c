@@ -1,0 +1,446 @@
+#include "proxy/client/message/extended.h"
+
+#include "protocol/frontend.h"
+#include "proxy/client/core/ask.h"
+#include "proxy/client/link/glance.h"
+#include "proxy/client/link/own_look.h"
+#include "proxy/client/link/settle.h"
+#include "proxy/client/message/sync.h"
+#include "proxy/client/numbers/keys.h"
+#include "proxy/client/prepared/by_key.h"
+#include "proxy/client/prepared/by_sql.h"
+#include "proxy/client/prepared/draft.h"
+#include "proxy/client/prepared/forward.h"
+#include "proxy/client/prepared/prepare.h"
+#include "proxy/client/prepared/prepare_again.h"
+#include "proxy/client/prepared/same.h"
+#include "proxy/client/prepared/stores_again.h"
+#include "proxy/client/standing/describe.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/names.h"
+#include "proxy/client/standing/stores.h"
+#include "proxy/ingest/obstacles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum choice { HOLD, FORWARD, WAIT };
+
+/* What the name means, but for what is held. */
+static px_statement *statement_of(const px_session *session, pgw_slice name)
+{
+    return px_statements_find(&session->names.statements, name);
+}
+
+/* Its constants were read by the settings of then, its parameters are by those of now: only the
+ * session's own link has both. */
+static bool is_of_other_settings(const px_session *session, const px_plan *plan)
+{
+    return !px_identity_shares(plan->identity, session->who.identity);
+}
+
+static enum choice may_hold(px_session *session, const px_plan *plan, const px_said *said)
+{
+    px_standing standing = px_session_standing(session);
+    if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
+        plan->refusal != NULL || is_of_other_settings(session, plan) ||
+        px_obstacle(&session->units, &standing, plan->identity, plan->insert) != PX_COUNTERS ||
+        session->own.unsynced || session->own.status != 'I' ||
+        session->group.bytes + said->message.len > PX_GROUP_BYTES ||
+        px_group_is_full(&session->group))
+        return FORWARD;
+    if (session->group.count > 0 || px_session_idle(session))
+        return HOLD;
+    px_session_set_wait(session, PX_WAIT_IDLE);
+    return WAIT;
+}
+
+static px_step take_parse(px_session *session, const px_said *said, px_plan *plan)
+{
+    const pgw_parse *parse = &said->as.parse;
+    if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
+        pgw_error error;
+        pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
+        pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
+        return px_prepare_refuse(session, NULL, &error);
+    }
+    bool taken = parse->name.len > 0 && (statement_of(session, parse->name) != NULL ||
+                                         px_group_mentions(&session->group, parse->name));
+    bool ahead = !taken && px_describe_goes_ahead(session, plan);
+    enum choice choice = taken || ahead ? FORWARD : may_hold(session, plan, said);
+    if (choice == HOLD)
+        px_group_hold(&session->group, said, plan);
+    if (choice != FORWARD)
+        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
+    if (px_prepare_link(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    bool draft = ahead && px_draft_fits(session, said, plan);
+    if (draft)
+        px_draft_parse(session, said, plan);
+    else
+        px_forward_parse(session, parse->name, plan);
+    if (ahead && (draft || !plan->described) && !px_draft_is_described(session, parse->name))
+        px_describe_behind(session, parse->name, plan);
+    return PX_STEP_DONE;
+}
+
+/* What is none of ours, and names a statement that the link may have to be told of first. */
+static px_step pass_named(px_session *session, const px_statement *statement, pgw_slice name)
+{
+    if (statement == NULL || px_statements_on_link(&session->names.statements, statement))
+        return PX_STEP_PASS;
+    if (px_prepare_link(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    px_names_prepare(session, name); /* which may be another by now */
+    return PX_STEP_PASS;
+}
+
+static px_step pass_parse(px_session *session, pgw_slice name)
+{
+    return name.len > 0 ? pass_named(session, statement_of(session, name), name) : PX_STEP_PASS;
+}
+
+/* What an EXECUTE in the text is of is as it has to be now, or it is refused. PASS: it is. */
+static px_step renew_executed(px_session *session, pgw_slice text, const pgw_slice *parsed)
+{
+    pgw_error error;
+    bool may = px_names_may_execute(session, text);
+    if (may && (px_prepare_link(session) == PX_STEP_LATER ||
+                px_by_sql_renew(session, text) == PX_STEP_LATER))
+        return PX_STEP_LATER;
+    if (px_same_is_executed(session, text, &error))
+        return px_prepare_refuse(session, parsed, &error);
+    if (may)
+        px_names_of_execute(session, text);
+    session->names.looked = parsed != NULL && parsed->len == 0;
+    return PX_STEP_PASS;
+}
+
+static px_step on_parse(px_session *session, const px_said *said)
+{
+    const pgw_parse parse = said->as.parse;
+    px_plan *plan = NULL;
+    if (!said->whole || session->who.identity->replication != NULL)
+        return PX_STEP_PASS;
+    session->known.parsed =
+        (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation};
+    px_lookups_drop(session->names.lookups);
+    session->names.lookups = NULL;
+    pgw_error error;
+    px_step renewed = renew_executed(session, parse.query, &parse.name);
+    if (renewed != PX_STEP_PASS)
+        return renewed;
+    px_glance glance = px_glance_at(session, parse.query, &session->known.parsed.effects, &error);
+    if (glance == PX_GLANCE_LATER)
+        return PX_STEP_LATER;
+    if (glance == PX_GLANCE_REFUSED)
+        return px_prepare_refuse(session, &parse.name, &error);
+    if (glance == PX_GLANCE_PASSES)
+        px_stores_note(session, &session->known.parsed, session->known.parsed.effects, parse.query,
+                       px_catalog_none());
+    if (glance == PX_GLANCE_PASSES)
+        return pass_parse(session, parse.name);
+    px_step step = px_prepare(session, &parse, &plan);
+    if (plan == NULL && step == PX_STEP_PASS && session->names.lookups != NULL)
+        return px_by_key_parse(session, said);
+    if (plan == NULL)
+        return step == PX_STEP_PASS ? pass_parse(session, parse.name) : step;
+    step = take_parse(session, said, plan);
+    px_plan_drop(plan);
+    return step;
+}
+
+/* A portal is the server's. What is held goes first, or it would seem to have made it. */
+static px_step pass_bind(px_session *session, const pgw_bind *bind)
+{
+    if (px_prepare_link(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    px_statements_remove(&session->names.portals, bind->portal);
+    return PX_STEP_PASS;
+}
+
+/* A statement that runs others. PASS: they may be run. */
+static px_step bind_executing(px_session *session, pgw_slice name)
+{
+    pgw_error error;
+    pgw_slice text = px_names_executed(session, name);
+    const px_foreign unknown = {.stale = px_stores_may(session) || px_state_may_move(session)};
+    if (name.len == 0 && session->names.looked)
+        return PX_STEP_PASS;
+    if (text.len > 0)
+        return renew_executed(session, text, NULL);
+    if (px_stores_is_stale(session, &unknown, &error))
+        return px_prepare_refuse(session, NULL, &error);
+    return PX_STEP_PASS;
+}
+
+/* A statement (NULL: of no name) that is none of ours must not have become one. */
+static px_step bind_foreign(px_session *session, px_statement *statement, const px_said *said)
+{
+    const pgw_bind *bind = &said->as.bind;
+    pgw_error refusal, error;
+    const px_foreign *foreign = px_state_foreign(session, statement, bind->statement);
+    px_step runs = foreign != NULL && foreign->executes ? bind_executing(session, bind->statement)
+                                                        : PX_STEP_PASS;
+    if (runs != PX_STEP_PASS)
+        return runs;
+    if (px_stores_renew(session, statement, bind->statement, false) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    if (foreign != NULL && px_stores_is_stale(session, foreign, &error))
+        return px_prepare_refuse(session, NULL, &error);
+    bool changes = foreign != NULL && !px_same_holds(foreign, bind, &refusal);
+    if (changes && !px_by_key_may_change(statement))
+        return px_by_key_refuse(session, foreign, &refusal);
+    if (foreign != NULL && foreign->moving) {
+        px_catalog *catalog = px_own_look_now(session);
+        if (catalog == NULL || !px_settle(session, catalog))
+            return PX_STEP_LATER;
+        if (px_state_has_moved(session, foreign, &error))
+            return px_prepare_refuse(session, NULL, &error);
+    }
+    px_step renewed = px_by_key_renew(session, statement);
+    if (renewed == PX_STEP_DONE)
+        renewed = px_by_sql_renew_one(session, statement);
+    if (renewed != PX_STEP_DONE)
+        return renewed;
+    if (changes && !px_by_key_may_change(statement))
+        return px_by_key_refuse(session, foreign, &refusal);
+    if (px_by_key_is(statement))
+        return px_by_key_bind(session, statement, said, changes);
+    px_step step = pass_named(session, statement, bind->statement);
+    return step == PX_STEP_PASS ? pass_bind(session, bind) : step;
+}
+
+static px_step bind_known(px_session *session, const px_said *said, px_plan *plan)
+{
+    const pgw_bind bind = said->as.bind;
+    bool taken = bind.portal.len > 0 && px_group_has_portal(&session->group, bind.portal);
+    enum choice choice = taken ? FORWARD : may_hold(session, plan, said);
+    if (choice == HOLD)
+        px_group_hold(&session->group, said, plan);
+    if (choice != FORWARD)
+        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
+    px_plan_take(plan); /* releasing the group lets go of its hold */
+    px_step step = px_prepare_link(session);
+    if (step == PX_STEP_DONE && !session->pending.skipping &&
+        !px_forward_bind(session, &bind, plan, false))
+        step = PX_STEP_LATER;
+    px_plan_drop(plan);
+    return step;
+}
+
+static px_step refuse_keys(px_session *session, const pgw_error *error)
+{
+    px_step step = px_prepare_refuse(session, NULL, error);
+    session->hand.doubted = session->hand.doubted && step != PX_STEP_DONE;
+    return step;
+}
+
+/* What is held goes first, and the question stands in the group's own transaction. */
+static px_step join_group(px_session *session)
+{
+    if (px_prepare_link(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    session->own.unsynced = session->own.unsynced || px_session_idle(session);
+    return PX_STEP_DONE;
+}
+
+/* Its key is asked for first. */
+static px_step bind_asked(px_session *session, const px_said *said, px_plan *plan)
+{
+    bool later;
+    pgw_error error;
+    pgw_buf filled = {0};
+    const px_keys_of of = {
+        .inserts = &plan->asked, .count = 1, .plan = plan, .bind = &said->as.bind};
+    if (px_keys_look_around(plan->asked) && join_group(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    const rw_answer *answers = px_keys_ask(session, &of, &later, &error);
+    if (later || (answers == NULL && px_own_look_doubts_keys(session)))
+        return PX_STEP_LATER;
+    const char *schema = px_keys_told_in(session);
+    if (answers != NULL && schema != NULL && strcmp(schema, plan->asked->table->schema) != 0) {
+        px_state_moved_by_key(&error); /* the plan has been made anew since */
+        return refuse_keys(session, &error);
+    }
+    if (answers == NULL || !px_keys_bind(plan, &said->as.bind, answers, &filled, &error))
+        return refuse_keys(session, &error);
+    px_said whole = px_said_of('B', pgw_slice_buf(&filled));
+    whole.given = &filled;
+    px_step step = bind_known(session, &whole, plan);
+    if (step == PX_STEP_DONE)
+        px_keys_share_now(session, plan->asked);
+    pgw_buf_free(&filled);
+    return step;
+}
+
+static px_step on_bind(px_session *session, const px_said *said)
+{
+    const pgw_bind *bind = &said->as.bind;
+    pgw_error error;
+    if (px_keys_failure(session) != NULL)
+        return px_own_look_doubts_keys(session) ? PX_STEP_LATER
+                                                : refuse_keys(session, px_keys_failure(session));
+    px_statement *statement = statement_of(session, bind->statement);
+    px_plan *plan = px_group_plan(&session->group, statement, bind->statement);
+    if (plan != NULL && !px_bind_check(plan, bind, said->whole, &error))
+        return px_prepare_refuse(session, NULL, &error);
+    px_step renewed = px_group_mentions(&session->group, bind->statement)
+                          ? PX_STEP_DONE
+                          : px_prepare_again(session, bind->statement, &statement);
+    if (renewed != PX_STEP_DONE || session->pending.skipping)
+        return renewed;
+    plan = px_group_plan(&session->group, statement, bind->statement);
+    if (plan == NULL)
+        return said->whole ? bind_foreign(session, statement, said)
+                           : pass_named(session, statement, bind->statement);
+    if (px_draft_is_refused(session, bind->statement))
+        return pass_bind(session, bind);
+    if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
+        pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
+        pgw_error_hint(&error, "Wait for the answer to SET before the INSERT is sent.");
+        return px_prepare_refuse(session, NULL, &error);
+    }
+    if (plan->asked == NULL)
+        return bind_known(session, said, plan);
+    px_plan_take(plan); /* which the group may let go of */
+    px_step step = bind_asked(session, said, plan);
+    px_plan_drop(plan);
+    return step;
+}
+
+/* Whether it is known what a held portal returns, or will be: a held Parse is described first. */
+static bool can_describe(const px_group *group, pgw_slice portal)
+{
+    size_t bind = px_group_portal(group, portal);
+    if (bind == PX_GROUP_NONE)
+        return false;
+    const px_held *held = &group->held[bind];
+    return held->about != PX_GROUP_NONE ||
+           (held->plan != NULL && (held->plan->described || held->plan->insert->returning == 0));
+}
+
+static px_step on_describe(px_session *session, const px_said *said)
+{
+    const pgw_target target = said->as.target;
+    if (!said->whole)
+        return PX_STEP_PASS;
+    if (target.kind == 'P') {
+        if (!can_describe(&session->group, target.name) || px_group_is_full(&session->group))
+            return PX_STEP_PASS;
+        px_group_hold(&session->group, said, NULL);
+        return PX_STEP_DONE;
+    }
+    const px_statement *statement = statement_of(session, target.name);
+    px_plan *plan = px_group_plan(&session->group, statement, target.name);
+    if (plan == NULL && px_by_key_is(statement))
+        return px_by_key_describe(session, said, statement->lookups);
+    if (plan == NULL)
+        return pass_named(session, statement, target.name);
+    enum choice choice = may_hold(session, plan, said);
+    if (choice == HOLD)
+        px_group_hold(&session->group, said, plan);
+    if (choice != FORWARD)
+        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
+    px_plan_take(plan);
+    px_step step = px_prepare_link(session);
+    if (step == PX_STEP_DONE && !session->pending.skipping) {
+        px_names_claim(session, target.name);
+        px_forward_raw(session, PX_REPLY_DESCRIBE, plan, false, said->message);
+    }
+    px_plan_drop(plan);
+    return step;
+}
+
+static px_step on_execute(px_session *session, const px_said *said)
+{
+    const pgw_execute execute = said->as.execute;
+    if (!said->whole)
+        return PX_STEP_PASS;
+    size_t bind = px_group_portal(&session->group, execute.portal);
+    if (bind == PX_GROUP_NONE || px_group_is_full(&session->group)) {
+        if (px_prepare_link(session) == PX_STEP_LATER)
+            return PX_STEP_LATER;
+        px_statement *portal = px_statements_find(&session->names.portals, execute.portal);
+        if (portal == NULL || portal->plan == NULL || session->pending.skipping)
+            return PX_STEP_PASS;
+        px_forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, said->message);
+        return PX_STEP_DONE;
+    }
+    px_group_hold(&session->group, said, session->group.held[bind].plan);
+    return PX_STEP_DONE;
+}
+
+static px_step on_close(px_session *session, const px_said *said)
+{
+    const pgw_target target = said->as.target;
+    if (!said->whole)
+        return PX_STEP_PASS;
+    const px_statement *statement = target.kind == 'S' ? statement_of(session, target.name) : NULL;
+    bool ours = target.kind == 'S' ? px_group_plan(&session->group, statement, target.name) != NULL
+                                   : px_group_portal(&session->group, target.name) != PX_GROUP_NONE;
+    if (ours && !px_group_is_full(&session->group) &&
+        (session->group.count > 0 || px_session_idle(session))) {
+        if (statement == NULL || !px_statements_on_link(&session->names.statements, statement)) {
+            px_group_hold(&session->group, said, NULL);
+            return PX_STEP_DONE;
+        }
+    }
+    px_step step = px_prepare_link(session);
+    if (step == PX_STEP_LATER)
+        return step;
+    return PX_STEP_PASS; /* and the name is forgotten there */
+}
+
+/* Whether what was parsed, and may be run by now, drops the name when it is answered: also one
+ * that Parse would give behind it, and that the server keeps. */
+static bool is_dropped_by_parsed(const px_session *session, const px_said *said, pgw_slice name)
+{
+    const char *drops = session->names.deallocates;
+    return drops != NULL && (*drops == '\0' || pgw_slice_eq_str(name, drops)) &&
+           said->type == 'P' && name.len > 0 && session->pending.replies.count > 0;
+}
+
+/* Something unanswered may change what the name means, if it is not skipped or refused. */
+static bool name_is_moving(const px_session *session, const px_said *said)
+{
+    const px_replies *replies = &session->pending.replies;
+    bool parsed = session->names.deallocates != NULL || session->names.prepares != NULL;
+    if (replies->moving.count == 0 && replies->texts_renaming == 0 && !parsed)
+        return false;
+    pgw_slice name = px_said_statement(said);
+    if (name.ptr == NULL)
+        return false;
+    if (session->own.unsynced)
+        return px_replies_move_before(replies, name) || is_dropped_by_parsed(session, said, name);
+    return px_replies_move(replies, name) || (parsed && replies->count > 0);
+}
+
+px_step px_extended(px_session *session, char type, pgw_slice message)
+{
+    px_said said = px_said_of(type, message);
+    if (name_is_moving(session, &said) || px_draft_waits(session, &said)) {
+        px_ask_for_answers(session);
+        return PX_STEP_LATER;
+    }
+    px_step step;
+    session->names.looked = session->names.looked && strchr("PSH", type) == NULL;
+    switch (type) {
+    case 'P':
+        return on_parse(session, &said);
+    case 'B':
+        step = on_bind(session, &said);
+        session->names.looked = session->names.looked && step == PX_STEP_LATER;
+        return step;
+    case 'D':
+        return on_describe(session, &said);
+    case 'E':
+        return on_execute(session, &said);
+    case 'C':
+        return on_close(session, &said);
+    case 'S':
+        return px_sync(session);
+    default:
+        return px_sync_flush(session);
+    }
+}

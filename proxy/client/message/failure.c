@@ -1,0 +1,358 @@
+#include "proxy/client/message/failure.h"
+
+#include "proxy/backend/classify.h"
+#include "proxy/client/answer/errors.h"
+#include "proxy/client/answer/parts.h"
+#include "proxy/client/link/own_link.h"
+#include "proxy/client/link/settle.h"
+#include "proxy/client/numbers/keys.h"
+#include "proxy/client/numbers/refill.h"
+#include "proxy/client/prepared/forward.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A field of an error's body, but for its position, which is one in the client's whole text. */
+static void add_field(pgw_slice field, size_t before, pgw_buf *out)
+{
+    if (field.ptr[0] == 'P')
+        pgw_buf_addf(out, "P%zu", strtoul(field.ptr + 1, NULL, 10) + before);
+    else
+        pgw_buf_add_slice(out, field);
+    pgw_buf_add_byte(out, '\0');
+}
+
+/* Of the part of a Query that begins behind so many characters. */
+static void place(size_t before, const pgw_buf *body, pgw_buf *out)
+{
+    for (size_t at = 0; at < body->len && body->ptr[at] != '\0';) {
+        pgw_slice field = {body->ptr + at, strnlen(body->ptr + at, body->len - at)};
+        add_field(field, before, out);
+        at += field.len + 1;
+    }
+    pgw_buf_add_byte(out, '\0');
+}
+
+static void put_body(px_session *session, char type, const pgw_buf *body)
+{
+    pgw_buf head = {0};
+    pgw_buf_add_byte(&head, type);
+    pgw_buf_add_i32(&head, (int32_t)(body->len + 4));
+    px_stream_put_buf(session->peer.stream, &head);
+    px_stream_put_buf(session->peer.stream, body);
+    pgw_buf_free(&head);
+}
+
+void px_failure_put(px_session *session, char type, const pgw_buf *body)
+{
+    size_t before = px_parts_before(session);
+    pgw_buf placed = {0};
+    if (before > 0 && (type == 'E' || type == 'N'))
+        place(before, body, &placed);
+    put_body(session, type, placed.len > 0 ? &placed : body);
+    pgw_buf_free(&placed);
+}
+
+/* The rows that the statement is without are committed (atomicity: partition). */
+static bool is_rest(const px_reply *head)
+{
+    return (head->plan != NULL && head->plan->in_parts) ||
+           (head->text != NULL && head->text->in_parts);
+}
+
+/* A text that was sent with something of ours in it. */
+bool px_failure_is_of_ours(const px_reply *head)
+{
+    return head != NULL && head->text != NULL &&
+           (head->text->script.inserts > 0 || head->text->script.changes || head->text->refused);
+}
+
+static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
+{
+    px_error_explain(session->worker, session->who.identity, px_changes_told(session), body);
+    if (!is_rest(head) || session->own.fatal) {
+        px_failure_put(session, 'E', body);
+        return;
+    }
+    const rw_insert *insert =
+        head->plan != NULL ? head->plan->insert : head->text->script.statements[0].insert;
+    size_t committed = head->plan != NULL ? head->plan->left_out : head->text->superseded[0];
+    pgw_buf out = {0};
+    pgw_error error;
+    pgw_error_read(pgw_slice_buf(body), &error);
+    px_error_count_rows(&error, committed, insert->row_count);
+    pgw_error_write(&error, "ERROR", &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+}
+
+/* A column that was written out for a star has gone since its statement was prepared. */
+static bool lost_a_column(const px_reply *head, pgw_slice body)
+{
+    return head->kind != PX_REPLY_PARSE && px_lookups_show(head->lookups) &&
+           pgw_slice_eq_str(pgw_error_field(body, 'C'), "42703") &&
+           pgw_error_field(body, 'P').len > 0; /* else a function says it, when it runs */
+}
+
+static void error_by_key(px_session *session, const px_reply *head, pgw_slice body, pgw_buf *out)
+{
+    if (lost_a_column(head, body)) {
+        px_error_cached_plan(out); /* as where the server itself had read the star */
+        return;
+    }
+    pgw_buf placed = {0};
+    px_error_of_lookups(head->lookups, body, &placed);
+    px_error_of_others(px_changes_told(session), pgw_slice_buf(&placed), out);
+    pgw_buf_free(&placed);
+}
+
+static void put_refusal(px_session *session, const pgw_error *refusal)
+{
+    pgw_buf out = {0};
+    pgw_error told = *refusal;
+    if (told.position > 0)
+        told.position += px_parts_before(session);
+    pgw_error_write(&told, "ERROR", &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+}
+
+/* Writes the error as the client may see it. */
+static px_fate show_error(px_session *session, const px_reply *head, pgw_slice body)
+{
+    pgw_buf out = {0};
+    px_fate what = PX_INSTEAD;
+    const pgw_error *refusal = px_error_refusal(head, body);
+    px_count_error(session->worker->metrics,
+                   refusal != NULL ? pgw_slice_str(refusal->sqlstate) : pgw_error_field(body, 'C'));
+    if (refusal != NULL) {
+        put_refusal(session, refusal);
+    } else if (head != NULL && head->plan != NULL) {
+        px_error_of_plan(head->plan, body, &out);
+        put_error(session, head, &out);
+    } else if (px_failure_is_of_ours(head)) {
+        px_error_of_text(head->text, head->at, body, &out);
+        put_error(session, head, &out);
+    } else if (head != NULL && head->lookups != NULL) {
+        error_by_key(session, head, body, &out);
+        put_error(session, head, &out);
+    } else {
+        px_error_of_others(px_changes_told(session), body, &out);
+        px_error_explain(session->worker, session->who.identity, px_changes_told(session), &out);
+        if (pgw_slice_eq(pgw_slice_buf(&out), body) && px_parts_before(session) == 0)
+            what = PX_SHOW;
+        else
+            px_failure_put(session, 'E', &out);
+    }
+    pgw_buf_free(&out);
+    return what;
+}
+
+/* What a server's log_statement and its like say, to one that asks for it by client_min_messages.
+ */
+static bool is_log(pgw_slice body)
+{
+    pgw_slice severity = pgw_error_field(body, 'V');
+    return pgw_slice_eq_str(severity, "LOG") || pgw_slice_eq_str(severity, "DEBUG");
+}
+
+/* Notices, too, have positions and contexts. */
+px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice body)
+{
+    pgw_buf out = {0};
+    if (head != NULL && head->swallow && is_log(body))
+        return PX_HIDE; /* of a statement that the client never sent */
+    if (head != NULL && head->plan != NULL)
+        px_error_of_plan(head->plan, body, &out);
+    else if (px_failure_is_of_ours(head))
+        px_error_of_text(head->text, head->at, body, &out);
+    else if (head != NULL && head->lookups != NULL)
+        error_by_key(session, head, body, &out);
+    else
+        return PX_SHOW;
+    px_failure_put(session, 'N', &out);
+    pgw_buf_free(&out);
+    return PX_INSTEAD;
+}
+
+/* Our picture of the schema is wrong: look again before the next statement. */
+static bool notice_stale(px_session *session, const px_reply *head, pgw_slice body)
+{
+    if (head == NULL || (head->plan == NULL && head->text == NULL && head->lookups == NULL) ||
+        px_error_refusal(head, body) != NULL) /* asked for, with a column that nobody has */
+        return false;
+    bool by_key = head->lookups != NULL || (head->text != NULL && head->text->script.changes);
+    bool denied = by_key && pgw_slice_eq_str(pgw_error_field(body, 'C'), "42501");
+    bool stale = denied || px_classify(body) == PX_ERROR_STALE;
+    if (stale)
+        px_changes_stale(session);
+    return stale;
+}
+
+/* The backend did not know what it was to describe for a held group: once more, with the schema as
+ * it is now. */
+static bool describe_again(px_session *session)
+{
+    px_group *group = &session->group;
+    if (session->own.unsynced || session->units.repeated || group->count == 0 ||
+        px_group_is_answered(group))
+        return false;
+    px_held *asked = NULL;
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].on_link && asked != NULL)
+            return false; /* another one is there, and would clash with itself */
+        if (group->held[i].on_link)
+            asked = &group->held[i];
+    }
+    asked->on_link = false;
+    session->units.repeated = true;
+    return true;
+}
+
+/* The server drops everything up to Sync: so do the entries. Names that were not prepared are free.
+ */
+static void not_on_link(px_session *session, pgw_slice name)
+{
+    px_statement *statement = px_statements_find(&session->names.statements, name);
+    if (statement != NULL)
+        px_statements_move(&session->names.statements, statement, false);
+}
+
+/* The error skips what is described for the session: it is not of a group or Query before that. */
+static bool skips_describing(px_session *session)
+{
+    for (size_t i = 0; i < session->pending.replies.count; i++) {
+        const px_reply *reply = px_replies_at(&session->pending.replies, i);
+        if (reply->describe_plan)
+            return true;
+        if (reply->kind == PX_REPLY_SYNC || reply->kind == PX_REPLY_QUERY)
+            return false;
+    }
+    return false;
+}
+
+/* The next reply, from number `from` on, that changes the meaning of the same name. */
+static px_reply *next_of_name(px_session *session, size_t from, const px_reply *reply)
+{
+    if (reply->name->entries < 2)
+        return NULL;
+    for (size_t i = from; i < session->pending.replies.count; i++)
+        if (px_replies_at(&session->pending.replies, i)->name == reply->name)
+            return px_replies_at(&session->pending.replies, i);
+    return NULL;
+}
+
+/* A Query from number `from` on destroys the unnamed statement before `next` (NULL: whatever comes)
+ * changes it. */
+static bool is_destroyed(px_session *session, size_t from, const px_reply *next)
+{
+    for (size_t i = from; i < session->pending.replies.count; i++) {
+        const px_reply *reply = px_replies_at(&session->pending.replies, i);
+        if (reply == next || reply->kind == PX_REPLY_QUERY)
+            return reply != next;
+    }
+    return false;
+}
+
+/* What was skipped did not happen: names mean what they did, the latest change taken back first. A
+ * change behind the Sync, at `sync`, has that before it. A Parse that fails has destroyed the
+ * unnamed statement. */
+static void take_back(px_session *session, px_reply *reply, bool failed, size_t sync)
+{
+    if (reply->recorded != NULL)
+        not_on_link(session, reply->recorded->entry.name);
+    if (reply->name == NULL)
+        return;
+    px_reply *next = next_of_name(session, sync, reply);
+    bool dropped = reply->name->name[0] == '\0' &&
+                   ((failed && reply->kind == PX_REPLY_PARSE) || is_destroyed(session, sync, next));
+    if (next != NULL) {
+        px_statement_free(next->before);
+        next->before = dropped ? NULL : reply->before;
+    } else if (dropped) {
+        px_statements_remove(&session->names.statements, pgw_slice_str(""));
+    } else {
+        px_statements_restore(&session->names.statements, reply->name->entry.name, reply->before);
+    }
+    if (!dropped)
+        reply->before = NULL;
+}
+
+static void skip_to_sync(px_session *session)
+{
+    size_t count = 0;
+    while (count < session->pending.replies.count &&
+           px_replies_at(&session->pending.replies, count)->kind != PX_REPLY_SYNC)
+        count++;
+    for (size_t i = count; i-- > 0;)
+        take_back(session, px_replies_at(&session->pending.replies, i), i == 0, count);
+    while (count-- > 0)
+        px_replies_pop(&session->pending.replies);
+    if (session->pending.replies.count == 0 && session->own.unsynced) {
+        session->pending.skipping = true;
+        px_settle_skipped(session);
+    }
+}
+
+/* Its position is one in the question. */
+static px_fate put_placed(px_session *session, pgw_slice body)
+{
+    pgw_error error;
+    pgw_buf out = {0};
+    const pgw_error *placed = px_keys_failure(session);
+    pgw_error_read(body, &error);
+    error.position = 0;
+    pgw_error_write(placed != NULL ? placed : &error, "ERROR", &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+    return PX_INSTEAD;
+}
+
+/* It is not the client's statement that failed, but the client has to know why its own is not run.
+ */
+static px_fate on_question_failed(px_session *session, pgw_slice body)
+{
+    px_asks asks = px_replies_head(&session->pending.replies)->asks;
+    bool ours = asks == PX_ASKS_AHEAD, keys = asks == PX_ASKS_KEYS;
+    bool shown = session->own.fatal || (session->own.unsynced && !ours);
+    px_fate what = shown ? PX_SHOW : PX_HIDE;
+    if (ours)
+        px_refill_end(session, true);
+    else if (!session->own.fatal && keys)
+        px_keys_failed(session, body);
+    else if (!session->own.fatal)
+        px_settle_failed(session, body);
+    if (what == PX_SHOW && !session->own.fatal)
+        px_count_error(session->worker->metrics, pgw_error_field(body, 'C'));
+    skip_to_sync(session);
+    return what == PX_SHOW && keys && !session->own.fatal ? put_placed(session, body) : what;
+}
+
+px_fate px_failure(px_session *session, pgw_slice body)
+{
+    px_reply *head = px_replies_head(&session->pending.replies);
+    session->own.fatal = px_error_is_fatal(body);
+    if (session->own.fatal && px_own_link_is_replaceable(session)) {
+        session->own.fatal = false;
+        return PX_HIDE; /* the session goes on with another link */
+    }
+    if (head != NULL && head->asks)
+        return on_question_failed(session, body);
+    if (session->own.fatal && head != NULL && head->silent)
+        return show_error(session, NULL, body); /* not its fault, but the end of the session */
+    bool describing = skips_describing(session);
+    bool again = notice_stale(session, head, body) && describing && describe_again(session);
+    bool described = describing && !again;
+    bool later = described && px_forward_fails(session, body);
+    bool hidden = again || later || (head != NULL && head->silent);
+    px_parts_fail(session);
+    px_fate what = hidden ? PX_HIDE : show_error(session, head, body);
+    session->own.copy_in = false;
+    if (described && !later)
+        px_describe_refused(session);
+    if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)
+        skip_to_sync(session);
+    return what;
+}

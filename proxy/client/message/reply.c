@@ -1,0 +1,455 @@
+#include "proxy/client/message/reply.h"
+
+#include "protocol/backend.h"
+#include "proxy/backend/greeting.h"
+#include "proxy/client/answer/parts.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/core/settings.h"
+#include "proxy/client/link/own_link.h"
+#include "proxy/client/link/own_look.h"
+#include "proxy/client/link/settle.h"
+#include "proxy/client/message/failure.h"
+#include "proxy/client/numbers/drawn.h"
+#include "proxy/client/numbers/keys.h"
+#include "proxy/client/numbers/refill.h"
+#include "proxy/client/prepared/forward.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/names.h"
+#include "proxy/ingest/submit.h"
+#include "rewrite/read/script.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a statement did ---- */
+
+static void forget_prepared(px_session *session)
+{
+    px_statements_clear(&session->names.statements);
+    session->names.untold = false;
+}
+
+static void discard_all(px_session *session)
+{
+    forget_prepared(session);
+    session->who.is_private = session->own.has_state = session->who.output_changed = false;
+    px_state_discard(session);
+    px_drawn_forget(session);
+    for (size_t i = RW_REPORTED; i < RW_TRACKED; i++)
+        px_settings_set(session, i, (pgw_slice){NULL, 0});
+}
+
+static void after_statement(px_session *session, const px_text *text, size_t i)
+{
+    const rw_statement *statement = &text->script.statements[i];
+    if (statement->effects & RW_EFFECT_DISCARD_ALL)
+        discard_all(session);
+    if (statement->effects & RW_EFFECT_PREPARE)
+        px_names_by_sql(session, text, i);
+    if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
+        forget_prepared(session);
+    else if (statement->effects & RW_EFFECT_DEALLOCATE)
+        px_statements_remove(&session->names.statements, statement->name);
+    rw_tracked_setting setting = px_setting_of(statement->setting);
+    if ((statement->effects & RW_EFFECT_TRACKED) && setting >= RW_REPORTED &&
+        setting < RW_TRACKED && statement->setting_simple)
+        px_settings_set(session, setting, statement->setting_value);
+}
+
+static size_t superseded(const px_reply *head)
+{
+    if (head == NULL || head->swallow)
+        return 0;
+    if (head->kind == PX_REPLY_EXECUTE && head->plan != NULL)
+        return head->plan->left_out;
+    bool counted =
+        head->text != NULL && head->text->superseded != NULL && head->at < head->text->script.count;
+    return counted ? head->text->superseded[head->at] : 0;
+}
+
+/* An UPSERT's tag counts the rows that a later row of it replaced. */
+static px_fate on_tag(px_session *session, size_t more, pgw_slice body)
+{
+    if (more == 0)
+        return PX_SHOW;
+    pgw_buf out = {0};
+    char tag[40];
+    snprintf(tag, sizeof tag, "INSERT 0 %llu", (unsigned long long)(pgw_tag_rows(body) + more));
+    pgw_write_tag(tag, &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+    return PX_INSTEAD;
+}
+
+/* PREPARE, DEALLOCATE and DISCARD ALL that came as Parse and Execute: known by their tags. */
+static void on_name_changed(px_session *session, pgw_slice body)
+{
+    pgw_slice tag = {body.ptr, body.len > 0 ? body.len - 1 : 0};
+    if (session->names.prepares != NULL && pgw_slice_eq_str(tag, "PREPARE")) {
+        px_names_prepared(session);
+        return;
+    }
+    if (session->names.deallocates == NULL)
+        return;
+    if (pgw_slice_eq_str(tag, "DISCARD ALL"))
+        discard_all(session);
+    else if (pgw_slice_eq_str(tag, "DEALLOCATE ALL"))
+        forget_prepared(session);
+    else if (pgw_slice_eq_str(tag, "DEALLOCATE"))
+        px_statements_remove(&session->names.statements, pgw_slice_str(session->names.deallocates));
+    else
+        return;
+    free(session->names.deallocates);
+    session->names.deallocates = NULL;
+}
+
+/* False: what is complete is a command of ours, run with a statement of its client's. */
+static bool on_command_complete(px_session *session, px_reply *head)
+{
+    size_t own = 0;
+    if (head == NULL || head->text == NULL || head->at >= head->text->script.count)
+        return true;
+    size_t commands = px_text_commands(head->text, head->at, &own);
+    bool is_own = head->command++ == own;
+    if (is_own)
+        after_statement(session, head->text, head->at);
+    if (head->command < commands)
+        return is_own;
+    head->command = 0;
+    head->at++;
+    return is_own;
+}
+
+/* ---- one message of the link ---- */
+
+static px_fate pop(px_session *session)
+{
+    const px_reply *head = px_replies_head(&session->pending.replies);
+    bool swallow = head->swallow || head->part;
+    session->own.ran = session->own.ran || head->kind == PX_REPLY_EXECUTE;
+    px_replies_pop(&session->pending.replies);
+    return swallow ? PX_HIDE : PX_SHOW;
+}
+
+static px_fate on_setting(px_session *session, pgw_slice body)
+{
+    pgw_slice name, value;
+    if (!pgw_parameter_status_decode(body, &name, &value))
+        return PX_SHOW;
+    bool kept = px_parts_report(session, name, value);
+    rw_tracked_setting setting = px_setting_of(name);
+    if (setting < RW_TRACKED)
+        px_settings_set(session, setting, value);
+    return kept ? PX_HIDE : PX_SHOW;
+}
+
+static px_fate on_ready(px_session *session, pgw_slice body)
+{
+    session->own.status = body.len > 0 ? body.ptr[0] : 'I';
+    session->own.ran = session->own.copy_in = false;
+    px_settings_told(session);
+    if (session->own.status == 'I' && session->names.portals.names.count > 0)
+        px_statements_clear(&session->names.portals);
+    if (session->own.alters && session->own.status == 'I') {
+        session->own.alters = false;
+        px_greeting_renew(session->worker);
+    }
+    if (session->own.status == 'I')
+        px_changes_end(session);
+    px_state_ended(session);
+    px_reply *head = px_replies_head(&session->pending.replies);
+    if (head == NULL)
+        return PX_SHOW;
+    bool asked = head->asks && head->asks != PX_ASKS_AHEAD;
+    bool described = head->describe_plan && session->wait == PX_WAIT_DESCRIBE;
+    px_fate what = pop(session);
+    bool more = session->pending.replies.count > 0;
+    session->pending.undecided = session->pending.undecided && more;
+    session->own.unsynced = session->own.unsynced && more; /* a Query ends a group as a Sync does */
+    if (asked && px_settle_ready(session))
+        return PX_SHOW;
+    if (described) {
+        px_session_set_wait(session, PX_WAIT_NOTHING);
+        if (session->group.failure != NULL)
+            px_forward_failing(session);
+    }
+    return what;
+}
+
+static px_fate on_query_complete(px_session *session, px_reply *head, pgw_slice body)
+{
+    size_t more = superseded(head);
+    return on_command_complete(session, head) ? on_tag(session, more, body) : PX_HIDE;
+}
+
+static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
+{
+    px_fate what = on_tag(session, superseded(head), body);
+    if (head != NULL && head->asks == PX_ASKS_KEYS)
+        px_keys_answered(session);
+    if (head != NULL && head->asks == PX_ASKS_AHEAD)
+        px_refill_end(session, true);
+    else if (head != NULL && head->asks)
+        px_settle_answered(session);
+    else
+        on_name_changed(session, body);
+    px_fate popped = pop(session);
+    return what == PX_INSTEAD ? PX_INSTEAD : popped;
+}
+
+/* Somebody has changed the table, or what else types are inferred of. */
+static void described_otherwise(px_session *session, const px_reply *head)
+{
+    px_changes_stale(session);
+    if (!head->describe_plan)
+        return;
+    session->units.repeated = true;
+    for (size_t i = 0; i < session->group.count; i++)
+        session->group.held[i].on_link = false;
+}
+
+/* Without those of the hashes. */
+static px_fate on_own_parameters(px_session *session, px_reply *head, pgw_slice body)
+{
+    size_t count;
+    pgw_slice types;
+    px_lookups *lookups = head->lookups;
+    if (!pgw_parameter_description_decode(body, &count, &types) || count < lookups->own)
+        return head->swallow ? PX_HIDE : PX_SHOW;
+    uint32_t *list = pgw_calloc(lookups->own + 1, sizeof *list);
+    for (size_t i = 0; i < lookups->own; i++)
+        list[i] = pgw_type_at(types, i);
+    px_lookups_learn(lookups, list);
+    pgw_buf out = {0};
+    pgw_certainly(pgw_write_parameter_description(list, lookups->own, &out));
+    if (!head->swallow)
+        px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+    free(list);
+    return PX_INSTEAD;
+}
+
+/* ParameterDescription: the plan learns from it; the client is not told of our parameters. */
+static px_fate on_parameters(px_session *session, px_reply *head, pgw_slice body)
+{
+    size_t count;
+    pgw_slice types;
+    if (head != NULL && head->lookups != NULL)
+        return on_own_parameters(session, head, body);
+    if (head == NULL || head->plan == NULL ||
+        !pgw_parameter_description_decode(body, &count, &types))
+        return head != NULL && head->swallow ? PX_HIDE : PX_SHOW;
+    size_t own = head->plan->insert->param_count < count ? head->plan->insert->param_count : count;
+    size_t told = px_plan_client_parameters(head->plan);
+    uint32_t *list = pgw_calloc(own + 1, sizeof *list);
+    for (size_t i = 0; i < own; i++)
+        list[i] = pgw_type_at(types, i);
+    if (!px_plan_describe(head->plan, list, own))
+        described_otherwise(session, head);
+    pgw_buf out = {0};
+    if (!head->swallow) {
+        pgw_certainly(pgw_write_parameter_description(list, told < own ? told : own, &out));
+        px_stream_put_buf(session->peer.stream, &out);
+    }
+    pgw_buf_free(&out);
+    free(list);
+    return PX_INSTEAD;
+}
+
+/* RowDescription or NoData (then `body` is empty): what the last Describe is about. */
+static px_fate on_columns(px_session *session, const px_reply *head, pgw_slice body)
+{
+    bool of_statement = head != NULL && head->kind == PX_REPLY_DESCRIBE;
+    if (!of_statement && (head == NULL || head->kind != PX_REPLY_DESCRIBE_PORTAL))
+        return PX_SHOW;
+    if (of_statement && head->plan != NULL && !px_plan_describe_rows(head->plan, body))
+        described_otherwise(session, head);
+    bool flushed =
+        head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->own.unsynced;
+    px_fate what = pop(session);
+    if (flushed)
+        px_session_set_wait(session, PX_WAIT_NOTHING);
+    return what;
+}
+
+/* What the session itself notified comes from the pid that its client was told. */
+static px_fate on_notification(px_session *session, pgw_slice body)
+{
+    enum { PID = 4 };
+    pgw_buf own = {0}, told = {0};
+    pgw_buf_add_i32(&own, (int32_t)px_link_pid(session->own.link));
+    bool is_own = body.len >= PID && memcmp(body.ptr, own.ptr, PID) == 0;
+    if (is_own) {
+        pgw_buf_add_i32(&told, (int32_t)session->peer.pid);
+        pgw_buf_add(&told, body.ptr + PID, body.len - PID);
+        px_failure_put(session, 'A', &told);
+    }
+    pgw_buf_free(&own);
+    pgw_buf_free(&told);
+    return is_own ? PX_INSTEAD : PX_SHOW;
+}
+
+/* The last Sync was eaten: whoever waits for answers behind it has to ask for them. */
+static void miss_sync(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_flush(&out);
+    session->own.unsynced = true;
+    if (session->wait == PX_WAIT_IDLE)
+        px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+static void on_copy_in(px_session *session, const px_reply *head)
+{
+    if (head == NULL)
+        return;
+    bool executed = head->kind == PX_REPLY_EXECUTE, tail;
+    session->own.copy_in = !px_replies_begin_copy(&session->pending.replies, &tail);
+    if (executed && tail)
+        miss_sync(session);
+}
+
+static px_fate on_message(px_session *session, char type, pgw_slice body)
+{
+    px_reply *head = px_replies_head(&session->pending.replies);
+    bool query = head == NULL || head->kind == PX_REPLY_QUERY;
+    if (head != NULL && head->own_look && px_own_look_take(session, type, body))
+        return PX_HIDE;
+    switch (type) {
+    case 'S':
+        return on_setting(session, body);
+    case 'D':
+        if (head == NULL || !head->asks)
+            return PX_SHOW;
+        if (head->asks == PX_ASKS_KEYS)
+            px_keys_row(session, body);
+        else if (head->asks == PX_ASKS_AHEAD)
+            px_refill_row(session, body);
+        else
+            px_settle_row(session, body);
+        return PX_HIDE;
+    case 'E':
+        return px_failure(session, body);
+    case 'A':
+        return session->peer.told ? PX_SHOW : on_notification(session, body);
+    case 'N':
+        return px_failure_notice(session, head, body);
+    case 'Z':
+        return on_ready(session, body);
+    case '1':
+    case '2':
+    case '3':
+        return head != NULL ? pop(session) : PX_SHOW;
+    case 't':
+        return on_parameters(session, head, body);
+    case 'T':
+    case 'n':
+        return on_columns(session, head, body);
+    case 'C':
+        return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
+    case 'I':
+    case 's':
+        return query ? PX_SHOW : pop(session);
+    case 'G':
+        on_copy_in(session, head);
+        return PX_SHOW;
+    default:
+        return PX_SHOW;
+    }
+}
+
+/* What comes unasked is passed on whole: a unit's answer may come at any time, and must not stand
+ * in its middle. */
+static bool needs_body(const px_session *session, char type, const px_reply *head)
+{
+    return strchr("SEZt", type) != NULL || (type == 'D' && head != NULL && head->asks) ||
+           (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->peer.told) ||
+           (head != NULL && head->own_look) ||
+           (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
+           (type == 'N' && head != NULL &&
+            (head->swallow || head->plan != NULL || head->lookups != NULL ||
+             px_failure_is_of_ours(head))) ||
+           (type == 'C' && (superseded(head) > 0 || session->names.deallocates != NULL ||
+                            session->names.prepares != NULL));
+}
+
+/* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
+static bool move(px_session *session, px_link *link)
+{
+    size_t here = px_link_input(link).len;
+    size_t part = here < session->own.left ? here : session->own.left;
+    if (session->own.dropped)
+        px_link_consume(link, part);
+    else
+        px_link_pass_on(link, session->peer.stream, part);
+    session->own.left -= part;
+    return session->own.left == 0;
+}
+
+/* One message; false if more of it must come first. */
+static bool take_message(px_session *session, px_link *link)
+{
+    pgw_slice input = px_link_input(link);
+    pgw_frame frame;
+    switch (pgw_frame_next(input, &frame)) {
+    case PGW_FRAME_MORE:
+        return false;
+    case PGW_FRAME_BAD:
+        px_own_link_lose(session, "the backend sent an impossible length");
+        return false;
+    case PGW_FRAME_OK:
+        break;
+    }
+    if (!pgw_frame_is_backend(frame.type)) {
+        px_own_link_lose(session, "the backend sent an unknown message");
+        return false;
+    }
+    bool whole = needs_body(session, frame.type, px_replies_head(&session->pending.replies));
+    if (whole && input.len < frame.size) {
+        px_link_expect(link, frame.size);
+        return false;
+    }
+    pgw_slice body = whole ? pgw_frame_body(input, frame) : (pgw_slice){NULL, 0};
+    px_fate what = on_message(session, frame.type, body);
+    session->own.left = frame.size;
+    session->own.dropped = what != PX_SHOW;
+    return move(session, link);
+}
+
+void px_reply_input(px_session *session)
+{
+    if (!session->own.ready || session->state == PX_CLOSING)
+        return;
+    if (px_submitted(&session->units)) { /* an end of the session would hide the unit's outcome */
+        if (px_link_input(session->own.link).len >= PX_STREAM_HIGH)
+            px_link_pause(session->own.link);
+        return;
+    }
+    px_link *link = session->own.link;
+    bool more = true;
+    while (more && session->state == PX_READY && session->own.link == link &&
+           !px_stream_is_full(session->peer.stream)) {
+        if (session->own.left > 0)
+            more = move(session, link);
+        else
+            more = px_link_input(link).len > 0 && take_message(session, link);
+    }
+    if (session->state != PX_READY || session->own.link != link)
+        return;
+    if (px_stream_is_full(session->peer.stream))
+        px_link_pause(link);
+    if (session->pending.replies.count == 0 &&
+        !session->own.unsynced) /* settings are reported before it */
+        session->pending.zone_moving = false;
+    if (session->pending.replies.count == 0) {
+        px_refill_ask(session);
+        if (px_link_is_borrowed(link))
+            px_own_link_leave(session);
+        px_session_wake(session, PX_WAIT_IDLE);
+    } else {
+        px_session_look(session);
+    }
+}

@@ -1,0 +1,435 @@
+#include "proxy/client/message/request.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/client/answer/outcome.h"
+#include "proxy/client/answer/refuse.h"
+#include "proxy/client/answer/relay.h"
+#include "proxy/client/answer/room.h"
+#include "proxy/client/core/ask.h"
+#include "proxy/client/core/goodbye.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/link/leaving.h"
+#include "proxy/client/message/extended.h"
+#include "proxy/client/message/simple.h"
+#include "proxy/client/numbers/drawn.h"
+#include "proxy/client/numbers/refill.h"
+#include "proxy/client/prepared/by_key.h"
+#include "proxy/client/prepared/forward.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/describe.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/names.h"
+#include "proxy/client/standing/stores.h"
+
+#include <assert.h>
+#include <string.h>
+
+static void protocol_violation(px_session *session, const char *what, char type)
+{
+    pgw_error error;
+    pgw_fail(&error, "08P01", "%s %d", what, (unsigned char)type);
+    px_session_fatal(session, &error);
+}
+
+/* The rest of the message must come first; true if it is given up: there could never be room. */
+static bool hold(px_session *session, pgw_frame frame)
+{
+    pgw_error error;
+    uint64_t most = session->worker->config->limits.incomplete_bytes;
+    if (frame.size <= most) {
+        px_stream_expect(session->peer.stream, frame.size);
+        return false;
+    }
+    pgw_fail(&error, "53200", "a message of %zu bytes is larger than limits.incomplete_bytes",
+             frame.size);
+    pgw_error_hint(&error, "Send fewer rows a statement.");
+    px_refuse_message(session, &error);
+    return true;
+}
+
+/* What goes on in the place of the message at hand, which is dropped (drawn.h). */
+static void send_told(px_session *session, pgw_frame frame)
+{
+    px_session_send(session, &session->hand.told);
+    px_relay_drop(session, frame);
+}
+
+/* What its link is about to draw for others is not known yet. */
+static bool must_wait_for_refill(px_session *session, pgw_slice message)
+{
+    if (!px_refill_is_asked(session) || !px_drawn_is_asked(message))
+        return false;
+    px_session_set_wait(session, PX_WAIT_TURN);
+    return true;
+}
+
+static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    pgw_frame whole = frame;
+    if (must_wait_for_refill(session, message))
+        return false;
+    bool told = px_drawn_tell(session, 'Q', &message);
+    whole.size = message.len;
+    switch (px_simple(session, whole, message)) {
+    case PX_STEP_LATER:
+        return false;
+    case PX_STEP_PASS:
+        if (!px_session_need_link(session))
+            return false;
+        px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
+        if (told)
+            send_told(session, frame);
+        else
+            px_relay(session, frame);
+        session->names.unnamed_on_link = false;
+        break;
+    case PX_STEP_DONE:
+        px_relay_drop(session, frame);
+        break;
+    }
+    px_statements_remove(&session->names.statements,
+                         PGW_LITERAL("")); /* a simple Query destroys it */
+    return true;
+}
+
+static px_reply_kind reply_kind(char type, pgw_slice message)
+{
+    switch (type) {
+    case 'P':
+        return PX_REPLY_PARSE;
+    case 'B':
+        return PX_REPLY_BIND;
+    case 'E':
+        return PX_REPLY_EXECUTE;
+    case 'C':
+        return PX_REPLY_CLOSE;
+    default:
+        return message.len > PGW_HEADER && message.ptr[PGW_HEADER] == 'S'
+                   ? PX_REPLY_DESCRIBE
+                   : PX_REPLY_DESCRIBE_PORTAL;
+    }
+}
+
+static void note_execute(px_session *session, px_reply *reply, px_lookups *lookups)
+{
+    px_state_note_execute(session);
+    if (lookups != NULL)
+        px_lookups_take(reply->lookups = lookups);
+}
+
+static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    if (session->group.count > 0 && !px_forward_group(session))
+        return false;
+    if (!px_session_need_link(session))
+        return false;
+    if (session->pending.skipping) { /* what was held failed just now */
+        px_relay_drop(session, frame);
+        return true;
+    }
+    px_lookups *executed =
+        frame.type == 'E' && !session->own.copy_in ? px_by_key_bound(session, message) : NULL;
+    if (executed != NULL)
+        px_ask_between(session, executed->before);
+    if (!session->own.copy_in) {
+        px_reply *reply =
+            px_replies_push(&session->pending.replies, reply_kind(frame.type, message));
+        if (reply->kind == PX_REPLY_EXECUTE && session->pending.commits)
+            session->pending.undecided = true;
+        pgw_slice name = {message.ptr + PGW_HEADER, 0};
+        if (frame.type == 'P') {
+            name.len = strnlen(name.ptr, message.len - PGW_HEADER);
+            px_names_foreign(session, reply, pgw_name_significant(name), message);
+            session->known.touched |= session->known.parsed.effects & RW_EFFECT_DRAWS;
+        } else if (reply->kind == PX_REPLY_CLOSE && session->names.statements.names.count > 0 &&
+                   message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
+            name.ptr++;
+            name.len = strnlen(name.ptr, message.len - PGW_HEADER - 1);
+            px_reply_renames(&session->pending.replies, reply, &session->names.statements,
+                             pgw_name_significant(name));
+        }
+        if (frame.type == 'B')
+            px_state_note_bind(session, message);
+        else if (frame.type == 'E')
+            note_execute(session, reply, executed);
+        session->own.unsynced = true;
+    }
+    if (frame.type == 'P' && frame.size > PX_HOLD_BYTES) {
+        px_relay_text(session, frame);
+    } else if (frame.type == 'P' && session->hand.told.len > 0) {
+        px_drawn_keep(session, pgw_name_significant(pgw_slice_str(message.ptr + PGW_HEADER)));
+        send_told(session, frame);
+    } else {
+        px_relay(session, frame);
+    }
+    if (executed != NULL)
+        px_ask_between(session, executed->behind);
+    return true;
+}
+
+static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    bool ours_possible = session->group.count > 0 || session->names.statements.ours > 0 ||
+                         frame.type == 'P' ||
+                         px_statements_away(&session->names.statements) != NULL ||
+                         (frame.type == 'C' && session->names.statements.names.count > 0) ||
+                         session->pending.replies.moving.count > 0 || session->known.moving ||
+                         session->known.keyed || session->known.by_key || px_stores_may(session);
+    if (!ours_possible || frame.size > PX_HOLD_BYTES)
+        return pass_extended(session, frame, message);
+    if (message.len < frame.size)
+        return hold(session, frame);
+    message.len = frame.size;
+    if (frame.type == 'E' && session->group.count == 0 && session->names.portals.ours == 0)
+        return pass_extended(session, frame, message);
+    pgw_slice said = message;
+    if (frame.type == 'P' && must_wait_for_refill(session, message))
+        return false;
+    if (frame.type == 'P')
+        (void)px_drawn_tell(session, 'P', &said);
+    switch (px_extended(session, frame.type, said)) {
+    case PX_STEP_LATER:
+        return false;
+    case PX_STEP_PASS:
+        return pass_extended(session, frame, message);
+    case PX_STEP_DONE:
+        px_relay_drop(session, frame);
+        return true;
+    }
+    return false;
+}
+
+/* Sync or Flush with a body: an error that the server is to word. */
+static bool handle_malformed(px_session *session, pgw_frame frame)
+{
+    if (session->group.count > 0 && !px_forward_group(session))
+        return false;
+    if (!px_session_need_link(session))
+        return false;
+    bool sync = frame.type == 'S';
+    px_replies_push(&session->pending.replies, sync ? PX_REPLY_SYNC : PX_REPLY_CLOSE);
+    session->own.unsynced = !sync;
+    session->pending.skipping = session->pending.skipping && !sync;
+    px_relay(session, frame);
+    return true;
+}
+
+static bool handle_sync(px_session *session, pgw_frame frame)
+{
+    if (session->group.count > 0) {
+        px_step step = px_extended(session, 'S', px_stream_input(session->peer.stream));
+        if (step == PX_STEP_DONE)
+            px_relay_drop(session, frame);
+        if (step != PX_STEP_PASS)
+            return step == PX_STEP_DONE;
+    }
+    if (!session->own.ready || (session->pending.skipping && !session->own.unsynced)) {
+        if (session->own.link != NULL && !session->pending.skipping &&
+            !px_session_need_link(session))
+            return false;
+        session->pending.skipping = false;
+        pgw_buf out = {0};
+        pgw_write_ready(session->own.status, &out);
+        px_stream_put_buf(session->peer.stream, &out);
+        pgw_buf_free(&out);
+        px_relay_drop(session, frame);
+        return true;
+    }
+    session->pending.skipping = false;
+    if (!session->own.copy_in) {
+        px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
+        session->own.unsynced = false;
+        px_changes_synced(session);
+    }
+    px_relay(session, frame);
+    return true;
+}
+
+static bool handle_flush(px_session *session, pgw_frame frame)
+{
+    px_step step = PX_STEP_PASS;
+    if (session->group.count > 0)
+        step = px_extended(session, 'H', px_stream_input(session->peer.stream));
+    if (step == PX_STEP_LATER)
+        return false;
+    if (step == PX_STEP_PASS && session->own.ready)
+        px_relay(session, frame);
+    else
+        px_relay_drop(session, frame);
+    return true;
+}
+
+static bool handle_copy(px_session *session, pgw_frame frame)
+{
+    if (!session->own.ready) {
+        px_relay_drop(session, frame); /* outside of COPY the server ignores them, too */
+        return true;
+    }
+    if (frame.type != 'd' && !session->own.copy_in)
+        px_replies_end_copy(&session->pending.replies);
+    if (frame.type != 'd')
+        session->own.copy_in = false;
+    px_relay(session, frame);
+    return true;
+}
+
+/* A text too large to hold is passed on as it comes, as long as it names none of ours. What it does
+ * to the session is not known. */
+static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    if (session->group.count > 0 && !px_forward_group(session))
+        return false;
+    session->known.parsed = (px_foreign){.effects = PX_UNREAD};
+    if (frame.type != 'Q')
+        return pass_extended(session, frame, message);
+    if (!px_session_need_link(session))
+        return false;
+    px_state_note(session, PX_UNREAD);
+    px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
+    px_relay_text(session, frame);
+    return true;
+}
+
+static bool may_be_too_large_for_ours(const px_session *session, pgw_frame frame, pgw_slice message)
+{
+    return frame.type == 'B' && frame.size > PX_HOLD_BYTES &&
+           (session->names.statements.ours > 0 || session->group.count > 0 ||
+            session->known.keyed || px_by_key_is_bound(session, message));
+}
+
+static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    if (message.len < frame.size)
+        return false;
+    if (px_goodbye_has_to_wait(session))
+        px_relay(session, frame);
+    px_goodbye(session);
+    return false;
+}
+
+/* Its text, if it is looked at here. False: the session waits. */
+static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    pgw_slice body = pgw_frame_body(message, frame), text;
+    pgw_parse parse;
+    if (frame.type == 'Q')
+        return !pgw_query_decode(body, &text) || px_leaving_first(session, text);
+    return !pgw_parse_decode(body, &parse) || px_leaving_first(session, parse.query);
+}
+
+static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    if (session->pending.skipping && frame.type != 'S' && frame.type != 'X') {
+        px_relay_drop(session, frame);
+        return true;
+    }
+    if (may_be_too_large_for_ours(session, frame, message)) {
+        px_relay_refuse_large(session);
+        return false;
+    }
+    switch (frame.type) {
+    case 'Q':
+    case 'P':
+        if (frame.size > PX_HOLD_BYTES)
+            return handle_oversized(session, frame, message);
+        if (message.len < frame.size)
+            return hold(session, frame);
+        message.len = frame.size;
+        if (!leaves_databases(session, frame, message))
+            return false;
+        return frame.type == 'Q' ? handle_query(session, frame, message)
+                                 : handle_extended(session, frame, message);
+    case 'B':
+    case 'D':
+    case 'E':
+    case 'C':
+        return handle_extended(session, frame, message);
+    case 'S':
+    case 'H':
+        if (frame.size != PGW_HEADER && !session->own.copy_in)
+            return handle_malformed(session, frame);
+        return frame.type == 'S' ? handle_sync(session, frame) : handle_flush(session, frame);
+    case 'F':
+        if (session->group.count > 0 && !px_forward_group(session))
+            return false;
+        if (!px_session_need_link(session))
+            return false;
+        px_state_note(session, RW_EFFECT_CALLS | RW_EFFECT_STATE);
+        px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
+        px_relay(session, frame);
+        return true;
+    case 'X':
+        return handle_terminate(session, frame, message);
+    default:
+        return handle_copy(session, frame);
+    }
+}
+
+/* The header of the message that comes next; one that waits was read already. */
+static bool read_header(px_session *session, pgw_slice message)
+{
+    pgw_frame *frame = &session->hand.frame;
+    if (frame->size > 0)
+        return true;
+    pgw_frame_result result = pgw_frame_next(message, frame);
+    if (message.len > 0 && !pgw_frame_is_frontend(message.ptr[0]))
+        protocol_violation(session, "invalid frontend message type", message.ptr[0]);
+    else if (result == PGW_FRAME_BAD ||
+             (result == PGW_FRAME_OK && frame->size - PGW_HEADER > pgw_frame_limit(frame->type)))
+        protocol_violation(session, "invalid message length for message type", frame->type);
+    else if (result == PGW_FRAME_OK)
+        return true;
+    frame->size = 0;
+    return false;
+}
+
+static bool step(px_session *session)
+{
+    if (session->own.ready && px_link_cancelling(session->own.link))
+        return false;
+    if (session->hand.streaming > 0)
+        return px_relay_on(session);
+    pgw_slice message = px_stream_input(session->peer.stream);
+    return read_header(session, message) && handle(session, session->hand.frame, message);
+}
+
+/* In the middle of COPY FROM STDIN the client sends what waits for the answers before it: it has no
+ * more data, and without it the server would never answer. Outside of COPY the server ignores this.
+ */
+static void fail_copy(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_copy_fail("another statement came instead of the data's end", &out);
+    session->own.copy_in = false;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+void px_request_process(px_session *session)
+{
+    if (session->processing)
+        return;
+    session->processing = true;
+    while (session->state == PX_READY && px_session_is_read(session) && step(session))
+        ;
+    session->processing = false;
+    assert(px_session_is_sound(session));
+    if (session->state != PX_READY)
+        return;
+    if (session->own.copy_in && session->wait == PX_WAIT_IDLE)
+        fail_copy(session);
+    if (session->names.describing != NULL && session->wait != PX_WAIT_DESCRIBE &&
+        session->wait != PX_WAIT_LINK)
+        px_describe_give_up(session);
+    if (px_session_is_read(session) && px_stream_ended(session->peer.stream))
+        px_goodbye(session);
+    if (!px_session_is_read(session))
+        px_room_settle(session);
+    else if (!px_room_take(session))
+        px_session_set_wait(session, PX_WAIT_ROOM);
+    if (!px_session_is_read(session))
+        px_stream_pause(session->peer.stream);
+    else
+        px_stream_resume(session->peer.stream);
+}

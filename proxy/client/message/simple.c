@@ -1,0 +1,430 @@
+#define _GNU_SOURCE
+#include "proxy/client/message/simple.h"
+
+#include "protocol/frontend.h"
+#include "protocol/utf8.h"
+#include "proxy/batch/register.h"
+#include "proxy/client/answer/outcome.h"
+#include "proxy/client/answer/parts.h"
+#include "proxy/client/answer/refuse.h"
+#include "proxy/client/core/parsed.h"
+#include "proxy/client/core/settings.h"
+#include "proxy/client/link/glance.h"
+#include "proxy/client/link/own_look.h"
+#include "proxy/client/link/settle.h"
+#include "proxy/client/numbers/keys.h"
+#include "proxy/client/numbers/refill.h"
+#include "proxy/client/prepared/by_sql.h"
+#include "proxy/client/prepared/forward.h"
+#include "proxy/client/prepared/same.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/names.h"
+#include "proxy/client/standing/script.h"
+#include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/submit.h"
+#include "rewrite/insert/render.h"
+#include "rewrite/read/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Without looking at each of many. */
+static bool has_few_tables(const rw_script *script)
+{
+    bool one = true;
+    for (size_t i = 1; i < script->count; i++)
+        one = one && script->statements[i].insert->table == script->statements[0].insert->table;
+    return one || script->count <= PX_UNIT_MOST;
+}
+
+/* All INSERTs that may share a transaction with others'. */
+static bool script_is_batchable(const px_session *session, const px_text *text)
+{
+    const rw_script *script = &text->script;
+    if (session->hand.parts != NULL || script->inserts == 0 || script->inserts != script->count ||
+        !has_few_tables(script))
+        return false;
+    px_standing standing = px_session_standing(session);
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_insert *insert = script->statements[i].insert;
+        if (insert->obstacle != RW_BATCHABLE ||
+            px_obstacle(&session->units, &standing, session->who.identity, insert) != PX_COUNTERS)
+            return false;
+    }
+    return true;
+}
+
+static bool begins_with(const px_text *text, const rw_statement *statement, const char *word)
+{
+    size_t len = strlen(word);
+    return statement->end - statement->start >= len &&
+           strncasecmp(text->text.ptr + statement->start, word, len) == 0;
+}
+
+/* Whether rows of ours may be committed by it. In a transaction only its end does that. */
+static bool may_commit(const px_session *session, const px_text *text)
+{
+    const rw_script *script = &text->script;
+    if (script->inserts > 0 && session->own.status == 'I')
+        return true;
+    for (size_t i = 0; i < script->count; i++)
+        if ((script->statements[i].effects & RW_EFFECT_TRANSACTION) &&
+            (begins_with(text, &script->statements[i], "commit") ||
+             begins_with(text, &script->statements[i], "end") ||
+             begins_with(text, &script->statements[i], "prepare")))
+            return true;
+    return false;
+}
+
+/* A looked-into text goes to the own link, each INSERT rewritten in place. */
+static void send_text(px_session *session, px_text *text)
+{
+    px_names_of_script(session, &text->script);
+    session->pending.undecided = session->pending.undecided || may_commit(session, text);
+    bool alone = text->script.count == 1 && session->own.status == 'I' &&
+                 session->pending.replies.count == 0;
+    px_changes_note(session, px_script_changes(session, text->text, &text->script));
+    px_script_note(session, &text->script, alone);
+    pgw_buf message = {0};
+    size_t begun = pgw_begin(&message, 'Q');
+    px_text_spell(text, &session->who.identity->env);
+    px_text_render(text, NULL, &message);
+    pgw_buf_add_byte(&message, '\0');
+    pgw_certainly(pgw_end(&message, begun));
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
+    px_reply_is_about(&session->pending.replies, reply, text);
+    session->names.unnamed_on_link = session->units.repeated = false;
+    px_session_send(session, &message);
+    pgw_buf_free(&message);
+}
+
+/* Other errors are 42601 as well, but found later. */
+static bool is_syntax_error(const pgw_error *error)
+{
+    return pgw_error_is(error, "42601") && (strncmp(error->message, "syntax error", 12) == 0 ||
+                                            strncmp(error->message, "trailing junk", 13) == 0);
+}
+
+/* A refusal that needs no server: PostgreSQL reads the whole text before it does any of it; and
+ * before a lone statement there is nothing to be done, unless the server can find errors in it. */
+static bool is_answered_here(px_session *session, const px_text *text)
+{
+    size_t i = px_text_first_refused(text);
+    const rw_insert *insert = text->script.statements[i].insert;
+    if (is_syntax_error(text->refusals[i]))
+        return true;
+    return text->script.count == 1 && px_session_idle(session) &&
+           (insert == NULL || !rw_insert_may_fail(insert));
+}
+
+static px_step answer_refusal(px_session *session, const px_text *text)
+{
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    px_refuse(session, text->refusals[px_text_first_refused(text)], false);
+    session->hand.doubted = false;
+    return PX_STEP_DONE;
+}
+
+/* PostgreSQL reads the whole text before it does any of it. */
+static bool is_unread(const px_session *session, const px_text *text)
+{
+    return text->refused && text->filled == NULL &&
+           px_refuse_hears(session, text->text, text->script.count);
+}
+
+/* In a failed transaction the server tells it otherwise; whether it has failed is awaited. */
+static px_step refuse_unread(px_session *session, const px_text *text)
+{
+    if (!px_session_need_link(session))
+        return PX_STEP_LATER;
+    if (session->pending.replies.count > 0 && !session->own.unsynced) {
+        px_session_set_wait(session, PX_WAIT_IDLE);
+        return PX_STEP_LATER;
+    }
+    px_refuse_unread(session, text->text, text->refusals[px_text_first_refused(text)], false);
+    session->hand.doubted = false;
+    return PX_STEP_DONE;
+}
+
+/* Something must be known, or free, before the text can be sent. */
+static bool must_wait(px_session *session, const px_text *text, bool batchable)
+{
+    bool names = (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE)) != 0;
+    if (names && session->pending.replies.moving.count > 0 && !session->own.unsynced)
+        px_session_set_wait(
+            session, PX_WAIT_IDLE); /* what is there to be dropped, the server has yet to say */
+    else if (batchable && !session->own.unsynced && session->pending.replies.count > 0)
+        px_session_set_wait(session,
+                            PX_WAIT_IDLE); /* only then it is known whether a transaction is open */
+    else if (batchable && px_session_idle(session) && !px_register_has_room(session->worker))
+        px_session_set_wait(session, PX_WAIT_TURN);
+    return session->wait != PX_WAIT_NOTHING;
+}
+
+/* Whether what is known of the session is no guess, as far as this text needs it. */
+static bool is_sure(px_session *session, const px_text *text)
+{
+    const rw_script *script = &text->script;
+    if (script->inserts > 0 || script->refused || script->changes)
+        return px_settle_query(session, text->catalog, text->text);
+    if (script->escapes && !px_settle_escapes(session, text->catalog))
+        return false;
+    return px_settle_kind(session, text->catalog);
+}
+
+/* A text that names a configured table or does something to the session. */
+static px_step look_into(px_session *session, px_text *text)
+{
+    bool batchable = script_is_batchable(session, text);
+    if (!is_sure(session, text) || must_wait(session, text, batchable))
+        return PX_STEP_LATER;
+    px_text_hash(session->worker, text, px_settings_env(session));
+    if (is_unread(session, text))
+        return refuse_unread(session, text);
+    if ((text->refused || text->script.unseen) && px_own_look_doubts(session, text->catalog))
+        return PX_STEP_LATER;
+    if (text->refused && is_answered_here(session, text))
+        return answer_refusal(session, text);
+    if (batchable && !text->refused && px_session_idle(session)) {
+        session->hand.doubted = false;
+        px_standing standing = px_session_standing(session);
+        px_submit_script(&session->units, &standing, text);
+        px_session_set_wait(session, PX_WAIT_UNIT);
+        px_refill_ask(session);
+        return PX_STEP_LATER; /* the message is consumed when it is answered */
+    }
+    if (!px_session_need_link(session))
+        return PX_STEP_LATER;
+    px_standing standing = px_session_standing(session);
+    px_obstacle_count_text(&session->units, &standing, text);
+    session->units.rerouted = session->hand.doubted = false;
+    send_text(session, text);
+    return PX_STEP_DONE;
+}
+
+/* NULL: the error, or, where `*later`, the session waits. */
+static const rw_answer *ask(px_session *session, const px_text *text, bool *later, pgw_error *error)
+{
+    size_t count = px_text_wants(text, NULL);
+    const rw_insert **inserts = pgw_calloc(count, sizeof *inserts);
+    px_text_wants(text, inserts);
+    size_t before = count == 1 ? px_text_before(text, px_text_wanting(text, 0)) : 0;
+    bool behind = count == 1 && px_text_wanting(text, 0) > 0;
+    const px_keys_of of = {.inserts = inserts, .count = count, .before = before, .behind = behind};
+    const rw_answer *answers = px_keys_ask(session, &of, later, error);
+    free(inserts);
+    return answers;
+}
+
+static px_step refuse_key(px_session *session, const pgw_error *error)
+{
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    px_refuse(session, error, false);
+    session->hand.doubted = false;
+    return PX_STEP_DONE;
+}
+
+/* Whether its keys were asked for, and no table is found any more where that one is. */
+static bool is_elsewhere(const px_session *session, const rw_script *script)
+{
+    const char *schema = px_keys_told_in(session);
+    bool elsewhere = schema != NULL;
+    for (size_t i = 0; i < script->count && elsewhere; i++) {
+        const rw_insert *insert = script->statements[i].insert;
+        elsewhere = insert == NULL || strcmp(insert->table->schema, schema) != 0;
+    }
+    return elsewhere;
+}
+
+/* What makes its key has moved the names in it: the server would find another table by now. */
+static px_step refuse_elsewhere(px_session *session)
+{
+    pgw_error error;
+    px_state_moved_by_key(&error);
+    return refuse_key(session, &error);
+}
+
+/* Values of its key are asked for, and it goes on as if its client had written them. */
+static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
+{
+    bool later = false;
+    size_t failed;
+    pgw_error error = PGW_ERROR_NONE;
+    if (!is_sure(session, text))
+        return PX_STEP_LATER;
+    const rw_answer *in_part = px_keys_in_part(session, &failed);
+    const rw_answer *answers = in_part != NULL ? in_part : ask(session, text, &later, &error);
+    if (later || ((answers == NULL || in_part != NULL) && px_own_look_doubts_keys(session)))
+        return PX_STEP_LATER;
+    px_text *filled = answers == NULL ? NULL
+                                      : px_text_fill(session->worker, text, answers, view,
+                                                     &session->who.identity->env, &error);
+    if (filled == NULL)
+        return refuse_key(session, &error);
+    if (in_part != NULL)
+        px_text_unanswered(filled, px_text_wanting(text, failed), px_keys_failure(session));
+    px_step step = is_elsewhere(session, &filled->script) ? refuse_elsewhere(session)
+                                                          : look_into(session, filled);
+    px_text_drop(filled);
+    return step;
+}
+
+/* What is left of a statement whose other rows are committed. */
+static px_step send_rest(px_session *session)
+{
+    if (!px_session_need_link(session))
+        return PX_STEP_LATER;
+    send_text(session, session->units.text);
+    session->units.rerouted = false;
+    px_owner_drop_statement(&session->units);
+    return PX_STEP_DONE;
+}
+
+/* The question for its key has failed. */
+static px_step refuse_unanswered(px_session *session)
+{
+    if (px_own_look_doubts_keys(session))
+        return PX_STEP_LATER;
+    px_refuse(session, px_keys_failure(session), false);
+    session->hand.doubted = false;
+    return PX_STEP_DONE;
+}
+
+static px_step refuse_here(px_session *session, const pgw_error *error)
+{
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    px_refuse(session, error, false);
+    return PX_STEP_DONE;
+}
+
+static px_step pass(px_session *session, unsigned effects)
+{
+    px_state_note(session, effects);
+    px_changes_note(session, effects);
+    return PX_STEP_PASS;
+}
+
+static px_step look(px_session *session, pgw_slice text);
+
+/* What stands behind the first part cannot be understood before that has run. */
+static px_step look_until(px_session *session, const px_text *text, size_t cut)
+{
+    pgw_slice first = {text->text.ptr, text->script.statements[cut].start};
+    return px_parts_begin(session, text, cut) ? look(session, first) : PX_STEP_LATER;
+}
+
+static px_step look(px_session *session, pgw_slice text)
+{
+    rw_catalog view;
+    px_catalog *catalog = px_own_look_catalog(session, text);
+    if (catalog == NULL)
+        return PX_STEP_LATER;
+    if (px_parsed_is_of(session, text, catalog) && /* it is looked at as before: by what is sure */
+        !px_settle_query(session, catalog, text))
+        return PX_STEP_LATER;
+    px_state_view(session, catalog, &view);
+    px_text *parsed = px_parsed(session, text, catalog, &view);
+    parsed->altered = px_changes_unseen(session);
+    parsed->remembered = px_statements_have_room(&session->names.statements, text.len);
+    parsed->executes = px_names_may_execute(session, text) && px_by_sql_is_executed(session, text);
+    parsed->moved = view.moved;
+    size_t cut = px_parts_cut(session, parsed);
+    bool wants = cut == 0 && px_text_wants(parsed, NULL) > 0 && !parsed->altered;
+    bool elsewhere = cut == 0 && is_elsewhere(session, &parsed->script);
+    px_step step = cut > 0     ? look_until(session, parsed, cut)
+                   : elsewhere ? refuse_elsewhere(session)
+                   : wants     ? fill(session, parsed, &view)
+                               : look_into(session, parsed);
+    if (wants && step == PX_STEP_LATER)
+        px_parsed_keep(session, parsed, &view);
+    px_text_drop(parsed);
+    return step;
+}
+
+/* What an EXECUTE in it is of is as it has to be now. */
+static px_step renew_executed(px_session *session, pgw_slice text)
+{
+    if (!px_names_may_execute(session, text))
+        return PX_STEP_DONE;
+    if (!px_session_need_link(session) || px_by_sql_renew(session, text) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    px_names_of_execute(session, text);
+    return PX_STEP_DONE;
+}
+
+static px_step look_at_next(px_session *session)
+{
+    pgw_error error;
+    pgw_slice part = px_parts_at_hand(session);
+    if (px_parts_are_readable(session, &error))
+        return renew_executed(session, part) == PX_STEP_DONE ? look(session, part) : PX_STEP_LATER;
+    px_refuse(session, &error, false);
+    return PX_STEP_DONE;
+}
+
+/* From one part of the text to the next, as far as nothing is to be waited for. */
+static px_step go_on(px_session *session, px_step step)
+{
+    while (session->hand.parts != NULL && step == PX_STEP_DONE) {
+        px_parts_sent(session);
+        if (session->wait != PX_WAIT_NOTHING)
+            return PX_STEP_LATER;
+        if (px_parts_are_over(session))
+            return px_parts_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
+        step = look_at_next(session);
+    }
+    return step;
+}
+
+static px_step look_at_part(px_session *session)
+{
+    if (session->pending.replies.count > 0) {
+        px_session_set_wait(session, PX_WAIT_IDLE);
+        return PX_STEP_LATER;
+    }
+    if (px_parts_are_over(session))
+        return px_parts_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
+    size_t failed;
+    px_step step = px_keys_failure(session) != NULL && px_keys_in_part(session, &failed) == NULL
+                       ? refuse_unanswered(session)
+                       : look_at_next(session);
+    return go_on(session, step);
+}
+
+px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    if (px_outcome_has_rest(session))
+        return send_rest(session);
+    size_t failed;
+    pgw_slice text;
+    bool readable = pgw_query_decode(pgw_frame_body(message, frame), &text);
+    if (session->hand.parts != NULL)
+        return look_at_part(session);
+    if (px_keys_failure(session) != NULL && px_keys_in_part(session, &failed) == NULL)
+        return refuse_unanswered(session);
+    if (session->group.count > 0 && !px_forward_group(session))
+        return PX_STEP_LATER;
+    if (readable && renew_executed(session, text) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    pgw_error error;
+    if (readable && px_same_is_executed(session, text, &error))
+        return refuse_here(session, &error);
+    if (!readable || session->who.identity->replication != NULL)
+        return pass(session, PX_UNREAD);
+    unsigned effects;
+    switch (px_glance_at(session, text, &effects, &error)) {
+    case PX_GLANCE_LATER:
+        return PX_STEP_LATER;
+    case PX_GLANCE_REFUSED:
+        return refuse_here(session, &error);
+    case PX_GLANCE_PASSES:
+        return pass(session, effects);
+    case PX_GLANCE_LOOK:
+        break;
+    }
+    return go_on(session, look(session, text));
+}

@@ -1,0 +1,287 @@
+#include "proxy/client/message/sync.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/batch/register.h"
+#include "proxy/client/answer/owed.h"
+#include "proxy/client/link/own_look.h"
+#include "proxy/client/numbers/refill.h"
+#include "proxy/client/prepared/forward.h"
+#include "proxy/client/prepared/prepare.h"
+#include "proxy/client/prepared/prepare_again.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/describe.h"
+#include "proxy/ingest/submit.h"
+
+#include <stdlib.h>
+
+static px_step sync_on_link(px_session *session)
+{
+    px_step step = px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
+    session->units.rerouted = session->units.rerouted && step == PX_STEP_LATER;
+    if (!session->units.rerouted)
+        px_owner_drop_statement(&session->units);
+    return step;
+}
+
+/* The plan that a held message is to have now; counted. NULL where it has none any more, was
+ * refused, or must wait (LATER). */
+static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
+{
+    const px_group *group = &session->group;
+    const px_held *held = &group->held[i];
+    pgw_slice name = {NULL, 0};
+    *fresh = NULL;
+    if (held->type == 'P' && !held->answered) {
+        pgw_parse parse = held->said->as.parse; /* it outlives the group, which may be refused */
+        *fresh = held->plan;
+        return px_prepare(session, &parse, fresh);
+    }
+    if (held->type == 'P')
+        name = held->said->as.parse.name;
+    else if (held->about != PX_GROUP_NONE)
+        *fresh = held->type == 'E' || group->held[held->about].type == 'P'
+                     ? group->held[held->about].plan
+                     : NULL;
+    else if (held->type == 'B')
+        name = held->said->as.bind.statement;
+    else if (held->type != 'E')
+        name = held->said->as.target.name;
+    if (name.ptr != NULL) {
+        px_statement *statement = px_statements_find(&session->names.statements, name);
+        px_step step = px_prepare_again(session, name, &statement);
+        if (step != PX_STEP_DONE || group->count == 0)
+            return step; /* refused: the group, and the name in it, is gone */
+        *fresh = statement != NULL ? statement->plan : NULL;
+    }
+    if (*fresh != NULL)
+        px_plan_take(*fresh);
+    return PX_STEP_DONE;
+}
+
+/* Made already of the tables as they are. A plan that only its session may have is in no cache:
+ * made anew at each turn it would be described anew for ever. */
+static bool is_current(px_session *session, const px_held *held)
+{
+    return held->type == 'P' && !held->answered && !held->plan->outdated &&
+           held->plan->catalog == px_changes_known(session);
+}
+
+/* Its Bind has values for what the database made of the key before. */
+static px_step refuse_other_key(px_session *session)
+{
+    pgw_error error;
+    pgw_fail(&error, "40001", "the defaults of the table's key were changed while it was written");
+    pgw_error_hint(&error, "Send the transaction again.");
+    return px_prepare_refuse(session, NULL, &error);
+}
+
+/* Held message `i` gets the plan that it is to have now. LATER: it has none yet. */
+static px_step replan(px_session *session, size_t i)
+{
+    px_group *group = &session->group;
+    px_plan *fresh;
+    session->hand.replans = i + 1;
+    px_step step = plan_again(session, i, &fresh);
+    if (step != PX_STEP_LATER && group->count > 0 && group->held[i].type == 'B' &&
+        !px_plan_asks_same(group->held[i].plan, fresh)) {
+        px_plan_drop(fresh);
+        fresh = NULL;
+        step = refuse_other_key(session);
+    }
+    session->hand.replans = 0;
+    if (step == PX_STEP_LATER)
+        return step;
+    session->units.rerouted =
+        session->units.rerouted || fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
+    if (group->count == 0) /* it was refused */
+        return PX_STEP_DONE;
+    group->held[i].on_link = group->held[i].on_link && group->held[i].plan == fresh;
+    px_plan_drop(group->held[i].plan);
+    group->held[i].plan = fresh;
+    return PX_STEP_DONE;
+}
+
+/* The schema was not what it was thought to be: plans are made anew for all that is held. What is
+ * not to be batched any more, or none of ours, the server is to judge. */
+static px_step plan_all_again(px_session *session)
+{
+    const px_group *group = &session->group;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].plan != NULL && !is_current(session, &group->held[i]) &&
+            replan(session, i) == PX_STEP_LATER)
+            return PX_STEP_LATER;
+    return PX_STEP_DONE;
+}
+
+/* Nothing is bound: everything that is held does what it should. */
+static px_step answer_all(px_session *session)
+{
+    pgw_buf out = {0};
+    px_owed_write(session, session->group.count, NULL, &out);
+    px_owed_end(session, &out);
+    return PX_STEP_DONE;
+}
+
+/* Once a group, the table is looked at again, and plans are made anew. */
+static bool looks_again(px_session *session)
+{
+    if (session->units.repeated)
+        return false;
+    session->units.repeated = true;
+    session->hand.doubted = false;
+    bool waits = px_own_look_doubts(session, NULL);
+    session->hand.doubted = false;
+    return waits;
+}
+
+/* Whether a statement that is only to be answered was described when others prepared it, and there
+ * is no link to ask whether that is still so. */
+static bool is_hearsay(const px_held *held)
+{
+    return held->type == 'P' && !held->answered && !held->on_link && held->plan->described &&
+           px_plan_may_change(held->plan);
+}
+
+static bool looks_at_hearsay(px_session *session)
+{
+    const px_group *group = &session->group;
+    for (size_t i = 0; i < group->count; i++)
+        if (is_hearsay(&group->held[i]))
+            return looks_again(session);
+    return false;
+}
+
+static size_t count_executions(const px_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++)
+        count += group->held[i].type == 'E';
+    return count;
+}
+
+/* All that is executed is bound in the group. `at` gets the held Execute of each. */
+static px_submission submit_executions(px_session *session, size_t *at, px_unfit *unfit)
+{
+    const px_group *group = &session->group;
+    px_execution *list = pgw_alloc(count_executions(group) * sizeof *list);
+    px_executions all = {.all = list};
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].type != 'E')
+            continue;
+        px_plan *plan = group->held[i].plan;
+        at[all.count] = i;
+        const px_held *bind = &group->held[px_group_executed(group, i)];
+        bool returns = plan->insert->returning > 0;
+        list[all.count++] = (px_execution){plan, &bind->said->as.bind,
+                                           returns ? group->held[i].said->as.execute.max_rows : 0};
+    }
+    px_standing standing = px_session_standing(session);
+    px_submission what = px_submit_bound(&session->units, &standing, &all, unfit);
+    free(list);
+    return what;
+}
+
+static void answer_unfit(px_session *session, const px_unfit *unfit, size_t execute)
+{
+    pgw_buf out = {0};
+    size_t at = unfit->at_bind ? px_group_executed(&session->group, execute) : execute;
+    px_owed_write(session, at, NULL, &out);
+    pgw_error_write(&unfit->error, "ERROR", &out);
+    px_count_error(session->worker->metrics, pgw_slice_str(unfit->error.sqlstate));
+    px_owed_end(session, &out);
+}
+
+/* The group is a unit, whose outcome will answer it (LATER); or it is for the own link (PASS); or
+ * it is refused (DONE). */
+static px_step submit_group(px_session *session)
+{
+    if (!px_register_has_room(session->worker)) {
+        px_session_set_wait(session, PX_WAIT_TURN);
+        return PX_STEP_LATER;
+    }
+    px_unfit unfit = {.error = PGW_ERROR_NONE};
+    size_t *at = pgw_alloc(count_executions(&session->group) * sizeof *at);
+    px_submission what = submit_executions(session, at, &unfit);
+    if (what == PX_SUBMITTED) {
+        px_session_set_wait(session, PX_WAIT_UNIT);
+        px_refill_ask(session);
+    } else if (unfit.error.sqlstate[0] != '\0' && looks_again(session)) {
+        what = PX_SUBMITTED; /* later: the key's column may be another than was known */
+    } else if (what == PX_SUBMIT_REFUSED) {
+        answer_unfit(session, &unfit, at[unfit.execution]);
+    }
+    free(at);
+    static const px_step steps[] = {[PX_SUBMITTED] = PX_STEP_LATER,
+                                    [PX_SUBMIT_ON_LINK] = PX_STEP_PASS,
+                                    [PX_SUBMIT_REFUSED] = PX_STEP_DONE};
+    return steps[what];
+}
+
+static bool has_new(const px_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        const px_held *held = &group->held[i];
+        if (held->type == 'P' && !held->answered && !held->plan->described)
+            return true;
+    }
+    return false;
+}
+
+/* So many rows that it would find no company in a batch. */
+static bool is_bulk(const px_group *group)
+{
+    const px_plan *first = NULL;
+    uint64_t rows = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->held[i].type != 'E')
+            continue;
+        first = first != NULL ? first : group->held[i].plan;
+        rows += group->held[i].plan->insert->row_count;
+    }
+    return rows > px_catalog_config(first->catalog, first->insert->table)->batch.rows / 2;
+}
+
+/* Whether what is executed can be a unit. Where one of several statements is new it is described as
+ * it goes to the own link: its client does not wait for one after the other, which may all be texts
+ * that never come again. */
+static bool may_be_unit(px_group *group)
+{
+    size_t statements = px_group_count_statements(group);
+    group->describes = statements > 1 && has_new(group);
+    if (!px_group_runs_all(group) || group->describes)
+        return false;
+    return statements <= 1 || (statements <= PX_UNIT_MOST && !is_bulk(group));
+}
+
+px_step px_sync(px_session *session)
+{
+    if (session->units.repeated && plan_all_again(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    if (session->units.rerouted || !may_be_unit(&session->group))
+        return sync_on_link(session);
+    if (!px_describe_group(session, false))
+        return PX_STEP_LATER;
+    if (!px_group_has(&session->group, "BE"))
+        return looks_at_hearsay(session) ? PX_STEP_LATER : answer_all(session);
+    px_step step = PX_STEP_PASS; /* what is bound and not executed may fail all the same */
+    if (px_group_has(&session->group, "E"))
+        step = submit_group(session);
+    return step == PX_STEP_PASS ? sync_on_link(session) : step;
+}
+
+px_step px_sync_flush(px_session *session)
+{
+    if (session->units.repeated && plan_all_again(session) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    if (session->units.rerouted || px_group_has(&session->group, "BE"))
+        return px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
+    if (!px_describe_group(session, false) || looks_at_hearsay(session))
+        return PX_STEP_LATER;
+    pgw_buf out = {0};
+    px_owed_write(session, session->group.count, NULL, &out);
+    session->units.repeated = false;
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+    return PX_STEP_DONE;
+}

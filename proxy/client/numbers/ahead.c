@@ -1,0 +1,248 @@
+#include "proxy/client/numbers/ahead.h"
+
+#include "proxy/client/core/coming.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/numbers/called.h"
+#include "proxy/client/numbers/drawn.h"
+#include "proxy/client/numbers/refill.h"
+#include "rewrite/insert/block.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { COMES_MS = 1000, MOST_COMING = 1000 };
+
+static const rw_column *column_of(const rw_insert *insert, size_t i)
+{
+    return &insert->table->columns[insert->wanted[i].column];
+}
+
+static bool is_uuid(const rw_insert *insert, size_t i)
+{
+    const rw_column *column = column_of(insert, i);
+    return !insert->wanted[i].expression && column->type == PGW_UUID &&
+           column->default_text != NULL && strcmp(column->default_text, "gen_random_uuid()") == 0;
+}
+
+/* Whether it is a sequence's next number. */
+static bool is_number(px_session *session, const rw_insert *insert, size_t i)
+{
+    if (insert->wanted[i].expression)
+        return px_called_is_own(session, insert, i);
+    return column_of(insert, i)->draws_from != 0;
+}
+
+/* How many numbers the statement wants, all of `*column` then. False: something else, too. */
+static bool count_numbers(px_session *session, const rw_insert *insert, size_t *column,
+                          size_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        const rw_wanted *wanted = &insert->wanted[i];
+        if (is_uuid(insert, i))
+            continue;
+        if (!is_number(session, insert, i) || (*count > 0 && wanted->column != *column))
+            return false;
+        *column = wanted->column;
+        ++*count;
+    }
+    return true;
+}
+
+/* Whose rights are not what it came with draws for itself, and so does who asks what was drawn, or
+ * makes sequences go on from elsewhere. */
+static bool may_draw_for_others(const px_session *session)
+{
+    return !session->who.is_private && (session->known.touched & RW_EFFECT_DRAWS) == 0;
+}
+
+/* The Query at hand, or the statement that the Bind at hand is of, asks what was drawn, perhaps for
+ * itself: its own link has to know. */
+static bool asks_what_is_drawn(const px_session *session, const rw_insert *insert)
+{
+    const pgw_frame *frame = &session->hand.frame;
+    pgw_slice message = px_stream_input(session->peer.stream);
+    if (frame->size == 0 || frame->type != 'Q')
+        return px_drawn_is_asked(insert->text);
+    message.len = message.len < frame->size ? message.len : frame->size;
+    return px_drawn_is_asked(message);
+}
+
+/* What is drawn elsewhere can be told apart from what its own link draws once that has drawn a
+ * number of this sequence; where there is no link, nothing is drawn there. */
+static bool may_take(const px_session *session, const px_reserve *reserve)
+{
+    return may_draw_for_others(session) &&
+           (!session->own.ready || px_drawn_is_here(session, reserve->sequence));
+}
+
+/* No number is drawn before somebody wants it, but one who draws does so for all that wait. */
+static bool gathers(const rw_insert *insert)
+{
+    return insert->table->block == 1;
+}
+
+/* Of the numbers that the statement wants; NULL: it wants none, or other things, too, or has to
+ * draw for itself. */
+static px_reserve *reserve_of(px_session *session, const rw_insert *insert, size_t *column,
+                              size_t *count)
+{
+    if (!count_numbers(session, insert, column, count) || *count == 0 ||
+        insert->table->block == 0 || asks_what_is_drawn(session, insert))
+        return NULL;
+    return px_reserve_of(session->worker, session->who.base,
+                         insert->table->columns[*column].draws_from);
+}
+
+bool px_ahead_has(px_session *session, const rw_insert *insert)
+{
+    size_t column = 0, count;
+    if (count_numbers(session, insert, &column, &count) && count == 0)
+        return true;
+    const px_reserve *reserve = reserve_of(session, insert, &column, &count);
+    if (reserve == NULL || reserve->count < count || !may_take(session, reserve))
+        return false;
+    if (gathers(insert))
+        return session->hand.awaits.reserve == reserve && session->hand.awaits.count >= count &&
+               reserve->since > session->hand.awaits.since;
+    return reserve->since > session->own.drew_apart;
+}
+
+static pgw_slice random_uuid(pgw_arena *arena)
+{
+    unsigned char b[16];
+    if (getrandom(b, sizeof b, 0) != sizeof b)
+        abort();
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* version 4 */
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80); /* variant 1 */
+    char text[40], *at = text;
+    for (size_t i = 0; i < sizeof b; i++)
+        at += snprintf(at, 4, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
+    return pgw_arena_copy(arena, (pgw_slice){text, (size_t)(at - text)});
+}
+
+static pgw_slice next_number(px_session *session, px_reserve *reserve, pgw_arena *arena)
+{
+    int64_t number = px_reserve_take(reserve);
+    px_drawn_ahead(session, reserve->sequence, number);
+    return pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, number));
+}
+
+void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *arena,
+                   rw_answer *answers)
+{
+    size_t column = 0, count = 0;
+    px_reserve *reserve = NULL;
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        if (is_uuid(insert, i)) {
+            answers[i] = (rw_answer){.text = random_uuid(arena)};
+            continue;
+        } /* a number of which px_ahead_has() says that it is there: nobody asks anew whether it is
+             one, for by now others may have changed what its name means */
+        column = insert->wanted[i].column;
+        if (count++ == 0)
+            reserve = px_reserve_found(session->worker, session->who.base,
+                                       insert->table->columns[column].draws_from);
+        answers[i] = (rw_answer){.text = next_number(session, reserve, arena)};
+    }
+    if (reserve != NULL && session->hand.awaits.reserve == reserve)
+        session->hand.awaits.count -=
+            count < session->hand.awaits.count ? count : session->hand.awaits.count;
+    px_count(session->worker->metrics, PX_KEYS_BLOCK, count);
+    px_count(session->worker->metrics, PX_KEYS_RANDOM, insert->wanted_count - count);
+    if (reserve != NULL && reserve->count <= reserve->size / 2 && !gathers(insert))
+        px_refill_want(session, reserve, insert->table, column);
+}
+
+/* It is outside of a transaction, whose locks the one that asks could wait for, and which an error
+ * would end. */
+static bool is_free(const px_session *session)
+{
+    return session->own.status == 'I' && !session->own.unsynced &&
+           session->pending.replies.count == 0;
+}
+
+bool px_ahead_rest(px_session *session, uint32_t sequence, size_t count, pgw_arena *arena,
+                   rw_answer *answers)
+{
+    if (!may_draw_for_others(session) || session->own.status != 'I' || session->own.unsynced)
+        return false;
+    px_reserve *reserve = px_reserve_of(session->worker, session->who.base, sequence);
+    int64_t *numbers = pgw_arena_alloc(arena, count * sizeof *numbers);
+    if (!px_reserve_take_rest(session->worker, reserve, count, numbers))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        px_drawn_ahead(session, sequence, numbers[i]);
+        answers[i] =
+            (rw_answer){.text = pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, numbers[i]))};
+    }
+    return true;
+}
+
+static void note_wait(px_session *session, const px_reserve *reserve, size_t count)
+{
+    session->hand.awaits.reserve = count > 0 ? reserve : NULL;
+    session->hand.awaits.count = count;
+    session->hand.awaits.since = px_reserve_blocks();
+}
+
+/* Numbers that the Binds behind the one at hand will want, which have come with it. */
+static size_t count_coming(const px_session *session, size_t count)
+{
+    return px_coming_binds(session, MOST_COMING / count) * count;
+}
+
+void px_ahead_done(px_session *session, char type)
+{
+    if (session->hand.awaits.count == 0 || strchr("BDEPC", type) == NULL)
+        session->hand.awaits.reserve = NULL;
+}
+
+bool px_ahead_comes(px_session *session, const rw_insert *insert)
+{
+    size_t column = 0, count;
+    const px_reserve *reserve = reserve_of(session, insert, &column, &count);
+    bool comes = reserve != NULL && reserve->asking && may_take(session, reserve) &&
+                 is_free(session) && px_worker_now(session->worker) < reserve->asked_at + COMES_MS;
+    if (!comes)
+        session->hand.awaits.reserve = NULL;
+    else if (session->hand.awaits.reserve != reserve || session->hand.awaits.count < count)
+        note_wait(session, reserve, count + count_coming(session, count));
+    return comes;
+}
+
+/* What was drawn ahead before is not for this session any more: its numbers grow. */
+px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_arena *arena,
+                           rw_question *question)
+{
+    size_t column = 0, count;
+    px_reserve *reserve = reserve_of(session, insert, &column, &count);
+    if (reserve == NULL)
+        return NULL;
+    if (!may_draw_for_others(session) || !is_free(session) || reserve->asking)
+        return NULL;
+    bool together = gathers(insert);
+    size_t coming = count_coming(session, count);
+    if (together)
+        note_wait(session, reserve, coming);
+    size_t more = together
+                      ? px_reserve_awaited(session->worker, reserve)
+                      : px_reserve_size(session->worker, reserve, insert->table->block, coming);
+    if (more > 0 && !together)
+        px_reserve_keep(reserve, 0);
+    px_reserve_begin(session->worker, reserve, more, together);
+    if (more == 0)
+        return together ? reserve : NULL;
+    pgw_buf sql = {0};
+    pgw_buf_add_slice(&sql, question->sql);
+    pgw_buf_add_str(&sql, " union all ");
+    rw_block_question(insert->table, column,
+                      (rw_block){insert->wanted_count, more,
+                                 together && px_reserve_is_sure(session->worker, reserve)},
+                      &sql);
+    question->sql = pgw_arena_copy(arena, pgw_slice_buf(&sql));
+    pgw_buf_free(&sql);
+    return reserve;
+}

@@ -1,0 +1,66 @@
+#include "proxy/client/numbers/called.h"
+
+#include "proxy/client/core/session.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/doubt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An answer. What is made or renamed past keyspread is not noticed for so long. */
+enum { BELIEVED_MS = 10 * 1000 };
+
+struct px_called {
+    uint32_t sequence;
+    unsigned answers; /* of the link on who the session is: another one, and its names may mean
+                         others */
+    uint64_t marks;   /* of the database: others may have made or renamed something since */
+    uint64_t at;      /* px_worker_now() */
+    bool own;
+    char name[];
+};
+
+void px_called_forget(px_session *session)
+{
+    free(session->known.called);
+    session->known.called = NULL;
+}
+
+void px_called_ask(px_session *session, const rw_insert *insert, size_t i, pgw_buf *sql)
+{
+    pgw_slice name = rw_sequence_name(insert, i);
+    uint32_t sequence = insert->table->columns[insert->wanted[i].column].draws_from;
+    px_called_forget(session);
+    px_called *called = session->known.called = pgw_calloc(1, sizeof *called + name.len + 1);
+    *called = (px_called){.sequence = sequence,
+                          .answers = session->known.answers,
+                          .marks = px_catalog_marks(session->worker, session->who.identity),
+                          .at = px_worker_now(session->worker)};
+    memcpy(called->name, name.ptr, name.len);
+    rw_sequence_question(name, sequence, sql);
+}
+
+void px_called_own(px_session *session)
+{
+    if (session->known.called != NULL)
+        session->known.called->own = true;
+}
+
+/* Nothing has happened since the question was sent by which the name could mean another. */
+static bool is_right(px_session *session, const px_called *called)
+{
+    const px_catalog *catalog = px_changes_known(session);
+    return called->own && called->answers == session->known.answers && catalog != NULL &&
+           px_state_reduced(session->known.doubt, catalog) == 0 &&
+           called->marks == px_catalog_marks(session->worker, session->who.identity) &&
+           px_worker_now(session->worker) < called->at + BELIEVED_MS;
+}
+
+bool px_called_is_own(px_session *session, const rw_insert *insert, size_t i)
+{
+    const px_called *called = session->known.called;
+    if (!insert->wanted[i].draws || called == NULL || !is_right(session, called))
+        return false;
+    return called->sequence == insert->table->columns[insert->wanted[i].column].draws_from &&
+           pgw_slice_eq_str(rw_sequence_name(insert, i), called->name);
+}

@@ -1,0 +1,495 @@
+#include "proxy/base/shared.h"
+#include "proxy/client/numbers/keys.h"
+
+#include "protocol/backend.h"
+#include "proxy/backend/backend.h"
+#include "proxy/backend/classify.h"
+#include "proxy/client/core/ask.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/numbers/ahead.h"
+#include "proxy/client/numbers/called.h"
+#include "proxy/client/numbers/drawn.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/ingest/plan_cache.h"
+#include "rewrite/insert/typed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct px_keys {
+    pgw_arena arena;
+    rw_question question;
+    size_t before; /* characters of the client's text before the statement */
+    bool defaults; /* that the catalog tells are in it */
+    rw_answer *answers;
+    bool *told; /* which of them came: columns are not asked for in the order of the hash_key */
+    uint32_t *sequences; /* whose next number it is; 0: it is another value */
+    bool *named;         /* … if nextval('name') means that, which is asked for as well */
+    bool asks_name;
+    size_t count, known;
+    px_reserve *reserve; /* which is asked for, too; or NULL */
+    bool ahead;          /* … it was */
+    bool answered, failed;
+    bool several; /* statements */
+    bool behind;  /* one, behind others of its text */
+    pgw_error error;
+    const char *schema; /* of its (first) table */
+    px_plan *plan;      /* whose parameters are in it; NULL: there are none */
+};
+
+void px_keys_forget(px_session *session)
+{
+    struct px_keys *keys = session->hand.keys;
+    if (keys == NULL)
+        return;
+    session->hand.keys = NULL;
+    if (keys->reserve != NULL)
+        px_reserve_end(session->worker, keys->reserve, false);
+    if (keys->asks_name)
+        px_state_note(session, RW_EFFECT_DRAWS);
+    if (keys->plan != NULL)
+        px_plan_drop(keys->plan);
+    pgw_arena_free(&keys->arena);
+    free(keys);
+}
+
+static struct px_keys *new_keys(px_session *session, size_t count)
+{
+    px_keys_forget(session);
+    struct px_keys *keys = session->hand.keys = pgw_calloc(1, sizeof *keys);
+    keys->count = count;
+    keys->answers = pgw_arena_alloc(&keys->arena, count * sizeof *keys->answers);
+    keys->told = pgw_arena_alloc(&keys->arena, count * sizeof *keys->told);
+    keys->sequences = pgw_arena_alloc(&keys->arena, count * sizeof *keys->sequences);
+    keys->named = pgw_arena_alloc(&keys->arena, count * sizeof *keys->named);
+    return keys;
+}
+
+static size_t wanted_by(const px_keys_of *of)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < of->count; i++)
+        count += of->inserts[i]->wanted_count;
+    return count;
+}
+
+/* What the question leaves in the session, as the INSERT itself would have. `sequences`, unless
+ * it is NULL, tells the numbers that are drawn as a default would. */
+static unsigned effects_of(const rw_insert *insert, const uint32_t *sequences)
+{
+    unsigned effects = 0;
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        const rw_column *column = &insert->table->columns[insert->wanted[i].column];
+        if (sequences != NULL && sequences[i] != 0)
+            effects |= RW_EFFECT_WRITES;
+        else if (insert->wanted[i].draws)
+            effects |= RW_EFFECT_WRITES | RW_EFFECT_DRAWS;
+        else if (insert->wanted[i].runs_code || (!insert->wanted[i].expression && column->computed))
+            effects |= RW_EFFECT_CALLS | RW_EFFECT_STATE | RW_EFFECT_DRAWS;
+        else if (column->sequence)
+            effects |= RW_EFFECT_WRITES;
+    }
+    return effects;
+}
+
+bool px_keys_look_around(const rw_insert *insert)
+{
+    return (effects_of(insert, NULL) & RW_EFFECT_CALLS) != 0;
+}
+
+enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes: long expressions, long values */
+
+/* A parameter that no expression has is of no type there, unless one is declared. */
+static const uint32_t *types_of(const px_keys_of *of, const bool *has, pgw_arena *arena)
+{
+    size_t used = of->inserts[0]->param_count, count = of->bind->value_count;
+    uint32_t *types = pgw_arena_alloc(arena, (count + 1) * sizeof *types);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t type = i < used ? of->plan->types[i] : PGW_UNSPECIFIED;
+        types[i] = type == PGW_UNSPECIFIED && (i >= used || !has[i]) ? PGW_TEXT : type;
+    }
+    return types;
+}
+
+/* Of the client's values those that expressions have, NULL in the place of the others. */
+static bool read_values(const px_keys_of *of, pgw_arena *arena, px_unseen_values *out)
+{
+    const rw_insert *insert = of->inserts[0];
+    const bool *has = rw_asked_parameters(insert, of->plan->identity->env.conforming, arena);
+    pgw_reader reader = pgw_reader_of(of->bind->values);
+    pgw_buf values = {0};
+    bool any = false;
+    for (size_t i = 0; i < of->bind->value_count; i++) {
+        pgw_bind_value value = pgw_bind_next(&reader);
+        bool told = i < insert->param_count && has[i] && !value.null;
+        any = any || (i < insert->param_count && has[i]);
+        pgw_buf_add_i32(&values, told ? (int32_t)value.bytes.len : -1);
+        if (told)
+            pgw_buf_add_slice(&values, value.bytes);
+    }
+    *out = (px_unseen_values){types_of(of, has, arena), *of->bind};
+    out->bind.values = pgw_arena_copy(arena, pgw_slice_buf(&values));
+    pgw_buf_free(&values);
+    return any;
+}
+
+/* Those of a statement, behind `first` of others. */
+static void note_defaults(struct px_keys *keys, size_t first, const rw_insert *insert)
+{
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        const rw_wanted *wanted = &insert->wanted[i];
+        keys->defaults = keys->defaults || !wanted->expression;
+        keys->sequences[first + i] =
+            wanted->expression ? 0 : insert->table->columns[wanted->column].draws_from;
+    }
+}
+
+/* The first cell of a lone statement that is nextval('name') and not known to be the same as its
+ * column's default; `wanted_count` if there is none. */
+static size_t note_names(px_session *session, struct px_keys *keys, const rw_insert *insert)
+{
+    size_t first = insert->wanted_count;
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        pgw_slice name = rw_sequence_name(insert, i);
+        uint32_t sequence = insert->table->columns[insert->wanted[i].column].draws_from;
+        bool known = px_called_is_own(session, insert, i);
+        if (name.len == 0)
+            continue;
+        if (!known && first == insert->wanted_count)
+            first = i;
+        keys->named[i] = !known && pgw_slice_eq(name, rw_sequence_name(insert, first)) &&
+                         insert->wanted[i].column == insert->wanted[first].column;
+        keys->sequences[i] = known || keys->named[i] ? sequence : 0;
+    }
+    return first;
+}
+
+/* … What its name means is asked first: then it is known what was drawn, should nothing more come
+ * than an error. */
+static void ask_name(px_session *session, struct px_keys *keys, const rw_insert *insert, size_t i)
+{
+    pgw_buf sql = {0};
+    px_called_ask(session, insert, i, &sql);
+    pgw_buf_add_str(&sql, " union all ");
+    rw_question_put_before(&keys->question, pgw_slice_buf(&sql), &keys->arena);
+    pgw_buf_free(&sql);
+    keys->asks_name = true;
+}
+
+/* The question for a lone statement, and a block for others with it. */
+static void ask_alone(px_session *session, struct px_keys *keys, const rw_insert *insert)
+{
+    size_t named = note_names(session, keys, insert);
+    px_state_note(session, effects_of(insert, keys->sequences));
+    rw_question_of(insert, session->worker->server->backend->by_file, &keys->arena,
+                   &keys->question);
+    if (named < insert->wanted_count)
+        ask_name(session, keys, insert, named);
+    keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
+    keys->ahead = keys->reserve != NULL && keys->reserve->size > 0;
+}
+
+static struct px_keys *new_question(px_session *session, const px_keys_of *of)
+{
+    struct px_keys *keys = new_keys(session, wanted_by(of));
+    size_t first = 0;
+    keys->several = of->count > 1;
+    keys->schema = pgw_arena_copy(&keys->arena, pgw_slice_str(of->inserts[0]->table->schema)).ptr;
+    for (size_t i = 0; i < of->count; first += of->inserts[i++]->wanted_count) {
+        note_defaults(keys, first, of->inserts[i]);
+        if (keys->several)
+            px_state_note(session, effects_of(of->inserts[i], NULL));
+    }
+    if (keys->several)
+        rw_question_of_several(of->inserts, of->count, session->worker->server->backend->by_file,
+                               &keys->arena, &keys->question);
+    else
+        ask_alone(session, keys, of->inserts[0]);
+    return keys;
+}
+
+static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
+{
+    px_unseen_values values;
+    struct px_keys *keys = new_question(session, of);
+    keys->before = of->before;
+    keys->behind = of->behind;
+    bool bound = of->bind != NULL && read_values(of, &keys->arena, &values);
+    if (bound) {
+        keys->plan = of->plan;
+        px_plan_take(of->plan);
+    }
+    if (keys->question.sql.len + (bound ? values.bind.values.len : 0) > MOST_QUESTION) {
+        px_keys_forget(session);
+        pgw_fail(error, "54000", "the expressions for the key of table \"%s\" are too long",
+                 of->inserts[0]->table->name);
+        pgw_error_hint(error, "Send fewer rows a statement, or constants.");
+        return false;
+    }
+    pgw_buf out = {0};
+    session->known.asking = 0;
+    px_ask_with(session, keys->question.sql, bound ? &values : NULL, PX_ASKS_KEYS, &out);
+    px_ask_send(session, PX_ASKS_KEYS, &out);
+    px_session_set_wait(session, PX_WAIT_STATE);
+    return true;
+}
+
+static const rw_answer *nulls(px_session *session, size_t count)
+{
+    struct px_keys *keys = new_keys(session, count);
+    for (; keys->known < keys->count; keys->known++)
+        keys->answers[keys->known] = (rw_answer){.null = true};
+    return keys->answers;
+}
+
+static const rw_answer *made_ahead(px_session *session, const rw_insert *insert)
+{
+    struct px_keys *keys = new_keys(session, insert->wanted_count);
+    px_ahead_take(session, insert, &keys->arena, keys->answers);
+    keys->known = keys->count;
+    keys->answered = keys->ahead = true;
+    return keys->answers;
+}
+
+/* Nothing but the time of its transaction. */
+static bool wants_now(const rw_insert *insert)
+{
+    static const char *const said[] = {"now()", "CURRENT_TIMESTAMP", "transaction_timestamp()"};
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        const rw_column *column = &insert->table->columns[insert->wanted[i].column];
+        const char *text = column->default_text;
+        size_t k = 0;
+        if (insert->wanted[i].expression || column->type != PGW_TIMESTAMPTZ || column->typmod >= 0)
+            return false;
+        while (text != NULL && k < sizeof said / sizeof *said && strcmp(text, said[k]) != 0)
+            k++;
+        if (text == NULL || k == sizeof said / sizeof *said)
+            return false;
+    }
+    return insert->wanted_count > 0;
+}
+
+void px_keys_share_now(px_session *session, const rw_insert *insert)
+{
+    px_group *group = &session->group;
+    const struct px_keys *keys = session->hand.keys;
+    if (group->count > 0 && group->now == NULL && keys != NULL && wants_now(insert) &&
+        keys->known == insert->wanted_count && !keys->answers[0].null)
+        group->now = pgw_arena_copy(&group->memory, keys->answers[0].text).ptr;
+}
+
+static const rw_answer *given_before(px_session *session, const rw_insert *insert)
+{
+    struct px_keys *keys = new_keys(session, insert->wanted_count);
+    for (; keys->known < keys->count; keys->known++)
+        keys->answers[keys->known] = (rw_answer){.text = pgw_slice_str(session->group.now)};
+    keys->answered = true;
+    return keys->answers;
+}
+
+const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *later,
+                             pgw_error *error)
+{
+    const rw_insert *only = of->count == 1 ? of->inserts[0] : NULL;
+    const struct px_keys *keys = session->hand.keys;
+    bool answered = keys != NULL && keys->answered && keys->count == wanted_by(of);
+    *later = false;
+    if (answered && keys->known == keys->count)
+        return keys->answers;
+    if (answered) { /* no rows come to who may not write the table, nor of one that has gone */
+        pgw_fail(error, "42501", "permission denied for table %s", of->inserts[0]->table->name);
+        return NULL;
+    }
+    bool owed = session->pending.replies.count > 0 && !session->own.unsynced;
+    if (!owed && px_session_aborted(session))
+        return nulls(session, wanted_by(of));
+    if (only != NULL && px_ahead_has(session, only))
+        return made_ahead(session, only);
+    if (of->bind != NULL && session->group.now != NULL && wants_now(only))
+        return given_before(session, only);
+    *later = true;
+    if (only != NULL && px_ahead_comes(session, only))
+        px_session_set_wait(session, PX_WAIT_TURN);
+    else if (owed)
+        px_session_set_wait(session, PX_WAIT_IDLE);
+    else if (px_session_need_link(session))
+        *later = ask(session, of, error);
+    return NULL;
+}
+
+static size_t number_of(pgw_slice digits)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < digits.len; i++)
+        number = number * 10 + (size_t)(digits.ptr[i] - '0');
+    return number;
+}
+
+static int64_t signed_of(pgw_slice number)
+{
+    bool negative = number.len > 0 && number.ptr[0] == '-';
+    pgw_slice digits = {number.ptr + negative, number.len - negative};
+    return (int64_t)(negative ? 0 - number_of(digits) : number_of(digits));
+}
+
+/* What nextval('name') gave is the sequence's next number, or one of which nobody knows more. */
+static void note_name(px_session *session, struct px_keys *keys, bool own)
+{
+    keys->asks_name = false;
+    if (own)
+        px_called_own(session);
+    else
+        px_state_note(session, RW_EFFECT_DRAWS);
+    for (size_t i = 0; i < keys->count; i++)
+        keys->sequences[i] = keys->named[i] && !own ? 0 : keys->sequences[i];
+}
+
+/* A number, a type's oid, a value. */
+void px_keys_row(px_session *session, pgw_slice body)
+{
+    struct px_keys *keys = session->hand.keys;
+    pgw_slice cells[3];
+    bool none[3];
+    if (keys == NULL || pgw_data_row_decode(body, cells, none, 3) != 3 || none[0] || none[1])
+        return;
+    if (pgw_slice_eq_str(cells[0], RW_SEQUENCE_NAMED)) {
+        note_name(session, keys, pgw_slice_eq_str(cells[1], "t"));
+        return;
+    }
+    size_t i = number_of(cells[0]);
+    if (i >= keys->count && keys->reserve != NULL)
+        px_reserve_row(session, keys->reserve, body);
+    if (i >= keys->count)
+        return;
+    pgw_slice told = none[2] ? (pgw_slice){NULL, 0} : cells[2];
+    keys->answers[i] = rw_answer_read(&keys->question, i, cells[1], told, &keys->arena);
+    keys->known++;
+    keys->told[i] = true;
+    if (keys->sequences[i] != 0 && !none[2])
+        px_drawn_here(session, keys->sequences[i], signed_of(cells[2]));
+}
+
+void px_keys_answered(px_session *session)
+{
+    struct px_keys *keys = session->hand.keys;
+    if (keys == NULL)
+        return;
+    keys->answered = true;
+    px_count(session->worker->metrics, PX_KEYS_ASKED, keys->known);
+    if (keys->reserve != NULL)
+        px_reserve_end(session->worker, keys->reserve, true);
+    if (!keys->ahead) /* it may be behind what others drew ahead at the same time, which is not for
+                         it any more */
+        session->own.drew_apart = px_reserve_blocks();
+    keys->reserve = NULL;
+}
+
+/* What is not known is numbers of a sequence that has ended. */
+static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
+{
+    size_t first = 0, more = keys->count - keys->known;
+    while (first < keys->count && keys->told[first])
+        first++;
+    for (size_t i = first; i < keys->count; i++)
+        if (keys->told[i] || keys->sequences[i] == 0 || keys->asks_name ||
+            keys->sequences[i] != keys->sequences[first])
+            return false;
+    if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "2200H") ||
+        !px_ahead_rest(session, keys->sequences[first], more, &keys->arena, keys->answers + first))
+        return false;
+    keys->known = keys->count;
+    return true;
+}
+
+/* What stands in front is to be done all the same, and nothing has been yet. */
+static bool fails_in_part(const px_session *session, const struct px_keys *keys)
+{
+    return (keys->several || keys->behind) && session->own.status == 'I';
+}
+
+void px_keys_failed(px_session *session, pgw_slice body)
+{
+    struct px_keys *keys = session->hand.keys;
+    session->known.asking = 0;
+    if (session->own.unsynced && session->wait == PX_WAIT_STATE)
+        px_session_set_wait(session, PX_WAIT_NOTHING); /* its group ends here */
+    if (keys == NULL)
+        return;
+    bool known =
+        keys->known == keys->count ? keys->reserve != NULL : take_rest(session, keys, body);
+    if (known) { /* the sequence has no more than these */
+        px_keys_answered(session);
+        return;
+    }
+    keys->failed = true;
+    if (keys->plan != NULL && px_classify(body) == PX_ERROR_STALE) {
+        px_plan_doubt_types(keys->plan);
+        px_changes_stale(session);
+    }
+    pgw_error_read(body, &keys->error);
+    rw_question_failed(&keys->question, &keys->error);
+    if (keys->error.position > 0 && !fails_in_part(session, keys)) /* else its text moves it */
+        keys->error.position += keys->before;
+    if (pgw_error_is(&keys->error, "25006")) /* what the INSERT itself would be told first */
+        pgw_fail(&keys->error, "25006", "cannot execute INSERT in a read-only transaction");
+}
+
+const pgw_error *px_keys_failure(const px_session *session)
+{
+    const struct px_keys *keys = session->hand.keys;
+    return keys != NULL && keys->failed ? &keys->error : NULL;
+}
+
+const rw_answer *px_keys_in_part(px_session *session, size_t *failed)
+{
+    struct px_keys *keys = session->hand.keys;
+    if (keys == NULL || !keys->failed || !fails_in_part(session, keys))
+        return NULL;
+    *failed = keys->count;
+    for (size_t i = keys->count; i-- > 0;)
+        if (!keys->told[i]) {
+            keys->answers[i] = (rw_answer){.null = true};
+            *failed = i;
+        }
+    return keys->answers;
+}
+
+/* Nothing of that name, or of that oid. */
+static bool is_of_the_catalog(const pgw_error *error)
+{
+    return strncmp(error->sqlstate, "42", 2) == 0 || pgw_error_is(error, "XX000");
+}
+
+bool px_keys_may_be_old(const px_session *session)
+{
+    const struct px_keys *keys = session->hand.keys;
+    if (keys == NULL)
+        return false;
+    return keys->failed
+               ? keys->defaults && is_of_the_catalog(&keys->error) && px_session_idle(session)
+               : keys->answered && keys->known < keys->count;
+}
+
+const char *px_keys_told_in(const px_session *session)
+{
+    const struct px_keys *keys = session->hand.keys;
+    return keys != NULL && keys->answered ? keys->schema : NULL;
+}
+
+bool px_keys_bind(const px_plan *plan, const pgw_bind *bind, const rw_answer *answers, pgw_buf *out,
+                  pgw_error *error)
+{
+    const rw_insert *insert = plan->asked;
+    pgw_slice *texts = pgw_calloc(insert->wanted_count, sizeof *texts);
+    bool fits = true;
+    for (size_t i = 0; i < insert->wanted_count && fits; i++) {
+        fits = rw_answer_check(insert, i, &answers[i], error);
+        texts[i] = answers[i].null ? (pgw_slice){NULL, 0} : answers[i].text;
+    }
+    if (fits && !pgw_write_bind_text(bind, texts, insert->wanted_count, out))
+        fits = pgw_fail(error, "54000", "a Bind of %zu parameters and %zu keys is too large",
+                        bind->value_count, insert->wanted_count);
+    free(texts);
+    return fits;
+}

@@ -1,0 +1,25 @@
+/*
+ * refill: a session that has taken numbers of a reserve asks for the next block over its own link,
+ * unseen, while its row is under way or its client thinks: nobody waits for it.
+ */
+#ifndef PX_REFILL_H
+#define PX_REFILL_H
+
+#include "proxy/client/numbers/reserve.h"
+#include "rewrite/hash/table.h"
+
+struct px_session;
+
+/* The reserve, of numbers for this column, is half empty: a block is to be asked for soon. */
+void px_refill_want(struct px_session *session, px_reserve *reserve, const rw_table *table,
+                    size_t column);
+/* What is wanted is asked for now, if the link is there and idle. */
+void px_refill_ask(struct px_session *session);
+/* … It was, and the answer has not come. */
+bool px_refill_is_asked(const struct px_session *session);
+/* A row of the answer. */
+void px_refill_row(struct px_session *session, pgw_slice body);
+/* Its end, or an error in its place; not `answered`: the link or the session is lost. */
+void px_refill_end(struct px_session *session, bool answered);
+
+#endif

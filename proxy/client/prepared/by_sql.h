@@ -1,0 +1,20 @@
+/*
+ * by_sql: what SQL's PREPARE keeps with conditions on hashes, which the server computes, when it is
+ * run: by EXECUTE, or by Bind.
+ */
+#ifndef PX_BY_SQL_H
+#define PX_BY_SQL_H
+
+#include "proxy/client/core/session.h"
+
+/* Where the tables are others than when it was prepared, or names mean others, the statement (NULL,
+ * or of any kind) is without conditions from now on. The link is ready. DONE, or the session waits.
+ */
+px_step px_by_sql_renew_one(px_session *session, px_statement *statement);
+/* … of each that an EXECUTE in the text names; and of those behind what may change tables. */
+px_step px_by_sql_renew(px_session *session, pgw_slice text);
+
+/* Whether there is any. */
+bool px_by_sql_is_executed(const px_session *session, pgw_slice text);
+
+#endif

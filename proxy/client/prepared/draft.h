@@ -1,0 +1,29 @@
+/*
+ * draft: a statement that its client only prepares, and does not run yet, is on the link as the
+ * client wrote it, which costs PostgreSQL half as much. When it is bound, the one with the hash
+ * takes its place.
+ */
+#ifndef PX_DRAFT_H
+#define PX_DRAFT_H
+
+#include "proxy/client/core/said.h"
+#include "proxy/client/core/statements.h"
+
+struct px_session;
+
+/* Whether the Parse at hand, of a name that is free, may go to the link as a draft: what PostgreSQL
+ * says of it, and what is prepared of it later, is the same. */
+bool px_draft_fits(const struct px_session *session, const px_said *said, const px_plan *plan);
+/* Sends it. The link must be ready; what it is described as must be asked next, by its client or
+ * here. */
+void px_draft_parse(struct px_session *session, const px_said *said, px_plan *plan);
+/* The client has sent Describe of the statement behind the Parse at hand. */
+bool px_draft_is_described(const struct px_session *session, pgw_slice name);
+/* What is bound is a draft, of which something is not answered yet: its types, or whether it is
+ * there. */
+bool px_draft_waits(const struct px_session *session, const px_said *said);
+/* A Bind of a draft in a transaction that has failed, where nothing can be prepared, is for the
+ * server to refuse. */
+bool px_draft_is_refused(const struct px_session *session, pgw_slice name);
+
+#endif

@@ -1,0 +1,299 @@
+#include "proxy/client/prepared/forward.h"
+
+#include "proxy/client/standing/describe.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/names.h"
+#include "proxy/client/link/own_look.h"
+#include "proxy/client/answer/outcome.h"
+#include "proxy/client/answer/refuse.h"
+#include "proxy/client/standing/script.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/core/settings.h"
+#include "proxy/ingest/obstacles.h"
+#include "rewrite/insert/render.h"
+
+static void send_named_parse(px_session *session, pgw_slice name, px_plan *plan)
+{
+    bool adds = name.len == 0 || px_statements_find(&session->names.statements, name) == NULL;
+    px_reply *reply = px_names_parse(session, name, plan, false);
+    if (adds) {
+        px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
+        px_statement *statement = px_statements_put(&session->names.statements, name, plan, true);
+        statement->generation = session->known.generation;
+        statement->unsure = plan->infers;
+    }
+}
+
+void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
+{
+    if (name.len > 0)
+        px_names_claim(session, name);
+    send_named_parse(session, name, plan);
+    if (!plan->types_known)
+        px_describe(session, name, plan, false);
+}
+
+/* The statement that a Bind has for itself. */
+#define ONCE PGW_LITERAL("keyspread bind")
+
+static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow,
+                      const pgw_buf *message)
+{
+    if (plan->whole != NULL) {
+        px_names_close_unsynced(session, ONCE);
+        px_names_parse(session, ONCE, plan, true);
+    } else {
+        px_names_prepare(session, bind->statement);
+    }
+    px_script_note_plan(session, plan); /* planning evaluates, too */
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_BIND);
+    reply->plan = plan;
+    px_plan_take(plan);
+    reply->swallow = swallow;
+    px_session_send(session, message);
+    session->own.unsynced = true;
+    px_statements_put(&session->names.portals, bind->portal, plan, true);
+}
+
+/* The statement that the Bind is of, counted. NULL: bound->error. */
+static px_plan *bound_statement(px_session *session, px_plan *plan, const px_bound *bound,
+                                bool known)
+{
+    px_plan *other = NULL;
+    if (known)
+        other = px_plan_for_bind(plan, bound->keys);
+    else if (rw_insert_may_fail(plan->insert))
+        return px_plan_refusing(plan, bound->keys, bound->known, &bound->error);
+    else
+        return NULL;
+    if (other == NULL)
+        px_plan_take(other = px_outcome_has_rest(session) ? session->units.plans[0] : plan);
+    return other;
+}
+
+bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow)
+{
+    pgw_arena arena = {0};
+    px_bound bound;
+    pgw_buf out = {0};
+    bool known =
+        px_bind_keys(session->worker, plan, bind, &session->who.identity->env, &arena, &bound);
+    if (!known && !px_session_aborted(session) && px_own_look_doubts(session, plan->catalog)) {
+        pgw_arena_free(&arena);
+        return false;
+    }
+    px_plan *sent = bound_statement(session, plan, &bound, known);
+    px_bind_names names = {bind->portal, sent != plan ? ONCE : bind->statement};
+    const pgw_env now = px_settings_env(session);
+    pgw_bind spelled =
+        px_bind_spell(plan->types, px_bind_feeding(plan, &arena), bind, &now, &arena);
+    if (sent != NULL && px_bind_write(sent, &spelled, names, &bound, &out, &bound.error)) {
+        px_standing standing = px_session_standing(session);
+        px_obstacle_count_bind(&session->units, &standing, sent, &bound);
+        send_bind(session, bind, sent, swallow, &out);
+    } else {
+        px_refuse(session, &bound.error, true);
+    }
+    session->hand.doubted = false;
+    px_plan_drop(sent);
+    pgw_buf_free(&out);
+    pgw_arena_free(&arena);
+    return true;
+}
+
+px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
+                         pgw_slice message)
+{
+    px_reply *reply = px_replies_push(&session->pending.replies, kind);
+    reply->swallow = swallow;
+    reply->plan = plan;
+    if (plan != NULL)
+        px_plan_take(plan);
+    if (kind == PX_REPLY_EXECUTE && plan != NULL && session->own.status == 'I')
+        session->pending.undecided = true;
+    if (kind == PX_REPLY_EXECUTE && plan != NULL)
+        px_script_note_plan(session, plan);
+    px_link_send(session->own.link, message.ptr, message.len);
+    session->own.unsynced = true;
+    return reply;
+}
+
+/* A statement that was described is on the link already: if the client knows it there is nothing to
+ * do, else it gets its ParseComplete from a second Parse, for which a name must be free. */
+static void forward_held_parse(px_session *session, const px_held *held, pgw_slice name)
+{
+    if (held->answered && held->on_link)
+        return;
+    if (held->on_link && name.len > 0)
+        px_names_close_unsynced(session, name);
+    if (held->answered) {
+        px_names_prepare(session, name);
+        return;
+    }
+    px_forward_parse(session, name, held->plan);
+    if (session->group.describes && !held->plan->described && px_plan_comes_again(held->plan))
+        px_describe_behind(session, name, held->plan);
+}
+
+/* What the portal of a held Execute was bound to just now. */
+static px_plan *portal_plan(px_session *session, const px_held *held)
+{
+    px_statement *portal =
+        px_statements_find(&session->names.portals, held->said->as.execute.portal);
+    return portal != NULL ? portal->plan : held->plan;
+}
+
+static void forward_held_execute(px_session *session, const px_held *held)
+{
+    px_plan *plan = portal_plan(session, held);
+    if (plan == NULL)
+        px_state_note_execute(session);
+    px_forward_raw(session, PX_REPLY_EXECUTE, plan, held->answered, held->said->message);
+}
+
+static void forward_held_describe(px_session *session, const px_held *held)
+{
+    const px_said *said = held->said;
+    bool statement = said->as.target.kind == 'S';
+    if (statement)
+        px_names_claim(session, said->as.target.name);
+    px_forward_raw(session, statement ? PX_REPLY_DESCRIBE : PX_REPLY_DESCRIBE_PORTAL, held->plan,
+                   held->answered, said->message);
+}
+
+static void forward_held_close(px_session *session, const px_held *held)
+{
+    const px_said *said = held->said;
+    px_reply *reply = px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, said->message);
+    if (said->as.target.kind == 'S')
+        px_reply_renames(&session->pending.replies, reply, &session->names.statements,
+                         said->as.target.name);
+}
+
+/* What has come to be none of ours while it was held goes as it is. */
+static void forward_foreign_parse(px_session *session, const px_held *held)
+{
+    pgw_slice name = held->said->as.parse.name;
+    if (held->answered) {
+        px_names_prepare(session, name);
+        return;
+    }
+    if (session->units.repeated && name.len > 0) /* the backend may have described it */
+        px_names_close_unsynced(session, name);
+    px_reply *reply = px_forward_raw(session, PX_REPLY_PARSE, NULL, false, held->said->message);
+    session->known.parsed = (px_foreign){.effects = PX_UNREAD,
+                                         .generation = session->known.generation,
+                                         .moving = session->known.moving = true};
+    px_names_foreign(session, reply, name, held->said->message);
+}
+
+static void forward_foreign_bind(px_session *session, const px_held *held)
+{
+    const pgw_bind *bind = &held->said->as.bind;
+    px_names_prepare(session, bind->statement);
+    px_statements_remove(&session->names.portals, bind->portal);
+    px_state_note_bind(session, held->said->message);
+    px_forward_raw(session, PX_REPLY_BIND, NULL, held->answered, held->said->message);
+}
+
+static bool forward_foreign(px_session *session, const px_held *held)
+{
+    if (held->plan != NULL || (held->type != 'P' && held->type != 'B'))
+        return false;
+    if (held->type == 'P')
+        forward_foreign_parse(session, held);
+    else
+        forward_foreign_bind(session, held);
+    return true;
+}
+
+static void forward_held(px_session *session, size_t i)
+{
+    const px_held *held = &session->group.held[i];
+    const px_said *said = held->said;
+    if (forward_foreign(session, held))
+        return;
+    switch (held->type) {
+    case 'P':
+        forward_held_parse(session, held, said->as.parse.name);
+        return;
+    case 'B':
+        session->hand.doubted = true; /* what stands behind it does not wait */
+        px_forward_bind(session, &said->as.bind, held->plan, held->answered);
+        return;
+    case 'E':
+        forward_held_execute(session, held);
+        return;
+    case 'D':
+        forward_held_describe(session, held);
+        return;
+    default:
+        forward_held_close(session, held);
+    }
+}
+
+static bool is_unnamed_parse(const px_group *group, size_t i)
+{
+    return group->held[i].type == 'P' && group->held[i].said->as.parse.name.len == 0;
+}
+
+/* The Parse that failed has destroyed the unnamed statement there, also one that the client has. */
+static void drop_unnamed_there(px_session *session)
+{
+    px_group *group = &session->group;
+    px_statement *statement = px_statements_find(&session->names.statements, (pgw_slice){NULL, 0});
+    if (!is_unnamed_parse(group, group->failing))
+        return;
+    if (statement != NULL)
+        px_statements_move(&session->names.statements, statement, false);
+    for (size_t i = 0; i < group->failing; i++)
+        if (is_unnamed_parse(group, i))
+            group->held[i].on_link = false;
+}
+
+bool px_forward_fails(px_session *session, pgw_slice body)
+{
+    px_group *group = &session->group;
+    if (session->own.unsynced || session->own.fatal || group->failure != NULL)
+        return false;
+    group->failing = PX_GROUP_NONE;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->held[i].on_link && !group->held[i].answered)
+            group->failing = i;
+    if (group->failing == PX_GROUP_NONE)
+        return false; /* it was described before, and is bound */
+    drop_unnamed_there(session);
+    group->failure = pgw_alloc(sizeof *group->failure);
+    pgw_error_read(body, group->failure);
+    return true;
+}
+
+/* Should the backend take the statement after all, the group fails behind it: nobody knows its
+ * types. */
+void px_forward_failing(px_session *session)
+{
+    px_group *group = &session->group;
+    const px_held *held = &group->held[group->failing];
+    for (size_t i = 0; i < group->failing && !session->pending.skipping; i++)
+        forward_held(session, i);
+    if (!session->pending.skipping) {
+        send_named_parse(session, held->said->as.parse.name, held->plan);
+        px_refuse(session, group->failure, true);
+    }
+    px_session_drop_group(session);
+}
+
+bool px_forward_held(px_session *session, size_t count)
+{
+    if (!px_session_need_link(session) || !px_describe_group(session, true))
+        return false;
+    for (size_t i = 0; i < count && !session->pending.skipping; i++)
+        forward_held(session, i);
+    px_session_drop_group(session);
+    return true;
+}
+
+bool px_forward_group(px_session *session)
+{
+    return px_forward_held(session, session->group.count);
+}

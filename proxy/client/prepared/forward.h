@@ -1,0 +1,30 @@
+/*
+ * forward: messages about configured tables, rewritten, to the session's own link.
+ */
+#ifndef PX_FORWARD_H
+#define PX_FORWARD_H
+
+#include "protocol/frontend.h"
+#include "proxy/client/core/replies.h"
+
+struct px_session;
+
+/* Of each the link must be ready. */
+void px_forward_parse(struct px_session *session, pgw_slice name, px_plan *plan);
+/* False: what is known of the table is doubted first; the session waits. */
+bool px_forward_bind(struct px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow);
+/* A message as it is, whose replies and errors are about `plan` (may be NULL). */
+px_reply *px_forward_raw(struct px_session *session, px_reply_kind kind, px_plan *plan,
+                         bool swallow, pgw_slice message);
+
+/* Sends the held messages, rewritten. False: the session waits. */
+bool px_forward_group(struct px_session *session);
+/* … the first `count` of them; the others are dropped. */
+bool px_forward_held(struct px_session *session, size_t count);
+/* The backend refused a statement that it was to describe for what is held, with an ErrorResponse
+ * of this body: true if the client is to be told by px_forward_failing(), at ReadyForQuery: what
+ * stands before it is done and answered first. */
+bool px_forward_fails(struct px_session *session, pgw_slice body);
+void px_forward_failing(struct px_session *session);
+
+#endif

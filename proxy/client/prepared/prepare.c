@@ -1,0 +1,352 @@
+#include "proxy/client/prepared/prepare.h"
+
+#include "proxy/client/answer/refuse.h"
+#include "proxy/client/core/settings.h"
+#include "proxy/client/core/shared_plan.h"
+#include "proxy/client/link/own_look.h"
+#include "proxy/client/link/settle.h"
+#include "proxy/client/prepared/forward.h"
+#include "proxy/client/prepared/same.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/names.h"
+#include "proxy/client/standing/script.h"
+#include "proxy/client/standing/stores.h"
+#include "rewrite/insert/typed.h"
+#include "rewrite/read/explain_query.h"
+#include "rewrite/read/script.h"
+
+#include <stdlib.h>
+
+px_step px_prepare_link(px_session *session)
+{
+    if (session->group.count > 0 && !px_forward_group(session))
+        return PX_STEP_LATER;
+    return px_session_need_link(session) ? PX_STEP_DONE : PX_STEP_LATER;
+}
+
+/* What is held goes first; of what gets other plans, what stands before the one that is refused. */
+static bool forward_before(px_session *session)
+{
+    if (session->hand.replans > 0)
+        return px_forward_held(session, session->hand.replans - 1);
+    return session->group.count == 0 || px_forward_group(session);
+}
+
+px_step px_prepare_refuse(px_session *session, const pgw_slice *parsed, const pgw_error *error)
+{
+    if (!forward_before(session))
+        return PX_STEP_LATER;
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    if (parsed != NULL && parsed->len == 0)
+        px_names_drop_unnamed(session);
+    px_refuse(session, error, true);
+    return PX_STEP_DONE;
+}
+
+static px_step refuse_unread(px_session *session, const pgw_parse *parse, const pgw_error *error)
+{
+    if (!forward_before(session) || !px_session_need_link(session))
+        return PX_STEP_LATER;
+    if (parse->name.len == 0)
+        px_names_drop_unnamed(session);
+    px_refuse_unread(session, parse->query, error, true);
+    return PX_STEP_DONE;
+}
+
+/* The same for what `catalog` says of a text; if that may be old, another look comes first. */
+static px_step refuse_text(px_session *session, const pgw_parse *parse, const px_catalog *catalog,
+                           const pgw_error *error)
+{
+    if (px_refuse_hears(session, parse->query, 1))
+        return refuse_unread(session, parse, error);
+    if (px_own_look_doubts(session, catalog))
+        return PX_STEP_LATER;
+    px_step step = px_prepare_refuse(session, &parse->name, error);
+    if (step == PX_STEP_DONE)
+        session->hand.doubted = false;
+    return step;
+}
+
+/* A PREPARE that is carried out later. Only one is known at a time. */
+static void note_prepare(px_session *session, pgw_slice text, const rw_statement *statement)
+{
+    px_prepared_names *names = &session->names;
+    names->untold = names->untold || (names->prepares != NULL &&
+                                      !pgw_slice_eq_str(statement->name, names->prepares));
+    free(names->prepares);
+    names->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
+    px_orders *orders = px_names_orders(session);
+    orders->prepared = session->known.parsed;
+    pgw_buf_clear(&orders->prepared_text);
+    if (px_statements_have_room(&names->statements, text.len))
+        pgw_buf_add_slice(&orders->prepared_text, text);
+}
+
+/* What a statement that is none of ours does to the session when it is prepared here and run later.
+ */
+static void note_prepared_effects(px_session *session, pgw_slice text, const rw_script *script)
+{
+    px_script_note(session, script, false);
+    if (script->effects & RW_EFFECT_TRANSACTION)
+        session->pending.commits = true;
+    px_names_of_script(session, script);
+    for (size_t i = 0; i < script->count; i++) {
+        const rw_statement *statement = &script->statements[i];
+        if (statement->effects & RW_EFFECT_PREPARE)
+            note_prepare(session, text, statement);
+        if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
+            free(session->names.deallocates);
+            session->names.deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
+        }
+    }
+}
+
+bool px_prepare_is_unsynced(const px_session *session)
+{
+    return session->own.unsynced && session->ddl.unsynced && px_changes_own(session) == NULL;
+}
+
+px_step px_prepare_refuse_unsynced(px_session *session, const pgw_slice *parsed)
+{
+    pgw_error error;
+    pgw_fail(&error, "0A000", "the table may be changed earlier in the same pipeline");
+    pgw_error_hint(&error, "Send Sync before the statement.");
+    return px_prepare_refuse(session, parsed, &error);
+}
+
+/* It changes a key: parameters that the new one is made of must have the types that they have in
+ * the client's text. */
+static bool note_change(px_foreign *foreign, const rw_key_change *change, px_declared declared,
+                        pgw_error *error)
+{
+    const rw_declared types = {declared.types, declared.count};
+    for (size_t i = 0; i < change->value_count; i++) {
+        uint32_t parameter = change->values[i].shared;
+        if (parameter == 0 || rw_is_declared(types, parameter))
+            continue;
+        pgw_fail(error, "0A000",
+                 "cannot update the key of table \"%s\" to $%u, which has no type and is used "
+                 "elsewhere, too",
+                 change->table->name, (unsigned)parameter);
+        pgw_error_hint(error, "Cast it, or declare its type.");
+        return false;
+    }
+    foreign->changes_key = foreign->moving = true;
+    return true;
+}
+
+/* What would be wrong without what is put in must be kept with that. */
+static bool has_room(const px_session *session, pgw_slice text, pgw_error *error)
+{
+    if (px_statements_have_room(&session->names.statements, text.len))
+        return true;
+    pgw_fail(error, "53200", "too many statements that make tables or change a key are prepared");
+    pgw_error_hint(error, "Close statements that are not needed any more.");
+    return false;
+}
+
+/* It sets columns of a key. */
+static bool note_key(px_session *session, pgw_slice text, const rw_statement *statement,
+                     px_declared declared, pgw_error *error)
+{
+    px_foreign *foreign = &session->known.parsed;
+    session->known.keyed = true;
+    if (statement->change != NULL && !has_room(session, text, error))
+        return false;
+    return (statement->same_count == 0 || px_same_note(foreign, statement, declared, error)) &&
+           (statement->change == NULL || note_change(foreign, statement->change, declared, error));
+}
+
+/* What a text is read with. */
+typedef struct px_source {
+    px_catalog *catalog;
+    const rw_catalog *view;
+} px_source;
+
+/* A statement whose key is to be asked for is prepared with parameters in its place, behind the
+ * client's. The arena is given away. */
+static px_plan *plan_of_insert(px_session *session, pgw_arena arena, const rw_statement *statement,
+                               px_source from, px_declared declared, pgw_error *error)
+{
+    rw_insert *insert = statement->insert;
+    rw_forgo_constants(insert);
+    if (insert->wanted_count == 0)
+        return px_script_plan(session, arena, statement, from.catalog, declared, error);
+    size_t own = insert->param_count > declared.count ? insert->param_count : declared.count;
+    rw_filled *filled = pgw_arena_alloc(&arena, sizeof *filled);
+    rw_fill_parameters(insert, own + 1, &arena, filled);
+    uint32_t *types = pgw_arena_alloc(&arena, (own + insert->wanted_count) * sizeof *types);
+    for (size_t i = 0; i < own + insert->wanted_count; i++)
+        types[i] = i < declared.count ? declared.types[i]
+                   : i < own          ? PGW_UNSPECIFIED
+                                      : insert->table->columns[insert->wanted[i - own].column].type;
+    rw_script script;
+    rw_script_parse(filled->text, from.view, &session->who.identity->env, NULL, &arena, &script);
+    if (script.count != 1 || script.statements[0].insert == NULL) {
+        pgw_fail(error, "54000",
+                 "%zu parameters and %zu values for the key of table \"%s\" are too many", own,
+                 insert->wanted_count, insert->table->name);
+        pgw_error_hint(error, "Send fewer rows a statement.");
+        pgw_arena_free(&arena); /* and `insert` with it */
+        return NULL;
+    }
+    rw_keep_expressions(insert, filled, &arena, script.statements[0].insert);
+    px_plan *plan = px_script_plan(session, arena, &script.statements[0], from.catalog,
+                                   (px_declared){types, own + insert->wanted_count}, error);
+    if (plan != NULL)
+        px_plan_asks(plan, insert, filled, declared.count);
+    return plan;
+}
+
+static void note_names(px_session *session, const rw_statement *only, pgw_slice text,
+                       const px_catalog *catalog)
+{
+    px_foreign *parsed = &session->known.parsed;
+    bool defines = only != NULL && only->defines;
+    bool would_make =
+        !defines && (parsed->effects & RW_EFFECT_DDL) && px_state_would_make(session, text);
+    parsed->defines = defines || would_make;
+    parsed->generation = px_state_generation(session, parsed);
+    parsed->moving |= would_make || px_state_would_write(session, text, catalog);
+    session->known.moving = session->known.moving || parsed->moving;
+}
+
+static void keep_lookups(px_session *session, pgw_slice text, const rw_statement *only,
+                         px_catalog *catalog, px_declared types)
+{
+    pgw_error error;
+    pgw_arena arena = {0};
+    const pgw_env env = px_settings_env(session);
+    if (px_statements_have_room(&session->names.statements, text.len))
+        session->names.lookups =
+            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error}, types);
+    pgw_arena_free(&arena);
+}
+
+/* A text seen for the first time: its plan, or what else is to become of it. The arena is given
+ * away. */
+static px_step make_plan(px_session *session, const pgw_parse *parse, const uint32_t *declared,
+                         px_catalog *catalog, const rw_catalog *view, px_plan **plan)
+{
+    bool again = *plan != NULL;
+    *plan = NULL;
+    pgw_arena arena = {0};
+    rw_script script;
+    pgw_error error = PGW_ERROR_NONE;
+    const px_declared types = {declared, parse->type_count};
+    pgw_slice text = pgw_arena_copy(&arena, parse->query);
+    const pgw_env *now = &session->who.identity->env;
+    rw_script_parse(text, view, now, &session->worker->plans->shapes, &arena, &script);
+    rw_explain_query(text, view, now, &arena, &script);
+    px_step step = PX_STEP_PASS;
+    const rw_statement *only = px_same_read(&script, types, &arena);
+    bool changes_key = only != NULL && only->change != NULL;
+    bool sets_key = changes_key || (only != NULL && only->same_count > 0);
+    bool by_key = only != NULL && rw_statement_is_changed(only) && !again &&
+                  (only->defines || !px_changes_unseen(session));
+    if ((script.refused || script.inserts > 0 || sets_key || by_key) &&
+        !px_settle(session, catalog)) {
+        step = PX_STEP_LATER;
+    } else if (script.escapes && catalog->count > 0 && !px_settle_escapes(session, catalog)) {
+        step = PX_STEP_LATER;
+    } else if (script.refused) {
+        size_t i = 0;
+        while (script.statements[i].kind != RW_STATEMENT_REFUSED)
+            i++;
+        step = refuse_text(session, parse, catalog, script.statements[i].error);
+    } else if ((sets_key && !note_key(session, text, only, types, &error)) ||
+               (by_key && only->defines && !has_room(session, text, &error))) {
+        step = refuse_text(session, parse, catalog, &error);
+    } else if (changes_key && !by_key) {
+        step = px_prepare_refuse_unsynced(session, &parse->name);
+    } else if (script.inserts > 0 && only != NULL && px_prepare_is_unsynced(session)) {
+        step = px_prepare_refuse_unsynced(session, &parse->name);
+    } else if (only != NULL && only->kind == RW_STATEMENT_INSERT) {
+        *plan = plan_of_insert(session, arena, only, (px_source){catalog, view}, types, &error);
+        if (*plan == NULL)
+            return refuse_text(session, parse, catalog, &error);
+        session->hand.doubted = false;
+        return PX_STEP_DONE;
+    } else if (script.unseen && px_own_look_doubts(session, catalog)) {
+        step = PX_STEP_LATER;
+    } else if (script.effects != 0) {
+        session->known.parsed.effects = px_script_changes(session, text, &script);
+        px_stores_note(session, &session->known.parsed, script.effects, text, catalog);
+        note_names(session, only, text, catalog);
+        if (!again && px_prepare_link(session) == PX_STEP_LATER)
+            step = PX_STEP_LATER;
+        else if (!again)
+            note_prepared_effects(session, text, &script);
+    }
+    if (by_key && step == PX_STEP_PASS)
+        keep_lookups(session, text, only, catalog, types);
+    session->hand.doubted = session->hand.doubted && step != PX_STEP_PASS;
+    pgw_arena_free(&arena);
+    return step;
+}
+
+uint32_t *px_prepare_types(const pgw_parse *parse)
+{
+    uint32_t *types = pgw_alloc(parse->type_count * sizeof *types);
+    for (size_t i = 0; i < parse->type_count; i++) {
+        uint32_t type = pgw_parse_type(parse, i);
+        types[i] = type != PGW_UNKNOWN ? type : PGW_UNSPECIFIED;
+    }
+    return types;
+}
+
+/* What is named stays, until it is closed. A plan that others hold takes nothing more. */
+static bool is_too_much(const px_session *session, pgw_slice name, const px_plan *plan)
+{
+    return name.len > 0 && plan->holders == 0 &&
+           px_statements_are_many(&session->names.statements,
+                                  session->worker->config->limits.prepared_bytes);
+}
+
+static px_step refuse_too_much(px_session *session, const pgw_parse *parse)
+{
+    pgw_error error;
+    pgw_fail(&error, "53200", "clients have prepared more than limits.prepared_bytes");
+    pgw_error_hint(&error, "Close statements that are not needed any more.");
+    return px_prepare_refuse(session, &parse->name, &error);
+}
+
+px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
+{
+    rw_catalog view;
+    px_plan *old = *plan;
+    *plan = NULL;
+    px_catalog *catalog = px_own_look_catalog(session, parse->query);
+    if (catalog == NULL)
+        return PX_STEP_LATER;
+    px_state_view(session, catalog, &view);
+    uint32_t *declared = px_prepare_types(parse);
+    px_plan_id id =
+        px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
+    px_step step = PX_STEP_DONE;
+    bool usual = view.unqualified == NULL; /* else another session's plan may be of another table */
+    *plan = usual ? px_shared_plan(session, id) : NULL;
+    if (*plan != NULL && !px_settle(session, catalog)) {
+        *plan = NULL;
+        step = PX_STEP_LATER;
+    } else if (*plan != NULL && px_prepare_is_unsynced(session)) {
+        *plan = NULL;
+        step = px_prepare_refuse_unsynced(session, &parse->name);
+    } else if (*plan != NULL) {
+        px_plan_take(*plan);
+    } else {
+        *plan = old;
+        step = make_plan(session, parse, declared, catalog, &view, plan);
+        if (*plan != NULL && usual)
+            px_shared_plan_keep(session, id, *plan);
+    }
+    free(declared);
+    if (old == NULL && *plan != NULL && is_too_much(session, parse->name, *plan)) {
+        px_plan_drop(*plan);
+        *plan = NULL;
+        step = refuse_too_much(session, parse);
+    }
+    return step;
+}

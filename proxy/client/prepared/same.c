@@ -1,0 +1,150 @@
+#define _GNU_SOURCE
+#include "proxy/client/prepared/same.h"
+
+#include "proxy/client/core/session.h"
+#include "proxy/client/prepared/moved.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/stores.h"
+#include "rewrite/insert/spell.h"
+#include "rewrite/lex/executed.h"
+#include "rewrite/read/key_change_put.h"
+
+#include <string.h>
+
+static void refuse(pgw_error *error)
+{
+    pgw_fail(error, "0A000", "cannot update the key of a table through keyspread");
+    pgw_error_detail(error, "The table's hash column is computed from it.");
+    pgw_error_hint(error, "Set it to the value that WHERE asks for, in parameters of one type, or "
+                          "delete the row and insert it with its new key.");
+}
+
+static uint32_t declared_type(px_declared declared, unsigned parameter)
+{
+    return parameter <= declared.count ? declared.types[parameter - 1] : PGW_UNSPECIFIED;
+}
+
+/* Equal values of them are the same value to the column. */
+static bool are_comparable(const rw_same *same, px_declared declared)
+{
+    uint32_t set = declared_type(declared, same->set);
+    return set == declared_type(declared, same->where) &&
+           (set == PGW_UNSPECIFIED || set == same->type);
+}
+
+const rw_statement *px_same_read(const rw_script *script, px_declared declared, pgw_arena *arena)
+{
+    const rw_statement *statement = script->statements;
+    if (script->count != 1)
+        return NULL;
+    rw_statement *changes = pgw_arena_alloc(arena, sizeof *changes);
+    for (size_t i = 0; i < statement->same_count; i++)
+        if (!are_comparable(&statement->same[i], declared) &&
+            rw_key_change_of(statement, arena, changes)) {
+            changes->same_count = 0;
+            return changes;
+        }
+    return statement;
+}
+
+bool px_same_note(px_foreign *foreign, const rw_statement *statement, px_declared declared,
+                  pgw_error *error)
+{
+    for (size_t i = 0; i < statement->same_count; i++) {
+        if (!are_comparable(&statement->same[i], declared)) {
+            refuse(error);
+            return false;
+        }
+        foreign->same[i] = statement->same[i];
+    }
+    foreign->same_count = (unsigned)statement->same_count;
+    return true;
+}
+
+typedef struct given { /* to a parameter */
+    bool binary;
+    pgw_bind_value value;
+} given;
+
+/* NULL where the Bind has no such parameter, which the server will say. */
+static given find(const pgw_bind *bind, unsigned parameter)
+{
+    pgw_reader reader = pgw_reader_of(bind->values);
+    given found = {.value.null = true};
+    for (size_t i = 0; i < parameter && i < bind->value_count; i++)
+        found = (given){pgw_bind_is_binary(bind, i), pgw_bind_next(&reader)};
+    return parameter <= bind->value_count ? found : (given){.value.null = true};
+}
+
+bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind, pgw_error *error)
+{
+    for (unsigned i = 0; i < foreign->same_count; i++) {
+        given set = find(bind, foreign->same[i].set), where = find(bind, foreign->same[i].where);
+        if (where.value.null)
+            continue; /* no row is asked for */
+        if (!set.value.null && set.binary == where.binary &&
+            pgw_slice_eq(set.value.bytes, where.value.bytes))
+            continue;
+        refuse(error);
+        return false;
+    }
+    return true;
+}
+
+bool px_same_heeds_zone(const px_foreign *foreign, const pgw_bind *bind)
+{
+    for (unsigned i = 0; i < foreign->same_count; i++) {
+        rw_same same = foreign->same[i];
+        given set = find(bind, same.set);
+        if (same.set != same.where && !set.value.null && !set.binary &&
+            rw_text_heeds_zone(same.type, set.value.bytes))
+            return true;
+    }
+    return false;
+}
+
+/* It has parameters that its client does not know: a hash given there would be stored. */
+static bool wants_hashes(const px_statement *statement)
+{
+    const px_plan *plan = statement != NULL ? statement->plan : NULL;
+    return plan != NULL && (plan->form == RW_HASH_PARAMETER || plan->asked != NULL);
+}
+
+static bool sets_key(const px_statement *statement)
+{
+    return statement != NULL && statement->plan == NULL &&
+           (statement->foreign.same_count > 0 || statement->foreign.changes_key);
+}
+
+static void refuse_insert(pgw_error *error)
+{
+    pgw_fail(error, "0A000",
+             "cannot EXECUTE an INSERT into a table with a hash column that Parse has prepared");
+    pgw_error_detail(error, "The hash is computed from what Bind gives.");
+}
+
+bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *error)
+{
+    bool any = session->known.keyed || px_stores_may(session) || px_state_may_move(session);
+    if (!any || strcasestr(text.ptr, "execute") == NULL)
+        return false;
+    pgw_arena arena = {0};
+    pgw_slice name;
+    bool found = false;
+    rw_executed executed = rw_executed_in(text, session->who.identity->env.conforming);
+    bool stale = false;
+    while (!found && !stale && rw_executed_next(&executed, &arena, &name)) {
+        const px_statement *statement = px_statements_find(&session->names.statements, name);
+        const px_foreign untold = {.stale = session->names.untold};
+        stale = statement == NULL ? px_stores_is_stale(session, &untold, error)
+                                  : px_stores_is_stale(session, &statement->foreign, error) ||
+                                        px_moved_is(session, statement, error);
+        found = !stale && (wants_hashes(statement) || sets_key(statement));
+        if (found)
+            (wants_hashes(statement) ? refuse_insert : refuse)(error);
+    }
+    if (found)
+        pgw_error_hint(error, "Execute it by the protocol's Bind message, as drivers do.");
+    pgw_arena_free(&arena);
+    return found || stale;
+}

@@ -1,0 +1,75 @@
+#include "proxy/client/prepared/stores_again.h"
+
+#include "proxy/client/link/own_look.h"
+#include "proxy/client/link/settle.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/stores.h"
+#include "proxy/ingest/plan_cache.h"
+#include "rewrite/read/script.h"
+
+/* NULL: it was not kept. */
+static pgw_slice text_of(const px_statement *statement)
+{
+    if (statement == NULL)
+        return (pgw_slice){NULL, 0};
+    if (statement->prepare.len > 0)
+        return pgw_slice_buf(&statement->prepare);
+    if (statement->lookups != NULL)
+        return statement->lookups->text;
+    return px_statements_kept_text(&statement->parse);
+}
+
+static bool sets_same(const px_foreign *foreign, const rw_statement *statement)
+{
+    bool same = statement->same_count == foreign->same_count;
+    for (size_t i = 0; same && i < foreign->same_count; i++)
+        same = statement->same[i].set == foreign->same[i].set &&
+               statement->same[i].where == foreign->same[i].where &&
+               statement->same[i].type == foreign->same[i].type;
+    return same;
+}
+
+/* Whether it would be refused or rewritten if it was sent now. */
+static bool is_other(const px_session *session, const px_foreign *foreign, pgw_slice text,
+                     const rw_catalog *view)
+{
+    pgw_arena arena = {0};
+    rw_script script;
+    rw_script_parse(pgw_arena_copy(&arena, text), view, &session->who.identity->env,
+                    &session->worker->plans->shapes, &arena, &script);
+    bool other = script.refused || script.inserts > 0;
+    for (size_t i = 0; i < script.count && !other; i++)
+        other = script.statements[i].change != NULL || !sets_same(foreign, &script.statements[i]);
+    pgw_arena_free(&arena);
+    return other;
+}
+
+/* By these tables; `catalog` NULL: it can be told without looking at them. */
+static bool was_read_by(const px_session *session, const px_foreign *foreign,
+                        const px_catalog *catalog)
+{
+    return foreign->config == session->worker->config &&
+           (foreign->epoch == 0 || (catalog != NULL && foreign->epoch == catalog->epoch));
+}
+
+px_step px_stores_renew(px_session *session, px_statement *statement, pgw_slice name, bool behind)
+{
+    rw_catalog view;
+    px_foreign *foreign = px_state_foreign(session, statement, name);
+    if (foreign == NULL || !foreign->stores || foreign->changes_key || foreign->stale ||
+        was_read_by(session, foreign, NULL))
+        return PX_STEP_DONE;
+    px_catalog *catalog = px_own_look_now(session);
+    if (catalog == NULL)
+        return PX_STEP_LATER;
+    if (was_read_by(session, foreign, catalog) && !behind)
+        return PX_STEP_DONE;
+    if (!px_settle(session, catalog))
+        return PX_STEP_LATER;
+    px_state_view(session, catalog, &view);
+    pgw_slice text = text_of(statement);
+    foreign->stale = behind || text.len == 0 || is_other(session, foreign, text, &view);
+    if (!foreign->stale)
+        px_stores_note(session, foreign, RW_EFFECT_WRITES, text, catalog);
+    return PX_STEP_DONE;
+}

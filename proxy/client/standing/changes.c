@@ -1,0 +1,98 @@
+#include "proxy/client/standing/changes.h"
+
+#include "proxy/client/core/session.h"
+
+enum { ANSWERED_MS = 1000 }; /* for so long an answer is right, whatever the message waits for */
+
+px_catalog *px_changes_known(px_session *session)
+{
+    px_catalog *answered = session->hand.answered;
+    bool right = answered != NULL && answered->config == session->worker->config &&
+                 px_worker_now(session->worker) < session->hand.answered_at + ANSWERED_MS;
+    return right ? answered : px_catalog_now(session->worker, session->who.identity);
+}
+
+void px_changes_answered(px_session *session)
+{
+    px_catalog *newest = px_catalog_last(session->worker, session->who.identity);
+    px_changes_ask_anew(session);
+    if (newest != NULL)
+        session->hand.answered = px_catalog_take(newest);
+    session->hand.answered_at = px_worker_now(session->worker);
+}
+
+void px_changes_ask_anew(px_session *session)
+{
+    px_catalog_drop(session->hand.answered);
+    session->hand.answered = NULL;
+}
+
+void px_changes_stale(px_session *session)
+{
+    px_changes_ask_anew(session);
+    px_catalog_stale(session->worker, session->who.identity->database);
+}
+
+void px_changes_forget(px_session *session)
+{
+    px_catalog_drop(session->ddl.catalog);
+    session->ddl.catalog = NULL;
+}
+
+px_catalog *px_changes_own(const px_session *session)
+{
+    bool inside = session->own.status == 'T' || session->own.unsynced;
+    return inside ? session->ddl.catalog : NULL;
+}
+
+const px_catalog *px_changes_told(const px_session *session)
+{
+    px_seen seen;
+    const px_catalog *own = px_changes_own(session);
+    return own != NULL ? own : px_catalog_before(session->worker, session->who.identity, &seen);
+}
+
+void px_changes_note(px_session *session, unsigned effects)
+{
+    /* A function may contain anything, also one that was made where nobody saw it, and one that is
+     * called by what was prepared or declared before. */
+    bool calls = effects & (RW_EFFECT_RESUMES | RW_EFFECT_CALLS);
+    bool quiet = calls && px_catalog_is_quiet(session->worker, session->who.identity);
+    if (effects & RW_EFFECT_RESUMES && !quiet)
+        effects |= session->known.touched & RW_EFFECT_CALLS;
+    bool ddl = effects & RW_EFFECT_DDL || (effects & RW_EFFECT_CALLS && !quiet);
+    if (ddl || effects & RW_EFFECT_TRANSACTION) /* ROLLBACK TO */
+        px_changes_forget(session);
+    session->ddl.own = session->ddl.own || ddl;
+    if (effects & RW_EFFECT_RESETS) {
+        px_catalog_reset(session->worker, session->who.identity->database);
+        session->ddl.resets = true;
+    }
+    const unsigned telling = RW_EFFECT_DDL | RW_EFFECT_CALLS | RW_EFFECT_RIGHTS;
+    session->ddl.seen = session->ddl.seen || effects & telling;
+}
+
+/* Behind ReadyForQuery there may already be more. */
+bool px_changes_unseen(const px_session *session)
+{
+    return session->own.unsynced && (session->ddl.unsynced || session->ddl.own) &&
+           px_changes_own(session) == NULL;
+}
+
+void px_changes_synced(px_session *session)
+{
+    session->ddl.unsynced = session->ddl.bound = false;
+    if (session->own.status != 'T')
+        px_changes_forget(session);
+}
+
+void px_changes_end(px_session *session)
+{
+    if (session->ddl.seen)
+        px_changes_stale(session);
+    if (session->ddl.resets)
+        px_catalog_reset(session->worker, session->who.identity->database);
+    if (session->pending.replies.count <= 1)
+        session->ddl.seen = session->ddl.own = session->ddl.unsynced = session->ddl.resets = false;
+    px_changes_forget(session);
+}

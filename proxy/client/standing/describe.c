@@ -1,0 +1,169 @@
+#include "proxy/client/standing/describe.h"
+
+#include "protocol/frontend.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/core/sessions.h"
+#include "proxy/client/standing/names.h"
+
+#include <string.h>
+
+static px_reply *send_describe(px_session *session, pgw_slice name, px_plan *plan)
+{
+    pgw_buf out = {0};
+    pgw_write_describe('S', name, &out);
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_DESCRIBE);
+    reply->swallow = true;
+    reply->plan = plan;
+    px_plan_take(plan);
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+    return reply;
+}
+
+/* Lets the backend describe a new statement before anything that needs its types is sent. */
+void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
+{
+    pgw_buf out = {0};
+    send_describe(session, name, plan)->describe_plan = true;
+    if (sync) {
+        pgw_write_sync(&out);
+        px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
+        reply->swallow = reply->describe_plan = true;
+        session->own.unsynced = false;
+    } else {
+        pgw_write_flush(&out);
+    }
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+    px_session_set_wait(session, PX_WAIT_DESCRIBE);
+}
+
+void px_describe_again(px_session *session, px_statement *statement)
+{
+    px_plan *plan = px_plan_undescribed(statement->plan);
+    px_statements_replan(&session->names.statements, statement, plan);
+    px_describe(session, statement->entry.name, plan, !session->own.unsynced);
+}
+
+void px_describe_refused(px_session *session)
+{
+    px_session_drop_group(session);
+    session->pending.skipping = true;
+    if (session->own.unsynced)
+        px_session_set_wait(
+            session, PX_WAIT_NOTHING); /* no ReadyForQuery comes before the client's own Sync */
+}
+
+/* ---- who does not wait ---- */
+
+enum { LOOKED_AHEAD = 64 }; /* messages */
+
+/* Whether the client has sent the rest of the group that the message at hand begins, up to Sync,
+ * and more behind it. `runs`: something of what was looked at is bound or executed. */
+static bool has_sent_more(const px_session *session, bool *runs)
+{
+    pgw_slice input = px_stream_input(session->peer.stream);
+    pgw_frame frame = session->hand.frame;
+    *runs = false;
+    for (size_t i = 0; i < LOOKED_AHEAD && frame.size < input.len; i++) {
+        input = (pgw_slice){input.ptr + frame.size, input.len - frame.size};
+        if (pgw_frame_next(input, &frame) != PGW_FRAME_OK || strchr("PBDECS", frame.type) == NULL)
+            return false;
+        *runs = *runs || frame.type == 'B' || frame.type == 'E';
+        if (frame.type == 'S')
+            return frame.size < input.len;
+    }
+    return false;
+}
+
+/* An INSERT without a list of columns is to be made anew, unseen, should the table have others. */
+bool px_describe_goes_ahead(const px_session *session, const px_plan *plan)
+{
+    bool runs;
+    if (!session->own.ready || session->group.count > 0 || plan->insert->list_end == 0 ||
+        plan->asked != NULL || (plan->described ? !plan->infers : !plan->types_known))
+        return false;
+    bool sent = has_sent_more(session, &runs);
+    return plan->described ? sent && !runs : sent || !px_session_is_quiet(session);
+}
+
+void px_describe_behind(px_session *session, pgw_slice name, px_plan *plan)
+{
+    send_describe(session, name, plan);
+}
+
+/* ---- one asks for all ---- */
+
+void px_describe_give_up(px_session *session)
+{
+    px_worker *worker = session->worker;
+    px_plan *plan = session->names.describing;
+    if (plan == NULL)
+        return;
+    bool awaited = plan->awaited;
+    session->names.describing = NULL;
+    plan->describing = plan->awaited = false;
+    px_plan_drop(plan);
+    for (size_t i = 0; awaited && i < px_sessions_slots(worker); i++) {
+        px_session *other = px_sessions_at(worker, i);
+        if (other != NULL && other->wait == PX_WAIT_TURN)
+            px_session_wake(other, PX_WAIT_TURN);
+    }
+}
+
+/* One session asks for all that come with the same statement, so that a thousand do not open a
+ * thousand links for it. False: another one does. */
+static bool claim(px_session *session, px_plan *plan)
+{
+    if (session->names.describing == plan)
+        return true;
+    if (plan->describing) {
+        plan->awaited = true;
+        px_session_set_wait(session, PX_WAIT_TURN);
+        return false;
+    }
+    px_describe_give_up(session);
+    session->names.describing = plan;
+    plan->describing = true;
+    px_plan_take(plan);
+    return true;
+}
+
+/* Whether a held statement is new to the backend. One that others have described, and that is to be
+ * answered without being run, may have other types by now. One that has come to be none of ours
+ * while it was held has no plan. */
+static bool is_to_be_described(const px_session *session, const px_held *held, bool keys)
+{
+    const px_plan *plan = held->plan;
+    if (held->type != 'P' || plan == NULL || held->answered)
+        return false;
+    if (keys)
+        return !plan->types_known;
+    bool answered_only = !px_group_has(&session->group, "BE");
+    return !plan->described ||
+           (px_plan_may_change(plan) && answered_only && !held->on_link && session->own.ready);
+}
+
+/* The first new statement of the group that the backend has not described (or, with `keys`, whose
+ * parameters have types that only it can tell) is described now; false: the session waits. */
+bool px_describe_group(px_session *session, bool keys)
+{
+    px_group *group = &session->group;
+    for (size_t i = 0; i < group->count; i++) {
+        px_plan *plan = group->held[i].plan;
+        if (!is_to_be_described(session, &group->held[i], keys))
+            continue;
+        if (!plan->described && !claim(session, plan))
+            return false;
+        if (!px_session_need_link_to_ask(session))
+            return false;
+        pgw_slice name = group->held[i].said->as.parse.name;
+        if (session->units.repeated && name.len > 0)
+            px_names_close_unsynced(session, name);
+        px_names_parse(session, name, plan, true);
+        px_describe(session, name, plan, true);
+        group->held[i].on_link = true;
+        return false;
+    }
+    return true;
+}

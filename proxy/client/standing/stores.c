@@ -1,0 +1,44 @@
+#include "proxy/client/standing/stores.h"
+
+#include "proxy/client/standing/changes.h"
+
+/* Whether it may name a table that gets its key from whoever makes it. */
+static bool names_pattern(const px_session *session, pgw_slice text)
+{
+    const cfg_config *config = session->worker->config;
+    rw_catalog patterns = *px_catalog_names(session->worker);
+    patterns.tables += config->table_count;
+    patterns.count = config->pattern_count;
+    patterns.words = NULL;
+    return config->pattern_count > 0 && rw_prefilter_mentions(text, &patterns);
+}
+
+void px_stores_note(px_session *session, px_foreign *foreign, unsigned effects, pgw_slice text,
+                    const px_catalog *catalog)
+{
+    foreign->stores = (effects & (RW_EFFECT_WRITES | RW_EFFECT_PREPARE)) != 0;
+    bool names = foreign->stores && catalog != px_catalog_none() && names_pattern(session, text);
+    foreign->epoch = names ? catalog->epoch : 0;
+    foreign->config = session->worker->config;
+    session->known.stores |= foreign->epoch != 0;
+    if (foreign->stores && session->known.written_by == NULL)
+        session->known.written_by = foreign->config;
+}
+
+bool px_stores_may(const px_session *session)
+{
+    const px_state *state = &session->known;
+    return state->stores ||
+           (state->written_by != NULL && state->written_by != session->worker->config);
+}
+
+bool px_stores_is_stale(const px_session *session, const px_foreign *foreign, pgw_error *error)
+{
+    bool unseen = foreign->stores && foreign->epoch != 0 && px_changes_unseen(session);
+    if (!foreign->stale && !unseen)
+        return false;
+    pgw_fail(error, "0A000", "a table that the prepared statement writes to may be another now");
+    pgw_error_hint(error, "Prepare it again, behind a Sync.");
+    pgw_error_stale(error);
+    return true;
+}
