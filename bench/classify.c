@@ -2,9 +2,9 @@
  * it may be about a table at all, with one table, with a thousand and with a pattern; with nothing
  * remembered; and when another statement of the same shape came before. From the fifth statement on
  * they are about no table, and are only seen. */
-#include "rewrite/read/prefilter.h"
-#include "rewrite/read/script.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/words/prefilter.h"
+#include "rewrite/statement/words/statement.h"
 #include "tests/rewrite/tables.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "proxy/backend/database.h"
 #include "proxy/backend/identity.h"
 #include "proxy/loop/worker.h"
-#include "rewrite/read/prefilter.h"
+#include "rewrite/statement/words/prefilter.h"
 
 struct px_catalogs *px_catalogs_new(px_worker *worker);
 extern const px_tenant px_catalogs_tenant; /* which frees them */

@@ -9,7 +9,7 @@
 #include "proxy/backend/schema_type.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/plain/written_type.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/words/statement.h"
 
 static bool is_true(const char *cell)
 {

@@ -2,7 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/utf8.h"
-#include "rewrite/read/settings.h"
+#include "rewrite/statement/words/settings.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

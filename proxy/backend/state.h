@@ -8,7 +8,7 @@
 
 #include "protocol/bytes.h"
 #include "rewrite/hash/table.h"
-#include "rewrite/read/settings.h"
+#include "rewrite/statement/words/settings.h"
 
 /* What the link answered; all owned. */
 typedef struct px_answer {

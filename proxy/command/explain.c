@@ -10,7 +10,7 @@
 #include "proxy/backend/audit.h"
 #include "proxy/backend/schema.h"
 #include "proxy/command/instances.h"
-#include "rewrite/read/explain.h"
+#include "rewrite/statement/special/explain.h"
 
 /* The parser recurses, and this much it may need (rules: text of 64 KiB and 10,000 tokens). */
 enum { STACK = 64 << 20, MAX_TEXT = 64 << 20 };

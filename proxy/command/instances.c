@@ -7,8 +7,8 @@
 #include "proxy/backend/schema.h"
 #include "proxy/backend/pattern.h"
 #include "rewrite/lex/quote.h"
-#include "rewrite/read/made_columns.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/tree/made_columns.h"
+#include "rewrite/statement/script/script.h"
 
 /* `count` more tables, which the caller fills in. */
 static void make_room(px_tables *tables, size_t count)

@@ -3,7 +3,7 @@
 #include "protocol/utf8.h"
 #include "proxy/ingest/bind.h"
 #include "rewrite/hash/hash_sql.h"
-#include "rewrite/read/key_change_put.h"
+#include "rewrite/statement/script/key_change_put.h"
 
 #include <inttypes.h>
 #include <string.h>

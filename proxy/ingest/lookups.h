@@ -8,9 +8,9 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/catalog.h"
 #include "proxy/ingest/plan.h"
-#include "rewrite/read/conditions.h"
-#include "rewrite/read/hide.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/errors/hide.h"
+#include "rewrite/statement/script/conditions.h"
+#include "rewrite/statement/words/statement.h"
 
 /* Counted. */
 typedef struct px_lookups {

@@ -6,7 +6,7 @@
 #define PX_PLAN_CACHE_H
 
 #include "proxy/ingest/plan.h"
-#include "rewrite/read/shape_cache.h"
+#include "rewrite/statement/script/shape_cache.h"
 
 /* A worker's plans by the XXH3-128 of text, types, identity and epoch; and what it knows of the
  * statements that need none. */

@@ -1,7 +1,7 @@
 #include "proxy/ingest/reshaped.h"
 
 #include "rewrite/insert/parse.h"
-#include "rewrite/read/reach.h"
+#include "rewrite/statement/words/reach.h"
 
 const rw_table *px_written_by(const rw_statement *statement)
 {

@@ -4,8 +4,8 @@
 #ifndef PX_RESHAPED_H
 #define PX_RESHAPED_H
 
-#include "rewrite/read/script.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/words/statement.h"
 
 /* The table that a statement writes so that keyspread has to know its columns; NULL: none. */
 const rw_table *px_written_by(const rw_statement *statement);

@@ -4,7 +4,7 @@
 #include "proxy/ingest/split.h"
 #include "proxy/ingest/units.h"
 #include "rewrite/insert/render.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 
 #include <string.h>
 

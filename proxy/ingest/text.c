@@ -8,12 +8,12 @@
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/insert/spell.h"
-#include "rewrite/read/evaluated.h"
-#include "rewrite/read/explain_query.h"
-#include "rewrite/read/function_once.h"
-#include "rewrite/read/script.h"
-#include "rewrite/read/tree.h"
-#include "rewrite/read/wanting.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/script/tree.h"
+#include "rewrite/statement/special/evaluated.h"
+#include "rewrite/statement/special/explain_query.h"
+#include "rewrite/statement/special/function_once.h"
+#include "rewrite/statement/special/wanting.h"
 
 /* A text that is in `arena` (given away). */
 static px_text *parse(px_worker *worker, pgw_arena arena, pgw_slice text, px_catalog *catalog,

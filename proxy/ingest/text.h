@@ -8,9 +8,9 @@
 #include "proxy/backend/catalog.h"
 #include "rewrite/insert/answers.h"
 #include "rewrite/insert/key.h"
-#include "rewrite/read/conditions.h"
-#include "rewrite/read/script.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/script/conditions.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/words/statement.h"
 
 /* Counted. */
 typedef struct px_text {

@@ -4,7 +4,7 @@
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 
 #include <string.h>
 #include <xxhash.h>

@@ -6,7 +6,7 @@
 #include "rewrite/plain/pg_type.h"
 #include "rewrite/plain/syntax.h"
 #include "rewrite/plain/types.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "protocol/utf8.h"
 #include "rewrite/lex/splitter.h"
 #include "rewrite/plain/syntax.h"
-#include "rewrite/read/tree.h"
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/script/tree.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #define RW_CLEAN_H
 
 #include "rewrite/lex/lexer.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/words/statement.h"
 
 typedef enum rw_clean_kind {
     RW_CLEAN_READ, /* writes nothing that it names; what its functions do is not looked at */

@@ -4,7 +4,7 @@
 #include "rewrite/plain/functions.h"
 #include "rewrite/plain/rules.h"
 #include "rewrite/plain/types.h"
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 #include "protocol/array.h"
 #include "rewrite/plain/types.h"
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "rewrite/plain/long_list.h"
 #include "rewrite/plain/query_types.h"
 #include "rewrite/plain/syntax.h"
-#include "rewrite/read/tree.h"
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/script/tree.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define RW_INFER_H
 
 #include "rewrite/plain/names.h"
-#include "rewrite/read/lookup.h"
+#include "rewrite/statement/lookup/lookup.h"
 
 typedef struct rw_inferred {
     uint32_t *types; /* of $1, $2 …; arena-owned */

@@ -5,7 +5,7 @@
 #ifndef RW_LONG_LIST_H
 #define RW_LONG_LIST_H
 
-#include "rewrite/read/lookup.h"
+#include "rewrite/statement/lookup/lookup.h"
 
 typedef struct rw_shortened {
     pgw_slice text;    /* as long as the text: what was left out is blank; arena-owned */

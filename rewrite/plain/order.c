@@ -4,8 +4,8 @@
 #include "protocol/value_parts.h"
 #include "rewrite/plain/names.h"
 #include "rewrite/plain/syntax.h"
-#include "rewrite/read/tree.h"
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/script/tree.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <limits.h>
 #include <string.h>

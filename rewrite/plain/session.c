@@ -5,8 +5,8 @@
 #include "rewrite/plain/syntax.h"
 #include "rewrite/plain/variable_list.h"
 #include "rewrite/plain/variable_value.h"
-#include "rewrite/read/tree.h"
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/script/tree.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <string.h>
 

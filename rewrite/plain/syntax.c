@@ -1,7 +1,7 @@
 #include "rewrite/plain/syntax.h"
 
-#include "rewrite/read/readable.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
+#include "rewrite/statement/tree/readable.h"
 
 #include <pg_query.h>
 #include <string.h>

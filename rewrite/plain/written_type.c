@@ -2,7 +2,7 @@
 
 #include "rewrite/plain/names.h"
 #include "rewrite/plain/syntax.h"
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "rewrite/plain/clean.h"
 #include "rewrite/plain/program.h"
 #include "rewrite/plain/syntax.h"
-#include "rewrite/read/readable.h"
+#include "rewrite/statement/tree/readable.h"
 #include "tests/rewrite/tables.h"
 
 #include <stdio.h>

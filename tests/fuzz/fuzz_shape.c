@@ -1,7 +1,7 @@
 /* Any statement: with other constants, PostgreSQL's grammar must make the same of one shape. */
 #include "rewrite/lex/splitter.h"
-#include "rewrite/read/shape.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/shape.h"
+#include "rewrite/statement/script/tree.h"
 #include "tests/rewrite/mutants.h"
 #include "tests/rewrite/tables.h"
 

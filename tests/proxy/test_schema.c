@@ -10,7 +10,7 @@
 #include "proxy/backend/schema.h"
 #include "proxy/backend/schema_query.h"
 #include "proxy/backend/schema_type.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/words/statement.h"
 
 /* A row of the catalog, cells parted by blanks; `_` stands for a blank within one. */
 static void add_row(px_schema_rows *rows, const char *line)

@@ -5,7 +5,7 @@
 #ifndef TEST_ANY_TABLES_H
 #define TEST_ANY_TABLES_H
 
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/words/statement.h"
 
 #include "planned.h"
 

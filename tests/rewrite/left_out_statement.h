@@ -5,9 +5,9 @@
 #define TEST_LEFT_OUT_STATEMENT_H
 
 #include "rewrite/lex/splitter.h"
-#include "rewrite/read/conditions.h"
-#include "rewrite/read/explain.h"
-#include "rewrite/read/function_once.h"
+#include "rewrite/statement/script/conditions.h"
+#include "rewrite/statement/special/explain.h"
+#include "rewrite/statement/special/function_once.h"
 
 #include "left_out.h"
 

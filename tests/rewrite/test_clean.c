@@ -1,6 +1,6 @@
 /* Statements as they are sent alone: by vectors. */
 #include "rewrite/plain/clean.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Conditions on the hash column: what a Bind gives them, and the way back from their positions. */
-#include "rewrite/read/conditions.h"
+#include "rewrite/statement/script/conditions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "exact.h"
 #include "protocol/array.h"
 #include "rewrite/hash/hash.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 #include "tables.h"
 
 static struct {

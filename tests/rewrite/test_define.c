@@ -1,7 +1,7 @@
 /* Tables that are made or altered: where a refusal points, and where a position leads back to. */
 #include "rewrite/insert/render.h"
-#include "rewrite/read/conditions.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/conditions.h"
+#include "rewrite/statement/script/script.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

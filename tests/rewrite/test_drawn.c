@@ -1,5 +1,5 @@
 /* Texts that ask what their session drew. */
-#include "rewrite/read/drawn.h"
+#include "rewrite/statement/words/drawn.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

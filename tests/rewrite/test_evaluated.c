@@ -1,5 +1,5 @@
 /* What an INSERT itself evaluates: what may be the database's own code, and what cannot. */
-#include "rewrite/read/evaluated.h"
+#include "rewrite/statement/special/evaluated.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The lines of explain, whole. */
-#include "rewrite/read/explain.h"
+#include "rewrite/statement/special/explain.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "rewrite/read/system_catalog.h"
+#include "rewrite/statement/catalog/system_catalog.h"
 
 #include "exact.h"
 #include "planned.h"

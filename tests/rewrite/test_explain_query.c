@@ -1,5 +1,5 @@
 /* EXPLAIN (proxy) as a statement: what is sent in its place, and what is left as it is. */
-#include "rewrite/read/explain_query.h"
+#include "rewrite/statement/special/explain_query.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

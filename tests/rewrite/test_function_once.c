@@ -1,6 +1,6 @@
 /* A Query that makes a function of an INSERT, calls it and drops it: what its body becomes, and
  * which are left as they are. */
-#include "rewrite/read/function_once.h"
+#include "rewrite/statement/special/function_once.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* The backend's errors as the client is shown them. */
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
-#include "rewrite/read/hide.h"
-#include "rewrite/read/hint.h"
-#include "rewrite/read/part_names.h"
+#include "rewrite/statement/errors/hide.h"
+#include "rewrite/statement/errors/hint.h"
+#include "rewrite/statement/errors/part_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "rewrite/plain/functions.h"
 #include "rewrite/plain/infer.h"
 #include "rewrite/plain/types.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* UPDATEs that change a key: what is put in, and the way back from positions in it. */
 #include "rewrite/hash/hash_sql.h"
-#include "rewrite/read/conditions.h"
-#include "rewrite/read/key_change_put.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/conditions.h"
+#include "rewrite/statement/script/key_change_put.h"
+#include "rewrite/statement/script/script.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

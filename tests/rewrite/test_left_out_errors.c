@@ -1,10 +1,10 @@
 /* What PostgreSQL says of statements with a byte of it left out, or twice, as clients are shown it.
  */
 #include "rewrite/insert/parse.h"
-#include "rewrite/read/hide.h"
-#include "rewrite/read/hint.h"
-#include "rewrite/read/part_names.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/errors/hide.h"
+#include "rewrite/statement/errors/hint.h"
+#include "rewrite/statement/errors/part_names.h"
+#include "rewrite/statement/script/script.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Texts of several statements with a word left out, or twice: what each is beside the others, and
  * what is asked for before all of them. */
 #include "rewrite/insert/question.h"
-#include "rewrite/read/script.h"
-#include "rewrite/read/wanting.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/special/wanting.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

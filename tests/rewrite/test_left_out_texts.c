@@ -5,12 +5,12 @@
 #include "rewrite/plain/blame.h"
 #include "rewrite/plain/command_name.h"
 #include "rewrite/plain/doubt.h"
-#include "rewrite/read/explain_query.h"
-#include "rewrite/read/made_columns.h"
-#include "rewrite/read/prefilter.h"
-#include "rewrite/read/reach.h"
-#include "rewrite/read/settings.h"
-#include "rewrite/read/unspread.h"
+#include "rewrite/statement/special/explain_query.h"
+#include "rewrite/statement/special/unspread.h"
+#include "rewrite/statement/tree/made_columns.h"
+#include "rewrite/statement/words/prefilter.h"
+#include "rewrite/statement/words/reach.h"
+#include "rewrite/statement/words/settings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

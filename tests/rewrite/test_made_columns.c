@@ -1,5 +1,5 @@
 /* The columns of a CREATE TABLE, as its text has them. */
-#include "rewrite/read/made_columns.h"
+#include "rewrite/statement/tree/made_columns.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

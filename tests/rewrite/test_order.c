@@ -1,7 +1,7 @@
 /* What statements of the session's say, by vectors; an EXECUTE's arguments as operands. */
 #include "rewrite/plain/inline.h"
 #include "rewrite/plain/order.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>

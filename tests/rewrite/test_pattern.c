@@ -1,7 +1,7 @@
 /* Tables that are made by a name which only a pattern covers: by vectors; and bounds. */
-#include "rewrite/read/conditions.h"
-#include "rewrite/read/script.h"
-#include "rewrite/read/unspread.h"
+#include "rewrite/statement/script/conditions.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/special/unspread.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* The quick look of the hot path says the same as one that takes its time. */
 #include "rewrite/lex/lexer.h"
 #include "rewrite/lex/view.h"
-#include "rewrite/read/prefilter.h"
+#include "rewrite/statement/words/prefilter.h"
 #include "tests/rewrite/exact.h"
 #include "tests/rewrite/tables.h"
 #include "tests/rewrite/word_by_word.h"

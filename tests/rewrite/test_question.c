@@ -5,7 +5,7 @@
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/insert/typed.h"
-#include "rewrite/read/hide.h"
+#include "rewrite/statement/errors/hide.h"
 #include "tests/protocol/value_vectors.h"
 #include "tests/rewrite/tables.h"
 

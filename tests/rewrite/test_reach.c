@@ -1,5 +1,5 @@
 /* Which statements may change what is known of the configured tables. */
-#include "rewrite/read/reach.h"
+#include "rewrite/statement/words/reach.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

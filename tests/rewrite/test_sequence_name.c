@@ -1,6 +1,6 @@
 /* nextval('name') in a cell of the key: of which names the backend is asked what they mean. */
 #include "rewrite/insert/sequence_name.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 #include "tests/rewrite/exact.h"
 #include "tests/rewrite/tables.h"
 

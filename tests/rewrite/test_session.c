@@ -1,7 +1,7 @@
 /* A session's settings, statement by statement, by vectors; bounds, and what others ask for. */
 #include "rewrite/plain/session.h"
 #include "rewrite/plain/variable_list.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
 #include "tests/protocol/value_vectors.h"
 
 #include <setjmp.h>

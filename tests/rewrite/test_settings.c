@@ -1,5 +1,5 @@
 /* Settings by their names, and what search_path finds first. */
-#include "rewrite/read/settings.h"
+#include "rewrite/statement/words/settings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* Shapes, and what is known of them: PostgreSQL's grammar is the oracle for both. */
-#include "rewrite/read/script.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/words/statement.h"
 
 #include "rewrite/lex/splitter.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Names beyond ASCII in texts of other encodings, and how long characters are there. */
 #include "rewrite/lex/encoding.h"
-#include "rewrite/read/spelling.h"
+#include "rewrite/statement/words/spelling.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

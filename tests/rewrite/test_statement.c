@@ -1,8 +1,8 @@
 /* Scripts: cut, judged, and their effects, against tables of texts. */
-#include "rewrite/read/prefilter.h"
-#include "rewrite/read/script.h"
-#include "rewrite/read/wanting.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/words/prefilter.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/special/wanting.h"
+#include "rewrite/statement/words/statement.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* What is said of a hash column that nobody is to know of, and what is put in where another column
  * of its name may be meant. */
 #include "rewrite/insert/render.h"
-#include "rewrite/read/conditions.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/conditions.h"
+#include "rewrite/statement/script/script.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

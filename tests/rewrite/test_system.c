@@ -1,6 +1,6 @@
 /* Which of PostgreSQL's own relations and functions are not shown as they are, by what tables there
  * are. */
-#include "rewrite/read/system_catalog.h"
+#include "rewrite/statement/catalog/system_catalog.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* What PostgreSQL's grammar says of a statement, and that the lexer alone never says less. */
 #include "protocol/utf8.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "rewrite/read/write_scan.h"
+#include "rewrite/statement/words/write_scan.h"
 #include "tables.h"
 #include "vectors.h"
 

@@ -1,7 +1,7 @@
 /* Texts of several statements whose keys are to be asked for: which may be, and with what question.
  */
 #include "rewrite/insert/question.h"
-#include "rewrite/read/wanting.h"
+#include "rewrite/statement/special/wanting.h"
 #include "tests/rewrite/exact.h"
 #include "tests/rewrite/tables.h"
 

@@ -7,8 +7,8 @@
 
 #include "protocol/value_text.h"
 #include "rewrite/lex/calls.h"
-#include "rewrite/read/statement.h"
-#include "rewrite/read/system_catalog.h"
+#include "rewrite/statement/catalog/system_catalog.h"
+#include "rewrite/statement/words/statement.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "tests/ydb_endpoint/known.h"
 
-#include "rewrite/read/shape.h"
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/script/shape.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

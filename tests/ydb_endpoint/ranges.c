@@ -2,7 +2,7 @@
 
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

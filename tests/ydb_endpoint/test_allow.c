@@ -5,7 +5,7 @@
 #include "tests/ydb_endpoint/allow.h"
 #include "tests/ydb_endpoint/rules.h"
 
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <pg_query.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Trees of known statements with the constants of another: the same as those of its own parse. */
 #include "tests/ydb_endpoint/compile.h"
 
-#include "rewrite/read/walk.h"
+#include "rewrite/statement/tree/walk.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

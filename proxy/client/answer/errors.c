@@ -8,9 +8,9 @@
 #include "rewrite/hash/hash_sql.h"
 #include "rewrite/hash/xxh3_sql.h"
 #include "rewrite/insert/render.h"
-#include "rewrite/read/hide.h"
-#include "rewrite/read/hint.h"
-#include "rewrite/read/part_names.h"
+#include "rewrite/statement/errors/hide.h"
+#include "rewrite/statement/errors/hint.h"
+#include "rewrite/statement/errors/part_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

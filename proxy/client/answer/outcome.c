@@ -9,7 +9,7 @@
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/ingest/plan_cache.h"
-#include "rewrite/read/part_names.h"
+#include "rewrite/statement/errors/part_names.h"
 
 #include <stdio.h>
 #include <string.h>

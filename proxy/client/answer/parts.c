@@ -14,7 +14,7 @@
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "rewrite/lex/lexer.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
 
 #include <stdlib.h>
 #include <string.h>

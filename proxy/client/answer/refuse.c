@@ -10,7 +10,7 @@
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/standing/names.h"
 #include "rewrite/lex/lexer.h"
-#include "rewrite/read/tree.h"
+#include "rewrite/statement/script/tree.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "proxy/client/numbers/ahead.h"
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/standing/changes.h"
-#include "rewrite/read/spelling.h"
+#include "rewrite/statement/words/spelling.h"
 
 enum { LONGEST_NAME = 256 }; /* bytes, and more than a name has; it may come in two parts */
 

@@ -7,8 +7,8 @@
 
 #include "proxy/backend/state.h"
 #include "proxy/client/core/statements.h"
-#include "rewrite/read/drawn.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/words/drawn.h"
 
 /* What a view of the tables was made of: while that is so, it is as it was. */
 typedef struct px_viewed {

@@ -17,8 +17,8 @@
 #include "proxy/client/core/states.h"
 #include "proxy/ingest/owner.h"
 #include "proxy/loop/stream.h"
-#include "rewrite/read/script.h"
-#include "rewrite/read/spelling.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/words/spelling.h"
 
 enum { PX_HOLD_BYTES = 64 * 1024 * 1024 };
 

@@ -8,7 +8,7 @@
 #include "proxy/base/table.h"
 #include "proxy/ingest/lookups.h"
 #include "proxy/ingest/plan.h"
-#include "rewrite/read/statement.h"
+#include "rewrite/statement/words/statement.h"
 
 #include <stdatomic.h>
 

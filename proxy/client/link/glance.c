@@ -4,8 +4,8 @@
 #include "proxy/client/core/session.h"
 #include "proxy/client/link/settle.h"
 #include "proxy/client/standing/doubt.h"
-#include "rewrite/read/prefilter.h"
-#include "rewrite/read/spelling.h"
+#include "rewrite/statement/words/prefilter.h"
+#include "rewrite/statement/words/spelling.h"
 
 static px_glance refuse(const px_session *session, pgw_error *error)
 {

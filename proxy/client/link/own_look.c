@@ -10,8 +10,8 @@
 #include "proxy/client/link/settle.h"
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/standing/changes.h"
-#include "rewrite/read/prefilter.h"
-#include "rewrite/read/reach.h"
+#include "rewrite/statement/words/prefilter.h"
+#include "rewrite/statement/words/reach.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "rewrite/lex/splitter.h"
-#include "rewrite/read/settings.h"
+#include "rewrite/statement/words/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

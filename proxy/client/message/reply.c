@@ -17,7 +17,7 @@
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/ingest/submit.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 
 #include <stdio.h>
 #include <stdlib.h>

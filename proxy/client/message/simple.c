@@ -24,7 +24,7 @@
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
 #include "rewrite/insert/render.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 
 #include <stdlib.h>
 #include <string.h>

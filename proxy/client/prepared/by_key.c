@@ -12,7 +12,7 @@
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/ingest/bind.h"
-#include "rewrite/read/explain_query.h"
+#include "rewrite/statement/special/explain_query.h"
 
 #include <string.h>
 

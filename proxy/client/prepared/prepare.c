@@ -13,8 +13,8 @@
 #include "proxy/client/standing/script.h"
 #include "proxy/client/standing/stores.h"
 #include "rewrite/insert/typed.h"
-#include "rewrite/read/explain_query.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/special/explain_query.h"
 
 #include <stdlib.h>
 

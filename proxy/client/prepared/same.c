@@ -7,7 +7,7 @@
 #include "proxy/client/standing/stores.h"
 #include "rewrite/insert/spell.h"
 #include "rewrite/lex/executed.h"
-#include "rewrite/read/key_change_put.h"
+#include "rewrite/statement/script/key_change_put.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/client/core/statements.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 
 struct px_session;
 

@@ -5,7 +5,7 @@
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/stores.h"
 #include "proxy/ingest/plan_cache.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 
 /* NULL: it was not kept. */
 static pgw_slice text_of(const px_statement *statement)

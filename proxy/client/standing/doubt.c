@@ -4,9 +4,9 @@
 #include "proxy/client/core/session.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/text.h"
-#include "rewrite/read/tree.h"
-#include "rewrite/read/prefilter.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/tree.h"
+#include "rewrite/statement/words/prefilter.h"
+#include "rewrite/statement/script/script.h"
 
 #include <stdlib.h>
 #include <string.h>

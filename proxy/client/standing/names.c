@@ -6,7 +6,7 @@
 #include "proxy/client/standing/stores.h"
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/executed.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include "proxy/client/core/session.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
-#include "rewrite/read/evaluated.h"
-#include "rewrite/read/reach.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
+#include "rewrite/statement/special/evaluated.h"
+#include "rewrite/statement/words/reach.h"
 
 unsigned px_script_changes(const px_session *session, pgw_slice text, const rw_script *script)
 {

@@ -5,7 +5,7 @@
 #define PX_SCRIPT_H
 
 #include "proxy/ingest/plan.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 
 struct px_session;
 

@@ -10,7 +10,7 @@
 
 #include "protocol/frame.h"
 #include "rewrite/hash/hash.h"
-#include "rewrite/read/script.h"
+#include "rewrite/statement/script/script.h"
 #include "tests/proxy/ingest/plans.h"
 
 #define TEXT "SELECT event FROM events WHERE userid = $1 AND ts < $2"

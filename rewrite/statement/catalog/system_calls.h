@@ -1,0 +1,14 @@
+/*
+ * system_calls: calls of PostgreSQL's functions that tell of tables, and what is put around them.
+ */
+#ifndef RW_SYSTEM_CALLS_H
+#define RW_SYSTEM_CALLS_H
+
+#include "rewrite/statement/edit/star_text.h"
+
+/* Notes what is put into the call, if it is of one of them. `from`: the table that it is in a FROM;
+ * NULL: it is an expression. */
+void rw_system_call(rw_star_texts *texts, const rw_catalog *catalog, const PgQuery__FuncCall *call,
+                    const PgQuery__RangeFunction *from);
+
+#endif

@@ -1,0 +1,317 @@
+#include "rewrite/statement/catalog/system_catalog.h"
+
+#include "rewrite/lex/quote.h"
+#include "rewrite/statement/catalog/system_sql.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- functions --- */
+
+/* Arguments are read where no name of ours hides one of theirs. So many columns of the index stand
+ * before its column %2, as clients count them. */
+#define HASHES_BEFORE(cast)                                                                        \
+    1, "(",                                                                                        \
+        ") + (select pg_catalog.count(*)::pg_catalog.int4 from (select (%1)" cast                  \
+        "::pg_catalog.oid, (%2)::pg_catalog.int4) g(index, number) join pg_catalog.pg_attribute "  \
+        "h on h.attrelid ="                                                                        \
+        " g.index and h.attnum <= g.number where g.index = any (array" INDEXES                     \
+        ") and h.attname in %h)"
+/* NULL in the place of one of the tables, an index or a partition of theirs. */
+#define UNKNOWN_OF(type)                                                                           \
+    "(select case when a.a = any (array" FAMILY("oid",                                             \
+                                                "") ") then null else a.a end from (select (",     \
+        ")::pg_catalog." type ") a(a))"
+/* The number of a hash column becomes one that no table has a column of. */
+#define NO_HASH(argument, mark, class, table)                                                      \
+    NULL, NULL, argument, "(",                                                                     \
+        ") + (select case when g.class = 1259 and g." OURS("relation") " and g.number = " HASH(    \
+            "g.relation") " then 2000 else 0 end from (select (" class ")::pg_catalog.oid, "       \
+                                                                       "(" table                   \
+                                                                       ")::pg_catalog.oid, (" mark \
+                                                                       ")::pg_catalog.int4) "      \
+                                                                       "g(class, relation, "       \
+                                                                       "number))"
+/* A table that has no column of the name, in the place of one whose hash column is called so. */
+#define NO_SUCH(mark)                                                                              \
+    "(select case when exists (select from" NAMED(                                                 \
+        "c") " where c.oid = g.relation and (n.nspname,"                                           \
+             " c.relname, g.name) in %s) then "                                                    \
+             "'pg_catalog.pg_am'::pg_catalog.regclass::pg_catalog.oid"                             \
+             " else g.relation end from (select pg_catalog.regclassin(pg_catalog.textout((",       \
+        ")::text)), (" mark ")::text) g(relation, name))"
+#define SHOWN(name, ours, text)                                                                    \
+    name, " (select case when " ours " then " text " else k.shown end as " name " from (select ",  \
+        ", (%1)::pg_catalog.oid) k(shown, id)) "
+
+static const rw_system_function functions[] = {
+    {SHOWN("pg_get_indexdef", "k.id = any (array" INDEXES ")", FIRST_OF_INDEX("k.shown")),
+     HASHES_BEFORE(""), 0, false},
+    {SHOWN("pg_get_constraintdef",
+           "exists (select from pg_catalog.pg_constraint x where x.oid = k.id and " OURS(
+               "x.conrelid") ")",
+           FIRST_OF_KEY("k.shown", "^[A-Z ]+ \\\\(")),
+     0, NULL, NULL, 0, false},
+    {"pg_index_column_has_property", NULL, NULL, HASHES_BEFORE("::pg_catalog.regclass"), 0, false},
+    /* A table in partitions is none to them. */
+    {"pg_get_partkeydef", NULL, NULL, 0, UNKNOWN_OF("oid"), 0, false},
+    {"pg_partition_tree", NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, false},
+    {"pg_partition_root", NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, false},
+    {"pg_partition_ancestors", NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, false},
+    /* They are told numbers of columns … */
+    {"col_description", NO_HASH(1, "%2", "1259", "%1"), 0, false},
+    {"pg_describe_object", NO_HASH(2, "%3", "%1", "%2"), 0, false},
+    {"pg_identify_object", NO_HASH(2, "%3", "%1", "%2"), 0, false},
+    {"pg_identify_object_as_address", NO_HASH(2, "%3", "%1", "%2"), 0, false},
+    /* … or a name. */
+    {"has_column_privilege", NULL, NULL, 0, NO_SUCH("%2"), 3, true},
+    {"has_column_privilege", NULL, NULL, 1, NO_SUCH("%3"), 4, true},
+};
+
+/* --- names --- */
+
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+const char *rw_system_name(size_t i)
+{
+    if (i < FUNCTIONS)
+        return functions[i].name;
+    const rw_system_relation *relation = rw_system_relation_at(i - FUNCTIONS);
+    return relation != NULL ? relation->name : NULL;
+}
+
+bool rw_system_names(pgw_slice word)
+{
+    if (word.len < 7)
+        return false;
+    char first = (char)(word.ptr[0] | 32);
+    if (first == 'i')
+        return pgw_slice_ieq_str(word, "information_schema");
+    if (first == 'p' ? word.ptr[2] != '_' : (first != 'c' && first != 'h') || word.ptr[3] != '_')
+        return false;
+    for (size_t i = 0; rw_system_name(i) != NULL; i++)
+        if (pgw_slice_ieq_str(word, rw_system_name(i)))
+            return true;
+    return false;
+}
+
+bool rw_system_informs(pgw_slice word)
+{
+    const rw_system_relation *it;
+    for (size_t i = 0; (it = rw_system_relation_at(i)) != NULL; i++)
+        if (pgw_slice_ieq_str(word, it->name) && strcmp(it->schema, "information_schema") == 0)
+            return true;
+    return false;
+}
+
+static bool is_in(const rw_catalog *catalog, const char *schema, const char *written)
+{
+    bool found_without = catalog->informs || strcmp(schema, "pg_catalog") == 0;
+    return written[0] == '\0' ? found_without : strcmp(schema, written) == 0;
+}
+
+/* --- tables --- */
+
+static bool hides(const rw_table *table)
+{
+    return !table->shows_hash && !table->listed && table->hash_column < table->column_count;
+}
+
+bool rw_system_hides(const rw_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (hides(catalog->tables[i]))
+            return true;
+    return false;
+}
+
+static bool is_strict(const rw_table *table)
+{
+    return hides(table) && table->strict;
+}
+
+static bool has_strict(const rw_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (is_strict(catalog->tables[i]))
+            return true;
+    return false;
+}
+
+const rw_system_function *rw_system_function_of(const rw_catalog *catalog, const char *schema,
+                                                const char *name, size_t count)
+{
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        const rw_system_function *it = &functions[i];
+        if (strcmp(it->name, name) == 0 && is_in(catalog, "pg_catalog", schema) &&
+            (it->count == 0 || it->count == count) && (!it->strict || has_strict(catalog)))
+            return it;
+    }
+    return NULL;
+}
+
+static bool is_needed(const rw_catalog *catalog, rw_system_need need)
+{
+    bool needed = need == RW_SYSTEM_ALWAYS;
+    for (size_t i = 0; i < catalog->count && !needed; i++) {
+        const rw_table *table = catalog->tables[i];
+        needed =
+            hides(table) && (need == RW_SYSTEM_PARTS ? table->in_parts : rw_table_has_gap(table));
+    }
+    return needed;
+}
+
+const rw_system_relation *rw_system_relation_of(const rw_catalog *catalog, const char *schema,
+                                                const char *name, bool gaps)
+{
+    const rw_system_relation *it = NULL;
+    for (size_t i = 0; (it = rw_system_relation_at(i)) != NULL; i++)
+        if (strcmp(it->name, name) == 0 && is_in(catalog, it->schema, schema) &&
+            is_needed(catalog, it->need) && (gaps || it->need != RW_SYSTEM_GAPS))
+            break;
+    return it;
+}
+
+/* --- columns --- */
+
+/* As a table's catalog has them: `1259.oid 1259.relname …`; NULL: not known. */
+static const char *known_columns(const rw_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->tables[i]->system_columns != NULL)
+            return catalog->tables[i]->system_columns;
+    return NULL;
+}
+
+static pgw_slice next_word(const char **at)
+{
+    *at += strspn(*at, " ");
+    pgw_slice word = {*at, strcspn(*at, " ")};
+    *at += word.len;
+    return word;
+}
+
+bool rw_system_next_column(const rw_catalog *catalog, const rw_system_relation *relation,
+                           const char **at, pgw_slice *name)
+{
+    char prefix[16];
+    int len = snprintf(prefix, sizeof prefix, "%u.", relation->oid);
+    *at = *at == NULL ? known_columns(catalog) : *at;
+    while (*at != NULL && **at != '\0') {
+        pgw_slice word = next_word(at);
+        if (word.len <= (size_t)len || memcmp(word.ptr, prefix, (size_t)len) != 0)
+            continue;
+        *name = (pgw_slice){word.ptr + len, word.len - (size_t)len};
+        return true;
+    }
+    return false;
+}
+
+bool rw_system_knows_columns(const rw_catalog *catalog, const rw_system_relation *relation)
+{
+    const char *at = NULL;
+    pgw_slice name;
+    return relation->columns == NULL || relation->oid == 0 ||
+           rw_system_next_column(catalog, relation, &at, &name);
+}
+
+/* Of relations that are shown with all their columns: names that somebody may give as an alias. */
+static const char *const usual[] = {
+    "oid",          "schemaname",   "tablename",   "typname",         "tgname",
+    "relid",        "relname",      "indexrelid",  "indexrelname",    "inhparent",
+    "inhrelid",     "attname",      "objid",       "classid",         "deptype",
+    "table_schema", "table_name",   "column_name", "constraint_name", "constraint_type",
+    "data_type",    "trigger_name", "grantee",     "privilege_type",  "udt_name"};
+
+bool rw_system_has_column(const rw_catalog *catalog, const rw_system_relation *relation,
+                          const char *name)
+{
+    const char *at = NULL;
+    pgw_slice own;
+    while (relation->oid != 0 && rw_system_next_column(catalog, relation, &at, &own))
+        if (pgw_slice_eq_str(own, name))
+            return true;
+    for (const rw_system_column *it = relation->columns; it != NULL && it->name != NULL; it++)
+        if (strcmp(it->name, name) == 0)
+            return true;
+    for (size_t i = 0; relation->columns == NULL && i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(usual[i], name) == 0)
+            return true;
+    return false;
+}
+
+const char *rw_system_shown(const rw_system_relation *relation, pgw_slice name)
+{
+    for (const rw_system_column *it = relation->columns; it != NULL && it->name != NULL; it++)
+        if (pgw_slice_eq_str(name, it->name))
+            return it->shown;
+    return NULL;
+}
+
+/* --- marks --- */
+
+/* For a regular expression in E'…', as quote_ident() writes it. */
+static void add_pattern(pgw_buf *out, const char *name)
+{
+    pgw_buf_add_str(out, "\"?");
+    for (; *name != '\0'; name++) {
+        unsigned char c = (unsigned char)*name;
+        bool plain =
+            c >= 128 || c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+        pgw_buf_add_str(out, plain       ? ""
+                             : c == '"'  ? "\""
+                             : c == '\'' ? "'"
+                             : c == '\\' ? "\\\\\\"
+                                         : "\\\\");
+        pgw_buf_add_byte(out, *name);
+    }
+    pgw_buf_add_str(out, "\"?");
+}
+
+static void add_constants(pgw_buf *out, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pgw_buf_add_str(out, i > 0 ? ", " : "");
+        rw_add_name_constant(out, pgw_slice_str(names[i]));
+    }
+}
+
+static void add_names(pgw_buf *out, char mark, const rw_table *table)
+{
+    const char *names[] = {table->schema, table->name, table->columns[table->hash_column].name};
+    if (mark == 'q') {
+        add_pattern(out, names[2]);
+    } else if (mark == 'h') {
+        add_constants(out, names + 2, 1);
+    } else {
+        pgw_buf_add_byte(out, '(');
+        add_constants(out, names, mark == 'p' ? 2 : 3);
+        pgw_buf_add_byte(out, ')');
+    }
+}
+
+static void add_mark(pgw_buf *out, char mark, const rw_catalog *catalog)
+{
+    const char *between = mark == 'q' ? "(?:" : "(";
+    for (size_t i = 0; i < catalog->count; i++) {
+        const rw_table *table = catalog->tables[i];
+        if (mark == 's' ? !is_strict(table) : !hides(table))
+            continue;
+        pgw_buf_add_str(out, between);
+        add_names(out, mark, catalog->tables[i]);
+        between = mark == 'q' ? "|" : ", ";
+    }
+    pgw_buf_add_byte(out, ')');
+}
+
+void rw_system_add(pgw_buf *out, const char *sql, const rw_system_marks *marks)
+{
+    for (; *sql != '\0'; sql++) {
+        if (*sql != '%')
+            pgw_buf_add_byte(out, *sql);
+        else if (*++sql >= '1' && *sql <= '0' + RW_SYSTEM_ARGUMENTS)
+            pgw_buf_add_slice(out, marks->arguments[*sql - '1']);
+        else
+            add_mark(out, *sql, marks->catalog);
+    }
+}

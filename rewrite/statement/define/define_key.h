@@ -1,0 +1,86 @@
+/*
+ * define_key: a primary key in the text of a statement that makes or alters a configured table: the
+ * hash comes first in it, and one that is written with its column moves away from there.
+ */
+#ifndef RW_DEFINE_KEY_H
+#define RW_DEFINE_KEY_H
+
+#include "rewrite/hash/table.h"
+#include "rewrite/lex/lexer.h"
+#include "rewrite/statement/edit/stars.h"
+
+#include <pg_query/pg_query.pb-c.h>
+
+/* A key as it is written. */
+typedef struct rw_written_key {
+    const PgQuery__Constraint *key; /* NULL: there is none */
+    const char *column;             /* it stands with; NULL: it has a list */
+    size_t keys;                    /* how many the statement writes */
+} rw_written_key;
+
+/* How a statement is to be written. */
+typedef struct rw_definition {
+    rw_change *changes; /* in order of the text, in the arena, with their texts */
+    size_t count;
+    const rw_table *made; /* by it, of a pattern, in the arena; NULL: none */
+    const char *unspread; /* why one that it makes stays an ordinary table, though a pattern has
+                             its name: behind "for"; NULL: none does */
+    pgw_error *refusal;   /* what is told should the server meet RW_REFUSAL, which stands among the
+                             changes; in the arena; NULL: it does not */
+    pgw_slice before, behind; /* statements of ours that are run with it, unseen; empty: none */
+} rw_definition;
+
+/* The statement while it is read. */
+typedef struct rw_definer {
+    pgw_slice text;
+    const pgw_env *env;
+    const rw_table *table; /* that it is about */
+    pgw_arena *arena;
+    rw_definition *out;
+    pgw_error *error;
+    const char *joint;  /* between a list and what is added to it */
+    pgw_buf behind;     /* keys that have moved, each with a joint before it */
+    bool made;          /* `table` is made by it, with its hash column */
+    bool copied;        /* … as a copy of another one of its pattern, as the text has it */
+    rw_written_key key; /* … that it is made with */
+} rw_definer;
+
+/* Adds a hint and a place to the error, and is false. */
+bool rw_define_refuse(rw_definer *it, int32_t location, const char *hint);
+/* The hash column's name. */
+const char *rw_define_hash(const rw_table *table);
+/* The lexer goes behind the parenthesis that closes the next one; `before` gets the end of the
+ * token before that. */
+void rw_define_skip(const rw_definer *it, rw_lexer *lexer, size_t *before);
+/* ONLY goes from before a relation's name, unless that is in parentheses. */
+void rw_define_whole(rw_definer *it, const PgQuery__RangeVar *name);
+/* A DO of these blocks of PL/pgSQL, in the arena. */
+pgw_slice rw_define_do(const rw_definer *it, pgw_slice blocks);
+/* The table that a name means; NULL: none, or a temporary one. */
+const rw_table *rw_define_table(const rw_catalog *catalog, const PgQuery__RangeVar *name);
+/* The table of the catalog that a name means, if it has a hash; it may have been made earlier in
+ * the text. */
+const rw_table *rw_define_altered(const rw_catalog *catalog, const PgQuery__RangeVar *name);
+/* Whether a name certainly means the table, which may be made earlier in the text. */
+bool rw_define_is_sure(const rw_catalog *catalog, const rw_table *table,
+                       const PgQuery__RangeVar *name);
+/* `text`, which is given away, comes at this byte. */
+void rw_define_change(rw_definer *it, size_t at, pgw_buf *text);
+/* … or right behind a relation's name, before what else comes there. */
+void rw_define_change_name(rw_definer *it, const PgQuery__RangeVar *name, pgw_buf *text);
+
+/* The key that a constraint is, if it is one; that of a column's constraints. */
+void rw_take_key(rw_written_key *out, const PgQuery__Node *node, const char *column);
+void rw_take_key_of(rw_written_key *out, const PgQuery__ColumnDef *column);
+size_t rw_key_count(const rw_written_key *it);
+const char *rw_key_column(const rw_written_key *it, size_t i);
+/* How often it holds the column. */
+size_t rw_key_uses(const rw_written_key *it, const char *name);
+/* Whether it is the key of the configuration, in whatever order; or one that may stand for the
+ * table's own. */
+bool rw_key_is_right(const rw_table *table, const rw_written_key *written);
+/* Puts the hash in it; nothing if there is none, or more than one. False: it is another key than
+ * the configuration's, and is refused. */
+PGW_MUST_CHECK bool rw_define_key(rw_definer *it, const rw_written_key *written);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * define_tree: CREATE TABLE and ALTER TABLE of a configured table, found in libpg_query's tree: how
+ * they are to be written so that the table has its hash column, and first in its key; and what
+ * would take it away.
+ */
+#ifndef RW_DEFINE_TREE_H
+#define RW_DEFINE_TREE_H
+
+#include "rewrite/statement/define/define_key.h"
+
+/* `text` is what the tree was made of. A statement that defines the hash column itself is left as
+ * it is, and so is one that PostgreSQL certainly refuses. False: refused, the reading's error is
+ * filled. */
+PGW_MUST_CHECK bool rw_define_find(const PgQuery__Node *statement, pgw_slice text,
+                                   const rw_catalog *catalog, const pgw_reading *reading,
+                                   rw_definition *out);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * heirs_tree: tables that get their columns, and give their rows, to one with a hash: by INHERITS,
+ * and as partitions of a client's own. Rows of the one are found by the hash of the other, so that
+ * both must have it, of the same columns.
+ */
+#ifndef RW_HEIRS_TREE_H
+#define RW_HEIRS_TREE_H
+
+#include "rewrite/statement/define/define_key.h"
+
+/* False: the statement would make an heir without, or of another hash, and is refused. */
+PGW_MUST_CHECK bool rw_heirs_check(rw_definer *it, const PgQuery__Node *statement,
+                                   const rw_catalog *catalog);
+/* Whether the hash column comes from one of the parents. */
+bool rw_heirs_inherits_hash(const rw_definer *it, const PgQuery__CreateStmt *create,
+                            const rw_catalog *catalog);
+
+#endif

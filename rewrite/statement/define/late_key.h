@@ -1,0 +1,14 @@
+/*
+ * late_key: a table of a pattern that has been made without a primary key, and gets it by ALTER
+ * TABLE: it is spread then, if it has no rows yet.
+ */
+#ifndef RW_LATE_KEY_H
+#define RW_LATE_KEY_H
+
+#include "rewrite/statement/define/define_key.h"
+
+/* Has the hash put into a table that the statement gives a key which a pattern can be hashed by; of
+ * one that `catalog` knows nothing is changed. */
+void rw_late_key_define(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *catalog);
+
+#endif

@@ -1,0 +1,169 @@
+#include "rewrite/statement/hidden/named_hash.h"
+
+#include "protocol/utf8.h"
+
+#include <string.h>
+
+typedef struct rw_named {
+    struct rw_named *next;
+    const PgQuery__ColumnRef *at;
+    const rw_star_item *item;  /* whose hash it is */
+    const rw_star_item *other; /* which alone it may mean as well; NULL: there is none … */
+    bool many;                 /* … or more than one */
+} rw_named;
+
+/* Whether `name` is the hash column of the item's table, which nobody is to know of. */
+static bool is_hash(const rw_star_item *item, const char *name)
+{
+    const rw_table *table = item->table;
+    return table != NULL && table->strict && table->hash_column < table->column_count &&
+           strcmp(table->columns[table->hash_column].name, name) == 0;
+}
+
+static const char *last_name(const PgQuery__ColumnRef *at)
+{
+    return at->n_fields > 0 ? rw_star_name(at->fields[at->n_fields - 1]) : "";
+}
+
+/* --- what a name means --- */
+
+/* Nobody knows the columns of others. */
+static bool may_have(const rw_star_item *item, const char *name)
+{
+    return item->table == NULL ||
+           rw_table_column(item->table, pgw_slice_str(name)) < item->table->column_count;
+}
+
+/* The name alone: where it is found first. True: the search is over. */
+static bool look_in(const rw_star_scope *scope, const char *name, rw_named *out)
+{
+    for (const rw_star_item *it = scope->items; it != NULL; it = it->next) {
+        if (is_hash(it, name)) {
+            out->item = it;
+        } else if (may_have(it, name)) {
+            out->many |= out->other != NULL || it->called[0] == '\0';
+            out->other = it;
+        }
+    }
+    return out->item != NULL;
+}
+
+/* `t.name`, perhaps with a schema before it */
+static bool find_in(const rw_named_hashes *hashes, const rw_star_scope *scope, rw_named *out)
+{
+    size_t last = out->at->n_fields - 1;
+    const char *of = rw_star_name(out->at->fields[last - 1]);
+    const char *schema = last > 1 ? rw_star_name(out->at->fields[last - 2]) : "";
+    out->item = rw_star_find(scope, schema, of);
+    if (out->item == NULL)
+        out->item = rw_star_find(hashes->inserted, schema, of);
+    bool ambiguous = out->item != NULL && out->item->twin && schema[0] == '\0';
+    return out->item != NULL && !ambiguous && is_hash(out->item, last_name(out->at));
+}
+
+static bool find(const rw_named_hashes *hashes, const rw_star_scope *scope, rw_named *out)
+{
+    if (out->at->n_fields > 1)
+        return find_in(hashes, scope, out);
+    for (; scope != NULL; scope = scope->outer)
+        if (look_in(scope, last_name(out->at), out))
+            return true;
+    return hashes->inserted != NULL && look_in(hashes->inserted, last_name(out->at), out);
+}
+
+void rw_named_note(rw_named_hashes *hashes, const rw_star_scope *scope,
+                   const PgQuery__ColumnRef *at)
+{
+    rw_named named = {.at = at};
+    if (last_name(at)[0] == '\0' || !find(hashes, scope, &named))
+        return;
+    rw_named **end = &hashes->list; /* in order: the first is told of */
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = pgw_arena_alloc(hashes->reading->arena, sizeof named);
+    **end = named;
+}
+
+/* --- what is said --- */
+
+static pgw_error *deny(rw_named_hashes *hashes, const char *sqlstate, const char *message,
+                       int32_t location)
+{
+    pgw_error *error = hashes->reading->error;
+    hashes->denied = true;
+    pgw_fail(error, sqlstate, "%s", message);
+    if (location >= 0)
+        error->position =
+            pgw_characters(hashes->text, (size_t)location, hashes->reading->env->utf8) + 1;
+    return error;
+}
+
+void rw_named_call(rw_named_hashes *hashes, const rw_star_item *row, const char *name,
+                   int32_t location)
+{
+    if (hashes->denied || !is_hash(row, name))
+        return;
+    char *message = pgw_arena_printf(hashes->reading->arena, "function %s(%s) does not exist", name,
+                                     row->table->name);
+    pgw_error_hint(deny(hashes, "42883", message, location),
+                   "No function matches the given name and argument types. "
+                   "You might need to add explicit type casts.");
+}
+
+void rw_named_selection(rw_named_hashes *hashes, const rw_star_item *row, const char *name,
+                        int32_t location)
+{
+    if (hashes->denied || !is_hash(row, name))
+        return;
+    char *message =
+        pgw_arena_printf(hashes->reading->arena, "column %s.%s does not exist", row->called, name);
+    deny(hashes, "42703", message, location);
+}
+
+void rw_named_listed(rw_named_hashes *hashes, const rw_table *table, const char *name)
+{
+    if (hashes->denied || !is_hash(&(rw_star_item){.table = table}, name))
+        return;
+    char *message =
+        pgw_arena_printf(hashes->reading->arena, "column \"%s\" of relation \"%s\" does not exist",
+                         name, table->name);
+    deny(hashes, "42703", message, -1);
+}
+
+static void deny_named(rw_named_hashes *hashes, const rw_named *named)
+{
+    const PgQuery__ColumnRef *at = named->at;
+    pgw_arena *arena = hashes->reading->arena;
+    if (named->other != NULL) {
+        char *message =
+            pgw_arena_printf(arena, "column reference \"%s\" is ambiguous", last_name(at));
+        pgw_error_hint(deny(hashes, "42702", message, at->location),
+                       "Write the table's name before it.");
+        return;
+    }
+    const char *message =
+        at->n_fields == 1
+            ? pgw_arena_printf(arena, "column \"%s\" does not exist", last_name(at))
+            : pgw_arena_printf(arena, "column %s.%s does not exist",
+                               rw_star_name(at->fields[at->n_fields - 2]), last_name(at));
+    deny(hashes, "42703", message, at->location);
+}
+
+/* By its table's name: it can mean nothing else. */
+static bool is_certain(const rw_named *it)
+{
+    const PgQuery__RangeVar *relation = it->item->relation;
+    bool renamed = relation != NULL && relation->alias != NULL && relation->alias->n_colnames > 0;
+    return it->at->n_fields > 1 && !renamed;
+}
+
+void rw_named_judge(rw_named_hashes *hashes, rw_star_texts *texts)
+{
+    for (const rw_named *it = hashes->list; it != NULL; it = it->next)
+        if (is_certain(it) || !rw_star_is_wrapped(it->item)) {
+            if (it->other != NULL && !it->many)
+                rw_star_put_qualifier(texts, it->at, it->other);
+            else if (!hashes->denied)
+                deny_named(hashes, it);
+        }
+}

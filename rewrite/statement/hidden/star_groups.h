@@ -1,0 +1,31 @@
+/*
+ * star_groups: GROUP BY of a table's key as the application knows it. PostgreSQL lets other columns
+ * of the row be shown beside the primary key, so the hash, which is in that, is grouped by as well.
+ */
+#ifndef RW_STAR_GROUPS_H
+#define RW_STAR_GROUPS_H
+
+#include "rewrite/statement/edit/star_scope.h"
+#include "rewrite/statement/edit/star_text.h"
+
+/* Where the hash of an item's table is to be put. */
+typedef struct rw_star_group {
+    const struct rw_star_group *next;
+    int32_t location; /* behind what begins there … */
+    size_t tokens;    /* … and is so long */
+    const rw_star_item *item;
+} rw_star_group;
+
+/* Those of a statement. */
+typedef struct rw_star_groups {
+    const rw_star_group *list; /* in the arena */
+    bool by_value;             /* a constant decides: GROUP BY 1 */
+} rw_star_groups;
+
+/* Adds those of one query. `scope`: its FROM. */
+void rw_star_groups_find(const PgQuery__SelectStmt *select, const rw_star_scope *scope,
+                         pgw_arena *arena, rw_star_groups *groups);
+/* When all is known of the items. */
+void rw_star_groups_put(const rw_star_groups *groups, rw_star_texts *texts);
+
+#endif

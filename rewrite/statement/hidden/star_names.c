@@ -1,0 +1,61 @@
+#include "rewrite/statement/hidden/star_names.h"
+
+#include <string.h>
+
+struct rw_star_named {
+    struct rw_star_named *next;
+    int32_t location;
+    size_t count; /* of names, one with its schema and its database */
+    const rw_star_item *item;
+};
+
+static void add(rw_star_names *names, int32_t location, size_t count, const rw_star_item *item,
+                pgw_arena *arena)
+{
+    struct rw_star_named *it = pgw_arena_alloc(arena, sizeof *it);
+    *it = (struct rw_star_named){names->list, location, count, item};
+    names->list = it;
+}
+
+void rw_star_names_note(rw_star_names *names, const rw_star_scope *scope,
+                        const PgQuery__ColumnRef *at, rw_star_item *item, pgw_arena *arena)
+{
+    if (item->relation == NULL || item->relation->alias != NULL || at->n_fields < 2)
+        return;
+    if (at->n_fields > 2)
+        rw_star_note_hidden(scope, item);
+    add(names, at->location, at->n_fields - 1, item, arena);
+}
+
+/* Of two by one name PostgreSQL locks the first. */
+static void note_lock(rw_star_names *names, const rw_star_scope *scope,
+                      const PgQuery__RangeVar *locked, pgw_arena *arena)
+{
+    const rw_star_item *item = scope->items;
+    while (item != NULL && strcmp(item->called, locked->relname) != 0)
+        item = item->next;
+    if (item != NULL)
+        add(names, locked->location, 1, item, arena);
+}
+
+void rw_star_names_note_locks(rw_star_names *names, const rw_star_scope *scope,
+                              const PgQuery__SelectStmt *query, pgw_arena *arena)
+{
+    for (size_t i = 0; i < query->n_locking_clause; i++) {
+        const PgQuery__LockingClause *clause = query->locking_clause[i]->locking_clause;
+        for (size_t k = 0; k < clause->n_locked_rels; k++)
+            note_lock(names, scope, clause->locked_rels[k]->range_var, arena);
+    }
+}
+
+void rw_star_names_put(const rw_star_names *names, rw_star_texts *texts)
+{
+    for (const struct rw_star_named *it = names->list; it != NULL; it = it->next) {
+        if (!rw_star_is_wrapped(it->item))
+            continue;
+        if (rw_star_is_renamed(it->item))
+            rw_star_put_called(texts, it->location, it->count, it->item);
+        else if (it->count > 1)
+            rw_star_cut_names(texts, it->location, it->count - 1);
+    }
+}

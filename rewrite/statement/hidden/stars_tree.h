@@ -1,0 +1,27 @@
+/*
+ * stars_tree: what a statement shows of configured tables, found in libpg_query's tree: stars,
+ * whole rows, TABLE, COPY; and how it is to be written to show no hash column.
+ */
+#ifndef RW_STARS_TREE_H
+#define RW_STARS_TREE_H
+
+#include "protocol/error.h"
+#include "protocol/value.h"
+#include "rewrite/hash/table.h"
+#include "rewrite/statement/edit/stars.h"
+
+#include <pg_query/pg_query.pb-c.h>
+
+typedef struct rw_stars_found {
+    const rw_star_map *map; /* NULL: nothing is to be changed */
+    bool by_value;          /* the statement's constants decide */
+} rw_stars_found;
+
+/* In the arena. `text` is what the tree was made of. A table whose hash column the text names is
+ * left as it is: its client knows it. If the table is strict, there is no such column: false, and
+ * the error is filled, where PostgreSQL itself would not say so. */
+PGW_MUST_CHECK bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text,
+                                  const rw_catalog *catalog, const pgw_reading *reading,
+                                  rw_stars_found *out);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * key_change: an UPDATE that gives columns of a table's hash key new values: what is to be changed
+ * in its text so that the server computes the hash of the new key, with it and of what it stores.
+ */
+#ifndef RW_KEY_CHANGE_H
+#define RW_KEY_CHANGE_H
+
+#include "rewrite/hash/table.h"
+#include "rewrite/statement/edit/stars.h"
+
+#include <pg_query/pg_query.pb-c.h>
+
+/* A column of the hash key, and its new value. */
+typedef struct rw_new_value {
+    const rw_column *column;
+    size_t at;       /* byte of the statement where it begins */
+    uint32_t shared; /* a parameter that must have a declared type, for it is used elsewhere, too;
+                        0: none */
+} rw_new_value;
+
+/* All in the arena, or the client's text. */
+typedef struct rw_key_change {
+    const rw_table *table; /* NULL: it is none */
+    const rw_change *list; /* in order of the text */
+    size_t count;
+    const rw_new_value *values; /* in order of the hash key */
+    size_t value_count;
+    bool otherwise;   /* only where parameters are not what leaves the key as it is (rw_same) */
+    const char *hint; /* what to do where it is refused */
+} rw_key_change;
+
+/* False, with the hint: the hash cannot be computed, or the table would not keep it; the statement
+ * is to be refused. `text` is what the tree was made of. */
+PGW_MUST_CHECK bool rw_key_change_find(const PgQuery__UpdateStmt *update, const rw_table *table,
+                                       pgw_slice text, bool conforming, pgw_arena *arena,
+                                       rw_key_change *out);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * lookup_tree: the lookups of a statement, found in libpg_query's tree: where the conditions that
+ * must all be true give a value to each column of a table's hash key.
+ */
+#ifndef RW_LOOKUP_TREE_H
+#define RW_LOOKUP_TREE_H
+
+#include "rewrite/statement/edit/stars.h"
+#include "rewrite/statement/lookup/lookup.h"
+
+#include <pg_query/pg_query.pb-c.h>
+
+/* NULL: there are none. In `arena`. `text` is what the tree was made of;
+ * standard_conforming_strings is on. `stars` (NULL: none) is what else is changed in it. What is
+ * not understood is left out: the statement is right without. */
+const rw_lookup_map *rw_lookup_find(const PgQuery__Node *statement, pgw_slice text,
+                                    const rw_catalog *catalog, const rw_star_map *stars,
+                                    pgw_arena *arena);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * wanting: the INSERTs of a text whose keys are to be asked for. Where it has several statements
+ * all are asked for before any of them is run, which is right only of what those that stand before
+ * have no part in.
+ */
+#ifndef RW_WANTING_H
+#define RW_WANTING_H
+
+#include "rewrite/statement/script/script.h"
+
+/* Of several statements that are sent as one text, those whose key is to be asked for are refused,
+ * unless all that is wanted is defaults, and nothing stands before the last of them but other
+ * INSERTs that run no code, and the beginning of a transaction. */
+void rw_wanting_check(pgw_slice text, rw_script *script, pgw_arena *arena);
+/* Statement `i`, an INSERT, is to fail with this error (copied). */
+void rw_wanting_refuse(rw_script *script, size_t i, const pgw_error *error, pgw_arena *arena);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * prefilter: the quick look of the hot path. One pass over the words of a text, blind to strings
+ * and comments: what it takes for a word too many only costs the slower way. Names count as whole
+ * words: a table `events` does not make `events_archive` suspicious. What it costs does not depend
+ * on how many tables there are.
+ */
+#ifndef RW_PREFILTER_H
+#define RW_PREFILTER_H
+
+#include "rewrite/lex/word_set.h"
+#include "rewrite/statement/words/statement.h"
+
+/* What texts are searched for. */
+typedef struct rw_prefilter {
+    rw_word_set words;    /* if one of them is unlettered, no text passes */
+    rw_word_set harmless; /* calls (see calls.h), those whose names are no more than a key */
+    bool tables;          /* there are any */
+} rw_prefilter;
+
+/* Of all names of the catalog, which is not needed again. Freed by rw_prefilter_free(). */
+void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog);
+void rw_prefilter_free(rw_prefilter *filter);
+
+/* A quick answer for the hot path: true if `text` is certainly one statement that names no
+ * configured table (a read, or a write elsewhere), so that it passes without being parsed. Its
+ * `effects` are then no more than CALLS, RUNS, RESUMES, WRITES, STATE, DRAWS and RESETS, on the
+ * side of too many. */
+PGW_MUST_CHECK bool rw_prefilter_passes(pgw_slice text, const rw_prefilter *filter,
+                                        unsigned *effects);
+
+/* Whether a configured table may be named at all: a word of the text, wherever it stands, is its
+ * name in any case. False is certain. */
+bool rw_prefilter_mentions(pgw_slice text, const rw_catalog *catalog);
+/* Whether what PostgreSQL's own catalog says of the tables may be asked. False is certain. */
+bool rw_prefilter_asks(pgw_slice text, const rw_catalog *catalog);
+
+#endif

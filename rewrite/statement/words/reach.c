@@ -1,0 +1,210 @@
+#include "rewrite/statement/words/reach.h"
+
+#include "protocol/types.h"
+#include "rewrite/lex/lexer.h"
+
+typedef struct reader {
+    rw_lexer lexer;
+    rw_token token;
+} reader;
+
+static void advance(reader *in)
+{
+    in->token = rw_lexer_next(&in->lexer);
+}
+
+static bool at_end(const reader *in)
+{
+    return in->token.kind == RW_TOKEN_END || in->token.kind == RW_TOKEN_BAD;
+}
+
+static bool at_one_of(const reader *in, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (rw_token_is(in->lexer.text, in->token, *words))
+            return true;
+    return false;
+}
+
+static bool at_word(const reader *in, const char *word)
+{
+    return rw_token_is(in->lexer.text, in->token, word);
+}
+
+static bool at_semicolon(const reader *in)
+{
+    return pgw_slice_eq_str(rw_token_text(in->lexer.text, in->token), ";");
+}
+
+static bool skip_to(reader in, const char *word)
+{
+    while (!at_end(&in) && !at_word(&in, word))
+        advance(&in);
+    return at_word(&in, word);
+}
+
+/* A stored expression that may change the session which evaluates it. */
+static bool calls_loudly(const reader *in)
+{
+    static const char *const names[] = {"set_config",
+                                        "query_to_xml",
+                                        "query_to_xmlschema",
+                                        "query_to_xml_and_xmlschema",
+                                        "ts_stat",
+                                        "ts_rewrite",
+                                        NULL};
+    reader ahead = *in;
+    while (!at_end(&ahead) && !at_one_of(&ahead, names))
+        advance(&ahead);
+    return at_one_of(&ahead, names);
+}
+
+/* What stands between CREATE, ALTER or DROP and the kind of the object. */
+static void skip_modifiers(reader *in)
+{
+    static const char *const words[] = {"or",      "replace",  "global",    "local",
+                                        "temp",    "unlogged", "temporary", "constraint",
+                                        "foreign", "event",    NULL};
+    while (at_one_of(in, words))
+        advance(in);
+}
+
+static char fold(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* Whether one of PostgreSQL's own types is called so; of a U&"…" that is not looked at. */
+static bool is_type_name(const reader *in)
+{
+    char name[16];
+    pgw_slice text = rw_token_text(in->lexer.text, in->token);
+    bool quoted = in->token.kind == RW_TOKEN_QUOTED;
+    if (quoted && text.ptr[0] != '"')
+        return true;
+    pgw_slice bare = quoted && text.len >= 2 ? (pgw_slice){text.ptr + 1, text.len - 2} : text;
+    if (bare.len > sizeof name)
+        return false;
+    for (size_t i = 0; i < bare.len; i++)
+        name[i] = quoted ? bare.ptr[i] : fold(bare.ptr[i]);
+    return pgw_type_by_name((pgw_slice){name, bare.len}) != PGW_UNSPECIFIED;
+}
+
+/* At [IF NOT EXISTS] a.b: b. */
+static bool at_type_name(reader in)
+{
+    static const char *const before[] = {"if", "not", "exists", NULL};
+    while (at_one_of(&in, before))
+        advance(&in);
+    bool is = is_type_name(&in);
+    for (advance(&in); pgw_slice_eq_str(rw_token_text(in.lexer.text, in.token), ".");) {
+        advance(&in);
+        is = is_type_name(&in);
+        advance(&in);
+    }
+    return is;
+}
+
+/* At the kind of what is made: whether it may be called like one of PostgreSQL's own types, which a
+ * cast may mean then. A relation is a type, too. */
+static bool makes_type(reader in)
+{
+    static const char *const types[] = {"type", "domain", NULL};
+    static const char *const relations[] = {"materialized", "recursive", "table",
+                                            "view",         "sequence",  NULL};
+    if (at_one_of(&in, types))
+        return true;
+    if (!at_one_of(&in, relations))
+        return false;
+    while (at_one_of(&in, relations))
+        advance(&in);
+    return at_type_name(in);
+}
+
+/* SELECT … INTO a table. */
+static bool selects_into_type(reader in)
+{
+    while (!at_end(&in) && !at_word(&in, "into"))
+        advance(&in);
+    advance(&in);
+    skip_modifiers(&in);
+    if (at_word(&in, "table"))
+        advance(&in);
+    return !at_end(&in) && at_type_name(in);
+}
+
+bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming)
+{
+    static const char *const verbs[] = {"create", "alter", "drop", NULL};
+    static const char *const kinds[] = {"table", "schema", "type", "domain", NULL};
+    reader in;
+    rw_lexer_init(&in.lexer, text, conforming);
+    advance(&in);
+    if (!at_one_of(&in, verbs))
+        return false;
+    bool creates = at_word(&in, "create");
+    advance(&in);
+    skip_modifiers(&in);
+    bool wide = !at_word(&in, "table");
+    if (creates && makes_type(in))
+        return true;
+    return at_one_of(&in, kinds) &&
+           (wide || rw_catalog_mentioned(&(rw_catalog){.tables = &table, .count = 1}, text));
+}
+
+/* What neither reads nor changes a table, whatever it names; no word of these takes a snapshot. */
+static bool at_bystander(const reader *in)
+{
+    static const char *const words[] = {"abort", "begin",     "end", "lock",  "release", "rollback",
+                                        "reset", "savepoint", "set", "start", NULL};
+    return at_one_of(in, words);
+}
+
+bool rw_stands_by(pgw_slice text, bool conforming)
+{
+    reader in;
+    rw_lexer_init(&in.lexer, text, conforming);
+    advance(&in);
+    while (at_bystander(&in)) {
+        while (!at_end(&in) && !at_semicolon(&in))
+            advance(&in);
+        while (at_semicolon(&in))
+            advance(&in);
+    }
+    return in.token.kind == RW_TOKEN_END && !rw_lexer_heeds_conforming(text);
+}
+
+bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming)
+{
+    /* Tables inherit columns and triggers from tables of any name, and have types of any; and what
+     * functions do, every statement may do. */
+    static const char *const made[] = {"trigger",   "rule",      "policy", "extension", "function",
+                                       "procedure", "aggregate", "cast",   "operator",  NULL};
+    static const char *const changed[] = {
+        "table", "type",   "domain",   "collation", "extension", "schema", "trigger",
+        "rule",  "policy", "function", "procedure", "routine",   NULL};
+    static const char *const dropped[] = {"trigger", "rule", "policy", "extension", "owned", NULL};
+    static const char *const unseen[] = {"do", "call", "import", "reassign", NULL};
+    reader in;
+    rw_lexer_init(&in.lexer, text, conforming);
+    advance(&in);
+    if (at_one_of(&in, unseen))
+        return true;
+    if (at_word(&in, "truncate") || at_bystander(&in))
+        return false;
+    if (at_word(&in, "commit")) {
+        advance(&in);
+        return at_word(&in, "prepared");
+    }
+    if (rw_catalog_mentioned(names, text) || calls_loudly(&in))
+        return true;
+    const char *const *kinds = at_word(&in, "create")  ? made
+                               : at_word(&in, "alter") ? changed
+                               : at_word(&in, "drop")  ? dropped
+                                                       : NULL;
+    if (kinds == NULL)
+        return selects_into_type(in);
+    advance(&in);
+    skip_modifiers(&in);
+    return at_one_of(&in, kinds) || (kinds == made && makes_type(in)) || skip_to(in, "cascade");
+}

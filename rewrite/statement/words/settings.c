@@ -1,0 +1,179 @@
+#include "rewrite/statement/words/settings.h"
+
+#include "rewrite/lex/lexer_text.h"
+
+#include <string.h>
+
+static bool is_one_of(pgw_slice name, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (pgw_slice_eq_str(name, *names))
+            return true;
+    return false;
+}
+
+static bool begins_with_one_of(pgw_slice name, const char *const *prefixes)
+{
+    for (; *prefixes != NULL; prefixes++) {
+        size_t len = strlen(*prefixes);
+        if (name.len >= len && memcmp(name.ptr, *prefixes, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *const rw_tracked[RW_TRACKED] = {
+    [RW_CLIENT_ENCODING] = "client_encoding",
+    [RW_DATESTYLE] = "datestyle",
+    [RW_INTERVALSTYLE] = "intervalstyle",
+    [RW_TIMEZONE] = "timezone",
+    [RW_CONFORMING_STRINGS] = "standard_conforming_strings",
+    [RW_SYNCHRONOUS_COMMIT] = "synchronous_commit",
+    [RW_STATEMENT_TIMEOUT] = "statement_timeout",
+    [RW_LOCK_TIMEOUT] = "lock_timeout",
+    [RW_SEARCH_PATH] = "search_path",
+};
+
+static bool is_tracked(pgw_slice name)
+{
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        if (pgw_slice_eq_str(name, rw_tracked[i]))
+            return true;
+    return false;
+}
+
+static const char *const output[] = {"extra_float_digits", "bytea_output", "xmlbinary", NULL};
+
+static const char *const plain[] = {"application_name",
+                                    "backend_flush_after",
+                                    "check_function_bodies",
+                                    "client_connection_check_interval",
+                                    "client_min_messages",
+                                    "commit_delay",
+                                    "commit_siblings",
+                                    "compute_query_id",
+                                    "constraint_exclusion",
+                                    "cursor_tuple_fraction",
+                                    "deadlock_timeout",
+                                    "default_statistics_target",
+                                    "effective_cache_size",
+                                    "effective_io_concurrency",
+                                    "from_collapse_limit",
+                                    "hash_mem_multiplier",
+                                    "idle_in_transaction_session_timeout",
+                                    "idle_session_timeout",
+                                    "join_collapse_limit",
+                                    "logical_decoding_work_mem",
+                                    "maintenance_io_concurrency",
+                                    "maintenance_work_mem",
+                                    "password_encryption",
+                                    "plan_cache_mode",
+                                    "random_page_cost",
+                                    "recursive_worktable_factor",
+                                    "seq_page_cost",
+                                    "stats_fetch_consistency",
+                                    "synchronize_seqscans",
+                                    "temp_buffers",
+                                    "temp_file_limit",
+                                    "temp_tablespaces",
+                                    "update_process_title",
+                                    "work_mem",
+                                    NULL};
+
+/* Of PostgreSQL's own names only: a dot makes a name anybody's. */
+static const char *const plain_families[] = {"cpu_", "enable_",       "geqo",          "jit",
+                                             "log_", "max_parallel_", "min_parallel_", "parallel_",
+                                             "tcp_", "track_",        "vacuum_",       NULL};
+
+rw_setting_kind rw_setting_kind_of(pgw_slice name)
+{
+    if (memchr(name.ptr, '.', name.len) != NULL)
+        return RW_SETTING_OTHER;
+    if (pgw_slice_eq_str(name, "search_path"))
+        return RW_SETTING_PATH;
+    if (is_tracked(name))
+        return RW_SETTING_TRACKED;
+    if (is_one_of(name, output))
+        return RW_SETTING_OUTPUT;
+    return is_one_of(name, plain) || begins_with_one_of(name, plain_families) ? RW_SETTING_PLAIN
+                                                                              : RW_SETTING_OTHER;
+}
+
+pgw_slice rw_setting_name(pgw_arena *arena, pgw_slice name)
+{
+    char *copy = (char *)pgw_arena_copy(arena, name).ptr;
+    for (size_t i = 0; i < name.len; i++)
+        if (copy[i] >= 'A' && copy[i] <= 'Z')
+            copy[i] = (char)(copy[i] + 32);
+    return (pgw_slice){copy, name.len};
+}
+
+/* The next schema of a path, less its quotes. */
+static pgw_slice next_schema(pgw_slice *path)
+{
+    while (path->len > 0 && strchr(" ,\"", path->ptr[0]) != NULL)
+        *path = (pgw_slice){path->ptr + 1, path->len - 1};
+    pgw_slice schema = {path->ptr, 0};
+    while (schema.len < path->len && strchr(" ,\"", schema.ptr[schema.len]) == NULL)
+        schema.len++;
+    *path = (pgw_slice){path->ptr + schema.len, path->len - schema.len};
+    return schema;
+}
+
+bool rw_path_informs(pgw_slice path)
+{
+    pgw_slice first = next_schema(&path);
+    while (pgw_slice_eq_str(first, "pg_catalog"))
+        first = next_schema(&path);
+    return pgw_slice_eq_str(first, "information_schema");
+}
+
+/* --- set_config() --- */
+
+static bool is_char(const rw_lexer *lexer, rw_token token, char c)
+{
+    return token.kind == RW_TOKEN_CHAR && lexer->text.ptr[token.start] == c;
+}
+
+/* ('lock_timeout', …: "$user" of search_path is whoever the role is. */
+static bool names_quiet_setting(rw_lexer *lexer, pgw_arena *arena)
+{
+    static const char *const moving[] = {"search_path", "role", "session_authorization", NULL};
+    pgw_slice name;
+    rw_token open = rw_lexer_next(lexer), constant = rw_lexer_next(lexer);
+    if (!is_char(lexer, open, '(') || constant.kind != RW_TOKEN_STRING ||
+        !rw_token_string(lexer->text, constant, lexer->conforming, arena, &name) || name.len == 0)
+        return false;
+    return is_char(lexer, rw_lexer_next(lexer), ',') &&
+           !is_one_of(rw_setting_name(arena, name), moving);
+}
+
+/* Whether an identifier is certainly another name. */
+static bool is_another(pgw_slice text, rw_token token, const char *name, pgw_arena *arena)
+{
+    pgw_slice is = rw_token_name(text, token, arena);
+    return is.ptr != NULL && !pgw_slice_eq_str(is, name);
+}
+
+static bool is_name(rw_token token)
+{
+    return token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED;
+}
+
+bool rw_configures_no_names(pgw_slice text, bool conforming, pgw_arena *arena)
+{
+    rw_lexer lexer;
+    rw_token before = {0}, last = {0}; /* two tokens, and one, in front */
+    rw_lexer_init(&lexer, text, conforming);
+    for (;;) {
+        rw_token token = rw_lexer_next(&lexer);
+        bool elsewhere = is_char(&lexer, last, '.') && !rw_token_is(text, before, "pg_catalog");
+        if (token.kind == RW_TOKEN_END || token.kind == RW_TOKEN_BAD)
+            return token.kind == RW_TOKEN_END;
+        before = last;
+        last = token;
+        if (is_name(token) && !is_another(text, token, "set_config", arena) &&
+            (elsewhere || !names_quiet_setting(&lexer, arena)))
+            return false;
+    }
+}
