@@ -5,7 +5,7 @@
 #ifndef PX_BATCH_H
 #define PX_BATCH_H
 
-#include "proxy/backend/writer.h"
+#include "proxy/backend/base/writer.h"
 
 typedef struct px_batch {
     struct px_queue *queue;

@@ -1,6 +1,6 @@
 #include "proxy/batch/batcher.h"
 
-#include "proxy/backend/databases.h"
+#include "proxy/backend/base/databases.h"
 #include "proxy/base/shared.h"
 #include "proxy/batch/flight.h"
 #include "proxy/batch/keylocks.h"

@@ -5,7 +5,7 @@
 #ifndef PX_BATCHER_H
 #define PX_BATCHER_H
 
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 
 /* A session of this identity has come, whose rows may be batched: the worker's first link for them
  * is opened before they are there. */

@@ -1,8 +1,8 @@
 #include "proxy/batch/flight.h"
 
-#include "proxy/backend/catalog.h"
-#include "proxy/backend/classify.h"
-#include "proxy/backend/discovery.h"
+#include "proxy/backend/base/classify.h"
+#include "proxy/backend/catalog/catalog.h"
+#include "proxy/backend/places/discovery.h"
 #include "proxy/base/log.h"
 
 #include <stddef.h>

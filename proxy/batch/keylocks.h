@@ -5,7 +5,7 @@
 #ifndef PX_KEYLOCKS_H
 #define PX_KEYLOCKS_H
 
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 
 /* A row whose whole key is known holds its hash shared and its key alone; a row whose key is not
  * (now(), a default) holds its hash alone, for it may equal any row of that hash. All claims of a

@@ -1,9 +1,9 @@
 #include "proxy/batch/pool.h"
 
 #include "protocol/options.h"
-#include "proxy/backend/backend.h"
-#include "proxy/backend/classify.h"
-#include "proxy/backend/databases.h"
+#include "proxy/backend/base/backend.h"
+#include "proxy/backend/base/classify.h"
+#include "proxy/backend/base/databases.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
 #include "proxy/batch/spare.h"

@@ -6,7 +6,7 @@
 #ifndef PX_POOL_H
 #define PX_POOL_H
 
-#include "proxy/backend/slots.h"
+#include "proxy/backend/base/slots.h"
 #include "proxy/batch/pool_links.h"
 
 /* How the batcher hears of links. Each but on_turn may use and drop links of the pool. */

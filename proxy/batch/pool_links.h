@@ -4,7 +4,7 @@
 #ifndef PX_POOL_LINKS_H
 #define PX_POOL_LINKS_H
 
-#include "proxy/backend/link.h"
+#include "proxy/backend/base/link.h"
 #include "proxy/batch/queue.h"
 
 typedef struct px_pool px_pool;

@@ -5,7 +5,7 @@
 #ifndef PX_REGISTER_H
 #define PX_REGISTER_H
 
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 
 /* All zero, but for the worker, is an empty one. */
 typedef struct px_register {

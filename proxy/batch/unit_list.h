@@ -5,7 +5,7 @@
 #ifndef PX_UNIT_LIST_H
 #define PX_UNIT_LIST_H
 
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 
 /* Through message.next. */
 typedef struct px_unit_line {

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "proxy/backend/schema.h"
+#include "proxy/backend/schema/schema.h"
 #include "proxy/command/tables.h"
 #include "proxy/command/yql.h"
 #include "proxy/command/yql_column.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/backend/audit.h"
-#include "proxy/backend/schema.h"
+#include "proxy/backend/schema/audit.h"
+#include "proxy/backend/schema/schema.h"
 #include "proxy/command/instances.h"
 #include "rewrite/statement/special/explain.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/backend/audit.h"
+#include "proxy/backend/schema/audit.h"
 #include "proxy/command/named.h"
 #include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/backend/audit.h"
-#include "proxy/backend/schema.h"
-#include "proxy/backend/pattern.h"
+#include "proxy/backend/schema/audit.h"
+#include "proxy/backend/schema/schema.h"
+#include "proxy/backend/schema/pattern.h"
 #include "rewrite/lex/quote.h"
 #include "rewrite/statement/tree/made_columns.h"
 #include "rewrite/statement/script/script.h"

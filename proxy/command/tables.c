@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "protocol/printable.h"
-#include "proxy/backend/audit.h"
-#include "proxy/backend/schema.h"
-#include "proxy/backend/schema_query.h"
+#include "proxy/backend/schema/audit.h"
+#include "proxy/backend/schema/schema.h"
+#include "proxy/backend/schema/schema_query.h"
 
 void px_backend_failed(const cfg_config *config, const char *what, const char *message,
                        FILE *errors)

@@ -10,7 +10,7 @@
 #include <libpq-fe.h>
 
 #include "config/config.h"
-#include "proxy/backend/schema_rows.h"
+#include "proxy/backend/schema/schema_rows.h"
 #include "rewrite/hash/table.h"
 
 /* The i-th of the file's column-oriented tables. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "protocol/printable.h"
-#include "proxy/backend/audit.h"
+#include "proxy/backend/schema/audit.h"
 #include "proxy/command/named.h"
 #include "proxy/command/tables.h"
 #include "rewrite/hash/hash.h"

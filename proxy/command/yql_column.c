@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/backend/schema_type.h"
+#include "proxy/backend/schema/schema_type.h"
 #include "proxy/command/yql.h"
 
 enum {

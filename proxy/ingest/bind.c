@@ -1,6 +1,6 @@
 #include "proxy/ingest/bind.h"
 
-#include "proxy/backend/maps.h"
+#include "proxy/backend/places/maps.h"
 
 #include "protocol/value_canonical.h"
 #include "protocol/value_in.h"

@@ -6,7 +6,7 @@
 #define PX_BIND_H
 
 #include "protocol/frontend.h"
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 #include "proxy/ingest/plan.h"
 #include "rewrite/insert/key.h"
 

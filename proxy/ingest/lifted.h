@@ -5,7 +5,7 @@
 #ifndef PX_LIFTED_H
 #define PX_LIFTED_H
 
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 #include "proxy/ingest/text.h"
 
 /* Gives the unit, which is otherwise complete, this form as well, if its text can have it and one

@@ -6,7 +6,7 @@
 #define PX_LOOKUPS_H
 
 #include "protocol/frontend.h"
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/ingest/plan.h"
 #include "rewrite/statement/errors/hide.h"
 #include "rewrite/statement/script/conditions.h"

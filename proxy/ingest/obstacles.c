@@ -1,6 +1,6 @@
 #include "proxy/ingest/obstacles.h"
 
-#include "proxy/backend/maps.h"
+#include "proxy/backend/places/maps.h"
 #include "rewrite/insert/key.h"
 
 #include <stdlib.h>

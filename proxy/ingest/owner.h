@@ -5,7 +5,7 @@
 #ifndef PX_OWNER_H
 #define PX_OWNER_H
 
-#include "proxy/backend/classify.h"
+#include "proxy/backend/base/classify.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/ingest/plan.h"
 #include "proxy/ingest/text.h"

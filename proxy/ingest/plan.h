@@ -5,7 +5,7 @@
 #ifndef PX_PLAN_H
 #define PX_PLAN_H
 
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "rewrite/insert/answers.h"
 #include "rewrite/insert/insert.h"
 #include "rewrite/insert/key.h"

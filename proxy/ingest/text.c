@@ -1,7 +1,7 @@
 #include "proxy/ingest/text.h"
 
 #include "protocol/utf8.h"
-#include "proxy/backend/maps.h"
+#include "proxy/backend/places/maps.h"
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/reshaped.h"

@@ -5,7 +5,7 @@
 #ifndef PX_TEXT_H
 #define PX_TEXT_H
 
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "rewrite/insert/answers.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/statement/script/conditions.h"

@@ -1,6 +1,6 @@
 #include "proxy/ingest/units.h"
 
-#include "proxy/backend/maps.h"
+#include "proxy/backend/places/maps.h"
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/render.h"

@@ -6,8 +6,8 @@
 #include <libpq-fe.h>
 
 #include "config/load.h"
-#include "proxy/backend/dsn.h"
-#include "proxy/backend/schema.h"
+#include "proxy/backend/base/dsn.h"
+#include "proxy/backend/schema/schema.h"
 #include "proxy/base/log.h"
 
 /* libpq's messages end with a newline, and quote the string: up to there, if a password may stand

@@ -5,10 +5,10 @@
 #ifndef TESTS_LOGIN_SETUP_H
 #define TESTS_LOGIN_SETUP_H
 
-#include "proxy/backend/catalog.h"
-#include "proxy/backend/databases.h"
-#include "proxy/backend/greeting.h"
-#include "proxy/backend/pids.h"
+#include "proxy/backend/base/databases.h"
+#include "proxy/backend/base/greeting.h"
+#include "proxy/backend/base/pids.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/backend/postgres/postgres.h"
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"

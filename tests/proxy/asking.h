@@ -9,7 +9,7 @@
 
 #include "proxy/command/commands.h"
 
-/* A table's columns as proxy/backend/schema_query asks for them, but for the first two cells and
+/* A table's columns as proxy/backend/schema/schema_query asks for them, but for the first two cells and
  * what is told of a column itself. */
 #define TABLE "16630|r|0|false|false|false|false|false"
 #define REST "-1978869473527485543|t|false|~|~"

@@ -6,7 +6,7 @@
 #ifndef TEST_LINK_SCRIPT_H
 #define TEST_LINK_SCRIPT_H
 
-#include "proxy/backend/backend.h"
+#include "proxy/backend/base/backend.h"
 
 static void script_open(px_link *link);
 static void script_close(px_link *link);

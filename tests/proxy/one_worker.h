@@ -4,12 +4,12 @@
 #ifndef TEST_ONE_WORKER_H
 #define TEST_ONE_WORKER_H
 
-#include "proxy/backend/backend.h"
-#include "proxy/backend/catalog.h"
-#include "proxy/backend/databases.h"
-#include "proxy/backend/greeting.h"
-#include "proxy/backend/kinds.h"
-#include "proxy/backend/pids.h"
+#include "proxy/backend/base/backend.h"
+#include "proxy/backend/base/databases.h"
+#include "proxy/backend/base/greeting.h"
+#include "proxy/backend/base/pids.h"
+#include "proxy/backend/catalog/catalog.h"
+#include "proxy/backend/state/kinds.h"
 #include "proxy/base/metrics.h"
 #include "proxy/base/shared.h"
 #include "proxy/batch/batcher.h"

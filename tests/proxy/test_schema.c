@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "proxy/backend/schema.h"
-#include "proxy/backend/schema_query.h"
-#include "proxy/backend/schema_type.h"
+#include "proxy/backend/schema/schema.h"
+#include "proxy/backend/schema/schema_query.h"
+#include "proxy/backend/schema/schema_type.h"
 #include "rewrite/statement/words/statement.h"
 
 /* A row of the catalog, cells parted by blanks; `_` stands for a blank within one. */

@@ -1,5 +1,5 @@
 /* The question what a session has on its own link, and the reading of its answer. */
-#include "proxy/backend/state.h"
+#include "proxy/backend/state/state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

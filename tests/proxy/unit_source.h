@@ -4,7 +4,7 @@
 #ifndef TEST_UNIT_SOURCE_H
 #define TEST_UNIT_SOURCE_H
 
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 
 enum { SOURCE_MOST = 4 };
 

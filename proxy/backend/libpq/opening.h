@@ -6,7 +6,7 @@
 #define PX_OPENING_H
 
 #include "protocol/error.h"
-#include "proxy/backend/link.h"
+#include "proxy/backend/base/link.h"
 
 #include <libpq-fe.h>
 

@@ -6,7 +6,7 @@
 #ifndef PX_INHERITANCE_H
 #define PX_INHERITANCE_H
 
-#include "proxy/backend/link.h"
+#include "proxy/backend/base/link.h"
 
 typedef enum px_inheritance {
     PX_INHERITANCE_MORE,  /* the answer has not come whole */

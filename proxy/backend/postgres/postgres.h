@@ -4,7 +4,7 @@
 #ifndef PX_POSTGRES_H
 #define PX_POSTGRES_H
 
-#include "proxy/backend/backend.h"
+#include "proxy/backend/base/backend.h"
 
 extern const px_backend px_backend_postgres;
 

@@ -5,7 +5,7 @@
 #ifndef PX_PREPARED_H
 #define PX_PREPARED_H
 
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 #include "proxy/base/table.h"
 
 enum { PX_PREPARED_MAX = 500, PX_DOUBTED_MS = 20 };

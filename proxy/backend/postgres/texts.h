@@ -5,7 +5,7 @@
 #ifndef PX_POSTGRES_TEXTS_H
 #define PX_POSTGRES_TEXTS_H
 
-#include "proxy/backend/writer.h"
+#include "proxy/backend/base/writer.h"
 
 /* What each statement of the unit brings along: rows, or messages. */
 void px_write_statements(const px_unit *unit, const char *separator, pgw_buf *out);

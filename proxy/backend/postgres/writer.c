@@ -4,7 +4,7 @@
 #include "protocol/error.h"
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
-#include "proxy/backend/classify.h"
+#include "proxy/backend/base/classify.h"
 #include "proxy/backend/postgres/parses.h"
 #include "proxy/backend/postgres/texts.h"
 

@@ -5,7 +5,7 @@
 #ifndef PX_POSTGRES_WRITER_H
 #define PX_POSTGRES_WRITER_H
 
-#include "proxy/backend/writer.h"
+#include "proxy/backend/base/writer.h"
 
 extern const px_writer_kind px_postgres_writer;
 

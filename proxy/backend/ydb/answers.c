@@ -2,7 +2,7 @@
 
 #include "config/config.h"
 #include "protocol/backend.h"
-#include "proxy/backend/state.h"
+#include "proxy/backend/state/state.h"
 #include "proxy/backend/ydb/runs.h"
 #include "proxy/backend/ydb/wording.h"
 #include "proxy/backend/ydb/text_most.h"

@@ -5,7 +5,7 @@
 #ifndef PX_YDB_CONNECTION_H
 #define PX_YDB_CONNECTION_H
 
-#include "proxy/backend/link.h"
+#include "proxy/backend/base/link.h"
 
 extern const px_link_kind px_ydb_link;
 

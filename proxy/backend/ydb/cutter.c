@@ -1,6 +1,6 @@
 #include "proxy/backend/ydb/cutter.h"
 
-#include "proxy/backend/audit.h"
+#include "proxy/backend/schema/audit.h"
 #include "proxy/backend/ydb/half.h"
 #include "rewrite/plain/order.h"
 #include "rewrite/plain/session.h"

@@ -6,7 +6,7 @@
 #ifndef PX_YDB_EXECUTOR_H
 #define PX_YDB_EXECUTOR_H
 
-#include "proxy/backend/link.h"
+#include "proxy/backend/base/link.h"
 #include "proxy/backend/ydb/status.h"
 
 typedef struct px_executor px_executor;

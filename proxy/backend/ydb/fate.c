@@ -1,8 +1,8 @@
 #include "proxy/backend/ydb/fate.h"
 
 #include "config/config.h"
-#include "proxy/backend/classify.h"
-#include "proxy/backend/discovery.h"
+#include "proxy/backend/base/classify.h"
+#include "proxy/backend/places/discovery.h"
 #include "proxy/backend/ydb/pause.h"
 #include "proxy/backend/ydb/text_most.h"
 #include "proxy/base/shared.h"

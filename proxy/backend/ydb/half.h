@@ -6,8 +6,8 @@
 #define PX_YDB_HALF_H
 
 #include "protocol/server/server.h"
-#include "proxy/backend/audit.h"
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
+#include "proxy/backend/schema/audit.h"
 #include "proxy/backend/ydb/learned.h"
 #include "proxy/backend/ydb/runner.h"
 #include "proxy/backend/ydb/settings.h"

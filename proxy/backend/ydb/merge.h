@@ -4,7 +4,7 @@
 #ifndef PX_YDB_MERGE_H
 #define PX_YDB_MERGE_H
 
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 #include "rewrite/hash/table.h"
 
 /* Appends the text. False, and nothing is appended: they cannot, or it were longer than `most`

@@ -1,7 +1,7 @@
 #include "proxy/backend/ydb/session.h"
 
 #include "config/config.h"
-#include "proxy/backend/state.h"
+#include "proxy/backend/state/state.h"
 #include "proxy/backend/ydb/analysis.h"
 #include "proxy/backend/ydb/answers.h"
 #include "proxy/backend/ydb/cutter.h"

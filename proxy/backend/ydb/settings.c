@@ -1,7 +1,7 @@
 #include "proxy/backend/ydb/settings.h"
 
 #include "protocol/backend.h"
-#include "proxy/backend/greeting.h"
+#include "proxy/backend/base/greeting.h"
 
 #include <stdio.h>
 #include <string.h>

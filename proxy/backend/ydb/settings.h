@@ -5,7 +5,7 @@
 #ifndef PX_YDB_SETTINGS_H
 #define PX_YDB_SETTINGS_H
 
-#include "proxy/backend/link.h"
+#include "proxy/backend/base/link.h"
 #include "rewrite/plain/session.h"
 
 /* Of a link that has opened to a server of this version; freed by rw_variables_free(). NULL: what

@@ -6,7 +6,7 @@
 #ifndef PX_YDB_WRITER_H
 #define PX_YDB_WRITER_H
 
-#include "proxy/backend/writer.h"
+#include "proxy/backend/base/writer.h"
 
 extern const px_writer_kind px_ydb_writer;
 

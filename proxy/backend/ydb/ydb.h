@@ -4,7 +4,7 @@
 #ifndef PX_YDB_H
 #define PX_YDB_H
 
-#include "proxy/backend/backend.h"
+#include "proxy/backend/base/backend.h"
 
 extern const px_backend px_backend_ydb;
 

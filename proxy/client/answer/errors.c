@@ -3,8 +3,8 @@
 
 #include "protocol/utf8.h"
 #include "protocol/frame.h"
-#include "proxy/backend/catalog.h"
-#include "proxy/backend/classify.h"
+#include "proxy/backend/catalog/catalog.h"
+#include "proxy/backend/base/classify.h"
 #include "rewrite/hash/hash_sql.h"
 #include "rewrite/hash/xxh3_sql.h"
 #include "rewrite/insert/render.h"

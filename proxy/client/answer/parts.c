@@ -3,7 +3,7 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "protocol/utf8.h"
-#include "proxy/backend/backend.h"
+#include "proxy/backend/base/backend.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/core/parsed.h"

@@ -2,7 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/answer/outcome.h"
 #include "proxy/client/answer/parts.h"
 #include "proxy/client/answer/relay.h"

@@ -5,7 +5,7 @@
 #ifndef PX_ASK_H
 #define PX_ASK_H
 
-#include "proxy/backend/unseen.h"
+#include "proxy/backend/schema/unseen.h"
 #include "proxy/client/core/session.h"
 
 /* What its statement and its portal are called. */

@@ -1,6 +1,6 @@
 #include "proxy/client/core/constants.h"
 
-#include "proxy/backend/schema.h"
+#include "proxy/backend/schema/schema.h"
 #include "proxy/client/core/session.h"
 
 bool px_constants_are_others(const px_session *session, const px_statement *statement)

@@ -1,6 +1,6 @@
 #include "proxy/client/core/group.h"
 
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef PX_OWN_STATE_H
 #define PX_OWN_STATE_H
 
-#include "proxy/backend/state.h"
+#include "proxy/backend/state/state.h"
 #include "proxy/client/core/statements.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/words/drawn.h"

@@ -7,8 +7,8 @@
 #define PX_SESSION_H
 
 #include "protocol/frame.h"
-#include "proxy/backend/link.h"
-#include "proxy/backend/slots.h"
+#include "proxy/backend/base/link.h"
+#include "proxy/backend/base/slots.h"
 #include "proxy/base/address.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/client/core/group.h"

@@ -2,7 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/options.h"
-#include "proxy/backend/greeting.h"
+#include "proxy/backend/base/greeting.h"
 #include "proxy/client/core/session.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef PX_SETTINGS_H
 #define PX_SETTINGS_H
 
-#include "proxy/backend/state.h"
+#include "proxy/backend/state/state.h"
 
 struct px_session;
 

@@ -1,6 +1,6 @@
 #include "proxy/client/door/cancel.h"
 
-#include "proxy/backend/pids.h"
+#include "proxy/backend/base/pids.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/core/session.h"

@@ -1,7 +1,7 @@
 #include "proxy/client/door/credentials.h"
 
 #include "config/tls_files.h"
-#include "proxy/backend/dsn.h"
+#include "proxy/backend/base/dsn.h"
 
 #include <openssl/crypto.h>
 #include <stdatomic.h>

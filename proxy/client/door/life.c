@@ -1,9 +1,9 @@
 #include "proxy/client/door/life.h"
 
 #include "protocol/backend.h"
-#include "proxy/backend/databases.h"
-#include "proxy/backend/greeting.h"
-#include "proxy/backend/pids.h"
+#include "proxy/backend/base/databases.h"
+#include "proxy/backend/base/greeting.h"
+#include "proxy/backend/base/pids.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/answer/outcome.h"

@@ -1,6 +1,6 @@
 #include "proxy/client/link/glance.h"
 
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/link/settle.h"
 #include "proxy/client/standing/doubt.h"

@@ -1,7 +1,7 @@
 #include "proxy/client/link/leaving.h"
 
-#include "proxy/backend/catalog.h"
-#include "proxy/backend/dsn.h"
+#include "proxy/backend/base/dsn.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/base/shared.h"
 #include "proxy/batch/pool.h"
 #include "proxy/client/core/session.h"

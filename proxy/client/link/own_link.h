@@ -4,7 +4,7 @@
 #ifndef PX_OWN_LINK_H
 #define PX_OWN_LINK_H
 
-#include "proxy/backend/slots.h"
+#include "proxy/backend/base/slots.h"
 
 struct px_session;
 

@@ -1,9 +1,9 @@
 #include "proxy/base/shared.h"
 #include "proxy/client/link/own_look.h"
 
-#include "proxy/backend/backend.h"
-#include "proxy/backend/classify.h"
-#include "proxy/backend/look.h"
+#include "proxy/backend/base/backend.h"
+#include "proxy/backend/base/classify.h"
+#include "proxy/backend/schema/look.h"
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/core/session.h"

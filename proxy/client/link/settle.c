@@ -2,7 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
-#include "proxy/backend/kinds.h"
+#include "proxy/backend/state/kinds.h"
 #include "proxy/client/answer/parts.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/ask.h"

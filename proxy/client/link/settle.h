@@ -6,7 +6,7 @@
 #ifndef PX_SETTLE_H
 #define PX_SETTLE_H
 
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 
 struct px_session;
 

@@ -1,6 +1,6 @@
 #include "proxy/client/message/failure.h"
 
-#include "proxy/backend/classify.h"
+#include "proxy/backend/base/classify.h"
 #include "proxy/client/answer/errors.h"
 #include "proxy/client/answer/parts.h"
 #include "proxy/client/link/own_link.h"

@@ -1,7 +1,7 @@
 #include "proxy/client/message/reply.h"
 
 #include "protocol/backend.h"
-#include "proxy/backend/greeting.h"
+#include "proxy/backend/base/greeting.h"
 #include "proxy/client/answer/parts.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"

@@ -2,8 +2,8 @@
 #include "proxy/client/numbers/keys.h"
 
 #include "protocol/backend.h"
-#include "proxy/backend/backend.h"
-#include "proxy/backend/classify.h"
+#include "proxy/backend/base/backend.h"
+#include "proxy/backend/base/classify.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/numbers/ahead.h"

@@ -1,7 +1,7 @@
 #include "proxy/client/numbers/reserve.h"
 
 #include "protocol/backend.h"
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/sessions.h"
 #include "proxy/client/numbers/drawn.h"

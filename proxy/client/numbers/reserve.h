@@ -5,7 +5,7 @@
 #ifndef PX_RESERVE_H
 #define PX_RESERVE_H
 
-#include "proxy/backend/identity.h"
+#include "proxy/backend/base/identity.h"
 #include "proxy/loop/worker.h"
 
 struct px_session;

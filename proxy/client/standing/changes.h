@@ -5,7 +5,7 @@
 #ifndef PX_CHANGES_H
 #define PX_CHANGES_H
 
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 
 struct px_session;
 

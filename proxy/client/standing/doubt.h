@@ -5,7 +5,7 @@
 #ifndef PX_DOUBT_H
 #define PX_DOUBT_H
 
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/own_state.h"
 
 struct px_session;

@@ -1,6 +1,6 @@
 #include "proxy/client/standing/script.h"
 
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"

@@ -5,7 +5,7 @@
 #ifndef PX_STORES_H
 #define PX_STORES_H
 
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
 
 /* What a statement of this text, with these effects, is read by: `catalog`. */

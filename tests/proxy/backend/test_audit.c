@@ -1,5 +1,5 @@
 /* Whether stored rows have their hash: what is asked, and what is made of the answer. */
-#include "proxy/backend/audit.h"
+#include "proxy/backend/schema/audit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What errors mean, by severity and SQLSTATE. */
-#include "proxy/backend/classify.h"
+#include "proxy/backend/base/classify.h"
 
 #include "protocol/frame.h"
 #include "rewrite/insert/guard.h"

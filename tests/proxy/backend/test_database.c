@@ -1,5 +1,5 @@
 /* What workers share of a database: one of a name, its marks, and the newest snapshot. */
-#include "proxy/backend/database.h"
+#include "proxy/backend/schema/database.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

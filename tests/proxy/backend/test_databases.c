@@ -1,5 +1,5 @@
 /* What is known of each database that clients named. */
-#include "proxy/backend/databases.h"
+#include "proxy/backend/base/databases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Partitions are looked for again and again: who is asked when, and what comes of the answers. Its
  * thread is a real one; its clock stands still until the test says otherwise. */
-#include "proxy/backend/discovery.h"
+#include "proxy/backend/places/discovery.h"
 
-#include "proxy/backend/maps.h"
+#include "proxy/backend/places/maps.h"
 #include "tests/proxy/backend/monitoring.h"
 #include "tests/proxy/logged.h"
 

@@ -1,6 +1,6 @@
 /* What is told of a table once, and when a sample of its rows is read. */
 #define _GNU_SOURCE
-#include "proxy/backend/findings.h"
+#include "proxy/backend/schema/findings.h"
 
 #include "proxy/base/metrics_text.h"
 

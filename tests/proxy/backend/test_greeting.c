@@ -1,5 +1,5 @@
 /* What new sessions are greeted with, how long it is believed, and what ends that. */
-#include "proxy/backend/greeting.h"
+#include "proxy/backend/base/greeting.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

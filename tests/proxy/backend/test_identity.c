@@ -1,5 +1,5 @@
 /* Who may share batches with whom, and what reported settings mean for values. */
-#include "proxy/backend/identity.h"
+#include "proxy/backend/base/identity.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What the first session of a kind was answered: for all that come within a minute. */
-#include "proxy/backend/kinds.h"
+#include "proxy/backend/state/kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

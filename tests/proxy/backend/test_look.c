@@ -1,6 +1,6 @@
 /* A look at the configured tables: replies of the backend in, questions and verdicts out. */
 #define _GNU_SOURCE
-#include "proxy/backend/look.h"
+#include "proxy/backend/schema/look.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Discovered partitions on their way to the workers, and which of them holds a hash. */
-#include "proxy/backend/maps.h"
+#include "proxy/backend/places/maps.h"
 
 #include "rewrite/hash/partition.h"
 

@@ -1,6 +1,6 @@
 /* Which tables are those of a pattern, by what the backend's catalog says of them, and with which
  * key. */
-#include "proxy/backend/pattern.h"
+#include "proxy/backend/schema/pattern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The process ids that clients were told, and whose they are. */
-#include "proxy/backend/pids.h"
+#include "proxy/backend/base/pids.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

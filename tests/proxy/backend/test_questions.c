@@ -1,10 +1,10 @@
 /* What a backend is asked about tables and sessions, to the letter, as in
  * vectors/schema/questions.txt: that these questions are right is for the integration tests to say,
  * which ask a PostgreSQL. With --again it prints the file anew. */
-#include "proxy/backend/quiet.h"
-#include "proxy/backend/schema.h"
-#include "proxy/backend/schema_query.h"
-#include "proxy/backend/state.h"
+#include "proxy/backend/schema/quiet.h"
+#include "proxy/backend/schema/schema.h"
+#include "proxy/backend/schema/schema_query.h"
+#include "proxy/backend/state/state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Which changes of a hash rule need the backend's leave; and what a connection string says. */
-#include "proxy/backend/rule.h"
+#include "proxy/backend/schema/rule.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "proxy/backend/dsn.h"
+#include "proxy/backend/base/dsn.h"
 #include "tests/proxy/fake_postgres.h"
 
 static char *key[] = {(char *)"a", (char *)"b"}, *other_key[] = {(char *)"a", (char *)"c"};

@@ -1,6 +1,6 @@
 /* Connections that the backend has no more of: whose are in the way, and who is asked to give way.
  */
-#include "proxy/backend/slots.h"
+#include "proxy/backend/base/slots.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

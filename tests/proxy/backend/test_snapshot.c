@@ -1,5 +1,5 @@
 /* Pictures of the configured tables: who holds them, and when two say the same. */
-#include "proxy/backend/snapshot.h"
+#include "proxy/backend/schema/snapshot.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What of a startup packet's options makes an identity, and what is a deadline. */
-#include "proxy/backend/timeouts.h"
+#include "proxy/backend/base/timeouts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

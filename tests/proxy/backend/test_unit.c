@@ -1,5 +1,5 @@
 /* A unit as it is written, fails, and is tried again: nothing of the first time is left. */
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

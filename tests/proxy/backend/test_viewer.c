@@ -1,5 +1,5 @@
 /* Monitoring is asked for a table's partitions: what is asked, and what is made of what it says. */
-#include "proxy/backend/viewer.h"
+#include "proxy/backend/places/viewer.h"
 
 #include "rewrite/hash/described.h"
 #include "tests/proxy/backend/monitoring.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "protocol/frame.h"
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 
 static px_group group;
 static px_statements statements;

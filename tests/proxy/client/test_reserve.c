@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "proxy/backend/catalog.h"
-#include "proxy/backend/databases.h"
+#include "proxy/backend/base/databases.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/sessions.h"

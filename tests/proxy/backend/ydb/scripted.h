@@ -7,7 +7,7 @@
 #define TEST_YDB_SCRIPTED_H
 
 #include "config/config.h"
-#include "proxy/backend/discovery.h"
+#include "proxy/backend/places/discovery.h"
 #include "proxy/backend/ydb/fate.h"
 #include "proxy/backend/ydb/runner.h"
 #include "proxy/loop/worker.h"

@@ -1,7 +1,7 @@
 /* What a link to YDB is sent for an attempt, and what becomes of its units when it answers. */
 #include "protocol/backend.h"
 #include "protocol/frame.h"
-#include "proxy/backend/catalog.h"
+#include "proxy/backend/catalog/catalog.h"
 #include "proxy/backend/ydb/writer.h"
 #include "tests/proxy/backend/ydb/units.h"
 

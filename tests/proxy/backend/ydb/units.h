@@ -5,7 +5,7 @@
 #define TEST_YDB_UNITS_H
 
 #include "protocol/frontend.h"
-#include "proxy/backend/unit.h"
+#include "proxy/backend/base/unit.h"
 #include "proxy/base/shared.h"
 #include "rewrite/hash/table.h"
 #include "tests/proxy/unit_source.h"

@@ -1,0 +1,53 @@
+/*
+ * greeting: what the server reports when a session of a kind (user, database, startup parameters)
+ * begins; kept for all workers from the last link of that kind, so that later sessions can be
+ * greeted without one. It is believed for a minute, and while nothing says otherwise.
+ */
+#ifndef PX_GREETING_H
+#define PX_GREETING_H
+
+#include "proxy/backend/base/identity.h"
+
+struct px_worker;
+
+typedef struct px_greeting px_greeting; /* immutable and counted; any thread */
+typedef struct px_greetings px_greetings;
+
+px_greetings *px_greetings_new(void);
+void px_greetings_free(px_greetings *greetings);
+
+/* The parameters that a server reports as a session begins, NULL at the end. */
+enum { PX_GREETING_VALUES = 13 };
+extern const char *const px_greeting_names[];
+
+/* What a link has reported: a value for each name, NULL where it did not, and the settings it has
+ * inherited (0: not known). */
+typedef struct px_reported {
+    const char *values[PX_GREETING_VALUES];
+    uint64_t settings;
+} px_reported;
+
+/* Keeps what a link reported for its identity's key, in place of what was kept before; counted. */
+px_greeting *px_greeting_keep(struct px_worker *worker, const px_identity *identity,
+                              px_reported reported);
+/* A link of any kind has opened: what it reports otherwise of its server, or of its user in its
+ * database, is not told to new sessions any more. */
+void px_greeting_compare(struct px_worker *worker, const px_identity *identity,
+                         px_reported reported);
+/* What new sessions begin with was changed. */
+void px_greeting_renew(struct px_worker *worker);
+
+/* What is known of the identity's kind, counted; NULL: nothing, or it may have changed. */
+px_greeting *px_greeting_find(struct px_worker *worker, const px_identity *identity);
+void px_greeting_drop(px_greeting *greeting); /* NULL is fine, here and below */
+/* Appends an application_name of a startup packet as a server of this version has it: no longer
+ * than a name, and of visible ASCII alone. */
+void px_greeting_clean(pgw_slice application, const char *version, pgw_buf *out);
+/* Writes AuthenticationOk and the ParameterStatus messages, application_name as the identity's. */
+void px_greeting_write(const px_greeting *greeting, const px_identity *identity, pgw_buf *out);
+/* A reported value; NULL if there is none. */
+const char *px_greeting_value(const px_greeting *greeting, const char *name);
+/* What its link had inherited. */
+uint64_t px_greeting_settings(const px_greeting *greeting);
+
+#endif

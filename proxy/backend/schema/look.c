@@ -1,0 +1,310 @@
+#include "proxy/backend/schema/look.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/backend/base/classify.h"
+#include "proxy/backend/schema/audit.h"
+#include "proxy/backend/schema/schema_query.h"
+#include "proxy/backend/schema/unseen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CELLS = 64, SAMPLE_ROWS = 100 };
+
+/* A table may be locked, or endless: then its rows are not judged, and nobody waits for them. */
+#define SAMPLE_LIMITS "set local statement_timeout = 5000; set local lock_timeout = 200; "
+
+void px_sight_clear(px_sight *sight)
+{
+    px_catalog_drop(sight->catalog);
+    *sight = (px_sight){0};
+}
+
+void px_look_end(px_look *look)
+{
+    px_schema_rows_free(look->rows);
+    px_sight_clear(&look->sight);
+    *look = (px_look){0};
+}
+
+static bool write_question(const px_look *look, pgw_slice sql, pgw_buf *out)
+{
+    if (look->plans != NULL)
+        return pgw_write_query(sql, out);
+    if (!px_unseen_write(PGW_LITERAL("keyspread look"), sql, NULL, out))
+        return false;
+    if (look->grouped)
+        pgw_write_flush(out);
+    else
+        pgw_write_sync(out);
+    return true;
+}
+
+static px_look_step ask(px_look *look, pgw_buf *sql, pgw_buf *out)
+{
+    bool written = write_question(look, pgw_slice_buf(sql), out);
+    pgw_buf_free(sql);
+    if (!written) /* it takes a configuration of gigabytes */
+        pgw_fail(&look->error, "54000", "there are too many configured tables");
+    return written ? PX_LOOK_MORE : PX_LOOK_FAILED;
+}
+
+/* Asks by a prepared statement; makes it, and anew where the names are others. */
+static px_look_step ask_prepared(px_look *look, const cfg_config **prepared, const char *name,
+                                 pgw_buf *select, pgw_buf *out)
+{
+    pgw_buf sql = {0};
+    if (*prepared != NULL && *prepared != look->config)
+        pgw_buf_addf(&sql, "deallocate %s; ", name);
+    if (*prepared != look->config) {
+        pgw_buf_addf(&sql, "prepare %s as ", name);
+        pgw_buf_add_slice(&sql, pgw_slice_buf(select));
+        pgw_buf_add_str(&sql, "; ");
+    }
+    pgw_buf_addf(&sql, "execute %s", name);
+    pgw_buf_free(select);
+    *prepared = look->config;
+    return ask(look, &sql, out);
+}
+
+void px_look_begin(px_look *look, pgw_buf *out)
+{
+    look->error = PGW_ERROR_NONE;
+    px_count(look->metrics, PX_CATALOG_CHECKS, 1);
+    pgw_buf sql = {0};
+    px_schema_fingerprint_query(look->config, &sql);
+    if (look->plans != NULL)
+        ask_prepared(look, &look->plans->check, "keyspread_check", &sql, out);
+    else
+        ask(look, &sql, out);
+}
+
+/* ---- rows ---- */
+
+static const rw_table *sampled_table(const px_look *look)
+{
+    return look->sight.catalog->tables[look->at];
+}
+
+static void take_sample_row(px_look *look, const pgw_slice *cells, const bool *nulls, size_t count)
+{
+    const rw_table *table = sampled_table(look);
+    look->sample_rows++;
+    look->sample_wrong += count == table->hash_key_count + 1 &&
+                          px_audit_row(table, cells, nulls, NULL) != PX_AUDIT_RIGHT;
+}
+
+static void take_unspread(px_look *look, const pgw_slice *cells, size_t count)
+{
+    pgw_buf label = {0};
+    if (count != 2)
+        return;
+    pgw_buf_add_slice(&label, cells[0]);
+    pgw_buf_add_byte(&label, '.');
+    pgw_buf_add_slice(&label, cells[1]);
+    pgw_buf_add_byte(&label, '\0');
+    px_findings_unspread(look->findings, label.ptr);
+    pgw_buf_free(&label);
+}
+
+static void take_row(px_look *look, pgw_slice body)
+{
+    pgw_slice cells[MAX_CELLS];
+    bool nulls[MAX_CELLS];
+    int count = pgw_data_row_decode(body, cells, nulls, MAX_CELLS);
+    if (count <= 0 || count > MAX_CELLS)
+        return;
+    if (look->state == PX_LOOK_UNSPREAD) {
+        take_unspread(look, cells, (size_t)count);
+    } else if (look->state == PX_LOOK_LOADING) {
+        px_schema_rows_add(look->rows, cells, nulls, (size_t)count);
+    } else if (look->state == PX_LOOK_SAMPLING) {
+        take_sample_row(look, cells, nulls, (size_t)count);
+    } else if (count == 3) {
+        snprintf(look->sight.fingerprint.text, sizeof look->sight.fingerprint.text, "%.*s",
+                 (int)cells[0].len, cells[0].len > 0 ? cells[0].ptr : "");
+        snprintf(look->sight.places.text, sizeof look->sight.places.text, "%.*s", (int)cells[2].len,
+                 cells[2].len > 0 ? cells[2].ptr : "");
+        look->sight.unlimited = cells[1].len > 0 && cells[1].ptr[0] == 't';
+    }
+}
+
+static void take_error(px_look *look, pgw_slice body)
+{
+    px_error_kind kind = px_classify(body);
+    if (look->state != PX_LOOK_SAMPLING)
+        pgw_error_read(body, &look->error);
+    else if (kind == PX_ERROR_LOCK || kind == PX_ERROR_CANCEL)
+        look->busy = true;
+    else /* this role may not read them */
+        look->unreadable = true;
+}
+
+/* ---- where no sample is read ---- */
+
+static const rw_table *find_table(const px_catalog *catalog, uint32_t oid)
+{
+    for (size_t i = 0; catalog != NULL && i < catalog->count; i++)
+        if (catalog->tables[i]->oid == oid)
+            return catalog->tables[i];
+    return NULL;
+}
+
+/* What the last look found of the same table's rows holds; where that found nothing, nobody knows
+ * whether they are where they would be looked for. */
+static void inherit(const px_catalog *last, rw_table *table)
+{
+    const rw_table *was = find_table(last, table->oid);
+    if (table->unusable != NULL)
+        return;
+    if (was != NULL && rw_table_keeps_hashes(was, table))
+        table->sample = was->sample;
+    if (table->sample == RW_SAMPLE_WRONG)
+        table->unusable = pgw_strndup(was->unusable, strlen(was->unusable));
+    table->looked_up = table->looked_up && table->sample == RW_SAMPLE_RIGHT;
+}
+
+static void inherit_all(const px_look *look)
+{
+    const px_catalog *catalog = look->sight.catalog;
+    for (size_t i = 0; i < catalog->count; i++)
+        inherit(look->last->catalog, catalog->tables[i]);
+}
+
+/* ---- from one question to the next ---- */
+
+/* The same tables, and nothing else that sessions may find under their names. */
+static bool is_same(const px_look *look, const px_catalog *catalog)
+{
+    const px_sight *last = look->last;
+    return strcmp(last->places.text, look->sight.places.text) == 0 &&
+           px_catalog_same(last->catalog, catalog);
+}
+
+/* What is told of a table is told by this name. */
+static const char *label_of(const px_catalog *catalog, size_t i, pgw_buf *name)
+{
+    const rw_table *table = catalog->tables[i];
+    if (!table->by_pattern)
+        return cfg_table_label(catalog->configs[i]);
+    pgw_buf_addf(name, "%s.%s", table->schema, table->name);
+    pgw_buf_add_byte(name, '\0');
+    return name->ptr;
+}
+
+static bool is_sampled(const px_look *look)
+{
+    pgw_buf name = {0};
+    const px_catalog *catalog = look->sight.catalog;
+    const char *label = label_of(catalog, look->at, &name);
+    bool sampled = px_findings_meet(look->findings, label, catalog->tables[look->at], look->now);
+    pgw_buf_free(&name);
+    return sampled;
+}
+
+/* Asks for rows of the next table that needs it; SAME and OTHER: there is none left. */
+static px_look_step sample_on(px_look *look, pgw_buf *out)
+{
+    px_catalog *catalog = look->sight.catalog;
+    for (; look->findings != NULL && look->at < catalog->count; look->at++) {
+        if (!is_sampled(look))
+            continue;
+        look->state = PX_LOOK_SAMPLING;
+        look->sample_rows = look->sample_wrong = 0;
+        look->busy = look->unreadable = false;
+        pgw_buf sql = {0};
+        pgw_buf_add_str(&sql, SAMPLE_LIMITS);
+        px_audit_query(sampled_table(look), SAMPLE_ROWS, &sql);
+        return ask(look, &sql, out);
+    }
+    if (look->findings != NULL)
+        px_findings_looked(look->findings, look->now);
+    if (!is_same(look, catalog))
+        return PX_LOOK_OTHER;
+    px_catalog_drop(catalog); /* the old one keeps its epoch, so that plans and batches go on */
+    look->sight.catalog = px_catalog_take(look->last->catalog);
+    return PX_LOOK_SAME;
+}
+
+static bool is_unchanged(const px_look *look)
+{
+    const px_sight *last = look->last;
+    return last->catalog != NULL && last->catalog->config == look->config &&
+           strcmp(last->fingerprint.text, look->sight.fingerprint.text) == 0 &&
+           (look->findings == NULL || !px_findings_old(look->findings, look->now));
+}
+
+static px_look_step after_check(px_look *look, pgw_buf *out)
+{
+    if (look->sight.fingerprint.text[0] == '\0') {
+        pgw_fail(&look->error, "08P01", "the backend did not say what its tables are like");
+        return PX_LOOK_FAILED;
+    }
+    if (is_unchanged(look)) {
+        look->sight.catalog = px_catalog_take(look->last->catalog);
+        return PX_LOOK_SAME;
+    }
+    look->state = PX_LOOK_LOADING;
+    look->rows = px_schema_rows_new();
+    pgw_buf sql = {0};
+    px_schema_query(look->config, &sql);
+    return look->plans != NULL ? ask_prepared(look, &look->plans->load, "keyspread_load", &sql, out)
+                               : ask(look, &sql, out);
+}
+
+static px_look_step after_load(px_look *look, pgw_buf *out)
+{
+    look->sight.catalog = px_catalog_build(look->config, look->rows);
+    px_count(look->metrics, PX_CATALOG_LOADS_OK, 1);
+    if (look->findings == NULL)
+        inherit_all(look);
+    if (look->findings == NULL || look->config->pattern_count == 0)
+        return sample_on(look, out);
+    look->state = PX_LOOK_UNSPREAD;
+    pgw_buf sql = {0};
+    px_schema_unspread_query(look->config, &sql);
+    return ask(look, &sql, out);
+}
+
+static px_look_step after_sample(px_look *look, pgw_buf *out)
+{
+    px_catalog *catalog = look->sight.catalog;
+    pgw_buf name = {0};
+    const char *label = label_of(catalog, look->at, &name);
+    rw_table *table = catalog->tables[look->at];
+    if (look->busy || look->unreadable)
+        px_findings_keep(look->findings, label, table, look->unreadable);
+    else
+        px_findings_judge(look->findings, label, table, look->sample_rows, look->sample_wrong,
+                          look->metrics);
+    pgw_buf_free(&name);
+    look->at++;
+    return sample_on(look, out);
+}
+
+static px_look_step on_ready_for_query(px_look *look, pgw_buf *out)
+{
+    if (look->error.sqlstate[0] != '\0')
+        return PX_LOOK_FAILED;
+    switch (look->state) {
+    case PX_LOOK_CHECKING:
+        return after_check(look, out);
+    case PX_LOOK_LOADING:
+        return after_load(look, out);
+    case PX_LOOK_UNSPREAD:
+        return sample_on(look, out);
+    default:
+        return after_sample(look, out);
+    }
+}
+
+px_look_step px_look_take(px_look *look, char type, pgw_slice body, pgw_buf *out)
+{
+    if (type == 'D')
+        take_row(look, body);
+    else if (type == 'E')
+        take_error(look, body);
+    return type == 'Z' ? on_ready_for_query(look, out) : PX_LOOK_MORE;
+}

@@ -1,0 +1,485 @@
+#include "proxy/backend/schema/schema_query.h"
+
+#include "protocol/types.h"
+#include "proxy/backend/schema/quiet.h"
+#include "rewrite/hash/table.h"
+#include "rewrite/lex/quote.h"
+
+#include <string.h>
+
+/* One line a table: its schema and name, as a row of constants. */
+static void add_tables(const cfg_config *config, pgw_buf *sql)
+{
+    for (size_t i = 0; i < config->table_count; i++) {
+        const cfg_table *table = &config->tables[i];
+        pgw_buf_add_str(sql, i == 0 ? "(" : ", (");
+        rw_add_constant(sql, pgw_slice_str(table->schema ? table->schema : "public"));
+        pgw_buf_add_str(sql, "::pg_catalog.name, ");
+        rw_add_constant(sql, pgw_slice_str(table->name));
+        pgw_buf_add_str(sql, "::pg_catalog.name)");
+    }
+    if (config->table_count == 0)
+        pgw_buf_add_str(sql, "(null::pg_catalog.name, null::pg_catalog.name)");
+}
+
+/* `prefix%`, for LIKE; `!` escapes. */
+static void add_beginning(const char *prefix, pgw_buf *sql)
+{
+    pgw_buf pattern = {0};
+    for (; *prefix != '\0'; prefix++) {
+        if (strchr("!_%", *prefix) != NULL)
+            pgw_buf_add_byte(&pattern, '!');
+        pgw_buf_add_byte(&pattern, *prefix);
+    }
+    pgw_buf_add_byte(&pattern, '%');
+    pgw_buf_add_str(sql, "c.relname operator(pg_catalog.~~) pg_catalog.like_escape(");
+    rw_add_constant(sql, pgw_slice_buf(&pattern));
+    pgw_buf_add_str(sql, ", '!')");
+    pgw_buf_free(&pattern);
+}
+
+/* The tables that may be of a pattern: they have the hash column, in front of the primary key, if
+ * there is one; and none of a type of its own. */
+static void add_pattern(const cfg_table *pattern, const char *named, pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n"
+                         " on n.oid = c.relnamespace join pg_catalog.pg_attribute h"
+                         " on h.attrelid = c.oid where ");
+    add_beginning(pattern->name, sql);
+    pgw_buf_add_str(sql, " and n.nspname = ");
+    rw_add_constant(sql, pgw_slice_str(pattern->schema ? pattern->schema : "public"));
+    pgw_buf_add_str(sql, " and h.attname = ");
+    rw_add_constant(sql, pgw_slice_str(pattern->hash_column));
+    pgw_buf_addf(sql,
+                 " and h.attnum > 0 and not h.attisdropped and h.attnotnull and not h.atthasdef"
+                 " and h.atttypid = %d and c.relkind in ('r', 'p') and not c.relispartition"
+                 " and c.relpersistence <> 't' and (n.nspname, c.relname) not in"
+                 " (select w.nspname, w.relname from %s w where w.relname is not null)"
+                 " and %s (select from pg_catalog.pg_index i where i.indrelid = c.oid"
+                 " and i.indisprimary and i.indkey[0] %s h.attnum)",
+                 pattern->hash_type == CFG_HASH_INT8 ? PGW_INT8 : PGW_NUMERIC, named,
+                 pattern->primary_key_count > 0 ? "not exists" : "exists",
+                 pattern->primary_key_count > 0 ? "<>" : "=");
+}
+
+/* The oids of all of them, the oldest if there are more than can be dealt with; `named` has the
+ * configured names. */
+static void add_matched(const cfg_config *config, const char *named, pgw_buf *sql)
+{
+    const cfg_table *patterns = config->tables + config->table_count;
+    if (config->pattern_count == 0)
+        return;
+    pgw_buf_add_str(sql, ", matched(oid) as materialized (");
+    for (size_t i = 0; i < config->pattern_count; i++) {
+        pgw_buf_add_str(sql, i > 0 ? " union " : "");
+        add_pattern(&patterns[i], named, sql);
+    }
+    pgw_buf_addf(sql, " order by 1 limit %d)", RW_PATTERN_TABLES);
+}
+
+/* The tables in the right schema, and with their descendants. One index entry at a time (OFFSET
+ * keeps it so): a database may have a hundred thousand others. */
+#define TREE                                                                                       \
+    " tree(root, oid) as (select ours.oid, ours.oid from ours union select p.root, i.inhrelid"     \
+    " from tree p cross join lateral (select h.inhrelid from pg_catalog.pg_inherits h"             \
+    " where h.inhparent = p.oid offset 0) i)"
+
+/* Types of somebody's own that columns have, also in a domain, and those that foreign keys refer
+ * to.
+ */
+#define MET                                                                                        \
+    " met as materialized (select distinct x.oid as type, x.typtype in ('c', 'r', 'm')"            \
+    " or x.typelem <> 0 or (x.typtype = 'd' and x.oid <> t.oid) as holds"                          \
+    " from pg_catalog.pg_attribute o join pg_catalog.pg_type t on t.oid = o.atttypid"              \
+    " join pg_catalog.pg_type x on x.oid in (t.oid, t.typbasetype)"                                \
+    " where o.attnum > 0 and o.atttypid >= 16384 and x.oid >= 16384"                               \
+    " and o.attrelid in (select d.oid from tree d union all select k.confrelid from tree d"        \
+    " join pg_catalog.pg_constraint k on k.conrelid = d.oid and k.contype = 'f'))"
+
+/* A trigger's function fn that assigns columns one after another and nothing else, none of them
+ * of the primary key of p.root. */
+#define ASSIGNS                                                                                    \
+    "l.lanname = 'plpgsql' and pg_catalog.lower(fn.prosrc) ~ '^[[:space:]]*begin[[:space:]]+"      \
+    "(new[.][a-z_0-9]+[[:space:]]*:?=[^;]*;[[:space:]]*)+return[[:space:]]+new[[:space:]]*;"       \
+    "[[:space:]]*end[[:space:]]*;?[[:space:]]*$' and exists (select from pg_catalog.pg_index i"    \
+    " where i.indrelid = p.root and i.indisprimary and not exists (select from"                    \
+    " pg_catalog.pg_attribute a where a.attrelid = p.root and a.attnum = any(i.indkey)"            \
+    " and pg_catalog.strpos(pg_catalog.lower(fn.prosrc), 'new.' || a.attname) > 0))"
+
+/* Nothing here waits for a lock: a migration that holds its table's would hold up all others', so
+ * neither pg_partition_tree() nor pg_get_expr() is asked.
+ * Rows of a partitioned table fire the triggers of the partition they go to. A constraint trigger
+ * that is initially deferred changes no row, but runs in the session that commits; a foreign key's
+ * is internal. */
+#define FIRED                                                                                      \
+    " fired as (select p.root, pg_catalog.bool_or((g.tgtype & 4) <> 0) as by_insert,"              \
+    " pg_catalog.bool_or((g.tgtype & 16) <> 0 and not g.tginitdeferred) as by_update,"             \
+    " pg_catalog.bool_or((g.tgtype & 16) <> 0) as behind_update,"                                  \
+    " pg_catalog.bool_or((g.tgtype & 7) = 7) as changes,"                                          \
+    " pg_catalog.bool_or((g.tgtype & 19) = 19 and not (" ASSIGNS ")) as moves"                     \
+    " from tree p join pg_catalog.pg_trigger g on g.tgrelid = p.oid"                               \
+    " join pg_catalog.pg_proc fn on fn.oid = g.tgfoid"                                             \
+    " join pg_catalog.pg_language l on l.oid = fn.prolang where not g.tgisinternal"                \
+    " and g.tgenabled <> 'D' group by p.root)"
+
+/* Columns that a foreign key writes, past keyspread. */
+#define CASCADED                                                                                   \
+    " cascaded as materialized (select distinct p.root, a.attname from tree p"                     \
+    " join pg_catalog.pg_constraint f on f.conrelid = p.oid and f.contype = 'f'"                   \
+    " and (f.confupdtype in ('c', 'n', 'd') or f.confdeltype in ('n', 'd'))"                       \
+    " join pg_catalog.pg_attribute a on a.attrelid = p.oid and a.attnum = any(f.conkey))"
+
+/* An UPDATE of a row may change others that refer to it, by more than the key, and fire their
+ * triggers. */
+#define REFERRED                                                                                   \
+    "exists (select from tree p join pg_catalog.pg_constraint k on k.confrelid = p.oid"            \
+    " and k.contype = 'f' and k.confupdtype in ('c', 'n', 'd') where p.root = c.oid"               \
+    " and not exists (select from pg_catalog.pg_index i where i.indrelid = p.oid"                  \
+    " and i.indisprimary and k.confkey <@ i.indkey::pg_catalog.int2[]))"
+
+#define RULES(event)                                                                               \
+    "exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid"                         \
+    " and r.ev_type = '" event "')"
+
+/* 1574 is nextval()'s oid in every PostgreSQL. */
+#define SEQUENCE                                                                                   \
+    "(a.attidentity <> '' or coalesce(pg_catalog.strpos("                                          \
+    "d.adbin::pg_catalog.text, ':funcid 1574 ') > 0, false)"                                       \
+    " or coalesce(pg_catalog.strpos(t.typdefault, 'nextval(') > 0, false))::pg_catalog.text"
+
+/* Whether the expression of a default or a generated column is more than constants, the clock, a
+ * random or a sequence's number, and functions of PostgreSQL's own that look at nothing but their
+ * arguments. Making text of a value looks at settings, though such a function is marked immutable.
+ */
+#define COMPUTED                                                                                   \
+    "coalesce((select e.text ~ 'COERCEVIAIO|COERCETODOMAIN' or exists (select from"                \
+    " pg_catalog.regexp_matches(e.text, 'funcid ([0-9]+)', 'g') m"                                 \
+    " join pg_catalog.pg_proc f on f.oid = pg_catalog.oidin(pg_catalog.textout((m.m)[1]))"         \
+    " where not (f.provolatile = 'i' and f.pronamespace = 'pg_catalog'::pg_catalog.regnamespace"   \
+    " and f.proname !~ 'out$')"                                                                    \
+    " and f.proname !~ '^(now|.*_timestamp|timezone|date|timestamp|timestamptz|nextval|random"     \
+    "|.*uuid.*)$') from (values (coalesce(d.adbin, t.typdefaultbin)::pg_catalog.text)) e(text)), " \
+    "false)::pg_catalog.text"
+
+/* A column may be among the INCLUDEd ones, too. */
+#define KEY                                                                                        \
+    "coalesce((select pg_catalog.concat(k.place, ' ', x.relname) from pg_catalog.pg_index i"       \
+    " join pg_catalog.pg_class x on x.oid = i.indexrelid,"                                         \
+    " pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"                                \
+    " where i.indrelid = c.oid and i.indisprimary and k.attnum = a.attnum"                         \
+    " and k.place <= i.indnkeyatts), '0')"
+
+/* Sequences are named by their oids, for the one that looks may have another search_path than those
+ * who use what it sees; what names functions of others than PostgreSQL, or is written otherwise
+ * there, is only said where that is known. A default refers to no column, so pg_get_expr() needs no
+ * table, and takes no lock. */
+#define SEQUENCES                                                                                  \
+    " from pg_catalog.pg_depend s join pg_catalog.pg_class q on q.oid = s.refobjid"                \
+    " where s.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass and s.objid = d.oid"          \
+    " and s.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and q.relkind = 'S')"
+#define ONE_SEQUENCE "(select pg_catalog.count(*) = 1" SEQUENCES
+#define DRAWN                                                                                      \
+    "(select pg_catalog.concat('pg_catalog.nextval(''', pg_catalog.min(q.oid::pg_catalog.int8),"   \
+    " '''::pg_catalog.regclass)')" SEQUENCES
+#define IDENTITY                                                                                   \
+    "(select pg_catalog.concat('pg_catalog.nextval(''', s.objid, '''::pg_catalog.regclass)')"      \
+    " from pg_catalog.pg_depend s"                                                                 \
+    " where s.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and s.refobjid = c.oid"      \
+    " and s.refobjsubid = a.attnum and s.deptype = 'i'"                                            \
+    " and s.classid = 'pg_catalog.pg_class'::pg_catalog.regclass limit 1)"
+#define FOREIGN_FUNCTIONS                                                                          \
+    "exists (select from pg_catalog.regexp_matches(d.adbin::pg_catalog.text, 'funcid ([0-9]+)', "  \
+    "'g') m"                                                                                       \
+    " where pg_catalog.oidin(pg_catalog.textout((m.m)[1])) >= 16384)"
+#define EXPRESSION                                                                                 \
+    "case when a.attgenerated <> '' then null when a.attidentity <> '' then " IDENTITY             \
+    " when d.oid is null then t.typdefault"                                                        \
+    " when pg_catalog.current_setting('search_path') <> 'pg_catalog' and (" FOREIGN_FUNCTIONS      \
+    " or pg_catalog.current_setting('standard_conforming_strings') <> 'on'"                        \
+    " or pg_catalog.current_setting('DateStyle') !~ '^ISO')"                                       \
+    " then null when " ONE_SEQUENCE                                                                \
+    " then pg_catalog.regexp_replace(pg_catalog.pg_get_expr(d.adbin, 0),"                          \
+    " $$nextval\\('([^']|'')*'::regclass\\)$$, " DRAWN ", 'g')"                                    \
+    " else pg_catalog.pg_get_expr(d.adbin, 0) end"
+#define EXPRESSED                                                                                  \
+    "pg_catalog.concat(coalesce(pg_catalog.hashtextextended(coalesce(d.adbin::pg_catalog.text,"    \
+    " t.typdefaultbin::pg_catalog.text, pg_catalog.concat(a.attidentity)), 0), 0))"
+
+/* What an index of a partition is called, and the table's that it belongs to; and the partition's
+ * schema, if it is not the table's. */
+#define PARTS                                                                                      \
+    "(with recursive part(oid, root) as (select i.indexrelid, i.indexrelid"                        \
+    " from pg_catalog.pg_index i where i.indrelid = c.oid and i.indisunique"                       \
+    " and c.relkind = 'p' union select h.inhrelid, p.root from part p cross join lateral"          \
+    " (select h.inhrelid from pg_catalog.pg_inherits h where h.inhparent = p.oid offset 0) h)"     \
+    " select pg_catalog.string_agg(pg_catalog.concat_ws(pg_catalog.chr(1), t.relname, x.relname,"  \
+    " r.relname, (select nullif(s.nspname, c.nspname) from pg_catalog.pg_namespace s"              \
+    " where s.oid = t.relnamespace)), pg_catalog.chr(2)) from part p join pg_catalog.pg_index i"   \
+    " on i.indexrelid = p.oid join pg_catalog.pg_class t on t.oid = i.indrelid"                    \
+    " join pg_catalog.pg_class x on x.oid = p.oid join pg_catalog.pg_class r on r.oid = p.root"    \
+    " where p.oid <> p.root)"
+/* 1249 is pg_attribute, 1259 pg_class, 2606 pg_constraint and 2610 pg_index, in every PostgreSQL.
+ */
+#define SYSTEM_COLUMNS                                                                             \
+    "(select pg_catalog.string_agg(pg_catalog.concat(s.attrelid, '.', s.attname), ' '"             \
+    " order by s.attrelid, s.attnum) from pg_catalog.pg_attribute s"                               \
+    " where s.attrelid in (1249, 1259, 2606, 2610) and s.attnum > 0 and not s.attisdropped)"
+/* … and whether there are casts between PostgreSQL's own types that are not its own; what it came
+ * with was written by no later transaction than 2. One into a string by the types' own functions
+ * makes what an assignment makes without it, or has the server refuse that. */
+#define EQUALITY                                                                                   \
+    "pg_catalog.concat(case when exists (select from pg_catalog.pg_collation l where l.oid = "     \
+    "a.attcollation"                                                                               \
+    " and not l.collisdeterministic) then 'false'"                                                 \
+    " when exists (select from pg_catalog.pg_operator o where o.oprname = '=' and o.oid >= 16384"  \
+    " and (a.atttypid in (o.oprleft, o.oprright) or (o.oprleft < 16384 and o.oprright < 16384)))"  \
+    " then 'own'"                                                                                  \
+    " when exists (select from pg_catalog.pg_attribute g where g.attrelid = c.oid"                 \
+    " and g.attacl is not null) then 'granted'"                                                    \
+    " when exists (select from cascaded f where f.root = c.oid and f.attname = a.attname)"         \
+    " then 'cascaded' else 'true' end, case when exists (select from own_casts k"                  \
+    " where k.casttarget = a.atttypid) then ' into'"                                               \
+    " when exists (select from own_casts) then ' elsewhere' end,"                                  \
+    " case when exists (select from own_names y where not y.rows"                                  \
+    " or a.atttypid in (25, 1042, 1043)) then '+'"                                                 \
+    " when exists (select from own_names) then '~' end,"                                           \
+    " case when exists (select from pg_catalog.pg_operator o where o.oprname in ('+', '-')"        \
+    " and o.oprleft = 0 and o.oid >= 16384) then '-' end)"
+/* Types that a cast may mean instead of PostgreSQL's own. Of rows nothing becomes a key but text.
+ */
+#define NAMES_OF_TYPES                                                                             \
+    "('bool', 'bpchar', 'bytea', 'date', 'float4', 'float8', 'int2', 'int4', 'int8', 'name',"      \
+    " 'numeric', 'text', 'timestamp', 'timestamptz', 'uuid', 'varchar')"
+#define IS_OWN_NAME "typname in " NAMES_OF_TYPES " and x.typnamespace <> 11"
+#define OWN_NAMES                                                                                  \
+    " own_names as materialized (select x.typtype = 'c' and not exists (select from"               \
+    " pg_catalog.pg_cast k where k.castsource = x.oid) as rows from pg_catalog.pg_type x"          \
+    " where x." IS_OWN_NAME ")"
+/* Changes when a type of the database's own is made, named or dropped: what a statement that casts
+ * to one was described with may be another by then. (Not the rows of tables, which come and go.)
+ * The sum of their transactions, counted from the first. */
+#define TYPES_VERSION                                                                              \
+    "pg_catalog.hashtextextended(pg_catalog.concat_ws(' ', pg_catalog.count(*),"                   \
+    " pg_catalog.count(*) * pg_catalog.age('3'::pg_catalog.xid)"                                   \
+    " - pg_catalog.sum(pg_catalog.age(x.made))), 0) from (select t.xmin from pg_catalog.pg_type t" \
+    " where t.oid >= 16384 and t.typtype in ('d', 'e', 'r') union all select c.xmin from"          \
+    " pg_catalog.pg_class c where c.oid >= 16384 and c.relkind = 'c') x(made)"
+#define OWN_CASTS                                                                                  \
+    " own_casts as materialized (select k.casttarget from pg_catalog.pg_cast k"                    \
+    " where (k.oid >= 16384 or k.xmin not in ('0', '1', '2'))"                                     \
+    " and k.castsource < 16384 and k.casttarget < 16384"                                           \
+    " and not (k.castmethod = 'i' and k.casttarget in (25, 1042, 1043)))"
+#define IS_FIRST                                                                                   \
+    "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
+    " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"
+
+/* Whether an INSERT runs code that may look at its session, or change it: own functions can, where
+ * any of the database's does. */
+static void add_code(pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "coalesce(f.by_insert, false) or"
+                         " ((select q.says from quiet q) <> 't' and ");
+    px_runs_own_condition(sql);
+    pgw_buf_add_byte(sql, ')');
+}
+
+/* The tables of all patterns, of which the planner is to expect one, as of one pattern: by an
+ * array, and bounds that all numbers keep. With one for each of twenty patterns it takes twice the
+ * time, and where a session looks by its own link has the question compiled (jit), for a second. */
+#define FEW "(select pg_catalog.unnest((select pg_catalog.array_agg(x.oid) from matched x)) as oid)"
+
+/* What is the same for all columns of a table is looked up once. Numbers become text, and text
+ * numbers, by what no cast of somebody's own changes. */
+static void add_relations(const cfg_config *config, pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "with recursive wanted(nspname, relname) as (values ");
+    add_tables(config, sql);
+    pgw_buf_add_byte(sql, ')');
+    add_matched(config, "wanted", sql);
+    pgw_buf_add_str(sql, ", ours as materialized (select n.nspname, c.relname, c.oid, c.relkind,"
+                         " c.relrowsecurity from wanted w join pg_catalog.pg_namespace n"
+                         " on n.nspname = w.nspname join pg_catalog.pg_class c"
+                         " on c.relnamespace = n.oid and c.relname = w.relname"
+                         " and c.relkind in ('r', 'p', 'v', 'm', 'f')");
+    if (config->pattern_count > 0)
+        pgw_buf_add_str(sql, " union all select n.nspname, c.relname, c.oid, c.relkind,"
+                             " c.relrowsecurity from " FEW " m join pg_catalog.pg_class c"
+                             " on c.oid = m.oid and m.oid > 0 and m.oid < 4294967295"
+                             " join pg_catalog.pg_namespace n on n.oid = c.relnamespace");
+    pgw_buf_add_str(sql, ")," TREE "," MET ", quiet(says) as materialized (select ");
+    px_quiet_expression(sql);
+    pgw_buf_add_str(sql, "), code(expressions, casts) as materialized"
+                         " (select case when q.says = 't' then false else ");
+    px_expressions_run_condition(sql);
+    pgw_buf_add_str(sql, " end, case when q.says = 't' then false else ");
+    px_casts_run_condition(sql);
+    pgw_buf_add_str(sql,
+                    " end from quiet q)," FIRED "," CASCADED "," OWN_CASTS "," OWN_NAMES
+                    ", own_types(version) as materialized (select " TYPES_VERSION ")"
+                    ", relations as materialized (select c.*, (select pg_catalog.count(*)"
+                    " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
+                    " as triggers, ");
+    add_code(sql);
+    pgw_buf_add_str(sql, " as triggers_insert, " RULES("3"));
+    pgw_buf_add_str(sql, " as rules_insert, case when f.by_update or " RULES("2"));
+    pgw_buf_add_str(
+        sql, " then 't' when f.behind_update or " REFERRED " then 'd' else 'f' end as on_update,"
+             " case when f.changes then 't' when f.moves then 'u' else 'f' end as changes, ");
+    px_reads_settings_condition(sql);
+    pgw_buf_add_str(sql, " as reads_settings from ours c left join fired f on f.root = c.oid)");
+}
+
+void px_schema_query(const cfg_config *config, pgw_buf *sql)
+{
+    add_relations(config, sql);
+    pgw_buf_add_str(
+        sql,
+        " select c.nspname::pg_catalog.text, c.relname::pg_catalog.text, pg_catalog.concat(c.oid), "
+        "c.relkind::pg_catalog.text,"
+        " pg_catalog.concat(c.triggers), c.triggers_insert::pg_catalog.text, "
+        "c.rules_insert::pg_catalog.text, "
+        "c.on_update,"
+        " c.relrowsecurity::pg_catalog.text, c.changes, a.attname::pg_catalog.text, "
+        "pg_catalog.concat(a.attnum),"
+        " pg_catalog.concat(a.atttypid),"
+        " pg_catalog.concat(a.atttypmod), pg_catalog.format_type(a.atttypid, a.atttypmod), "
+        "(t.typtype = "
+        "'d')::pg_catalog.text,"
+        " (a.attnotnull or t.typnotnull)::pg_catalog.text,"
+        " (a.atthasdef or a.attidentity <> '' or t.typdefault is not "
+        "null)::pg_catalog.text, " SEQUENCE ","
+        " (a.attgenerated <> '')::pg_catalog.text,"
+        " " EQUALITY ", " COMPUTED ", " KEY ", a.attidentity::pg_catalog.text, " EXPRESSION
+        ", " EXPRESSED ", (select pg_catalog.concat(q.says, case when k.expressions then '+'"
+        " when k.casts then '~' end, ' ', y.version)"
+        " from quiet q cross join code k cross join own_types y), "
+        "c.reads_settings::pg_catalog.text, case when " IS_FIRST " then " PARTS
+        " end, case when " IS_FIRST
+        " then pg_catalog.concat((select l.relnatts from pg_catalog.pg_class l"
+        " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end from relations c"
+        " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
+        " and not a.attisdropped"
+        " join pg_catalog.pg_type t on t.oid = a.atttypid"
+        " left join pg_catalog.pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum"
+        " order by c.nspname, c.relname, a.attnum");
+}
+
+/* Whose rows decide what px_schema_query() says: each version of a row of the catalog has its place
+ * and its transaction. `named` are all relations of the configured names, `ours` those in the right
+ * schema, `tree` with their descendants. */
+static const struct {
+    const char *key, *from;
+} versions[] = {
+    {"x.oid", "pg_class x where x.oid in (select oid from named)"},
+    {"x.oid", "pg_namespace x where x.oid in (select relnamespace from named)"},
+    {"x.attrelid, x.attnum", "pg_attribute x join ours on x.attrelid = ours.oid and x.attnum > 0"},
+    {"x.oid", "pg_type x where x.oid in (select a.atttypid from pg_catalog.pg_attribute a"
+              " join ours on a.attrelid = ours.oid and a.attnum > 0)"},
+    {"x.oid", "pg_type x where x." IS_OWN_NAME},
+    {"x.oid", "pg_cast x where x.oid < 16384 and x.xmin not in ('0', '1', '2')"},
+    {"x.oid", "pg_operator x where x.oprname = '=' and x.oid >= 16384"},
+    {"x.oid", "pg_attrdef x join ours on x.adrelid = ours.oid"},
+    {"x.indexrelid", "pg_index x join tree on x.indrelid = tree.oid"},
+    {"x.oid", "pg_constraint x join ours on x.conrelid = ours.oid"},
+    {"x.oid", "pg_rewrite x join ours on x.ev_class = ours.oid"},
+    {"x.oid", "pg_policy x join ours on x.polrelid = ours.oid"},
+    {"x.oid", "pg_trigger x join tree on x.tgrelid = tree.oid"},
+    {"x.inhrelid, x.inhparent", "pg_inherits x join tree on x.inhparent = tree.oid"},
+};
+
+/* Whatever the database stores may change what px_quiet_expression() says. The sum of its
+ * transactions, counted from the first, is cheap by their age. */
+static const char *const stored[] = {"pg_proc",   "pg_rewrite", "pg_attrdef",   "pg_constraint",
+                                     "pg_policy", "pg_trigger", "pg_extension", "pg_operator",
+                                     "pg_cast",   "pg_amproc"};
+
+#define NAMED                                                                                      \
+    "select c.oid, c.relnamespace, n.nspname, c.relname"                                           \
+    " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where "
+
+/* 16384 is the first oid of what is not PostgreSQL's own. */
+static void add_versioned(const cfg_config *config, pgw_buf *sql)
+{
+    pgw_buf_add_byte(sql, ')');
+    add_matched(config, "w", sql);
+    pgw_buf_add_str(sql, ", named as materialized (" NAMED
+                         "c.relname in (select w.relname from w) and c.relpersistence <> 't'");
+    for (size_t i = 0; i < config->pattern_count; i++) {
+        pgw_buf_add_str(sql, " union " NAMED);
+        add_beginning(config->tables[config->table_count + i].name, sql);
+        pgw_buf_add_str(sql, " and c.relpersistence <> 't' and c.oid >= 16384");
+    }
+    pgw_buf_add_str(sql, "), ours as materialized (select named.oid from named join w using"
+                         " (nspname, relname)");
+    pgw_buf_add_str(sql, config->pattern_count > 0 ? " union select m.oid from matched m" : "");
+    pgw_buf_add_str(sql, ")," TREE);
+}
+
+static const char unlimited[] =
+    "coalesce((select r.rolconnlimit < 0 from pg_catalog.pg_roles r"
+    " where r.rolname = session_user), true) and coalesce((select d.datconnlimit < 0"
+    " from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()), true)";
+
+/* Where relations of the configured names are found. */
+static const char places[] =
+    "coalesce(pg_catalog.hashtextextended((select pg_catalog.string_agg(pg_catalog.concat_ws(' ', "
+    "named.oid,"
+    " x.oid, x.xmin, x.ctid), ',' order by named.oid) from named"
+    " join pg_catalog.pg_namespace x on x.oid = named.relnamespace), 0), 0)";
+
+void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "with recursive w(nspname, relname) as (values ");
+    add_tables(config, sql);
+    add_versioned(config, sql);
+    pgw_buf_addf(
+        sql,
+        " select pg_catalog.concat(pg_catalog.hashtextextended(pg_catalog.string_agg("
+        "v.version, ',' order by v.version), 0)), (%s)::pg_catalog.text, pg_catalog.concat(%s)"
+        " from (",
+        unlimited, places);
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        pgw_buf_addf(sql,
+                     "%sselect pg_catalog.concat_ws(' ', %zu, x.tableoid, %s, x.xmin, x.ctid)"
+                     " from pg_catalog.%s",
+                     i > 0 ? " union all " : "", i, versions[i].key, versions[i].from);
+    pgw_buf_add_str(sql,
+                    " union all select pg_catalog.concat('types ', (select " TYPES_VERSION "))");
+    for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
+        pgw_buf_addf(
+            sql,
+            " union all select pg_catalog.concat_ws(' ', 'stored', %zu,"
+            " pg_catalog.count(*), pg_catalog.count(*) * pg_catalog.age('3'::pg_catalog.xid)"
+            " - pg_catalog.sum(pg_catalog.age(x.xmin)))"
+            " from pg_catalog.%s x where x.oid >= 16384",
+            i, stored[i]);
+    pgw_buf_add_str(sql, ") v(version)");
+}
+
+enum { MOST_UNSPREAD = 100 }; /* that are told of */
+
+void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql)
+{
+    const cfg_table *patterns = config->tables + config->table_count;
+    pgw_buf_add_str(sql, "with w(nspname, relname) as (values ");
+    add_tables(config, sql);
+    pgw_buf_add_byte(sql, ')');
+    add_matched(config, "w", sql);
+    pgw_buf_add_str(
+        sql,
+        " select n.nspname::pg_catalog.text, c.relname::pg_catalog.text from pg_catalog.pg_class c"
+        " join pg_catalog.pg_namespace n on n.oid = c.relnamespace where (");
+    for (size_t i = 0; i < config->pattern_count; i++) {
+        pgw_buf_add_str(sql, i > 0 ? " or (n.nspname = " : "(n.nspname = ");
+        rw_add_constant(sql, pgw_slice_str(patterns[i].schema ? patterns[i].schema : "public"));
+        pgw_buf_add_str(sql, " and ");
+        add_beginning(patterns[i].name, sql);
+        pgw_buf_add_byte(sql, ')');
+    }
+    pgw_buf_addf(sql,
+                 ") and c.relkind in ('r', 'p') and not c.relispartition"
+                 " and c.relpersistence <> 't' and (n.nspname, c.relname) not in"
+                 " (select w.nspname, w.relname from w where w.relname is not null)"
+                 " and c.oid not in (select m.oid from matched m) order by c.oid limit %d",
+                 MOST_UNSPREAD);
+}
