@@ -43,7 +43,7 @@ create view many as select id from items where amount > 5;
 create materialized view few as select count(*) from many, items;
 create table heir () inherits (items);
 -- What a newer PostgreSQL keeps there for itself an older one does not mind.
-update pg_attribute set attoptions = 'pg_attver=7' || array(select o from unnest(attoptions) o where o !~ '^pg_attver=')
+update pg_attribute set attoptions = array['pg_attver=7'] || array(select o from unnest(attoptions) o where o !~ '^pg_attver=')
   where attrelid = 'items'::regclass and attnum > 0;
 """
 CARRIED = """
