@@ -41,12 +41,15 @@ static const char *const parts[] = {
     " 'pg_class'::regclass and d.refobjid = attrelid and d.refobjsubid = attnum and d.classid ="
     " 'pg_class'::regclass and d.deptype in ('a', 'i') join pg_sequence s on s.seqrelid = d.objid",
 
+    /* PostgreSQL keeps an option of its own, pg_attver, beside those that somebody has set; pg_dump
+     * leaves it out by its name, too. */
     "select attnum::int, format('%s SET %s;', alter, what) from a join pg_type y on y.oid ="
     " atttypid, unnest(array['STATISTICS ' || nullif(attstattarget, -1), case when attstorage <>"
     " typstorage then 'STORAGE ' || case attstorage when 'p' then 'PLAIN' when 'e' then 'EXTERNAL'"
     " when 'm' then 'MAIN' else 'EXTENDED' end end, 'COMPRESSION ' || case to_jsonb(a) ->>"
-    " 'attcompression' when 'p' then 'pglz' when 'l' then 'lz4' end, '(' ||"
-    " array_to_string(attoptions, ', ') || ')']) what where what is not null",
+    " 'attcompression' when 'p' then 'pglz' when 'l' then 'lz4' end, '(' || (select"
+    " string_agg(o, ', ') from unnest(attoptions) o where split_part(o, '=', 1) <> 'pg_attver') ||"
+    " ')']) what where what is not null",
 
     "select 0, case when $4 then format('-- not carried: %s: set it of each partition', option)"
     " else format('ALTER TABLE %s SET (%s=%L);', name, split_part(option, '=', 1), substr(option,"

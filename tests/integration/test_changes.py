@@ -1,6 +1,7 @@
 """What changes under a session (TimeZone, the schema, its link) must not change where its rows are put;
 and messages that come in pieces, or behind an error, must neither hang nor hurt."""
 import os
+import signal
 import struct
 import subprocess
 import unittest
@@ -314,14 +315,15 @@ class Changes(ChangesCase):
 
     def test_an_end_while_a_statement_runs(self):
         session = self.wire()
-        session.send(wire.query("select pg_sleep(1)"))
-        self.wire().query("select 1")  # the first has been read by now, or is about to be
         with self.postgres.admin(self.database) as admin:
-            while not admin.rows("select from pg_stat_activity where query like 'select pg_sleep%'"
-                                 " and state = 'active'"):
-                pass
-        self.keyspread.stop()
+            admin.rows("select pg_advisory_lock(1)")
+            session.send(wire.query("select pg_advisory_lock(1)"))
+            harness.eventually("the statement runs", lambda: admin.rows(
+                "select from pg_stat_activity where wait_event = 'advisory'"))
+            self.keyspread.process.send_signal(signal.SIGTERM)
+            self.keyspread.lines.wait_for("event=stopping")
         self.assertEqual(wire.tags_of(session.read_ready()), ["SELECT 1"])
+        self.keyspread.finish()
         self.start_keyspread()
 
 

@@ -265,6 +265,7 @@ class MovedColumns(Crowd):
     PARTED = harness.Table("parted", ["k int not null", "a text", "b text"], ["k"],
                            atomicity="partition")
     tables = (MOVED, PARTED)
+    options = {**Crowd.options, "backend": {"catalog_s": 3600}}
 
     def move(self, table="moved"):
         """keyspread has met the columns a, b; now they are b, a."""

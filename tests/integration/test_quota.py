@@ -100,6 +100,7 @@ class Timeouts(harness.StackCase):
             holder.rows("begin; lock table events")
             error = wire.error_of(session.query(INSERT.format(1)))
             holder.rows("rollback")
+        session.rows("set statement_timeout = 0; set lock_timeout = 0")
         self.assertEqual(session.rows("select count(*) from events"), [["0"]])
         return error
 

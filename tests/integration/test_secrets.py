@@ -77,7 +77,7 @@ class SecretsCase(login_case.LoginCase):
     def watched(self, auth, dsn="", **more):
         """A keyspread that says all it can; looked through when the test ends."""
         config = {"log": {"level": "debug"}, "admin": {}, "tables": (NAMES, ORDERS),
-                  "limits": {"row_bytes": 1024, "key_bytes": 64, "startup_ms": 500}, **more}
+                  "limits": {"row_bytes": 1024, "key_bytes": 64, "startup_ms": 600_000}, **more}
         return self.start(self.addCleanup, auth, dsn, **config)
 
     def watched_scram(self, dsn=f"user={LINKER} password={LINKER_PASSWORD}", **more):
@@ -132,6 +132,7 @@ class Logins(SecretsCase):
                         b"p\0\0\xff\xffzzlongzz"):
             session = self.connect(keyspread)
             session.send(wire.startup("alice", "app"), message)
+            session.socket.shutdown(socket.SHUT_WR)
             session.read_to_end()
         self.check(keyspread, "client_ready", "client_fatal", "link_failed")
 

@@ -199,6 +199,7 @@ class Retries(LinkCase):
         self.endpoint.order("OVERLOADED", begins="select", every=1)
         self.assertEqual(self.says(link, "select 1"), ["57014", "I"])
         self.endpoint.http("DELETE", "/faults")
+        self.says(link, "set statement_timeout = 0")
         self.assertEqual(self.says(link, "select 2"), ["SELECT 1", "I"])
 
     def test_what_waits_for_its_client_takes_no_time(self):
@@ -754,6 +755,7 @@ class Paused(LinkCase):
         self.endpoint.order("OVERLOADED", every=1, begins="insert")
         self.assertIn(self.says(link, "insert into items (id, v) values (1, 'a')")[0], ("53000", "57014"))
         self.endpoint.http("DELETE", "/faults")
+        self.says(link, "set statement_timeout = 0")
         self.assertEqual(self.says(link, "insert into items (id, v) values (1, 'a')"),
                          ["INSERT 0 1", "I"])
 
@@ -840,7 +842,11 @@ class Idle(LinkCase):
 
     def test_a_transaction(self):
         link = self.session()
-        self.says(link, "begin; insert into plain values (1)")
+
+        def begun():  # which takes a busy machine as long as the endpoint waits, now and then
+            self.says(link, "rollback")
+            return self.says(link, "begin; insert into plain values (1)") == ["BEGIN", "INSERT 0 1", "T"]
+        harness.eventually("a transaction has begun", begun)
         harness.eventually("it is closed", self.is_closed)
         self.assertEqual(self.says(link, "insert into plain values (2)"), ["08006", "E"])
         self.assertEqual(self.says(link, "commit"), ["ROLLBACK", "I"])

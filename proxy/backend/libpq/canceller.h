@@ -20,6 +20,7 @@ typedef struct px_cancel {
     PGcancel *target; /* lives until then */
     sem_t over;
     struct timespec until; /* of CLOCK_MONOTONIC */
+    char reason[1]; /* libpq's for a failure, cut off: nobody is told, for a cancel has no answer */
 } px_cancel;
 
 /* On its worker's thread, which counts it among its `cancels` until it is done. False: too many are
