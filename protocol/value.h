@@ -22,7 +22,11 @@ typedef struct pgw_env {
     int32_t zone_seconds; /* … that many seconds east of UTC */
     bool conforming;      /* standard_conforming_strings is on */
     bool settled;         /* … as the client set it: nobody else moves it */
+    int server;           /* PostgreSQL's major version there, such as 18; 0: not known */
 } pgw_env;
+
+/* The first PostgreSQL that takes 0x1F, 0o17, 0b11 and 1_000 as numbers. */
+enum { PGW_NUMBERS_SINCE = 16 };
 
 typedef struct pgw_value {
     uint32_t type; /* an oid of types.h */

@@ -62,6 +62,21 @@ static pgw_verdict string_in(uint32_t type, pgw_slice text, pgw_value *out)
     return PGW_KNOWN;
 }
 
+static pgw_verdict numeric_in(pgw_slice text, const pgw_reading *reading, pgw_value *out)
+{
+    pgw_slice older;
+    pgw_verdict form = reading->env->server < PGW_NUMBERS_SINCE
+                           ? PGW_INVALID
+                           : pgw_number_older(text, reading->arena, &older);
+    if (form != PGW_KNOWN)
+        return form == PGW_UNKNOWABLE ? form
+                                      : pgw_numeric_in(text, reading->arena, out, reading->error);
+    pgw_verdict verdict = pgw_numeric_in(older, reading->arena, out, reading->error);
+    if (verdict == PGW_INVALID && pgw_error_is(reading->error, "22P02"))
+        return PGW_REFUSE_SYNTAX(PGW_NUMERIC, text, reading->error);
+    return verdict;
+}
+
 static pgw_verdict read_text(uint32_t type, pgw_slice text, const pgw_reading *reading,
                              pgw_value *out)
 {
@@ -75,12 +90,12 @@ static pgw_verdict read_text(uint32_t type, pgw_slice text, const pgw_reading *r
     case PGW_INT2:
     case PGW_INT4:
     case PGW_INT8:
-        return pgw_integer_in(type, text, out, error);
+        return pgw_integer_in(type, text, reading, out);
     case PGW_FLOAT4:
     case PGW_FLOAT8:
         return pgw_float_in(type, text, arena, out, error);
     case PGW_NUMERIC:
-        return pgw_numeric_in(text, arena, out, error);
+        return numeric_in(text, reading, out);
     case PGW_UUID:
         return pgw_uuid_in(text, arena, out, error);
     case PGW_DATE:

@@ -23,7 +23,8 @@ static uint64_t reading_of(const px_identity *identity)
 {
     const pgw_env *env = &identity->env;
     uint64_t parts[] = {number_of(identity->zone), number_of(identity->dates),
-                        number_of(identity->intervals), (uint64_t)env->utf8 << 1 | env->conforming};
+                        number_of(identity->intervals),
+                        (uint64_t)env->server << 2 | (uint64_t)env->utf8 << 1 | env->conforming};
     return XXH3_64bits(parts, sizeof parts);
 }
 

@@ -2,8 +2,17 @@
 
 #include "protocol/value_cast.h"
 #include "protocol/value_in.h"
+#include "protocol/value_integer.h"
+#include "rewrite/lex/lexer.h"
 
 #include <string.h>
+
+bool rw_number_text(pgw_slice token, const pgw_env *env, pgw_arena *arena, pgw_slice *out)
+{
+    *out = token;
+    return !rw_number_is_newer(token) ||
+           (env->server >= PGW_NUMBERS_SINCE && pgw_number_older(token, arena, out) == PGW_KNOWN);
+}
 
 bool rw_digits_fit_int8(pgw_slice digits, bool minus, int64_t *integer)
 {

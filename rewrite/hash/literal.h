@@ -52,6 +52,11 @@ typedef struct rw_param {
 bool rw_cell_is_unknowable(const rw_cell *cell, const rw_column *column,
                            const pgw_reading *reading);
 
+/* The digits of a number's token as all versions of PostgreSQL write them: of `token` itself, or in
+ * the arena. False: the server at hand does not take it, or it is larger than 64 bits. */
+PGW_MUST_CHECK bool rw_number_text(pgw_slice token, const pgw_env *env, pgw_arena *arena,
+                                   pgw_slice *out);
+
 /* Digits of a constant with its sign, as make_const() of PostgreSQL's parser takes them: whether it
  * is an integer, and which; else it is a numeric. */
 PGW_MUST_CHECK bool rw_digits_fit_int8(pgw_slice digits, bool minus, int64_t *integer);

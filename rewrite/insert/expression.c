@@ -189,7 +189,9 @@ static bool parse_primary(rw_parser *parser, bool wanted, int depth, rw_cell *ce
     case RW_TOKEN_INTEGER:
     case RW_TOKEN_DECIMAL:
         cell->kind = token.kind == RW_TOKEN_INTEGER ? RW_CELL_INTEGER : RW_CELL_DECIMAL;
-        cell->text = rw_token_text(parser->text, token);
+        if (!rw_number_text(rw_token_text(parser->text, token), parser->env, parser->arena,
+                            &cell->text))
+            return false;
         rw_advance(parser);
         return true;
     case RW_TOKEN_PARAM:

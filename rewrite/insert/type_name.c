@@ -18,7 +18,8 @@ static bool take_modifiers(rw_parser *parser, type_name *type)
         return true;
     do {
         pgw_slice text = rw_token_text(parser->text, parser->token);
-        if (parser->token.kind != RW_TOKEN_INTEGER || text.len > 8 || type->modifier_count == 2)
+        if (parser->token.kind != RW_TOKEN_INTEGER || text.len > 8 || type->modifier_count == 2 ||
+            rw_number_is_newer(text))
             return false;
         int32_t value = 0;
         for (size_t i = 0; i < text.len; i++)

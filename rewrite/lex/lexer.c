@@ -211,6 +211,61 @@ static rw_token finished(rw_token_kind kind, size_t start, size_t end)
     return end == 0 ? token(RW_TOKEN_BAD, start, start) : token(kind, start, end);
 }
 
+static bool is_digit_of(unsigned char c, int base)
+{
+    unsigned char letter = c | 32;
+    return (c >= '0' && c <= '9' && c - '0' < base) ||
+           (base == 16 && letter >= 'a' && letter <= 'f');
+}
+
+/* Behind the digits from `at` on, which may be parted by single underscores; with a `base` but 10
+ * one may stand before the first, too. */
+static size_t skip_parted(pgw_slice text, size_t at, int base)
+{
+    for (size_t end = at;;) {
+        size_t digit = end + (peek(text, end) == '_' && (end > at || base != 10));
+        if (!is_digit_of(peek(text, digit), base))
+            return end;
+        end = digit + 1;
+    }
+}
+
+/* The base of 0x1F, 0o17 and 0b11; 10: it is none of them. */
+static int base_of(pgw_slice text, size_t start)
+{
+    unsigned char mark = peek(text, start) == '0' ? peek(text, start + 1) | 32 : 0;
+    return mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
+}
+
+/* A number that no PostgreSQL before version 16 takes, or none at all. Whether the server at hand
+ * takes it is not asked here: one that does not refuses the text itself. */
+static rw_token lex_newer_number(pgw_slice text, size_t start)
+{
+    rw_token_kind kind = RW_TOKEN_INTEGER;
+    int base = base_of(text, start);
+    size_t first = base != 10 ? start + 2 : start;
+    size_t end = skip_parted(text, first, base);
+    if (base == 10 && peek(text, end) == '.' && peek(text, end + 1) != '.') {
+        kind = RW_TOKEN_DECIMAL;
+        end = skip_parted(text, end + 1, 10);
+    }
+    if (base == 10 && (peek(text, end) | 32) == 'e') {
+        size_t digits = end + 1;
+        digits += peek(text, digits) == '+' || peek(text, digits) == '-';
+        kind = RW_TOKEN_DECIMAL;
+        end = skip_parted(text, digits, 10);
+        first = digits;
+    }
+    bool none = end == first || is(text, end, WORD);
+    return none ? token(RW_TOKEN_BAD, start, start) : token(kind, start, end);
+}
+
+bool rw_number_is_newer(pgw_slice number)
+{
+    return number.len > 2 &&
+           (base_of(number, 0) != 10 || memchr(number.ptr, '_', number.len) != NULL);
+}
+
 static rw_token lex_number(pgw_slice text, size_t start)
 {
     rw_token_kind kind = RW_TOKEN_INTEGER;
@@ -229,8 +284,8 @@ static rw_token lex_number(pgw_slice text, size_t start)
             end = skip(text, digits, DIGIT);
         }
     }
-    /* trailing junk: an error since PostgreSQL 15, two tokens before, other numbers later */
-    return is(text, end, WORD) ? token(RW_TOKEN_BAD, start, start) : token(kind, start, end);
+    /* trailing junk: an error in PostgreSQL 15, two tokens before, another number later */
+    return is(text, end, WORD) ? lex_newer_number(text, start) : token(kind, start, end);
 }
 
 static rw_token lex_dollar(pgw_slice text, size_t start)

@@ -62,6 +62,9 @@ static inline rw_token rw_lexer_next(rw_lexer *lexer)
     return *lexer->known++;
 }
 
+/* Whether a number is written as PostgreSQL takes it since version 16 alone: 0x1F, 0o17, 0b11,
+ * 1_000. */
+bool rw_number_is_newer(pgw_slice number);
 /* n of $n, or anything above UINT16_MAX, which is what Bind can carry; 0: it is no parameter. */
 uint32_t rw_parameter_number(pgw_slice text, rw_token token);
 /* The highest n of a text's $n; 0: it has none. */

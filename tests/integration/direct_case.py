@@ -32,10 +32,11 @@ class DirectCase(unittest.TestCase):
     rows_sql = ()  # texts that a client says on either side
     options = {}
     partitioned = False
+    version = None  # of the server: see harness.Postgres
 
     @classmethod
     def setUpClass(cls):
-        cls.postgres = harness.Postgres()
+        cls.postgres = harness.Postgres(cls.version)
         cls.addClassCleanup(cls.postgres.remove)
         for database in ("direct", "hashed"):
             cls.postgres.create_database(database)

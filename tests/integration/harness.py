@@ -149,14 +149,15 @@ Statement = collections.namedtuple("Statement", "pid kind text parameters")
 class Postgres:
     """A PostgreSQL of its own: a temporary folder, a free port, every statement in its log."""
 
-    def __init__(self, **settings):
+    def __init__(self, version=None, **settings):
+        """`version`: a major one that npm has brought; None: the distribution's."""
         self.folder = tempfile.mkdtemp(prefix="keyspread-pg-")
         self.data = os.path.join(self.folder, "data")
         self.log_path = os.path.join(self.folder, "log")
         self.settings = settings
         self.process = None
         self.port = None
-        self.bin = self._bin_folder()
+        self.bin = self._npm_folder(version) if version else self._bin_folder()
         self.as_user = with_us()
         if os.geteuid() == 0:
             self.as_user = with_us("--reuid=postgres", "--regid=postgres", "--init-groups")
@@ -168,6 +169,15 @@ class Postgres:
         self.start()
         with self.admin("postgres") as admin:
             admin.rows(f"create role {USER} superuser login")
+
+    def _npm_folder(self, version):
+        """The programs of this version, in a place that PostgreSQL's user may read."""
+        package = os.path.join(HERE, "node", "node_modules", f"postgresql-{version}", "native")
+        if not os.path.isdir(package):
+            missing(f"PostgreSQL {version} of npm")
+        copy = os.path.join(self.folder, "server")
+        shutil.copytree(package, copy, symlinks=True)
+        return os.path.join(copy, "bin")
 
     @staticmethod
     def _bin_folder():
@@ -434,6 +444,7 @@ class StackCase(unittest.TestCase):
     tables = (EVENTS,)
     database = "app"
     settings = {}
+    version = None  # of the server: see Postgres
     options = {}
     partitioned = True
     before_sql = ""  # what the tables need
@@ -441,7 +452,7 @@ class StackCase(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.postgres = Postgres(**cls.settings)
+        cls.postgres = Postgres(cls.version, **cls.settings)
         cls.addClassCleanup(cls.postgres.remove)
         create_tables(cls.postgres, cls.database, cls.tables, partitioned=cls.partitioned,
                       before=cls.before_sql)

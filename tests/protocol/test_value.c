@@ -17,7 +17,7 @@ static const pgw_env utc = {.utf8 = true, .zone_known = true, .conforming = true
 
 static unsigned wrong;
 
-static void check_text(const vector_line *line)
+static void check_text_by(const vector_line *line, const pgw_env *env)
 {
     pgw_arena arena = {0};
     pgw_error error;
@@ -25,16 +25,26 @@ static void check_text(const vector_line *line)
     pgw_buf got = {0};
     pgw_verdict verdict =
         pgw_value_from_text(pgw_type_by_name(line->fields[0]), -1, line->fields[2],
-                            &(pgw_reading){&utc, &arena, &error}, &value);
+                            &(pgw_reading){env, &arena, &error}, &value);
     /* As PostgreSQL: without typmod, then the typmod as an assignment. */
     if (verdict == PGW_KNOWN)
         verdict = pgw_value_cast(
             &value, (pgw_cast){value.type, (int32_t)vector_number(line->fields[1]), false},
-            &(pgw_reading){&utc, &arena, &error}, &value);
+            &(pgw_reading){env, &arena, &error}, &value);
     vector_add_outcome(verdict, &value, &error, &got);
     wrong += !vector_same(line, line->fields[3], &got);
     pgw_buf_free(&got);
     pgw_arena_free(&arena);
+}
+
+static void check_text(const vector_line *line)
+{
+    check_text_by(line, &utc);
+}
+
+static void check_newer(const vector_line *line)
+{
+    check_text_by(line, &(pgw_env){.utf8 = true, .zone_known = true, .server = 16});
 }
 
 static void text_is_read_as_postgres_does(void **state)
@@ -42,6 +52,14 @@ static void text_is_read_as_postgres_does(void **state)
     (void)state;
     wrong = 0;
     assert_true(vector_each(VECTORS "/values_text.txt", check_text) > 250);
+    assert_int_equal(wrong, 0);
+}
+
+static void newer_servers_read_more_numbers(void **state)
+{
+    (void)state;
+    wrong = 0;
+    assert_true(vector_each(VECTORS "/values_newer.txt", check_newer) > 50);
     assert_int_equal(wrong, 0);
 }
 
@@ -543,6 +561,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_read_as_postgres_does),
+        cmocka_unit_test(newer_servers_read_more_numbers),
         cmocka_unit_test(typmod_may_be_given_at_once),
         cmocka_unit_test(values_are_printed_as_postgres_does),
         cmocka_unit_test(binary_is_read_as_postgres_does),

@@ -122,8 +122,8 @@ static pgw_slice all_of(const px_identity *identity)
     add_part(&all, 'z', identity->zone);
     add_part(&all, 'd', identity->dates);
     add_part(&all, 'i', identity->intervals);
-    pgw_buf_addf(&all, "e%d%d%d%" PRId32, env->utf8, env->conforming, env->zone_known,
-                 env->zone_seconds);
+    pgw_buf_addf(&all, "e%d%d%d%" PRId32 "v%d", env->utf8, env->conforming, env->zone_known,
+                 env->zone_seconds, env->server);
     pgw_buf_add_byte(&all, '\0');
     return (pgw_slice){all.ptr, all.len - 1};
 }

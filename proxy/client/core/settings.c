@@ -58,6 +58,8 @@ static px_identity *identity_with_settings(px_session *session)
     const char *encoding = px_settings_now(session, RW_CLIENT_ENCODING);
     const char *zone = px_settings_now(session, RW_TIMEZONE);
     from.env = px_identity_env(encoding, zone, px_settings_now(session, RW_CONFORMING_STRINGS));
+    const char *version = px_greeting_value(session->who.greeting, "server_version");
+    from.env.server = version != NULL ? atoi(version) : 0;
     from.env.settled = session->who.settings[RW_CONFORMING_STRINGS] != NULL;
     const char *server = px_greeting_value(session->who.greeting, "server_encoding");
     session->who.written = written_in(encoding, server);

@@ -21,6 +21,8 @@
 
 typedef const PgQuery__Node *node;
 
+enum { VERSIONS_SINCE = 18 }; /* RETURNING old.*, new.* */
+
 /* Something of a statement that shows columns. */
 typedef struct shown {
     struct shown *next;
@@ -276,9 +278,12 @@ static rw_star_scope *new_scope(finder *find, const PgQuery__WithClause *with)
     return scope;
 }
 
-static void add_written(finder *find, rw_star_scope *scope, const PgQuery__RangeVar *relation)
+static rw_star_item *add_written(finder *find, rw_star_scope *scope,
+                                 const PgQuery__RangeVar *relation)
 {
-    rw_star_add_relation(&find->world, &find->place, scope, relation)->written = true;
+    rw_star_item *item = rw_star_add_relation(&find->world, &find->place, scope, relation);
+    item->written = true;
+    return item;
 }
 
 static void add_from(finder *find, rw_star_scope *scope, PgQuery__Node **from, size_t count)
@@ -334,10 +339,24 @@ static void look_at_select(finder *find, const PgQuery__SelectStmt *it)
     keep_items(find, scope);
 }
 
+/* The row before and after the write, which RETURNING calls old and new since PostgreSQL 18; what
+ * the statement itself calls so comes first. */
+static const rw_star_scope *versions_of(finder *find, const PgQuery__RangeVar *relation)
+{
+    static const char *const names[] = {"old", "new"};
+    rw_star_scope *scope = pgw_arena_alloc(find->world.arena, sizeof *scope);
+    scope->outer = find->place.scope;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        add_written(find, scope, relation)->called = names[i];
+    return scope;
+}
+
 static void look_at_write(finder *find, const PgQuery__RangeVar *relation, PgQuery__Node **from,
                           size_t from_count, PgQuery__WithClause *with)
 {
     rw_star_scope *scope = new_scope(find, with);
+    if (find->hashes.reading->env->server >= VERSIONS_SINCE)
+        scope->outer = versions_of(find, relation);
     add_written(find, scope, relation);
     rw_row_places_write(&find->places, scope->items);
     add_from(find, scope, from, from_count);

@@ -108,7 +108,7 @@ static bool read_constant(const source *in, rw_token token, rw_cell *cell)
     case RW_TOKEN_INTEGER:
     case RW_TOKEN_DECIMAL:
         cell->kind = token.kind == RW_TOKEN_INTEGER ? RW_CELL_INTEGER : RW_CELL_DECIMAL;
-        return true;
+        return rw_number_text(rw_token_text(in->text, token), in->env, in->arena, &cell->text);
     case RW_TOKEN_PARAM:
         cell->kind = RW_CELL_PARAM;
         cell->parameter = rw_parameter_number(in->text, token);

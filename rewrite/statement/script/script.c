@@ -7,6 +7,7 @@
 #include "rewrite/lex/splitter.h"
 #include "rewrite/statement/script/key_change_put.h"
 #include "rewrite/statement/script/tree.h"
+#include "rewrite/statement/tree/parse_tree.h"
 #include "rewrite/statement/words/effects.h"
 #include "rewrite/statement/words/moved_names.h"
 #include "rewrite/statement/words/prefilter.h"
@@ -156,6 +157,13 @@ static void read_found(const candidate *it, const rw_tree_found *found)
     it->out->unseen = found->unseen;
 }
 
+/* A server that is newer than the grammar may take what the grammar refuses, and write or show the
+ * hash by it. */
+static bool may_be_newer(const candidate *it, rw_tree_answer answer)
+{
+    return answer == RW_TREE_UNPARSED && rw_grammar_is_older(it->in->env);
+}
+
 /* What certainly only reads, or removes rows. */
 static void show(const candidate *it)
 {
@@ -164,7 +172,8 @@ static void show(const candidate *it)
     rw_tree_answer answer = ask_tree(it, &found, &error);
     if (answer == RW_TREE_HARMLESS)
         read_found(it, &found);
-    else if (answer == RW_TREE_REFUSED && (found.denied || !pgw_error_is(&error, "0A000")))
+    else if (may_be_newer(it, answer) ||
+             (answer == RW_TREE_REFUSED && (found.denied || !pgw_error_is(&error, "0A000"))))
         refuse(it, &error);
 }
 
@@ -181,7 +190,7 @@ static bool check_tree(const candidate *it)
     rw_tree_found found;
     pgw_error error;
     rw_tree_answer answer = ask_tree(it, &found, &error);
-    if (answer == RW_TREE_REFUSED ||
+    if (answer == RW_TREE_REFUSED || may_be_newer(it, answer) ||
         (answer == RW_TREE_UNPARSED && (!(it->can & UNREAD) || it->piece->marks & RW_MARK_ATOMIC)))
         refuse(it, &error);
     if (answer == RW_TREE_HARMLESS && found.same_count > 0)
@@ -209,7 +218,7 @@ static void put_stars(const candidate *it)
     if (!rw_tree_can_read(it->text, it->piece))
         return;
     rw_tree_answer answer = ask_tree(it, &found, &error);
-    if (answer == RW_TREE_REFUSED && !pgw_error_is(&error, "0A000"))
+    if (may_be_newer(it, answer) || (answer == RW_TREE_REFUSED && !pgw_error_is(&error, "0A000")))
         refuse(it, &error);
     if (answer != RW_TREE_HARMLESS || found.stars == NULL)
         return;

@@ -83,6 +83,9 @@ static bool is_plain_string(pgw_slice token)
  * looks like these: what begins with a quote ends with one. */
 static const char *placeholder(pgw_slice text, rw_token token)
 {
+    if ((token.kind == RW_TOKEN_INTEGER || token.kind == RW_TOKEN_DECIMAL) &&
+        rw_number_is_newer(rw_token_text(text, token)))
+        return NULL;
     switch (token.kind) {
     case RW_TOKEN_INTEGER:
         return fits_int4(rw_token_text(text, token)) ? "'i" : "'n";

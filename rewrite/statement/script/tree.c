@@ -9,6 +9,7 @@
 #include "rewrite/statement/hidden/stars_tree.h"
 #include "rewrite/statement/key/unseen_key.h"
 #include "rewrite/statement/tree/walk.h"
+#include "rewrite/statement/words/write_scan.h"
 
 #include <pg_query.h>
 
@@ -209,15 +210,14 @@ static bool visit_update(walker *walk, const PgQuery__UpdateStmt *update)
            check_targets(walk, table, update, update->target_list, update->n_target_list);
 }
 
-static bool refuse_merge(walker *walk, const PgQuery__MergeStmt *merge, const rw_table *table)
+static void refuse_merge(walker *walk, const rw_table *table, int32_t location)
 {
     pgw_fail(walk->error, "0A000", "cannot MERGE rows into table \"%s\" through keyspread",
              table->name);
     pgw_error_detail(walk->error, "The hash column \"%s\" is not filled in there.",
                      table->columns[table->hash_column].name);
     pgw_error_hint(walk->error, "Use INSERT … VALUES … ON CONFLICT DO UPDATE.");
-    set_position(walk, merge->relation->location);
-    return false;
+    set_position(walk, location);
 }
 
 static bool visit_merge(walker *walk, const PgQuery__MergeStmt *merge)
@@ -232,8 +232,10 @@ static bool visit_merge(walker *walk, const PgQuery__MergeStmt *merge)
             note_unseen(walk, merge->relation, when->target_list, when->n_target_list);
         if (table == NULL)
             continue;
-        if (when->command_type == PG_QUERY__CMD_TYPE__CMD_INSERT)
-            return refuse_merge(walk, merge, table);
+        if (when->command_type == PG_QUERY__CMD_TYPE__CMD_INSERT) {
+            refuse_merge(walk, table, merge->relation->location);
+            return false;
+        }
         if (updates && !check_targets(walk, table, NULL, when->target_list, when->n_target_list))
             return false;
     }
@@ -336,7 +338,7 @@ static bool can_read_all(pgw_slice text, const pgw_env *env)
 
 bool rw_tree_rejects(pgw_slice text, const pgw_env *env)
 {
-    if (!can_read_all(text, env))
+    if (rw_grammar_is_older(env) || !can_read_all(text, env))
         return false;
     bool ours;
     pgw_arena arena = {0};
@@ -348,15 +350,22 @@ bool rw_tree_rejects(pgw_slice text, const pgw_env *env)
     return rejects;
 }
 
-static rw_tree_answer unparsed(const char *message, int position, pgw_error *error)
+static void unparsed(const char *message, int position, const pgw_env *env, pgw_error *error)
 {
     pgw_fail(error, "42601", "%s", message);
-    pgw_error_hint(error,
-                   "The statement names a table that keyspread fills a hash column of, so it "
-                   "has to be understood: by the grammar of PostgreSQL 15.");
+    if (rw_grammar_is_older(env))
+        pgw_error_hint(error,
+                       "The statement names a table that keyspread fills a hash column of, so it "
+                       "has to be understood: by the grammar of PostgreSQL " PG_MAJORVERSION
+                       ". The server is PostgreSQL %d; what is new there has to be written in "
+                       "the older way.",
+                       env->server);
+    else
+        pgw_error_hint(error,
+                       "The statement names a table that keyspread fills a hash column of, so it "
+                       "has to be understood: by the grammar of PostgreSQL " PG_MAJORVERSION ".");
     if (position > 0)
         error->position = (size_t)position;
-    return RW_TREE_UNPARSED;
 }
 
 /* What SQL's PREPARE keeps must be known for what it is, so that it can be prepared otherwise. */
@@ -383,8 +392,6 @@ static const void *prepared_rows(const PgQuery__Node *top, const void *other)
 
 static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pgw_arena *arena)
 {
-    if (result == NULL || result->n_stmts != 1 || result->stmts[0]->stmt == NULL)
-        return unparsed("cannot tell where the statement ends", 0, walk->error);
     const PgQuery__Node *top = result->stmts[0]->stmt;
     if (top->node_case == PG_QUERY__NODE__NODE_INSERT_STMT) {
         walk->spared = top->insert_stmt;
@@ -412,31 +419,59 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
     return RW_TREE_HARMLESS;
 }
 
+static bool is_one(const PgQuery__ParseResult *result)
+{
+    return result != NULL && result->n_stmts == 1 && result->stmts[0]->stmt != NULL;
+}
+
+/* NULL: the error is filled with what PostgreSQL's grammar says (42601). */
+static PgQuery__ParseResult *parse(pgw_slice text, const pgw_env *env, pgw_arena *arena,
+                                   pgw_error *error)
+{
+    bool ours;
+    PgQueryProtobufParseResult parsed =
+        pg_query_parse_protobuf(rw_readable_copy(text, env, arena, &ours));
+    PgQuery__ParseResult *result = NULL;
+    if (parsed.error == NULL)
+        result = pg_query__parse_result__unpack(NULL, parsed.parse_tree.len,
+                                                (const uint8_t *)parsed.parse_tree.data);
+    if (parsed.error != NULL)
+        unparsed(parsed.error->message, parsed.error->cursorpos, env, error);
+    else if (!is_one(result))
+        unparsed("cannot tell where the statement ends", 0, env, error);
+    pg_query_free_protobuf_parse_result(parsed);
+    return result;
+}
+
+/* What came to MERGE after the grammar is refused as MERGE is. */
+static rw_tree_answer check_unread(walker *walk)
+{
+    size_t at;
+    const rw_table *table =
+        rw_grammar_is_older(walk->env)
+            ? rw_scan_merges(walk->text, walk->catalog, walk->env, walk->arena, &at)
+            : NULL;
+    if (table == NULL)
+        return RW_TREE_UNPARSED;
+    pgw_error_clear(walk->error);
+    refuse_merge(walk, table, (int32_t)at);
+    return RW_TREE_REFUSED;
+}
+
 rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                              pgw_arena *arena, rw_tree_found *found, pgw_error *error)
 {
     *found = (rw_tree_found){0};
-    bool ours;
-    PgQueryProtobufParseResult parsed =
-        pg_query_parse_protobuf(rw_readable_copy(text, env, arena, &ours));
-    rw_tree_answer answer;
-    if (parsed.error != NULL) {
-        answer = unparsed(parsed.error->message, parsed.error->cursorpos, error);
-    } else {
-        PgQuery__ParseResult *result = pg_query__parse_result__unpack(
-            NULL, parsed.parse_tree.len, (const uint8_t *)parsed.parse_tree.data);
-        walker walk = {.text = text,
-                       .catalog = catalog,
-                       .env = env,
-                       .error = error,
-                       .found = found,
-                       .arena = arena,
-                       .inside = "WITH"};
-        answer = check(&walk, result, arena);
-        if (result != NULL)
-            pg_query__parse_result__free_unpacked(result, NULL);
-    }
-    pg_query_free_protobuf_parse_result(parsed);
+    PgQuery__ParseResult *result = parse(text, env, arena, error);
+    walker walk = {.text = text,
+                   .catalog = catalog,
+                   .env = env,
+                   .error = error,
+                   .found = found,
+                   .arena = arena,
+                   .inside = "WITH"};
+    rw_tree_answer answer = is_one(result) ? check(&walk, result, arena) : check_unread(&walk);
+    pg_query__parse_result__free_unpacked(result, NULL);
     return answer;
 }
 
@@ -444,9 +479,10 @@ bool rw_tree_define(pgw_slice text, const rw_catalog *catalog, const pgw_env *en
                     rw_definition *out, pgw_error *error)
 {
     *out = (rw_definition){0};
-    bool fine = true;
-    PgQuery__ParseResult *result = rw_parse_tree(text, env, arena);
-    if (result != NULL && result->n_stmts == 1 && result->stmts[0]->stmt != NULL)
+    PgQuery__ParseResult *result = parse(text, env, arena, error);
+    bool fine = result != NULL || !rw_grammar_is_older(env) ||
+                !rw_scan_may_define(text, catalog->planned, env, arena);
+    if (is_one(result))
         fine = rw_define_find(result->stmts[0]->stmt, text, catalog,
                               &(pgw_reading){env, arena, error}, out);
     pg_query__parse_result__free_unpacked(result, NULL);

@@ -40,7 +40,8 @@ typedef struct rw_tree_found {
 PGW_MUST_CHECK bool rw_tree_can_read(pgw_slice text, const rw_piece *piece);
 
 /* Whether PostgreSQL's lexer or grammar refuses this text, whole. False where it cannot be asked,
- * and of texts with words that are keyspread's (UPSERT, REPLACE). */
+ * where the server is newer than the grammar, and of texts with words that are keyspread's (UPSERT,
+ * REPLACE). */
 PGW_MUST_CHECK bool rw_tree_rejects(pgw_slice text, const pgw_env *env);
 
 /* Looks at one statement, for which rw_tree_can_read() was true. An INSERT (UPSERT, REPLACE) that

@@ -4,6 +4,11 @@
 
 #include <pg_query.h>
 
+bool rw_grammar_is_older(const pgw_env *env)
+{
+    return env->server > PG_VERSION_NUM / 10000;
+}
+
 PgQuery__ParseResult *rw_parse_tree(pgw_slice text, const pgw_env *env, pgw_arena *arena)
 {
     bool ours;

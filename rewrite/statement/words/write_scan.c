@@ -53,20 +53,37 @@ static pgw_slice take_name(reader *in)
     return name;
 }
 
-/* [ONLY] [(] [[database.]schema.]name: the configured table of that name, or NULL. */
-static const rw_table *take_table(reader *in)
+/* [ONLY] [(] [[database.]schema.]name */
+static pgw_slice take_table_name(reader *in, pgw_slice *schema)
 {
     take_word(in, "only");
     if (at_char(in, '('))
         advance(in);
-    pgw_slice schema = {NULL, 0};
+    *schema = (pgw_slice){NULL, 0};
     pgw_slice name = take_name(in);
     while (at_char(in, '.')) {
         advance(in);
-        schema = name;
+        *schema = name;
         name = take_name(in);
     }
+    return name;
+}
+
+/* The configured table that is named; NULL: none is. */
+static const rw_table *take_table(reader *in)
+{
+    pgw_slice schema;
+    pgw_slice name = take_table_name(in, &schema);
     return rw_catalog_find(in->catalog, schema, name);
+}
+
+static reader begin(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, pgw_arena *arena)
+{
+    reader in = {.catalog = catalog, .arena = arena};
+    rw_lexer_init(&in.lexer, text, env->conforming);
+    in.token = rw_lexer_next(&in.lexer);
+    in.previous = (rw_token){.kind = RW_TOKEN_END};
+    return in;
 }
 
 static bool at_column_of_hash(const reader *in, const rw_table *table)
@@ -141,10 +158,7 @@ bool rw_scan_may_write(pgw_slice text, const rw_piece *piece, const rw_catalog *
 {
     if (piece->marks & RW_MARK_OPAQUE)
         return true;
-    reader in = {.catalog = catalog, .arena = arena};
-    rw_lexer_init(&in.lexer, text, env->conforming);
-    in.token = rw_lexer_next(&in.lexer);
-    in.previous = (rw_token){.kind = RW_TOKEN_END};
+    reader in = begin(text, catalog, env, arena);
     if (is_copy_from(&in))
         return true;
     while (!at_end(&in)) {
@@ -154,4 +168,44 @@ bool rw_scan_may_write(pgw_slice text, const rw_piece *piece, const rw_catalog *
             return true;
     }
     return false;
+}
+
+/* Behind TABLE: [IF [NOT] EXISTS] and the name of a table of the configuration, or of a pattern. */
+static bool defines_planned(reader *in)
+{
+    if (take_word(in, "if")) {
+        take_word(in, "not");
+        take_word(in, "exists");
+    }
+    pgw_slice schema;
+    pgw_slice name = take_table_name(in, &schema);
+    return rw_catalog_find(in->catalog, schema, name) != NULL ||
+           rw_catalog_pattern(in->catalog, schema, name) != NULL;
+}
+
+bool rw_scan_may_define(pgw_slice text, const rw_catalog *planned, const pgw_env *env,
+                        pgw_arena *arena)
+{
+    static const char *const sources[] = {"select", "values", "like", "inherits", "of"};
+    reader in = begin(text, planned, env, arena);
+    while (!at_end(&in)) {
+        for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+            if (at_word(&in, sources[i]))
+                return true;
+        bool table = at_word(&in, "table");
+        advance(&in);
+        if (table && defines_planned(&in))
+            return true;
+    }
+    return false;
+}
+
+const rw_table *rw_scan_merges(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+                               pgw_arena *arena, size_t *at)
+{
+    reader in = begin(text, catalog, env, arena);
+    if (!take_word(&in, "merge") || !take_word(&in, "into"))
+        return NULL;
+    *at = in.token.start;
+    return take_table(&in);
 }

@@ -16,4 +16,13 @@ PGW_MUST_CHECK bool rw_scan_may_write(pgw_slice text, const rw_piece *piece,
                                       const rw_catalog *catalog, const pgw_env *env,
                                       pgw_arena *arena);
 
+/* For what libpg_query cannot read: false if the text certainly neither makes nor alters a table of
+ * `planned`, nor makes anything out of a query or of another table. */
+PGW_MUST_CHECK bool rw_scan_may_define(pgw_slice text, const rw_catalog *planned,
+                                       const pgw_env *env, pgw_arena *arena);
+/* The configured table that MERGE INTO names, if the text begins so, and the byte where its name
+ * stands; NULL: it is something else. */
+const rw_table *rw_scan_merges(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
+                               pgw_arena *arena, size_t *at);
+
 #endif
