@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import datetime
 import decimal
+import fcntl
 import glob
 import json
 import os
@@ -23,6 +24,7 @@ import threading
 import time
 import unittest
 import uuid
+import zlib
 
 import wire
 
@@ -143,6 +145,12 @@ class Lines:
             return "\n".join(self.lines)
 
 
+def copy_folder(folder, copy):
+    """With owners and permissions; what was left of a copy that did not end goes."""
+    shutil.rmtree(copy, ignore_errors=True)
+    subprocess.run(["cp", "-a", "--reflink=auto", folder, copy], check=True)
+
+
 Statement = collections.namedtuple("Statement", "pid kind text parameters")
 
 
@@ -162,13 +170,29 @@ class Postgres:
         if os.geteuid() == 0:
             self.as_user = with_us("--reuid=postgres", "--regid=postgres", "--init-groups")
             shutil.chown(self.folder, "postgres")
-        subprocess.run(self.as_user + [f"{self.bin}/initdb", "-D", self.data, "-U", "postgres",
-                                       "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
-                                       "--no-sync"],
-                       check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
+        self._make_data()
         self.start()
-        with self.admin("postgres") as admin:
-            admin.rows(f"create role {USER} superuser login")
+
+    def _make_data(self):
+        """initdb runs once; its folder stays beside the program under test, for all servers to copy."""
+        initdb = [f"{self.bin}/initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8",
+                  "--locale=C.UTF-8", "--no-sync"]
+        place = os.path.dirname(os.path.abspath(os.environ.get("KEYSPREAD", self.log_path)))
+        template = os.path.join(place, f"initdb-{zlib.crc32(' '.join(initdb).encode()):08x}")
+        with open(f"{template}.lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.isdir(template):
+                self._run(initdb + ["-D", self.data])
+                self._run([f"{self.bin}/postgres", "--single", "-D", self.data, "-F", "postgres"],
+                          input=f"create role {USER} superuser login".encode())
+                copy_folder(self.data, f"{template}.new")
+                os.rename(f"{template}.new", template)
+                return
+        copy_folder(template, self.data)
+
+    def _run(self, command, **more):
+        subprocess.run(self.as_user + command, check=True, stdout=subprocess.DEVNULL,
+                       cwd=self.folder, **more)
 
     def _npm_folder(self, version):
         """The programs of this version, in a place that PostgreSQL's user may read."""

@@ -37,6 +37,8 @@ static size_t script_pending(const px_link *link)
 static pgw_slice script_input(const px_link *link)
 {
     const script *s = script_of(link);
+    if (s->in.ptr == NULL)
+        return (pgw_slice){NULL, 0};
     return (pgw_slice){s->in.ptr + s->start, s->in.len - s->start};
 }
 

@@ -17,6 +17,8 @@ static unsigned wrong;
 
 static void describe_rows(const rw_said *said, pgw_buf *out)
 {
+    if (said->columns.len == 0)
+        return;
     const char *name = said->columns.ptr + 2;
     for (size_t i = 0; i < said->width && said->rows == 1; i++) {
         pgw_slice cell = said->cells[i];
@@ -24,8 +26,7 @@ static void describe_rows(const rw_said *said, pgw_buf *out)
                      cell.ptr != NULL ? cell.ptr : "null");
         name += strlen(name) + 1 + 18;
     }
-    if (said->columns.len > 0)
-        assert_true(name <= said->columns.ptr + said->columns.len || said->rows != 1);
+    assert_true(name <= said->columns.ptr + said->columns.len || said->rows != 1);
 }
 
 static void describe_reports(pgw_buf *out)
