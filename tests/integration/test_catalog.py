@@ -49,6 +49,12 @@ class CatalogCase(harness.StackCase):
     partitioned = False
     options = {"workers": 2}
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.admin = cls.postgres.admin(cls.database)
+        cls.addClassCleanup(cls.admin.close)
+
     def setUp(self):
         if self.keyspread and self.keyspread.gone:
             self.start_keyspread()
@@ -61,8 +67,7 @@ class CatalogCase(harness.StackCase):
                   " primary key (k_hash, k)); grant usage on schema side to public")
 
     def past(self, sql):
-        with self.postgres.admin(self.database) as admin:
-            return admin.rows(sql)
+        return self.admin.rows(sql)
 
     def good(self, replies, *tags):
         self.assertIsNone(wire.error_of(replies), replies)

@@ -155,6 +155,8 @@ static void fake_link_send(px_link *link, const void *ptr, size_t len)
 static pgw_slice fake_link_input(const px_link *link)
 {
     const fake_link *script = fake_script(link);
+    if (script->in.ptr == NULL)
+        return (pgw_slice){NULL, 0};
     return (pgw_slice){script->in.ptr + script->in_start, script->in.len - script->in_start};
 }
 

@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <stdio.h>
 
-enum { MOST = 8192, MOST_SECONDS = 60, QUIET_MS = 150, READY_MS = 10 };
+enum { MOST = 8192, MOST_SECONDS = 600, QUIET_MS = 150, READY_MS = 10 };
 
 #define FOLDER VECTORS "/conversations"
 
