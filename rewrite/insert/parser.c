@@ -9,10 +9,21 @@ static const pgw_slice nothing = {NULL, 0};
 
 /* --- tokens --- */
 
+/* A number that only servers newer than this one take is none of its tokens. */
+static void refuse_newer(rw_parser *parser)
+{
+    rw_token *token = &parser->token;
+    bool number = token->kind == RW_TOKEN_INTEGER || token->kind == RW_TOKEN_DECIMAL;
+    if (number && rw_number_is_newer(rw_token_text(parser->text, *token)))
+        *token = (rw_token){RW_TOKEN_BAD, token->start, token->start};
+}
+
 void rw_advance(rw_parser *parser)
 {
     parser->last_end = parser->token.end;
     parser->token = rw_lexer_next(&parser->lexer);
+    if (parser->env->server < PGW_NUMBERS_SINCE)
+        refuse_newer(parser);
     parser->too_large = parser->arena->bytes + parser->row_cap * sizeof(rw_row) > RW_PARSED_MOST;
     if (parser->too_large)
         parser->token.kind = RW_TOKEN_END;
