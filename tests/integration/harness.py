@@ -178,7 +178,8 @@ class Postgres:
         initdb = [f"{self.bin}/initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8",
                   "--locale=C.UTF-8", "--no-sync"]
         place = os.path.dirname(os.path.abspath(os.environ.get("KEYSPREAD", self.log_path)))
-        template = os.path.join(place, f"initdb-{zlib.crc32(' '.join(initdb).encode()):08x}")
+        server = subprocess.run([initdb[0], "--version"], check=True, capture_output=True).stdout
+        template = os.path.join(place, f"initdb-{zlib.crc32(b' '.join([server, *map(str.encode, initdb[1:])])):08x}")
         with open(f"{template}.lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not os.path.isdir(template):
@@ -225,7 +226,7 @@ class Postgres:
                 "log_line_prefix": "<%p %d> ", "logging_collector": "off",
                 "log_min_messages": "warning", "log_checkpoints": "off",
                 "lc_messages": "C", "timezone": "UTC", "shared_buffers": "32MB",
-                "autovacuum": "off", **self.settings}
+                "autovacuum": "off", "jit": "off", **self.settings}
             with open(self.log_path, "ab") as log:
                 self.process = subprocess.Popen(
                     self.as_user + [f"{self.bin}/postgres", "-D", self.data]

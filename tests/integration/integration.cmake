@@ -18,15 +18,16 @@ foreach(script ${scripts})
 endforeach()
 
 # Sequences by chance direct and through keyspread; what differs is made smaller and printed.
-# differential(NAME SHORT LONG [OPTION...]): how many, in a short and in a long run.
+# differential(NAME SHORT LONG [OPTION...]): how many at most, in a short run of 30 s and in a long one of 5 minutes.
 function(differential name short long)
   set(bound --sequences ${short} --seconds 30)
   if(KEYSPREAD_LONG)
-    set(bound --sequences ${long})
+    set(bound --sequences ${long} --seconds 300)
   endif()
   integration(${name} ${CMAKE_CURRENT_LIST_DIR}/../differential/run --workers 4 --failures 3 --minimise
               --seed ${KEYSPREAD_SEED} ${bound} ${ARGN})
   set_property(TEST integration.${name} PROPERTY LABELS integration chance)
+  set_property(TEST integration.${name} PROPERTY PROCESSORS 3) # Its workers compute all the time.
 endfunction()
 differential(differential 500 4000)
 differential(differential_slow 100 600 --slow)
@@ -35,6 +36,6 @@ differential(differential_ydb 100 600 --ydb) # keyspread stands before the fake 
 
 set_property(TEST integration.random_sequences PROPERTY LABELS integration chance)
 if(KEYSPREAD_LONG)
-  math(EXPR last "${KEYSPREAD_SEED} + 999")
+  math(EXPR last "${KEYSPREAD_SEED} + 299")
   set_property(TEST integration.random_sequences APPEND PROPERTY ENVIRONMENT KEYSPREAD_SEEDS=${KEYSPREAD_SEED}-${last})
 endif()

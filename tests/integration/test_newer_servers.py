@@ -79,7 +79,7 @@ class Newer:
         self.assertIn(f"server is PostgreSQL {self.version};", error["H"])
 
     def test_numbers_in_statements(self):
-        self.assertEqual(self.compare(*ALIKE), 8)
+        self.assertEqual(self.compare(*ALIKE), 7)
 
     def test_numbers_in_parameters(self):
         values = ("0x10", " 1_000 ", "-0b11", "0o17", "1__0", "0x", "_1", "0xFFFFFFFFFFFFFFFFFF")

@@ -224,7 +224,7 @@ class ManyPatterns(harness.StackCase):
     tables = [Planned(f"{first}{letter}_*", "auto", hash_column="keyspread_hash")
               for first in ("", "z") for letter in string.ascii_lowercase]
     settings = {"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "0",
-                "auto_explain.log_analyze": "on", "auto_explain.log_timing": "off"}
+                "auto_explain.log_analyze": "on", "auto_explain.log_timing": "off", "jit": "on"}
 
     def setUp(self):
         self.assertIsNone(self.keyspread.process.poll())
