@@ -27,7 +27,7 @@ function(differential name short long)
   integration(${name} ${CMAKE_CURRENT_LIST_DIR}/../differential/run --workers 4 --failures 3 --minimise
               --seed ${KEYSPREAD_SEED} ${bound} ${ARGN})
   set_property(TEST integration.${name} PROPERTY LABELS integration chance)
-  set_property(TEST integration.${name} PROPERTY PROCESSORS 3) # Its workers compute all the time.
+  set_property(TEST integration.${name} PROPERTY PROCESSORS 2) # Its workers compute all the time.
 endfunction()
 differential(differential 500 4000)
 differential(differential_slow 100 600 --slow)
