@@ -5,6 +5,7 @@
 #include "protocol/backend.h"
 #include "protocol/negotiation.h"
 #include "protocol/options.h"
+#include "protocol/replication.h"
 #include "proxy/backend/base/greeting.h"
 #include "proxy/backend/base/pids.h"
 #include "proxy/base/claim.h"
@@ -369,8 +370,9 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
                         .database = (char *)(database.len > 0 ? database.ptr : user.ptr),
                         .options = options.ptr,
                         .application = (char *)application.ptr,
-                        .replication = (char *)pgw_startup_parameter(startup, "replication").ptr};
+                        .replication = (char *)pgw_replication_of(startup)};
     session->who.identity = px_identity_of(&from);
+    session->who.is_private = from.replication != NULL;
     pgw_buf_free(&options);
     return good;
 }
