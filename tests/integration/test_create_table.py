@@ -220,10 +220,14 @@ class CreateTable(SessionCase):
     def test_what_would_take_the_hash_away(self):
         make = "create table one (id int primary key, n int)"
         for text in ("alter table one drop column id_hash", "alter table one rename id_hash to h", "alter table one alter id_hash drop not null",
-                     "alter table one alter id_hash type text", "alter table one alter id_hash set default 1"):
+                     "alter table one alter id_hash type text", "alter table one alter id_hash set default 1",
+                     "alter table one drop id", "alter table if exists only one add x int, drop column if exists id cascade"):
             with self.subTest(text):
                 self.assertEqual(list(self.through(make, text, "insert into one values (1, 1)", "begin", text, "commit")),
                                  [["CREATE TABLE"], ("0A000", "one"), ["INSERT 0 1"], ["BEGIN"], ("0A000", "one"), ["ROLLBACK"]])
+        self.assertEqual(list(self.through(make, "alter table one rename id to other", "alter table one rename other to id",
+                                           "alter table one drop n", "insert into one values (1)")),
+                         [["CREATE TABLE"], ["ALTER TABLE"], ["ALTER TABLE"], ["ALTER TABLE"], ["INSERT 0 1"]])
         self.assertEqual(list(self.through(make, "alter table one drop constraint one_pkey, add primary key (n)")),
                          [["CREATE TABLE"], ("42P16", "primary")])
 
