@@ -431,7 +431,7 @@ static void act(px_session *session, pgw_negotiated what, const pgw_startup *sta
         break;
     case PGW_NEGOTIATED_ENCRYPT:
         px_stream_put(session->peer.stream, "S", 1);
-        px_stream_consume(session->peer.stream, startup->size);
+        px_stream_consume(session->peer.stream, px_stream_input(session->peer.stream).len);
         start_tls(session);
         return;
     case PGW_NEGOTIATED_SESSION:
