@@ -181,6 +181,20 @@ static void admit(px_session *session)
         px_session_open_link(session);
 }
 
+px_login_outcome px_login_without_link(px_session *session)
+{
+    px_link *link = session->own.link;
+    if (needs_own_link(session) || link == NULL || session->own.ready || px_link_is_opening(link))
+        return PX_LOGIN_GOES_ON;
+    if (session->who.greeting == NULL)
+        session->who.greeting = px_greeting_find(session->worker, session->who.identity);
+    if (session->who.greeting == NULL)
+        return PX_LOGIN_GOES_ON;
+    px_link_close(link);
+    session->own.link = NULL;
+    return px_login_greet(session);
+}
+
 /* ---- the password ---- */
 
 static void set_password(px_session *session, const char *password)

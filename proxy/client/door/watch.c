@@ -64,6 +64,8 @@ static void tick(px_worker *worker)
         if (session != NULL && (session->state == PX_STARTUP || session->state == PX_LOGIN) &&
             now - session->peer.started > worker->config->limits.startup_ms)
             px_login_late(session);
+        else if (session != NULL && session->state == PX_WELCOME)
+            px_session_look(session); /* others may know by now what to greet it with */
         else if (session != NULL && session->state == PX_READY)
             touch(session, now);
     }
