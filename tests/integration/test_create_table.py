@@ -231,6 +231,16 @@ class CreateTable(SessionCase):
         self.assertEqual(list(self.through(make, "alter table one drop constraint one_pkey, add primary key (n)")),
                          [["CREATE TABLE"], ("42P16", "primary")])
 
+    def test_the_check_of_a_hash_is_not_seen(self):
+        """pg_hash has one, of the hash column and of what the hash is made of."""
+        with self.made("checked"):
+            self.both(wire.query("create table checked (id int primary key check (id > 0), n int check (n <> id))"))
+            for view, columns in (("constraint_column_usage", "table_name, column_name, constraint_name"),
+                                  ("constraint_table_usage", "table_name, constraint_name"),
+                                  ("table_constraints", "table_name, constraint_type"), ("check_constraints", "check_clause")):
+                order = ", ".join(str(number + 1) for number in range(columns.count(",") + 1))
+                self.both(wire.query(f"select {columns} from information_schema.{view} where constraint_schema = 'public' order by {order}"))
+
     def test_a_dump_is_restored(self):
         """pg_dump of plain tables, by psql."""
         rows = {"one": "select id, name from one order by 1", "events": "select userid, ts from events order by 1, 2",
